@@ -1,0 +1,50 @@
+# Every target creates what it needs: only git, make and Python 3.11 are assumed.
+PYTHON ?= python3.11
+VENV := .venv
+RUN := $(VENV)/bin/python
+READY := $(VENV)/.ready
+CLI := $(VENV)/bin/hudi-conformance
+ADAPTERS ?= engine-in-process engine-spark
+
+.PHONY: env conformance test check format golden specs peers bench clean
+
+conformance: env  ## run the suite against the included engine; build/report/index.html
+	$(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) --report build/report
+
+test: env  ## the project's tests
+	$(RUN) -m pytest -n 2 --dist loadgroup
+
+check: env  ## format, lint, strict types, import law, clause lint
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+	$(CLI) lint
+
+format: env
+	$(VENV)/bin/ruff format .
+	$(VENV)/bin/ruff check --fix .
+
+golden: env  ## rebuild the model-written golden tables and the index
+	$(CLI) golden build
+
+specs: env  ## TLC over every TLA+ module
+	$(CLI) specs
+
+peers: env  ## ask Apache Hudi and hudi-rs again
+	$(CLI) peers
+
+bench: env
+	$(RUN) benchmarks/run.py
+
+env: $(READY)
+
+$(READY): requirements-build.lock requirements.lock pyproject.toml hatch_build.py
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-build.lock
+	$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes --no-build-isolation -r requirements.lock
+	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+clean:
+	rm -rf build dist

@@ -1,0 +1,1 @@
+"""What an implementation imports to speak the adapter protocol."""

@@ -1,0 +1,1 @@
+"""The conformance suite: runner, corpus, reports."""

@@ -1,0 +1,1 @@
+"""Read Apache Hudi tables from PySpark, or from Arrow without Spark."""

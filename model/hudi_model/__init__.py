@@ -1,0 +1,1 @@
+"""The Apache Hudi table format as pure values and functions."""
