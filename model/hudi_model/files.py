@@ -1,0 +1,93 @@
+"""Base files, log files and their blocks, file slices and file groups."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from hudi_model.records import Damaged, Deletes, Records, Schema
+from hudi_model.time import InstantTime
+
+
+@dataclass(frozen=True, slots=True)
+class BaseFile:
+    """One version of a file group, as a whole file. `instant` is the one in its name."""
+
+    partition: str
+    file_id: str
+    write_token: str
+    instant: InstantTime
+    extension: str
+    name: str
+    records: Records
+
+
+@dataclass(frozen=True, slots=True)
+class DataBlock:
+    """Records written or updated at an instant, in their written order."""
+
+    instant: InstantTime
+    records: Records
+    partial: bool = False
+    compacted_instants: tuple[InstantTime, ...] = ()
+    schema: Schema | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteBlock:
+    """Tombstones written at an instant."""
+
+    instant: InstantTime
+    deletes: Deletes
+    compacted_instants: tuple[InstantTime, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackBlock:
+    """A command: forget what `target` wrote before here."""
+
+    instant: InstantTime
+    target: InstantTime
+
+
+@dataclass(frozen=True, slots=True)
+class CorruptBlock:
+    """Bytes that are no block: torn or garbage, skipped up to the next magic."""
+
+    offset: int
+    length: int
+
+
+Block: TypeAlias = DataBlock | DeleteBlock | RollbackBlock | CorruptBlock
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """One log file. `instant` is the one in its name, `version` counts rolls."""
+
+    partition: str
+    file_id: str
+    instant: InstantTime
+    version: int
+    write_token: str
+    cdc: bool
+    name: str
+    blocks: tuple[Block, ...] | Damaged
+
+
+@dataclass(frozen=True, slots=True)
+class FileSlice:
+    """A base file, or none, and the log files to merge onto it, in merge order."""
+
+    partition: str
+    file_id: str
+    base_instant: InstantTime
+    base_file: BaseFile | None
+    log_files: tuple[LogFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileGroup:
+    """All slices of one file id in one partition, oldest first."""
+
+    partition: str
+    file_id: str
+    slices: tuple[FileSlice, ...]
