@@ -1,0 +1,100 @@
+"""What an adapter's author writes against: requests in, answers or typed refusals out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from hudi_adapter.reasons import Reason
+from hudi_adapter.rows import Rows
+
+PROTOCOL_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Implementation:
+    """Who answers."""
+
+    name: str
+    version: str
+    language: str = "python"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question about one table; `table` is a fresh copy, `out_dir` an empty folder of this request."""
+
+    op: str
+    table: Path
+    params: Mapping[str, Any]
+    out_dir: Path
+    limit_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerWarning:
+    """Something the format tells a reader to skip, and to say so: a torn log block, for instance."""
+
+    clause: str
+    message: str
+    file: str | None = None
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowsAnswer:
+    """Rows: logical rows, an Arrow table, or the name of a file already written below `out_dir`."""
+
+    rows: Rows | pa.Table | str
+    warnings: tuple[AnswerWarning, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ValueAnswer:
+    """A JSON value, for the ops that answer one."""
+
+    value: Any
+    warnings: tuple[AnswerWarning, ...] = ()
+
+
+Answer = RowsAnswer | ValueAnswer
+Operation = Callable[[Request], Answer]
+
+
+class Rejected(Exception):  # noqa: N818 - the protocol's word
+    """The table or the request is refused, for one of the reasons all implementations share."""
+
+    def __init__(self, reason: Reason | str, message: str, native: str = "") -> None:
+        super().__init__(f"{reason}: {message}")
+        self.reason = Reason(reason)
+        self.message = message
+        self.native = native
+
+
+class Unsupported(Exception):  # noqa: N818 - the protocol's word
+    """The implementation does not have this feature (or op) yet."""
+
+    def __init__(self, feature: str) -> None:
+        super().__init__(feature)
+        self.feature = feature
+
+
+def _nothing() -> None:
+    """Neither opening nor closing is needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """
+    What `serve` runs: the implementation's name, its features and one function for each op it has.
+
+    `on_start` runs before the `start` message is answered (a Spark session, say), `on_stop` at the end.
+    """
+
+    implementation: Implementation
+    features: tuple[str, ...]
+    operations: Mapping[str, Operation]
+    on_start: Callable[[], None] = field(default=_nothing)
+    on_stop: Callable[[], None] = field(default=_nothing)

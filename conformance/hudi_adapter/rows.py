@@ -1,0 +1,196 @@
+"""Rows as logical values, and the files that carry them: Parquet, Arrow, or JSON Lines with the schema in front."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+
+from hudi_adapter.arrow_types import arrow_type, logical_type
+from hudi_adapter.logical_types import LogicalType, LogicalTypeError, parse_type
+from hudi_adapter.values import Value, ValueFormError, decode_value, encode_value
+
+__all__ = [
+    "Rows",
+    "RowsError",
+    "Value",
+    "arrow_of_rows",
+    "arrow_type",
+    "decode_value",
+    "encode_value",
+    "logical_type",
+    "read_rows",
+    "rows_of_arrow",
+    "rows_of_mappings",
+    "write_rows",
+]
+
+
+class RowsError(ValueError):
+    """A rows file that is missing, does not parse, or holds what the logical types cannot say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Columns as (name, logical type), and one tuple of values for each row, in column order."""
+
+    schema: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+    def __post_init__(self) -> None:
+        names = [name for name, _ in self.schema]
+        for name in names:
+            if names.count(name) > 1:
+                raise RowsError(f"column {name!r} stands in the schema twice")
+
+    def mappings(self) -> Iterator[dict[str, Value]]:
+        """Each row as column name to value."""
+        names = [name for name, _ in self.schema]
+        return (dict(zip(names, row, strict=True)) for row in self.rows)
+
+
+def rows_of_mappings(schema: tuple[tuple[str, str], ...], mappings: tuple[Mapping[str, Value], ...]) -> Rows:
+    """Rows from column name to value; an absent column is null."""
+    return Rows(schema, tuple(tuple(row.get(name) for name, _ in schema) for row in mappings))
+
+
+def rows_of_arrow(table: pa.Table) -> Rows:
+    """
+    Logical rows of an Arrow table.
+
+    Raises:
+        RowsError: a column twice, a type or a value without logical counterpart.
+    """
+    try:
+        schema = tuple((field.name, logical_type(field.type)) for field in table.schema)
+        columns = [_logical_column(table.column(index), logical) for index, (_, logical) in enumerate(schema)]
+    except (LogicalTypeError, pa.ArrowException, ValueError, OverflowError, KeyError) as error:
+        raise RowsError(f"not in logical types: {error}") from error
+    return Rows(schema, tuple(zip(*columns, strict=True)) if columns else ((),) * table.num_rows)
+
+
+def arrow_of_rows(rows: Rows) -> pa.Table:
+    """
+    The same rows as an Arrow table, in the types `arrow_type` gives.
+
+    Raises:
+        RowsError: a value is not of its column's type.
+    """
+    try:
+        kinds = [pa.field(name, arrow_type(logical)) for name, logical in rows.schema]
+        columns = list(zip(*rows.rows, strict=True)) if rows.rows else [()] * len(kinds)
+        arrays = [pa.array(list(column), type=field.type) for column, field in zip(columns, kinds, strict=True)]
+    except (LogicalTypeError, pa.ArrowException, ValueError, OverflowError, TypeError) as error:
+        raise RowsError(f"not in Arrow types: {error}") from error
+    return pa.Table.from_arrays(arrays, schema=pa.schema(kinds))
+
+
+def write_rows(path: Path, rows: Rows) -> None:
+    """
+    Write rows in the format that the file's ending names.
+
+    Raises:
+        RowsError: a value is not of its column's type, or the ending is none of .parquet, .arrow, .jsonl.
+    """
+    if path.suffix == ".jsonl":
+        path.write_text("".join(f"{line}\n" for line in _json_lines(rows)), encoding="utf-8")
+    elif path.suffix == ".parquet":
+        pyarrow.parquet.write_table(arrow_of_rows(rows), path)
+    elif path.suffix == ".arrow":
+        pyarrow.feather.write_feather(arrow_of_rows(rows), path, compression="uncompressed")
+    else:
+        raise RowsError(f"{path.name}: a rows file ends in .parquet, .arrow or .jsonl")
+
+
+def read_rows(path: Path) -> Rows:
+    """
+    Read the rows of a .parquet, .arrow or .jsonl file.
+
+    Raises:
+        RowsError: the file is missing, does not parse, or holds what the logical types cannot say.
+    """
+    try:
+        return _read_rows(path)
+    except RowsError as error:
+        raise RowsError(f"{path.name}: {error}") from error
+    except (OSError, pa.ArrowException, LogicalTypeError, ValueFormError, ValueError, RecursionError) as error:
+        raise RowsError(f"{path.name}: {error}") from error
+
+
+def _read_rows(path: Path) -> Rows:
+    if path.suffix == ".jsonl":
+        return _rows_of_json_lines(path.read_text(encoding="utf-8"))
+    if path.suffix == ".parquet":
+        return rows_of_arrow(pyarrow.parquet.ParquetFile(path).read())
+    if path.suffix == ".arrow":
+        return rows_of_arrow(_read_arrow(path))
+    raise RowsError("a rows file ends in .parquet, .arrow or .jsonl")
+
+
+def _read_arrow(path: Path) -> pa.Table:
+    with pa.memory_map(str(path)) as source:
+        try:
+            return pa.ipc.open_file(source).read_all()
+        except pa.ArrowInvalid:
+            source.seek(0)
+            return pa.ipc.open_stream(source).read_all()
+
+
+def _logical_column(column: pa.ChunkedArray, logical: str) -> list[Value]:
+    canonical = column if column.type == arrow_type(logical) else column.cast(arrow_type(logical))
+    return list(canonical.to_pylist(maps_as_pydicts="strict"))
+
+
+def _json_lines(rows: Rows) -> Iterator[str]:
+    yield _dumps({"schema": [{"name": name, "type": logical} for name, logical in rows.schema]})
+    kinds = [(name, parse_type(logical)) for name, logical in rows.schema]
+    for number, row in enumerate(rows.rows, start=1):
+        yield _dumps(_json_row(number, row, kinds))
+
+
+def _json_row(number: int, row: tuple[Value, ...], kinds: list[tuple[str, LogicalType]]) -> dict[str, Any]:
+    try:
+        return {name: encode_value(value, kind) for (name, kind), value in zip(kinds, row, strict=True)}
+    except ValueError as error:
+        raise RowsError(f"row {number}: {error}") from error
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _rows_of_json_lines(text: str) -> Rows:
+    # Not splitlines(): U+2028 and its like may stand inside a JSON string.
+    lines = [line for line in text.split("\n") if line.strip()]
+    if not lines:
+        raise RowsError("the first line must be the schema")
+    schema = _schema_of(json.loads(lines[0]))
+    kinds = [(name, parse_type(logical)) for name, logical in schema]
+    rows = tuple(_row_of(number, json.loads(line), kinds) for number, line in enumerate(lines[1:], start=1))
+    return Rows(schema, rows)
+
+
+def _schema_of(header: Any) -> tuple[tuple[str, str], ...]:
+    columns = header.get("schema") if isinstance(header, dict) else None
+    if not isinstance(columns, list):
+        raise RowsError('the first line must be {"schema":[{"name":...,"type":...},...]}')
+    for column in columns:
+        if not isinstance(column, dict) or not all(isinstance(column.get(key), str) for key in ("name", "type")):
+            raise RowsError(f"a column is {{name, type}}, not {column!r:.80}")
+    return tuple((column["name"], column["type"]) for column in columns)
+
+
+def _row_of(number: int, row: Any, kinds: list[tuple[str, LogicalType]]) -> tuple[Value, ...]:
+    if not isinstance(row, dict):
+        raise RowsError(f"row {number} is no object")
+    unknown = row.keys() - {name for name, _ in kinds}
+    if unknown:
+        raise RowsError(f"row {number}: column {min(unknown)!r} is not in the schema")
+    try:
+        return tuple(decode_value(row.get(name), kind) for name, kind in kinds)
+    except ValueFormError as error:
+        raise RowsError(f"row {number}: {error}") from error

@@ -1,0 +1,188 @@
+"""One logical value as JSON and back: 64-bit integers, decimals, times and floats as text, binary as uppercase hex."""
+
+import datetime as dt
+import re
+import struct
+from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from hudi_adapter.logical_types import DecimalType, ListType, LogicalType, MapType, Primitive, StructType, parse_type
+
+Value = Any
+"""None, bool, int, float, Decimal, str, bytes, date, time, datetime (aware: instant, naive: local), list or dict."""
+
+_INSTANT_FORM = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+_LOCAL_FORM = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}")
+_INTEGER_FORM = re.compile(r"-?\d{1,20}")
+_INT32 = range(-(2**31), 2**31)
+_INT64 = range(-(2**63), 2**63)
+
+
+class ValueFormError(ValueError):
+    """A value that is not of its logical type, or not in the form that type has in JSON."""
+
+
+def encode_value(value: Value, logical: str | LogicalType) -> Any:
+    """
+    The JSON form of a logical value; null stays null.
+
+    Raises:
+        ValueFormError: the value is not of that type.
+    """
+    kind = parse_type(logical) if isinstance(logical, str) else logical
+    if value is None:
+        return None
+    match kind:
+        case Primitive(name):
+            return _encode_primitive(value, name)
+        case DecimalType():
+            return format(_typed(value, Decimal, "decimal"), "f")
+        case ListType(element):
+            return [encode_value(item, element) for item in _typed(value, list, "list")]
+        case MapType(inner):
+            pairs: dict[str, Value] = _typed(value, dict, "map")
+            return [[key, encode_value(pairs[key], inner)] for key in sorted(pairs)]
+        case StructType(fields):
+            members: dict[str, Value] = _typed(value, dict, "struct")
+            return {name: encode_value(members.get(name), field) for name, field in fields}
+
+
+def decode_value(form: Any, logical: str | LogicalType) -> Value:
+    """
+    The logical value that a JSON form stands for.
+
+    Raises:
+        ValueFormError: the form is not the one of that type.
+    """
+    kind = parse_type(logical) if isinstance(logical, str) else logical
+    if form is None:
+        return None
+    match kind:
+        case Primitive(name):
+            return _decode_primitive(form, name)
+        case DecimalType():
+            return _decode_decimal(form)
+        case ListType(element):
+            return [decode_value(item, element) for item in _typed(form, list, "list")]
+        case MapType(inner):
+            return _decode_map(form, inner)
+        case StructType(fields):
+            members: Mapping[str, Any] = _typed(form, dict, "struct")
+            unknown = members.keys() - {name for name, _ in fields}
+            if unknown:
+                raise ValueFormError(f"a struct has no field {min(unknown)!r}")
+            return {name: decode_value(members.get(name), field) for name, field in fields}
+
+
+def _typed(value: Any, wanted: type, name: str) -> Any:
+    if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
+        raise ValueFormError(f"{value!r:.80} is no {name}")
+    return value
+
+
+def _encode_primitive(value: Value, name: str) -> Any:
+    if name == "binary":
+        return bytes(_typed(value, bytes, name)).hex().upper()
+    if name in {"float32", "float64"}:
+        return repr(float(_typed(value, float, name)))
+    if name == "int32":
+        return _within(_typed(value, int, name), _INT32, name)
+    if name == "int64":
+        return str(_within(_typed(value, int, name), _INT64, name))
+    if name == "date":
+        return _typed(_not_a_datetime(value), dt.date, name).isoformat()
+    if name.startswith("time-"):
+        return _typed(value, dt.time, name).isoformat("microseconds")
+    if "timestamp" in name:
+        return _encode_timestamp(_typed(value, dt.datetime, name), name)
+    return _typed(value, bool if name == "boolean" else str, name)
+
+
+def _not_a_datetime(value: Value) -> Value:
+    if isinstance(value, dt.datetime):
+        raise ValueFormError(f"{value!r} is a timestamp, not a date")
+    return value
+
+
+def _encode_timestamp(value: dt.datetime, name: str) -> str:
+    local = name.startswith("local-")
+    if local != (value.tzinfo is None):
+        raise ValueFormError(f"{value!r} is no {name}: an instant has a time zone, a local timestamp has none")
+    if local:
+        return value.isoformat(timespec="microseconds")
+    return value.astimezone(dt.UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def _within(value: int, limits: range, name: str) -> int:
+    if value not in limits:
+        raise ValueFormError(f"{value} is outside {name}")
+    return value
+
+
+def _decode_primitive(form: Any, name: str) -> Value:
+    try:
+        return _DECODERS[name](form)
+    except ValueFormError:
+        raise
+    except (ValueError, OverflowError) as error:
+        raise ValueFormError(f"{form!r:.80} is no {name}: {error}") from error
+
+
+def _decode_int64(form: Any) -> int:
+    text = _typed(form, str, "int64 (as text)")
+    if not _INTEGER_FORM.fullmatch(text):
+        raise ValueFormError(f"{text!r:.80} is no int64")
+    return _within(int(text), _INT64, "int64")
+
+
+def _decode_float32(form: Any) -> float:
+    wide = float(_typed(form, str, "float32 (as text)"))
+    (narrow,) = struct.unpack("<f", struct.pack("<f", wide))
+    return float(narrow)
+
+
+def _decode_timestamp(form: Any, pattern: re.Pattern[str], name: str) -> dt.datetime:
+    text = _typed(form, str, name)
+    if not pattern.fullmatch(text):
+        raise ValueFormError(f"{text!r:.80} is no {name}: 2025-01-31T12:00:00.000000, an instant with Z")
+    return dt.datetime.fromisoformat(text)
+
+
+def _decode_decimal(form: Any) -> Decimal:
+    try:
+        number = Decimal(_typed(form, str, "decimal (as text)"))
+    except InvalidOperation as error:
+        raise ValueFormError(f"{form!r:.80} is no decimal") from error
+    if not number.is_finite():
+        raise ValueFormError(f"{form!r:.80} is no decimal")
+    return number
+
+
+def _decode_map(form: Any, inner: LogicalType) -> dict[str, Value]:
+    pairs: dict[str, Value] = {}
+    for pair in _typed(form, list, "map (as pairs)"):
+        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
+            raise ValueFormError(f"{pair!r:.80} is no [key, value] pair")
+        if pair[0] in pairs:
+            raise ValueFormError(f"a map holds {pair[0]!r:.80} twice")
+        pairs[pair[0]] = decode_value(pair[1], inner)
+    return pairs
+
+
+_DECODERS: Mapping[str, Callable[[Any], Value]] = {
+    "boolean": lambda form: _typed(form, bool, "boolean"),
+    "int32": lambda form: _within(_typed(form, int, "int32"), _INT32, "int32"),
+    "int64": _decode_int64,
+    "float32": _decode_float32,
+    "float64": lambda form: float(_typed(form, str, "float64 (as text)")),
+    "string": lambda form: _typed(form, str, "string"),
+    "binary": lambda form: bytes.fromhex(_typed(form, str, "binary (as hex)")),
+    "date": lambda form: dt.date.fromisoformat(_typed(form, str, "date")),
+    "time-millis": lambda form: dt.time.fromisoformat(_typed(form, str, "time")),
+    "time-micros": lambda form: dt.time.fromisoformat(_typed(form, str, "time")),
+    "timestamp-millis": lambda form: _decode_timestamp(form, _INSTANT_FORM, "instant"),
+    "timestamp-micros": lambda form: _decode_timestamp(form, _INSTANT_FORM, "instant"),
+    "local-timestamp-millis": lambda form: _decode_timestamp(form, _LOCAL_FORM, "local timestamp"),
+    "local-timestamp-micros": lambda form: _decode_timestamp(form, _LOCAL_FORM, "local timestamp"),
+}
