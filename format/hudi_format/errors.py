@@ -1,0 +1,105 @@
+"""The errors of this package.
+
+Exception
+├── FormatError         the bytes break a rule of the format
+└── UnsupportedFormat   the bytes are legal, this package cannot decode them yet
+"""
+
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+
+from fastavro.schema import SchemaParseException, UnknownType
+
+
+class Reason(StrEnum):
+    """Why bytes were refused: the part of `specs/reasons.toml` that one file or one name can show."""
+
+    NOT_A_TABLE = "NOT_A_TABLE"
+    PROPERTIES_INVALID = "PROPERTIES_INVALID"
+    CHECKSUM_MISMATCH = "CHECKSUM_MISMATCH"
+    INSTANT_MALFORMED = "INSTANT_MALFORMED"
+    TIMELINE_FILE_CORRUPT = "TIMELINE_FILE_CORRUPT"
+    LOG_CONTENT_CORRUPT = "LOG_CONTENT_CORRUPT"
+    BASE_FILE_MISSING = "BASE_FILE_MISSING"
+    BASE_FILE_CORRUPT = "BASE_FILE_CORRUPT"
+    SCHEMA_INCOMPATIBLE = "SCHEMA_INCOMPATIBLE"
+    PATH_ESCAPES_TABLE = "PATH_ESCAPES_TABLE"
+    LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
+
+
+class FormatError(Exception):
+    """Bytes or a name that break a rule of the format.
+
+    Names the reason, the clause, the file, the offset where one is known, what was found and what to do.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        clause: str,
+        file: str,
+        offset: int | None,
+        message: str,
+        hint: str = "restore the file from a copy, or check which writer left it",
+    ) -> None:
+        super().__init__(reason, clause, file, offset, message, hint)
+        self.reason = reason
+        self.clause = clause
+        self.file = file
+        self.offset = offset
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        place = self.file if self.offset is None else f"{self.file} at byte {self.offset}"
+        return f"{self.reason} in {place}: {self.message} ({self.clause}); {self.hint}"
+
+
+class UnsupportedFormat(Exception):  # noqa: N818 - an answer about this package, not an error in the table
+    """Legal content that this package does not decode; `feature` is the name that adapters answer."""
+
+    def __init__(self, feature: str, file: str) -> None:
+        super().__init__(feature, file)
+        self.feature = feature
+        self.file = file
+
+    def __str__(self) -> str:
+        return f"{self.file} needs the feature {self.feature}, which is not built"
+
+
+# What the libraries below raise on bad bytes. Their lists are not documented, so the families are named.
+DECODING_ERRORS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    BufferError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RecursionError,
+    StopIteration,
+    TypeError,
+    ValueError,
+    NotImplementedError,
+    struct.error,
+    SchemaParseException,
+    UnknownType,
+)
+
+
+@contextmanager
+def refusing(reason: str, clause: str, file: str, offset: int | None, what: str) -> Iterator[None]:
+    """Turn whatever a decoding library raises inside the block into one `FormatError`.
+
+    Raises:
+        FormatError: with the given reason, when the block fails.
+
+    """
+    try:
+        yield
+    except DECODING_ERRORS as error:
+        detail = " ".join(str(error).split())[:200]
+        raise FormatError(reason, clause, file, offset, f"{what}: {type(error).__name__} {detail}".rstrip()) from error
