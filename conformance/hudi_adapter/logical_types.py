@@ -1,5 +1,4 @@
-"""
-Logical types: what a column means, whatever the file format or the engine calls it.
+"""Logical types: what a column means, whatever the file format or the engine calls it.
 
 Written as text: `int64`, `decimal(10,2)`, `list<T>`, `map<string,T>`, `struct<name:T,...>`.
 """
@@ -86,11 +85,11 @@ LogicalType = Primitive | DecimalType | ListType | MapType | StructType
 
 
 def parse_type(text: str) -> LogicalType:
-    """
-    The type that a text such as `map<string,list<int64>>` names.
+    """The type that a text such as `map<string,list<int64>>` names.
 
     Raises:
         LogicalTypeError: the text names no logical type.
+
     """
     parsed, rest = _parse(text, text, 0)
     if rest:

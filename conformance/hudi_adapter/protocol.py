@@ -87,8 +87,7 @@ def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """
-    What `serve` runs: the implementation's name, its features and one function for each op it has.
+    """What `serve` runs: the implementation's name, its features and one function for each op it has.
 
     `on_start` runs before the `start` message is answered (a Spark session, say), `on_stop` at the end.
     """

@@ -59,11 +59,11 @@ def rows_of_mappings(schema: tuple[tuple[str, str], ...], mappings: tuple[Mappin
 
 
 def rows_of_arrow(table: pa.Table) -> Rows:
-    """
-    Logical rows of an Arrow table.
+    """Logical rows of an Arrow table.
 
     Raises:
         RowsError: a column twice, a type or a value without logical counterpart.
+
     """
     try:
         schema = tuple((field.name, logical_type(field.type)) for field in table.schema)
@@ -74,11 +74,11 @@ def rows_of_arrow(table: pa.Table) -> Rows:
 
 
 def arrow_of_rows(rows: Rows) -> pa.Table:
-    """
-    The same rows as an Arrow table, in the types `arrow_type` gives.
+    """The same rows as an Arrow table, in the types `arrow_type` gives.
 
     Raises:
         RowsError: a value is not of its column's type.
+
     """
     try:
         kinds = [pa.field(name, arrow_type(logical)) for name, logical in rows.schema]
@@ -90,11 +90,11 @@ def arrow_of_rows(rows: Rows) -> pa.Table:
 
 
 def write_rows(path: Path, rows: Rows) -> None:
-    """
-    Write rows in the format that the file's ending names.
+    """Write rows in the format that the file's ending names.
 
     Raises:
         RowsError: a value is not of its column's type, or the ending is none of .parquet, .arrow, .jsonl.
+
     """
     if path.suffix == ".jsonl":
         path.write_text("".join(f"{line}\n" for line in _json_lines(rows)), encoding="utf-8")
@@ -107,11 +107,11 @@ def write_rows(path: Path, rows: Rows) -> None:
 
 
 def read_rows(path: Path) -> Rows:
-    """
-    Read the rows of a .parquet, .arrow or .jsonl file.
+    """Read the rows of a .parquet, .arrow or .jsonl file.
 
     Raises:
         RowsError: the file is missing, does not parse, or holds what the logical types cannot say.
+
     """
     try:
         return _read_rows(path)

@@ -29,8 +29,7 @@ ARROW_FILE = "rows.arrow"
 
 
 def serve(adapter: Adapter, requests: TextIO | None = None, answers: TextIO | None = None) -> None:
-    """
-    Answer protocol messages until `stop`.
+    """Answer protocol messages until `stop`.
 
     With no streams given, stdin and stdout are taken over at the level of file descriptors:
     whatever this process or its children print to stdout goes to stderr, and nobody else reads the requests.

@@ -24,11 +24,11 @@ class ValueFormError(ValueError):
 
 
 def encode_value(value: Value, logical: str | LogicalType) -> Any:
-    """
-    The JSON form of a logical value; null stays null.
+    """The JSON form of a logical value; null stays null.
 
     Raises:
         ValueFormError: the value is not of that type.
+
     """
     kind = parse_type(logical) if isinstance(logical, str) else logical
     if value is None:
@@ -49,11 +49,11 @@ def encode_value(value: Value, logical: str | LogicalType) -> Any:
 
 
 def decode_value(form: Any, logical: str | LogicalType) -> Value:
-    """
-    The logical value that a JSON form stands for.
+    """The logical value that a JSON form stands for.
 
     Raises:
         ValueFormError: the form is not the one of that type.
+
     """
     kind = parse_type(logical) if isinstance(logical, str) else logical
     if form is None:
@@ -82,21 +82,7 @@ def _typed(value: Any, wanted: type, name: str) -> Any:
 
 
 def _encode_primitive(value: Value, name: str) -> Any:
-    if name == "binary":
-        return bytes(_typed(value, bytes, name)).hex().upper()
-    if name in {"float32", "float64"}:
-        return repr(float(_typed(value, float, name)))
-    if name == "int32":
-        return _within(_typed(value, int, name), _INT32, name)
-    if name == "int64":
-        return str(_within(_typed(value, int, name), _INT64, name))
-    if name == "date":
-        return _typed(_not_a_datetime(value), dt.date, name).isoformat()
-    if name.startswith("time-"):
-        return _typed(value, dt.time, name).isoformat("microseconds")
-    if "timestamp" in name:
-        return _encode_timestamp(_typed(value, dt.datetime, name), name)
-    return _typed(value, bool if name == "boolean" else str, name)
+    return _ENCODERS[name](value)
 
 
 def _not_a_datetime(value: Value) -> Value:
@@ -105,13 +91,16 @@ def _not_a_datetime(value: Value) -> Value:
     return value
 
 
-def _encode_timestamp(value: dt.datetime, name: str) -> str:
-    local = name.startswith("local-")
-    if local != (value.tzinfo is None):
-        raise ValueFormError(f"{value!r} is no {name}: an instant has a time zone, a local timestamp has none")
-    if local:
-        return value.isoformat(timespec="microseconds")
+def _encode_instant(value: dt.datetime) -> str:
+    if value.tzinfo is None:
+        raise ValueFormError(f"{value!r} is no instant: it has no time zone")
     return value.astimezone(dt.UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def _encode_local(value: dt.datetime) -> str:
+    if value.tzinfo is not None:
+        raise ValueFormError(f"{value!r} is no local timestamp: it has a time zone")
+    return value.isoformat(timespec="microseconds")
 
 
 def _within(value: int, limits: range, name: str) -> int:
@@ -185,4 +174,21 @@ _DECODERS: Mapping[str, Callable[[Any], Value]] = {
     "timestamp-micros": lambda form: _decode_timestamp(form, _INSTANT_FORM, "instant"),
     "local-timestamp-millis": lambda form: _decode_timestamp(form, _LOCAL_FORM, "local timestamp"),
     "local-timestamp-micros": lambda form: _decode_timestamp(form, _LOCAL_FORM, "local timestamp"),
+}
+
+_ENCODERS: Mapping[str, Callable[[Value], Any]] = {
+    "boolean": lambda value: _typed(value, bool, "boolean"),
+    "int32": lambda value: _within(_typed(value, int, "int32"), _INT32, "int32"),
+    "int64": lambda value: str(_within(_typed(value, int, "int64"), _INT64, "int64")),
+    "float32": lambda value: repr(float(_typed(value, float, "float32"))),
+    "float64": lambda value: repr(float(_typed(value, float, "float64"))),
+    "string": lambda value: _typed(value, str, "string"),
+    "binary": lambda value: bytes(_typed(value, bytes, "binary")).hex().upper(),
+    "date": lambda value: _typed(_not_a_datetime(value), dt.date, "date").isoformat(),
+    "time-millis": lambda value: _typed(value, dt.time, "time").isoformat("microseconds"),
+    "time-micros": lambda value: _typed(value, dt.time, "time").isoformat("microseconds"),
+    "timestamp-millis": lambda value: _encode_instant(_typed(value, dt.datetime, "instant")),
+    "timestamp-micros": lambda value: _encode_instant(_typed(value, dt.datetime, "instant")),
+    "local-timestamp-millis": lambda value: _encode_local(_typed(value, dt.datetime, "local timestamp")),
+    "local-timestamp-micros": lambda value: _encode_local(_typed(value, dt.datetime, "local timestamp")),
 }
