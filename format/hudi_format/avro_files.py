@@ -1,4 +1,4 @@
-"""Avro object container files, the form of timeline files from table version 8 on and of every plan.
+r"""Avro object container files, the form of timeline files from table version 8 on and of every plan.
 
 Obj\\x01 | map: avro.schema, avro.codec? | 16 sync bytes | blocks: count, length, records, sync bytes
 """

@@ -35,7 +35,7 @@ class FormatError(Exception):
     Names the reason, the clause, the file, the offset where one is known, what was found and what to do.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - the order is the order of the sentence it prints
         self,
         reason: str,
         clause: str,

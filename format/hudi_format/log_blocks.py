@@ -148,13 +148,18 @@ def _check_frame(data: bytes, start: int) -> tuple[str | None, int]:
         return f"a block cannot be {length} bytes long", start
     if end > len(data):
         return f"the block declares {length} bytes, {len(data) - length_at - _LENGTH.size} are left", start
+    return _check_end(data, length, end), end
+
+
+def _check_end(data: bytes, length: int, end: int) -> str | None:
+    """Clauses: LF-003, LF-010."""
     (total,) = _LENGTH.unpack_from(data, end - _LENGTH.size)
     if total - len(MAGIC) != length:
-        return f"the block declares {length} bytes at its start and {total - len(MAGIC)} at its end", start
+        return f"the block declares {length} bytes at its start and {total - len(MAGIC)} at its end"
     follower = data[end : end + len(MAGIC)]
     if len(follower) == len(MAGIC) and follower != MAGIC:
-        return "what follows the block is neither the magic nor the end of the file", start
-    return None, end
+        return "what follows the block is neither the magic nor the end of the file"
+    return None
 
 
 def _resynchronise(data: bytes, start: int) -> int:

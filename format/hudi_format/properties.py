@@ -1,4 +1,4 @@
-"""`hoodie.properties`: the text form of `java.util.Properties`, and its checksum.
+r"""`hoodie.properties`: the text form of `java.util.Properties`, and its checksum.
 
 #Updated at 2025-01-01T00:00:00Z        comment lines begin with # or !
 hoodie.table.name=trips                 key, then = or : or blanks, then value
@@ -21,7 +21,7 @@ _ESCAPED = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f"}
 
 
 def parse_properties(data: bytes, file: str) -> dict[str, str]:
-    """Keys and values of a properties file, in the order of the file; the last of equal keys holds.
+    r"""Keys and values of a properties file, in the order of the file; the last of equal keys holds.
 
     Raises:
         FormatError: PROPERTIES_INVALID for a bad `\\u` escape; LIMIT_EXCEEDED for a file over 16 MiB.
