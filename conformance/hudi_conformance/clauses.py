@@ -9,7 +9,7 @@ HEADING = re.compile(r"^##\s+(?P<id>\S+)\s*(?P<title>.*)$")
 CLAUSE_ID = re.compile(r"^[A-Z]{2,4}-[0-9]{3}$")
 ATTRIBUTE = re.compile(r"^-\s+(?P<name>[a-z_]+):\s*(?P<value>.*)$")
 SOURCE = re.compile(r'^(?P<text>[a-z0-9.-]+)\s*(?:,\s*"(?P<section>[^"]*)")?(?:,?\s+(?P<remark>[^";]+))?$')
-ATTRIBUTES = frozenset({"level", "versions", "stated_in", "source", "evidence", "readings"})
+ATTRIBUTES = frozenset({"level", "versions", "stated_in", "source", "evidence", "readings", "refuses"})
 REQUIRED = ("level", "versions", "stated_in", "source")
 LEVELS = ("must", "should", "may", "open")
 STATED_IN = ("model", "format")
@@ -38,7 +38,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One numbered rule."""
+    """One numbered rule; `refuses` names the reasons with which what breaks it is rejected."""
 
     id: str
     title: str
@@ -51,6 +51,7 @@ class Clause:
     file: str
     line: int
     evidence: str = ""
+    refuses: tuple[str, ...] = ()
 
     @property
     def prefix(self) -> str:
@@ -187,7 +188,6 @@ def _versions(value: str) -> tuple[int, ...]:
 
 
 def _clause(block: _Block, file: str) -> Clause:
-    readings = block.attributes.get("readings", "")
     return Clause(
         id=block.id,
         title=block.title,
@@ -195,9 +195,14 @@ def _clause(block: _Block, file: str) -> Clause:
         versions=_versions(block.attributes["versions"]),
         stated_in=block.attributes["stated_in"],
         source=block.attributes["source"],
-        readings=tuple(word.strip() for word in readings.split(",") if word.strip()),
+        readings=_words(block.attributes.get("readings", "")),
         rule="\n".join(block.rule).strip(),
         file=file,
         line=block.line,
         evidence=block.attributes.get("evidence", ""),
+        refuses=_words(block.attributes.get("refuses", "")),
     )
+
+
+def _words(value: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in value.split(",") if word.strip())

@@ -1,0 +1,126 @@
+"""Where clauses are cited: docstrings and constants of Python, cases and tables, expected failures, TLA+ comments, docs."""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hudi_conformance.clauses import CLAUSE_ID, Problem
+from hudi_conformance.lint.checkout import Checkout, read_toml
+
+CITED = re.compile(r"\b[A-Z]{2,4}-[0-9]{3}\b")
+CLAUSES_LINE = re.compile(r"^Clauses: (?P<ids>[A-Z]{2,4}-[0-9]{3}(?:,\s+[A-Z]{2,4}-[0-9]{3})*)\.$", re.DOTALL)
+ROOMS = {"model": "model", "format": "format", "engine": "engine", "conformance": "conformance"}
+Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A clause id as it stands somewhere; `kind` is the room of a docstring, or what cites it."""
+
+    id: str
+    kind: str
+    file: str
+    line: int
+
+
+def all_citations(checkout: Checkout) -> list[Citation]:
+    """Every citation in the checkout; a `Clauses:` line of the wrong form becomes a problem."""
+    return [
+        *_python_citations(checkout),
+        *_case_citations(checkout),
+        *_expected_failures(checkout),
+        *_text_citations(checkout, "tla", "specs/tla", "*.tla"),
+        *_text_citations(checkout, "docs", "docs", "*.md"),
+        *_text_citations(checkout, "docs", "specs/questions", "*.md"),
+    ]
+
+
+def _python_citations(checkout: Checkout) -> Iterator[Citation]:
+    for room in ROOMS:
+        for path in checkout.python_files(room):
+            name = checkout.name(path)
+            try:
+                tree = ast.parse(path.read_bytes())
+            except (SyntaxError, ValueError) as error:
+                checkout.problems.append(Problem(name, 1, f"does not parse: {error}"))
+                continue
+            yield from _docstring_citations(checkout, tree, room, name)
+            yield from _constant_citations(checkout, tree, name)
+
+
+def _docstring_citations(checkout: Checkout, tree: ast.Module, room: str, name: str) -> Iterator[Citation]:
+    for node in ast.walk(tree):
+        if not isinstance(node, Documented):
+            continue
+        docstring = ast.get_docstring(node) or ""
+        start = docstring.find("\nClauses:") + 1 if not docstring.startswith("Clauses:") else 0
+        last = docstring[start:].strip()
+        if not last.startswith("Clauses:"):
+            continue
+        match = CLAUSES_LINE.match(last)
+        if not match:
+            message = f"{node.name}: the docstring must end in a line like `Clauses: TL-004, TL-006.`"
+            checkout.problems.append(Problem(name, node.lineno, message))
+        yield from (Citation(found, room, name, node.lineno) for found in CITED.findall(last))
+
+
+def _constant_citations(checkout: Checkout, tree: ast.Module, name: str) -> Iterator[Citation]:
+    """String constants that are nothing but a clause id, as in `Rejection(reason, "TL-016", ...)`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and CLAUSE_ID.match(node.value):
+            if node.value.partition("-")[0] in checkout.areas:
+                yield Citation(node.value, "code", name, node.lineno)
+
+
+def _case_citations(checkout: Checkout) -> Iterator[Citation]:
+    for folder in ("golden_tables", "conformance/writing_cases"):
+        for path in sorted((checkout.root / folder).rglob("cases.toml")):
+            name = checkout.name(path)
+            for case in _tables(read_toml(checkout, name).get("case")):
+                yield from _ids_of_case(case, name, _line_of(path, str(case.get("id"))))
+        for path in sorted((checkout.root / folder).rglob("table.toml")):
+            name = checkout.name(path)
+            yield from (
+                Citation(str(found), "table", name, 1) for found in read_toml(checkout, name).get("clauses", [])
+            )
+
+
+def _ids_of_case(case: dict[str, Any], name: str, line: int) -> Iterator[Citation]:
+    """The kind says what the case shows: `accept` an answer, `reject:REASON` a refusal."""
+    steps = _tables(case.get("steps"))
+    kinds = {"accept" for step in steps if "expect" in step}
+    kinds |= {f"reject:{step['reject'].get('reason')}" for step in steps if isinstance(step.get("reject"), dict)}
+    for found in case.get("clauses", []):
+        yield from (Citation(str(found), kind, name, line) for kind in sorted(kinds) or ["case"])
+    for step in steps:
+        for warning in _tables(step.get("warnings")):
+            yield Citation(str(warning.get("clause")), "warning", name, line)
+
+
+def _expected_failures(checkout: Checkout) -> Iterator[Citation]:
+    for path in sorted((checkout.root / "adapters").glob("*.expected.toml")):
+        name = checkout.name(path)
+        for case in _tables(read_toml(checkout, name).get("case")):
+            if "clause" in case:
+                yield Citation(str(case["clause"]), "expected failure", name, _line_of(path, str(case.get("id"))))
+
+
+def _text_citations(checkout: Checkout, kind: str, folder: str, pattern: str) -> Iterator[Citation]:
+    for path in sorted((checkout.root / folder).rglob(pattern)):
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        for number, line in enumerate(lines, start=1):
+            for found in CITED.findall(line):
+                if kind == "tla" or found.partition("-")[0] in checkout.areas:
+                    yield Citation(found, kind, checkout.name(path), number)
+
+
+def _tables(value: object) -> list[dict[str, Any]]:
+    return [table for table in value if isinstance(table, dict)] if isinstance(value, list) else []
+
+
+def _line_of(path: Path, identifier: str) -> int:
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return next((number for number, line in enumerate(lines, start=1) if f'"{identifier}"' in line), 1)

@@ -1,0 +1,435 @@
+------------------------------ MODULE Timeline ------------------------------
+(***************************************************************************)
+(* The timeline of a table, versions 8 and 9: a folder to which processes  *)
+(* put files, one for each state that an action reaches.                   *)
+(*                                                                         *)
+(* Processes request actions, perform them, die, are suspected to be dead  *)
+(* though they are only slow, and finish the work of others. A reader may  *)
+(* take a snapshot between any two steps. How instants are made unique and *)
+(* increasing is the matter of TrueTime; here `clock` is such a generator. *)
+(*                                                                         *)
+(* Clauses: TL-001, TL-002, TL-003, TL-004, TL-005, TL-006, TL-010,        *)
+(* TL-011, TL-012, TL-013, TL-015, TL-017, SA-001, SA-002.                 *)
+(***************************************************************************)
+EXTENDS Integers, FiniteSets
+
+\* A file of the timeline; `completed` is 0 before completion, `target` is the
+\* instant that a rollback names in its plan, else 0.
+(*
+  @typeAlias: file = { requested: Int, completed: Int, action: Str, state: Str, target: Int, whole: Bool };
+  @typeAlias: process = { step: Str, instant: Int, completed: Int };
+  @typeAlias: view = { upto: Int, instants: Set(Int) };
+*)
+\* @type: Bool;
+Timeline_aliases == TRUE
+
+CONSTANTS
+  \* @type: Set(Str);
+  Processes,
+  \* The actions that are requested freely; a rollback follows from a failed write.
+  \* @type: Set(Str);
+  Actions,
+  \* The rules in force. A must-fail configuration leaves one out.
+  \* @type: Set(Str);
+  Rules,
+  \* Bounds of the search: actions requested; crashes, suspicions and withdrawals.
+  \* @type: Int;
+  MaxRequests,
+  \* @type: Int;
+  MaxFailures
+
+AllRules == {
+  "time is never repeated",             \* TL-012
+  "time goes forward",                  \* TL-011
+  "completion time under the lock",     \* TL-013
+  "look under the lock",                \* TL-003, TL-017
+  "inflight before completed",          \* TL-003
+  "completed is final",                 \* TL-003, TL-004
+  "completed type follows the request", \* TL-006
+  "rollback removes, then completes",   \* TL-017
+  "put is atomic",                      \* SA-001
+  "the work of the dead is taken over"  \* TL-003
+}
+
+\* TL-001, TL-006: every action, with the type of its completed file.
+CompletedType == [
+  commit |-> "commit",
+  deltacommit |-> "deltacommit",
+  replacecommit |-> "replacecommit",
+  clean |-> "clean",
+  compaction |-> "commit",
+  logcompaction |-> "deltacommit",
+  clustering |-> "replacecommit",
+  indexing |-> "indexing",
+  rollback |-> "rollback",
+  savepoint |-> "savepoint",
+  restore |-> "restore"
+]
+
+AllActions == DOMAIN CompletedType
+
+\* A write is performed by the process that requested it; a plan by any process.
+Writes == {"commit", "deltacommit", "replacecommit"}
+
+ASSUME Actions \subseteq AllActions \ {"rollback"}
+ASSUME Rules \subseteq AllRules
+
+VARIABLES
+  \* The greatest time generated so far.
+  \* @type: Int;
+  clock,
+  \* The files of the timeline folder.
+  \* @type: Set($file);
+  files,
+  \* What each process is at: its step, the requested instant it works on, and
+  \* the completion time it has generated.
+  \* @type: Str -> $process;
+  processes,
+  \* The process that holds the table's lock, or "nobody".
+  \* @type: Str;
+  lock,
+  \* The last snapshot that a reader took: the completed instants up to a completion time.
+  \* @type: $view;
+  snapshot,
+  \* @type: Int;
+  requests,
+  \* @type: Int;
+  failures
+
+vars == <<clock, files, processes, lock, snapshot, requests, failures>>
+
+-----------------------------------------------------------------------------
+\* TL-002: the states, and TL-004: their order.
+Rank == [ABSENT |-> 0, REQUESTED |-> 1, INFLIGHT |-> 2, COMPLETED |-> 3]
+
+FilesOf(timeline, instant) == {file \in timeline: file.requested = instant}
+
+\* TL-004, TL-005: the highest state that a file of the instant records.
+StateIn(timeline, instant) ==
+  LET states == {file.state: file \in FilesOf(timeline, instant)} IN
+  IF "COMPLETED" \in states THEN "COMPLETED"
+  ELSE IF "INFLIGHT" \in states THEN "INFLIGHT"
+  ELSE IF "REQUESTED" \in states THEN "REQUESTED"
+  ELSE "ABSENT"
+
+StateOf(instant) == StateIn(files, instant)
+
+Instants == {file.requested: file \in files}
+
+Completed == {file \in files: file.state = "COMPLETED"}
+
+\* The action as requested; TL-010: a savepoint's first file is its inflight one.
+ActionOf(instant) ==
+  LET pending == {file \in FilesOf(files, instant): file.state # "COMPLETED"}
+  IN IF pending = {} THEN "none" ELSE (CHOOSE file \in pending: TRUE).action
+
+\* The instant that a rollback is to remove.
+TargetOf(instant) ==
+  LET own == FilesOf(files, instant)
+  IN IF own = {} THEN 0 ELSE (CHOOSE file \in own: TRUE).target
+
+RollbacksOf(instant) == {file \in files: file.target = instant}
+
+UsedTimes == {file.requested: file \in files} \union {file.completed: file \in files}
+
+\* What the generator may answer next.
+NextTimes ==
+  IF "time is never repeated" \notin Rules THEN {clock, clock + 1} \ {0}
+  ELSE IF "time goes forward" \notin Rules THEN (1..clock + 1) \ UsedTimes
+  ELSE {clock + 1}
+
+Later(time) == IF time > clock THEN time ELSE clock
+
+File(requested, completed, action, state, target) ==
+  [requested |-> requested, completed |-> completed, action |-> action, state |-> state,
+   target |-> target, whole |-> TRUE]
+
+Idle == [step |-> "idle", instant |-> 0, completed |-> 0]
+
+Works(p, instant) == processes[p].step # "idle" /\ processes[p].instant = instant
+
+Orphaned(instant) == \A p \in Processes: ~Works(p, instant)
+
+-----------------------------------------------------------------------------
+Init ==
+  /\ clock = 0
+  /\ files = {}
+  /\ processes = [p \in Processes |-> Idle]
+  /\ lock = "nobody"
+  /\ snapshot = [upto |-> 0, instants |-> {}]
+  /\ requests = 0
+  /\ failures = 0
+
+\* TL-003: [] -> REQUESTED. generate_time and create_instant, under the lock.
+Request(p, action) ==
+  /\ processes[p] = Idle
+  /\ lock = "nobody"
+  /\ requests < MaxRequests
+  /\ requests' = requests + 1
+  /\ \E time \in NextTimes:
+       /\ clock' = Later(time)
+       /\ files' = files \union
+            {File(time, 0, action, IF action = "savepoint" THEN "INFLIGHT" ELSE "REQUESTED", 0)}
+       /\ processes' =
+            IF action \in Writes \union {"savepoint"}
+            THEN [processes EXCEPT ![p] =
+                    [step |-> IF action = "savepoint" THEN "working" ELSE "requested",
+                     instant |-> time, completed |-> 0]]
+            ELSE processes
+  /\ UNCHANGED <<lock, snapshot, failures>>
+
+\* A write whose process died, or is thought to be dead, is to be rolled back.
+RequestRollback(p, instant) ==
+  /\ processes[p] = Idle
+  /\ lock = "nobody"
+  /\ ActionOf(instant) \in Writes
+  /\ StateOf(instant) # "COMPLETED"
+  /\ RollbacksOf(instant) = {}
+  /\ Orphaned(instant) \/ failures < MaxFailures
+  /\ failures' = IF Orphaned(instant) THEN failures ELSE failures + 1
+  /\ \E time \in NextTimes:
+       /\ clock' = Later(time)
+       /\ files' = files \union {File(time, 0, "rollback", "REQUESTED", instant)}
+  /\ UNCHANGED <<processes, lock, snapshot, requests>>
+
+\* TL-003: REQUESTED -> INFLIGHT, by the writer itself or by any process for a plan.
+Begin(p, instant) ==
+  /\ StateOf(instant) = "REQUESTED"
+  /\ \/ processes[p] = [step |-> "requested", instant |-> instant, completed |-> 0]
+     \/ processes[p] = Idle /\ ActionOf(instant) \notin Writes /\ Orphaned(instant)
+  /\ files' = IF "inflight before completed" \in Rules
+              THEN files \union {File(instant, 0, ActionOf(instant), "INFLIGHT", TargetOf(instant))}
+              ELSE files
+  /\ processes' = [processes EXCEPT ![p] = [step |-> "working", instant |-> instant, completed |-> 0]]
+  /\ UNCHANGED <<clock, lock, snapshot, requests, failures>>
+
+\* TL-003: INFLIGHT -> INFLIGHT, a plan is performed anew when its process died or is
+\* thought to be dead.
+TakeOver(p, instant) ==
+  /\ "the work of the dead is taken over" \in Rules
+  /\ processes[p] = Idle
+  /\ StateOf(instant) = "INFLIGHT"
+  /\ ActionOf(instant) \notin Writes
+  /\ Orphaned(instant) \/ failures < MaxFailures
+  /\ failures' = IF Orphaned(instant) THEN failures ELSE failures + 1
+  /\ processes' = [processes EXCEPT ![p] = [step |-> "working", instant |-> instant, completed |-> 0]]
+  /\ UNCHANGED <<clock, files, lock, snapshot, requests>>
+
+\* TL-003: INFLIGHT -> REQUESTED, a plan is handed back. delete_instant, under the lock.
+HandBack(p) ==
+  LET instant == processes[p].instant IN
+  /\ processes[p].step = "working"
+  /\ lock = "nobody"
+  /\ failures < MaxFailures
+  /\ StateOf(instant) = "INFLIGHT"
+  /\ ActionOf(instant) \notin Writes \union {"savepoint"}
+  /\ files' = {file \in files: ~(file.requested = instant /\ file.state = "INFLIGHT")}
+  /\ processes' = [processes EXCEPT ![p] = Idle]
+  /\ failures' = failures + 1
+  /\ UNCHANGED <<clock, lock, snapshot, requests>>
+
+\* TL-017: a rollback deletes the target's files, the highest state first.
+RemoveTarget(p) ==
+  LET instant == processes[p].instant
+      target == TargetOf(instant)
+      highest == StateOf(target)
+  IN
+  /\ processes[p].step = "working"
+  /\ ActionOf(instant) = "rollback"
+  /\ highest # "ABSENT"
+  /\ files' = {file \in files: ~(file.requested = target /\ file.state = highest)}
+  /\ UNCHANGED <<clock, processes, lock, snapshot, requests, failures>>
+
+\* Everything that the action does besides the timeline is done; now it may complete.
+ReadyToComplete(p) ==
+  LET instant == processes[p].instant IN
+  \/ ActionOf(instant) # "rollback"
+  \/ StateOf(TargetOf(instant)) = "ABSENT"
+  \/ "rollback removes, then completes" \notin Rules
+
+\* The rule that is dropped by "completion time under the lock": the time is generated first.
+GenerateTimeTooEarly(p) ==
+  /\ "completion time under the lock" \notin Rules
+  /\ processes[p].step = "working"
+  /\ processes[p].completed = 0
+  /\ \E time \in NextTimes:
+       /\ clock' = Later(time)
+       /\ processes' = [processes EXCEPT ![p].completed = time]
+  /\ UNCHANGED <<files, lock, snapshot, requests, failures>>
+
+TakeLock(p) ==
+  /\ processes[p].step = "working"
+  /\ lock = "nobody"
+  /\ ReadyToComplete(p)
+  /\ processes[p].completed # 0 \/ "completion time under the lock" \in Rules
+  /\ lock' = p
+  /\ processes' = [processes EXCEPT ![p].step = "locked"]
+  /\ UNCHANGED <<clock, files, snapshot, requests, failures>>
+
+\* The action is still this process's to complete: inflight, and nobody rolls it back.
+StillMine(p) ==
+  LET instant == processes[p].instant IN
+  \/ "look under the lock" \notin Rules
+  \/ "inflight before completed" \notin Rules
+  \/ StateOf(instant) = "INFLIGHT" /\ RollbacksOf(instant) = {}
+
+\* release_lock without completing: another process has finished, handed back or rolled
+\* back the action.
+GiveUp(p) ==
+  /\ \/ processes[p].step = "locked" /\ ~StillMine(p)
+     \/ processes[p].step = "requested" /\ StateOf(processes[p].instant) = "ABSENT"
+     \/ processes[p].step = "working" /\ FilesOf(files, processes[p].instant) = {}
+  /\ lock' = IF lock = p THEN "nobody" ELSE lock
+  /\ processes' = [processes EXCEPT ![p] = Idle]
+  /\ UNCHANGED <<clock, files, snapshot, requests, failures>>
+
+\* generate_time for the completion, inside the lock (TL-011, TL-013).
+GenerateTime(p) ==
+  /\ processes[p].step = "locked"
+  /\ StillMine(p)
+  /\ IF processes[p].completed # 0
+     THEN /\ processes' = [processes EXCEPT ![p].step = "timed"]
+          /\ UNCHANGED clock
+     ELSE \E time \in NextTimes:
+          /\ clock' = Later(time)
+          /\ processes' = [processes EXCEPT ![p].step = "timed", ![p].completed = time]
+  /\ UNCHANGED <<files, lock, snapshot, requests, failures>>
+
+CompletedTypes(action) ==
+  IF "completed type follows the request" \in Rules
+  THEN {CompletedType[action]}
+  ELSE {CompletedType[action], action}
+
+\* TL-003: INFLIGHT -> COMPLETED. create_instant, whole at once (SA-001), then release_lock.
+Complete(p) ==
+  LET instant == processes[p].instant
+      file(action, whole) ==
+        [File(instant, processes[p].completed, action, "COMPLETED", TargetOf(instant)) EXCEPT !.whole = whole]
+  IN
+  /\ processes[p].step = "timed"
+  /\ \E action \in CompletedTypes(ActionOf(instant)), whole \in {TRUE, "put is atomic" \in Rules}:
+       /\ files' = files \union {file(action, whole)}
+  /\ lock' = "nobody"
+  /\ processes' = [processes EXCEPT ![p] = Idle]
+  /\ UNCHANGED <<clock, snapshot, requests, failures>>
+
+\* What no process may do: take back what is completed.
+Reopen(p) ==
+  /\ "completed is final" \notin Rules
+  /\ processes[p] = Idle
+  /\ \E file \in Completed: files' = files \ {file}
+  /\ UNCHANGED <<clock, processes, lock, snapshot, requests, failures>>
+
+\* A process dies and comes back without memory; its lock expires.
+Crash(p) ==
+  /\ failures < MaxFailures
+  /\ processes[p] # Idle
+  /\ failures' = failures + 1
+  /\ processes' = [processes EXCEPT ![p] = Idle]
+  /\ lock' = IF lock = p THEN "nobody" ELSE lock
+  /\ UNCHANGED <<clock, files, snapshot, requests>>
+
+CompletedUpTo(time) == {file.requested: file \in {each \in Completed: each.completed <= time}}
+
+\* pick_snapshot: a reader lists the timeline (SA-002) and reads up to the newest completion.
+PickSnapshot ==
+  /\ \E file \in Completed:
+       /\ file.completed > snapshot.upto
+       /\ \A other \in Completed: other.completed <= file.completed
+       /\ snapshot' = [upto |-> file.completed, instants |-> CompletedUpTo(file.completed)]
+  /\ UNCHANGED <<clock, files, processes, lock, requests, failures>>
+
+Next ==
+  \/ PickSnapshot
+  \/ \E p \in Processes:
+       \/ \E action \in Actions: Request(p, action)
+       \/ \E instant \in Instants: RequestRollback(p, instant) \/ Begin(p, instant) \/ TakeOver(p, instant)
+       \/ HandBack(p) \/ RemoveTarget(p) \/ GenerateTimeTooEarly(p) \/ TakeLock(p) \/ GiveUp(p)
+       \/ GenerateTime(p) \/ Complete(p) \/ Reopen(p) \/ Crash(p)
+
+\* Each process goes on with what it can do; nobody has to fail or to request anything.
+Progress(p) ==
+  \/ \E instant \in Instants:
+       \/ Begin(p, instant)
+       \/ Orphaned(instant) /\ (TakeOver(p, instant) \/ RequestRollback(p, instant))
+  \/ RemoveTarget(p) \/ GenerateTimeTooEarly(p) \/ GiveUp(p) \/ GenerateTime(p) \/ Complete(p)
+
+Fairness == \A p \in Processes: WF_vars(Progress(p)) /\ SF_vars(TakeLock(p))
+
+Spec == Init /\ [][Next]_vars /\ Fairness
+
+-----------------------------------------------------------------------------
+TypeOK ==
+  /\ clock \in Nat
+  /\ \A file \in files:
+       /\ file.state \in {"REQUESTED", "INFLIGHT", "COMPLETED"}
+       /\ file.action \in AllActions
+       /\ file.completed # 0 <=> file.state = "COMPLETED"
+       /\ file.target # 0 <=> file.action = "rollback"
+  /\ \A p \in Processes: processes[p].step \in {"idle", "requested", "working", "locked", "timed"}
+  /\ lock \in Processes \union {"nobody"}
+
+\* TL-012: no time stands for two things.
+InstantsAreUnique ==
+  /\ \A one, other \in files: one.requested = other.requested => one.target = other.target
+  /\ \A one, other \in Completed: one.completed = other.completed => one = other
+  /\ \A one \in files, other \in Completed: one.requested # other.completed
+  /\ Cardinality(Instants) + Cardinality(Completed) <= clock
+
+\* TL-011: an action completes after it was requested.
+RequestedBeforeCompleted == \A file \in Completed: file.requested < file.completed
+
+\* TL-005: one requested instant, at most one completion.
+CompletedOnce ==
+  \A one, other \in Completed: one.requested = other.requested => one = other
+
+\* TL-003, TL-010: no state without the one before it.
+NoStateIsSkipped ==
+  \A file \in files:
+    /\ file.state = "COMPLETED" =>
+         \E before \in files: before.requested = file.requested /\ before.state = "INFLIGHT"
+    /\ (file.state = "INFLIGHT" /\ file.action # "savepoint") =>
+         \E before \in files: before.requested = file.requested /\ before.state = "REQUESTED"
+
+\* TL-006: the completed type is the one that belongs to the requested type.
+TypesAgree ==
+  \A file \in Completed:
+    ActionOf(file.requested) # "none" => file.action = CompletedType[ActionOf(file.requested)]
+
+\* TL-015, SA-001: whoever sees a completed file sees all of it.
+CompletedIsWhole == \A file \in Completed: file.whole
+
+\* TL-017: what is being rolled back never completes.
+RolledBackNeverCompletes == \A file \in files: file.target # 0 => StateOf(file.target) # "COMPLETED"
+
+\* TL-017: what was rolled back is no longer on the timeline.
+RolledBackIsGone ==
+  \A file \in Completed: file.target # 0 => StateOf(file.target) = "ABSENT"
+
+\* TL-013: whatever completes later stands behind all that a reader has seen, so that a
+\* snapshot as of its completion time reads the same for ever.
+SnapshotsNeverChange == CompletedUpTo(snapshot.upto) = snapshot.instants
+
+\* TL-003: from what state to what state one step may lead.
+Transitions == {
+  <<"ABSENT", "REQUESTED">>, <<"REQUESTED", "INFLIGHT">>, <<"INFLIGHT", "REQUESTED">>,
+  <<"INFLIGHT", "INFLIGHT">>, <<"INFLIGHT", "COMPLETED">>
+}
+
+LegalStep ==
+  \A instant \in Instants \union {file.requested: file \in files'}:
+    LET before == StateIn(files, instant)
+        after == StateIn(files', instant)
+    IN
+    \/ before = after
+    \/ <<before, after>> \in Transitions
+    \/ before = "REQUESTED" /\ after = "ABSENT" /\ RollbacksOf(instant) # {}
+    \/ before = "ABSENT" /\ after = "INFLIGHT"
+         /\ \A file \in FilesOf(files', instant): file.action = "savepoint"
+
+LegalTransitions == [][LegalStep]_vars
+
+\* Whatever was requested completes, or is rolled back: ever again nothing is pending.
+EverythingSettles ==
+  []<>(\A instant \in Instants: StateOf(instant) = "COMPLETED")
+=============================================================================
