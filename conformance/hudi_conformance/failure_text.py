@@ -1,0 +1,51 @@
+"""The block that tells a failed case: clause, what must hold, every difference, and the command that repeats it."""
+
+import shlex
+from collections.abc import Iterator
+
+from hudi_conformance.adapters_config import AdapterConfig
+from hudi_conformance.comparison import row_counts
+from hudi_conformance.reading_clauses import ClauseBook
+from hudi_conformance.verdicts import Outcome
+
+SHOWN_DIFFERENCES = 20
+_RULE_LENGTH = 160
+
+
+def failure_text(outcome: Outcome, adapter: AdapterConfig, book: ClauseBook, shown: int = SHOWN_DIFFERENCES) -> str:
+    """The block as plain text, the same on a terminal and in a report."""
+    return "\n".join(_lines(outcome, adapter, book, shown))
+
+
+def _lines(outcome: Outcome, adapter: AdapterConfig, book: ClauseBook, shown: int) -> Iterator[str]:
+    case = outcome.case
+    word = "FAIL" if outcome.verdict == "fail" else outcome.verdict.upper()
+    yield f"{word} {case.id} [{adapter.name}]  {case.title}"
+    for clause_id in case.clauses:
+        yield f"  clause  {_clause(clause_id, book)}"
+    for name, text in (("given", case.given), ("when", case.when), ("then", case.then), ("message", outcome.message)):
+        if text:
+            yield f"  {name:<7} {' '.join(text.split())}"
+    yield from _difference_lines(outcome, shown)
+    yield f"  repro   hudi-conformance repro {shlex.quote(case.id)} --adapter {shlex.quote(adapter.given or adapter.name)}"
+
+
+def _clause(clause_id: str, book: ClauseBook) -> str:
+    clause = book.get(clause_id)
+    if clause is None:
+        return clause_id
+    rule = " ".join(clause.rule.split())
+    rule = rule if len(rule) <= _RULE_LENGTH else f"{rule[:_RULE_LENGTH]}..."
+    versions = ", ".join(f"v{version}" for version in clause.versions)
+    return f'{clause.id} {clause.title} ({clause.level}, {versions})  "{rule}"  specs/clauses/{clause.anchor}'
+
+
+def _difference_lines(outcome: Outcome, shown: int) -> Iterator[str]:
+    differences = outcome.differences
+    for text in differences[:shown]:
+        yield f"  diff    {text}"
+    if len(differences) > shown:
+        yield f"  diff    ... and {len(differences) - shown} more (repro shows all)"
+    if differences:
+        counts = row_counts(differences)
+        yield f"          ({', '.join(f'{count} {name}' for name, count in counts.items())})"

@@ -1,0 +1,132 @@
+"""Results as JSON Lines: a header, one line a case and adapter, a footer.
+
+{"kind":"header","suite":"0.1.0","protocol":1,"started":"2025-01-31T12:00:00Z","cases":90,"adapters":["engine"]}
+{"kind":"case","id":"conformance::v9/t::c","adapter":"engine","area":"merging","verdict":"pass",...}
+{"kind":"footer","seconds":12.3,"counts":{"engine":{"pass":90}},"implementations":{"engine":{...}},"exit":0}
+"""
+
+import datetime as dt
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from hudi_adapter.protocol import PROTOCOL_VERSION
+
+from hudi_conformance.verdicts import Outcome
+
+RESULTS_FILE = "results.jsonl"
+
+
+class ResultsError(ValueError):
+    """A results file that is absent or does not parse."""
+
+
+def result_line(adapter: str, outcome: Outcome) -> dict[str, Any]:
+    """One case of one adapter, as JSON."""
+    case = outcome.case
+    reading = {"clause": outcome.reading[0], "reading": outcome.reading[1]} if outcome.reading else None
+    return {
+        "kind": "case",
+        "id": case.id,
+        "table": case.table.id,
+        "case": case.name,
+        "title": case.title,
+        "table_version": case.table.version,
+        "area": case.area,
+        "clauses": list(case.clauses),
+        "adapter": adapter,
+        "verdict": outcome.verdict.value,
+        "reading": reading,
+        "seconds": round(outcome.seconds, 3),
+        "message": outcome.message,
+        "differences": list(outcome.differences),
+        "answer_sha256": outcome.answer_sha256,
+        "caught": outcome.caught,
+    }
+
+
+class ResultsWriter:
+    """Writes a results file line by line, so that an interrupted run leaves what it found."""
+
+    def __init__(self, path: Path, adapters: Sequence[str], cases: int) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = path.open("w", encoding="utf-8")
+        self._begun = dt.datetime.now(dt.UTC)
+        self.counts: dict[str, Counter[str]] = {adapter: Counter() for adapter in adapters}
+        self._implementations: dict[str, Any] = {}
+        self._line(
+            {
+                "kind": "header",
+                "suite": metadata.version("hudi-conformance"),
+                "protocol": PROTOCOL_VERSION,
+                "started": self._begun.isoformat(timespec="seconds").replace("+00:00", "Z"),
+                "cases": cases,
+                "adapters": list(adapters),
+            }
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def case(self, adapter: str, outcome: Outcome) -> None:
+        """One outcome."""
+        self.counts[adapter][outcome.verdict.value] += 1
+        self._line(result_line(adapter, outcome))
+
+    def implementation(self, adapter: str, started: Mapping[str, Any] | None) -> None:
+        """What the adapter said of itself at its start."""
+        self._implementations[adapter] = dict(started["implementation"]) if started else None
+
+    def close(self, exit_code: int) -> None:
+        """The footer."""
+        self._line(
+            {
+                "kind": "footer",
+                "seconds": round((dt.datetime.now(dt.UTC) - self._begun).total_seconds(), 3),
+                "counts": {adapter: dict(sorted(counts.items())) for adapter, counts in self.counts.items()},
+                "implementations": self._implementations,
+                "exit": exit_code,
+            }
+        )
+        self._file.close()
+
+    def _line(self, content: Mapping[str, Any]) -> None:
+        self._file.write(json.dumps(content, ensure_ascii=False) + "\n")
+        self._file.flush()
+
+
+@dataclass(frozen=True, slots=True)
+class RunResults:
+    """A results file read back; `footer` is empty when the run was interrupted."""
+
+    header: Mapping[str, Any]
+    cases: tuple[Mapping[str, Any], ...]
+    footer: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_results(path: Path) -> RunResults:
+    """Read a results file, or the one in a run's folder.
+
+    Raises:
+        ResultsError: it is absent or does not parse.
+
+    """
+    file = path / RESULTS_FILE if path.is_dir() else path
+    try:
+        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
+        header = next(line for line in lines if line["kind"] == "header")
+        cases = tuple(line for line in lines if line["kind"] == "case")
+        footer = next((line for line in lines if line["kind"] == "footer"), {})
+    except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
+        raise ResultsError(f"{file.name}: {error or 'no header line'}") from error
+    return RunResults(header, cases, footer)

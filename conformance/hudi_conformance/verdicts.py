@@ -1,0 +1,73 @@
+"""What became of a case."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from hudi_conformance.cases import Case
+
+
+class Verdict(StrEnum):
+    """The verdicts of the protocol."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, no secret
+    FAIL = "fail"
+    WRONG_REASON = "wrong_reason"
+    UNSUPPORTED = "unsupported"
+    EXPECTED_FAIL = "expected_fail"
+    UNEXPECTED_PASS = "unexpected_pass"  # noqa: S105 - likewise
+    ERROR = "error"
+    TIMEOUT = "timeout"
+    OPEN = "open"
+
+
+FAILURES = frozenset({Verdict.FAIL, Verdict.WRONG_REASON, Verdict.ERROR, Verdict.TIMEOUT})
+BAD = FAILURES | {Verdict.UNEXPECTED_PASS}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The verdict on one case with what led to it.
+
+    `reading` is (clause, reading) where the answer showed which of two was followed; `caught` is False when the
+    adapter's process died or hung instead of answering.
+    """
+
+    case: Case
+    verdict: Verdict
+    message: str = ""
+    reading: tuple[str, str] | None = None
+    differences: tuple[str, ...] = ()
+    answer_sha256: str | None = None
+    caught: bool = True
+    seconds: float = 0.0
+
+
+def against_expectation(outcome: Outcome, why: str | None) -> Outcome:
+    """The outcome of a case that is listed as an expected failure (`why` is the list's reason), or is not."""
+    if why is None:
+        return outcome
+    if outcome.verdict in FAILURES:
+        message = f"expected: {why}" + (f" ({outcome.message})" if outcome.message else "")
+        return replace(outcome, verdict=Verdict.EXPECTED_FAIL, message=message)
+    if outcome.verdict is Verdict.PASS:
+        message = f"passes, but is listed as an expected failure: {why}; take it off the list"
+        return replace(outcome, verdict=Verdict.UNEXPECTED_PASS, message=message)
+    return outcome
+
+
+class ReadingLedger:
+    """One reading a clause over all cases of an adapter: the first choice binds, another one fails the case."""
+
+    def __init__(self) -> None:
+        self.chosen: dict[str, str] = {}
+
+    def judge(self, outcome: Outcome) -> Outcome:
+        """Enter the outcome's reading; the outcome fails when the clause was read otherwise before."""
+        if outcome.reading is None or outcome.verdict is not Verdict.PASS:
+            return outcome
+        clause, reading = outcome.reading
+        first = self.chosen.setdefault(clause, reading)
+        if first == reading:
+            return outcome
+        message = f"mixed readings: {clause} was read as `{first}` before, here as `{reading}`"
+        return replace(outcome, verdict=Verdict.FAIL, message=message)
