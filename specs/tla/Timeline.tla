@@ -13,15 +13,14 @@
 (***************************************************************************)
 EXTENDS Integers, FiniteSets
 
-\* A file of the timeline; `completed` is 0 before completion, `target` is the
-\* instant that a rollback names in its plan, else 0.
 (*
+  A file of the timeline: `completed` is 0 before completion, `target` is the
+  instant that a rollback names in its plan, else 0.
   @typeAlias: file = { requested: Int, completed: Int, action: Str, state: Str, target: Int, whole: Bool };
   @typeAlias: process = { step: Str, instant: Int, completed: Int };
   @typeAlias: view = { upto: Int, instants: Set(Int) };
 *)
-\* @type: Bool;
-Timeline_aliases == TRUE
+TimelineAliases == TRUE
 
 CONSTANTS
   \* @type: Set(Str);
@@ -51,22 +50,19 @@ AllRules == {
   "the work of the dead is taken over"  \* TL-003
 }
 
-\* TL-001, TL-006: every action, with the type of its completed file.
-CompletedType == [
-  commit |-> "commit",
-  deltacommit |-> "deltacommit",
-  replacecommit |-> "replacecommit",
-  clean |-> "clean",
-  compaction |-> "commit",
-  logcompaction |-> "deltacommit",
-  clustering |-> "replacecommit",
-  indexing |-> "indexing",
-  rollback |-> "rollback",
-  savepoint |-> "savepoint",
-  restore |-> "restore"
-]
+\* TL-001: the actions.
+AllActions == {
+  "commit", "deltacommit", "replacecommit", "clean", "compaction", "logcompaction",
+  "clustering", "indexing", "rollback", "savepoint", "restore"
+}
 
-AllActions == DOMAIN CompletedType
+\* TL-006: the type of the completed file.
+\* @type: Str => Str;
+CompletedType(action) ==
+  CASE action = "compaction" -> "commit"
+    [] action = "logcompaction" -> "deltacommit"
+    [] action = "clustering" -> "replacecommit"
+    [] OTHER -> action
 
 \* A write is performed by the process that requested it; a plan by any process.
 Writes == {"commit", "deltacommit", "replacecommit"}
@@ -99,12 +95,12 @@ VARIABLES
 vars == <<clock, files, processes, lock, snapshot, requests, failures>>
 
 -----------------------------------------------------------------------------
-\* TL-002: the states, and TL-004: their order.
-Rank == [ABSENT |-> 0, REQUESTED |-> 1, INFLIGHT |-> 2, COMPLETED |-> 3]
-
+\* TL-005: the requested instant tells which files belong together.
+\* @type: (Set($file), Int) => Set($file);
 FilesOf(timeline, instant) == {file \in timeline: file.requested = instant}
 
-\* TL-004, TL-005: the highest state that a file of the instant records.
+\* TL-002, TL-004: the highest state that a file of the instant records.
+\* @type: (Set($file), Int) => Str;
 StateIn(timeline, instant) ==
   LET states == {file.state: file \in FilesOf(timeline, instant)} IN
   IF "COMPLETED" \in states THEN "COMPLETED"
@@ -140,10 +136,12 @@ NextTimes ==
 
 Later(time) == IF time > clock THEN time ELSE clock
 
+\* @type: (Int, Int, Str, Str, Int) => $file;
 File(requested, completed, action, state, target) ==
   [requested |-> requested, completed |-> completed, action |-> action, state |-> state,
    target |-> target, whole |-> TRUE]
 
+\* @type: $process;
 Idle == [step |-> "idle", instant |-> 0, completed |-> 0]
 
 Works(p, instant) == processes[p].step # "idle" /\ processes[p].instant = instant
@@ -297,8 +295,8 @@ GenerateTime(p) ==
 
 CompletedTypes(action) ==
   IF "completed type follows the request" \in Rules
-  THEN {CompletedType[action]}
-  ELSE {CompletedType[action], action}
+  THEN {CompletedType(action)}
+  ELSE {CompletedType(action), action}
 
 \* TL-003: INFLIGHT -> COMPLETED. create_instant, whole at once (SA-001), then release_lock.
 Complete(p) ==
@@ -343,7 +341,9 @@ Next ==
   \/ PickSnapshot
   \/ \E p \in Processes:
        \/ \E action \in Actions: Request(p, action)
-       \/ \E instant \in Instants: RequestRollback(p, instant) \/ Begin(p, instant) \/ TakeOver(p, instant)
+       \/ \E instant \in Instants: RequestRollback(p, instant)
+       \/ \E instant \in Instants: Begin(p, instant)
+       \/ \E instant \in Instants: TakeOver(p, instant)
        \/ HandBack(p) \/ RemoveTarget(p) \/ GenerateTimeTooEarly(p) \/ TakeLock(p) \/ GiveUp(p)
        \/ GenerateTime(p) \/ Complete(p) \/ Reopen(p) \/ Crash(p)
 
@@ -394,7 +394,7 @@ NoStateIsSkipped ==
 \* TL-006: the completed type is the one that belongs to the requested type.
 TypesAgree ==
   \A file \in Completed:
-    ActionOf(file.requested) # "none" => file.action = CompletedType[ActionOf(file.requested)]
+    ActionOf(file.requested) # "none" => file.action = CompletedType(ActionOf(file.requested))
 
 \* TL-015, SA-001: whoever sees a completed file sees all of it.
 CompletedIsWhole == \A file \in Completed: file.whole
@@ -411,6 +411,7 @@ RolledBackIsGone ==
 SnapshotsNeverChange == CompletedUpTo(snapshot.upto) = snapshot.instants
 
 \* TL-003: from what state to what state one step may lead.
+\* @type: Set(<<Str, Str>>);
 Transitions == {
   <<"ABSENT", "REQUESTED">>, <<"REQUESTED", "INFLIGHT">>, <<"INFLIGHT", "REQUESTED">>,
   <<"INFLIGHT", "INFLIGHT">>, <<"INFLIGHT", "COMPLETED">>
@@ -428,6 +429,10 @@ LegalStep ==
          /\ \A file \in FilesOf(files', instant): file.action = "savepoint"
 
 LegalTransitions == [][LegalStep]_vars
+
+\* What can happen: a must-fail configuration shows it for each of these.
+NoWriteIsEverRolledBack == \A file \in Completed: file.action # "rollback"
+NoFailedPlanEverCompletes == failures = 0 \/ \A file \in Completed: ActionOf(file.requested) # "compaction"
 
 \* Whatever was requested completes, or is rolled back: ever again nothing is pending.
 EverythingSettles ==

@@ -70,6 +70,7 @@ VARIABLES
 
 vars == <<now, skew, step, reading, lock, answers, crashes>>
 
+\* @type: { time: Int, since: Int };
 Nothing == [time |-> 0, since |-> 0]
 
 LocalClock(p) == now + skew[p]

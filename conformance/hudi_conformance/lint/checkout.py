@@ -74,6 +74,7 @@ def read_checkout(root: Path) -> Checkout:
     checkout.areas = {
         prefix: Area(prefix, str(area.get("title", "")), tuple(area.get("files", ())))
         for prefix, area in read_toml(checkout, "specs/areas.toml").items()
+        if isinstance(area, dict)
     }
     checkout.reasons = frozenset(
         str(reason.get("name")) for reason in read_toml(checkout, "specs/reasons.toml").get("reason", [])

