@@ -42,9 +42,16 @@ def to_record(value: Any) -> Any:
     return value
 
 
-@cache
-def _layout(kind: Any) -> tuple[tuple[str, str, Any, bool], ...]:
+_Layout = tuple[tuple[str, str, Any, bool], ...]
+
+
+def _layout(kind: Any) -> _Layout:
     """Of each field: name, name in the file, type, and whether a value is required."""
+    return _read_layout(kind)
+
+
+@cache
+def _read_layout(kind: Any) -> _Layout:
     hints = get_type_hints(kind)
     return tuple((field.name, _name_in_file(field), hints[field.name], _is_required(field)) for field in fields(kind))
 

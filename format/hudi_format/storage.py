@@ -53,6 +53,9 @@ class Storage(Protocol):
     def read_range(self, path: str, offset: int, length: int) -> bytes:
         """Up to `length` bytes from `offset`; FileNotFoundError when absent."""
 
+    def size(self, path: str) -> int:
+        """Bytes of a file; FileNotFoundError when absent."""
+
     def exists(self, path: str) -> bool:
         """Whether a file or folder is there."""
 
@@ -117,6 +120,10 @@ class LocalStorage:
         with Path(self.resolve(path)).open("rb") as stream:
             stream.seek(offset)
             return stream.read(length)
+
+    def size(self, path: str) -> int:
+        """Bytes of a file."""
+        return Path(self.resolve(path)).stat().st_size
 
     def exists(self, path: str) -> bool:
         """Whether a file or folder is there."""

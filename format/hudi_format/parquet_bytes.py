@@ -1,0 +1,59 @@
+"""Parquet files, read within bounds."""
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from hudi_format.errors import FormatError, Reason, refusing
+
+MAXIMUM_ROWS = 2**31 - 1
+MAXIMUM_UNPACKED_BYTES = 16 * 1024**3
+
+
+def read_parquet(source: bytes | io.RawIOBase, file: str, offset: int | None, reason: str, clause: str) -> pa.Table:
+    """All rows of a Parquet file.
+
+    Raises:
+        FormatError: `reason` when it is none; LIMIT_EXCEEDED when its footer declares more than can be held.
+
+    """
+    opened = open_parquet(source, file, offset, reason, clause)
+    with refusing(reason, clause, file, offset, "the Parquet data does not decode"):
+        return opened.read()
+
+
+def open_parquet(
+    source: bytes | io.RawIOBase, file: str, offset: int | None, reason: str, clause: str
+) -> pq.ParquetFile:
+    """A Parquet file with its footer read and its declared sizes checked.
+
+    Raises:
+        FormatError: `reason` when it is none; LIMIT_EXCEEDED when its footer declares more than can be held.
+
+    """
+    with refusing(reason, clause, file, offset, "no Parquet file"):
+        stream = pa.BufferReader(source) if isinstance(source, bytes) else pa.PythonFile(source, mode="r")
+        opened = pq.ParquetFile(stream, coerce_int96_timestamp_unit="us", arrow_extensions_enabled=False)
+        metadata = opened.metadata
+        sizes = [metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups)]
+    if metadata.num_rows > MAXIMUM_ROWS or sum(max(size, 0) for size in sizes) > MAXIMUM_UNPACKED_BYTES:
+        message = f"the footer declares {metadata.num_rows} rows in {sum(sizes)} bytes"
+        raise FormatError(Reason.LIMIT_EXCEEDED, clause, file, offset, message)
+    return opened
+
+
+def read_rows(
+    opened: pq.ParquetFile, source: Any, columns: Sequence[str] | None, row_filter: pc.Expression | None
+) -> pa.Table:
+    """Rows that match, columns in the order asked for; row groups that cannot match are not read."""
+    present = set(opened.schema_arrow.names)
+    wanted = list(opened.schema_arrow.names) if columns is None else [name for name in columns if name in present]
+    if row_filter is None:
+        return opened.read(columns=wanted).select(wanted)
+    return pq.read_table(
+        source, columns=wanted, filters=row_filter, coerce_int96_timestamp_unit="us", arrow_extensions_enabled=False
+    ).select(wanted)
