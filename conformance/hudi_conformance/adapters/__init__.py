@@ -1,0 +1,1 @@
+"""Adapters that come with the suite, each a program of the protocol."""

@@ -1,0 +1,92 @@
+"""The model as an adapter: `python -m hudi_conformance.adapters.model [--mutant NAME] [--reading text]`."""
+
+import argparse
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from hudi_adapter.protocol import (
+    Adapter,
+    Answer,
+    AnswerWarning,
+    Implementation,
+    Operation,
+    Rejected,
+    Request,
+    RowsAnswer,
+    Unsupported,
+    ValueAnswer,
+)
+from hudi_adapter.serving import serve
+from hudi_conformance.bridge import load
+from hudi_conformance.bridge.asking import OPERATIONS, READINGS, Answered, ask
+from hudi_conformance.mutants import MUTANTS, mutated
+from hudi_model import rejection
+from hudi_model.queries import Warning as ModelWarning
+from hudi_model.readings import Readings
+
+FEATURES = (
+    "table-version-6",
+    "table-version-8",
+    "table-version-9",
+    "cow",
+    "mor",
+    "log-avro",
+    "log-delete",
+    "log-rollback",
+    "log-corrupt",
+    "log-parquet",
+    "log-compaction",
+    "base-parquet",
+    "merge-commit-time",
+    "merge-event-time",
+    "time-travel",
+    "read-optimized",
+    "filter",
+    "projection",
+    "meta-columns",
+    "schema-evolution",
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve the protocol, with one rule broken if told so."""
+    parser = argparse.ArgumentParser(prog="hudi_conformance.adapters.model")
+    parser.add_argument("--mutant", choices=sorted(MUTANTS), help="answer with this one rule broken")
+    parser.add_argument("--reading", choices=sorted(READINGS), default="released", help="where a clause has two")
+    options = parser.parse_args(arguments)
+    with ExitStack() as stack:
+        if options.mutant:
+            stack.enter_context(mutated(MUTANTS[options.mutant]))
+        serve(adapter(READINGS[options.reading], options.mutant))
+
+
+def adapter(readings: Readings, mutant: str | None = None) -> Adapter:
+    """The model under the given readings."""
+    name = f"model with {mutant}" if mutant else "model"
+    operations = {op: _operation(op, readings) for op in OPERATIONS}
+    return Adapter(Implementation(name, "0.1.0"), FEATURES, operations)
+
+
+def _operation(op: str, readings: Readings) -> Operation:
+    def answer(request: Request) -> Answer:
+        try:
+            return _answer(ask(load(request.table), op, request.params, readings))
+        except rejection.Rejection as refusal:
+            raise Rejected(refusal.reason.value, str(refusal), refusal.clause) from refusal
+        except rejection.Unsupported as lack:
+            raise Unsupported(lack.feature) from lack
+
+    return answer
+
+
+def _answer(answered: Answered) -> Answer:
+    warnings = tuple(map(_warning, answered.warnings))
+    return RowsAnswer(answered.content, warnings) if answered.has_rows else ValueAnswer(answered.content, warnings)
+
+
+def _warning(warning: ModelWarning) -> AnswerWarning:
+    return AnswerWarning(warning.clause, warning.message, warning.file, warning.offset)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""The protocol's reading ops, asked of the model."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hudi_adapter.rows import Rows, rows_of_mappings
+from hudi_model import queries, violations
+from hudi_model.readings import Reading, Readings
+from hudi_model.rejection import Unsupported
+from hudi_model.tables import Table
+from hudi_model.time import InstantTime
+
+RELEASED = Readings()
+TEXT = Readings(Reading.TEXT, Reading.TEXT, Reading.TEXT, Reading.TEXT)
+READINGS = {"released": RELEASED, "text": TEXT}
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Rows, or a JSON value, and what was skipped on the way."""
+
+    content: Any
+    warnings: tuple[queries.Warning, ...] = ()
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the op answers rows."""
+        return isinstance(self.content, Rows)
+
+
+def ask(table: Table, op: str, params: Mapping[str, Any], readings: Readings = RELEASED) -> Answered:
+    """
+    The model's answer to one question of the protocol.
+
+    Raises:
+        Rejection: the table or the question breaks a rule.
+        Unsupported: the model does not hold the op or the feature yet.
+    """
+    if op not in OPERATIONS:
+        raise Unsupported(op)
+    return OPERATIONS[op](table, params, readings)
+
+
+def _snapshot(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:
+    return _rows(queries.read_snapshot(table, readings, **_selection(params)))
+
+
+def _as_of(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:
+    instant = InstantTime(str(params["instant"]))
+    return _rows(queries.read_as_of(table, instant, readings, **_selection(params)))
+
+
+def _optimized(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:
+    return _rows(queries.read_optimized(table, as_of=_instant(params), readings=readings, **_selection(params)))
+
+
+def _timeline(table: Table, _params: Mapping[str, Any], _readings: Readings) -> Answered:
+    return Answered(queries.list_timeline(table))
+
+
+def _slices(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:
+    return Answered(queries.list_file_slices(table, as_of=_instant(params), readings=readings))
+
+
+def _info(table: Table, _params: Mapping[str, Any], _readings: Readings) -> Answered:
+    return Answered(queries.table_info(table))
+
+
+def _check(table: Table, _params: Mapping[str, Any], _readings: Readings) -> Answered:
+    found = violations.violations(table)
+    return Answered(
+        [
+            {"clause": one.clause, "severity": one.severity.value, "where": one.where, "message": one.message}
+            for one in found
+        ]
+    )
+
+
+OPERATIONS: Mapping[str, Callable[[Table, Mapping[str, Any], Readings], Answered]] = {
+    "read_snapshot": _snapshot,
+    "read_as_of": _as_of,
+    "read_optimized": _optimized,
+    "list_timeline": _timeline,
+    "list_file_slices": _slices,
+    "table_info": _info,
+    "check_table": _check,
+}
+
+
+def _selection(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "columns": tuple(params["columns"]) if params.get("columns") is not None else None,
+        "filter": params.get("filter"),
+        "meta_columns": bool(params.get("meta_columns", False)),
+    }
+
+
+def _instant(params: Mapping[str, Any]) -> InstantTime | None:
+    given = params.get("as_of")
+    return None if given is None else InstantTime(str(given))
+
+
+def _rows(answer: queries.Answer) -> Answered:
+    schema = tuple((field.name, field.type) for field in answer.schema.fields)
+    return Answered(rows_of_mappings(schema, answer.rows), answer.warnings)

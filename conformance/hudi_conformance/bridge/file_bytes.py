@@ -1,0 +1,82 @@
+"""Bytes of base files and log files from values of the model."""
+
+from collections.abc import Iterable, Sequence
+
+from hudi_adapter.rows import arrow_of_rows, rows_of_mappings
+from hudi_conformance.bridge.schemas import avro_schema
+from hudi_format.base_files import write_base_file
+from hudi_format.log_blocks import MAGIC, HeaderKey
+from hudi_format.log_content import DeleteRecord, data_block, delete_block, rollback_block
+from hudi_format.schemas import META_FIELDS
+from hudi_model.files import BaseFile, Block, CorruptBlock, DataBlock, DeleteBlock, LogFile, RollbackBlock
+from hudi_model.records import Record, Schema
+from hudi_model.time import InstantTime
+
+# What fills a corrupt block: a magic whose length runs past the end of any file, then letters.
+_LENGTH_PAST_THE_END = b"\x7f" + b"\xff" * 7
+_FILLER = b"garbage "
+
+
+def base_file_bytes(file: BaseFile, schema: Schema, table_name: str) -> bytes:
+    """
+    A Parquet file: the meta columns, then the columns of `schema` that the records have.
+
+    Raises:
+        ValueError: the records are damaged or unread, or the file is not Parquet.
+    """
+    if not isinstance(file.records, tuple) or file.extension != "parquet":
+        raise ValueError(f"{file.name}: only sound Parquet files have bytes")
+    present = _present(file.records, schema)
+    columns = [*((name, "string") for name in META_FIELDS), *((field.name, field.type) for field in present.fields)]
+    rows = rows_of_mappings(tuple(columns), tuple(record.values for record in file.records))
+    return write_base_file(arrow_of_rows(rows), avro_schema(present, table_name, meta_fields=True))
+
+
+def log_file_bytes(file: LogFile, schema: Schema, table_name: str) -> bytes:
+    """
+    The blocks of a log file one after the other; data blocks without schema take `schema`.
+
+    Raises:
+        ValueError: the file or a block is damaged or unread, or a corrupt block does not lie where it says.
+    """
+    if not isinstance(file.blocks, tuple):
+        raise ValueError(f"{file.name}: a damaged log file has no bytes")  # noqa: TRY004 - the state, not the type
+    data = b""
+    for block in file.blocks:
+        data += _block_bytes(file.name, block, schema, table_name, len(data))
+    return data
+
+
+def _block_bytes(name: str, block: Block, schema: Schema, table_name: str, offset: int) -> bytes:
+    match block:
+        case DataBlock(instant, tuple() as records):
+            avro = avro_schema(block.schema or schema, table_name, meta_fields=True)
+            partial = {HeaderKey.IS_PARTIAL: "true"} if block.partial else {}
+            header = {**_compacted(block.compacted_instants), **partial}
+            return data_block(instant, [_avro_record(record, avro) for record in records], avro, header)
+        case DeleteBlock(instant, tuple() as deletes):
+            written = [DeleteRecord(delete.key, delete.partition, delete.ordering) for delete in deletes]
+            avro = avro_schema(schema, table_name, meta_fields=True)
+            return delete_block(instant, written, avro, _compacted(block.compacted_instants))
+        case RollbackBlock(instant, target):
+            return rollback_block(instant, target)
+        case CorruptBlock(at, length) if at == offset and length >= len(MAGIC + _LENGTH_PAST_THE_END):
+            return (MAGIC + _LENGTH_PAST_THE_END + _FILLER * length)[:length]
+    raise ValueError(f"{name}: this block has no bytes")
+
+
+def _avro_record(record: Record, avro: dict[str, object]) -> dict[str, object]:
+    names: Iterable[dict[str, str]] = avro["fields"]  # type: ignore[assignment]
+    return {field["name"]: record.values.get(field["name"]) for field in names}
+
+
+def _compacted(instants: Sequence[InstantTime]) -> dict[HeaderKey, str]:
+    return {HeaderKey.COMPACTED_BLOCK_TIMES: ",".join(instants)} if instants else {}
+
+
+def _present(records: tuple[Record, ...], schema: Schema) -> Schema:
+    """The columns that any record has; all of them where there are no records."""
+    if not records:
+        return schema
+    names = {name for record in records for name in record.values}
+    return Schema(tuple(field for field in schema.fields if field.name in names))

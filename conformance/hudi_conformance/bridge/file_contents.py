@@ -1,0 +1,78 @@
+"""Base files and log files as values of the model."""
+
+from hudi_adapter.rows import RowsError, rows_of_arrow
+from hudi_conformance.bridge.damage import decoded, sound
+from hudi_conformance.bridge.schemas import model_schema
+from hudi_format.avro_schemas import record_schema
+from hudi_format.base_files import read_base_file
+from hudi_format.errors import FormatError
+from hudi_format.log_blocks import BlockType, HeaderKey, RawBlock, read_blocks
+from hudi_format.log_blocks import CorruptBlock as RawCorruptBlock
+from hudi_format.log_content import decode_arrow, decode_command, decode_deletes
+from hudi_format.names import BaseFileName, LogFileName
+from hudi_format.storage import Storage
+from hudi_model.files import BaseFile, Block, CorruptBlock, DataBlock, DeleteBlock, LogFile, RollbackBlock
+from hudi_model.records import Damaged, Delete, Deletes, Record, Schema, UnsupportedContent
+from hudi_model.rejection import Reason
+from hudi_model.time import InstantTime
+
+
+
+def load_base_file(storage: Storage, path: str, partition: str, name: BaseFileName) -> BaseFile:
+    """A base file with its records, or with what stands for records that do not decode."""
+    records = decoded(lambda: _records(read_base_file(storage, path), path, Reason.BASE_FILE_CORRUPT, "BF-004"))
+    instant = InstantTime(name.instant)
+    return BaseFile(partition, name.file_id, name.write_token, instant, name.extension, str(name), records)
+
+
+def load_log_file(storage: Storage, path: str, partition: str, name: LogFileName) -> LogFile:
+    """A log file with its blocks; logs of the change feed hold none that a query reads."""
+    blocks = () if name.cdc else sound(lambda: _blocks(storage.read(path), path), "LF-014", Reason.LOG_CONTENT_CORRUPT)
+    token, instant = name.write_token or "", InstantTime(name.instant)
+    return LogFile(partition, name.file_id, instant, name.version, token, name.cdc, str(name), blocks)
+
+
+def _blocks(data: bytes, path: str) -> tuple[Block, ...]:
+    return tuple(_block(raw, path) for raw in read_blocks(data, path))
+
+
+def _block(raw: RawBlock | RawCorruptBlock, path: str) -> Block:
+    if isinstance(raw, RawCorruptBlock):
+        return CorruptBlock(raw.offset, raw.length)
+    instant = InstantTime(raw.header.get(HeaderKey.INSTANT_TIME, ""))
+    if raw.type is BlockType.COMMAND:
+        return RollbackBlock(instant, InstantTime(decode_command(raw, path).target))
+    if raw.type is BlockType.DELETE:
+        return DeleteBlock(instant, _deletes(raw, path), _compacted(raw))
+    records = decoded(lambda: _block_records(raw, path))
+    partial = raw.header.get(HeaderKey.IS_PARTIAL) == "true"
+    return DataBlock(instant, records, partial, _compacted(raw), _schema(raw, path))
+
+
+def _block_records(raw: RawBlock, path: str) -> tuple[Record, ...]:
+    return _records(decode_arrow(raw, path), path, Reason.LOG_CONTENT_CORRUPT, "LF-013", raw.offset)
+
+
+def _deletes(raw: RawBlock, path: str) -> Deletes:
+    return decoded(lambda: tuple(Delete(d.key, d.partition, d.ordering) for d in decode_deletes(raw, path)))
+
+
+def _compacted(raw: RawBlock) -> tuple[InstantTime, ...]:
+    listed = raw.header.get(HeaderKey.COMPACTED_BLOCK_TIMES, "")
+    return tuple(InstantTime(part.strip()) for part in listed.split(",") if part.strip())
+
+
+def _schema(raw: RawBlock, path: str) -> Schema | None:
+    """The columns of a data block; None where its records, or the want of a schema, tell the damage."""
+    text = raw.header.get(HeaderKey.SCHEMA)
+    if text is None:
+        return None
+    found = decoded(lambda: model_schema(record_schema(text, path)))
+    return None if isinstance(found, Damaged | UnsupportedContent) else found
+
+
+def _records(table: object, path: str, reason: Reason, clause: str, offset: int | None = None) -> tuple[Record, ...]:
+    try:
+        return tuple(Record(row) for row in rows_of_arrow(table).mappings())
+    except RowsError as error:
+        raise FormatError(reason.value, clause, path, offset, str(error)) from error

@@ -1,0 +1,23 @@
+"""File names for the parts of a model state."""
+
+from hudi_format.names import BaseFileName, LogFileName, TimelineFileName
+from hudi_format.names import timeline_file_name as format_timeline_name
+from hudi_model.time import InstantTime
+from hudi_model.timeline import Action, State
+
+
+def base_file_name(file_id: str, write_token: str, instant: InstantTime, extension: str = "parquet") -> str:
+    """The name of a base file."""
+    return str(BaseFileName(file_id, write_token, instant, extension))
+
+
+def log_file_name(file_id: str, instant: InstantTime, version: int, write_token: str, *, cdc: bool = False) -> str:
+    """The name of a log file."""
+    return str(LogFileName(file_id, instant, version, write_token, cdc))
+
+
+def timeline_file_name(
+    requested: InstantTime, action: Action, state: State, completed: InstantTime | None, layout: int
+) -> str:
+    """The name of a timeline file under layout 1 (table version 6) or 2 (8 and 9)."""
+    return format_timeline_name(TimelineFileName(requested, action.value, state.name, completed), layout)

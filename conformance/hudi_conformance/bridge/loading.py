@@ -1,0 +1,115 @@
+"""From the bytes of a table to its state in the model."""
+
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from hudi_conformance.bridge.damage import damaged
+from hudi_conformance.bridge.file_contents import load_base_file, load_log_file
+from hudi_conformance.bridge.timeline_contents import load_content
+from hudi_format.errors import FormatError
+from hudi_format.names import (
+    BaseFileName,
+    LogFileName,
+    TimelineFileName,
+    is_partition_metafile,
+    parse_data_file_name,
+    parse_timeline_file_name,
+)
+from hudi_format.properties import parse_properties
+from hudi_format.storage import FileStatus, Storage, open_storage
+from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
+from hudi_model.files import BaseFile, LogFile
+from hudi_model.records import Damaged
+from hudi_model.rejection import Rejection, Unsupported
+from hudi_model.tables import Properties, Table
+from hudi_model.time import InstantTime
+from hudi_model.timeline import Action, State, TimelineEntry
+
+METADATA_FOLDER = ".hoodie"
+PROPERTIES_FILE = f"{METADATA_FOLDER}/hoodie.properties"
+BACKUP_FILE = f"{PROPERTIES_FILE}.backup"
+
+
+def load(path: Path | str) -> Table:
+    """
+    The state of the table below a folder.
+
+    Nothing is refused here: names and contents that do not parse become `Damaged` values, and the model decides
+    which of them must be read. A folder that is absent or holds no table has the state without properties.
+    """
+    storage = open_storage(path)
+    main, backup = _properties(storage, PROPERTIES_FILE), _properties(storage, BACKUP_FILE)
+    timeline, malformed = _timeline(storage, _timeline_place(main, backup))
+    base_files, log_files = _data_files(storage)
+    return Table(main, backup, timeline, base_files, log_files, malformed)
+
+
+def _properties(storage: Storage, path: str) -> Properties:
+    try:
+        return parse_properties(storage.read(path), path)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except FormatError as error:
+        return damaged(error)
+
+
+def _timeline_place(main: Properties, backup: Properties) -> tuple[str, Literal[1, 2]] | None:
+    """Folder and layout of the timeline; None where no properties tell them."""
+    try:
+        properties = sound_properties(main, backup)
+        return timeline_folder(properties), 1 if timeline_layout(properties) == 1 else 2
+    except (Rejection, Unsupported):
+        return None
+
+
+def _timeline(
+    storage: Storage, place: tuple[str, Literal[1, 2]] | None
+) -> tuple[tuple[TimelineEntry, ...], tuple[Damaged, ...]]:
+    if place is None:
+        return (), ()
+    folder, layout = place
+    entries: list[TimelineEntry] = []
+    malformed: list[Damaged] = []
+    try:
+        statuses = storage.list_files(folder, recursive=False)
+    except FormatError as error:
+        return (), (damaged(error),)
+    for status in statuses:
+        try:
+            name = parse_timeline_file_name(PurePosixPath(status.path).name, layout, status.path)
+        except FormatError as error:
+            malformed.append(damaged(error))
+        else:
+            entries += [_entry(storage, status, name)] if name else []
+    return tuple(entries), tuple(malformed)
+
+
+def _entry(storage: Storage, status: FileStatus, name: TimelineFileName) -> TimelineEntry:
+    return TimelineEntry(
+        InstantTime(name.requested),
+        Action(name.action),
+        State[name.state],
+        InstantTime(name.completed) if name.completed else None,
+        load_content(storage.read(status.path), status.path, name),
+        PurePosixPath(status.path).name,
+    )
+
+
+def _data_files(storage: Storage) -> tuple[tuple[BaseFile, ...], tuple[LogFile, ...]]:
+    base_files: list[BaseFile] = []
+    log_files: list[LogFile] = []
+    statuses = storage.list_files("", skip=(METADATA_FOLDER,))
+    partitions = {_folder(status.path) for status in statuses if is_partition_metafile(PurePosixPath(status.path).name)}
+    for status in statuses:
+        name = parse_data_file_name(PurePosixPath(status.path).name)
+        if _folder(status.path) not in partitions:
+            continue
+        if isinstance(name, BaseFileName):
+            base_files.append(load_base_file(storage, status.path, _folder(status.path), name))
+        elif isinstance(name, LogFileName):
+            log_files.append(load_log_file(storage, status.path, _folder(status.path), name))
+    return tuple(base_files), tuple(log_files)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]

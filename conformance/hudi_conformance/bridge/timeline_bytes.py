@@ -1,0 +1,150 @@
+"""Bytes of timeline files from values of the model."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hudi_conformance.bridge.schemas import avro_schema
+from hudi_conformance.bridge.timeline_contents import SCHEMA_KEY
+from hudi_format import commit_metadata, plans
+from hudi_model.timeline import (
+    Action,
+    CleanMetadata,
+    CommitMetadata,
+    CompactionOperation,
+    CompactionPlan,
+    OtherContent,
+    RollbackMetadata,
+    State,
+    TimelineEntry,
+    WriteStat,
+)
+
+Sizes = Mapping[str, int]
+
+# Plans and results that no rule of the model looks into: their least content.
+_OTHERS: Mapping[tuple[Action, State], bytes] = {
+    (Action.REPLACE_COMMIT, State.REQUESTED): plans.serialise_requested_replace(plans.RequestedReplace()),
+    (Action.CLUSTERING, State.REQUESTED): plans.serialise_requested_replace(plans.RequestedReplace("CLUSTER")),
+    (Action.CLEAN, State.REQUESTED): plans.serialise_cleaner_plan(plans.CleanerPlan()),
+    (Action.CLEAN, State.INFLIGHT): plans.serialise_cleaner_plan(plans.CleanerPlan()),
+    (Action.ROLLBACK, State.REQUESTED): plans.serialise_rollback_plan(plans.RollbackPlan()),
+    (Action.RESTORE, State.REQUESTED): plans.serialise_restore_plan(plans.RestorePlan()),
+    (Action.SAVEPOINT, State.COMPLETED): plans.serialise_savepoint_metadata(plans.SavepointMetadata()),
+    (Action.INDEXING, State.REQUESTED): plans.serialise_index_plan(plans.IndexPlan()),
+    (Action.INDEXING, State.COMPLETED): plans.serialise_index_commit(plans.IndexCommit()),
+}
+
+
+def content_bytes(entry: TimelineEntry, layout: int, table_name: str, sizes: Sizes) -> bytes:
+    """
+    A timeline file's bytes under layout 1 or 2. Write stats without size take it from `sizes` (path to bytes).
+
+    Raises:
+        ValueError: the content is damaged, or of a kind that its action and state do not have.
+    """
+    match entry.content:
+        case None:
+            return b""
+        case CommitMetadata():
+            return _commit(entry, entry.content, layout, table_name, sizes)
+        case CompactionPlan(operations):
+            return plans.serialise_compaction_plan(plans.CompactionPlan(tuple(map(_operation, operations))))
+        case CleanMetadata():
+            return _clean(entry, entry.content)
+        case RollbackMetadata():
+            return _rollback(entry, entry.content)
+        case OtherContent() if (entry.action, entry.state) in _OTHERS:
+            return _OTHERS[entry.action, entry.state]
+    raise ValueError(f"{entry.name}: this content has no bytes")
+
+
+def _commit(entry: TimelineEntry, content: CommitMetadata, layout: int, table_name: str, sizes: Sizes) -> bytes:
+    extra = dict(content.extra or {})
+    if content.schema:
+        extra[SCHEMA_KEY] = json.dumps(avro_schema(content.schema, table_name), separators=(",", ":"))
+    metadata = commit_metadata.CommitMetadata(
+        operation_type=content.operation,
+        compacted=content.compacted,
+        write_stats=tuple(_write_stat(stat, layout, sizes) for stat in content.write_stats),
+        replaced_file_ids=_filed(content.replaced),
+        extra=extra,
+    )
+    if layout == 1:
+        return commit_metadata.serialise_json(metadata)
+    replaces = entry.action is Action.REPLACE_COMMIT and entry.state is State.COMPLETED
+    return commit_metadata.serialise_avro(metadata, replace=replaces)
+
+
+def _write_stat(stat: WriteStat, layout: int, sizes: Sizes) -> commit_metadata.WriteStat:
+    name = (stat.path or "").rpartition("/")[2]
+    return commit_metadata.WriteStat(
+        file_id=stat.file_id,
+        path=stat.path,
+        prev_commit=stat.previous_instant,
+        num_writes=stat.writes,
+        num_deletes=stat.deletes,
+        num_update_writes=stat.updates,
+        num_inserts=stat.inserts,
+        total_write_bytes=stat.size or sizes.get(stat.path or "", 0),
+        total_write_errors=0,
+        partition_path=stat.partition,
+        file_size_in_bytes=stat.size or sizes.get(stat.path or "", 0),
+        **(_log_fields(name, layout) if name.startswith(".") else {}),
+    )
+
+
+def _log_fields(name: str, layout: int) -> dict[str, Any]:
+    version = name.partition(".log.")[2].partition("_")[0]
+    fields = {"log_version": int(version), "log_offset": 0, "base_file": "", "log_files": (name,)}
+    return fields if layout == 1 else {**fields, "total_log_files": 0}
+
+
+def _operation(operation: CompactionOperation) -> plans.CompactionOperation:
+    return plans.CompactionOperation(
+        base_instant_time=operation.base_instant,
+        delta_file_paths=operation.log_files,
+        data_file_path=operation.base_file,
+        file_id=operation.file_id,
+        partition_path=operation.partition,
+        metrics={},
+    )
+
+
+def _clean(entry: TimelineEntry, content: CleanMetadata) -> bytes:
+    files = _filed(content.deleted_files)
+    done = {part: plans.CleanPartition(part, success_delete_files=names) for part, names in files.items()}
+    metadata = plans.CleanMetadata(
+        start_clean_time=entry.requested,
+        total_files_deleted=len(content.deleted_files),
+        earliest_commit_to_retain=content.earliest_to_retain or "",
+        partition_metadata=done,
+    )
+    return plans.serialise_clean_metadata(metadata)
+
+
+def _rollback(entry: TimelineEntry, content: RollbackMetadata) -> bytes:
+    files = _filed(content.deleted_files)
+    done = {part: plans.RollbackPartition(part, success_delete_files=names) for part, names in files.items()}
+    metadata = plans.RollbackMetadata(
+        start_rollback_time=entry.requested,
+        total_files_deleted=len(content.deleted_files),
+        commits_rollback=content.rolled_back,
+        partition_metadata=done,
+        instants_rollback=tuple(plans.InstantInfo(instant, "deltacommit") for instant in content.rolled_back),
+    )
+    if entry.action is Action.ROLLBACK:
+        return plans.serialise_rollback_metadata(metadata)
+    restore = plans.RestoreMetadata(
+        start_restore_time=entry.requested,
+        instants_to_rollback=content.rolled_back,
+        hoodie_restore_metadata={entry.requested: (metadata,)},
+    )
+    return plans.serialise_restore_metadata(restore)
+
+
+def _filed(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    filed: dict[str, tuple[str, ...]] = {}
+    for partition, name in sorted(pairs):
+        filed[partition] = (*filed.get(partition, ()), name)
+    return filed

@@ -1,0 +1,132 @@
+"""Contents of timeline files as values of the model."""
+
+from collections.abc import Callable, Mapping
+
+from hudi_conformance.bridge.damage import sound
+from hudi_conformance.bridge.schemas import model_schema
+from hudi_format import commit_metadata, plans
+from hudi_format.avro_files import read_container
+from hudi_format.avro_schemas import record_schema
+from hudi_format.names import TimelineFileName
+from hudi_model.records import Schema
+from hudi_model.rejection import Reason
+from hudi_model.time import InstantTime
+from hudi_model.timeline import (
+    CleanMetadata,
+    CommitMetadata,
+    CompactionOperation,
+    CompactionPlan,
+    Content,
+    OtherContent,
+    RollbackMetadata,
+    WriteStat,
+)
+
+SCHEMA_KEY = "schema"
+COMMIT_ACTIONS = ("commit", "deltacommit", "replacecommit")
+_PLANNED = ("compaction", "logcompaction")
+
+
+def load_content(data: bytes, file: str, name: TimelineFileName) -> Content:
+    """What a timeline file holds: None when empty, `Damaged` when it does not parse."""
+    if not data:
+        return None
+    decode = _decoder(name)
+    return sound(lambda: decode(data, file), "TL-014", Reason.TIMELINE_FILE_CORRUPT)
+
+
+def _decoder(name: TimelineFileName) -> Callable[[bytes, str], Content]:
+    if name.action in COMMIT_ACTIONS and name.state != "REQUESTED":
+        return _commit
+    if name.action in _PLANNED and name.state == "REQUESTED":
+        return _compaction_plan
+    if name.state == "COMPLETED":
+        return _RESULTS.get(name.action, _other)
+    return _other
+
+
+def _commit(data: bytes, file: str) -> CommitMetadata:
+    found = commit_metadata.parse_commit_metadata(data, file)
+    extra = dict(found.extra)
+    text = extra.pop(SCHEMA_KEY, None)
+    return CommitMetadata(
+        operation=found.operation_type,
+        compacted=found.compacted,
+        write_stats=tuple(map(_write_stat, found.write_stats)),
+        replaced=frozenset((part, file_id) for part, ids in found.replaced_file_ids.items() for file_id in ids),
+        schema=_schema(text, file) if text else None,
+        extra=extra,
+    )
+
+
+def _schema(text: str, file: str) -> Schema:
+    return model_schema(record_schema(text, file, Reason.TIMELINE_FILE_CORRUPT.value))
+
+
+def _write_stat(stat: commit_metadata.WriteStat) -> WriteStat:
+    return WriteStat(
+        partition=stat.partition_path or "",
+        file_id=stat.file_id or "",
+        path=stat.path,
+        previous_instant=stat.prev_commit,
+        writes=stat.num_writes or 0,
+        inserts=stat.num_inserts or 0,
+        updates=stat.num_update_writes or 0,
+        deletes=stat.num_deletes or 0,
+        size=stat.file_size_in_bytes or 0,
+    )
+
+
+def _compaction_plan(data: bytes, file: str) -> CompactionPlan:
+    return CompactionPlan(tuple(map(_operation, plans.parse_compaction_plan(data, file).operations)))
+
+
+def _operation(operation: plans.CompactionOperation) -> CompactionOperation:
+    return CompactionOperation(
+        partition=operation.partition_path or "",
+        file_id=operation.file_id or "",
+        base_instant=InstantTime(operation.base_instant_time or ""),
+        base_file=operation.data_file_path,
+        log_files=tuple(operation.delta_file_paths),
+    )
+
+
+def _clean(data: bytes, file: str) -> CleanMetadata:
+    found = plans.parse_clean_metadata(data, file)
+    return CleanMetadata(found.earliest_commit_to_retain or None, _deleted(found.partition_metadata))
+
+
+def _rollback(data: bytes, file: str) -> RollbackMetadata:
+    return _rolled_back(plans.parse_rollback_metadata(data, file))
+
+
+def _rolled_back(found: plans.RollbackMetadata) -> RollbackMetadata:
+    instants = tuple(InstantTime(instant) for instant in found.commits_rollback)
+    return RollbackMetadata(instants, _deleted(found.partition_metadata))
+
+
+def _restore(data: bytes, file: str) -> RollbackMetadata:
+    found = plans.parse_restore_metadata(data, file)
+    undone = [_rolled_back(one) for many in found.hoodie_restore_metadata.values() for one in many]
+    instants = tuple(InstantTime(instant) for instant in found.instants_to_rollback)
+    return RollbackMetadata(instants, frozenset(pair for one in undone for pair in one.deleted_files))
+
+
+def _deleted(partitions: Mapping[str, plans.CleanPartition | plans.RollbackPartition]) -> frozenset[tuple[str, str]]:
+    return frozenset(
+        (partition, path.rpartition("/")[2])
+        for partition, done in partitions.items()
+        for path in done.success_delete_files
+    )
+
+
+def _other(data: bytes, file: str) -> OtherContent:
+    read_container(data, file)
+    return OtherContent()
+
+
+_RESULTS: Mapping[str, Callable[[bytes, str], Content]] = {
+    "clean": _clean,
+    "rollback": _rollback,
+    "restore": _restore,
+}

@@ -1,0 +1,1 @@
+"""The corpus: recipes that write tables, questions about them, and the model's answers."""

@@ -1,0 +1,43 @@
+"""Whether golden_tables/ is what the recipes make of it."""
+
+import filecmp
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from hudi_conformance.golden import manifest
+from hudi_conformance.golden.building import build, table_folders
+
+
+def check(root: Path) -> list[str]:
+    """How the corpus on disk differs from a fresh build, in words; nothing when it does not."""
+    with tempfile.TemporaryDirectory(prefix="golden-") as temporary:
+        fresh = Path(temporary) / "golden_tables"
+        # Tables that Apache Hudi wrote are input: their bytes are copied, their answers are asked anew.
+        shutil.copytree(root, fresh)
+        build(fresh)
+        return [*_folder_differences(root, fresh), *manifest_differences(root)]
+
+
+def manifest_differences(root: Path) -> list[str]:
+    """Where a table's files differ from its manifest."""
+    found = []
+    for folder in table_folders(root):
+        entries = manifest.parse((folder / manifest.MANIFEST).read_text(encoding="utf-8"))
+        name = folder.relative_to(root).as_posix()
+        found += [f"{name}: {difference}" for difference in manifest.differences(folder / "table", entries)]
+    return found
+
+
+def _folder_differences(root: Path, fresh: Path) -> Iterator[str]:
+    ours, theirs = _files(root), _files(fresh)
+    yield from (f"no recipe makes {name}" for name in sorted(ours - theirs))
+    yield from (f"not on disk: {name}" for name in sorted(theirs - ours))
+    for name in sorted(ours & theirs):
+        if not filecmp.cmp(root / name, fresh / name, shallow=False):
+            yield f"differs from a fresh build: {name}"
+
+
+def _files(root: Path) -> set[str]:
+    return {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}

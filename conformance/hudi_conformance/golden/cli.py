@@ -1,0 +1,41 @@
+"""`hudi-conformance golden`: rebuild the corpus, or see whether it stands as built."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hudi_conformance.golden.building import build as build_tables
+from hudi_conformance.golden.cases import GoldenError
+from hudi_conformance.golden.checking import check as check_tables
+
+app = typer.Typer(help="Golden tables: build them from their recipes, check what stands on disk.", no_args_is_help=True)
+
+_Root = Annotated[Path, typer.Option("--root", help="The folder of the golden tables.")]
+
+
+@app.command()
+def build(
+    tables: Annotated[list[str] | None, typer.Argument(help="Ids of tables; all when none is named.")] = None,
+    root: _Root = Path("golden_tables"),
+    *,
+    verbose: Annotated[bool, typer.Option("--kills", help="Print which mutants each case kills.")] = False,
+) -> None:
+    """Rebuild model-written tables, and the cases, manifests and index of all tables."""
+    try:
+        built = build_tables(root, tables or (), typer.echo if verbose else lambda _: None)
+    except GoldenError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(1) from error
+    typer.echo(f"{len(built)} tables, {sum(len(table.cases) for table in built)} cases")
+
+
+@app.command()
+def check(root: _Root = Path("golden_tables")) -> None:
+    """Rebuild into a temporary folder and compare with what stands on disk."""
+    differences = check_tables(root)
+    for difference in differences:
+        typer.echo(difference, err=True)
+    if differences:
+        raise typer.Exit(1)
+    typer.echo("the corpus is what its recipes make")

@@ -1,0 +1,212 @@
+"""Whole writes on a table under construction, as the operations of Apache Hudi leave them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hudi_conformance.golden.groups import Group
+from hudi_conformance.golden.rides import Row
+from hudi_conformance.golden.writer import TableWriter, Written
+from hudi_model.files import BaseFile, Block, LogFile
+from hudi_model.queries import read_snapshot
+from hudi_model.readings import Readings
+from hudi_model.records import Ordering, Record
+from hudi_model.time import InstantTime
+from hudi_model.timeline import Action, CommitMetadata, CompactionOperation, CompactionPlan, OtherContent, State
+
+
+@dataclass(slots=True)
+class Operations(TableWriter):
+    """Inserts, upserts, deletes and table services. `state` says how far each came."""
+
+    rows: dict[Group, dict[str, Record]] = field(default_factory=dict)
+
+    @property
+    def data_action(self) -> Action:
+        """The action of a plain write."""
+        return Action.DELTA_COMMIT if self.layout.merge_on_read else Action.COMMIT
+
+    def finish(
+        self,
+        at: InstantTime,
+        written: Written,
+        operation: str,
+        done: InstantTime | None = None,
+        state: State = State.COMPLETED,
+    ) -> None:
+        """Put a plain write's files into storage and its instant on the timeline, as far as it came."""
+        self.place(written)
+        action = self.data_action
+        if state is State.REQUESTED:
+            self.enter(action, State.REQUESTED, at)
+            return
+        self.begin(action, at)
+        if state is State.COMPLETED:
+            self.complete(action, at, self.commit_metadata(operation, written), done)
+
+    def insert(
+        self, at: InstantTime, rows: Iterable[Row], done: InstantTime | None = None, state: State = State.COMPLETED
+    ) -> Written:
+        """Rows with new keys, into base files of the groups they are given."""
+        written = Written()
+        for group, members in self._by_group(rows).items():
+            written += self._rewritten(group, at, members, ())
+        self.finish(at, written, "INSERT", done, state)
+        return written
+
+    def upsert(
+        self,
+        at: InstantTime,
+        rows: Iterable[Row] = (),
+        done: InstantTime | None = None,
+        state: State = State.COMPLETED,
+        deletes: Mapping[tuple[str, str], Ordering] | None = None,
+        operation: str = "UPSERT",
+    ) -> Written:
+        """
+        Rows and deletes of known keys: log blocks on merge-on-read, rewritten base files on copy-on-write.
+
+        `deletes` maps (partition value, key) to the ordering value that the tombstone carries.
+        """
+        data = self._by_group(rows)
+        dead = self._deletes_by_group(deletes or {})
+        written = Written()
+        for group in sorted(data.keys() | dead.keys()):
+            members, keys = data.get(group, ()), dead.get(group, {})
+            if self.layout.merge_on_read:
+                written += self.log_file(group, at, *self._blocks(group, at, members, keys))
+            else:
+                written += self._rewritten(group, at, members, keys)
+        self.finish(at, written, operation, done, state)
+        return written
+
+    def delete(self, at: InstantTime, city: str, *keys: str, done: InstantTime | None = None) -> Written:
+        """The delete operation: tombstones without ordering value, or rewritten base files."""
+        return self.upsert(at, (), done, deletes={(city, key): 0 for key in keys}, operation="DELETE")
+
+    def append(
+        self,
+        at: InstantTime,
+        blocks: Mapping[Group, Sequence[Block]],
+        done: InstantTime | None = None,
+        state: State = State.COMPLETED,
+        token: str = "1-2-0",  # noqa: S107 - a write token
+    ) -> Written:
+        """A deltacommit of log files with the blocks given."""
+        written = Written()
+        for group, members in blocks.items():
+            written += self.log_file(group, at, *members, token=token)
+        self.finish(at, written, "UPSERT", done, state)
+        return written
+
+    def schedule_compaction(
+        self, at: InstantTime, groups: Iterable[Group], state: State = State.INFLIGHT
+    ) -> CompactionPlan:
+        """A compaction that is requested, or also started; later logs open the slice at its instant."""
+        plan = CompactionPlan(tuple(self._operation(group) for group in sorted(groups)))
+        self.enter(Action.COMPACTION, State.REQUESTED, at, content=plan)
+        if state is State.INFLIGHT:
+            self.enter(Action.COMPACTION, State.INFLIGHT, at)
+        self.slice_instants.update(dict.fromkeys(groups, at))
+        return plan
+
+    def compact(self, at: InstantTime, groups: Sequence[Group], done: InstantTime | None = None) -> Written:
+        """A compaction from request to commit: its base files hold what a snapshot reads."""
+        written = self.compacted_files(at, groups)
+        self.schedule_compaction(at, groups)
+        self.complete_compaction(at, written, done)
+        return written
+
+    def compacted_files(self, at: InstantTime, groups: Sequence[Group]) -> Written:
+        """The base files that a compaction of these groups writes now."""
+        merged = self.snapshot()
+        written = Written()
+        for group in groups:
+            written += self.base_file(group, at, merged.get(group, []))
+        return written
+
+    def complete_compaction(self, at: InstantTime, written: Written, done: InstantTime | None = None) -> None:
+        """The commit that a scheduled compaction becomes."""
+        self.place(written)
+        self.complete(Action.COMMIT, at, self.commit_metadata("COMPACT", written, compacted=True), done)
+
+    def replace_groups(
+        self,
+        at: InstantTime,
+        rows: Iterable[Row],
+        replaced: Sequence[Group],
+        done: InstantTime | None = None,
+        state: State = State.COMPLETED,
+        operation: str = "INSERT_OVERWRITE",
+        first_number: int = 7,
+    ) -> Written:
+        """New groups instead of old ones; the old files stay until they are cleaned."""
+        written = Written()
+        for number, (partition, members) in enumerate(sorted(self._by_partition(rows).items())):
+            group = self.homes.group(partition, first_number + number)
+            self.homes.move(partition, map(self.layout.key, members), group)
+            written += self._rewritten(group, at, members, ())
+        self.place(written)
+        self.begin(self._replacing(operation), at, OtherContent())
+        if state is State.COMPLETED:
+            content = self.commit_metadata(operation, written, replaced=replaced)
+            self.complete(Action.REPLACE_COMMIT, at, content, done)
+        return written
+
+    def snapshot(self) -> dict[Group, list[Record]]:
+        """What a snapshot of the table reads now, by group, meta fields included."""
+        answer = read_snapshot(self.state(), Readings(), meta_columns=True)
+        merged: dict[Group, list[Record]] = {}
+        for row in answer.rows:
+            partition, key = str(row["_hoodie_partition_path"]), str(row["_hoodie_record_key"])
+            merged.setdefault(self.homes.of(partition, key), []).append(Record(row))
+        return merged
+
+    def _replacing(self, operation: str) -> Action:
+        clusters = operation == "CLUSTER" and self.layout.timeline_layout == 2
+        return Action.CLUSTERING if clusters else Action.REPLACE_COMMIT
+
+    def _blocks(
+        self, group: Group, at: InstantTime, rows: Sequence[Row], deletes: Mapping[str, Ordering]
+    ) -> list[Block]:
+        data = [self.data_block(group, at, rows)] if rows else []
+        return [*data, *([self.delete_block(group, at, deletes)] if deletes else [])]
+
+    def _rewritten(self, group: Group, at: InstantTime, rows: Sequence[Row], deletes: Iterable[str]) -> Written:
+        fresh = self.base_file(group, at, rows).base_files[0]
+        added = {str(record.values["_hoodie_record_key"]): record for record in _records(fresh)}
+        kept = {**self.rows.get(group, {}), **added}
+        self.rows[group] = {key: record for key, record in kept.items() if key not in set(deletes)}
+        return self.base_file(group, at, self.rows[group].values())
+
+    def _operation(self, group: Group) -> CompactionOperation:
+        base = [file for file in self.base_files if (file.partition, file.file_id) == (group.partition, group.file_id)]
+        newest = max(base, key=lambda file: file.instant, default=None)
+        since = newest.instant if newest else InstantTime("")
+        logs = [file for file in self.log_files if _of(file, group) and file.instant >= since]
+        start = newest.instant if newest else min(file.instant for file in logs)
+        names = tuple(file.name for file in logs)
+        return CompactionOperation(group.partition, group.file_id, start, newest.name if newest else None, names)
+
+    def _by_group(self, rows: Iterable[Row]) -> dict[Group, list[Row]]:
+        return self.homes.spread((self.layout.partition(row), self.layout.key(row), row) for row in rows)
+
+    def _by_partition(self, rows: Iterable[Row]) -> dict[str, list[Row]]:
+        partitions: dict[str, list[Row]] = {}
+        for row in rows:
+            partitions.setdefault(self.layout.partition(row), []).append(row)
+        return partitions
+
+    def _deletes_by_group(self, deletes: Mapping[tuple[str, str], Ordering]) -> dict[Group, dict[str, Ordering]]:
+        dead: dict[Group, dict[str, Ordering]] = {}
+        for (value, key), ordering in deletes.items():
+            partition = self.layout.partition_path(value) if self.layout.partition_by else ""
+            dead.setdefault(self.homes.of(partition, key), {})[key] = ordering
+        return dead
+
+
+def _records(file: BaseFile) -> tuple[Record, ...]:
+    return file.records if isinstance(file.records, tuple) else ()
+
+
+def _of(file: LogFile, group: Group) -> bool:
+    return (file.partition, file.file_id) == (group.partition, group.file_id)

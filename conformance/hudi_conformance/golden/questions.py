@@ -1,0 +1,174 @@
+"""The questions that a recipe asks of its table, and the tables as recipes declare them."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hudi_conformance.golden.layout import Layout
+from hudi_conformance.golden.operations import Operations
+
+Damage = Callable[[Path], None]
+
+_WHEN = {
+    "read_snapshot": "a snapshot is read",
+    "read_as_of": "the table is read as of {instant}",
+    "read_optimized": "the base files alone are read",
+    "list_timeline": "the timeline is listed",
+    "list_file_slices": "the file slices of a snapshot are listed",
+    "table_info": "the table is described",
+    "check_table": "the table is checked",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One case: an op with its parameters, what must come of it and which broken models it tells apart."""
+
+    id: str
+    op: str
+    then: str
+    clauses: tuple[str, ...]
+    kills: tuple[str, ...]
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What the case is about, in one line."""
+        return self.then[0].upper() + self.then[1:]
+
+    @property
+    def when(self) -> str:
+        """The question in words."""
+        text = _WHEN[self.op].format(**self.params)
+        rest = {name: value for name, value in self.params.items() if name != "instant"}
+        return text + (f", with {', '.join(f'{name} = {value}' for name, value in rest.items())}" if rest else "")
+
+
+class Asking:
+    """Collects questions; mixed into whatever a recipe is handed."""
+
+    questions: list[Question]
+
+    def ask(self, op: str, name: str, then: str, clauses: str, kills: str, **params: Any) -> None:
+        """One question; clauses and kills are names with blanks between."""
+        self.questions.append(Question(name, op, then, tuple(clauses.split()), tuple(kills.split()), params))
+
+    def snapshot(self, name: str, then: str, clauses: str, kills: str, **params: Any) -> None:
+        """Ask for the latest completed state."""
+        self.ask("read_snapshot", name, then, clauses, kills, **params)
+
+    def as_of(self, instant: str, name: str, then: str, clauses: str, kills: str) -> None:
+        """Ask for the state as of an instant."""
+        self.ask("read_as_of", name, then, clauses, kills, instant=instant)
+
+    def optimized(self, name: str, then: str, clauses: str, kills: str, **params: Any) -> None:
+        """Ask for the rows of base files."""
+        self.ask("read_optimized", name, then, clauses, kills, **params)
+
+    def slices(self, name: str, then: str, clauses: str, kills: str, **params: Any) -> None:
+        """Ask which file slices a snapshot reads."""
+        self.ask("list_file_slices", name, then, clauses, kills, **params)
+
+    def instants(self, name: str, then: str, clauses: str, kills: str) -> None:
+        """Ask for the timeline."""
+        self.ask("list_timeline", name, then, clauses, kills)
+
+    def info(self, name: str, then: str, clauses: str, kills: str) -> None:
+        """Ask what the table says of itself."""
+        self.ask("table_info", name, then, clauses, kills)
+
+
+@dataclass(slots=True)
+class GoldenTable(Operations, Asking):
+    """A table under construction with its questions, and the damage done to its bytes once they are written."""
+
+    questions: list[Question] = field(default_factory=list)
+    damages: list[Damage] = field(default_factory=list)
+
+    def damage(self, deed: Damage) -> None:
+        """Do this to the stored table's folder."""
+        self.damages.append(deed)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A model-written table: how it is laid out and the function that writes it and asks."""
+
+    id: str
+    title: str
+    layout: Layout
+    features: tuple[str, ...]
+    write: Callable[[GoldenTable], None]
+
+    @property
+    def given(self) -> str:
+        """The function's docstring: the table in words."""
+        return " ".join((self.write.__doc__ or "").split())
+
+    @property
+    def place(self) -> str:
+        """Module and function."""
+        return f"{self.write.__module__}:{self.write.__name__}"
+
+    def made(self) -> GoldenTable:
+        """The table and its questions, in memory."""
+        table = GoldenTable(self.id, self.layout)
+        self.write(table)
+        return table
+
+
+RECIPES: dict[str, Recipe] = {}
+
+
+def golden(
+    table_id: str, title: str, layout: Layout, features: Iterable[str] = ()
+) -> Callable[[Callable[[GoldenTable], None]], Callable[[GoldenTable], None]]:
+    """Register a recipe under the id that is its folder below golden_tables/."""
+
+    def register(write: Callable[[GoldenTable], None]) -> Callable[[GoldenTable], None]:
+        if table_id in RECIPES:
+            raise ValueError(f"two recipes write {table_id}")
+        kind = "mor" if layout.merge_on_read else "cow"
+        named = (f"table-version-{layout.version}", kind, *features)
+        RECIPES[table_id] = Recipe(table_id, title, layout, named, write)
+        return write
+
+    return register
+
+
+class WrittenTable(Asking):
+    """A table that Apache Hudi wrote: only questions are declared, its bytes stand."""
+
+    def __init__(self) -> None:
+        self.questions = []
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenRecipe:
+    """The questions of a table that Apache Hudi wrote."""
+
+    id: str
+    given: str
+    ask: Callable[[WrittenTable], None]
+
+    def made(self) -> WrittenTable:
+        """The questions."""
+        table = WrittenTable()
+        self.ask(table)
+        return table
+
+
+WRITTEN: dict[str, WrittenRecipe] = {}
+
+
+def written(table_id: str) -> Callable[[Callable[[WrittenTable], None]], Callable[[WrittenTable], None]]:
+    """Register the questions of a table that Apache Hudi wrote, by its folder below golden_tables/."""
+
+    def register(ask: Callable[[WrittenTable], None]) -> Callable[[WrittenTable], None]:
+        if table_id in WRITTEN:
+            raise ValueError(f"two functions ask {table_id}")
+        WRITTEN[table_id] = WrittenRecipe(table_id, " ".join((ask.__doc__ or "").split()), ask)
+        return ask
+
+    return register

@@ -1,0 +1,332 @@
+"""Which files make a slice, in which order, and what pending compactions do to them."""
+
+from hudi_conformance.golden.layout import copy_on_write, merge_on_read
+from hudi_conformance.golden.questions import GoldenTable, golden
+from hudi_conformance.golden.rides import KEYS, fleet, ride, rides, second
+from hudi_model.timeline import State
+
+_COMMIT_TIME = {"merge_mode": "COMMIT_TIME_ORDERING"}
+
+
+def _overlapping(table: GoldenTable) -> None:
+    groups = [table.group(city, number) for city in ("oslo", "lima") for number in (0, 1)]
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r11"), rider="asked first, done last"), done=second(6))
+    table.upsert(second(3), rides(30, ("r01", "r11"), rider="asked last, done first"), done=second(4))
+    table.upsert(second(7), rides(35, ("r02", "r12"), rider="straddles the compaction"), done=second(9))
+    table.compact(second(8), groups, done=second(8.5))
+    table.upsert(second(10), rides(40, ("r03", "r13")))
+    table.upsert(second(11), rides(50, ("r04",), rider="never completed"), state=State.INFLIGHT)
+
+
+@golden(
+    "v9/mor_overlapping_writers",
+    "Two writers overlap, a third straddles a compaction",
+    merge_on_read(9, **_COMMIT_TIME),
+)
+def overlapping_9(table: GoldenTable) -> None:
+    """Of two overlapping writes the one asked first completes last; another starts before a compaction and ends after."""
+    _overlapping(table)
+    table.snapshot(
+        "snapshot",
+        "the log that completed after the compaction joins the slice that the compaction opened",
+        "RD-005 RD-002",
+        "v8-log-by-name uncommitted-log-visible",
+    )
+    table.as_of(
+        second(7.5),
+        "as-of-before-compaction",
+        "of the overlapping writes the one requested later stands; by the text, the one that completed later",
+        "RD-007 MG-002",
+        "log-order-reversed",
+    )
+    table.slices("slices", "each group's newest slice has the logs completed after it", "RD-005", "v8-log-by-name")
+    table.optimized("read-optimized", "what the compaction wrote", "RD-009", "optimized-reads-logs")
+    table.instants("timeline", "one write is inflight, all others are completed", "TL-004 TL-008", "lowest-state-rules")
+
+
+@golden("v8/mor_overlapping_writers", "Two writers overlap, a third straddles a compaction", merge_on_read(8, **_COMMIT_TIME))
+def overlapping_8(table: GoldenTable) -> None:
+    """Of two overlapping writes the one asked first completes last; another starts before a compaction and ends after."""
+    _overlapping(table)
+    table.snapshot(
+        "snapshot",
+        "the log that completed after the compaction joins the slice that the compaction opened",
+        "RD-005",
+        "v8-log-by-name",
+    )
+    table.as_of(
+        second(7.5),
+        "as-of-before-compaction",
+        "the order of the logs decides, and has two readings",
+        "RD-007",
+        "log-order-reversed",
+    )
+
+
+@golden("v6/mor_twelve_log_versions", "Log versions are numbers: 10 comes after 9", merge_on_read(6, **_COMMIT_TIME))
+def twelve_versions(table: GoldenTable) -> None:
+    """Twelve updates of the same rides, each in the next log version of its slice."""
+    table.insert(second(1), fleet(10))
+    for number in range(12):
+        table.upsert(second(2 + number), rides(20 + number, ("r01", "r12"), rider=f"version {number + 1}"))
+    table.snapshot("snapshot", "the twelfth update stands", "RD-006 RD-007", "log-order-by-text log-order-reversed")
+    table.as_of(second(10), "as-of-ninth", "the ninth update stands", "RD-010 LF-016", "as-of-exclusive")
+    table.as_of(second(9.5), "as-of-eighth", "the eighth update stands", "LF-016", "as-of-ignores-blocks")
+    table.slices("slices", "the log files stand in the order of their versions", "RD-007", "log-order-by-text")
+
+
+def _pending_compaction(table: GoldenTable) -> None:
+    groups = [table.group("oslo", 0), table.group("lima", 0)]
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r02", "r11", "r12")))
+    table.schedule_compaction(second(3), groups)
+    table.upsert(second(4), rides(30, ("r01", "r03", "r11")))
+    table.delete(second(5), "lima", "r13")
+    table.snapshot(
+        "snapshot",
+        "what was logged before and after the plan is read over the old base file",
+        "RD-008",
+        "pending-slice-not-joined",
+    )
+    table.optimized(
+        "read-optimized",
+        "the base files before the plan are read",
+        "RD-015 RD-009",
+        "optimized-empty-under-compaction optimized-reads-logs",
+    )
+    table.as_of(second(4.7), "as-of", "the delete is not there yet", "RD-010 RD-008", "pending-slice-not-joined")
+    table.slices("slices", "the two parts are one slice", "RD-008", "pending-slice-not-joined")
+    table.instants("timeline", "the compaction is inflight", "TL-001 TL-004", "lowest-state-rules")
+
+
+@golden("v9/mor_pending_compaction", "A pending compaction opens a slice that has no base file yet", merge_on_read(9))
+def pending_compaction_9(table: GoldenTable) -> None:
+    """Updates before and after a compaction of one group a city was planned and started, but not completed."""
+    _pending_compaction(table)
+
+
+@golden("v8/mor_pending_compaction", "A pending compaction opens a slice that has no base file yet", merge_on_read(8))
+def pending_compaction_8(table: GoldenTable) -> None:
+    """Updates before and after a compaction of one group a city was planned and started, but not completed."""
+    _pending_compaction(table)
+
+
+@golden("v6/mor_pending_compaction", "Logs after the plan are named after the compaction", merge_on_read(6))
+def pending_compaction_6(table: GoldenTable) -> None:
+    """Updates before and after a compaction of one group a city was planned and started, but not completed."""
+    _pending_compaction(table)
+
+
+def _compacted(table: GoldenTable) -> None:
+    groups = [table.group("oslo", 0), table.group("oslo", 1), table.group("lima", 0)]
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r02", "r11", "r12")))
+    table.compact(second(3), groups)
+    table.upsert(second(4), rides(15, ("r01", "r03"), rider="late after the compaction"))
+    table.snapshot(
+        "snapshot",
+        "the compacted base file and the logs after it are merged",
+        "RD-004 RD-006 MG-003",
+        "event-time-ignores-ordering",
+    )
+    table.optimized("read-optimized", "compacted groups are as compacted", "RD-009", "oldest-base-file")
+    table.as_of(second(2.7), "as-of-before", "the slices before the compaction are read", "RD-010 RD-004", "as-of-reads-everything")
+    table.slices("slices", "logs that were compacted belong to the older slice", "RD-004 SL-003", "oldest-base-file")
+    table.instants("timeline", "the compaction completed as a commit", "TL-006", "lowest-state-rules")
+
+
+@golden("v9/mor_compacted", "Compacted slices", merge_on_read(9))
+def compacted_9(table: GoldenTable) -> None:
+    """Updates, a compaction of three of four groups, then late updates."""
+    _compacted(table)
+
+
+@golden("v6/mor_compacted", "Compacted slices", merge_on_read(6))
+def compacted_6(table: GoldenTable) -> None:
+    """Updates, a compaction of three of four groups, then late updates."""
+    _compacted(table)
+
+
+@golden("v9/mor_log_only", "Slices without base file, and base files that a deltacommit wrote", merge_on_read(9))
+def log_only(table: GoldenTable) -> None:
+    """Rides inserted into logs; one group then gets a base file from a deltacommit, as small file handling does."""
+    table.upsert(second(1), fleet(10), operation="INSERT")
+    table.upsert(second(2), rides(20, ("r01", "r12")))
+    table.delete(second(3), "oslo", "r02")
+    group = table.group("oslo", 0)
+    merged = [*table.snapshot_of(group), ride("new-oslo-1", 30)]
+    table.finish(second(4), table.base_file(group, second(4), merged), "UPSERT")
+    table.upsert(second(5), rides(40, ("r03",)))
+    table.snapshot(
+        "snapshot",
+        "log-only slices are read, and the deltacommit's base file opens a slice",
+        "RD-016 RD-017",
+        "log-only-slice-skipped",
+    )
+    table.as_of(second(2.7), "as-of-logs-only", "no group has a base file yet", "RD-017", "log-only-slice-skipped")
+    table.optimized("read-optimized", "only one group has a base file", "RD-009 RD-016", "optimized-reads-logs")
+    table.slices("slices", "one group's slice has a base file and one log", "RD-016", "log-only-slice-skipped")
+
+
+@golden("v6/mor_log_only", "Log-only slices named after their first deltacommit", merge_on_read(6))
+def log_only_6(table: GoldenTable) -> None:
+    """Rides inserted into logs; updates go to the next log version of the same slice."""
+    table.upsert(second(1), fleet(10), operation="INSERT")
+    table.upsert(second(2), rides(20, ("r01", "r12")))
+    table.delete(second(3), "oslo", "r02")
+    table.snapshot("snapshot", "log-only slices are read", "RD-017", "log-only-slice-skipped")
+    table.as_of(second(1.7), "as-of-first", "only the first blocks are read", "LF-016 RD-010", "as-of-ignores-blocks")
+
+
+def _without_partitions(table: GoldenTable) -> None:
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, (*KEYS["oslo"][:3], "r11")))
+    table.upsert(second(3), rides(15, ("r01", "🚲-16"), rider="late"))
+    table.snapshot("snapshot", "late rides lose", "MG-003 SL-002", "event-time-ignores-ordering")
+    table.slices("slices", "the partition is the empty text", "SL-003 RD-004", "log-order-reversed")
+    table.info("table-info", "no partition fields", "PR-005", "mode-always-commit-time")
+
+
+@golden("v9/mor_unpartitioned", "No partitions, two file groups", merge_on_read(9, partition_by=None))
+def unpartitioned_9(table: GoldenTable) -> None:
+    """Rides in the base folder itself."""
+    _without_partitions(table)
+
+
+@golden("v6/mor_unpartitioned", "No partitions, two file groups", merge_on_read(6, partition_by=None))
+def unpartitioned_6(table: GoldenTable) -> None:
+    """Rides in the base folder itself."""
+    _without_partitions(table)
+
+
+def _uncommitted(table: GoldenTable) -> None:
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(90, ("r01", "r11"), rider="inflight"), state=State.INFLIGHT)
+    table.upsert(second(3), rides(20, ("r01", "r12")))
+    table.insert(second(4), [ride("ghost-1", 99), ride("ghost-2", 99)], state=State.REQUESTED)
+
+
+@golden("v9/mor_uncommitted_files", "Files of instants that never completed are ignored", merge_on_read(9))
+def uncommitted_9(table: GoldenTable) -> None:
+    """Log files of an inflight deltacommit and base files of a requested one lie in storage."""
+    _uncommitted(table)
+    table.snapshot(
+        "snapshot",
+        "neither the inflight logs nor the requested base files are read",
+        "RD-002",
+        "uncommitted-log-visible uncommitted-base-file-visible",
+    )
+    table.slices("slices", "uncommitted files are in no slice", "RD-002", "uncommitted-log-visible")
+    table.instants("timeline", "one instant is inflight, one requested", "TL-002 TL-004", "lowest-state-rules")
+
+
+@golden("v6/mor_uncommitted_blocks", "Blocks of instants that never completed are ignored", merge_on_read(6))
+def uncommitted_6(table: GoldenTable) -> None:
+    """A log version of an inflight deltacommit stands between committed ones; base files of a requested one lie by."""
+    _uncommitted(table)
+    table.snapshot(
+        "snapshot",
+        "the inflight block and the requested base files are not read",
+        "LF-016 RD-002",
+        "uncommitted-block-visible uncommitted-base-file-visible",
+    )
+    table.instants("timeline", "one instant is inflight, one requested", "TL-002 TL-007", "lowest-state-rules")
+
+
+@golden("v6/cow_before_first_active", "Files older than the first active instant count as committed", copy_on_write(6))
+def before_first_active(table: GoldenTable) -> None:
+    """The first two commits left the active timeline, as archival does; their files are the newest of some groups."""
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01",)))
+    table.upsert(second(3), rides(30, ("r12",)))
+    table.upsert(second(4), rides(40, ("r02",)), state=State.INFLIGHT)
+    table.forget(second(1), second(2))
+    table.snapshot("snapshot", "all twelve rides are there", "TL-018", "before-first-active-uncommitted")
+    table.slices("slices", "older files are in their slices", "TL-018", "before-first-active-uncommitted")
+
+
+@golden("v9/mor_before_first_active", "Logs older than the first active instant count as committed", merge_on_read(9))
+def logs_before_first_active(table: GoldenTable) -> None:
+    """The insert and the first update left the active timeline."""
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r11")))
+    table.upsert(second(3), rides(30, ("r12",)))
+    table.forget(second(1), second(2))
+    table.snapshot("snapshot", "all rides and updates are there", "TL-018", "before-first-active-uncommitted")
+
+
+def _replaced(table: GoldenTable, operation: str) -> None:
+    old = [table.group("oslo", 0), table.group("oslo", 1)]
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r11")))
+    kept = rides(25, KEYS["oslo"][:4]) if operation == "INSERT_OVERWRITE" else rides(20, KEYS["oslo"])
+    table.replace_groups(second(3), kept, old, operation=operation)
+    table.upsert(second(4), rides(30, ("r02", "r12")))
+    table.snapshot("snapshot", "replaced groups are hidden", "RD-003", "replaced-group-visible")
+    table.as_of(
+        second(2.7),
+        "as-of-before",
+        "before the replacement the old groups are read",
+        "RD-003 RD-010",
+        "replaced-group-hidden-too-early",
+    )
+    table.optimized("read-optimized", "replaced groups are hidden", "RD-003 RD-009", "replaced-group-visible")
+    table.slices("slices", "no slice of a replaced group is listed", "RD-003", "replaced-group-visible")
+    table.instants("timeline", "the replacement completed as a replacecommit", "TL-006", "lowest-state-rules")
+
+
+@golden("v9/mor_clustered", "Clustering replaces file groups", merge_on_read(9))
+def clustered_9(table: GoldenTable) -> None:
+    """One city's two groups are clustered into one; updates follow."""
+    _replaced(table, "CLUSTER")
+
+
+@golden("v6/mor_clustered", "Clustering replaces file groups, as a replacecommit", merge_on_read(6))
+def clustered_6(table: GoldenTable) -> None:
+    """One city's two groups are clustered into one; updates follow."""
+    _replaced(table, "CLUSTER")
+
+
+@golden("v8/cow_insert_overwrite", "Insert overwrite replaces file groups", copy_on_write(8))
+def insert_overwrite_8(table: GoldenTable) -> None:
+    """One city is written anew with four rides; an update follows, and another overwrite that never completed."""
+    _replaced(table, "INSERT_OVERWRITE")
+    group = table.group("lima", 0)
+    table.replace_groups(second(5), rides(60, ("r11",)), [group], state=State.INFLIGHT, first_number=8)
+
+
+@golden("v9/cow_delete_partition", "Delete partition replaces all groups by nothing", copy_on_write(9))
+def delete_partition(table: GoldenTable) -> None:
+    """One city is dropped; a ride of it is then inserted into a new group."""
+    old = [table.group("lima", 0), table.group("lima", 1)]
+    table.insert(second(1), fleet(10))
+    table.replace_groups(second(2), [], old, operation="DELETE_PARTITION")
+    table.replace_groups(second(3), rides(30, ("r14",)), [], operation="INSERT_OVERWRITE")
+    table.snapshot("snapshot", "the dropped city has one ride", "RD-003", "replaced-group-visible")
+    table.as_of(second(1.7), "as-of", "before, both cities are whole", "RD-003", "replaced-group-hidden-too-early")
+    table.instants("timeline", "two replacecommits", "TL-003 TL-008", "lowest-state-rules")
+
+
+@golden("v9/cow_cleaned", "After a clean, older instants cannot be asked for", copy_on_write(9))
+def cleaned(table: GoldenTable) -> None:
+    """Four commits; a clean removed the files that only the first two needed."""
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r11")))
+    table.upsert(second(3), rides(30, ("r01", "r12")))
+    table.upsert(second(4), rides(40, ("r02",)))
+    table.clean(second(5), second(3))
+    table.snapshot("snapshot", "the clean changes no answer", "RD-001 RD-011", "oldest-base-file")
+    table.as_of(second(3.7), "as-of-retained", "the third commit is retained", "RD-014 RD-010", "as-of-reads-everything")
+    table.as_of(second(1.7), "as-of-cleaned", "what was cleaned is refused, not answered in part", "RD-014", "cleaned-range-answered")
+    table.instants("timeline", "the clean is an action", "TL-001", "lowest-state-rules")
+
+
+@golden("v8/mor_savepoint", "A savepoint has no requested file", merge_on_read(8))
+def savepoint(table: GoldenTable) -> None:
+    """Updates around a savepoint of the first write."""
+    table.insert(second(1), fleet(10))
+    table.savepoint(second(1), second(2))
+    table.upsert(second(3), rides(5, ("r01", "r11"), rider="late"))
+    table.snapshot("snapshot", "a savepoint changes no answer", "TL-010 MG-003", "event-time-ignores-ordering")
+    table.instants("timeline", "savepoint and deltacommit share the requested time", "TL-010 TL-005", "one-action-an-instant lowest-state-rules")

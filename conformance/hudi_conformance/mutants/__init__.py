@@ -1,0 +1,11 @@
+"""The model with one rule broken, by name."""
+
+import importlib
+import pkgutil
+
+from hudi_conformance.mutants.registry import MUTANTS, Mutant, mutant, mutated
+
+__all__ = ["MUTANTS", "Mutant", "mutant", "mutated"]
+
+for _found in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_found.name)
