@@ -113,11 +113,19 @@ def _key_footer(table: pa.Table, bloom_entries: int | None) -> dict[str, str]:
     record_keys = [key for key in table.column(_RECORD_KEY).to_pylist() if key]
     if len(record_keys) < table.num_rows:
         return {}
-    footer = {MINIMUM_KEY: min(record_keys), MAXIMUM_KEY: max(record_keys)} if record_keys else {}
+    footer = _key_range(record_keys)
     if bloom_entries == 0:
         return footer
     bloom = build_bloom_filter(record_keys, bloom_entries or max(len(record_keys), 1))
     return {BLOOM_FILTER_KEY: encode_bloom_filter(bloom), BLOOM_TYPE_KEY: TYPE_CODE, **footer}
+
+
+def _key_range(record_keys: Sequence[str]) -> dict[str, str]:
+    """Least and greatest key in the order of Java's strings, which compares UTF-16 units."""
+    if not record_keys:
+        return {}
+    in_order = sorted(record_keys, key=lambda key: key.encode("utf-16-be"))
+    return {MINIMUM_KEY: in_order[0], MAXIMUM_KEY: in_order[-1]}
 
 
 def _open(storage: Storage, path: str) -> "_StoredFile":

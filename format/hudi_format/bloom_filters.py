@@ -110,16 +110,16 @@ def bit_positions(key: bytes, hashes: int, bits: int) -> list[int]:
 
 
 def murmur(data: bytes, seed: int) -> int:
-    """MurmurHash2 of 32 bits; tail bytes are signed, as in Java."""
-    value = seed ^ (len(data) * _MULTIPLIER & _WORD)
+    """MurmurHash2 of 32 bits; its last one to three bytes are signed and in big-endian order, as in Hadoop."""
+    value = seed ^ len(data)
     whole = len(data) - len(data) % 4
     for (word,) in struct.iter_unpack("<I", data[:whole]):
         mixed = word * _MULTIPLIER & _WORD
         mixed = (mixed ^ mixed >> 24) * _MULTIPLIER & _WORD
         value = (value * _MULTIPLIER & _WORD) ^ mixed
     tail = struct.unpack(f"{len(data) - whole}b", data[whole:])
-    for index in reversed(range(len(tail))):
-        value ^= tail[index] << (8 * index) & _WORD
+    for shift, signed in enumerate(reversed(tail)):
+        value ^= signed << (8 * shift) & _WORD
     if tail:
         value = value * _MULTIPLIER & _WORD
     value = (value ^ value >> 13) * _MULTIPLIER & _WORD

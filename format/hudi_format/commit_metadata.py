@@ -41,6 +41,7 @@ _JSON_STAT_ORDER = (
     "maxEventTime",
     "runtimeStats",
 )
+_JSON_RUNTIME_ORDER = ("totalScanTime", "totalUpsertTime", "totalCreateTime")
 _JSON_LOG_STAT_ORDER = ("logVersion", "logOffset", "baseFile", "logFiles")
 _COUNTS_WRITTEN_AS_ZERO = frozenset(
     name for name in _JSON_STAT_ORDER if name.startswith(("num", "total")) or name == "fileSizeInBytes"
@@ -234,8 +235,10 @@ def _to_stored(metadata: CommitMetadata) -> _Stored:
 def _json_stat(stat: dict[str, Any]) -> dict[str, Any]:
     """A stat with version 6's keys; what a later version added appears when it has a value."""
     ordered = {name: _counted(name, stat[name]) for name in _JSON_STAT_ORDER}
+    if stat["runtimeStats"] is not None:
+        ordered["runtimeStats"] = {name: stat["runtimeStats"][name] for name in _JSON_RUNTIME_ORDER}
     if stat["logVersion"] is not None:
-        ordered |= {name: stat[name] for name in _JSON_LOG_STAT_ORDER}
+        ordered |= {name: stat[name] for name in _JSON_LOG_STAT_ORDER} | {"recordsStats": {"val": None}}
     known = {*_JSON_STAT_ORDER, *_JSON_LOG_STAT_ORDER}
     return ordered | {name: value for name, value in stat.items() if name not in known and value is not None}
 

@@ -286,7 +286,7 @@ RESTORE_METADATA = _record(
     _field("startRestoreTime", "string"),
     _field("timeTakenInMillis", "long"),
     _field("instantsToRollback", _array("string")),
-    _field("hoodieRestoreMetadata", _map(_array(ROLLBACK_METADATA))),
+    _field("hoodieRestoreMetadata", _map(_array(["null", ROLLBACK_METADATA]))),
     _version(),
     _field("restoreInstantInfo", _array("HoodieInstantInfo"), default=[]),
 )
