@@ -27,7 +27,13 @@ def _lines(outcome: Outcome, adapter: AdapterConfig, book: ClauseBook, shown: in
         if text:
             yield f"  {name:<7} {' '.join(text.split())}"
     yield from _difference_lines(outcome, shown)
-    yield f"  repro   hudi-conformance repro {shlex.quote(case.id)} --adapter {shlex.quote(adapter.given or adapter.name)}"
+    yield f"  repro   {repro_command(outcome, adapter)}"
+
+
+def repro_command(outcome: Outcome, adapter: AdapterConfig) -> str:
+    """The command that repeats a case."""
+    named = shlex.quote(adapter.given or adapter.name)
+    return f"hudi-conformance repro {shlex.quote(outcome.case.id)} --adapter {named}"
 
 
 def _clause(clause_id: str, book: ClauseBook) -> str:

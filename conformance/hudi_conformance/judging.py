@@ -42,7 +42,8 @@ def judge(case: Case, step: Step, heard: Heard, out_dir: Path, reading_clause: R
         return Outcome(case, Verdict.ERROR, heard.why, caught=heard.caught)
     message = heard.message
     if "errored" in message:
-        return Outcome(case, Verdict.ERROR, str(message["errored"]["message"]))
+        error = message["errored"]
+        return Outcome(case, Verdict.ERROR, str(error["message"]), traceback=str(error.get("traceback", "")))
     if "unsupported" in message:
         return Outcome(case, Verdict.UNSUPPORTED, str(message["unsupported"]["feature"]))
     if "rejected" in message:

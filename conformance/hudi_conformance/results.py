@@ -9,7 +9,7 @@ import datetime as dt
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +17,8 @@ from typing import Any, Self
 
 from hudi_adapter.protocol import PROTOCOL_VERSION
 
+from hudi_conformance.adapters_config import AdapterConfig
+from hudi_conformance.failure_text import repro_command
 from hudi_conformance.verdicts import Outcome
 
 RESULTS_FILE = "results.jsonl"
@@ -26,7 +28,7 @@ class ResultsError(ValueError):
     """A results file that is absent or does not parse."""
 
 
-def result_line(adapter: str, outcome: Outcome) -> dict[str, Any]:
+def result_line(adapter: AdapterConfig, outcome: Outcome) -> dict[str, Any]:
     """One case of one adapter, as JSON."""
     case = outcome.case
     reading = {"clause": outcome.reading[0], "reading": outcome.reading[1]} if outcome.reading else None
@@ -39,7 +41,7 @@ def result_line(adapter: str, outcome: Outcome) -> dict[str, Any]:
         "table_version": case.table.version,
         "area": case.area,
         "clauses": list(case.clauses),
-        "adapter": adapter,
+        "adapter": adapter.name,
         "verdict": outcome.verdict.value,
         "reading": reading,
         "seconds": round(outcome.seconds, 3),
@@ -47,17 +49,19 @@ def result_line(adapter: str, outcome: Outcome) -> dict[str, Any]:
         "differences": list(outcome.differences),
         "answer_sha256": outcome.answer_sha256,
         "caught": outcome.caught,
+        "traceback": outcome.traceback,
+        "repro": repro_command(outcome, adapter),
     }
 
 
 class ResultsWriter:
     """Writes a results file line by line, so that an interrupted run leaves what it found."""
 
-    def __init__(self, path: Path, adapters: Sequence[str], cases: int) -> None:
+    def __init__(self, path: Path, adapters: Sequence[AdapterConfig], cases: int) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("w", encoding="utf-8")
         self._begun = dt.datetime.now(dt.UTC)
-        self.counts: dict[str, Counter[str]] = {adapter: Counter() for adapter in adapters}
+        self.counts: dict[str, Counter[str]] = {adapter.name: Counter() for adapter in adapters}
         self._implementations: dict[str, Any] = {}
         self._line(
             {
@@ -66,7 +70,7 @@ class ResultsWriter:
                 "protocol": PROTOCOL_VERSION,
                 "started": self._begun.isoformat(timespec="seconds").replace("+00:00", "Z"),
                 "cases": cases,
-                "adapters": list(adapters),
+                "adapters": [adapter.name for adapter in adapters],
             }
         )
 
@@ -78,14 +82,14 @@ class ResultsWriter:
     ) -> None:
         self._file.close()
 
-    def case(self, adapter: str, outcome: Outcome) -> None:
+    def case(self, adapter: AdapterConfig, outcome: Outcome) -> None:
         """One outcome."""
-        self.counts[adapter][outcome.verdict.value] += 1
+        self.counts[adapter.name][outcome.verdict.value] += 1
         self._line(result_line(adapter, outcome))
 
-    def implementation(self, adapter: str, started: Mapping[str, Any] | None) -> None:
+    def implementation(self, adapter: AdapterConfig, started: Mapping[str, Any] | None) -> None:
         """What the adapter said of itself at its start."""
-        self._implementations[adapter] = dict(started["implementation"]) if started else None
+        self._implementations[adapter.name] = dict(started["implementation"]) if started else None
 
     def close(self, exit_code: int) -> None:
         """The footer."""
@@ -111,7 +115,7 @@ class RunResults:
 
     header: Mapping[str, Any]
     cases: tuple[Mapping[str, Any], ...]
-    footer: Mapping[str, Any] = field(default_factory=dict)
+    footer: Mapping[str, Any]
 
 
 def read_results(path: Path) -> RunResults:
@@ -126,7 +130,7 @@ def read_results(path: Path) -> RunResults:
         lines = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
         header = next(line for line in lines if line["kind"] == "header")
         cases = tuple(line for line in lines if line["kind"] == "case")
-        footer = next((line for line in lines if line["kind"] == "footer"), {})
+        footer: Mapping[str, Any] = next((line for line in lines if line["kind"] == "footer"), {})
     except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
         raise ResultsError(f"{file.name}: {error or 'no header line'}") from error
     return RunResults(header, cases, footer)

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from hudi_conformance.adapters_config import AdapterConfig
 from hudi_conformance.cases import Case
@@ -24,12 +24,13 @@ STEP_LIMIT_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Time limits, how many processes of the adapter work side by side, and where copies and logs go."""
+    """Time limits, how many processes of the adapter work side by side, where copies go, whether they stay."""
 
     work_folder: Path
     step_limit_s: float = STEP_LIMIT_S
     start_limit_s: float = START_LIMIT_S
     jobs: int = 1
+    keep: bool = False
 
 
 class AdapterRun:
@@ -50,7 +51,7 @@ class AdapterRun:
         self.ledger = ReadingLedger()
         self.started: Mapping[str, Any] | None = None
 
-    def __enter__(self) -> "AdapterRun":
+    def __enter__(self) -> Self:
         for job in range(max(1, self._options.jobs)):
             log = self._options.work_folder / "logs" / f"{self._adapter.name}-{job}.log"
             session = Session(self._adapter.command, log, self._options.start_limit_s)
@@ -58,6 +59,10 @@ class AdapterRun:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the adapter's processes."""
         self._closing.close()
 
     def outcomes(self, cases: Sequence[Case]) -> Iterator[Outcome]:
@@ -83,7 +88,8 @@ class AdapterRun:
         finally:
             self.started = session.started or self.started
             self._sessions.put(session)
-            shutil.rmtree(folder, ignore_errors=True)
+            if not self._options.keep:
+                shutil.rmtree(folder, ignore_errors=True)
         return replace(outcome, seconds=time.monotonic() - begun)
 
     def _steps(self, session: Session, case: Case, folder: Path) -> Outcome:

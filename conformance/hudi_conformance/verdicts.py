@@ -38,6 +38,7 @@ class Outcome:
     reading: tuple[str, str] | None = None
     differences: tuple[str, ...] = ()
     answer_sha256: str | None = None
+    traceback: str = ""
     caught: bool = True
     seconds: float = 0.0
 

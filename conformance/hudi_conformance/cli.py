@@ -1,0 +1,226 @@
+# ruff: noqa: PLC0415, PLR0917 - commands import what they need when they run; an option is a parameter
+"""The command line `hudi-conformance`; heavy modules are imported inside the commands that need them."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, NoReturn, TypeVar
+
+import typer
+
+from hudi_conformance.adapters_config import AdapterConfigError, adapter_names, find_adapter
+from hudi_conformance.cases import Selection, load_cases, matches_id, normal_id
+from hudi_conformance.resources import CorpusError, suite_root
+
+app = typer.Typer(
+    help="The conformance suite of the Apache Hudi table format.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+Result = TypeVar("Result")
+
+_Adapters = Annotated[list[str], typer.Option("--adapter", "-a", help="A name (adapters/NAME.toml) or a command line.")]
+_Adapter = Annotated[str, typer.Option("--adapter", "-a", help="A name (adapters/NAME.toml) or a command line.")]
+_Areas = Annotated[list[str] | None, typer.Option("--area", help="Only cases of this area, such as merging.")]
+_Clauses = Annotated[list[str] | None, typer.Option("--clause", help="Only cases that cite this clause.")]
+_Features = Annotated[list[str] | None, typer.Option("--feature", help="Only tables with this feature.")]
+_Versions = Annotated[list[int] | None, typer.Option("--table-version", help="Only tables of this version.")]
+_Cases = Annotated[list[str] | None, typer.Option("--case", help="Only cases whose id fits this glob.")]
+_Limit = Annotated[float, typer.Option("--limit", help="Seconds an adapter has for one step.")]
+
+
+@app.command()
+def run(
+    adapter: _Adapters,
+    area: _Areas = None,
+    clause: _Clauses = None,
+    feature: _Features = None,
+    table_version: _Versions = None,
+    case: _Cases = None,
+    report: Annotated[Path | None, typer.Option(help="Folder for results.jsonl and index.html.")] = None,
+    expected: Annotated[Path | None, typer.Option(help="File of expected failures.")] = None,
+    jobs: Annotated[int, typer.Option(help="Processes of each adapter.", min=1)] = 1,
+    limit: _Limit = 60.0,
+) -> None:
+    """Put the cases to one or more adapters: exit 0 all well, 1 a bad verdict, 2 nothing could be judged."""
+    from hudi_conformance.console import console
+    from hudi_conformance.suite import SuiteOptions, run_suite
+
+    out = console()
+    options = SuiteOptions(
+        root=_usable(suite_root),
+        adapters=tuple(adapter),
+        selection=_selection(area, clause, feature, table_version, case),
+        results_folder=report,
+        expected=expected,
+        step_limit_s=limit,
+        jobs=jobs,
+    )
+    code = _usable(lambda: run_suite(options, out))
+    if report is not None:
+        from hudi_conformance.report.html import write_report
+
+        out.print(f"report: {write_report(report / 'results.jsonl', report)}", markup=False)
+    raise typer.Exit(code)
+
+
+@app.command(name="list")
+def list_cases(
+    area: _Areas = None,
+    clause: _Clauses = None,
+    feature: _Features = None,
+    table_version: _Versions = None,
+    case: _Cases = None,
+    *,
+    adapters: Annotated[bool, typer.Option("--adapters", help="List the adapters instead.")] = False,
+) -> None:
+    """List the cases: id, clauses, title."""
+    root = _usable(suite_root)
+    if adapters:
+        for name in adapter_names(root):
+            typer.echo(name)
+        return
+    cases = _usable(lambda: load_cases(root, _selection(area, clause, feature, table_version, case)))
+    for one in cases:
+        typer.echo(f"{one.id}  {','.join(one.clauses)}  {one.title}")
+    if not cases:
+        typer.echo("no case", err=True)
+        raise typer.Exit(2)
+
+
+@app.command()
+def smoke(adapter: _Adapter, limit: _Limit = 60.0) -> None:
+    """Check a new adapter against the protocol and tell the first violation."""
+    from hudi_conformance.console import console
+    from hudi_conformance.smoke import smoke as check
+
+    root = _usable(suite_root)
+    config = _usable(lambda: find_adapter(adapter, root))
+    raise typer.Exit(check(config, console(), limit))
+
+
+@app.command()
+def repro(
+    case: Annotated[str, typer.Argument(help="Id of a case, or a glob that fits exactly one.")],
+    adapter: _Adapter,
+    keep: Annotated[
+        Path | None, typer.Option(help="Folder to keep the table's copy, the answer and the log in.")
+    ] = None,
+    limit: _Limit = 60.0,
+) -> None:
+    """Run one case again and show every difference."""
+    from hudi_conformance.console import console
+    from hudi_conformance.reproducing import reproduce
+
+    root = _usable(suite_root)
+    config = _usable(lambda: find_adapter(adapter, root))
+    found = [one for one in _usable(lambda: load_cases(root)) if one.id == normal_id(case) or matches_id(one.id, case)]
+    if len(found) != 1:
+        _refuse(f"{case!r} fits {len(found)} cases, not one")
+    raise typer.Exit(_usable(lambda: reproduce(root, found[0], config, keep=keep, limit_s=limit, out=console())))
+
+
+@app.command()
+def lint() -> None:
+    """Check clauses, citations and registries of the checkout."""
+    from hudi_conformance.lint import main as lint_main
+
+    raise typer.Exit(lint_main())
+
+
+@app.command()
+def specs() -> None:
+    """Run TLC over every TLA+ module of the checkout."""
+    from hudi_conformance.tla import main as tla_main
+
+    raise typer.Exit(tla_main())
+
+
+@app.command()
+def report(
+    results: Annotated[Path, typer.Argument(help="A run's results.jsonl, or its folder.")],
+    output: Annotated[Path, typer.Argument(help="Folder for index.html.")],
+) -> None:
+    """Write the HTML report of a run."""
+    from hudi_conformance.report.html import write_report
+
+    file = results / "results.jsonl" if results.is_dir() else results
+    try:
+        typer.echo(str(write_report(file, output)))
+    except (OSError, ValueError) as error:
+        _refuse(str(error))
+
+
+@app.command(name="check-table")
+def check_table(
+    path: Annotated[Path, typer.Argument(help="A table's folder.")],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> None:
+    """Name every clause that a real table violates, with the file: exit 1 when one is an error."""
+    from hudi_conformance.inspecting import check
+
+    raise typer.Exit(check(path, as_json=as_json))
+
+
+@app.command()
+def timeline(path: Annotated[Path, typer.Argument(help="A table's folder.")]) -> None:
+    """Draw a table's timeline: each action from requested to completed."""
+    from hudi_conformance.inspecting import draw
+
+    raise typer.Exit(draw(path))
+
+
+def main() -> None:
+    """Run the command line."""
+    # The two groups bring their own options; they are loaded only when named.
+    if len(sys.argv) > 1 and sys.argv[1] in _GROUPS:
+        app.add_typer(_GROUPS[sys.argv[1]](), name=sys.argv[1])
+    else:
+        app.add_typer(typer.Typer(help="Build and check golden tables."), name="golden")
+        app.add_typer(typer.Typer(help="Ask the peers again."), name="peers")
+    app()
+
+
+def _golden() -> typer.Typer:
+    from hudi_conformance.golden.cli import app as golden
+
+    return golden
+
+
+def _peers() -> typer.Typer:
+    from hudi_conformance.peers.cli import app as peers
+
+    return peers
+
+
+_GROUPS: dict[str, Callable[[], typer.Typer]] = {"golden": _golden, "peers": _peers}
+
+
+def _selection(
+    areas: list[str] | None,
+    clauses: list[str] | None,
+    features: list[str] | None,
+    versions: list[int] | None,
+    cases: list[str] | None,
+) -> Selection:
+    return Selection(
+        tuple(areas or ()), tuple(clauses or ()), tuple(features or ()), tuple(versions or ()), tuple(cases or ())
+    )
+
+
+def _usable(attempt: Callable[[], Result]) -> Result:
+    try:
+        return attempt()
+    except (CorpusError, AdapterConfigError) as error:
+        _refuse(str(error))
+
+
+def _refuse(message: str) -> NoReturn:
+    typer.echo(f"error: {message}", err=True)
+    raise typer.Exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""The corpus as pytest items `conformance::<table>::<case>`, asked of one adapter process per test process."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hudi_conformance.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
+from hudi_conformance.cases import ID_PREFIX, Case, GoldenTable, Selection
+from hudi_conformance.expected_failures import ExpectedFailure
+from hudi_conformance.failure_text import failure_text
+from hudi_conformance.reading_clauses import ClauseBook
+from hudi_conformance.resources import CorpusError, suite_root
+from hudi_conformance.running import AdapterRun, RunOptions
+from hudi_conformance.suite import expected_of, selected_cases
+from hudi_conformance.verdicts import Outcome, Verdict
+
+READING = "hudi_conformance_reading"
+_SKIPPED = {Verdict.UNSUPPORTED: "unsupported: ", Verdict.OPEN: "open question: "}
+
+
+class ConformanceFailure(Exception):  # noqa: N818 - what pytest prints as the kind of failure
+    """A case with a bad verdict; the text is the failure block."""
+
+
+def prepare(config: pytest.Config) -> None:
+    """Read the corpus and take the arguments that name cases out of pytest's paths.
+
+    Raises:
+        UsageError: not exactly one adapter, an unknown adapter, an absent or empty corpus.
+
+    """
+    given = config.getoption("--adapter")
+    if len(given) != 1:
+        raise pytest.UsageError(f"--conformance takes exactly one --adapter, not {len(given)}")
+    named = _take_case_arguments(config)
+    expected_file = config.getoption("--conformance-expected")
+    try:
+        root = suite_root()
+        adapter = find_adapter(given[0], root)
+        expected = expected_of(adapter, root, Path(expected_file) if expected_file else None)
+        cases = selected_cases(root, _selection(config, named))
+    except (CorpusError, AdapterConfigError) as error:
+        raise pytest.UsageError(str(error)) from error
+    limit_s = config.getoption("--conformance-limit")
+    config.pluginmanager.register(Conformance(adapter, cases, ClauseBook(root), expected, limit_s), ID_PREFIX)
+
+
+def _take_case_arguments(config: pytest.Config) -> list[str]:
+    """Case ids among the arguments; what is left are paths, none unless the user gave some."""
+    if config.args_source is not pytest.Config.ArgsSource.ARGS:
+        config.args = []
+        return []
+    named = [argument for argument in config.args if argument.startswith(f"{ID_PREFIX}::")]
+    config.args = [argument for argument in config.args if argument not in named]
+    return named
+
+
+def _selection(config: pytest.Config, named: Sequence[str]) -> Selection:
+    patterns = [*config.getoption("--conformance-case"), *named, *(f"{argument}::*" for argument in named)]
+    return Selection(areas=tuple(config.getoption("--conformance-area")), cases=tuple(patterns))
+
+
+class Conformance:
+    """The registered plugin: adds the cases, asks the adapter, watches over readings."""
+
+    def __init__(
+        self,
+        adapter: AdapterConfig,
+        cases: Sequence[Case],
+        book: ClauseBook,
+        expected: dict[str, ExpectedFailure],
+        limit_s: float,
+    ) -> None:
+        self.adapter, self.cases, self.book = adapter, cases, book
+        self._expected, self._limit_s = expected, limit_s
+        self._stack = ExitStack()
+        self._run: AdapterRun | None = None
+        self._readings: dict[str, dict[str, str]] = {}
+
+    def outcome(self, case: Case) -> Outcome:
+        """Ask the adapter, whose process starts with the first question."""
+        if self._run is None:
+            work = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-conformance-"))
+            options = RunOptions(Path(work), self._limit_s)
+            run = AdapterRun(self.adapter, options, self.book.reading_clause, self._expected)
+            self._run = self._stack.enter_context(run)
+        return self._run.outcome(case)
+
+    def pytest_report_header(self) -> str:
+        """Who is asked, and how much."""
+        return f"hudi-conformance: {self.adapter.name}, {len(self.cases)} cases"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        """Add the cases, before other plugins select and order."""
+        collector = CorpusCollector.from_parent(session, name=ID_PREFIX, nodeid=ID_PREFIX, conformance=self)
+        items.extend(item for table in collector.collect() for item in table.collect())
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note the readings followed; with several workers only here do they meet."""
+        for name, value in report.user_properties:
+            if name == READING and isinstance(value, (list, tuple)) and report.when == "call":
+                clause, reading = value
+                self._readings.setdefault(str(clause), {}).setdefault(str(reading), report.nodeid)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """End the adapter; mixed readings between workers fail the run."""
+        self._stack.close()
+        if self._mixed() and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Which readings the implementation follows."""
+        for clause, readings in sorted(self._readings.items()):
+            terminalreporter.write_line(f"{clause}: follows {' and '.join(sorted(readings))}")
+        for clause in self._mixed():
+            places = ", ".join(f"{reading} in {case}" for reading, case in sorted(self._readings[clause].items()))
+            terminalreporter.write_line(f"FAILED mixed readings of {clause}: {places}", red=True)
+
+    def _mixed(self) -> list[str]:
+        return sorted(clause for clause, readings in self._readings.items() if len(readings) > 1)
+
+
+class CorpusCollector(pytest.Collector):
+    """The whole corpus."""
+
+    def __init__(self, conformance: Conformance, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.conformance = conformance
+
+    def collect(self) -> Iterator["TableCollector"]:
+        """Golden tables with selected cases."""
+        for table, cases in groupby(self.conformance.cases, key=lambda case: case.table):
+            yield TableCollector.from_parent(self, name=table.id, table=table, cases=tuple(cases))
+
+
+class TableCollector(pytest.Collector):
+    """One golden table."""
+
+    def __init__(self, table: GoldenTable, cases: Sequence[Case], **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.table, self.cases = table, cases
+
+    def collect(self) -> Iterator["CaseItem"]:
+        """Its selected cases."""
+        for case in self.cases:
+            yield CaseItem.from_parent(self, name=case.name, case=case)
+
+
+class CaseItem(pytest.Item):
+    """One case."""
+
+    def __init__(self, case: Case, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.case = case
+
+    def runtest(self) -> None:
+        """Ask, and turn the verdict into pytest's own terms."""
+        conformance: Conformance = self.config.pluginmanager.get_plugin(ID_PREFIX)
+        outcome = conformance.outcome(self.case)
+        if outcome.verdict in _SKIPPED:
+            pytest.skip(f"{_SKIPPED[outcome.verdict]}{outcome.message}")
+        if outcome.verdict is Verdict.EXPECTED_FAIL:
+            pytest.xfail(outcome.message)
+        if outcome.verdict is not Verdict.PASS:
+            raise ConformanceFailure(failure_text(outcome, conformance.adapter, conformance.book))
+        if outcome.reading:
+            self.user_properties.append((READING, list(outcome.reading)))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The failure block instead of a traceback of the suite's own code."""
+        if isinstance(excinfo.value, (ConformanceFailure, CorpusError)):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Where the case stands, and its title."""
+        return self.case.table.folder / "cases.toml", None, f"{self.case.name}: {self.case.title}"

@@ -1,0 +1,42 @@
+"""One case again, with everything there is to see."""
+
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from rich.console import Console
+
+from hudi_conformance.adapters_config import AdapterConfig
+from hudi_conformance.cases import Case
+from hudi_conformance.failure_text import failure_text
+from hudi_conformance.reading_clauses import ClauseBook
+from hudi_conformance.running import AdapterRun, RunOptions
+from hudi_conformance.suite import exit_code, expected_of
+from hudi_conformance.verdicts import FAILURES, Verdict
+
+
+def reproduce(
+    root: Path, case: Case, adapter: AdapterConfig, *, keep: Path | None, limit_s: float, out: Console
+) -> int:
+    """Put one case to an adapter, tell its verdict and all differences, and answer the exit code.
+
+    Raises:
+        CorpusError: bytes of the case's table or answer are absent.
+
+    """
+    book = ClauseBook(root)
+    with ExitStack() as stack:
+        work = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-conformance-")))
+        options = RunOptions(work, limit_s, keep=keep is not None)
+        run = stack.enter_context(AdapterRun(adapter, options, book.reading_clause, expected_of(adapter, root)))
+        outcome = run.outcome(case)
+    if outcome.verdict in FAILURES | {Verdict.EXPECTED_FAIL}:
+        out.print(failure_text(outcome, adapter, book, shown=len(outcome.differences)), markup=False)
+        out.print(outcome.traceback, markup=False)
+    else:
+        reading = f", {outcome.reading[0]} as {outcome.reading[1]}" if outcome.reading else ""
+        told = f": {outcome.message}" if outcome.message else ""
+        out.print(f"{outcome.verdict.upper()} {case.id} [{adapter.name}]{reading}{told}", markup=False)
+    if keep is not None:
+        out.print(f"kept below {keep}", markup=False)
+    return exit_code([outcome])
