@@ -8,7 +8,7 @@ from pathlib import Path
 HEADING = re.compile(r"^##\s+(?P<id>\S+)\s*(?P<title>.*)$")
 CLAUSE_ID = re.compile(r"^[A-Z]{2,4}-[0-9]{3}$")
 ATTRIBUTE = re.compile(r"^-\s+(?P<name>[a-z_]+):\s*(?P<value>.*)$")
-SOURCE = re.compile(r'^(?P<text>[a-z0-9.-]+)\s*(?:,\s*"(?P<section>[^"]*)")?(?:,?\s+(?P<remark>[^";]+))?$')
+SOURCE = re.compile(r'^(?P<text>[a-z0-9.-]+)\s*(?:,\s*"(?P<section>[^"]*)")?$')
 ATTRIBUTES = frozenset({"level", "versions", "stated_in", "source", "evidence", "readings", "refuses"})
 REQUIRED = ("level", "versions", "stated_in", "source")
 LEVELS = ("must", "should", "may", "open")

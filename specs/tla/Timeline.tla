@@ -8,15 +8,12 @@
 (* take a snapshot between any two steps. How instants are made unique and *)
 (* increasing is the matter of TrueTime; here `clock` is such a generator. *)
 (*                                                                         *)
-(* Clauses: TL-001, TL-002, TL-003, TL-004, TL-005, TL-006, TL-010,        *)
-(* TL-011, TL-012, TL-013, TL-015, TL-017, SA-001, SA-002.                 *)
+(* Clauses: TL-003, TL-005, TL-006, TL-010, TL-011, TL-012, TL-013,        *)
+(* TL-015, TL-017, SA-001, SA-002.                                         *)
 (***************************************************************************)
-EXTENDS Integers, FiniteSets
+EXTENDS Integers, FiniteSets, TimelineFiles
 
 (*
-  A file of the timeline: `completed` is 0 before completion, `target` is the
-  instant that a rollback names in its plan, else 0.
-  @typeAlias: file = { requested: Int, completed: Int, action: Str, state: Str, target: Int, whole: Bool };
   @typeAlias: process = { step: Str, instant: Int, completed: Int };
   @typeAlias: view = { upto: Int, instants: Set(Int) };
 *)
@@ -50,23 +47,6 @@ AllRules == {
   "the work of the dead is taken over"  \* TL-003
 }
 
-\* TL-001: the actions.
-AllActions == {
-  "commit", "deltacommit", "replacecommit", "clean", "compaction", "logcompaction",
-  "clustering", "indexing", "rollback", "savepoint", "restore"
-}
-
-\* TL-006: the type of the completed file.
-\* @type: Str => Str;
-CompletedType(action) ==
-  CASE action = "compaction" -> "commit"
-    [] action = "logcompaction" -> "deltacommit"
-    [] action = "clustering" -> "replacecommit"
-    [] OTHER -> action
-
-\* A write is performed by the process that requested it; a plan by any process.
-Writes == {"commit", "deltacommit", "replacecommit"}
-
 ASSUME Actions \subseteq AllActions \ {"rollback"}
 ASSUME Rules \subseteq AllRules
 
@@ -95,19 +75,6 @@ VARIABLES
 vars == <<clock, files, processes, lock, snapshot, requests, failures>>
 
 -----------------------------------------------------------------------------
-\* TL-005: the requested instant tells which files belong together.
-\* @type: (Set($file), Int) => Set($file);
-FilesOf(timeline, instant) == {file \in timeline: file.requested = instant}
-
-\* TL-002, TL-004: the highest state that a file of the instant records.
-\* @type: (Set($file), Int) => Str;
-StateIn(timeline, instant) ==
-  LET states == {file.state: file \in FilesOf(timeline, instant)} IN
-  IF "COMPLETED" \in states THEN "COMPLETED"
-  ELSE IF "INFLIGHT" \in states THEN "INFLIGHT"
-  ELSE IF "REQUESTED" \in states THEN "REQUESTED"
-  ELSE "ABSENT"
-
 StateOf(instant) == StateIn(files, instant)
 
 Instants == {file.requested: file \in files}
@@ -135,11 +102,6 @@ NextTimes ==
   ELSE {clock + 1}
 
 Later(time) == IF time > clock THEN time ELSE clock
-
-\* @type: (Int, Int, Str, Str, Int) => $file;
-File(requested, completed, action, state, target) ==
-  [requested |-> requested, completed |-> completed, action |-> action, state |-> state,
-   target |-> target, whole |-> TRUE]
 
 \* @type: $process;
 Idle == [step |-> "idle", instant |-> 0, completed |-> 0]
@@ -409,13 +371,6 @@ RolledBackIsGone ==
 \* TL-013: whatever completes later stands behind all that a reader has seen, so that a
 \* snapshot as of its completion time reads the same for ever.
 SnapshotsNeverChange == CompletedUpTo(snapshot.upto) = snapshot.instants
-
-\* TL-003: from what state to what state one step may lead.
-\* @type: Set(<<Str, Str>>);
-Transitions == {
-  <<"ABSENT", "REQUESTED">>, <<"REQUESTED", "INFLIGHT">>, <<"INFLIGHT", "REQUESTED">>,
-  <<"INFLIGHT", "INFLIGHT">>, <<"INFLIGHT", "COMPLETED">>
-}
 
 LegalStep ==
   \A instant \in Instants \union {file.requested: file \in files'}:

@@ -1,11 +1,12 @@
 """The clause lint: the rule book, the code that states it and the cases that show it agree."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from hudi_conformance.clauses import Problem
-from hudi_conformance.lint.checkout import Checkout, NoCheckoutError, find_root, read_checkout
+from hudi_conformance.clauses import Clause, Problem
+from hudi_conformance.lint.checkout import NoCheckoutError, find_root, read_checkout
 from hudi_conformance.lint.citations import all_citations
 from hudi_conformance.lint.rules import (
     check_citations,
@@ -16,11 +17,20 @@ from hudi_conformance.lint.rules import (
 )
 from hudi_conformance.lint.sources import check_texts
 
-__all__ = ["Checkout", "NoCheckoutError", "find_root", "lint", "main"]
+__all__ = ["LintReport", "NoCheckoutError", "find_root", "lint", "main"]
 
 
-def lint(root: Path, texts: Path | None = None) -> tuple[Problem, ...]:
-    """Everything that is wrong in a checkout; with the folder of the texts, changed sections too."""
+@dataclass(frozen=True, slots=True)
+class LintReport:
+    """What the lint read and what it found wrong."""
+
+    clauses: tuple[Clause, ...]
+    uncovered: tuple[Clause, ...]
+    problems: tuple[Problem, ...]
+
+
+def lint(root: Path, texts: Path | None = None) -> LintReport:
+    """Compare everything in a checkout; with the folder of the texts, find their changed sections too."""
     checkout = read_checkout(root)
     citations = all_citations(checkout)
     found = [
@@ -30,25 +40,31 @@ def lint(root: Path, texts: Path | None = None) -> tuple[Problem, ...]:
         *check_covered(checkout, citations),
     ]
     if not checkout.clauses:
-        found.append(Problem("specs/clauses", 1, "no clause found"))
+        found.append(Problem("specs/clauses", 1, "no clause found: nothing was checked"))
     if texts is not None:
         found.extend(check_texts(checkout.sources, texts, "specs/sources.toml"))
-    return tuple(sorted({*checkout.problems, *found}, key=lambda problem: (problem.file, problem.line)))
+    # Citations are read above, so that what they found broken is among the checkout's problems here.
+    problems = {*checkout.problems, *found}
+    return LintReport(
+        checkout.clauses,
+        tuple(uncovered_clauses(checkout, citations)),
+        tuple(sorted(problems, key=lambda problem: (problem.file, problem.line, problem.message))),
+    )
 
 
 def main(root: Path | None = None, texts: Path | None = None) -> int:
-    """Lint the checkout around the current folder, print what is wrong, answer the exit code."""
+    """Lint a checkout, by default the one around the current folder; print what is wrong, answer the exit code."""
     console = Console(soft_wrap=True, highlight=False)
     try:
-        folder = root or find_root(Path.cwd())
+        report = lint(root or find_root(Path.cwd()), texts)
     except NoCheckoutError as error:
         console.print(str(error), markup=False)
         return 2
-    problems = lint(folder, texts)
-    for problem in problems:
+    for problem in report.problems:
         console.print(str(problem), markup=False)
-    checkout = read_checkout(folder)
-    uncovered = len(uncovered_clauses(checkout, all_citations(checkout)))
-    summary = f"clauses: {len(checkout.clauses)}, must-clauses without a case: {uncovered}, problems: {len(problems)}"
-    console.print(summary, markup=False)
-    return 1 if problems else 0
+    console.print(
+        f"clauses: {len(report.clauses)}, must-clauses without a case: {len(report.uncovered)}, "
+        f"problems: {len(report.problems)}",
+        markup=False,
+    )
+    return 1 if report.problems else 0

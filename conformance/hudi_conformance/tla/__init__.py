@@ -68,7 +68,7 @@ def _print_trace(console: Console, result: Result) -> None:
     finding = result.finding
     if finding is None:
         return
-    if not finding.trace:
+    if not finding.passed and not finding.trace:
         console.print(finding.message, markup=False)
     for step in finding.trace:
         console.print(f"  {step.number:>2} {step.action}", markup=False)

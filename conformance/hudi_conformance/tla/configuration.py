@@ -45,7 +45,7 @@ def parse_configuration(text: str, file: str) -> Configuration:
     if len(sections["SPECIFICATION"]) != 1:
         raise ManifestError(f"{file}: one SPECIFICATION is wanted")
     return Configuration(
-        constants=_constants(" ".join(sections["CONSTANTS"])),
+        constants=_constants("\n".join(sections["CONSTANTS"])),
         specification=sections["SPECIFICATION"][0],
         invariants=tuple(sections["INVARIANTS"]),
         properties=tuple(sections["PROPERTIES"]),
@@ -78,9 +78,9 @@ def configure(base: Configuration, run: Run) -> Configuration:
 
 
 def _constants(text: str) -> dict[str, str]:
-    starts = list(re.finditer(r"(\w+) = ", text))
+    starts = list(re.finditer(r"^(\w+) = ", text, flags=re.MULTILINE))
     ends = [start.start() for start in starts[1:]] + [len(text)]
-    return {start[1]: text[start.end() : end].strip() for start, end in zip(starts, ends, strict=True)}
+    return {start[1]: " ".join(text[start.end() : end].split()) for start, end in zip(starts, ends, strict=True)}
 
 
 def _without(rules: str, run: Run) -> str:

@@ -10,7 +10,8 @@ MESSAGE = re.compile(
 STATISTICS = re.compile(r"([\d,]+) states generated.*?([\d,]+) distinct states found", re.DOTALL)
 DEPTH = re.compile(r"search is (\d+)")
 STATE = re.compile(r"^(?P<number>\d+): <?(?P<action>[^>\n]*)>?$", re.MULTILINE)
-NAME = re.compile(r"(?:Invariant|Action property|Property) (\w+) is violated|Property (\w+) is violated")
+VARIABLE = re.compile(r"^(?:/\\ )?(?P<name>\w+) = ", re.MULTILINE)
+NAME = re.compile(r"(?:Invariant|[Pp]roperty) (\w+) is violated")
 
 # The numbers of TLC's messages, from its own list.
 INVARIANT_VIOLATED = ("2107", "2110", "2108", "2112")
@@ -21,7 +22,9 @@ STATISTICS_FOUND = "2199"
 STATE_PRINTED = "2217"
 STUTTERING = "2218"
 BACK_TO_STATE = "2122"
-NOISE = frozenset({"2262", "2187", "2220", "2219", "2185", "2186", "2189", "2190", "2200", "2121"})
+NOISE = frozenset(
+    {"2262", "2187", "2220", "2219", "2185", "2186", "2189", "2190", "2200", "2121", "2192", "2212", "2267"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ def _violated(found: dict[str, str], properties: tuple[str, ...]) -> str | None:
     for code in INVARIANT_VIOLATED:
         match = NAME.search(found.get(code, ""))
         if match:
-            return match[1] or match[2]
+            return match[1]
     if TEMPORAL_VIOLATED in found:
         return properties[0] if len(properties) == 1 else "one of " + ", ".join(properties)
     return None
@@ -94,9 +97,7 @@ def _action(words: str) -> str:
 
 
 def _variables(body: str) -> dict[str, str]:
-    """The conjuncts of a state, the lines of each value joined."""
-    values: dict[str, str] = {}
-    for part in re.split(r"^/\\ ", body, flags=re.MULTILINE)[1:]:
-        name, _, value = part.partition(" = ")
-        values[name] = " ".join(value.split())
-    return values
+    """The variables of a state, the lines of each value joined; a lone variable has no conjunction before it."""
+    starts = list(VARIABLE.finditer(body))
+    ends = [start.start() for start in starts[1:]] + [len(body)]
+    return {start["name"]: " ".join(body[start.end() : end].split()) for start, end in zip(starts, ends, strict=True)}

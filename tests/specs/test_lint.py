@@ -1,0 +1,94 @@
+"""Each way in which rule book, code and cases can disagree is found, with its place."""
+
+from pathlib import Path
+
+import pytest
+from hudi_conformance.lint import find_root, lint, main
+
+CLAUSES = "specs/clauses/timeline.md"
+CASES = "golden_tables/v9/one/cases.toml"
+MODEL = "model/hudi_model/timeline.py"
+FORMAT = "format/hudi_format/names.py"
+
+FAULTS = [
+    pytest.param(CLAUSES, "## TL-001", "## TL-01", "malformed clause id 'TL-01'", id="malformed-id"),
+    pytest.param(CLAUSES, "## TL-004", "## TL-001", "TL-001: the id stands already at", id="duplicated-id"),
+    pytest.param(CLAUSES, "## TL-004", "## RD-004", "RD is no area", id="unknown-area"),
+    pytest.param("specs/areas.toml", "timeline.md", "time.md", "TL-001: belongs into time.md", id="wrong-file"),
+    pytest.param(CLAUSES, '"Second"', '"Third"', "text-1.0 has no section 'Third'", id="unknown-section"),
+    pytest.param(CLAUSES, 'text-1.0, "Second"', 'other, "A"', "source 'other' is no text", id="unknown-text"),
+    pytest.param(CLAUSES, 'text-1.0, "Second"', "see there!", "is not of the form", id="malformed-source"),
+    pytest.param(CLAUSES, "text, released", "text, mine", "unknown readings text, mine", id="unknown-reading"),
+    pytest.param(CLAUSES, "text, released", "text", "unknown readings text", id="a-single-reading"),
+    pytest.param(CLAUSES, "INSTANT_MALFORMED", "TOO_BAD", "TOO_BAD, which is no reason", id="unknown-reason"),
+    pytest.param(MODEL, "TL-001, ", "", "TL-001: stated in model, but no docstring", id="model-unstated"),
+    pytest.param(FORMAT, "Clauses: TL-002.", "", "TL-002: stated in format, but no docstring", id="format-unstated"),
+    pytest.param(MODEL, "TL-001, TL-003.", "TL-001, TL-003", "must end in a line like", id="malformed-citation"),
+    pytest.param(MODEL, "TL-001, TL-003.", "TL-001, TL-003, TL-999.", "cites TL-999", id="dangling-in-docstring"),
+    pytest.param(MODEL, 'return "TL-003"', 'return "TL-998"', "cites TL-998", id="dangling-in-code"),
+    pytest.param(MODEL, "def actions()", "def actions(", "does not parse", id="unparsable-code"),
+    pytest.param(CASES, 'clauses = ["TL-003"]', 'clauses = ["TL-003", "TL-997"]', "TL-997", id="dangling-in-case"),
+    pytest.param(CASES, 'clause = "TL-001"', 'clause = "TL-996"', "TL-996", id="dangling-in-warning"),
+    pytest.param(CASES, "[[case]]", "[[case", "cannot be read", id="unparsable-cases"),
+    pytest.param("golden_tables/v9/one/table.toml", "TL-001", "TL-995", "TL-995", id="dangling-in-table"),
+    pytest.param("adapters/one.expected.toml", "TL-004", "TL-994", "TL-994", id="dangling-in-expected-failure"),
+    pytest.param("specs/tla/Timeline.tla", "TL-001", "TM-003", "cites TM-003", id="dangling-in-tla"),
+    pytest.param(CASES, 'expect = "a.jsonl"', "", "TL-001: no golden case shows it", id="newly-uncovered"),
+    pytest.param(CASES, "INSTANT_MALFORMED", "NOT_A_TABLE", "TL-003: no golden case", id="refused-otherwise"),
+    pytest.param("specs/uncovered.txt", "TL-002", "", "TL-002: no golden case shows it", id="unlisted"),
+    pytest.param("specs/uncovered.txt", "TL-002", "TL-002\nTL-001", "TL-001 is covered now", id="listed-but-covered"),
+    pytest.param("specs/uncovered.txt", "TL-002", "TL-002\nTL-993", "TL-993 is no clause", id="listed-but-unknown"),
+    pytest.param("specs/sources.toml", "[[text]]", "[[text", "not of the agreed form", id="unparsable-sources"),
+    pytest.param("specs/reasons.toml", "[[reason]]", "[[reason", "cannot be read", id="unparsable-reasons"),
+]
+
+
+def test_a_sound_checkout_has_no_problem(checkout: Path):
+    report = lint(checkout)
+
+    assert report.problems == ()
+    assert [clause.id for clause in report.uncovered] == ["TL-002"]
+
+
+@pytest.mark.parametrize(("file", "old", "new", "message"), FAULTS)
+def test_a_planted_fault_is_found(checkout: Path, file: str, old: str, new: str, message: str):
+    path = checkout / file
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    found = [str(problem) for problem in lint(checkout).problems]
+
+    assert any(message in problem for problem in found), found
+
+
+def test_a_dangling_citation_is_told_with_file_and_line(checkout: Path):
+    path = checkout / CASES
+    path.write_text(path.read_text(encoding="utf-8").replace('["TL-003"]', '["TL-003", "TL-997"]'), encoding="utf-8")
+
+    assert f"{CASES}:11: cites TL-997, which no clause file holds" in map(str, lint(checkout).problems)
+
+
+def test_a_should_clause_needs_neither_function_nor_case(checkout: Path):
+    assert not any("TL-004" in str(problem) for problem in lint(checkout).problems)
+
+
+def test_an_empty_rule_book_is_no_success(checkout: Path):
+    (checkout / CLAUSES).unlink()
+
+    assert any("nothing was checked" in str(problem) for problem in lint(checkout).problems)
+
+
+def test_the_exit_code_tells_sound_from_broken_from_absent(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    assert main(checkout) == 0
+    (checkout / "specs/uncovered.txt").write_text("", encoding="utf-8")
+    assert main(checkout) == 1
+    assert f"{CLAUSES}:13: TL-002: no golden case shows it" in capsys.readouterr().out
+    (checkout / "empty").mkdir()
+    monkeypatch.chdir(checkout / "empty")
+    assert find_root(Path.cwd()) == checkout
+    (checkout / CLAUSES).unlink()
+    (checkout / "specs/clauses").rmdir()
+    assert main() == 2

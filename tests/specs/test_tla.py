@@ -1,0 +1,231 @@
+"""TLC runs from the wheel; a must-fail run that passes, or fails otherwise, is a failure."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hudi_conformance.tla import apalache, load_runs, main, run_tlc
+from hudi_conformance.tla.configuration import Configuration, configure, parse_configuration
+from hudi_conformance.tla.manifest import ManifestError, Run
+from hudi_conformance.tla.output import read_finding
+from hypothesis import given
+from hypothesis import strategies as st
+
+SPECS = Path(__file__).resolve().parents[2] / "specs" / "tla"
+
+MODULE = """---- MODULE Clock ----
+EXTENDS Integers
+CONSTANTS Rules, Last
+VARIABLE hour
+Init == hour = 0
+Tick == hour < Last /\\ hour' = hour + 1
+Leap == "no leaps" \\notin Rules /\\ hour < Last /\\ hour' = hour + 2
+Next == Tick \\/ Leap
+Spec == Init /\\ [][Next]_hour /\\ WF_hour(Next)
+InRange == hour <= Last
+StepByOne == [][hour' = hour + 1]_hour
+Strikes == <>(hour >= Last)
+NeverOne == hour # 1
+====
+"""
+
+CONFIGURATION = """CONSTANTS
+  Rules = {
+    "no leaps"
+  }
+  Last = 3
+SPECIFICATION
+  Spec
+INVARIANTS
+  InRange
+PROPERTIES
+  StepByOne
+  Strikes
+"""
+
+
+@pytest.fixture
+def specs(tmp_path: Path) -> Path:
+    """A folder with a clock that must not leap."""
+    (tmp_path / "Clock.tla").write_text(MODULE, encoding="utf-8")
+    (tmp_path / "MCClock.cfg").write_text(CONFIGURATION, encoding="utf-8")
+    return tmp_path
+
+
+def run(violates: str | None = None, **changes: object) -> Run:
+    return Run(**{"name": "a run", "module": "Clock", "config": "MCClock.cfg", "violates": violates, **changes})  # type: ignore[arg-type]
+
+
+def test_a_passing_run_counts_its_states(specs: Path):
+    result = run_tlc(specs, run())
+
+    assert result.fault is None
+    assert result.finding is not None
+    assert (result.finding.distinct_states, result.finding.depth) == (4, 4)
+
+
+def test_no_file_is_left_beside_the_modules(specs: Path):
+    run_tlc(specs, run())
+
+    assert {path.name for path in specs.iterdir()} == {"Clock.tla", "MCClock.cfg"}
+
+
+def test_a_must_fail_run_finds_its_violation(specs: Path):
+    result = run_tlc(specs, run("StepByOne", without="no leaps"))
+
+    assert result.fault is None
+    assert result.finding is not None
+    assert [(step.action, step.changed) for step in result.finding.trace] == [
+        ("Initial predicate", (("hour", "0"),)),
+        ("Leap", (("hour", "2"),)),
+    ]
+
+
+def test_a_violation_of_something_else_is_a_failure(specs: Path):
+    assert (
+        run_tlc(specs, run("InRange", without="no leaps")).fault == "StepByOne is violated, InRange was to be violated"
+    )
+
+
+def test_a_violation_where_none_is_expected_is_a_failure(specs: Path):
+    assert run_tlc(specs, run(check=("NeverOne",))).fault == "NeverOne is violated, it was to pass"
+
+
+def test_a_broken_promise_of_progress_is_named(specs: Path):
+    module = (specs / "Clock.tla").read_text(encoding="utf-8").replace(" /\\ WF_hour(Next)", "")
+    (specs / "Clock.tla").write_text(module, encoding="utf-8")
+
+    assert run_tlc(specs, run("Strikes", check=("Strikes",))).fault is None
+
+
+def test_a_module_that_does_not_parse_is_a_failure(specs: Path):
+    (specs / "Clock.tla").write_text("---- MODULE Clock ----\nx ==\n====\n", encoding="utf-8")
+
+    assert run_tlc(specs, run()).fault == "TLC could not check it"
+
+
+def test_a_run_is_stopped_at_its_limit(specs: Path):
+    assert run_tlc(specs, run(limit_s=0.01)).fault == "stopped: more than 0.01 s"
+
+
+MUST_FAIL_THAT_PASSES = """
+[[run]]
+name = "the rule holds all the same"
+module = "Clock"
+config = "MCClock.cfg"
+expect = { violates = "InRange" }
+
+[[run]]
+name = "one is struck"
+module = "Clock"
+config = "MCClock.cfg"
+check = ["NeverOne"]
+expect = "pass"
+"""
+
+
+def test_failures_are_counted_and_their_traces_printed(specs: Path, capsys: pytest.CaptureFixture[str]):
+    """A must-fail configuration that passes means that the invariant guards nothing."""
+    (specs / "runs.toml").write_text(MUST_FAIL_THAT_PASSES, encoding="utf-8")
+
+    assert main(specs, apalache=False) == 1
+
+    printed = capsys.readouterr().out
+    assert "the rule holds all the same: passes, InRange was to be violated" in printed
+    assert "one is struck: NeverOne is violated, it was to pass" in printed
+    assert " 2 Tick\n       hour = 1" in printed
+    assert "2 runs, 2 failures" in printed
+
+
+def test_apalache_that_is_not_there_is_said_in_one_line(
+    specs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    runs = '[[run]]\nname = "it passes"\nmodule = "Clock"\nconfig = "MCClock.cfg"\nexpect = "pass"\n'
+    (specs / "runs.toml").write_text(runs, encoding="utf-8")
+    monkeypatch.setenv("PATH", str(specs))
+
+    assert main(specs, apalache=True) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == apalache.ABSENT
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ("", "holds no run"),
+        ("[[run]", "cannot be read"),
+        ('[[run]]\nname = "x"\n', "missing ['config', 'expect', 'module']"),
+        ('[[run]]\nname = "x"\nmodule = "A"\nconfig = "B"\nexpect = "fail"\n', 'expect is "pass" or'),
+        ('[[run]]\nname = "x"\nmodule = "A"\nconfig = "B"\nexpect = "pass"\nspeed = 1\n', "unknown keys ['speed']"),
+    ],
+)
+def test_a_broken_manifest_is_an_error(tmp_path: Path, document: str, message: str):
+    (tmp_path / "runs.toml").write_text(document, encoding="utf-8")
+
+    with pytest.raises(ManifestError) as caught:
+        load_runs(tmp_path / "runs.toml")
+
+    assert message in str(caught.value)
+    assert main(tmp_path) == 2
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"without": "no such rule"}, {"constants": (("Missing", "1"),)}],
+)
+def test_a_run_may_only_change_what_is_there(changes: dict[str, object]):
+    """A misspelt rule would leave every rule in force, and the run would show nothing."""
+    with pytest.raises(ManifestError):
+        configure(parse_configuration(CONFIGURATION, "MCClock.cfg"), run(**changes))
+
+
+NAMES = st.text("ABCDEFGHxyz", min_size=1, max_size=6)
+
+
+@given(
+    st.dictionaries(NAMES, st.sampled_from(["1", '"a"', '{"a = b", "c"}']), min_size=1),
+    NAMES,
+    st.lists(NAMES),
+    st.lists(NAMES),
+)
+def test_a_configuration_reads_back_as_written(
+    constants: dict[str, str], specification: str, invariants: list[str], properties: list[str]
+):
+    configuration = Configuration(constants, specification, tuple(invariants), tuple(properties))
+
+    assert parse_configuration(configuration.text(), "a.cfg") == configuration
+
+
+@given(st.text())
+def test_output_that_says_nothing_is_no_pass(output: str):
+    finding = read_finding(output, ())
+
+    assert not finding.passed
+    assert finding.violated is None
+
+
+def test_every_module_has_runs_that_pass_and_runs_that_must_fail():
+    runs = load_runs(SPECS / "runs.toml")
+
+    for module in ("Timeline", "TrueTime"):
+        assert {run.violates is None for run in runs if run.module == module} == {True, False}
+
+
+def test_every_invariant_and_property_has_a_run_that_violates_it():
+    """An invariant that nothing can break says nothing; TypeOK stands in for types."""
+    runs = load_runs(SPECS / "runs.toml")
+    for module in ("Timeline", "TrueTime"):
+        text = (SPECS / f"MC{module}.cfg").read_text(encoding="utf-8")
+        configuration = parse_configuration(text, module)
+        checks = {*configuration.invariants, *configuration.properties} - {"TypeOK"}
+
+        assert checks <= {run.violates for run in runs if run.module == module}
+
+
+def test_every_rule_has_a_run_without_it():
+    runs = load_runs(SPECS / "runs.toml")
+    for module in ("Timeline", "TrueTime"):
+        text = (SPECS / f"MC{module}.cfg").read_text(encoding="utf-8")
+        rules = parse_configuration(text, module).constants["Rules"]
+        dropped = {run.without for run in runs if run.module == module and run.without}
+
+        assert dropped == set(re.findall(r'"([^"]*)"', rules))
