@@ -5,6 +5,7 @@ import hashlib
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -57,13 +58,15 @@ def rendered(evidence: Evidence) -> str:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("hudi_conformance.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["fragment"] = lambda text: quote(legal(text))
+    return environment
 
 
 def _resource(name: str) -> str:

@@ -1,0 +1,204 @@
+"""The report shows every case and every verdict, counts as the results do, and obeys nothing that it shows."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hudi_conformance.clauses import Clause
+from hudi_conformance.report.evidence import Evidence, GoldenTable, Implementation, Outcome, Question
+from hudi_conformance.report.html import rendered, write_report
+from hudi_conformance.report.matrix import matrix, totals
+from hudi_conformance.report.page import page_of
+from hudi_conformance.report.tallies import GROUPS, group_of, tally
+from hudi_conformance.verdicts import Verdict
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+HOSTILE = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{ 7*7 }}\x00\ud800"
+VOID = {"meta", "input", "br", "img", "link", "rect", "line", "path", "polygon"}
+
+names = st.sampled_from(["engine", "model", "hudi-rs"])
+verdicts = st.sampled_from([verdict.value for verdict in Verdict])
+clause_ids = st.sampled_from(["TL-004", "TL-011", "RD-007", "MG-003", "XX-001"])
+patiently = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+class Elements(HTMLParser):
+    """Tags with their attributes, and the words around them; the nesting must close as it opened."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    def having(self, attribute: str) -> list[str]:
+        return [attributes[attribute] or "" for _, attributes in self.found if attribute in attributes]
+
+
+@st.composite
+def evidences(draw: st.DrawFn) -> Evidence:
+    implementations = draw(st.lists(names, min_size=1, max_size=3, unique=True))
+    questions = tuple(
+        Question(f"conformance::v9/t{place % 3}::c{place}", f"v9/t{place % 3}", f"Case {place}", tuple(clauses))
+        for place, clauses in enumerate(draw(st.lists(st.lists(clause_ids, max_size=3, unique=True), max_size=12)))
+    )
+    outcomes = tuple(
+        Outcome(name, question.id, draw(verdicts), followed=draw(st.sampled_from([None, ("RD-007", "released")])))
+        for question in questions
+        for name in implementations
+    )
+    tables = tuple(GoldenTable(f"v9/t{place}", f"Table {place}", timeline=()) for place in range(3))
+    return Evidence(tuple(map(Implementation, implementations)), questions, tables, outcomes)
+
+
+def one_of_each(text: str) -> Evidence:
+    """A page on which every free text is the given one."""
+    timeline = ({"requested": text, "completed": text, "action": text, "state": text},)
+    outcome = Outcome(text, text, "fail", 1.0, text, (text,), (text, text), text)
+    return Evidence(
+        implementations=(Implementation(text, text, text, text, {text: text}),),
+        questions=(Question(text, text, text, (text,), text, text, text, text),),
+        tables=(GoldenTable(text, text, text, text, text, text, (text,), timeline, text),),
+        outcomes=(outcome,),
+        clauses=(Clause(text, text, text, (9,), text, text, (text, text), text, text, 1),),
+        facts=((text, text),),
+    )
+
+
+@patiently
+@given(evidences())
+def test_every_case_stands_on_the_page_with_every_verdict(evidence: Evidence):
+    page = Elements(rendered(evidence))
+    cases = [name for name in page.having("id") if name.startswith("case-")]
+    keys = sorted(line for keys in page.having("data-keys") for line in keys.split("\n") if line)
+
+    assert sorted(cases) == sorted(f"case-{question.id}" for question in evidence.questions)
+    assert keys == sorted(f"{one.implementation}:{group_of(one.verdict)}" for one in evidence.outcomes)
+    assert page.open == []
+
+
+@patiently
+@given(evidences())
+def test_the_counts_of_the_matrix_are_those_of_the_results(evidence: Evidence):
+    areas = matrix(evidence)
+
+    for place, implementation in enumerate(evidence.implementations):
+        mine = tally(one.verdict for one in evidence.outcomes if one.implementation == implementation.name)
+        summed = [sum(area.row.cells[place].counts[group] for area in areas) for group in range(len(GROUPS))]
+        assert tuple(summed) == mine.counts == totals(evidence)[place].counts
+    assert sum(area.row.cases for area in areas) == len(evidence.questions)
+
+
+@patiently
+@given(evidences())
+def test_every_alarm_and_every_known_difference_is_told_of(evidence: Evidence):
+    page = page_of(evidence)
+    bad = [one for one in evidence.outcomes if one.verdict not in ("pass", "unsupported", "open")]
+
+    assert len(page.failures) + len(page.known) == len(bad)
+    assert all(finding.outcome.verdict == "expected_fail" for finding in page.known)
+
+
+@given(st.text())
+def test_a_verdict_that_nobody_knows_is_an_error(verdict: str):
+    known = {one.value for one in Verdict}
+
+    assert verdict in known or group_of(verdict) == "error"
+
+
+def test_every_verdict_of_the_protocol_has_a_group_of_its_own_kind():
+    assert {verdict.value: group_of(verdict.value) for verdict in Verdict} == {
+        "pass": "pass",
+        "fail": "fail",
+        "wrong_reason": "fail",
+        "unexpected_pass": "fail",
+        "error": "error",
+        "timeout": "error",
+        "expected_fail": "expected",
+        "unsupported": "unsupported",
+        "open": "open",
+    }
+
+
+def test_hostile_text_stays_text():
+    text = rendered(one_of_each(HOSTILE))
+    page = Elements(text)
+
+    assert [tag for tag, _ in page.found].count("script") == 1
+    assert not [tag for tag, _ in page.found if tag == "img"]
+    assert not [name for _, attributes in page.found for name in attributes if name.startswith("on")]
+    assert "49" not in "".join(page.words)
+    assert any("<img src=x" in word for word in page.words)
+    text.encode("utf-8")
+
+
+def test_the_page_asks_for_nothing_outside_itself():
+    text = rendered(one_of_each("plain"))
+    page = Elements(text)
+    policy = next(content for content in page.having("content") if "script-src" in content)
+
+    assert not page.having("src")
+    assert all(target.startswith("#") for target in page.having("href"))
+    assert "default-src 'none'" in policy
+    assert re.search(r"script-src 'sha256-[A-Za-z0-9+/=]+'", policy)
+    assert "@import" not in text
+    assert "url(" not in text
+
+
+def test_a_mixed_reading_is_visible():
+    questions = tuple(Question(f"c{place}", "t", "", ("RD-007",)) for place in range(3))
+    followed = ("released", "released", "text")
+    outcomes = tuple(
+        Outcome("engine", f"c{place}", "pass", followed=("RD-007", reading)) for place, reading in enumerate(followed)
+    )
+    evidence = Evidence((Implementation("engine"),), questions, (GoldenTable("t", "t"),), outcomes)
+
+    assert page_of(evidence).readings[0].followed == ("released (2), text (1)",)
+
+
+def test_a_results_file_becomes_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "corpus" / "golden_tables").mkdir(parents=True)
+    monkeypatch.setenv("HUDI_CONFORMANCE_CORPUS", str(tmp_path / "corpus"))
+    lines = [
+        {"kind": "header", "suite": "0.1.0", "protocol": 1, "started": "2025-01-31T12:00:00Z", "adapters": ["engine"]},
+        {
+            "kind": "case",
+            "id": "conformance::v9/t::c",
+            "table": "v9/t",
+            "title": "Late data loses",
+            "clauses": ["MG-003"],
+            "adapter": "engine",
+            "verdict": "fail",
+            "reading": None,
+            "seconds": 0.25,
+            "message": "rows differ",
+            "differences": ["missing row k1"],
+        },
+    ]
+    results = tmp_path / "results.jsonl"
+    results.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    text = write_report(results, tmp_path / "report").read_text(encoding="utf-8")
+
+    assert "Late data loses" in text
+    assert "missing row k1" in text
+    assert "hudi-conformance repro conformance::v9/t::c --adapter engine" in text
+    assert "interrupted before its end" in text
