@@ -158,7 +158,7 @@ class TableWriter:
         blocks = file.blocks if isinstance(file.blocks, tuple) else ()
         writes = sum(len(block.records) for block in blocks if isinstance(block, DataBlock) and isinstance(block.records, tuple))
         deletes = sum(len(block.deletes) for block in blocks if isinstance(block, DeleteBlock) and isinstance(block.deletes, tuple))
-        return WriteStat(file.partition, file.file_id, _path(file), file.instant, writes=writes, updates=writes, deletes=deletes)
+        return WriteStat(file.partition, file.file_id, data_path(file), file.instant, writes=writes, updates=writes, deletes=deletes)
 
 
 def later(at: InstantTime, milliseconds: int = HALF_A_SECOND) -> InstantTime:
@@ -168,10 +168,11 @@ def later(at: InstantTime, milliseconds: int = HALF_A_SECOND) -> InstantTime:
 
 def _base_stat(file: BaseFile) -> WriteStat:
     rows = len(file.records) if isinstance(file.records, tuple) else 0
-    return WriteStat(file.partition, file.file_id, _path(file), "null", writes=rows, inserts=rows)
+    return WriteStat(file.partition, file.file_id, data_path(file), "null", writes=rows, inserts=rows)
 
 
-def _path(file: BaseFile | LogFile) -> str:
+def data_path(file: BaseFile | LogFile) -> str:
+    """A file relative to the table: partition and name."""
     return f"{file.partition}/{file.name}" if file.partition else file.name
 
 

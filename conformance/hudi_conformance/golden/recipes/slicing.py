@@ -155,7 +155,8 @@ def log_only(table: GoldenTable) -> None:
     table.upsert(second(2), rides(20, ("r01", "r12")))
     table.delete(second(3), "oslo", "r02")
     group = table.group("oslo", 0)
-    merged = [*table.snapshot_of(group), ride("new-oslo-1", 30)]
+    merged = [*table.merged()[group], ride("r21", 30)]
+    table.homes.move("oslo", ["r21"], group)
     table.finish(second(4), table.base_file(group, second(4), merged), "UPSERT")
     table.upsert(second(5), rides(40, ("r03",)))
     table.snapshot(

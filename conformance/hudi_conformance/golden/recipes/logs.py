@@ -1,0 +1,141 @@
+"""Log files as failures leave them: torn, empty, interleaved, rolled back."""
+
+from hudi_conformance.golden import harm
+from hudi_conformance.golden.layout import merge_on_read
+from hudi_conformance.golden.questions import GoldenTable, golden
+from hudi_conformance.golden.rides import fleet, ride, rides, second
+from hudi_conformance.golden.writer import data_path
+from hudi_model.files import CorruptBlock
+from hudi_model.timeline import State
+
+_GARBAGE = CorruptBlock(0, 61)
+
+
+def _updates(table: GoldenTable) -> None:
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r03", "r11")))
+    table.upsert(second(3), rides(30, ("r02", "fähre-05", "r12")))
+
+
+@golden("v9/mor_torn_log_tail", "The last block of a log file is torn", merge_on_read(9))
+def torn_tail(table: GoldenTable) -> None:
+    """A third update's log block in one group lost its last bytes; what stands before it is whole."""
+    _updates(table)
+    group = table.group("oslo", 0)
+    blocks = [table.data_block(group, second(4), rides(40, (key,))) for key in ("r01", "r03")]
+    written = table.append(second(4), {group: blocks})
+    table.damage(harm.tear(data_path(written.log_files[0]), 23))
+    table.snapshot(
+        "snapshot",
+        "the whole block is read, the torn one is skipped and warned of",
+        "LF-010 RD-013",
+        "corrupt-block-without-warning corrupt-block-refused",
+    )
+    table.as_of(second(3.7), "as-of", "before the torn write all is whole", "LF-010 RD-010", "as-of-reads-everything")
+    table.slices("slices", "the torn file is part of its slice", "LF-010 RD-005", "log-order-reversed")
+
+
+@golden("v9/mor_garbage_between_blocks", "Garbage between the blocks of one log file", merge_on_read(9))
+def garbage_between(table: GoldenTable) -> None:
+    """In one group's log, bytes that are no block stand between two whole blocks."""
+    _updates(table)
+    group = table.group("oslo", 0)
+    first, last = (table.data_block(group, second(4), rides(40, (key,))) for key in ("r01", "r03"))
+    written = table.append(second(4), {group: [first, last]})
+    table.damage(harm.garbage_before_last_block(data_path(written.log_files[0]), b"no block at all, "))
+    table.snapshot(
+        "snapshot",
+        "both blocks are read: reading resumes at the next magic",
+        "LF-011 LF-010 RD-013",
+        "corrupt-block-stops-file corrupt-block-without-warning",
+    )
+
+
+@golden("v8/mor_torn_then_good", "A torn block with a good one after it", merge_on_read(8))
+def torn_then_good(table: GoldenTable) -> None:
+    """The first block of a log declares more bytes than are there; a second, whole block was appended behind it."""
+    _updates(table)
+    group = table.group("lima", 0)
+    good = table.data_block(group, second(4), rides(40, ("r11", "r13")))
+    table.append(second(4), {group: [_GARBAGE, good]})
+    table.snapshot(
+        "snapshot",
+        "the good block is read",
+        "LF-011 LF-010",
+        "corrupt-block-stops-file corrupt-block-refused",
+    )
+
+
+@golden("v6/mor_zero_length_log", "A log file without a byte between others", merge_on_read(6))
+def zero_length(table: GoldenTable) -> None:
+    """The second log version of one group is empty, as a writer leaves that failed right away; a third follows."""
+    _updates(table)
+    group = table.group("oslo", 0)
+    table.append(second(4), {group: []}, state=State.INFLIGHT)
+    table.upsert(second(5), rides(50, ("r01",)))
+    table.snapshot("snapshot", "the third log version is read", "LF-012", "empty-log-stops-slice")
+    table.slices("slices", "the empty file is listed", "LF-012 RD-006", "log-order-reversed")
+
+
+def _rolled_back(table: GoldenTable, *, between: bool) -> None:
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r11")))
+    table.upsert(second(3), rides(30, ("r01", "r03", "r12"), rider="failed"), state=State.INFLIGHT)
+    if between:
+        table.upsert(second(4), rides(25, ("r03", "r02")))
+    table.roll_back(second(5), second(3))
+    table.upsert(second(6), rides(40, ("r04", "r13")))
+
+
+@golden("v6/mor_rollback_block", "A command block takes a failed write back", merge_on_read(6))
+def rollback_block(table: GoldenTable) -> None:
+    """A deltacommit failed, was rolled back by command blocks, and others followed."""
+    _rolled_back(table, between=False)
+    table.snapshot("snapshot", "the failed write's rides are as before", "LF-015 TL-017", "rollbacks-and-commits-ignored")
+    table.instants("timeline", "the rolled back instant is gone, the rollback stands", "TL-017", "lowest-state-rules")
+
+
+@golden("v6/mor_rollback_interleaved", "A rollback takes back more than the block before it", merge_on_read(6))
+def rollback_interleaved(table: GoldenTable) -> None:
+    """Another writer's block stands between the failed block and the command that takes it back; archival has passed."""
+    _rolled_back(table, between=True)
+    table.forget(second(1), second(2), second(4), second(5))
+    table.snapshot(
+        "snapshot",
+        "the failed instant's block is dropped though it is not the previous one",
+        "LF-015",
+        "rollback-drops-previous-block-only rollback-ignored",
+    )
+    table.as_of(
+        second(4.7),
+        "as-of-before-rollback",
+        "a command that came later takes the block back all the same",
+        "LF-015 RD-010",
+        "rollback-ignored",
+    )
+
+
+@golden("v9/mor_rolled_back", "From version 8 on a rollback deletes files", merge_on_read(9))
+def rolled_back_9(table: GoldenTable) -> None:
+    """A deltacommit failed and was rolled back: neither its instant nor its files are there."""
+    _rolled_back(table, between=True)
+    table.snapshot("snapshot", "the failed write left no trace", "TL-017 RD-002", "event-time-ignores-ordering")
+    table.instants("timeline", "the rollback stands", "TL-017", "lowest-state-rules")
+
+
+@golden("v9/mor_log_compaction", "Blocks that a log compaction merged", merge_on_read(9))
+def log_compaction(table: GoldenTable) -> None:
+    """Three updates of one group, the first two merged by a log compaction whose block names them."""
+    table.insert(second(1), fleet(10))
+    group = table.group("oslo", 0)
+    table.append(second(2), {group: [table.data_block(group, second(2), [ride("r01", 20), ride("r03", 21)])]})
+    table.append(second(3), {group: [table.data_block(group, second(3), [ride("r01", 22, rider="second")])]})
+    table.append(second(4), {group: [table.data_block(group, second(4), [ride("r03", 5), ride("r01", 30)])]})
+    table.log_compact(second(5), group, (second(3), second(2)))
+    table.snapshot(
+        "snapshot",
+        "the merged block stands where its newest source stood",
+        "LF-019",
+        "log-compaction-read-twice",
+    )
+    table.instants("timeline", "the log compaction completed as a deltacommit", "TL-006", "lowest-state-rules")
