@@ -73,7 +73,7 @@ def evidences(draw: st.DrawFn) -> Evidence:
 def one_of_each(text: str) -> Evidence:
     """A page on which every free text is the given one."""
     timeline = ({"requested": text, "completed": text, "action": text, "state": text},)
-    outcome = Outcome(text, text, "fail", 1.0, text, (text,), (text, text), text)
+    outcome = Outcome(text, text, "fail", 1.0, text, (text,), (text, text), text, text)
     return Evidence(
         implementations=(Implementation(text, text, text, text, {text: text}),),
         questions=(Question(text, text, text, (text,), text, text, text, text),),
@@ -192,6 +192,7 @@ def test_a_results_file_becomes_a_page(tmp_path: Path, monkeypatch: pytest.Monke
             "seconds": 0.25,
             "message": "rows differ",
             "differences": ["missing row k1"],
+            "repro": "hudi-conformance repro conformance::v9/t::c --adapter engine",
         },
     ]
     results = tmp_path / "results.jsonl"

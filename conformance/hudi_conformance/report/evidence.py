@@ -59,6 +59,7 @@ class Outcome:
     differences: tuple[str, ...] = ()
     followed: tuple[str, str] | None = None
     repro: str = ""
+    traceback: str = ""
 
 
 @dataclass(frozen=True, slots=True)

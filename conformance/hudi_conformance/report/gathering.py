@@ -1,6 +1,5 @@
 """From a results file and the corpus to the evidence of a report."""
 
-import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -135,18 +134,17 @@ def _timeline(folder: Path) -> tuple[tuple[Mapping[str, Any], ...] | None, str]:
 
 def _outcome(line: Line) -> Outcome:
     verdict = str(line["verdict"])
-    case, adapter = str(line["id"]), str(line["adapter"])
     reading = line.get("reading")
-    repro = f"hudi-conformance repro {shlex.quote(case)} --adapter {shlex.quote(adapter)}"
     return Outcome(
-        implementation=adapter,
-        case=case,
+        implementation=str(line["adapter"]),
+        case=str(line["id"]),
         verdict=verdict,
         seconds=float(line.get("seconds", 0.0)),
-        message=str(line.get("message", "")),
+        message=str(line.get("message") or ""),
         differences=tuple(map(str, line.get("differences", ()))),
         followed=(str(reading["clause"]), str(reading["reading"])) if reading else None,
-        repro=repro if group_of(verdict) in ALARMING else "",
+        repro=str(line.get("repro") or "") if group_of(verdict) in ALARMING | {"expected"} else "",
+        traceback=str(line.get("traceback") or ""),
     )
 
 
