@@ -122,11 +122,15 @@ def repro(
 
 
 @app.command()
-def lint() -> None:
+def lint(
+    texts: Annotated[
+        Path | None, typer.Option(help="A folder with the cited texts: compare their sections too.")
+    ] = None,
+) -> None:
     """Check clauses, citations and registries of the checkout."""
     from hudi_conformance.lint import main as lint_main
 
-    raise typer.Exit(lint_main())
+    raise typer.Exit(lint_main(texts=texts))
 
 
 @app.command()

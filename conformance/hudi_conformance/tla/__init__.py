@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from hudi_conformance.lint.checkout import NoCheckoutError, find_root
+from hudi_conformance.resources import CorpusError, suite_root
 from hudi_conformance.tla.apalache import ABSENT, apalache_command, typecheck
 from hudi_conformance.tla.manifest import ManifestError, Run, load_runs
 from hudi_conformance.tla.tlc import Result, TlcNotFoundError, run_tlc, tlc_jar
@@ -18,20 +19,27 @@ __all__ = ["ManifestError", "Result", "Run", "load_runs", "main", "run_tlc"]
 
 
 def main(folder: Path | None = None, *, apalache: bool | None = None) -> int:
-    """Run the manifest of a folder of TLA+ modules, by default the checkout's; answers the exit code."""
+    """Run the manifest of a folder of TLA+ modules, by default this checkout's or the wheel's; answers the exit code."""
     console = Console(soft_wrap=True, highlight=False)
     try:
-        specs = folder or find_root(Path.cwd()) / "specs" / "tla"
+        specs = folder or _modules()
         runs = load_runs(specs / "runs.toml")
         tlc_jar()
         faults = sum(_report(console, result) for result in _results(console, specs, runs))
-    except (NoCheckoutError, ManifestError, TlcNotFoundError, JavaNotFoundError) as error:
+    except (CorpusError, ManifestError, TlcNotFoundError, JavaNotFoundError) as error:
         console.print(str(error), markup=False, style="red")
         return 2
     console.print(f"TLA+: {len(runs)} runs, {faults} failures", markup=False)
     if apalache if apalache is not None else os.environ.get("APALACHE", "0") not in ("", "0"):
         faults += _typecheck_all(console, specs)
     return 1 if faults else 0
+
+
+def _modules() -> Path:
+    try:
+        return find_root(Path.cwd()) / "specs" / "tla"
+    except NoCheckoutError:
+        return suite_root() / "specs" / "tla"
 
 
 def _results(console: Console, specs: Path, runs: Sequence[Run]) -> Iterator[Result]:
