@@ -19,7 +19,7 @@ __all__ = ["ManifestError", "Result", "Run", "load_runs", "main", "run_tlc"]
 
 
 def main(folder: Path | None = None, *, apalache: bool | None = None) -> int:
-    """Run the manifest of a folder of TLA+ modules, by default this checkout's or the wheel's; answers the exit code."""
+    """Run the manifest of a folder of TLA+ modules, by default the suite's own; answers the exit code."""
     console = Console(soft_wrap=True, highlight=False)
     try:
         specs = folder or _modules()
@@ -46,7 +46,7 @@ def _results(console: Console, specs: Path, runs: Sequence[Run]) -> Iterator[Res
     """Results as they come, two runs at a time, with a bar on a terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with (
-        Progress(*columns, console=console, transient=True) as progress,
+        Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress,
         ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool,
     ):
         bar = progress.add_task("TLC", total=len(runs))
