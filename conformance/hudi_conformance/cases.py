@@ -138,7 +138,7 @@ def cases_of(table: GoldenTable) -> tuple[Case, ...]:
     path = table.folder / "cases.toml"
     if not path.is_file():
         return ()
-    cases = tuple(_understood(path, _case, table, entry) for entry in _toml(path).get("case", []))
+    cases: tuple[Case, ...] = _understood(path, _cases, table, _toml(path))
     for name in {case.name for case in cases}:
         if sum(case.name == name for case in cases) > 1:
             raise CorpusError(f"{table.id}: case {name!r} stands in cases.toml twice")
@@ -174,6 +174,10 @@ def _table_of(folder: Path, table_id: str, entry: Mapping[str, Any]) -> GoldenTa
         version=int(entry["table_version"]),
         features=tuple(entry.get("features", [])),
     )
+
+
+def _cases(table: GoldenTable, content: Mapping[str, Any]) -> tuple[Case, ...]:
+    return tuple(_case(table, entry) for entry in content.get("case", []))
 
 
 def _case(table: GoldenTable, entry: Mapping[str, Any]) -> Case:

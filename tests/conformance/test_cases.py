@@ -1,0 +1,84 @@
+"""The corpus as values."""
+
+import pytest
+from hudi_conformance.cases import Selection, load_cases, matches_id, normal_id
+from hudi_conformance.resources import CorpusError
+from hudi_conformance.suite import selected_cases
+from tiny_corpus import Params, TinyCorpus
+
+
+def test_an_id_is_made_of_table_and_case(tiny: TinyCorpus, passing: Params):
+    """Ids are stable: they name table and case, nothing of order or parameters."""
+    expected = tiny.case("first", passing)
+
+    assert [case.id for case in load_cases(tiny.root)] == [expected]
+
+
+def test_a_glob_fits_full_short_and_bare_ids():
+    """A user types as much of an id as is needed."""
+    full = "conformance::v9/mor_late::snapshot-late"
+
+    assert all(matches_id(full, glob) for glob in (full, "v9/*", "snapshot-*", "*late*", "v9/mor_late::snapshot-late"))
+    assert not matches_id(full, "v8/*")
+    assert normal_id("v9/mor_late::snapshot-late") == full
+
+
+@pytest.mark.parametrize(
+    ("selection", "names"),
+    [
+        (Selection(), {"one", "two", "three"}),
+        (Selection(areas=("merging",)), {"two"}),
+        (Selection(clauses=("RD-001",)), {"one", "three"}),
+        (Selection(table_versions=(8,)), {"three"}),
+        (Selection(features=("table-version-9",)), {"one", "two"}),
+        (Selection(cases=("t*",), table_versions=(9,)), {"two"}),
+    ],
+)
+def test_each_part_of_a_selection_narrows(tiny: TinyCorpus, passing: Params, selection: Selection, names: set[str]):
+    """Area, clause, feature, version and glob each leave out what does not fit."""
+    tiny.case("one", passing)
+    tiny.case("two", passing, clauses=("MG-003", "RD-002"))
+    tiny.case("three", passing, table_id="v8/tiny")
+
+    assert {case.name for case in load_cases(tiny.root, selection)} == names
+
+
+def test_an_empty_selection_is_refused(tiny: TinyCorpus, passing: Params):
+    """Zero cases prove nothing."""
+    tiny.case("one", passing)
+
+    with pytest.raises(CorpusError, match="no case"):
+        selected_cases(tiny.root, Selection(cases=("nothing",)))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[[case]]\nid = 'x'\n", "'title' is missing"),
+        ("[[case", "cases.toml"),
+        ("case = 3\n", "cases.toml"),
+    ],
+)
+def test_a_broken_case_file_names_itself(tiny: TinyCorpus, text: str, told: str):
+    """A mistake in a case file is told with the table and the file."""
+    (tiny.table() / "cases.toml").write_text(text, encoding="utf-8")
+
+    with pytest.raises(CorpusError, match=told):
+        load_cases(tiny.root)
+
+
+def test_expect_and_reject_exclude_each_other(tiny: TinyCorpus, passing: Params):
+    """A step has one outcome."""
+    tiny.case("both", passing, outcome='expect = "rows.jsonl"\nreject = {reason = "NOT_A_TABLE"}')
+
+    with pytest.raises(CorpusError, match="not both"):
+        load_cases(tiny.root)
+
+
+def test_a_case_id_stands_once(tiny: TinyCorpus, passing: Params):
+    """Two cases of one id would share their history."""
+    tiny.case("same", passing)
+    tiny.case("same", passing)
+
+    with pytest.raises(CorpusError, match="twice"):
+        load_cases(tiny.root)

@@ -1,0 +1,286 @@
+"""Verdicts, from the answer of a process to the outcome of a case."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from hudi_conformance.adapters_config import AdapterConfigError, find_adapter
+from hudi_conformance.cases import load_cases
+from hudi_conformance.expected_failures import ExpectedFailure, load_expected_failures, refuse_unknown
+from hudi_conformance.failure_text import failure_text
+from hudi_conformance.reading_clauses import ClauseBook
+from hudi_conformance.resources import CorpusError
+from hudi_conformance.running import AdapterRun, RunOptions
+from hudi_conformance.verdicts import Outcome, Verdict
+from tiny_corpus import Params, TinyCorpus
+
+Ask = Callable[..., list[Outcome]]
+CLAUSE_LINE = (
+    '  clause  RD-001 Snapshot read time (must, v8, v9)  "A snapshot shows what was complete when the read began."'
+    "  specs/clauses/reading.md#rd-001-snapshot-read-time"
+)
+REJECT = 'reject = {reason = "LOG_CONTENT_CORRUPT"}'
+BOTH = 'expect = {released = "rows.jsonl", text = "other.jsonl"}'
+
+
+@pytest.fixture
+def ask(tiny: TinyCorpus, tmp_path: Path) -> Ask:
+    """Run all cases of the tiny corpus on the fake adapter."""
+
+    def asked(
+        expected: Mapping[str, ExpectedFailure] | None = None, limit_s: float = 20.0, jobs: int = 1
+    ) -> list[Outcome]:
+        options = RunOptions(tmp_path / "work", limit_s, 20.0, jobs)
+        adapter = find_adapter("fake", tiny.root)
+        with AdapterRun(adapter, options, ClauseBook(tiny.root).reading_clause, expected) as run:
+            return list(run.outcomes(load_cases(tiny.root)))
+
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("params", "outcome", "verdict"),
+    [
+        ({"do": "reject", "reason": "LOG_CONTENT_CORRUPT"}, REJECT, Verdict.PASS),
+        ({"do": "reject", "reason": "BASE_FILE_CORRUPT"}, REJECT, Verdict.WRONG_REASON),
+        ({"do": "reject", "reason": "NOT_A_TABLE"}, 'expect = "rows.jsonl"', Verdict.FAIL),
+        ({"do": "value", "value": 3}, REJECT, Verdict.FAIL),
+        ({"do": "value", "value": 3}, 'expect = "rows.jsonl"', Verdict.FAIL),
+        ({"do": "unsupported"}, REJECT, Verdict.UNSUPPORTED),
+        ({"do": "errored"}, REJECT, Verdict.ERROR),
+        ({"do": "value", "value": 3}, "", Verdict.OPEN),
+        ({"do": "reject", "reason": "NOT_A_TABLE"}, "", Verdict.OPEN),
+    ],
+)
+def test_the_verdict_of_each_answer(tiny: TinyCorpus, ask: Ask, params: Params, outcome: str, verdict: Verdict):
+    """Refusing for another reason is not passing, and an open question never fails."""
+    tiny.case("one", params, outcome)
+
+    assert [one.verdict for one in ask()] == [verdict]
+
+
+def test_rows_that_agree_pass_and_rows_that_differ_fail(tiny: TinyCorpus, ask: Ask, passing: Params, other: Params):
+    """A changed value is told with its row and column."""
+    tiny.case("good", passing)
+    tiny.case("bad", other)
+
+    good, bad = ask()
+
+    assert good.verdict is Verdict.PASS
+    assert bad.verdict is Verdict.FAIL
+    assert bad.differences == ('row id="k1": column n: expected "1", is "2"',)
+
+
+@pytest.mark.parametrize("do", ["die", "garbage", "wrong_seq"])
+def test_a_dead_or_babbling_adapter_is_started_again(tiny: TinyCorpus, ask: Ask, passing: Params, do: str):
+    """One bad case costs one verdict, not the run."""
+    tiny.case("bad", {"do": do})
+    tiny.case("good", passing)
+
+    bad, good = ask()
+
+    assert bad.verdict is Verdict.ERROR
+    assert bad.caught == (do != "die")
+    assert good.verdict is Verdict.PASS
+
+
+def test_the_last_words_of_a_dead_adapter_are_told(tiny: TinyCorpus, ask: Ask):
+    """stderr is kept, and its last line is the message."""
+    tiny.case("bad", {"do": "die"})
+
+    assert ask()[0].message == "the adapter's process ended with status 7: last words"
+
+
+def test_a_hung_adapter_times_out_and_the_run_goes_on(tiny: TinyCorpus, ask: Ask, passing: Params):
+    """The limit holds for each step."""
+    tiny.case("slow", {"do": "hang"})
+    tiny.case("good", passing)
+
+    slow, good = ask(limit_s=1.0)
+
+    assert (slow.verdict, slow.caught) == (Verdict.TIMEOUT, False)
+    assert good.verdict is Verdict.PASS
+
+
+def test_several_processes_answer_in_the_order_of_the_corpus(tiny: TinyCorpus, ask: Ask, passing: Params):
+    """Side by side or one after the other: the same outcomes in the same order."""
+    names = [f"case-{number}" for number in range(6)]
+    for name in names:
+        tiny.case(name, passing)
+
+    found = ask(jobs=2)
+
+    assert [one.case.name for one in found] == names
+    assert {one.verdict for one in found} == {Verdict.PASS}
+
+
+def test_a_command_that_does_not_start_fails_every_case(tiny: TinyCorpus, tmp_path: Path, passing: Params):
+    """No verdict but error comes of an adapter that is not there, and no case waits for it."""
+    for name in ("one", "two", "three"):
+        tiny.case(name, passing)
+    adapter = find_adapter("python3 -c pass", tiny.root)
+    with AdapterRun(adapter, RunOptions(tmp_path / "work", 5, 5), ClauseBook(tiny.root).reading_clause) as run:
+        found = list(run.outcomes(load_cases(tiny.root)))
+
+    assert {(one.verdict, one.caught) for one in found} == {(Verdict.ERROR, False)}
+    assert "could not be started" in found[-1].message
+
+
+class TestFreshCopies:
+    """Tables as the adapter sees them."""
+
+    def test_dot_files_empty_folders_and_times_are_restored(self, tiny: TinyCorpus, ask: Ask):
+        """What archives and git lose is in the MANIFEST."""
+        names = [".hoodie", ".hoodie/hoodie.properties", ".hoodie/timeline", "city=Zürich", "city=Zürich/f1.parquet"]
+        tiny.case("see", {"do": "see_table"}, 'expect = "seen.json"', op="see")
+        times = {".hoodie/hoodie.properties": 1735689600000, "city=Zürich/f1.parquet": 1735689600000}
+        expected = {"names": names, "times": times}
+        (tiny.table() / "expected" / "seen.json").write_text(json.dumps(expected), encoding="utf-8")
+
+        assert [one.differences for one in ask()] == [()]
+
+    def test_a_case_never_sees_what_another_did(self, tiny: TinyCorpus, ask: Ask):
+        """The fake adapter deletes a file of its table; the next case has it again."""
+        tiny.case("first", {"do": "see_table"}, 'expect = "seen.json"', op="see")
+        tiny.case("second", {"do": "see_table"}, 'expect = "seen.json"', op="see")
+        (tiny.table() / "expected" / "seen.json").write_text(
+            '{"times":{".hoodie/hoodie.properties":1735689600000}}', encoding="utf-8"
+        )
+
+        assert {one.verdict for one in ask()} == {Verdict.PASS}
+
+    @pytest.mark.parametrize("damage", ["gone", "changed"])
+    def test_missing_or_changed_bytes_stop_the_run(self, tiny: TinyCorpus, ask: Ask, passing: Params, damage: str):
+        """A verdict on other bytes than the corpus has would be worth nothing."""
+        tiny.case("one", passing)
+        file = tiny.table() / "table" / "city=Zürich" / "f1.parquet"
+        if damage == "gone":
+            file.unlink()
+        else:
+            file.write_bytes(b"PAR2")
+
+        with pytest.raises(CorpusError, match=r"f1\.parquet"):
+            ask()
+
+    def test_a_missing_expected_answer_stops_the_run(self, tiny: TinyCorpus, ask: Ask, passing: Params):
+        """An absent answer is no pass."""
+        tiny.case("one", passing)
+        (tiny.table() / "expected" / "rows.jsonl").unlink()
+
+        with pytest.raises(CorpusError, match=r"rows\.jsonl"):
+            ask()
+
+
+class TestWarnings:
+    """A torn block must be skipped, and told."""
+
+    def test_a_required_warning_must_be_given(self, tiny: TinyCorpus, ask: Ask, passing: Params):
+        """Right rows in silence fail."""
+        outcome = 'expect = "rows.jsonl"\nwarnings = [{clause = "LF-010"}]'
+        tiny.case("silent", passing, outcome)
+        tiny.case("told", {**passing, "warn": "LF-010"}, outcome)
+        tiny.case("other", {**passing, "warn": "LF-011"}, outcome)
+
+        assert [one.verdict for one in ask()] == [Verdict.FAIL, Verdict.PASS, Verdict.FAIL]
+
+    def test_more_warnings_than_required_do_no_harm(self, tiny: TinyCorpus, ask: Ask, passing: Params):
+        """An adapter may say more."""
+        tiny.case("told", {**passing, "warn": "LF-010"})
+
+        assert ask()[0].verdict is Verdict.PASS
+
+
+class TestReadings:
+    """One reading a clause over all cases."""
+
+    def test_the_followed_reading_is_noted(self, tiny: TinyCorpus, ask: Ask, passing: Params):
+        """The clause is the one of the case that has two readings."""
+        tiny.case("one", passing, BOTH, clauses=("RD-001", "RD-007"))
+
+        assert ask()[0].reading == ("RD-007", "released")
+
+    def test_either_reading_passes_but_not_both_by_turns(
+        self, tiny: TinyCorpus, ask: Ask, passing: Params, other: Params
+    ):
+        """The second choice fails, whatever it is."""
+        for name, params in (("one", other), ("two", passing), ("three", other)):
+            tiny.case(name, params, BOTH, clauses=("RD-007",))
+
+        found = ask()
+
+        assert [one.verdict for one in found] == [Verdict.PASS, Verdict.FAIL, Verdict.PASS]
+        assert found[1].message.startswith("mixed readings: RD-007")
+
+    def test_an_answer_that_fits_both_readings_binds_to_none(
+        self, tiny: TinyCorpus, ask: Ask, passing: Params, other: Params
+    ):
+        """What does not tell readings apart does not choose one."""
+        same = 'expect = {released = "rows.jsonl", text = "rows.jsonl"}'
+        tiny.case("same", passing, same, clauses=("RD-007",))
+        tiny.case("text", other, BOTH, clauses=("RD-007",))
+
+        assert [(one.verdict, one.reading) for one in ask()] == [
+            (Verdict.PASS, None),
+            (Verdict.PASS, ("RD-007", "text")),
+        ]
+
+
+class TestExpectedFailures:
+    """Known failures run, and must keep failing."""
+
+    def _listed(self, tmp_path: Path, case_id: str) -> Mapping[str, ExpectedFailure]:
+        file = tmp_path / "known.toml"
+        entry = f'[[case]]\nid = "{case_id}"\nclause = "RD-001"\nwhy = "a known bug"\nevidence = "bytes"\n'
+        file.write_text(entry, encoding="utf-8")
+        return load_expected_failures(file)
+
+    @pytest.mark.parametrize("prefix", ["", "conformance::"])
+    def test_a_listed_failure_is_expected(self, tiny: TinyCorpus, ask: Ask, tmp_path: Path, other: Params, prefix: str):
+        """It is told with the list's reason; ids are given with or without their prefix."""
+        tiny.case("bad", other)
+
+        (outcome,) = ask(self._listed(tmp_path, f"{prefix}v9/tiny::bad"))
+
+        assert outcome.verdict is Verdict.EXPECTED_FAIL
+        assert "a known bug" in outcome.message
+
+    def test_a_listed_case_that_passes_is_bad(self, tiny: TinyCorpus, ask: Ask, tmp_path: Path, passing: Params):
+        """A fix forces the entry off the list."""
+        tiny.case("good", passing)
+
+        assert ask(self._listed(tmp_path, "v9/tiny::good"))[0].verdict is Verdict.UNEXPECTED_PASS
+
+    def test_an_unknown_id_is_refused(self, tiny: TinyCorpus, tmp_path: Path, passing: Params):
+        """A list that names no case protects nothing."""
+        known = tiny.case("good", passing)
+
+        with pytest.raises(AdapterConfigError, match="v9/tiny::gone"):
+            refuse_unknown(self._listed(tmp_path, "v9/tiny::gone"), [known])
+
+    @pytest.mark.parametrize("text", ["[[case]]\nid = 'x'", "[[case", "case = 1"])
+    def test_a_broken_list_is_refused(self, tmp_path: Path, text: str):
+        """A list without evidence is no list."""
+        (tmp_path / "known.toml").write_text(text, encoding="utf-8")
+
+        with pytest.raises(AdapterConfigError, match=r"known\.toml"):
+            load_expected_failures(tmp_path / "known.toml")
+
+
+def test_a_failure_block_tells_clause_differences_and_command(tiny: TinyCorpus, ask: Ask, other: Params):
+    """A reader of the block needs nothing else to go on."""
+    tiny.case("bad", other)
+    adapter = find_adapter("fake", tiny.root)
+
+    text = failure_text(ask()[0], adapter, ClauseBook(tiny.root))
+
+    assert text.splitlines() == [
+        "FAIL conformance::v9/tiny::bad [fake]  The case bad",
+        CLAUSE_LINE,
+        "  given   a table",
+        "  when    it is read",
+        "  then    its rows are there",
+        '  diff    row id="k1": column n: expected "1", is "2"',
+        "          (0 extra, 0 missing, 1 changed)",
+        "  repro   hudi-conformance repro conformance::v9/tiny::bad --adapter fake",
+    ]
