@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 from hudi_conformance.lint import find_root, lint, main
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from small_checkout import FILES
 
 CLAUSES = "specs/clauses/timeline.md"
 CASES = "golden_tables/v9/one/cases.toml"
@@ -60,6 +63,37 @@ def test_a_planted_fault_is_found(checkout: Path, file: str, old: str, new: str,
     found = [str(problem) for problem in lint(checkout).problems]
 
     assert any(message in problem for problem in found), found
+
+
+WRONG_SHAPES = [
+    b"\xff\xfe\x00",
+    b"",
+    b"case = 3",
+    b"[[case]]\nclauses = 3\nsteps = 1",
+    b"reason = 3",
+    b"[TL]\nfiles = 3",
+]
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("content", WRONG_SHAPES)
+def test_a_file_of_any_shape_never_stops_the_lint(checkout: Path, name: str, content: bytes):
+    (checkout / name).write_bytes(content)
+
+    assert lint(checkout) is not None
+
+
+@given(data=st.data())
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_damaged_file_never_stops_the_lint(checkout: Path, data: st.DataObject):
+    name = data.draw(st.sampled_from(sorted(FILES)))
+    text = FILES[name]
+    start = data.draw(st.integers(0, len(text)))
+    piece = data.draw(st.sampled_from(['"', "[", "]", "{", "= 3", "\n", "\0", "## ", "- "]))
+    (checkout / name).write_text(text[:start] + piece + text[start + data.draw(st.integers(0, 9)) :], encoding="utf-8")
+
+    assert lint(checkout) is not None
+    (checkout / name).write_text(text, encoding="utf-8")
 
 
 def test_a_dangling_citation_is_told_with_file_and_line(checkout: Path):

@@ -72,12 +72,12 @@ def read_checkout(root: Path) -> Checkout:
     parsed = _parsed_clauses(root)
     checkout = Checkout(root, parsed.clauses, {}, {}, frozenset(), list(parsed.problems))
     checkout.areas = {
-        prefix: Area(prefix, str(area.get("title", "")), tuple(area.get("files", ())))
+        prefix: Area(prefix, str(area.get("title", "")), tuple(words(area.get("files"))))
         for prefix, area in read_toml(checkout, "specs/areas.toml").items()
         if isinstance(area, dict)
     }
     checkout.reasons = frozenset(
-        str(reason.get("name")) for reason in read_toml(checkout, "specs/reasons.toml").get("reason", [])
+        str(reason.get("name")) for reason in tables(read_toml(checkout, "specs/reasons.toml").get("reason"))
     )
     try:
         checkout.sources = parse_sources((root / "specs/sources.toml").read_text(encoding="utf-8"))
@@ -93,6 +93,16 @@ def read_toml(checkout: Checkout, name: str) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         checkout.problems.append(Problem(name, 1, f"cannot be read: {error}"))
         return {}
+
+
+def tables(value: object) -> list[dict[str, Any]]:
+    """The tables of a TOML array; anything else has none."""
+    return [table for table in value if isinstance(table, dict)] if isinstance(value, list) else []
+
+
+def words(value: object) -> list[str]:
+    """The members of a TOML array as words; anything else has none."""
+    return [str(word) for word in value] if isinstance(value, list) else []
 
 
 def _parsed_clauses(root: Path) -> ParsedClauses:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hudi_conformance.clauses import CLAUSE_ID, Problem
-from hudi_conformance.lint.checkout import Checkout, read_toml
+from hudi_conformance.lint.checkout import Checkout, read_toml, tables, words
 
 CITED = re.compile(r"\b[A-Z]{2,4}-[0-9]{3}\b")
 CLAUSES_LINE = re.compile(r"^Clauses: (?P<ids>[A-Z]{2,4}-[0-9]{3}(?:,\s+[A-Z]{2,4}-[0-9]{3})*)\.$", re.DOTALL)
@@ -79,31 +79,29 @@ def _case_citations(checkout: Checkout) -> Iterator[Citation]:
     for folder in ("golden_tables", "conformance/writing_cases"):
         for path in sorted((checkout.root / folder).rglob("cases.toml")):
             name = checkout.name(path)
-            for case in _tables(read_toml(checkout, name).get("case")):
+            for case in tables(read_toml(checkout, name).get("case")):
                 yield from _ids_of_case(case, name, _line_of(path, str(case.get("id"))))
         for path in sorted((checkout.root / folder).rglob("table.toml")):
             name = checkout.name(path)
-            yield from (
-                Citation(str(found), "table", name, 1) for found in read_toml(checkout, name).get("clauses", [])
-            )
+            yield from (Citation(found, "table", name, 1) for found in words(read_toml(checkout, name).get("clauses")))
 
 
 def _ids_of_case(case: dict[str, Any], name: str, line: int) -> Iterator[Citation]:
     """The kind says what the case shows: `accept` an answer, `reject:REASON` a refusal."""
-    steps = _tables(case.get("steps"))
+    steps = tables(case.get("steps"))
     kinds = {"accept" for step in steps if "expect" in step}
     kinds |= {f"reject:{step['reject'].get('reason')}" for step in steps if isinstance(step.get("reject"), dict)}
-    for found in case.get("clauses", []):
-        yield from (Citation(str(found), kind, name, line) for kind in sorted(kinds) or ["case"])
+    for found in words(case.get("clauses")):
+        yield from (Citation(found, kind, name, line) for kind in sorted(kinds) or ["case"])
     for step in steps:
-        for warning in _tables(step.get("warnings")):
+        for warning in tables(step.get("warnings")):
             yield Citation(str(warning.get("clause")), "warning", name, line)
 
 
 def _expected_failures(checkout: Checkout) -> Iterator[Citation]:
     for path in sorted((checkout.root / "adapters").glob("*.expected.toml")):
         name = checkout.name(path)
-        for case in _tables(read_toml(checkout, name).get("case")):
+        for case in tables(read_toml(checkout, name).get("case")):
             if "clause" in case:
                 yield Citation(str(case["clause"]), "expected failure", name, _line_of(path, str(case.get("id"))))
 
@@ -115,10 +113,6 @@ def _text_citations(checkout: Checkout, kind: str, folder: str, pattern: str) ->
             for found in CITED.findall(line):
                 if kind == "tla" or found.partition("-")[0] in checkout.areas:
                     yield Citation(found, kind, checkout.name(path), number)
-
-
-def _tables(value: object) -> list[dict[str, Any]]:
-    return [table for table in value if isinstance(table, dict)] if isinstance(value, list) else []
 
 
 def _line_of(path: Path, identifier: str) -> int:

@@ -94,9 +94,9 @@ def _words(checkout: Checkout, clause: Clause) -> Iterator[str]:
 
 def _listed(checkout: Checkout) -> dict[str, int]:
     path = checkout.root / UNCOVERED
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    words = {number: line.partition("#")[0].strip() for number, line in enumerate(lines, start=1)}
-    return {word: number for number, word in words.items() if word}
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
+    entries = {number: line.partition("#")[0].strip() for number, line in enumerate(lines, start=1)}
+    return {entry: number for number, entry in entries.items() if entry}
 
 
 def _at(checkout: Checkout, clause: Clause, message: str) -> Problem:

@@ -1,0 +1,91 @@
+"""The files of a small, sound checkout."""
+
+CLAUSES = """# Timeline
+
+What the area is about.
+
+## TL-001 The actions
+- level: must
+- versions: 6, 8, 9
+- stated_in: model
+- source: text-1.0, "First"; release-1.1.1, "seen"
+
+Eleven there are.
+
+## TL-002 Bytes of a name
+- level: must
+- versions: 8, 9
+- stated_in: format
+- source: text-1.0, "Second"
+- readings: text, released
+- evidence: bytes of a release
+
+Two readings,
+and two lines.
+
+## TL-003 Unknown actions
+- level: must
+- versions: 6
+- stated_in: model
+- source: text-1.0
+- refuses: INSTANT_MALFORMED
+
+They are refused.
+
+## TL-004 Nice to have
+- level: should
+- versions: 9
+- stated_in: model
+- source: release-1.1.1, "seen"
+
+Nobody has to.
+"""
+
+FILES = {
+    "specs/clauses/timeline.md": CLAUSES.replace("source: text-1.0\n", 'source: text-1.0, "First"\n'),
+    "specs/areas.toml": '[TL]\ntitle = "Timeline"\nfiles = ["timeline.md"]\n',
+    "specs/reasons.toml": '[[reason]]\nname = "INSTANT_MALFORMED"\n',
+    "specs/sources.toml": """
+[[text]]
+name = "text-1.0"
+title = "A text"
+file = "text.txt"
+section = [
+    { heading = "First", sha256 = "0" },
+    { heading = "Second", sha256 = "0" },
+]
+[[text]]
+name = "release-1.1.1"
+title = "A release"
+""",
+    "specs/uncovered.txt": "# only shrinks\nTL-002\n",
+    "specs/tla/Timeline.tla": "\\* TL-001\n",
+    "model/hudi_model/timeline.py": '''
+def actions():
+    """
+    The actions.
+
+    Clauses: TL-001, TL-003.
+    """
+    return "TL-003"
+''',
+    "format/hudi_format/names.py": 'class Name:\n    """A name.\n\n    Clauses: TL-002.\n    """\n',
+    "golden_tables/v9/one/table.toml": 'id = "v9/one"\nclauses = ["TL-001"]\n',
+    "golden_tables/v9/one/cases.toml": """
+[[case]]
+id = "answers"
+clauses = ["TL-001"]
+[[case.steps]]
+op = "read_snapshot"
+expect = "a.jsonl"
+warnings = [{ clause = "TL-001" }]
+
+[[case]]
+id = "refuses"
+clauses = ["TL-003"]
+[[case.steps]]
+op = "read_snapshot"
+reject = { reason = "INSTANT_MALFORMED" }
+""",
+    "adapters/one.expected.toml": '[[case]]\nid = "x"\nclause = "TL-004"\n',
+}
