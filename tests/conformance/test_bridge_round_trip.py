@@ -6,9 +6,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
 from hudi_conformance.bridge import load, store
 from hudi_conformance.golden import harm
 from hudi_conformance.golden.groups import Group
@@ -20,6 +17,8 @@ from hudi_model.records import Damaged, UnsupportedContent
 from hudi_model.rejection import Reason
 from hudi_model.tables import Table
 from hudi_model.timeline import Action, CommitMetadata, OtherContent, State, TimelineEntry
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 LAYOUTS = [
     Layout(version, merge_on_read=merge_on_read, partition_by=partition)
@@ -30,7 +29,9 @@ LAYOUTS = [
 KEYS = st.sampled_from(["r01", "r02", "fähre-05", "r11", "🚲-16"])
 WRITES = st.lists(
     st.tuples(
-        st.sampled_from(["insert", "upsert", "delete", "typed delete", "corrupt", "compaction plan", "replace", "roll back"]),
+        st.sampled_from(
+            ["insert", "upsert", "delete", "typed delete", "corrupt", "compaction plan", "replace", "roll back"]
+        ),
         st.lists(KEYS, min_size=1, max_size=3, unique=True),
         st.integers(1, 50),
         st.sampled_from(list(State)),

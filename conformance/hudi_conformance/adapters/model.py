@@ -17,12 +17,13 @@ from hudi_adapter.protocol import (
     ValueAnswer,
 )
 from hudi_adapter.serving import serve
-from hudi_conformance.bridge import load
-from hudi_conformance.bridge.asking import OPERATIONS, READINGS, Answered, ask
-from hudi_conformance.mutants import MUTANTS, mutated
 from hudi_model import rejection
 from hudi_model.queries import Warning as ModelWarning
 from hudi_model.readings import Readings
+
+from hudi_conformance.bridge import load
+from hudi_conformance.bridge.asking import OPERATIONS, READINGS, Answered, ask
+from hudi_conformance.mutants import MUTANTS, mutated
 
 FEATURES = (
     "table-version-6",

@@ -30,12 +30,12 @@ class Answered:
 
 
 def ask(table: Table, op: str, params: Mapping[str, Any], readings: Readings = RELEASED) -> Answered:
-    """
-    The model's answer to one question of the protocol.
+    """The model's answer to one question of the protocol.
 
     Raises:
         Rejection: the table or the question breaks a rule.
         Unsupported: the model does not hold the op or the feature yet.
+
     """
     if op not in OPERATIONS:
         raise Unsupported(op)

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 
 from hudi_adapter.rows import arrow_of_rows, rows_of_mappings
-from hudi_conformance.bridge.schemas import avro_schema
 from hudi_format.base_files import write_base_file
 from hudi_format.log_blocks import MAGIC, HeaderKey
 from hudi_format.log_content import DeleteRecord, data_block, delete_block, rollback_block
@@ -12,17 +11,19 @@ from hudi_model.files import BaseFile, Block, CorruptBlock, DataBlock, DeleteBlo
 from hudi_model.records import Record, Schema
 from hudi_model.time import InstantTime
 
+from hudi_conformance.bridge.schemas import avro_schema
+
 # What fills a corrupt block: a magic whose length runs past the end of any file, then letters.
 _LENGTH_PAST_THE_END = b"\x7f" + b"\xff" * 7
 _FILLER = b"garbage "
 
 
 def base_file_bytes(file: BaseFile, schema: Schema, table_name: str) -> bytes:
-    """
-    A Parquet file: the meta columns, then the columns of `schema` that the records have.
+    """A Parquet file: the meta columns, then the columns of `schema` that the records have.
 
     Raises:
         ValueError: the records are damaged or unread, or the file is not Parquet.
+
     """
     if not isinstance(file.records, tuple) or file.extension != "parquet":
         raise ValueError(f"{file.name}: only sound Parquet files have bytes")
@@ -33,11 +34,11 @@ def base_file_bytes(file: BaseFile, schema: Schema, table_name: str) -> bytes:
 
 
 def log_file_bytes(file: LogFile, schema: Schema, table_name: str) -> bytes:
-    """
-    The blocks of a log file one after the other; data blocks without schema take `schema`.
+    """The blocks of a log file one after the other; data blocks without schema take `schema`.
 
     Raises:
         ValueError: the file or a block is damaged or unread, or a corrupt block does not lie where it says.
+
     """
     if not isinstance(file.blocks, tuple):
         raise ValueError(f"{file.name}: a damaged log file has no bytes")  # noqa: TRY004 - the state, not the type

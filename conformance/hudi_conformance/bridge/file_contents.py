@@ -1,14 +1,12 @@
 """Base files and log files as values of the model."""
 
 from hudi_adapter.rows import RowsError, rows_of_arrow
-from hudi_conformance.bridge.damage import decoded, sound
-from hudi_conformance.bridge.schemas import model_schema
 from hudi_format.avro_schemas import record_schema
 from hudi_format.base_files import read_base_file
 from hudi_format.errors import FormatError
 from hudi_format.log_blocks import BlockType, HeaderKey, RawBlock, read_blocks
 from hudi_format.log_blocks import CorruptBlock as RawCorruptBlock
-from hudi_format.log_content import decode_arrow, decode_command, decode_deletes
+from hudi_format.log_content import DeleteRecord, decode_arrow, decode_command, decode_deletes
 from hudi_format.names import BaseFileName, LogFileName
 from hudi_format.storage import Storage
 from hudi_model.files import BaseFile, Block, CorruptBlock, DataBlock, DeleteBlock, LogFile, RollbackBlock
@@ -16,6 +14,8 @@ from hudi_model.records import Damaged, Delete, Deletes, Record, Schema, Unsuppo
 from hudi_model.rejection import Reason
 from hudi_model.time import InstantTime
 
+from hudi_conformance.bridge.damage import decoded, sound
+from hudi_conformance.bridge.schemas import model_schema
 
 
 def load_base_file(storage: Storage, path: str, partition: str, name: BaseFileName) -> BaseFile:
@@ -54,7 +54,13 @@ def _block_records(raw: RawBlock, path: str) -> tuple[Record, ...]:
 
 
 def _deletes(raw: RawBlock, path: str) -> Deletes:
-    return decoded(lambda: tuple(Delete(d.key, d.partition, d.ordering) for d in decode_deletes(raw, path)))
+    return decoded(lambda: tuple(_delete(record, raw, path) for record in decode_deletes(raw, path)))
+
+
+def _delete(record: DeleteRecord, raw: RawBlock, path: str) -> Delete:
+    if record.key is None:
+        raise FormatError(Reason.LOG_CONTENT_CORRUPT.value, "LF-008", path, raw.offset, "a delete names no key")
+    return Delete(record.key, record.partition, record.ordering)
 
 
 def _compacted(raw: RawBlock) -> tuple[InstantTime, ...]:

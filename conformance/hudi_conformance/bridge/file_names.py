@@ -1,9 +1,18 @@
 """File names for the parts of a model state."""
 
-from hudi_format.names import BaseFileName, LogFileName, TimelineFileName
+from collections.abc import Mapping
+from typing import Literal
+
+from hudi_format.names import BaseFileName, LogFileName, TimelineFileName, TimelineState
 from hudi_format.names import timeline_file_name as format_timeline_name
 from hudi_model.time import InstantTime
 from hudi_model.timeline import Action, State
+
+_STATES: Mapping[State, TimelineState] = {
+    State.REQUESTED: "REQUESTED",
+    State.INFLIGHT: "INFLIGHT",
+    State.COMPLETED: "COMPLETED",
+}
 
 
 def base_file_name(file_id: str, write_token: str, instant: InstantTime, extension: str = "parquet") -> str:
@@ -17,7 +26,7 @@ def log_file_name(file_id: str, instant: InstantTime, version: int, write_token:
 
 
 def timeline_file_name(
-    requested: InstantTime, action: Action, state: State, completed: InstantTime | None, layout: int
+    requested: InstantTime, action: Action, state: State, completed: InstantTime | None, layout: Literal[1, 2]
 ) -> str:
     """The name of a timeline file under layout 1 (table version 6) or 2 (8 and 9)."""
-    return format_timeline_name(TimelineFileName(requested, action.value, state.name, completed), layout)
+    return format_timeline_name(TimelineFileName(requested, action.value, _STATES[state], completed), layout)

@@ -3,9 +3,6 @@
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from hudi_conformance.bridge.damage import damaged
-from hudi_conformance.bridge.file_contents import load_base_file, load_log_file
-from hudi_conformance.bridge.timeline_contents import load_content
 from hudi_format.errors import FormatError
 from hudi_format.names import (
     BaseFileName,
@@ -25,14 +22,17 @@ from hudi_model.tables import Properties, Table
 from hudi_model.time import InstantTime
 from hudi_model.timeline import Action, State, TimelineEntry
 
+from hudi_conformance.bridge.damage import damaged
+from hudi_conformance.bridge.file_contents import load_base_file, load_log_file
+from hudi_conformance.bridge.timeline_contents import load_content
+
 METADATA_FOLDER = ".hoodie"
 PROPERTIES_FILE = f"{METADATA_FOLDER}/hoodie.properties"
 BACKUP_FILE = f"{PROPERTIES_FILE}.backup"
 
 
 def load(path: Path | str) -> Table:
-    """
-    The state of the table below a folder.
+    """The state of the table below a folder.
 
     Nothing is refused here: names and contents that do not parse become `Damaged` values, and the model decides
     which of them must be read. A folder that is absent or holds no table has the state without properties.

@@ -32,9 +32,7 @@ def model_schema(avro: AvroSchema) -> Schema:
     """The table columns of an Avro record schema, as logical types and without the meta fields."""
     return Schema(
         tuple(
-            Field(field.name, logical_type(field.type))
-            for field in arrow_schema(avro)
-            if field.name not in META_FIELDS
+            Field(field.name, logical_type(field.type)) for field in arrow_schema(avro) if field.name not in META_FIELDS
         )
     )
 

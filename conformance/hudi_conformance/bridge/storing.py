@@ -4,8 +4,6 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes
-from hudi_conformance.bridge.timeline_bytes import content_bytes
 from hudi_format.names import PARTITION_METAFILE
 from hudi_format.properties import serialise_properties
 from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
@@ -15,21 +13,29 @@ from hudi_model.tables import Properties, Table
 from hudi_model.time import InstantTime
 from hudi_model.timeline import CommitMetadata
 
+from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes
+from hudi_conformance.bridge.timeline_bytes import content_bytes
+
 # All files carry one date, and the properties say the same in words.
 WRITTEN_AT = 1_735_689_600
 _DATE = "Wed Jan 01 00:00:00 UTC 2025"
 _COMMENTS = ("Updated at 2025-01-01T00:00:00Z", _DATE)
 _METAFILE_COMMENTS = ("partition metadata", _DATE)
-_FOLDERS = (".hoodie/.aux/.bootstrap/.partitions", ".hoodie/.aux/.bootstrap/.fileids", ".hoodie/.schema", ".hoodie/.temp")
+_FOLDERS = (
+    ".hoodie/.aux/.bootstrap/.partitions",
+    ".hoodie/.aux/.bootstrap/.fileids",
+    ".hoodie/.schema",
+    ".hoodie/.temp",
+)
 
 
 def store(table: Table, path: Path) -> None:
-    """
-    Write a table's files below a folder, as Apache Hudi lays them out, empty folders too.
+    """Write a table's files below a folder, as Apache Hudi lays them out, empty folders too.
 
     Raises:
         ValueError: the state holds what has no bytes of its own: damaged or unread content, unknown content.
         Rejection: the properties describe no table.
+
     """
     for folder in _folders(table):
         (path / folder).mkdir(parents=True, exist_ok=True)
@@ -66,7 +72,7 @@ def _properties_file(path: str, properties: Properties) -> Iterator[tuple[str, b
     if properties is None:
         return
     if not isinstance(properties, Mapping):
-        raise ValueError(f"{path}: damaged properties have no bytes")
+        raise ValueError(f"{path}: damaged properties have no bytes")  # noqa: TRY004 - the state, not the type
     yield path, serialise_properties(properties, _COMMENTS)
 
 

@@ -4,8 +4,6 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hudi_conformance.bridge.schemas import avro_schema
-from hudi_conformance.bridge.timeline_contents import SCHEMA_KEY
 from hudi_format import commit_metadata, plans
 from hudi_model.timeline import (
     Action,
@@ -19,6 +17,9 @@ from hudi_model.timeline import (
     TimelineEntry,
     WriteStat,
 )
+
+from hudi_conformance.bridge.schemas import avro_schema
+from hudi_conformance.bridge.timeline_contents import SCHEMA_KEY
 
 Sizes = Mapping[str, int]
 
@@ -37,11 +38,11 @@ _OTHERS: Mapping[tuple[Action, State], bytes] = {
 
 
 def content_bytes(entry: TimelineEntry, layout: int, table_name: str, sizes: Sizes) -> bytes:
-    """
-    A timeline file's bytes under layout 1 or 2. Write stats without size take it from `sizes` (path to bytes).
+    """A timeline file's bytes under layout 1 or 2. Write stats without size take it from `sizes` (path to bytes).
 
     Raises:
         ValueError: the content is damaged, or of a kind that its action and state do not have.
+
     """
     match entry.content:
         case None:

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Mapping
 
-from hudi_conformance.bridge.damage import sound
-from hudi_conformance.bridge.schemas import model_schema
 from hudi_format import commit_metadata, plans
 from hudi_format.avro_files import read_container
 from hudi_format.avro_schemas import record_schema
@@ -21,6 +19,9 @@ from hudi_model.timeline import (
     RollbackMetadata,
     WriteStat,
 )
+
+from hudi_conformance.bridge.damage import sound
+from hudi_conformance.bridge.schemas import model_schema
 
 SCHEMA_KEY = "schema"
 COMMIT_ACTIONS = ("commit", "deltacommit", "replacecommit")

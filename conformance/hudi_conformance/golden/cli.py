@@ -39,3 +39,7 @@ def check(root: _Root = Path("golden_tables")) -> None:
     if differences:
         raise typer.Exit(1)
     typer.echo("the corpus is what its recipes make")
+
+
+if __name__ == "__main__":
+    app()

@@ -3,9 +3,11 @@
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
+
+from hudi_model.records import Schema
 
 from hudi_conformance.golden.rides import RIDES, Row
-from hudi_model.records import Schema
 
 _PAYLOADS = {
     "EVENT_TIME_ORDERING": "org.apache.hudi.common.model.DefaultHoodieRecordPayload",
@@ -34,7 +36,7 @@ class Layout:
     properties: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
-    def timeline_layout(self) -> int:
+    def timeline_layout(self) -> Literal[1, 2]:
         """1 for tables up to version 6, 2 from version 8 on."""
         return 1 if self.version <= 6 else 2
 
@@ -47,7 +49,7 @@ class Layout:
         """The record key of a row: the plain value, or `name:value` pairs when several fields make it."""
         if len(self.record_key) == 1:
             return str(row[self.record_key[0]])
-        return ",".join(f"{name}:{row[name]}" for name in self.record_key)
+        return ",".join(f"{name}:{row[name]!s}" for name in self.record_key)
 
     def partition(self, row: Row) -> str:
         """The partition path of a row."""

@@ -27,8 +27,7 @@ class Entry:
 
 
 def scan(table: Path, written_ms: int | None = None) -> tuple[Entry, ...]:
-    """
-    What a table folder holds, by path; side files of Hadoop's local file system are left out.
+    """What a table folder holds, by path; side files of Hadoop's local file system are left out.
 
     `written_ms` replaces the files' own modification times.
     """
@@ -48,11 +47,11 @@ def render(entries: tuple[Entry, ...]) -> str:
 
 
 def parse(text: str) -> tuple[Entry, ...]:
-    """
-    The entries of a MANIFEST.
+    """The entries of a MANIFEST.
 
     Raises:
         ValueError: a line has another shape.
+
     """
     return tuple(_entry(line) for line in text.splitlines() if line and not line.startswith("#"))
 

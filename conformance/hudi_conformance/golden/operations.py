@@ -3,9 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hudi_conformance.golden.groups import Group
-from hudi_conformance.golden.rides import Row
-from hudi_conformance.golden.writer import TableWriter, Written, later
 from hudi_model.files import BaseFile, Block, DataBlock, LogFile, RollbackBlock
 from hudi_model.queries import read_snapshot
 from hudi_model.readings import Readings
@@ -21,6 +18,10 @@ from hudi_model.timeline import (
     RollbackMetadata,
     State,
 )
+
+from hudi_conformance.golden.groups import Group
+from hudi_conformance.golden.rides import Row
+from hudi_conformance.golden.writer import TableWriter, Written, later
 
 
 @dataclass(slots=True)
@@ -62,7 +63,7 @@ class Operations(TableWriter):
         self.finish(at, written, "INSERT", done, state)
         return written
 
-    def upsert(
+    def upsert(  # noqa: PLR0917 - recipes name all but the first two
         self,
         at: InstantTime,
         rows: Iterable[Row] = (),
@@ -71,8 +72,7 @@ class Operations(TableWriter):
         deletes: Mapping[tuple[str, str], Ordering] | None = None,
         operation: str = "UPSERT",
     ) -> Written:
-        """
-        Rows and deletes of known keys: log blocks on merge-on-read, rewritten base files on copy-on-write.
+        """Rows and deletes of known keys: log blocks on merge-on-read, rewritten base files on copy-on-write.
 
         `deletes` maps (partition value, key) to the ordering value that the tombstone carries.
         """
@@ -139,7 +139,7 @@ class Operations(TableWriter):
         self.place(written)
         self.complete(Action.COMMIT, at, self.commit_metadata("COMPACT", written, compacted=True), done)
 
-    def replace_groups(
+    def replace_groups(  # noqa: PLR0917 - recipes name all but the first two
         self,
         at: InstantTime,
         rows: Iterable[Row],

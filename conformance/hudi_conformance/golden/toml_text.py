@@ -6,11 +6,11 @@ from typing import Any
 
 
 def inline(value: Any) -> str:
-    """
-    One value on one line.
+    """One value on one line.
 
     Raises:
         TypeError: TOML has no such value (null, for one).
+
     """
     if isinstance(value, bool):
         return str(value).lower()

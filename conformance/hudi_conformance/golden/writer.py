@@ -4,15 +4,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hudi_conformance.bridge.file_names import base_file_name, log_file_name, timeline_file_name
-from hudi_conformance.golden.groups import Group, Homes
-from hudi_conformance.golden.layout import Layout
-from hudi_conformance.golden.rides import Row
 from hudi_model.files import BaseFile, Block, DataBlock, DeleteBlock, LogFile
 from hudi_model.records import Delete, Ordering, Record, Schema
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
 from hudi_model.timeline import Action, CommitMetadata, Content, State, TimelineEntry, WriteStat
+
+from hudi_conformance.bridge.file_names import base_file_name, log_file_name, timeline_file_name
+from hudi_conformance.golden.groups import Group, Homes
+from hudi_conformance.golden.layout import Layout
+from hudi_conformance.golden.rides import Row
 
 _TOKEN = "0-1-0"  # noqa: S105 - a write token: task partition, stage, attempt
 HALF_A_SECOND = 500
@@ -77,7 +78,9 @@ class TableWriter:
         self.log_versions[group, named] += 1
         version = self.log_versions[group, named]
         name = log_file_name(group.file_id, named, version, token)
-        return Written((), (LogFile(group.partition, group.file_id, named, version, token, cdc=False, name=name, blocks=blocks),))
+        return Written(
+            (), (LogFile(group.partition, group.file_id, named, version, token, cdc=False, name=name, blocks=blocks),)
+        )
 
     def data_block(self, group: Group, at: InstantTime, rows: Iterable[Row]) -> DataBlock:
         """A data block; like Apache Hudi's, its records name the file id where base files name the file."""
@@ -156,9 +159,17 @@ class TableWriter:
 
     def _log_stat(self, file: LogFile) -> WriteStat:
         blocks = file.blocks if isinstance(file.blocks, tuple) else ()
-        writes = sum(len(block.records) for block in blocks if isinstance(block, DataBlock) and isinstance(block.records, tuple))
-        deletes = sum(len(block.deletes) for block in blocks if isinstance(block, DeleteBlock) and isinstance(block.deletes, tuple))
-        return WriteStat(file.partition, file.file_id, data_path(file), file.instant, writes=writes, updates=writes, deletes=deletes)
+        writes = sum(
+            len(block.records) for block in blocks if isinstance(block, DataBlock) and isinstance(block.records, tuple)
+        )
+        deletes = sum(
+            len(block.deletes)
+            for block in blocks
+            if isinstance(block, DeleteBlock) and isinstance(block.deletes, tuple)
+        )
+        return WriteStat(
+            file.partition, file.file_id, data_path(file), file.instant, writes=writes, updates=writes, deletes=deletes
+        )
 
 
 def later(at: InstantTime, milliseconds: int = HALF_A_SECOND) -> InstantTime:

@@ -26,11 +26,11 @@ class Mutant:
     replacement: Callable[[Function], Function]
 
     def original(self) -> Function:
-        """
-        The function as the model has it.
+        """The function as the model has it.
 
         Raises:
             AttributeError: the model has none of this name, so the mutant is out of date.
+
         """
         found: Function = getattr(importlib.import_module(f"hudi_model.{self.module}"), self.function)
         return found

@@ -1,12 +1,13 @@
 """Log files as failures leave them: torn, empty, interleaved, rolled back."""
 
+from hudi_model.files import CorruptBlock
+from hudi_model.timeline import State
+
 from hudi_conformance.golden import harm
 from hudi_conformance.golden.layout import merge_on_read
 from hudi_conformance.golden.questions import GoldenTable, golden
 from hudi_conformance.golden.rides import fleet, ride, rides, second
 from hudi_conformance.golden.writer import data_path
-from hudi_model.files import CorruptBlock
-from hudi_model.timeline import State
 
 _GARBAGE = CorruptBlock(0, 61)
 
@@ -91,13 +92,15 @@ def _rolled_back(table: GoldenTable, *, between: bool) -> None:
 def rollback_block(table: GoldenTable) -> None:
     """A deltacommit failed, was rolled back by command blocks, and others followed."""
     _rolled_back(table, between=False)
-    table.snapshot("snapshot", "the failed write's rides are as before", "LF-015 TL-017", "rollbacks-and-commits-ignored")
+    table.snapshot(
+        "snapshot", "the failed write's rides are as before", "LF-015 TL-017", "rollbacks-and-commits-ignored"
+    )
     table.instants("timeline", "the rolled back instant is gone, the rollback stands", "TL-017", "lowest-state-rules")
 
 
 @golden("v6/mor_rollback_interleaved", "A rollback takes back more than the block before it", merge_on_read(6))
 def rollback_interleaved(table: GoldenTable) -> None:
-    """Another writer's block stands between the failed block and the command that takes it back; archival has passed."""
+    """Another writer's block stands between the failed one and the command against it; archival has passed."""
     _rolled_back(table, between=True)
     table.forget(second(1), second(2), second(4), second(5))
     table.snapshot(

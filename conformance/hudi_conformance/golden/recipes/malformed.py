@@ -28,7 +28,11 @@ def not_a_table(table: GoldenTable) -> None:
     _refused(table, "it is refused as no table", "SL-001", "properties-never-refused")
 
 
-@golden("v9/bad_table_version", "A table version that no text knows", merge_on_read(9, properties={"hoodie.table.version": "9"}))
+@golden(
+    "v9/bad_table_version",
+    "A table version that no text knows",
+    merge_on_read(9, properties={"hoodie.table.version": "9"}),
+)
 def table_version(table: GoldenTable) -> None:
     """A table whose properties say version 77."""
     _updates(table)
@@ -48,9 +52,7 @@ def broken_properties(table: GoldenTable) -> None:
 def checksum(table: GoldenTable) -> None:
     """The table's name was changed by hand, its checksum was not."""
     _updates(table)
-    table.damage(
-        harm.substitute(".hoodie/hoodie.properties", b"hoodie.table.name=v9_", b"hoodie.table.name=renamed_")
-    )
+    table.damage(harm.substitute(".hoodie/hoodie.properties", b"hoodie.table.name=v9_", b"hoodie.table.name=renamed_"))
     _refused(table, "the checksum is refused", "PR-003", "checksum-not-verified")
 
 
@@ -59,7 +61,9 @@ def empty_commit(table: GoldenTable) -> None:
     """The second commit's completed file has no byte: a crash of the file system, not a commit."""
     _updates(table)
     table.damage(harm.empty(f".hoodie/{second(2)}.commit"))
-    _refused(table, "the empty commit is refused, not taken for one that wrote nothing", "TL-015", "empty-commit-accepted")
+    _refused(
+        table, "the empty commit is refused, not taken for one that wrote nothing", "TL-015", "empty-commit-accepted"
+    )
 
 
 @golden("v9/bad_empty_commit", "A completed deltacommit without content", merge_on_read(9))
@@ -117,7 +121,13 @@ def undecodable_block(table: GoldenTable) -> None:
     written = _updates(table)
     table.damage(harm.garble_content(data_path(written.log_files[0])))
     _refused(table, "the content is refused: skipping it would lose rows", "LF-013", "undecodable-block-skipped")
-    table.as_of(second(1.7), "as-of-before", "questions that need not read the block are answered", "LF-013 RD-010", "as-of-reads-everything")
+    table.as_of(
+        second(1.7),
+        "as-of-before",
+        "questions that need not read the block are answered",
+        "LF-013 RD-010",
+        "as-of-reads-everything",
+    )
     table.optimized("read-optimized", "base files alone are answered", "LF-013 RD-009", "optimized-reads-logs")
 
 
@@ -127,7 +137,12 @@ def undecodable_delete(table: GoldenTable) -> None:
     _updates(table)
     written = table.delete(second(3), "oslo", "r01")
     table.damage(harm.garble_content(data_path(written.log_files[0])))
-    _refused(table, "the deletes are refused: skipping them would bring rows back", "LF-013 LF-008", "undecodable-block-skipped")
+    _refused(
+        table,
+        "the deletes are refused: skipping them would bring rows back",
+        "LF-013 LF-008",
+        "undecodable-block-skipped",
+    )
 
 
 @golden("v9/bad_block_count", "A block declares two thousand million records", merge_on_read(9))
@@ -144,7 +159,9 @@ def missing_base_file(table: GoldenTable) -> None:
     written = _updates(table)
     table.damage(harm.remove(data_path(written.base_files[0])))
     _refused(table, "rows are not lost silently", "RD-011", "missing-base-file-skipped")
-    table.as_of(second(1.7), "as-of-before", "the first commit's files are all there", "RD-011 RD-010", "as-of-reads-everything")
+    table.as_of(
+        second(1.7), "as-of-before", "the first commit's files are all there", "RD-011 RD-010", "as-of-reads-everything"
+    )
 
 
 @golden("v6/bad_missing_base_file", "Storage lacks a base file that the timeline names", merge_on_read(6))

@@ -1,10 +1,11 @@
 """Which version of a record wins."""
 
+from hudi_model.records import Field, Schema
+from hudi_model.timeline import State
+
 from hudi_conformance.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.golden.questions import GoldenTable, golden
 from hudi_conformance.golden.rides import KEYS, RIDES, fleet, ride, rides, second
-from hudi_model.records import Field, Schema
-from hudi_model.timeline import State
 
 _FLAGGED = Schema((*RIDES.fields, Field("_hoodie_is_deleted", "boolean")))
 _SEQUENCED = Schema((*RIDES.fields, Field("seq", "string")))
@@ -83,7 +84,9 @@ def late_data_8(table: GoldenTable) -> None:
     table.info("table-info", "the ordering field has its old name", "PR-006", "old-property-names-ignored")
 
 
-@golden("v6/mor_event_time_late_data", "Late data in version 6: the payload class asks for event time", merge_on_read(6))
+@golden(
+    "v6/mor_event_time_late_data", "Late data in version 6: the payload class asks for event time", merge_on_read(6)
+)
 def late_data_6(table: GoldenTable) -> None:
     """Twelve rides of two cities, an update of five of them, then a late batch: lesser, equal and least values."""
     _late_data(table)
@@ -150,7 +153,9 @@ def _deletes(table: GoldenTable) -> None:
         "delete-without-ordering-competes typed-delete-ignores-ordering deletes-ignored",
     )
     table.as_of(second(3.7), "as-of-first-delete", "two rides of oslo are gone", "MG-005", "deletes-ignored")
-    table.as_of(second(5.7), "as-of-typed-deletes", "late typed deletes lose", "MG-006", "typed-delete-ignores-ordering")
+    table.as_of(
+        second(5.7), "as-of-typed-deletes", "late typed deletes lose", "MG-006", "typed-delete-ignores-ordering"
+    )
     table.optimized("read-optimized", "base files know no deletes yet", "RD-009", "optimized-reads-logs")
     table.snapshot(
         "count-of-lima",
@@ -238,12 +243,14 @@ def _copy_on_write(table: GoldenTable) -> None:
         "oldest-base-file uncommitted-base-file-visible",
     )
     table.as_of(second(1.7), "as-of-first", "all rides are as inserted", "RD-010", "as-of-reads-everything")
-    table.as_of(second(2.2), "as-of-between-request-and-completion", "the two readings differ", "RD-010", "as-of-exclusive")
-    table.as_of(second(0.5), "as-of-before", "nothing is there before the first commit", "RD-010", "as-of-reads-everything")
+    table.as_of(
+        second(2.2), "as-of-between-request-and-completion", "the two readings differ", "RD-010", "as-of-exclusive"
+    )
+    table.as_of(
+        second(0.5), "as-of-before", "nothing is there before the first commit", "RD-010", "as-of-reads-everything"
+    )
     table.instants("timeline", "every action has its highest state", "TL-004 TL-009", "lowest-state-rules")
     table.slices("slices", "one slice a group, without logs", "SL-003 RD-004", "oldest-base-file")
-
-
 
 
 @golden("v9/cow_upserts", "Copy-on-write: base files replace base files", copy_on_write(9))

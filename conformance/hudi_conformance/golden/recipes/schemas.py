@@ -3,10 +3,11 @@
 import datetime as dt
 from decimal import Decimal
 
+from hudi_model.records import Field, Schema, Value
+
 from hudi_conformance.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.golden.questions import GoldenTable, golden
 from hudi_conformance.golden.rides import RIDES, fleet, rides, second
-from hudi_model.records import Field, Schema, Value
 
 _ALL_TYPES = Schema(
     (
@@ -51,7 +52,7 @@ def _row(key: str, city: str, ts: int, number: int) -> dict[str, Value]:
         "seen": moment,
         "seen_ms": moment.replace(microsecond=number * 1000),
         "local": moment.replace(tzinfo=None),
-        "tags": None if number % 4 == 1 else ["a", None, "é🚲"][:number],
+        "tags": None if number % 4 == 1 else list[Value](["a", None, "é🚲"])[:number],
         "counts": None if number % 4 == 0 else {"ä": number, "z": None, "": 0},
         "place": None if number % 6 == 5 else {"name": f"p{number}", "height": None if odd else number},
     }
@@ -60,14 +61,18 @@ def _row(key: str, city: str, ts: int, number: int) -> dict[str, Value]:
 def _all_types(table: GoldenTable) -> None:
     keys = [(f"t{number}", ("oslo", "lima")[number % 2]) for number in range(8)]
     table.insert(second(1), [_row(key, city, 10, number) for number, (key, city) in enumerate(keys)])
-    table.upsert(second(2), [_row(key, city, 20 - 15 * (number % 2), number + 3) for number, (key, city) in enumerate(keys[:5])])
+    table.upsert(
+        second(2), [_row(key, city, 20 - 15 * (number % 2), number + 3) for number, (key, city) in enumerate(keys[:5])]
+    )
 
 
 @golden("v9/mor_all_types", "Every logical type, in base files and in log blocks", merge_on_read(9, schema=_ALL_TYPES))
 def all_types_9(table: GoldenTable) -> None:
     """Eight rows with nulls, NaN, minus zero, the ends of ranges, nested values and dates before 1600."""
     _all_types(table)
-    table.snapshot("snapshot", "values come back in their logical types", "BF-001 LF-007", "event-time-ignores-ordering")
+    table.snapshot(
+        "snapshot", "values come back in their logical types", "BF-001 LF-007", "event-time-ignores-ordering"
+    )
     table.snapshot(
         "columns",
         "a projection of nested and plain columns",

@@ -1,9 +1,11 @@
 """Which files make a slice, in which order, and what pending compactions do to them."""
 
+from hudi_model.timeline import State
+
 from hudi_conformance.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.golden.questions import GoldenTable, golden
-from hudi_conformance.golden.rides import KEYS, fleet, ride, rides, second
-from hudi_model.timeline import State
+from hudi_conformance.golden.rides import KEYS, Row, fleet, ride, rides, second
+from hudi_model.records import Record
 
 _COMMIT_TIME = {"merge_mode": "COMMIT_TIME_ORDERING"}
 
@@ -25,7 +27,7 @@ def _overlapping(table: GoldenTable) -> None:
     merge_on_read(9, **_COMMIT_TIME),
 )
 def overlapping_9(table: GoldenTable) -> None:
-    """Of two overlapping writes the one asked first completes last; another starts before a compaction and ends after."""
+    """Of two overlapping writes the first asked for completes last; a third straddles a compaction."""
     _overlapping(table)
     table.snapshot(
         "snapshot",
@@ -45,9 +47,13 @@ def overlapping_9(table: GoldenTable) -> None:
     table.instants("timeline", "one write is inflight, all others are completed", "TL-004 TL-008", "lowest-state-rules")
 
 
-@golden("v8/mor_overlapping_writers", "Two writers overlap, a third straddles a compaction", merge_on_read(8, **_COMMIT_TIME))
+@golden(
+    "v8/mor_overlapping_writers",
+    "Two writers overlap, a third straddles a compaction",
+    merge_on_read(8, **_COMMIT_TIME),
+)
 def overlapping_8(table: GoldenTable) -> None:
-    """Of two overlapping writes the one asked first completes last; another starts before a compaction and ends after."""
+    """Of two overlapping writes the first asked for completes last; a third straddles a compaction."""
     _overlapping(table)
     table.snapshot(
         "snapshot",
@@ -131,7 +137,13 @@ def _compacted(table: GoldenTable) -> None:
         "event-time-ignores-ordering",
     )
     table.optimized("read-optimized", "compacted groups are as compacted", "RD-009", "oldest-base-file")
-    table.as_of(second(2.7), "as-of-before", "the slices before the compaction are read", "RD-010 RD-004", "as-of-reads-everything")
+    table.as_of(
+        second(2.7),
+        "as-of-before",
+        "the slices before the compaction are read",
+        "RD-010 RD-004",
+        "as-of-reads-everything",
+    )
     table.slices("slices", "logs that were compacted belong to the older slice", "RD-004 SL-003", "oldest-base-file")
     table.instants("timeline", "the compaction completed as a commit", "TL-006", "lowest-state-rules")
 
@@ -155,7 +167,7 @@ def log_only(table: GoldenTable) -> None:
     table.upsert(second(2), rides(20, ("r01", "r12")))
     table.delete(second(3), "oslo", "r02")
     group = table.group("oslo", 0)
-    merged = [*table.merged()[group], ride("r21", 30)]
+    merged: list[Row | Record] = [*table.merged()[group], ride("r21", 30)]
     table.homes.move("oslo", ["r21"], group)
     table.finish(second(4), table.base_file(group, second(4), merged), "UPSERT")
     table.upsert(second(5), rides(40, ("r03",)))
@@ -318,8 +330,16 @@ def cleaned(table: GoldenTable) -> None:
     table.upsert(second(4), rides(40, ("r02",)))
     table.clean(second(5), second(3))
     table.snapshot("snapshot", "the clean changes no answer", "RD-001 RD-011", "oldest-base-file")
-    table.as_of(second(3.7), "as-of-retained", "the third commit is retained", "RD-014 RD-010", "as-of-reads-everything")
-    table.as_of(second(1.7), "as-of-cleaned", "what was cleaned is refused, not answered in part", "RD-014", "cleaned-range-answered")
+    table.as_of(
+        second(3.7), "as-of-retained", "the third commit is retained", "RD-014 RD-010", "as-of-reads-everything"
+    )
+    table.as_of(
+        second(1.7),
+        "as-of-cleaned",
+        "what was cleaned is refused, not answered in part",
+        "RD-014",
+        "cleaned-range-answered",
+    )
     table.instants("timeline", "the clean is an action", "TL-001", "lowest-state-rules")
 
 
@@ -330,4 +350,9 @@ def savepoint(table: GoldenTable) -> None:
     table.savepoint(second(1), second(2))
     table.upsert(second(3), rides(5, ("r01", "r11"), rider="late"))
     table.snapshot("snapshot", "a savepoint changes no answer", "TL-010 MG-003", "event-time-ignores-ordering")
-    table.instants("timeline", "savepoint and deltacommit share the requested time", "TL-010 TL-005", "one-action-an-instant lowest-state-rules")
+    table.instants(
+        "timeline",
+        "savepoint and deltacommit share the requested time",
+        "TL-010 TL-005",
+        "one-action-an-instant lowest-state-rules",
+    )

@@ -1,0 +1,174 @@
+"""The corpus on disk is whole, is what its recipes make, and is worth asking."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from hudi_conformance.golden import manifest
+from hudi_conformance.golden.building import INDEX, TABLE_BUDGET, WITH_METADATA_TABLE, build, index, table_folders
+from hudi_conformance.golden.cases import GoldenError
+from hudi_conformance.golden.checking import manifest_differences
+from hudi_conformance.golden.cli import app
+from hudi_conformance.golden.layout import copy_on_write
+from hudi_conformance.golden.questions import RECIPES, WRITTEN, golden
+from hudi_conformance.golden.recipes import load_recipes
+from hudi_conformance.golden.rides import fleet, second
+from typer.testing import CliRunner
+
+ROOT = Path(__file__).parents[2] / "golden_tables"
+FOLDERS = table_folders(ROOT)
+READING_OPS = {"read_snapshot", "read_as_of", "read_optimized"}
+SAMPLE = ("v9/mor_event_time_late_data", "v6/mor_rollback_interleaved", "v8/cow_upserts", "v9/bad_block_content")
+
+
+def _cases(folder: Path) -> list[dict[str, object]]:
+    cases: list[dict[str, object]] = tomllib.loads((folder / "cases.toml").read_text(encoding="utf-8"))["case"]
+    return cases
+
+
+def _table(folder: Path) -> dict[str, object]:
+    return tomllib.loads((folder / "table.toml").read_text(encoding="utf-8"))
+
+
+def test_the_corpus_is_as_large_as_promised() -> None:
+    """At least 34 model-written tables, ten of them malformed, over versions 6, 8 and 9, COW and MOR."""
+    tables = [_table(folder) for folder in FOLDERS if _table(folder)["written_by"] == "model"]
+    malformed = [
+        folder for folder in FOLDERS if any("reject" in step for case in _cases(folder) for step in case["steps"])
+    ]
+
+    assert len(tables) >= 34
+    assert len(malformed) >= 10
+    assert {(table["table_version"], table["table_type"]) for table in tables} == {
+        (version, kind) for version in (6, 8, 9) for kind in ("COPY_ON_WRITE", "MERGE_ON_READ")
+    }
+
+
+def test_a_third_of_the_reading_cases_stands_on_tables_that_apache_hudi_wrote() -> None:
+    """Own bytes alone would prove that model and engine agree with themselves."""
+    reading = [
+        _table(folder)["written_by"]
+        for folder in FOLDERS
+        for case in _cases(folder)
+        if any(step["op"] in READING_OPS for step in case["steps"])
+    ]
+
+    assert sum(writer != "model" for writer in reading) * 3 >= len(reading)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.relative_to(ROOT).as_posix())
+def test_each_table_is_whole_and_within_its_budget(folder: Path) -> None:
+    """What the manifest says is there, nothing else is, and it stays small."""
+    entries = manifest.parse((folder / manifest.MANIFEST).read_text(encoding="utf-8"))
+
+    missing_bytes = [
+        line for line in manifest.differences(folder / "table", entries) if not _is_empty_folder(line, entries)
+    ]
+    assert missing_bytes == []
+    budget = WITH_METADATA_TABLE if (folder / "table/.hoodie/metadata").is_dir() else TABLE_BUDGET
+    assert sum(entry.size for entry in entries) <= budget
+
+
+def _is_empty_folder(line: str, entries: tuple[manifest.Entry, ...]) -> bool:
+    """Version control keeps no empty folders: a checkout lacks them, and copies are made by the manifest."""
+    return line.startswith("missing: ") and line.removeprefix("missing: ") in {e.path for e in entries if e.is_folder}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.relative_to(ROOT).as_posix())
+def test_each_case_says_what_it_asks_and_what_it_kills(folder: Path) -> None:
+    """A case without a mutant proves nothing; without given, when and then nobody understands it."""
+    cases = _cases(folder)
+
+    assert cases
+    assert len({case["id"] for case in cases}) == len(cases)
+    for case in cases:
+        assert case["kills"]
+        assert case["clauses"]
+        assert all(case[part] for part in ("title", "given", "when", "then"))
+
+
+def test_expected_answers_and_cases_name_each_other() -> None:
+    """No answer file is left over, none is missing."""
+    for folder in FOLDERS:
+        named = set()
+        for case in _cases(folder):
+            for step in case["steps"]:
+                expect = step.get("expect", {})
+                named |= {expect} if isinstance(expect, str) else set(expect.values())
+        assert named == {path.name for path in (folder / "expected").iterdir()} if named else True, folder
+
+
+def test_the_index_is_what_stands_on_disk() -> None:
+    """The index is generated, never edited."""
+    assert json.loads((ROOT / INDEX).read_text(encoding="utf-8"))["tables"] == index(ROOT)
+
+
+def test_every_recipe_has_a_table_and_every_table_a_recipe() -> None:
+    """Nothing on disk that could not be made again or asked again."""
+    load_recipes()
+
+    assert {folder.relative_to(ROOT).as_posix() for folder in FOLDERS} == RECIPES.keys() | WRITTEN.keys()
+
+
+def test_two_builds_under_two_hash_seeds_give_equal_bytes(tmp_path: Path) -> None:
+    """Model-written tables are byte-reproducible, and equal to what is checked in."""
+    for seed in ("1", "2"):
+        command = [
+            sys.executable,
+            "-m",
+            "hudi_conformance.golden.cli",
+            "build",
+            "--root",
+            str(tmp_path / seed),
+            *SAMPLE,
+        ]
+        subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True)
+
+    assert _bytes(tmp_path / "1") == _bytes(tmp_path / "2")
+    for table in SAMPLE:
+        assert _bytes(tmp_path / "1" / table) == _bytes(ROOT / table), table
+
+
+def test_check_tells_what_changed(tmp_path: Path) -> None:
+    """A byte changed by hand is seen through the manifest."""
+    shutil.copytree(ROOT / "v9/mor_deletes", tmp_path / "v9/mor_deletes")
+    victim = next((tmp_path / "v9/mor_deletes/table/oslo").glob("*.parquet"))
+    victim.write_bytes(b"")
+
+    assert manifest_differences(tmp_path)[-1].startswith("v9/mor_deletes: changed: oslo/")
+
+
+def test_a_case_whose_mutant_survives_fails_the_build(tmp_path: Path) -> None:
+    """The builder guards the author: a question that cannot tell a named mutant from the model is refused."""
+    table_id = "v9/test_surviving_mutant"
+
+    @golden(table_id, "A copy-on-write table", copy_on_write(9))
+    def one_insert(table: object) -> None:
+        """One insert."""
+        table.insert(second(1), fleet(10))  # type: ignore[attr-defined]
+        table.snapshot("snapshot", "all rows", "RD-001", "rollback-ignored")  # type: ignore[attr-defined]
+
+    try:
+        with pytest.raises(GoldenError, match="rollback-ignored would pass"):
+            build(tmp_path, [table_id])
+    finally:
+        del RECIPES[table_id]
+
+
+def test_the_command_line_builds_one_table(tmp_path: Path) -> None:
+    """`golden build ID --kills` shows an author what each case tells apart."""
+    result = CliRunner().invoke(app, ["build", "--root", str(tmp_path), "--kills", "v9/bad_checksum"])
+
+    assert result.exit_code == 0, result.output
+    assert "v9/bad_checksum::snapshot  CHECKSUM_MISMATCH  kills" in result.output
+    assert "1 tables, 1 cases" in result.output
+
+
+def _bytes(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != INDEX)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}

@@ -1,0 +1,84 @@
+"""The model passes its own corpus through the protocol, under both readings, and fails it when broken."""
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hudi_adapter.serving import serve
+from hudi_conformance.adapters.model import adapter
+from hudi_conformance.bridge.asking import OPERATIONS, READINGS
+from hudi_conformance.cases import Case, load_cases
+from hudi_conformance.judging import judge
+from hudi_conformance.mutants import MUTANTS, mutated
+from hudi_conformance.reading_clauses import ClauseBook
+from hudi_conformance.session import Reply
+from hudi_conformance.table_copies import fresh_copy
+from hudi_conformance.verdicts import Outcome, Verdict
+from hudi_model.readings import Readings
+
+ROOT = Path(__file__).parents[2]
+CASES = load_cases(ROOT)
+
+
+def _outcomes(cases: list[Case], readings: Readings, folder: Path) -> Iterator[Outcome]:
+    """Each case put to the adapter's loop in this process."""
+    book = ClauseBook(ROOT)
+    for number, case in enumerate(cases):
+        copy, out = folder / f"table-{number}", folder / f"out-{number}"
+        fresh_copy(case.table, copy)
+        out.mkdir()
+        step = case.steps[0]
+        message = {"cmd": "run", "seq": number, "op": step.op, "table": str(copy), "out_dir": str(out), "limit_s": 60}
+        answers = io.StringIO()
+        serve(adapter(readings), io.StringIO(json.dumps({**message, "params": dict(step.params)}) + "\n"), answers)
+        yield judge(case, step, Reply(json.loads(answers.getvalue())), out, book.reading_clause)
+
+
+@pytest.mark.parametrize("reading", sorted(READINGS))
+def test_the_model_passes_every_case(reading: str, tmp_path: Path) -> None:
+    """Answers in the corpus are the model's, whole, through the wire, whichever reading it keeps to."""
+    outcomes = list(_outcomes(list(CASES), READINGS[reading], tmp_path))
+
+    failed = [
+        (outcome.case.id, outcome.verdict, outcome.message)
+        for outcome in outcomes
+        if outcome.verdict is not Verdict.PASS
+    ]
+    assert failed == []
+    assert {outcome.reading[1] for outcome in outcomes if outcome.reading} <= {reading}
+
+
+def test_a_broken_model_fails(tmp_path: Path) -> None:
+    """`--mutant` breaks what it says: the case that names the mutant fails."""
+    name = "event-time-ignores-ordering"
+    case = next(case for case in CASES if name in case.kills)
+
+    with mutated(MUTANTS[name]):
+        (outcome,) = _outcomes([case], READINGS["released"], tmp_path)
+
+    assert outcome.verdict is Verdict.FAIL
+
+
+def test_the_adapter_declares_its_ops() -> None:
+    """The reading ops of the protocol that the model holds, checking included."""
+    assert set(adapter(READINGS["released"]).operations) == set(OPERATIONS)
+    assert {"read_snapshot", "read_as_of", "read_optimized", "check_table"} <= set(OPERATIONS)
+
+
+def test_an_op_that_the_model_lacks_is_unsupported(tmp_path: Path) -> None:
+    """Never an error, never an empty answer."""
+    answers = io.StringIO()
+    message = {
+        "cmd": "run",
+        "seq": 1,
+        "op": "read_changes",
+        "table": str(tmp_path),
+        "params": {},
+        "out_dir": str(tmp_path),
+    }
+
+    serve(adapter(READINGS["released"]), io.StringIO(json.dumps(message) + "\n"), answers)
+
+    assert json.loads(answers.getvalue())["unsupported"] == {"feature": "read_changes"}

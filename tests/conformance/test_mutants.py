@@ -1,0 +1,62 @@
+"""Mutants break one rule each, put everything back, and none of them is beyond the corpus."""
+
+import random
+from pathlib import Path
+
+import hudi_model.configuration
+import pytest
+from hudi_conformance.bridge import load
+from hudi_conformance.cases import Case, load_cases
+from hudi_conformance.golden.answers import expected, killed
+from hudi_conformance.golden.questions import Question
+from hudi_conformance.mutants import MUTANTS, mutated
+from hudi_conformance.mutants.registry import Mutant
+
+ROOT = Path(__file__).parents[2]
+CASES = load_cases(ROOT)
+SAMPLED = 24
+
+
+def _question(case: Case) -> Question:
+    return Question(case.name, case.steps[0].op, case.then, case.clauses, case.kills, case.steps[0].params)
+
+
+def test_there_are_at_least_24_and_each_says_what_it_breaks() -> None:
+    """A mutant names its clauses and says in one sentence what is wrong with it."""
+    assert len(MUTANTS) >= 24
+    for mutant in MUTANTS.values():
+        assert mutant.clauses
+        assert mutant.sentence.endswith(".")
+        assert callable(mutant.original())
+
+
+@pytest.mark.parametrize("name", sorted(MUTANTS))
+def test_every_mutant_is_killed_by_a_case(name: str) -> None:
+    """A mutant that no case kills shows a rule that the corpus does not test."""
+    killers = [case for case in CASES if name in case.kills]
+
+    assert killers
+    case = min(killers, key=lambda one: one.id)
+    state = load(case.table.folder / "table")
+    assert killed(state, _question(case), expected(state, _question(case)), [MUTANTS[name]]) == [name]
+
+
+@pytest.mark.parametrize("case", random.Random(7).sample(CASES, min(SAMPLED, len(CASES))), ids=lambda case: case.id)
+def test_cases_kill_what_they_name(case: Case) -> None:
+    """A sample; the builder holds every case to it."""
+    state = load(case.table.folder / "table")
+    named = [MUTANTS[name] for name in case.kills]
+
+    assert killed(state, _question(case), expected(state, _question(case)), named) == list(case.kills)
+
+
+def test_a_mutant_replaces_its_function_wherever_the_model_holds_it_and_goes_without_trace() -> None:
+    """Modules that imported the function by name are mutated too; afterwards all is as before."""
+    original = hudi_model.configuration.property_value
+    mutant = Mutant("test", ("PR-005",), "Nothing.", "configuration", "property_value", lambda _: lambda *_: "mutated")
+
+    with pytest.raises(ZeroDivisionError), mutated(mutant):
+        assert hudi_model.configuration.property_value({}, "hoodie.table.name") == "mutated"
+        raise ZeroDivisionError
+
+    assert hudi_model.configuration.property_value is original
