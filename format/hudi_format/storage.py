@@ -108,8 +108,9 @@ class LocalStorage:
         return sorted(self._walk(folder, recursive=recursive, skip=skip), key=lambda status: status.path)
 
     def list_folders(self, folder: str = "") -> list[str]:
-        """Folders directly below `folder`, links that leave the base left out."""
-        return sorted(_join(folder, entry.name) for entry in self._entries(folder) if self._is_folder(entry))
+        """Folders directly below `folder`."""
+        paths = ((entry, _join(folder, entry.name)) for entry in self._entries(folder))
+        return sorted(path for entry, path in paths if self._is_folder(entry, path))
 
     def read(self, path: str) -> bytes:
         """All bytes of a file."""
@@ -165,7 +166,7 @@ class LocalStorage:
     def _walk(self, folder: str, *, recursive: bool, skip: tuple[str, ...]) -> Iterator[FileStatus]:
         for entry in self._entries(folder):
             path = _join(folder, entry.name)
-            if entry.is_dir(follow_symlinks=False):
+            if self._is_folder(entry, path):
                 if recursive and path not in skip:
                     yield from self._walk(path, recursive=True, skip=skip)
             elif entry.is_file() and not entry.name.startswith(_TEMPORARY):
@@ -179,8 +180,13 @@ class LocalStorage:
         except (FileNotFoundError, NotADirectoryError):
             return []
 
-    def _is_folder(self, entry: os.DirEntry[str]) -> bool:
-        return entry.is_dir(follow_symlinks=False)
+    def _is_folder(self, entry: os.DirEntry[str], path: str) -> bool:
+        """Whether an entry is a folder; a link that leaves the table or leads back above itself is refused."""
+        if entry.is_symlink():
+            target = Path(self.resolve(path))
+            if target.is_dir() and Path(entry.path).is_relative_to(target):
+                raise _escapes(path)
+        return entry.is_dir()
 
 
 def open_storage(base: str | Path) -> Storage:
