@@ -1,1 +1,8 @@
 """Read Apache Hudi tables from PySpark, or from Arrow without Spark."""
+
+from hudi_spark.arrow_reading import read_arrow
+from hudi_spark.errors import DamagedLogWarning, HudiError, UnsupportedFeature
+from hudi_spark.readings import Readings
+#from hudi_spark.table import HudiTable
+
+__all__ = ["DamagedLogWarning", "HudiError", "Readings", "UnsupportedFeature", "read_arrow"]

@@ -1,0 +1,81 @@
+"""`read_arrow`: a table's rows without Spark."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from hudi_format.storage import Storage, open_storage
+
+from hudi_adapter.reasons import Reason
+from hudi_spark.errors import DamagedLogWarning, HudiError, SkippedBytes, typed_errors
+from hudi_spark.executors import run_in_process
+from hudi_spark.planning import Query, plan_query
+from hudi_spark.readings import Reading, Readings, readings_named
+from hudi_spark.tasks import SliceRows
+
+
+def read_arrow(
+    path: str | Path,
+    as_of: str | None = None,
+    columns: Sequence[str] | None = None,
+    filter: Any = None,  # noqa: A002 - the word that Arrow's readers use
+    *,
+    meta_columns: bool = False,
+    read_optimized: bool = False,
+    readings: Reading | Readings = "released",
+    configs: Mapping[str, str] | None = None,
+) -> pa.Table:
+    """The rows of a Hudi table, now or as of an instant.
+
+    `filter` is `[column, "="|"!="|"<"|"<="|">"|">="|"in"|"is_null"|"is_not_null", value]`, `["and"|"or", f, ...]`
+    or `["not", f]`. Skipped bytes of log files are reported as `DamagedLogWarning`.
+
+    Raises:
+        HudiError: the table or the request is refused; `reason` says why, the text what to do.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: RD-001, RD-009, RD-010, RD-012, RD-013, MF-002.
+
+    """
+    query = Query(as_of, columns, filter, meta_columns, read_optimized, readings_named(readings), configs or {})
+    answer = read_query(table_storage(path), query)
+    warn_of_damage(answer.skipped)
+    return answer.rows
+
+
+def read_query(storage: Storage, query: Query) -> SliceRows:
+    """The answer of a query, computed in this process.
+
+    Raises:
+        HudiError: the table or the request is refused.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    """
+    with typed_errors():
+        return run_in_process(plan_query(storage, query), storage)
+
+
+def table_storage(path: str | Path) -> Storage:
+    """The storage that holds a table.
+
+    Raises:
+        HudiError: NOT_A_TABLE for a path that no storage of this reader can hold.
+
+    Clauses: SL-001.
+
+    """
+    try:
+        return open_storage(path)
+    except ValueError as error:
+        raise HudiError(Reason.NOT_A_TABLE, "SL-001", str(error), str(path), hint="give a local path") from error
+
+
+def warn_of_damage(skipped: Sequence[SkippedBytes]) -> None:
+    """One `DamagedLogWarning` for each stretch of a log file that was skipped.
+
+    Clauses: RD-013.
+    """
+    for one in skipped:
+        warnings.warn(str(one), DamagedLogWarning, stacklevel=3)

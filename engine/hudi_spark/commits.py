@@ -1,0 +1,164 @@
+"""What the timeline's files say: commits that a query sees, pending compactions, cleans."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from hudi_format.commit_metadata import CommitMetadata, parse_commit_metadata
+from hudi_format.names import BaseFileName, parse_data_file_name
+from hudi_format.plans import parse_clean_metadata, parse_compaction_plan
+from hudi_format.storage import Storage
+
+from hudi_adapter.reasons import Reason
+from hudi_spark.errors import HudiError
+from hudi_spark.timeline import Axis, Instant, Timeline, visible_commits
+
+GroupId = tuple[str, str]
+"""Partition path and file id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A completed data action with what it says about its files.
+
+    Clauses: TL-015, TL-019, TL-020.
+    """
+
+    instant: Instant
+    metadata: CommitMetadata
+
+    def base_files(self) -> Mapping[GroupId, str]:
+        """Path of the base file that this commit wrote in each file group.
+
+        Clauses: RD-011, SL-008.
+        """
+        written = {}
+        for stat in self.metadata.write_stats:
+            path = PurePosixPath(stat.path or "")
+            name = parse_data_file_name(path.name)
+            if isinstance(name, BaseFileName):
+                partition = str(path.parent)
+                written["" if partition == "." else partition, name.file_id] = str(path)
+        return written
+
+    def replaced_groups(self) -> frozenset[GroupId]:
+        """File groups that this commit takes out of the table.
+
+        Clauses: RD-003.
+        """
+        replaced = self.metadata.replaced_file_ids.items()
+        return frozenset((partition, file_id) for partition, file_ids in replaced for file_id in file_ids)
+
+
+def load_commits(storage: Storage, timeline: Timeline, as_of: str | None, axis: Axis) -> tuple[Commit, ...]:
+    """The commits that a query sees, in completion order.
+
+    Raises:
+        FormatError: TIMELINE_FILE_CORRUPT when one does not parse or is empty; PATH_ESCAPES_TABLE.
+
+    Clauses: TL-013, TL-015, SL-007.
+
+    """
+    return tuple(_commit(storage, instant) for instant in visible_commits(timeline, as_of, axis))
+
+
+def replaced_groups(commits: tuple[Commit, ...]) -> frozenset[GroupId]:
+    """File groups that the commits take out of the table.
+
+    Clauses: RD-003.
+    """
+    empty: frozenset[GroupId] = frozenset()
+    return empty.union(*(commit.replaced_groups() for commit in commits))
+
+
+def newest_base_files(commits: tuple[Commit, ...]) -> dict[GroupId, str]:
+    """Path of the newest base file that the commits name for each file group.
+
+    Clauses: RD-004, RD-011.
+    """
+    newest: dict[GroupId, str] = {}
+    for commit in sorted(commits, key=lambda one: one.instant.requested):
+        newest.update(commit.base_files())
+    return newest
+
+
+def pending_compactions(storage: Storage, timeline: Timeline, as_of: str | None) -> dict[GroupId, tuple[str, ...]]:
+    """Instants of the pending compactions of each file group.
+
+    Raises:
+        FormatError: TIMELINE_FILE_CORRUPT when a plan does not parse; PATH_ESCAPES_TABLE.
+
+    Clauses: RD-008, SL-007.
+
+    """
+    pending: dict[GroupId, tuple[str, ...]] = {}
+    for instant in timeline.pending("compaction"):
+        if as_of is not None and instant.requested > as_of:
+            continue
+        for group in _compacted_groups(storage, instant):
+            pending[group] = (*pending.get(group, ()), instant.requested)
+    return pending
+
+
+def refuse_cleaned(storage: Storage, timeline: Timeline, as_of: str) -> None:
+    """Nothing when a completed clean kept what a query as of a time needs.
+
+    Raises:
+        HudiError: RANGE_NOT_RETAINED for a time before the earliest instant that a clean retained.
+        FormatError: TIMELINE_FILE_CORRUPT when a clean does not parse.
+
+    Clauses: RD-014.
+
+    """
+    for instant in timeline.completed("clean"):
+        earliest = parse_clean_metadata(storage.read(instant.file), instant.file).earliest_commit_to_retain
+        if earliest and as_of < earliest:
+            message = f"as of {as_of} is not retained: a clean kept what is needed from {earliest} on"
+            hint = f"ask for {earliest} or later"
+            raise HudiError(Reason.RANGE_NOT_RETAINED, "RD-014", message, instant.file, hint=hint)
+
+
+def is_cleaned(storage: Storage, timeline: Timeline, path: str) -> bool:
+    """Whether a completed clean says that it deleted a data file."""
+    name = path.rpartition("/")[2]
+    for instant in timeline.completed("clean"):
+        cleaned = parse_clean_metadata(storage.read(instant.file), instant.file).partition_metadata
+        if any(_deletes(deleted.success_delete_files, name) for deleted in cleaned.values()):
+            return True
+    return False
+
+
+def _commit(storage: Storage, instant: Instant) -> Commit:
+    metadata = parse_commit_metadata(storage.read(instant.file), instant.file)
+    for stat in metadata.write_stats:
+        if stat.path is not None:
+            refuse_escape(storage, stat.path)
+    return Commit(instant, metadata)
+
+
+def _compacted_groups(storage: Storage, instant: Instant) -> tuple[GroupId, ...]:
+    """Clauses: RD-008."""
+    file = instant.files.get("REQUESTED", instant.file)
+    operations = parse_compaction_plan(storage.read(file), file).operations
+    for operation in operations:
+        for name in (operation.partition_path, operation.data_file_path, *operation.delta_file_paths):
+            refuse_escape(storage, name or "")
+    return tuple((operation.partition_path or "", operation.file_id or "") for operation in operations)
+
+
+def refuse_escape(storage: Storage, path: str) -> None:
+    """Nothing when a path in the metadata stays below the table's base.
+
+    Raises:
+        FormatError: PATH_ESCAPES_TABLE.
+
+    Clauses: SL-007.
+
+    """
+    # Looking at the text first spares a system call for every file that the timeline names.
+    if path.startswith("/") or ".." in PurePosixPath(path).parts or "\0" in path or ":" in path:
+        storage.resolve(path)
+
+
+def _deletes(names: tuple[str, ...], name: str) -> bool:
+    return any(deleted.rpartition("/")[2] == name for deleted in names)

@@ -1,0 +1,53 @@
+"""A table's facts as values: timeline, slices, and what it is."""
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from hudi_spark.configuration import TableConfiguration, TableType
+from hudi_spark.merge_modes import MergeMode, merge_mode
+from hudi_spark.schemas import table_schema
+from hudi_spark.snapshots import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class TableInfo:
+    """What a table is.
+
+    Clauses: PR-002, PR-005, PR-006, MG-001, DM-003.
+    """
+
+    name: str
+    version: int
+    table_type: TableType
+    merge_mode: MergeMode
+    record_key: tuple[str, ...]
+    partition_by: tuple[str, ...]
+    ordering: tuple[str, ...]
+    schema: pa.Schema = field(hash=False)
+
+    def __str__(self) -> str:
+        keys = ", ".join(self.record_key) or "generated keys"
+        parts = f" by {', '.join(self.partition_by)}" if self.partition_by else ""
+        ordering = f" on {', '.join(self.ordering)}" if self.ordering else ""
+        columns = ", ".join(f"{column.name} {column.type}" for column in self.schema)
+        head = f"{self.name}: {self.table_type}, table version {self.version}, {self.merge_mode}{ordering}"
+        return f"{head}\nkey {keys}{parts}\n{columns}"
+
+
+def table_info(snapshot: Snapshot) -> TableInfo:
+    """What the table of a snapshot is.
+
+    Clauses: MG-001, DM-003.
+    """
+    configuration: TableConfiguration = snapshot.configuration
+    return TableInfo(
+        name=configuration.name,
+        version=configuration.version,
+        table_type=configuration.table_type,
+        merge_mode=merge_mode(configuration),
+        record_key=configuration.record_key,
+        partition_by=configuration.partition_by,
+        ordering=configuration.ordering,
+        schema=table_schema(snapshot.commits, configuration),
+    )

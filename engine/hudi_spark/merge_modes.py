@@ -1,0 +1,140 @@
+"""Which merge mode a table has, inferred from its properties."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from hudi_adapter.reasons import Reason
+from hudi_spark.configuration import PROPERTIES_FILE, TableConfiguration
+from hudi_spark.errors import HudiError, UnsupportedFeature
+
+MergeMode = Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM"]
+
+_STRATEGIES: Mapping[str, MergeMode] = {
+    "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5": "EVENT_TIME_ORDERING",
+    "ce9acb64-bde0-424c-9b91-f6ebba25356d": "COMMIT_TIME_ORDERING",
+}
+_PAYLOADS: Mapping[str, MergeMode] = {
+    "DefaultHoodieRecordPayload": "EVENT_TIME_ORDERING",
+    "EventTimeAvroPayload": "EVENT_TIME_ORDERING",
+    "OverwriteWithLatestAvroPayload": "COMMIT_TIME_ORDERING",
+}
+# Payloads that Apache Hudi ships and this reader does not merge yet.
+_UNBUILT_PAYLOADS = frozenset(
+    {
+        "OverwriteNonDefaultsWithLatestAvroPayload",
+        "PartialUpdateAvroPayload",
+        "AWSDmsAvroPayload",
+        "PostgresDebeziumAvroPayload",
+        "MySqlDebeziumAvroPayload",
+        "ExpressionPayload",
+        "HoodieMetadataPayload",
+        "HoodieJsonPayload",
+        "EmptyHoodieRecordPayload",
+    }
+)
+_PROPERTY = "hoodie.record.merge.property."
+_DELETE_FIELD = "hoodie.payload.delete.field"
+_DELETE_MARKER = "hoodie.payload.delete.marker"
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRule:
+    """How versions of a record compete.
+
+    `delete_field` and `delete_marker` name a column and the value with which a data record is a delete.
+
+    Clauses: MG-001, MG-008, MG-012.
+    """
+
+    mode: MergeMode
+    ordering: tuple[str, ...]
+    delete_field: str | None = None
+    delete_marker: str | None = None
+
+    @property
+    def compares_event_time(self) -> bool:
+        """Whether ordering values are compared at all."""
+        return self.mode == "EVENT_TIME_ORDERING" and bool(self.ordering)
+
+
+def merge_rule(configuration: TableConfiguration, configs: Mapping[str, str] | None = None) -> MergeRule:
+    """The rule by which records of a table merge; `configs` may name the delete marker.
+
+    Clauses: MG-001, MG-008, MG-009, MG-012.
+    """
+    properties = {**(configs or {}), **configuration.properties}
+    return MergeRule(
+        mode=merge_mode(configuration),
+        ordering=configuration.ordering,
+        delete_field=properties.get(_PROPERTY + _DELETE_FIELD) or properties.get(_DELETE_FIELD),
+        delete_marker=properties.get(_PROPERTY + _DELETE_MARKER) or properties.get(_DELETE_MARKER),
+    )
+
+
+def merge_mode(configuration: TableConfiguration) -> MergeMode:
+    """The merge mode: the payload class decides in version 6, the persisted mode from version 8 on.
+
+    Clauses: MG-001, MG-009, MG-012.
+    """
+    persisted = configuration.properties.get("hoodie.record.merge.mode", "").strip()
+    by_payload = _of_payload(configuration.payload_class)
+    if configuration.has_completion_times:
+        if persisted in ("COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"):
+            return _known(persisted)
+        return by_payload or _of_strategy(configuration) or _default(persisted, configuration)
+    return by_payload or _known(persisted) or _of_strategy(configuration) or _default("", configuration)
+
+
+def refuse_unbuilt_merging(configuration: TableConfiguration) -> None:
+    """Nothing when this reader can merge the table's records.
+
+    Raises:
+        UnsupportedFeature: a payload of Apache Hudi, or partial updates, that are not built.
+        HudiError: MERGER_UNKNOWN for any other custom merging.
+
+    Clauses: MG-001, MG-012.
+
+    """
+    partial = configuration.properties.get("hoodie.table.partial.update.mode", "").strip()
+    if partial not in ("", "NONE"):
+        raise UnsupportedFeature("partial-update", f"hoodie.table.partial.update.mode={partial}")
+    if merge_mode(configuration) != "CUSTOM":
+        return
+    payload = (configuration.payload_class or "").rpartition(".")[2]
+    if payload in _UNBUILT_PAYLOADS:
+        raise UnsupportedFeature(f"payload-{payload}")
+    hint = "read the table with the writer's own merger"
+    what = payload or configuration.properties.get("hoodie.record.merge.strategy.id", "no strategy id")
+    raise HudiError(Reason.MERGER_UNKNOWN, "MG-001", f"no merger is known for {what}", PROPERTIES_FILE, hint=hint)
+
+
+def _of_payload(payload_class: str | None) -> MergeMode | None:
+    if payload_class is None:
+        return None
+    return _PAYLOADS.get(payload_class.rpartition(".")[2], "CUSTOM")
+
+
+def _of_strategy(configuration: TableConfiguration) -> MergeMode | None:
+    """The old key of version 6 names the event time strategy in every table, so it is not asked."""
+    strategy = configuration.properties.get("hoodie.record.merge.strategy.id", "").strip()
+    return _STRATEGIES.get(strategy, "CUSTOM") if strategy else None
+
+
+def _known(persisted: str) -> MergeMode | None:  # type: ignore[return]
+    match persisted:
+        case "COMMIT_TIME_ORDERING":
+            return "COMMIT_TIME_ORDERING"
+        case "EVENT_TIME_ORDERING":
+            return "EVENT_TIME_ORDERING"
+        case "CUSTOM":
+            return "CUSTOM"
+        case _:
+            return None
+
+
+def _default(persisted: str, configuration: TableConfiguration) -> MergeMode:
+    """Clauses: MG-001."""
+    if persisted == "CUSTOM":
+        return "CUSTOM"
+    return "EVENT_TIME_ORDERING" if configuration.ordering else "COMMIT_TIME_ORDERING"

@@ -1,0 +1,31 @@
+"""Where the text and the released implementation differ, which of the two this reader follows."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Reading = Literal["released", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """One reading for each clause that has two.
+
+    `log_order`: logs of a slice by requested time (released) or by completion time (text).
+    `time_travel`: as-of compares requested times (released) or completion times (text).
+
+    Clauses: RD-007, RD-010.
+    """
+
+    log_order: Reading = "released"
+    time_travel: Reading = "released"
+
+
+RELEASED = Readings()
+TEXT = Readings(log_order="text", time_travel="text")
+
+
+def readings_named(reading: Reading | Readings) -> Readings:
+    """All clauses by one word, or as given."""
+    if isinstance(reading, Readings):
+        return reading
+    return {"released": RELEASED, "text": TEXT}[reading]

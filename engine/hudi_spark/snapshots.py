@@ -1,0 +1,158 @@
+"""A table as a query sees it: configuration, timeline, commits, and the file slices to read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hudi_format.storage import Storage
+
+from hudi_adapter.instants import InstantFormError, normal_instant
+from hudi_adapter.reasons import Reason
+from hudi_spark.commits import (
+    Commit,
+    GroupId,
+    is_cleaned,
+    load_commits,
+    newest_base_files,
+    pending_compactions,
+    refuse_cleaned,
+    replaced_groups,
+)
+from hudi_spark.configuration import TableConfiguration, load_configuration
+from hudi_spark.errors import HudiError
+from hudi_spark.readings import Readings
+from hudi_spark.slicing import (
+    FileGroup,
+    FileSlice,
+    SlicingRules,
+    completion_times,
+    latest_base_slice,
+    latest_slice,
+    list_file_groups,
+)
+from hudi_spark.timeline import Timeline, Visibility, load_timeline, visibility
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a query at one read time sees.
+
+    Clauses: RD-001.
+    """
+
+    configuration: TableConfiguration
+    timeline: Timeline
+    commits: tuple[Commit, ...]
+    visibility: Visibility
+    slices: tuple[FileSlice, ...]
+
+
+def load_snapshot(
+    storage: Storage, readings: Readings, as_of: str | None = None, *, read_optimized: bool = False
+) -> Snapshot:
+    """The newest state of a table, or its state as of a time.
+
+    Raises:
+        HudiError: the reasons of a refused table; RANGE_NOT_RETAINED; INSTANT_MALFORMED for a senseless time.
+        FormatError: what a file of the timeline breaks.
+        UnsupportedFeature: a table that this reader cannot read yet.
+
+    Clauses: RD-001, RD-002, RD-003, RD-009, RD-010, RD-014.
+
+    """
+    time = as_of_time(as_of)
+    configuration = load_configuration(storage)
+    timeline = load_timeline(storage, configuration)
+    if time is not None:
+        refuse_cleaned(storage, timeline, time)
+    axis = "completed" if readings.time_travel == "text" else "requested"
+    commits = load_commits(storage, timeline, time, axis)
+    seen = visibility(timeline, time, axis)
+    found = _Slices(storage, configuration, timeline, commits, seen, readings)
+    return Snapshot(configuration, timeline, commits, seen, found.slices(read_optimized=read_optimized))
+
+
+def as_of_time(text: str | None) -> str | None:
+    """The instant to travel to, in 17 digits.
+
+    Raises:
+        HudiError: INSTANT_MALFORMED.
+
+    Clauses: TM-001, TM-002.
+
+    """
+    if text is None:
+        return None
+    try:
+        return normal_instant(text)
+    except InstantFormError as error:
+        hint = "give 17 digits, yyyyMMddHHmmssSSS, or 14"
+        raise HudiError(Reason.INSTANT_MALFORMED, "TM-001", str(error), hint=hint) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Slices:
+    """Finds the slices of a snapshot."""
+
+    storage: Storage
+    configuration: TableConfiguration
+    timeline: Timeline
+    commits: tuple[Commit, ...]
+    visibility: Visibility
+    readings: Readings
+
+    def slices(self, *, read_optimized: bool) -> tuple[FileSlice, ...]:
+        """The slice to read of each file group, ordered by partition and file id.
+
+        Clauses: RD-003, RD-004, RD-008, RD-009.
+        """
+        replaced = replaced_groups(self.commits)
+        groups = {id_: group for id_, group in list_file_groups(self.storage).items() if id_ not in replaced}
+        chosen = self._chosen(groups, base_only=read_optimized or self._is_copy_on_write())
+        self._refuse_missing(groups, chosen, replaced)
+        return tuple(chosen[id_] for id_ in sorted(chosen))
+
+    def _is_copy_on_write(self) -> bool:
+        """Clauses: TT-001, TT-002."""
+        return self.configuration.table_type == "COPY_ON_WRITE"
+
+    def _chosen(self, groups: dict[GroupId, FileGroup], *, base_only: bool) -> dict[GroupId, FileSlice]:
+        rules = self._rules()
+        if base_only:
+            slices = {id_: latest_base_slice(id_, group, rules) for id_, group in groups.items()}
+        else:
+            pending = pending_compactions(self.storage, self.timeline, self.visibility.limit)
+            slices = {id_: latest_slice(id_, group, pending.get(id_, ()), rules) for id_, group in groups.items()}
+        return {id_: found for id_, found in slices.items() if found is not None}
+
+    def _rules(self) -> SlicingRules:
+        return SlicingRules(
+            visibility=self.visibility,
+            completions=completion_times(self.timeline),
+            logs_by_completion=self.configuration.has_completion_times,
+            text_order=self.readings.log_order == "text",
+        )
+
+    def _refuse_missing(
+        self, groups: dict[GroupId, FileGroup], chosen: dict[GroupId, FileSlice], replaced: Sequence[GroupId] | frozenset[GroupId]
+    ) -> None:
+        """Clauses: RD-011, RD-014."""
+        for id_, path in newest_base_files(self.commits).items():
+            present = id_ in groups and any(base.path == path for base in groups[id_].base_files)
+            if id_ in replaced or present:
+                continue
+            found = chosen.get(id_)
+            if found is not None and found.base_file is not None and found.base_instant > _instant_of(path):
+                continue
+            raise self._missing(path)
+
+    def _missing(self, path: str) -> HudiError:
+        if self.visibility.limit is not None and is_cleaned(self.storage, self.timeline, path):
+            message = f"as of {self.visibility.limit} needs a base file that a clean deleted"
+            return HudiError(Reason.RANGE_NOT_RETAINED, "RD-014", message, path, hint="ask for a later instant")
+        message = "the timeline names the base file and storage lacks it"
+        hint = "restore the file, or restore the table to a savepoint"
+        return HudiError(Reason.BASE_FILE_MISSING, "RD-011", message, path, hint=hint)
+
+
+def _instant_of(path: str) -> str:
+    return path.rpartition("_")[2].partition(".")[0]
