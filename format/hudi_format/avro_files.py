@@ -41,7 +41,8 @@ def read_container(
     with refusing(reason, clause, file, None, "the header's schema is no text"):
         text = metadata["avro.schema"].decode()
     schema = parse_avro_schema(text, file, reason)
-    readable = reading_schema(schema)
+    with refusing(reason, clause, file, None, "the header's schema cannot be read by"):
+        readable = reading_schema(schema)
     records: list[dict[str, Any]] = []
     while not cursor.at_end():
         count, offset, block = cursor.block(codec)

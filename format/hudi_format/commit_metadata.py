@@ -239,8 +239,7 @@ def _json_stat(stat: dict[str, Any]) -> dict[str, Any]:
         ordered["runtimeStats"] = {name: stat["runtimeStats"][name] for name in _JSON_RUNTIME_ORDER}
     if stat["logVersion"] is not None:
         ordered |= {name: stat[name] for name in _JSON_LOG_STAT_ORDER} | {"recordsStats": {"val": None}}
-    known = {*_JSON_STAT_ORDER, *_JSON_LOG_STAT_ORDER}
-    return ordered | {name: value for name, value in stat.items() if name not in known and value is not None}
+    return ordered | {name: value for name, value in stat.items() if name not in ordered and value is not None}
 
 
 def _counted(name: str, value: Any) -> Any:

@@ -8,6 +8,7 @@ Parquet     a whole Parquet file
 import io
 import struct
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,7 +53,10 @@ def decode_avro_records(block: RawBlock, file: str) -> list[dict[str, Any]]:
     Clauses: LF-007, LF-013.
 
     """
-    return _decode(block, reading_schema(_block_schema(block, file)), file)
+    schema = _block_schema(block, file)
+    with _refusing_schema(file):
+        readable = reading_schema(schema)
+    return _decode(block, readable, file)
 
 
 def decode_avro_arrow(block: RawBlock, file: str) -> pa.Table:
@@ -67,7 +71,9 @@ def decode_avro_arrow(block: RawBlock, file: str) -> pa.Table:
     """
     schema = _block_schema(block, file)
     target = arrow_schema(schema, file)
-    records = _decode(block, raw_reading_schema(schema), file)
+    with _refusing_schema(file):
+        readable = raw_reading_schema(schema)
+    records = _decode(block, readable, file)
     with refusing(Reason.LOG_CONTENT_CORRUPT, "LF-013", file, block.content_offset, "a value does not fit its type"):
         columns = [pa.array([record[field.name] for record in records], field.type) for field in target]
         table = pa.Table.from_arrays(columns, schema=target)
@@ -193,6 +199,10 @@ def _block_schema(block: RawBlock, file: str) -> dict[str, Any]:
     if text is None:
         raise _corrupt("LF-007", file, block.offset, "the data block has no schema in its header")
     return record_schema(text, file, Reason.LOG_CONTENT_CORRUPT)
+
+
+def _refusing_schema(file: str) -> AbstractContextManager[None]:
+    return refusing(Reason.LOG_CONTENT_CORRUPT, "LF-007", file, None, "the schema cannot be read by")
 
 
 def _decode(block: RawBlock, schema: Any, file: str) -> list[Any]:

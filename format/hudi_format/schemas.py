@@ -6,7 +6,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from hudi_format.avro_schemas import AvroSchema, full_name, parse_avro_schema, record_schema, schema_text
-from hudi_format.errors import FormatError, Reason, UnsupportedFormat
+from hudi_format.errors import FormatError, Reason, UnsupportedFormat, refusing
 
 META_FIELDS: Final = (
     "_hoodie_commit_time",
@@ -51,7 +51,8 @@ def arrow_schema(avro: AvroSchema | str, file: str = "schema") -> pa.Schema:
 
     """
     parsed = record_schema(avro if isinstance(avro, str) else schema_text(avro), file)
-    return pa.schema(_ArrowTypes(file).fields(parsed, ""))
+    with refusing(Reason.SCHEMA_INCOMPATIBLE, "LF-007", file, None, "the schema has no column form"):
+        return pa.schema(_ArrowTypes(file).fields(parsed, ""))
 
 
 def with_meta_fields(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,7 +89,7 @@ class _ArrowTypes:
         fields = []
         for field in record["fields"]:
             kind, nullable = self.type_of(field["type"], inner)
-            fields.append(pa.field(field["name"], kind, nullable=nullable))
+            fields.append(pa.field(field["name"], kind, nullable=nullable or kind == pa.null()))
         return fields
 
     def type_of(self, schema: AvroSchema, namespace: str) -> tuple[pa.DataType, bool]:

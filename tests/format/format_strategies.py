@@ -12,7 +12,7 @@ TOKENS = st.builds("{}-{}-{}".format, *[st.integers(0, 10**6)] * 3)
 FILE_IDS = st.from_regex(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9]", fullmatch=True)
 LONGS = st.integers(-(2**63), 2**63 - 1)
 INSTANT_VALUES = st.datetimes(
-    datetime.datetime(1900, 1, 1), datetime.datetime(2200, 1, 1), timezones=st.just(datetime.timezone.utc)
+    datetime.datetime(1900, 1, 1), datetime.datetime(2200, 1, 1), timezones=st.just(datetime.UTC)
 )
 LOCAL_VALUES = st.datetimes(datetime.datetime(1900, 1, 1), datetime.datetime(2200, 1, 1))
 

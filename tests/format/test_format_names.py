@@ -1,9 +1,7 @@
 """Names: what is written is read back, foreign names are left alone, half instants are refused."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
+from format_strategies import FILE_IDS, INSTANTS, TOKENS
 from hudi_format.errors import FormatError, Reason
 from hudi_format.names import (
     ACTIONS,
@@ -18,7 +16,8 @@ from hudi_format.names import (
     parse_timeline_file_name,
     timeline_file_name,
 )
-from format_strategies import FILE_IDS, INSTANTS, TOKENS
+from hypothesis import given
+from hypothesis import strategies as st
 
 T, C = "20250101000000000", "20250101000000001"
 
@@ -28,9 +27,7 @@ def test_base_file_names_round_trip(name):
     assert parse_data_file_name(str(name)) == name
 
 
-@given(
-    st.builds(LogFileName, FILE_IDS, INSTANTS, st.integers(1, 10**6), st.one_of(st.none(), TOKENS), st.booleans())
-)
+@given(st.builds(LogFileName, FILE_IDS, INSTANTS, st.integers(1, 10**6), st.one_of(st.none(), TOKENS), st.booleans()))
 def test_log_file_names_round_trip(name):
     assert parse_data_file_name(str(name)) == name
 

@@ -3,11 +3,10 @@
 import zlib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from hudi_format.errors import FormatError, Reason
 from hudi_format.properties import check_checksum, parse_properties, serialise_properties, table_checksum
+from hypothesis import given
+from hypothesis import strategies as st
 
 
 @given(st.dictionaries(st.text(st.characters(codec="utf-8")), st.text(st.characters(codec="utf-8")), max_size=6))

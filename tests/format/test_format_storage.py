@@ -4,7 +4,6 @@ import threading
 from pathlib import Path
 
 import pytest
-
 from hudi_format.errors import FormatError, Reason
 from hudi_format.storage import open_storage
 

@@ -1,0 +1,175 @@
+"""Base files: rows, pushdown, footers, the bloom filter, damage."""
+
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from format_strategies import TEXT
+from hudi_format.base_files import (
+    AVRO_SCHEMA_KEY,
+    BLOOM_FILTER_KEY,
+    BLOOM_TYPE_KEY,
+    MAXIMUM_KEY,
+    MINIMUM_KEY,
+    base_file_footer,
+    read_base_file,
+    write_base_file,
+)
+from hudi_format.bloom_filters import (
+    BloomFilter,
+    bits_and_hashes,
+    build_bloom_filter,
+    decode_bloom_filter,
+    encode_bloom_filter,
+)
+from hudi_format.errors import FormatError, Reason, UnsupportedFormat
+from hudi_format.schemas import META_FIELDS
+from hudi_format.storage import LocalStorage
+from hypothesis import given
+from hypothesis import strategies as st
+
+SCHEMA = {"type": "record", "name": "trips_record", "namespace": "hoodie.trips", "fields": []}
+
+
+def rows(count, **columns):
+    meta = {name: [f"{name}{number:05}" for number in range(count)] for name in META_FIELDS}
+    return pa.table(meta | {"n": list(range(count)), "text": ["x" * 50] * count} | columns)
+
+
+@pytest.fixture
+def storage(tmp_path):
+    return LocalStorage(tmp_path)
+
+
+def test_rows_are_read_back(storage):
+    storage.put("p=süd/a b.parquet", write_base_file(rows(3), SCHEMA))
+    assert read_base_file(storage, "p=süd/a b.parquet").equals(rows(3))
+
+
+def test_columns_come_in_the_order_asked_for_and_absent_ones_are_left_out(storage):
+    storage.put("a.parquet", write_base_file(rows(3), SCHEMA))
+    assert read_base_file(storage, "a.parquet", ["text", "absent", "n"]).column_names == ["text", "n"]
+    filtered = read_base_file(storage, "a.parquet", ["text"], pc.field("n") > 1)
+    assert (filtered.column_names, filtered.num_rows) == (["text"], 1)
+    assert read_base_file(storage, "a.parquet", []).num_rows == 3
+
+
+def test_a_filter_on_an_absent_column_is_the_callers_mistake(storage):
+    storage.put("a.parquet", write_base_file(rows(3), SCHEMA))
+    with pytest.raises(ValueError, match="absent"):
+        read_base_file(storage, "a.parquet", None, pc.field("absent") > 1)
+
+
+class CountingStorage(LocalStorage):
+    read_bytes = 0
+
+    def read_range(self, path, offset, length):
+        data = super().read_range(path, offset, length)
+        self.read_bytes += len(data)
+        return data
+
+
+def test_row_groups_and_columns_that_are_not_needed_are_not_read(tmp_path):
+    storage = CountingStorage(tmp_path)
+    text = [f"{number:050}" for number in range(10_000)]
+    storage.put("a.parquet", write_base_file(rows(10_000, text=text), SCHEMA, rows_a_group=1000, bloom_entries=0))
+
+    def cost(columns, row_filter):
+        storage.read_bytes = 0
+        read_base_file(storage, "a.parquet", columns, row_filter)
+        return storage.read_bytes
+
+    everything = cost(None, None)
+    assert cost(["n"], None) < everything / 4
+    assert cost(None, pc.field("n") >= 9500) < everything / 4
+
+
+def test_the_footer_tells_schema_key_range_and_filter(storage):
+    storage.put("a.parquet", write_base_file(rows(100), SCHEMA, rows_a_group=40, extra_keys={"x": "y"}))
+    footer = base_file_footer(storage, "a.parquet")
+    assert (footer.rows, footer.row_groups, footer.keys["x"]) == (100, 3, "y")
+    assert footer.keys[AVRO_SCHEMA_KEY].startswith('{"type":"record"')
+    assert footer.keys[MINIMUM_KEY] == "_hoodie_record_key00000"
+    assert footer.keys[MAXIMUM_KEY] == "_hoodie_record_key00099"
+    bloom = decode_bloom_filter(footer.keys[BLOOM_FILTER_KEY], footer.keys[BLOOM_TYPE_KEY], "f")
+    assert all(bloom.may_contain(f"_hoodie_record_key{number:05}") for number in range(100))
+    assert not bloom.may_contain("other")
+
+
+def test_the_key_range_has_the_order_of_java_strings(storage):
+    keys = ["\ufffd", "\U0001f600"]
+    table = rows(2).set_column(2, "_hoodie_record_key", pa.array(keys))
+    storage.put("a.parquet", write_base_file(table, SCHEMA))
+    found = base_file_footer(storage, "a.parquet").keys
+    assert (found[MINIMUM_KEY], found[MAXIMUM_KEY]) == ("\U0001f600", "\ufffd")
+
+
+@pytest.mark.parametrize("table", [rows(2).set_column(2, "_hoodie_record_key", pa.array(["", None])), rows(0)])
+def test_without_keys_there_is_no_key_range(storage, table):
+    storage.put("a.parquet", write_base_file(table, SCHEMA))
+    assert MINIMUM_KEY not in base_file_footer(storage, "a.parquet").keys
+    assert read_base_file(storage, "a.parquet").num_rows == table.num_rows
+
+
+def test_the_same_rows_give_the_same_bytes_in_another_process():
+    program = (
+        "import hashlib, pyarrow as pa; from hudi_format.base_files import write_base_file as w;"
+        "t = pa.table({'_hoodie_record_key': ['a', 'b'], 'n': [1, 2]});"
+        "print(hashlib.sha256(w(t, {'type': 'record'}, extra_keys={'k': 'v', 'l': 'w'})).hexdigest())"
+    )
+    seeds = ("1", "2")
+    command = [sys.executable, "-c", program]
+    digests = {
+        subprocess.run(command, env={"PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout for seed in seeds
+    }
+    assert len(digests) == 1
+
+
+def test_a_missing_base_file_is_named(storage):
+    for use in (read_base_file, base_file_footer):
+        with pytest.raises(FormatError) as caught:
+            use(storage, "p/absent.parquet")
+        assert (caught.value.reason, caught.value.file) == (Reason.BASE_FILE_MISSING, "p/absent.parquet")
+
+
+@pytest.mark.parametrize(("name", "feature"), [("a.orc", "base-orc"), ("a.hfile", "base-hfile")])
+def test_formats_that_are_not_built_are_named(storage, name, feature):
+    with pytest.raises(UnsupportedFormat) as caught:
+        read_base_file(storage, name)
+    assert caught.value.feature == feature
+
+
+@pytest.mark.parametrize("data", [b"", b"PAR1", b"PAR1" * 10, b"no parquet at all", b"PAR1\xff\xff\xff\x7fPAR1"])
+def test_a_base_file_that_does_not_parse_is_refused(storage, data):
+    storage.put("a.parquet", data)
+    for use in (read_base_file, base_file_footer):
+        with pytest.raises(FormatError) as caught:
+            use(storage, "a.parquet")
+        assert caught.value.reason == Reason.BASE_FILE_CORRUPT
+
+
+@pytest.mark.parametrize(("entries", "bits"), [(60_000, 2_587_966), (10_000, 431_328), (50, 2_157)])
+def test_filter_sizes_are_those_of_real_files(entries, bits):
+    assert bits_and_hashes(entries, 1e-9) == (bits, 30)
+
+
+@given(st.lists(TEXT, max_size=30, unique=True), st.integers(1, 20))
+def test_a_filter_knows_every_key_and_survives_the_footer(keys, entries):
+    bloom = build_bloom_filter(keys, entries)
+    assert len(bloom.rows) == max(1, -(-len(keys) // entries))
+    assert all(bloom.may_contain(key) for key in keys)
+    assert decode_bloom_filter(encode_bloom_filter(bloom), "DYNAMIC_V0", "f") == bloom
+
+
+def test_a_simple_filter_is_read_too():
+    simple = BloomFilter(30, 100, (bytes(13),))
+    assert decode_bloom_filter(encode_bloom_filter(simple), "SIMPLE", "f") == simple
+
+
+@given(st.text() | st.binary().map(lambda data: __import__("base64").b64encode(data).decode()))
+def test_a_text_that_is_no_filter_is_refused(text):
+    for type_code in ("SIMPLE", "DYNAMIC_V0", "OTHER"):
+        with pytest.raises(FormatError):
+            decode_bloom_filter(text, type_code, "f")
