@@ -16,10 +16,12 @@ from hudi_model.files import CorruptBlock, DataBlock
 from hudi_model.records import Damaged, UnsupportedContent
 from hudi_model.rejection import Reason
 from hudi_model.tables import Table
+from hudi_model.time import InstantTime
 from hudi_model.timeline import Action, CommitMetadata, OtherContent, State, TimelineEntry
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+Write = tuple[str, list[str], int, State]
 LAYOUTS = [
     Layout(version, merge_on_read=merge_on_read, partition_by=partition)
     for version in (6, 8, 9)
@@ -40,16 +42,16 @@ WRITES = st.lists(
 )
 
 
-def _written(layout: Layout, writes: list[tuple[str, list[str], int, State]]) -> Table:
+def _written(layout: Layout, writes: list[Write]) -> Table:
     table = GoldenTable("v0/property", layout)
     table.insert(second(1), fleet(10)[:7])
-    for number, (kind, keys, ts, state) in enumerate(writes):
-        at = second(2 + number)
-        _write(table, kind, keys, ts, state, at)
+    for number, write in enumerate(writes):
+        _write(table, second(2 + number), write)
     return table.state()
 
 
-def _write(table: GoldenTable, kind: str, keys: list[str], ts: int, state: State, at: str) -> None:
+def _write(table: GoldenTable, at: InstantTime, write: Write) -> None:
+    kind, keys, ts, state = write
     group: Group = table.home(ride(keys[0], ts))
     match kind:
         case "insert":
@@ -94,7 +96,7 @@ def _bytes(folder: Path) -> dict[str, bytes]:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(layout=st.sampled_from(LAYOUTS), writes=WRITES)
-def test_what_is_stored_is_loaded_again(layout: Layout, writes: list[tuple[str, list[str], int, State]]) -> None:
+def test_what_is_stored_is_loaded_again(layout: Layout, writes: list[Write]) -> None:
     """Property: load(store(state)) == state, for tables of every version, type and partitioning."""
     state = _written(layout, writes)
     with TemporaryDirectory() as folder:
@@ -104,7 +106,7 @@ def test_what_is_stored_is_loaded_again(layout: Layout, writes: list[tuple[str, 
 
 @settings(max_examples=10, deadline=None)
 @given(layout=st.sampled_from(LAYOUTS), writes=WRITES)
-def test_storing_twice_gives_the_same_bytes(layout: Layout, writes: list[tuple[str, list[str], int, State]]) -> None:
+def test_storing_twice_gives_the_same_bytes(layout: Layout, writes: list[Write]) -> None:
     """Property: bytes are a function of the state, so golden tables can be rebuilt and compared."""
     state = _written(layout, writes)
     with TemporaryDirectory() as first, TemporaryDirectory() as second_folder:

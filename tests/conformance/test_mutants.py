@@ -1,6 +1,5 @@
 """Mutants break one rule each, put everything back, and none of them is beyond the corpus."""
 
-import random
 from pathlib import Path
 
 import hudi_model.configuration
@@ -14,7 +13,7 @@ from hudi_conformance.mutants.registry import Mutant
 
 ROOT = Path(__file__).parents[2]
 CASES = load_cases(ROOT)
-SAMPLED = 24
+STEP = max(1, len(CASES) // 24)
 
 
 def _question(case: Case) -> Question:
@@ -41,9 +40,9 @@ def test_every_mutant_is_killed_by_a_case(name: str) -> None:
     assert killed(state, _question(case), expected(state, _question(case)), [MUTANTS[name]]) == [name]
 
 
-@pytest.mark.parametrize("case", random.Random(7).sample(CASES, min(SAMPLED, len(CASES))), ids=lambda case: case.id)
+@pytest.mark.parametrize("case", CASES[::STEP], ids=lambda case: case.id)
 def test_cases_kill_what_they_name(case: Case) -> None:
-    """A sample; the builder holds every case to it."""
+    """A sample, evenly spread; the builder holds every case to it."""
     state = load(case.table.folder / "table")
     named = [MUTANTS[name] for name in case.kills]
 
@@ -55,8 +54,7 @@ def test_a_mutant_replaces_its_function_wherever_the_model_holds_it_and_goes_wit
     original = hudi_model.configuration.property_value
     mutant = Mutant("test", ("PR-005",), "Nothing.", "configuration", "property_value", lambda _: lambda *_: "mutated")
 
-    with pytest.raises(ZeroDivisionError), mutated(mutant):
+    with mutated(mutant):
         assert hudi_model.configuration.property_value({}, "hoodie.table.name") == "mutated"
-        raise ZeroDivisionError
 
     assert hudi_model.configuration.property_value is original

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hudi_conformance.bridge import store
+from hudi_conformance.bridge import load, store
 from hudi_conformance.golden import manifest, toml_text
 from hudi_conformance.golden.cases import Case, GoldenError, answered, write_cases
 from hudi_conformance.golden.questions import RECIPES, WRITTEN, Recipe, WrittenRecipe
@@ -71,7 +71,7 @@ def _build_recipe(root: Path, recipe: Recipe, report: Report) -> Built:
 def _ask_written(root: Path, asked: WrittenRecipe, report: Report) -> Built:
     folder = root / asked.id
     shutil.rmtree(folder / "expected", ignore_errors=True)
-    cases = answered(asked.id, folder / "table", asked.made().questions)
+    cases = answered(asked.id, folder / "table", asked.made(load(folder / "table")).questions)
     write_cases(folder, asked.given, f"{asked.ask.__module__}:{asked.ask.__name__}", cases)
     if not (folder / manifest.MANIFEST).exists():
         _write_manifest(folder, None)

@@ -5,6 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hudi_model.tables import Table
+from hudi_model.time import InstantTime
+from hudi_model.timeline import Action, State
+
 from hudi_conformance.golden.layout import Layout
 from hudi_conformance.golden.operations import Operations
 
@@ -138,10 +142,18 @@ def golden(
 
 
 class WrittenTable(Asking):
-    """A table that Apache Hudi wrote: only questions are declared, its bytes stand."""
+    """A table that Apache Hudi wrote: only questions are declared, its bytes stand.
 
-    def __init__(self) -> None:
+    `commits` are the instants of its completed data actions, as requested, oldest first.
+    """
+
+    def __init__(self, commits: tuple[InstantTime, ...]) -> None:
         self.questions = []
+        self.commits = commits
+
+    def after(self, number: int) -> InstantTime:
+        """The millisecond before the n-th commit but one was requested: what stood when the n-th had completed."""
+        return InstantTime(str(int(self.commits[number + 1]) - 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +164,17 @@ class WrittenRecipe:
     given: str
     ask: Callable[[WrittenTable], None]
 
-    def made(self) -> WrittenTable:
-        """The questions."""
-        table = WrittenTable()
+    def made(self, state: Table) -> WrittenTable:
+        """The questions, which may name the instants of the table."""
+        table = WrittenTable(_commits(state))
         self.ask(table)
         return table
+
+
+def _commits(state: Table) -> tuple[InstantTime, ...]:
+    actions = (Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT)
+    done = {entry.requested for entry in state.timeline if entry.state is State.COMPLETED and entry.action in actions}
+    return tuple(sorted(done))
 
 
 WRITTEN: dict[str, WrittenRecipe] = {}
