@@ -6,6 +6,8 @@ from typing import Any
 
 from hudi_adapter.java import set_java_home
 
+from hudi_conformance.peers.notices import settings_text
+
 _SETTINGS = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
     "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
@@ -35,12 +37,14 @@ def start_session(jar: Path, scratch: Path) -> Any:
     prepare_environment()
     from pyspark.sql import SparkSession  # noqa: PLC0415  Java must be chosen before
 
-    options = f"{_JAVA_OPTIONS} -Dderby.system.home={scratch} -Djava.io.tmpdir={scratch}"
+    logging = scratch / "log4j2.properties"
+    logging.write_text(settings_text(scratch), encoding="utf-8")
+    places = f"-Dderby.system.home={scratch} -Djava.io.tmpdir={scratch} -Dlog4j2.configurationFile={logging.as_uri()}"
     builder = SparkSession.builder.master("local[2]").appName("hudi-conformance-peer")
     for key, value in _SETTINGS.items():
         builder = builder.config(key, value)
     session = (
-        builder.config("spark.driver.extraJavaOptions", options)
+        builder.config("spark.driver.extraJavaOptions", f"{_JAVA_OPTIONS} {places}")
         .config("spark.sql.warehouse.dir", str(scratch / "warehouse"))
         .config("spark.local.dir", str(scratch))
         .config("spark.jars", str(jar))

@@ -23,7 +23,6 @@ def cow_late_data(table: TableWriter) -> None:
     table.upsert([*orders((0, 1, 9), 200, "update"), *orders((2, 3), 50, "late")])
     table.upsert([*deletes((4, 5), 150), *deletes((6,), 10)])
     table.delete(orders((7,), 300, "delete"))
-    table.upsert(orders((4, 12), 120, "back"))
 
 
 @recipe(

@@ -40,7 +40,7 @@ def torn_log_6(table: TableWriter) -> None:
 @recipe(
     "v9/apache_mor_garbage_between_blocks",
     bundle="1.1.1",
-    title="Garbage between two whole blocks of one log file: the reader finds the next block",
+    title="Garbage behind a block makes that block corrupt too; the reader finds the one after it",
     features=("table-version-9", *_LOGS, "log-delete", "merge-event-time"),
 )
 def garbage_between_blocks(table: TableWriter) -> None:

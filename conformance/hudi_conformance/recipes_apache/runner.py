@@ -1,6 +1,6 @@
 """`python -m hudi_conformance.recipes_apache.runner BUNDLE INTO [ID ...]`: write the tables of one bundle.
 
-A table is written below one fixed folder (plans hold absolute paths), loses its Hadoop checksum side files, and is moved.
+A table is written below one fixed folder (plans hold absolute paths), loses Hadoop's checksum files, and is moved.
 """
 
 import shutil

@@ -141,14 +141,14 @@ def metadata_table(table: TableWriter) -> None:
 
 
 @recipe(
-    "v8/apache_mor_savepoint_restore",
+    "v9/apache_mor_restored",
     bundle="1.1.1",
-    title="Version 8, a savepoint and a restore to it; later writes have left the timeline",
-    features=("table-version-8", *_LOGS, "merge-event-time"),
+    title="Begun as version 8, upgraded to 9 by its savepoint, restored to it; later writes have left the timeline",
+    features=("table-version-9", *_LOGS, "merge-event-time"),
 )
-def savepoint_restore(table: TableWriter) -> None:
-    """Insert, upsert, savepoint, two more upserts, restore to the savepoint, one upsert."""
-    table.configure(EVENT_TIME)
+def restored(table: TableWriter) -> None:
+    """Insert and upsert as version 8, savepoint (which upgrades), two upserts, restore to the savepoint, one upsert."""
+    table.configure({**EVENT_TIME, "hoodie.write.table.version": "8"})
     table.write(orders(range(8), 100, "first"), "insert")
     table.upsert([*orders((0, 1), 200, "kept"), *orders((2,), 50, "late")])
     saved = table.instants()[-1]

@@ -1,6 +1,6 @@
 """One table of each kind with a column of every type that Spark and Hudi both know."""
 
-import datetime
+import datetime as dt
 from decimal import Decimal
 
 from hudi_conformance.recipes_apache.catalogue import recipe
@@ -13,7 +13,7 @@ _SCHEMA = """
     place struct<street: string, floor: int>, tags array<string>, counts map<string, bigint>,
     history array<struct<at: date, what: string>>
 """
-_EPOCH = datetime.datetime(2024, 2, 29, 12, 0, 0, 123456, tzinfo=datetime.UTC)
+_EPOCH = dt.datetime(2024, 2, 29, 12, 0, 0, 123456, tzinfo=dt.UTC)
 _DOUBLES = (0.0, -0.0, float("nan"), float("inf"), -1.5e300, 1e-300)
 
 
@@ -36,7 +36,10 @@ def mor_all_types(table: TableWriter) -> None:
 )
 def cow_all_types(table: TableWriter) -> None:
     """Insert, upsert with other values and late rows, upsert with nulls in every column that may be null."""
-    _all_types(table)
+    table.schema = " ".join(_SCHEMA.split())
+    table.configure(EVENT_TIME)
+    table.write([_row(number, 0, number // 6) for number in range(8)], "insert")
+    _changes(table)
 
 
 @recipe(
@@ -55,6 +58,10 @@ def _all_types(table: TableWriter) -> None:
     table.configure(EVENT_TIME)
     table.write([_row(number, 0, 0) for number in range(6)], "insert")
     table.write([_row(number, 0, 1) for number in range(6, 8)], "insert")
+    _changes(table)
+
+
+def _changes(table: TableWriter) -> None:
     table.upsert([*(_row(number, 60, 2) for number in (0, 1, 6)), *(_row(number, -60, 3) for number in (2, 3))])
     table.upsert([_empty(number, 120) for number in (1, 4)])
 
@@ -64,7 +71,7 @@ def _row(number: int, later: int, salt: int) -> tuple[object, ...]:
     return (
         key(number),
         REGIONS[number % 2],
-        _EPOCH + datetime.timedelta(seconds=later),
+        _EPOCH + dt.timedelta(seconds=later),
         mixed % 2 == 0,
         (-1) ** mixed * (2**31 - 1 - mixed),
         (-1) ** mixed * (2**63 - 1 - mixed),
@@ -73,14 +80,14 @@ def _row(number: int, later: int, salt: int) -> tuple[object, ...]:
         Decimal(mixed * 12345678901).scaleb(-4),
         Decimal(-mixed).scaleb(-2),
         bytes([0, mixed, 255, 10]) if mixed % 3 else b"",
-        datetime.date(1969, 12, 31) + datetime.timedelta(days=mixed * 1000 - 1),
-        datetime.datetime(1950, 1, 1, 0, 0, 0, mixed, tzinfo=datetime.UTC) + datetime.timedelta(days=mixed * 9999),
+        dt.date(1969, 12, 31) + dt.timedelta(days=mixed * 1000 - 1),
+        dt.datetime(1950, 1, 1, 0, 0, 0, mixed, tzinfo=dt.UTC) + dt.timedelta(days=mixed * 9999),
         None if mixed % 5 == 4 else (f"rue {mixed} é", None if mixed % 2 else mixed),
         [f"t{mixed}", "", "é"][: mixed % 4],
         {"": mixed, "ключ": None} if mixed % 2 else {},
-        [(datetime.date(2024, 1, 1), "a"), (None, None)],
+        [(dt.date(2024, 1, 1), "a"), (None, None)],
     )
 
 
 def _empty(number: int, later: int) -> tuple[object, ...]:
-    return (key(number), REGIONS[number % 2], _EPOCH + datetime.timedelta(seconds=later), *[None] * 14)
+    return (key(number), REGIONS[number % 2], _EPOCH + dt.timedelta(seconds=later), *[None] * 14)

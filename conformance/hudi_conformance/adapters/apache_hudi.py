@@ -1,0 +1,168 @@
+"""Apache Hudi's own reader as an adapter: `python -m hudi_conformance.adapters.apache_hudi [--version 1.1.1]`.
+
+One Spark session with one released bundle. Rows go from Spark to Parquet without passing through Python.
+"""
+
+import argparse
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hudi_adapter.filters import parse_filter
+from hudi_adapter.protocol import Adapter, Answer, Implementation, Operation, Request, RowsAnswer, ValueAnswer
+from hudi_adapter.serving import serve
+
+from hudi_conformance.peers import hudi_views, notices
+from hudi_conformance.peers.bundles import bundle_jar
+from hudi_conformance.peers.java_errors import refusal
+from hudi_conformance.peers.session import start_session
+from hudi_conformance.peers.spark_filters import spark_condition
+
+FEATURES = (
+    "table-version-6",
+    "table-version-8",
+    "table-version-9",
+    "cow",
+    "mor",
+    "log-avro",
+    "log-delete",
+    "log-rollback",
+    "log-corrupt",
+    "log-parquet",
+    "log-hfile",
+    "base-parquet",
+    "base-orc",
+    "record-positions",
+    "log-compaction",
+    "payload-DefaultHoodieRecordPayload",
+    "payload-OverwriteWithLatestAvroPayload",
+    "schema-evolution",
+    "merge-commit-time",
+    "merge-event-time",
+    "time-travel",
+    "read-optimized",
+    "filter",
+    "projection",
+    "meta-columns",
+)
+
+
+class ApacheHudi:
+    """The session, and one method for each op."""
+
+    def __init__(self, version: str) -> None:
+        self.version = version
+        self.session: Any = None
+        self._scratch = Path()
+
+    def start(self) -> None:
+        """Start Java with the bundle."""
+        self._scratch = Path(tempfile.mkdtemp(prefix="hudi-peer-"))
+        self.session = start_session(bundle_jar(self.version), self._scratch)
+
+    def stop(self) -> None:
+        """Stop Java, whatever state it is in, and remove what it left."""
+        if self.session is not None:
+            self.session.stop()
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def read_snapshot(self, request: Request) -> Answer:
+        """Rows of the latest completed state."""
+        return self._read(request, {})
+
+    def read_as_of(self, request: Request) -> Answer:
+        """Rows as of an instant."""
+        return self._read(request, {"as.of.instant": str(request.params["instant"])})
+
+    def read_optimized(self, request: Request) -> Answer:
+        """Rows of base files only."""
+        options = {"hoodie.datasource.query.type": "read_optimized"}
+        if request.params.get("as_of") is not None:
+            options["as.of.instant"] = str(request.params["as_of"])
+        return self._read(request, options)
+
+    def list_timeline(self, request: Request) -> Answer:
+        """The active timeline."""
+        return ValueAnswer(hudi_views.timeline(self.session, request.table))
+
+    def list_file_slices(self, request: Request) -> Answer:
+        """The slices a snapshot reads."""
+        as_of = request.params.get("as_of")
+        return ValueAnswer(hudi_views.file_slices(self.session, request.table, None if as_of is None else str(as_of)))
+
+    def table_info(self, request: Request) -> Answer:
+        """What the properties say."""
+        return ValueAnswer(hudi_views.table_info(self.session, request.table))
+
+    def _read(self, request: Request, options: Mapping[str, str]) -> Answer:
+        configs = {str(key): str(value) for key, value in (request.params.get("configs") or {}).items()}
+        reader = self.session.read.format("hudi").options(**configs, **options)
+        frame = _selected(reader.load(str(request.table)), request.params)
+        target = request.out_dir / "spark"
+        before = notices.said_so_far(self._scratch)
+        frame.coalesce(1).write.parquet(str(target))
+        parts = sorted(target.glob("part-*.parquet"))
+        if len(parts) != 1:
+            raise RuntimeError(f"Spark wrote {len(parts)} files where one was asked for")
+        warnings = notices.corrupt_blocks(notices.said_since(self._scratch, before), request.table)
+        return RowsAnswer(str(parts[0].relative_to(request.out_dir)), warnings)
+
+
+def _selected(frame: Any, params: Mapping[str, Any]) -> Any:
+    if params.get("filter") is not None:
+        frame = frame.where(spark_condition(frame, parse_filter(params["filter"])))
+    columns = params.get("columns")
+    with_meta = bool(params.get("meta_columns", False))
+    names = [name for name in frame.columns if with_meta or name not in hudi_views.META_FIELDS]
+    if columns is not None:
+        asked = [name for name in names if name in hudi_views.META_FIELDS] + list(columns)
+        names = list(dict.fromkeys(asked))
+    return frame.select(*(f"`{name}`" for name in names))
+
+
+def _guarded(operation: Callable[[Request], Answer], request: Request) -> Answer:
+    from py4j.protocol import Py4JJavaError  # noqa: PLC0415  only with a session
+    from pyspark.errors import PySparkException  # noqa: PLC0415
+
+    try:
+        return operation(request)
+    except (Py4JJavaError, PySparkException) as error:
+        known = refusal(_text_of(error))
+        if known is None:
+            raise
+        raise known from error
+
+
+def _text_of(error: Exception) -> str:
+    """The messages of an exception and of all its causes, one a line, without the stack frames."""
+    java = getattr(error, "java_exception", None)
+    if java is None:
+        java = getattr(error, "_origin", None)
+    lines = []
+    while java is not None:
+        lines.append(str(java.toString()))
+        java = java.getCause()
+    return "\n".join(lines) or str(error)
+
+
+def adapter(version: str) -> Adapter:
+    """The adapter of one released bundle."""
+    peer = ApacheHudi(version)
+    names = ("read_snapshot", "read_as_of", "read_optimized", "list_timeline", "list_file_slices", "table_info")
+    operations: dict[str, Operation] = {name: partial(_guarded, getattr(peer, name)) for name in names}
+    who = Implementation("apache-hudi", version, "java")
+    return Adapter(who, FEATURES, operations, peer.start, peer.stop)
+
+
+def main() -> None:
+    """Serve until told to stop."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--version", default="1.1.1")
+    serve(adapter(parser.parse_args().version))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""hudi-rs as an adapter: `python -m hudi_conformance.adapters.hudi_rs`, over its Python package `hudi`."""
+
+import os
+import re
+import time
+from collections.abc import Mapping
+from importlib import metadata
+from typing import Any
+
+import pyarrow as pa
+from hudi_adapter.protocol import (
+    Adapter,
+    Answer,
+    Implementation,
+    Operation,
+    Rejected,
+    Request,
+    RowsAnswer,
+    Unsupported,
+    ValueAnswer,
+)
+from hudi_adapter.reasons import Reason
+from hudi_adapter.serving import serve
+
+from hudi_conformance.peers.hudi_views import META_FIELDS
+
+FEATURES = (
+    "table-version-6",
+    "table-version-8",
+    "table-version-9",
+    "cow",
+    "mor",
+    "log-avro",
+    "log-delete",
+    "log-rollback",
+    "base-parquet",
+    "merge-commit-time",
+    "merge-event-time",
+    "time-travel",
+    "read-optimized",
+    "projection",
+    "meta-columns",
+)
+_READ_OPTIMIZED = "hoodie.read.use.read_optimized.mode"
+# What its errors say, in the order in which they are tried.
+_UNSUPPORTED = (
+    (r"Multiple ordering fields", "several-ordering-fields"),
+    (r"[Uu]nsupported payload|payload.*not supported", "payload"),
+    (r"(?:not|un)supported|not implemented|not yet supported", "not-in-hudi-rs"),
+)
+_SIGNS = (
+    (
+        r"hoodie\.properties.*(?:not found|No such file)|(?:not found|No such file).*hoodie\.properties",
+        Reason.NOT_A_TABLE,
+    ),
+    (r"Table version|table version|HoodieTableVersion", Reason.TABLE_VERSION_UNSUPPORTED),
+    (r"[Cc]hecksum", Reason.CHECKSUM_MISMATCH),
+    (r"Config (?:error|not found|value)|property", Reason.PROPERTIES_INVALID),
+    (r"[Ii]nstant|timestamp", Reason.INSTANT_MALFORMED),
+    (r"[Tt]imeline|[Cc]ommit metadata", Reason.TIMELINE_FILE_CORRUPT),
+    (r"Parquet error|parquet magic", Reason.BASE_FILE_CORRUPT),
+    (r"(?:not found|No such file).*\.parquet|\.parquet.*(?:not found|No such file)", Reason.BASE_FILE_MISSING),
+    (r"[Ll]og (?:block|file|format)|Avro|avro", Reason.LOG_CONTENT_CORRUPT),
+)
+
+
+def read_snapshot(request: Request) -> Answer:
+    """Rows of the latest completed state."""
+    return _read(request, {})
+
+
+def read_as_of(request: Request) -> Answer:
+    """Rows as of an instant."""
+    return _read(request, {"as_of": str(request.params["instant"])})
+
+
+def read_optimized(request: Request) -> Answer:
+    """Rows of base files only."""
+    as_of = request.params.get("as_of")
+    return _read(request, {} if as_of is None else {"as_of": str(as_of)}, {_READ_OPTIMIZED: "true"})
+
+
+def list_file_slices(request: Request) -> Answer:
+    """The slices a snapshot reads."""
+    from hudi import HudiReadOptions, HudiTable  # noqa: PLC0415  an optional package
+
+    options = HudiReadOptions()
+    if request.params.get("as_of") is not None:
+        options = options.with_as_of_timestamp(str(request.params["as_of"]))
+    found = [_slice(one) for one in HudiTable(str(request.table)).get_file_slices(options)]
+    return ValueAnswer(sorted(found, key=lambda entry: (entry["partition"], entry["file_id"])))
+
+
+def _slice(one: Any) -> dict[str, Any]:
+    return {
+        "partition": one.partition_path,
+        "file_id": one.file_id,
+        "base_instant": one.creation_instant_time,
+        "base_file": one.base_file_name or None,
+        "log_files": list(one.log_file_names),
+    }
+
+
+def _read(request: Request, bounds: Mapping[str, str], options: Mapping[str, str] | None = None) -> Answer:
+    from hudi import HudiReadOptions, HudiTable  # noqa: PLC0415  an optional package
+
+    if request.params.get("filter") is not None:
+        raise Unsupported("filter")
+    chosen = HudiReadOptions()
+    if "as_of" in bounds:
+        chosen = chosen.with_as_of_timestamp(bounds["as_of"])
+    configs = {str(key): str(value) for key, value in (request.params.get("configs") or {}).items()}
+    chosen = chosen.with_hudi_options({**configs, **(options or {})})
+    table = HudiTable(str(request.table))
+    batches = list(table.read(chosen))
+    rows = pa.Table.from_batches(batches) if batches else table.get_schema_with_meta_fields().empty_table()
+    return RowsAnswer(selected(rows, request.params))
+
+
+def selected(rows: pa.Table, params: Mapping[str, Any]) -> pa.Table:
+    """The columns that a request asks for: without meta fields unless it wants them."""
+    with_meta = bool(params.get("meta_columns", False))
+    names = [name for name in rows.column_names if with_meta or name not in META_FIELDS]
+    if params.get("columns") is not None:
+        names = [name for name in names if name in META_FIELDS or name in params["columns"]]
+    return rows.select(names)
+
+
+def _guarded(operation: Operation) -> Operation:
+    def run(request: Request) -> Answer:
+        try:
+            return operation(request)
+        except (Rejected, Unsupported):
+            raise
+        except Exception as error:
+            raise _refusal(f"{type(error).__name__}: {error}") or error from error
+
+    return run
+
+
+def _refusal(text: str) -> Rejected | Unsupported | None:
+    for pattern, feature in _UNSUPPORTED:
+        if re.search(pattern, text):
+            return Unsupported(feature)
+    for pattern, reason in _SIGNS:
+        if re.search(pattern, text):
+            return Rejected(reason, text.splitlines()[0], native=text[:4000])
+    return None
+
+
+def adapter() -> Adapter:
+    """The adapter of the installed package."""
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    operations = {
+        "read_snapshot": _guarded(read_snapshot),
+        "read_as_of": _guarded(read_as_of),
+        "read_optimized": _guarded(read_optimized),
+        "list_file_slices": _guarded(list_file_slices),
+    }
+    return Adapter(Implementation("hudi-rs", metadata.version("hudi"), "rust"), FEATURES, operations)
+
+
+if __name__ == "__main__":
+    serve(adapter())

@@ -1,0 +1,98 @@
+"""Putting the corpus to the peers again: what changed, and a sample of what did not."""
+
+import os
+import tempfile
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from hudi_conformance.adapters_config import AdapterConfigError
+from hudi_conformance.cases import Case, Selection, load_cases
+from hudi_conformance.peers.bundles import BundleUnavailableError, bundle_jar
+from hudi_conformance.peers.recorded import (
+    Record,
+    load_record,
+    longest_unasked,
+    save_record,
+    stale_tables,
+    with_results,
+)
+from hudi_conformance.results import read_results
+from hudi_conformance.suite import SuiteOptions, run_suite
+
+PEERS = ("apache-hudi-1.1.1", "hudi-rs")
+REQUIRE_VARIABLE = "HUDI_CONFORMANCE_REQUIRE_PEERS"
+_SAMPLE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What became of one peer: the tables it was asked about, the exit code, or why it could not be asked."""
+
+    adapter: str
+    tables: tuple[str, ...]
+    code: int
+    missing: str = ""
+
+
+def peers_required() -> bool:
+    """Whether a peer that cannot be had is a failure: so it is in CI."""
+    return os.environ.get(REQUIRE_VARIABLE, "") not in {"", "0"}
+
+
+def ask_peer(root: Path, adapter: str, out: Console, tables: Iterable[str] | None = None) -> Asked:
+    """Ask one peer about these tables, or about what changed and the tables asked longest ago; keep the answers."""
+    cases = load_cases(root)
+    record = load_record(root, adapter)
+    chosen = tuple(tables) if tables is not None else due_tables(record, cases)
+    present = tuple(name for name in chosen if any(case.table.id == name for case in cases))
+    why = missing_bundle(root, adapter)
+    if why:
+        return Asked(adapter, present, int(peers_required()), why)
+    record = _without_strangers(record, cases)
+    code = 0
+    if present:
+        code, record = _run(root, out, cases, present, record)
+    save_record(root, record)
+    return Asked(adapter, present, code)
+
+
+def due_tables(record: Record, cases: Iterable[Case]) -> tuple[str, ...]:
+    """The stale tables and those asked longest ago."""
+    return tuple(sorted({*stale_tables(record, cases), *longest_unasked(record, _SAMPLE)}))
+
+
+def missing_bundle(root: Path, adapter: str) -> str:
+    """Why the bundle that an adapter needs cannot be had; empty when it can, or none is needed."""
+    try:
+        entry = tomllib.loads((root / "adapters" / f"{adapter}.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise AdapterConfigError(f"{adapter}.toml: {error}") from error
+    if "bundle" not in entry:
+        return ""
+    try:
+        bundle_jar(str(entry["bundle"]))
+    except BundleUnavailableError as error:
+        return str(error)
+    return ""
+
+
+def _run(
+    root: Path, out: Console, cases: tuple[Case, ...], tables: tuple[str, ...], record: Record
+) -> tuple[int, Record]:
+    with tempfile.TemporaryDirectory(prefix="hudi-peers-") as folder:
+        selection = Selection(cases=tuple(f"conformance::{name}::*" for name in tables))
+        options = SuiteOptions(root, (record.adapter,), selection, Path(folder), step_limit_s=120.0)
+        code = run_suite(options, out)
+        results = read_results(Path(folder))
+    implementation = results.footer.get("implementations", {}).get(record.adapter) or {}
+    return code, with_results(record, implementation, cases, results.cases)
+
+
+def _without_strangers(record: Record, cases: Iterable[Case]) -> Record:
+    known = {case.table.id for case in cases}
+    kept = {name: table for name, table in record.tables.items() if name in known}
+    return Record(record.adapter, record.implementation, kept)

@@ -1,0 +1,90 @@
+"""`hudi-conformance peers`: ask the other implementations again, look at their record, let Apache Hudi write tables."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hudi_conformance.cases import load_cases
+from hudi_conformance.console import console
+from hudi_conformance.peers.asking import PEERS, Asked, ask_peer, peers_required
+from hudi_conformance.peers.bundles import BundleUnavailableError, bundle_jar, bundles
+from hudi_conformance.peers.page import peers_page
+from hudi_conformance.peers.recorded import contradictions, load_record, stale_tables
+from hudi_conformance.resources import suite_root
+
+app = typer.Typer(help="Other implementations: ask them again, check what they answered, let them write tables.")
+
+_Adapter = Annotated[list[str] | None, typer.Option("--adapter", "-a", help="Only this peer.")]
+
+
+@app.callback(invoke_without_command=True)
+def changed(context: typer.Context) -> None:
+    """Without a command: ask about what changed and about a rotating sample, and write docs/peers.md."""
+    if context.invoked_subcommand is None:
+        _finish([ask_peer(suite_root(), name, console()) for name in PEERS])
+
+
+@app.command()
+def ask(
+    tables: Annotated[list[str] | None, typer.Argument(help="Ids of tables; all when none is named.")] = None,
+    adapter: _Adapter = None,
+) -> None:
+    """Ask about these tables, or about all."""
+    root = suite_root()
+    chosen = tables or sorted({case.table.id for case in load_cases(root)})
+    _finish([ask_peer(root, name, console(), chosen) for name in adapter or PEERS])
+
+
+@app.command()
+def check() -> None:
+    """Tell, without asking anyone, what of the record is stale or contradicts the corpus."""
+    root = suite_root()
+    cases = load_cases(root)
+    told = [f"{name}: stale {table}" for name in PEERS for table in stale_tables(load_record(root, name), cases)]
+    told += [f"{name}: {text}" for name in PEERS for text in contradictions(load_record(root, name))]
+    for line in told:
+        typer.echo(line, err=True)
+    raise typer.Exit(bool(told))
+
+
+@app.command()
+def fetch() -> None:
+    """Fetch every bundle of peers.toml into the cache."""
+    for version in bundles():
+        typer.echo(_jar(version))
+
+
+@app.command()
+def write_tables(
+    into: Annotated[Path, typer.Argument(help="Folder to write below; a table that is there is left alone.")],
+    tables: Annotated[list[str] | None, typer.Argument(help="Ids of tables; all when none is named.")] = None,
+) -> None:
+    """Run the recipes: one process for each bundle, since a JVM holds one bundle."""
+    for version in bundles():
+        _jar(version)
+        command = [sys.executable, "-m", "hudi_conformance.recipes_apache.runner", version, str(into), *(tables or [])]
+        if subprocess.run(command, check=False).returncode != 0:
+            raise typer.Exit(1)
+
+
+def _finish(asked: list[Asked]) -> None:
+    for one in asked:
+        if one.missing:
+            word = "error" if peers_required() else "not asked"
+            typer.echo(f"{word}: {one.adapter}: {one.missing}", err=True)
+        else:
+            typer.echo(f"{one.adapter}: {len(one.tables)} tables asked")
+    root = suite_root()
+    (root / "docs" / "peers.md").write_text(peers_page(root), encoding="utf-8")
+    raise typer.Exit(max(one.code for one in asked))
+
+
+def _jar(version: str) -> str:
+    try:
+        return bundle_jar(version).name
+    except BundleUnavailableError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(2) from error

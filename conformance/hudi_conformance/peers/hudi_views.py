@@ -1,0 +1,128 @@
+"""Apache Hudi's own timeline, file system view and table config, through the Java classes of the bundle."""
+
+from pathlib import Path
+from typing import Any
+
+from hudi_adapter.rows import logical_type
+
+META_FIELDS = (
+    "_hoodie_commit_time",
+    "_hoodie_commit_seqno",
+    "_hoodie_record_key",
+    "_hoodie_partition_path",
+    "_hoodie_file_name",
+    "_hoodie_operation",
+)
+_FIRST_COMPLETION_VERSION = 8
+
+
+def meta_client(session: Any, table: Path) -> Any:
+    """The entry point to a table's metadata."""
+    jvm = session._jvm  # noqa: SLF001  py4j's door has no public name
+    configuration = jvm.org.apache.hudi.storage.hadoop.HadoopStorageConfiguration(
+        session._jsc.hadoopConfiguration()  # noqa: SLF001
+    )
+    builder = jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder()
+    return builder.setConf(configuration).setBasePath(str(table)).build()
+
+
+def timeline(session: Any, table: Path) -> list[dict[str, Any]]:
+    """The active timeline: the highest state of each action, by requested time."""
+    client = meta_client(session, table)
+    says_completion = int(client.getTableConfig().getTableVersion().versionCode()) >= _FIRST_COMPLETION_VERSION
+    instants = client.getActiveTimeline().getInstants()
+    found = [_instant(instants.get(index), says_completion) for index in range(instants.size())]
+    return sorted(found, key=lambda entry: (entry["requested"], entry["action"]))
+
+
+def _instant(instant: Any, says_completion: bool) -> dict[str, Any]:
+    completed = instant.getCompletionTime() if says_completion and instant.isCompleted() else None
+    return {
+        "requested": str(instant.requestedTime()),
+        "completed": None if completed is None else str(completed),
+        "action": str(instant.getAction()),
+        "state": str(instant.getState().toString()),
+    }
+
+
+def file_slices(session: Any, table: Path, as_of: str | None) -> list[dict[str, Any]]:
+    """The slices a snapshot reads, a slice opened by a pending compaction joined with the one before."""
+    jvm = session._jvm  # noqa: SLF001
+    client = meta_client(session, table)
+    commits = client.getCommitsTimeline().filterCompletedInstants()
+    last = commits.lastInstant()
+    if not last.isPresent():
+        return []
+    view = _view(session, client)
+    engine = jvm.org.apache.hudi.client.common.HoodieSparkEngineContext(session._jsc)  # noqa: SLF001
+    folders = jvm.org.apache.hudi.common.fs.FSUtils.getAllPartitionPaths(engine, client, False)
+    until = as_of or str(last.get().requestedTime())
+    found = [one for index in range(folders.size()) for one in _slices_of(view, folders.get(index), until)]
+    return sorted(found, key=lambda entry: (entry["partition"], entry["file_id"]))
+
+
+def _view(session: Any, client: Any) -> Any:
+    jvm = session._jvm  # noqa: SLF001
+    engine = jvm.org.apache.hudi.client.common.HoodieSparkEngineContext(session._jsc)  # noqa: SLF001
+    views = jvm.org.apache.hudi.common.table.view.HoodieTableFileSystemView
+    return views.fileListingBasedFileSystemView(engine, client, client.getCommitsAndCompactionTimeline())
+
+
+def _slices_of(view: Any, partition: str, until: str) -> list[dict[str, Any]]:
+    slices = view.getLatestMergedFileSlicesBeforeOrOn(partition, until).toArray()
+    return [_slice(partition, one) for one in slices]
+
+
+def _slice(partition: str, one: Any) -> dict[str, Any]:
+    base = one.getBaseFile()
+    logs = [str(log.getFileName()) for log in one.getLogFiles().toArray()]
+    return {
+        "partition": str(partition),
+        "file_id": str(one.getFileId()),
+        "base_instant": str(one.getBaseInstantTime()),
+        "base_file": str(base.get().getFileName()) if base.isPresent() else None,
+        "log_files": logs[::-1],  # the view holds the newest first
+    }
+
+
+def table_info(session: Any, table: Path) -> dict[str, Any]:
+    """Version, type, merge mode, keys and schema, as Apache Hudi reads them."""
+    client = meta_client(session, table)
+    config = client.getTableConfig()
+    frame = session.read.format("hudi").load(str(table))
+    return {
+        "name": str(config.getTableName()),
+        "table_version": int(config.getTableVersion().versionCode()),
+        "table_type": str(config.getTableType().name()),
+        "merge_mode": _merge_mode(session, config),
+        "record_key": _array(config.getRecordKeyFields()),
+        "partition_by": _array(config.getPartitionFields()),
+        "ordering": [str(each) for each in config.getOrderingFields()],
+        "schema": _schema(frame),
+    }
+
+
+def _merge_mode(session: Any, config: Any) -> str | None:
+    mode = config.getRecordMergeMode()
+    if int(config.getTableVersion().versionCode()) <= _FIRST_COMPLETION_VERSION:
+        configs = session._jvm.org.apache.hudi.common.table.HoodieTableConfig  # noqa: SLF001
+        inferred = configs.inferMergingConfigsForPreV9Table(
+            mode,
+            config.getPayloadClass(),
+            config.getRecordMergeStrategyId(),
+            config.getOrderingFieldsStr().orElse(None),
+            config.getTableVersion(),
+        )
+        mode = inferred.getLeft()
+    return None if mode is None else str(mode.toString())
+
+
+def _schema(frame: Any) -> list[dict[str, str]]:
+    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415  only with a session
+
+    arrow = to_arrow_schema(frame.drop(*META_FIELDS).schema)
+    return [{"name": field.name, "type": logical_type(field.type)} for field in arrow]
+
+
+def _array(value: Any) -> list[str]:
+    return [str(each) for each in value.get()] if value.isPresent() else []

@@ -1,0 +1,42 @@
+"""What an exception of Apache Hudi says, in the protocol's reasons, where its text is clear."""
+
+import re
+
+from hudi_adapter.protocol import Rejected
+from hudi_adapter.reasons import Reason
+
+# In order; the first whose pattern is found anywhere in the chain of causes.
+_SIGNS: tuple[tuple[str, Reason], ...] = (
+    ("TableNotFoundException", Reason.NOT_A_TABLE),
+    ("PATH_NOT_FOUND", Reason.NOT_A_TABLE),
+    ("Unknown versionCode", Reason.TABLE_VERSION_UNSUPPORTED),
+    ("No enum constant .*HoodieTableVersion", Reason.TABLE_VERSION_UNSUPPORTED),
+    ("hoodie.properties.*[Cc]hecksum|[Cc]hecksum.*hoodie.properties", Reason.CHECKSUM_MISMATCH),
+    ("Checksum mismatch", Reason.CHECKSUM_MISMATCH),
+    ("No enum constant org.apache.hudi.common.model.HoodieTableType", Reason.PROPERTIES_INVALID),
+    ("Could not load Hoodie properties|property .* missing", Reason.PROPERTIES_INVALID),
+    ("Unsupported query instant time|DateTimeParseException|Unparse?able date", Reason.INSTANT_MALFORMED),
+    ("Failed to parse instant|Invalid action|unknown action", Reason.INSTANT_MALFORMED),
+    ("[Uu]nable to read commit metadata|Failed to parse.*commit metadata", Reason.TIMELINE_FILE_CORRUPT),
+    ("HoodieIOException: (?:Failed|Unable) to (?:fetch|read).*(?:instant|commit)", Reason.TIMELINE_FILE_CORRUPT),
+    ("is not a Parquet file|Could not read footer", Reason.BASE_FILE_CORRUPT),
+    ("can not read class org.apache.parquet.format", Reason.BASE_FILE_CORRUPT),
+    (r"FileNotFoundException.*\.parquet|\.parquet.*does not exist", Reason.BASE_FILE_MISSING),
+    ("Cleaner cleaned up the timestamp of interest", Reason.RANGE_NOT_RETAINED),
+    ("AvroRuntimeException|AvroTypeException|EOFException|Malformed data", Reason.LOG_CONTENT_CORRUPT),
+    ("HoodieRecordMerger", Reason.MERGER_UNKNOWN),
+)
+_LIMIT = 4000
+
+
+def refusal(text: str) -> Rejected | None:
+    """The refusal that an exception's full text amounts to; None when it says nothing we know."""
+    for pattern, reason in _SIGNS:
+        if re.search(pattern, text):
+            return Rejected(reason, first_line(text), native=text[:_LIMIT])
+    return None
+
+
+def first_line(text: str) -> str:
+    """The first line of a text that is not blank."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")

@@ -1,0 +1,62 @@
+"""Java's errors as reasons, notices as warnings, hudi-rs's errors as refusals."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hudi_adapter.protocol import Rejected, Request, Unsupported
+from hudi_adapter.reasons import Reason
+from hudi_conformance.adapters import hudi_rs
+from hudi_conformance.peers.java_errors import refusal
+from hudi_conformance.peers.notices import corrupt_blocks, settings_text
+
+_NOTICE = "Log HoodieLogFile{pathStr='file:/t/p=1/.g_1.log.1_0-0-0', fileLen=944} has a corrupted block at 106\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("o.a.h.exception.TableNotFoundException: Hoodie table not found in path", Reason.NOT_A_TABLE),
+        ("IllegalArgumentException: Unknown versionCode:77", Reason.TABLE_VERSION_UNSUPPORTED),
+        ("IllegalArgumentException: Cleaner cleaned up the timestamp of interest.", Reason.RANGE_NOT_RETAINED),
+        ("RuntimeException: file:/t/a.parquet is not a Parquet file", Reason.BASE_FILE_CORRUPT),
+        ("outer\nFileNotFoundException: File file:/t/a.parquet does not exist", Reason.BASE_FILE_MISSING),
+    ],
+)
+def test_a_clear_java_exception_becomes_a_reason(text: str, reason: Reason):
+    found = refusal(text)
+    assert found is not None
+    assert found.reason is reason
+    assert found.native == text
+
+
+def test_an_unclear_java_exception_stays_an_error():
+    assert refusal("NullPointerException") is None
+
+
+def test_a_corrupt_block_is_one_warning_however_often_it_is_said():
+    (warning,) = corrupt_blocks(_NOTICE * 3 + "Closing Log file reader\n", Path("/t"))
+    assert (warning.clause, warning.file, warning.offset) == ("LF-010", "p=1/.g_1.log.1_0-0-0", 100)
+
+
+def test_the_logging_settings_name_the_notices_file(tmp_path: Path):
+    assert f"appender.notices.fileName = {tmp_path.as_posix()}/notices.log" in settings_text(tmp_path)
+
+
+def test_hudi_rs_refuses_a_folder_that_is_no_table(tmp_path: Path):
+    request = Request("read_snapshot", tmp_path, {}, tmp_path, 60)
+    with pytest.raises((Rejected, Unsupported)):
+        hudi_rs.adapter().operations["read_snapshot"](request)
+
+
+def test_hudi_rs_leaves_meta_columns_out_unless_asked():
+    rows = pa.table({"_hoodie_record_key": ["a"], "_hoodie_is_deleted": [None], "id": ["a"]})
+    assert hudi_rs.selected(rows, {}).column_names == ["_hoodie_is_deleted", "id"]
+    assert hudi_rs.selected(rows, {"meta_columns": True}).column_names == rows.column_names
+    assert hudi_rs.selected(rows, {"columns": ["id"]}).column_names == ["id"]
+
+
+def test_hudi_rs_says_that_it_filters_nothing(tmp_path: Path):
+    request = Request("read_snapshot", tmp_path, {"filter": ["id", "=", "a"]}, tmp_path, 60)
+    with pytest.raises(Unsupported, match="filter"):
+        hudi_rs.adapter().operations["read_snapshot"](request)
