@@ -137,32 +137,34 @@ class CorpusCollector(pytest.Collector):
     def collect(self) -> Iterator["TableCollector"]:
         """Golden tables with selected cases."""
         for table, cases in groupby(self.conformance.cases, key=lambda case: case.table):
-            yield TableCollector.from_parent(self, name=table.id, table=table, cases=tuple(cases))
+            yield TableCollector.from_parent(
+                self, name=table.id, table=table, cases=tuple(cases), conformance=self.conformance
+            )
 
 
 class TableCollector(pytest.Collector):
     """One golden table."""
 
-    def __init__(self, table: GoldenTable, cases: Sequence[Case], **arguments: Any) -> None:
+    def __init__(self, table: GoldenTable, cases: Sequence[Case], conformance: Conformance, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self.table, self.cases = table, cases
+        self.table, self.cases, self.conformance = table, cases, conformance
 
     def collect(self) -> Iterator["CaseItem"]:
         """Its selected cases."""
         for case in self.cases:
-            yield CaseItem.from_parent(self, name=case.name, case=case)
+            yield CaseItem.from_parent(self, name=case.name, case=case, conformance=self.conformance)
 
 
 class CaseItem(pytest.Item):
     """One case."""
 
-    def __init__(self, case: Case, **arguments: Any) -> None:
+    def __init__(self, case: Case, conformance: Conformance, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self.case = case
+        self.case, self.conformance = case, conformance
 
     def runtest(self) -> None:
         """Ask, and turn the verdict into pytest's own terms."""
-        conformance: Conformance = self.config.pluginmanager.get_plugin(ID_PREFIX)
+        conformance = self.conformance
         outcome = conformance.outcome(self.case)
         if outcome.verdict in _SKIPPED:
             pytest.skip(f"{_SKIPPED[outcome.verdict]}{outcome.message}")

@@ -1,0 +1,171 @@
+"""`pytest --conformance`, run as its users run it: in a folder of their own, in a process of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tiny_corpus import Params, TinyCorpus
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+BOTH = 'expect = {released = "rows.jsonl", text = "other.jsonl"}'
+
+
+@pytest.fixture
+def run(tiny: TinyCorpus, tmp_path: Path) -> Run:
+    """Run pytest in a foreign, empty folder without any configuration."""
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+
+    def ran(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-W", "error", *arguments],
+            cwd=foreign,
+            env={**os.environ, "PYTEST_ADDOPTS": "", "COLUMNS": "200"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return ran
+
+
+def test_only_the_corpus_is_collected_without_paths(tiny: TinyCorpus, run: Run, tmp_path: Path, passing: Params):
+    """A user's own tests do not run by accident; ids are those of the corpus."""
+    (tmp_path / "foreign" / "test_own.py").write_text("def test_own(): assert False\n", encoding="utf-8")
+    tiny.case("one", passing)
+
+    done = run("--conformance", "--adapter", "fake", "-v")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "conformance::v9/tiny::one PASSED" in done.stdout
+    assert "test_own" not in done.stdout
+
+
+def test_paths_add_what_they_name(tiny: TinyCorpus, run: Run, tmp_path: Path, passing: Params):
+    """With paths, a user's tests run beside the corpus."""
+    (tmp_path / "foreign" / "test_own.py").write_text("def test_own(): pass\n", encoding="utf-8")
+    tiny.case("one", passing)
+
+    done = run("--conformance", "--adapter", "fake", "test_own.py")
+
+    assert "2 passed" in done.stdout
+
+
+def test_without_the_option_nothing_happens(run: Run, tmp_path: Path):
+    """An installed suite does not disturb other test runs, nor imports anything for them."""
+    (tmp_path / "foreign" / "test_own.py").write_text(
+        "import sys\n\n\ndef test_own():\n"
+        "    heavy = {'pyarrow', 'jsonschema', 'hudi_conformance.cases', 'hudi_adapter'}\n"
+        "    assert not heavy & sys.modules.keys()\n",
+        encoding="utf-8",
+    )
+
+    done = run()
+
+    assert "1 passed" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("adapters", [[], ["--adapter", "fake", "--adapter", "fake"], ["--adapter", "no-such"]])
+def test_anything_but_one_known_adapter_is_a_usage_error(
+    tiny: TinyCorpus, run: Run, passing: Params, adapters: list[str]
+):
+    """A run that asks nobody must not look green."""
+    tiny.case("one", passing)
+
+    done = run("--conformance", *adapters)
+
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "adapter" in done.stderr
+
+
+def test_zero_cases_are_a_failure(tiny: TinyCorpus, run: Run):
+    """An empty corpus proves nothing."""
+    done = run("--conformance", "--adapter", "fake")
+
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "no case" in done.stderr
+
+
+def test_verdicts_become_outcomes(tiny: TinyCorpus, run: Run, tmp_path: Path, passing: Params, other: Params):
+    """Unsupported and open are skips with their reason, an expected failure is xfailed, an unexpected pass fails."""
+    tiny.case("good", passing)
+    tiny.case("bad", other)
+    tiny.case("lacking", {"do": "unsupported"})
+    tiny.case("undecided", passing, "")
+    tiny.case("known", other)
+    tiny.case("fixed", passing)
+    listed = tmp_path / "known.toml"
+    listed.write_text(
+        "".join(
+            f'[[case]]\nid = "v9/tiny::{name}"\nclause = "RD-001"\nwhy = "bug 12"\nevidence = "bytes"\n'
+            for name in ("known", "fixed")
+        ),
+        encoding="utf-8",
+    )
+
+    done = run("--conformance", "--adapter", "fake", "--conformance-expected", str(listed), "-rsx")
+
+    assert done.returncode == 1
+    assert "2 failed, 1 passed, 2 skipped, 1 xfailed" in done.stdout
+    assert "unsupported: log-hfile" in done.stdout
+    assert "bug 12" in done.stdout
+    assert "UNEXPECTED_PASS conformance::v9/tiny::fixed" in done.stdout
+    assert 'diff    row id="k1": column n: expected "1", is "2"' in done.stdout
+    assert "repro   hudi-conformance repro conformance::v9/tiny::bad --adapter fake" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_an_unknown_id_in_the_list_is_a_usage_error(tiny: TinyCorpus, run: Run, tmp_path: Path, passing: Params):
+    """A stale list is no list."""
+    tiny.case("good", passing)
+    (tmp_path / "known.toml").write_text(
+        '[[case]]\nid = "v9/tiny::gone"\nclause = "RD-001"\nwhy = "x"\nevidence = "y"\n', encoding="utf-8"
+    )
+
+    done = run("--conformance", "--adapter", "fake", "--conformance-expected", str(tmp_path / "known.toml"))
+
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "v9/tiny::gone" in done.stderr
+
+
+def test_an_id_names_its_case(tiny: TinyCorpus, run: Run, passing: Params, other: Params):
+    """The id that pytest prints can be given back to it; -k works too."""
+    tiny.case("good", passing)
+    tiny.case("bad", other)
+
+    assert "1 passed" in run("--conformance", "--adapter", "fake", "conformance::v9/tiny::good").stdout
+    assert "1 passed, 1 deselected" in run("--conformance", "--adapter", "fake", "-k", "good").stdout
+
+
+def test_each_worker_has_one_adapter_and_readings_meet(tiny: TinyCorpus, run: Run, passing: Params, other: Params):
+    """Under xdist two workers may each see one reading: together they are mixed, and the run fails."""
+    tiny.case("one", passing, BOTH, clauses=("RD-007",))
+    tiny.case("two", other, BOTH, clauses=("RD-007",))
+
+    done = run("--conformance", "--adapter", "fake", "-n", "2", "--dist", "each")
+    mixed = run("--conformance", "--adapter", "fake", "-n", "2", "--dist", "load", "--maxschedchunk", "1")
+
+    assert done.returncode == 1
+    assert mixed.returncode == 1
+    assert "mixed readings" in mixed.stdout
+
+
+def test_workers_share_the_corpus(tiny: TinyCorpus, run: Run, passing: Params):
+    """Every case runs once, whichever worker takes it."""
+    for number in range(6):
+        tiny.case(f"case-{number}", passing)
+
+    done = run("--conformance", "--adapter", "fake", "-n", "2")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "6 passed" in done.stdout
+
+
+def test_the_reading_followed_is_reported(tiny: TinyCorpus, run: Run, other: Params):
+    """A report says which of two readings an implementation has."""
+    tiny.case("one", other, BOTH, clauses=("RD-007",))
+
+    assert "RD-007: follows text" in run("--conformance", "--adapter", "fake").stdout
