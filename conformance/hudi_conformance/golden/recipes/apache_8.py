@@ -90,7 +90,7 @@ def failed_write(table: WrittenTable) -> None:
     timeline(table, clauses="TL-002 TL-004")
 
 
-@written("v8/apache_mor_savepoint_restore")
+@written("v9/apache_mor_restored")
 def savepoint_restore(table: WrittenTable) -> None:
     """A restore to a savepoint took two upserts back; one more followed."""
     table.snapshot("snapshot", "what the restore undid left no trace", "TL-017 MG-003", "event-time-ignores-ordering")
