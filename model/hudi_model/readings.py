@@ -1,6 +1,6 @@
 """The named readings of clauses where the text and the released behaviour differ."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -13,9 +13,30 @@ class Reading(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """One reading for each clause that has two; as released unless told."""
+    """One reading for each clause that has two; as released unless told.
+
+    Clauses: RD-007, RD-010, MG-010, MG-013.
+    """
 
     log_order: Reading = Reading.RELEASED
     time_travel: Reading = Reading.RELEASED
     mode_override: Reading = Reading.RELEASED
     delete_without_ordering: Reading = Reading.RELEASED
+
+
+RELEASED = Readings()
+TEXT = Readings(Reading.TEXT, Reading.TEXT, Reading.TEXT, Reading.TEXT)
+
+CHOICE_OF_CLAUSE = {
+    "RD-007": "log_order",
+    "RD-010": "time_travel",
+    "MG-010": "mode_override",
+    "MG-013": "delete_without_ordering",
+}
+"""Which choice each clause with two readings governs."""
+
+
+def with_reading(readings: Readings, clause: str, reading: Reading) -> Readings:
+    """The same readings with one clause read as told; clauses with one reading change nothing."""
+    choice = CHOICE_OF_CLAUSE.get(clause)
+    return replace(readings, **{choice: Reading(reading)}) if choice else readings

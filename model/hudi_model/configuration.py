@@ -1,0 +1,173 @@
+"""The table's properties: which must be there, what an absent one means, and which file they come from."""
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from hudi_model.records import Damaged
+from hudi_model.rejection import Reason, Rejection
+from hudi_model.versions import Overlay, overlay
+
+Properties: TypeAlias = Mapping[str, str] | Damaged | None
+"""None stands for an absent file."""
+
+REQUIRED = ("hoodie.table.name", "hoodie.table.type", "hoodie.table.version")
+TABLE_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
+
+DEFAULTS = {
+    "hoodie.database.name": "",
+    "hoodie.table.base.file.format": "PARQUET",
+    "hoodie.populate.meta.fields": "true",
+    "hoodie.table.cdc.enabled": "false",
+    "hoodie.table.timeline.timezone": "LOCAL",
+    "hoodie.timeline.path": "timeline",
+    "hoodie.timeline.history.path": "history",
+    "hoodie.datasource.write.drop.partition.columns": "false",
+    "hoodie.datasource.write.hive_style_partitioning": "false",
+    "hoodie.datasource.write.partitionpath.urlencode": "false",
+}
+"""What a property means where the file leaves it out."""
+
+OLDER_NAMES = {
+    "hoodie.table.ordering.fields": ("hoodie.table.precombine.field",),
+    "hoodie.record.merge.strategy.id": ("hoodie.compaction.record.merger.strategy",),
+}
+"""Where the new name is absent, an old one is read."""
+
+MERGE_PROPERTY = "hoodie.record.merge.property."
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A table's settings as a reader needs them, defaults and old names resolved."""
+
+    name: str
+    table_type: str
+    rules: Overlay
+    record_key: tuple[str, ...]
+    partition_by: tuple[str, ...]
+    ordering: tuple[str, ...]
+    properties: Mapping[str, str]
+
+    @property
+    def merge_on_read(self) -> bool:
+        """Whether slices may hold log files."""
+        return self.table_type == "MERGE_ON_READ"
+
+
+def property_value(properties: Mapping[str, str], name: str) -> str:
+    """A property by its current name, else by an older one, else its default, else the empty text.
+
+    Clauses: PR-005, PR-006.
+    """
+    for candidate in (name, *OLDER_NAMES.get(name, ())):
+        if properties.get(candidate):
+            return properties[candidate]
+    return DEFAULTS.get(name, "")
+
+
+def property_names(properties: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """A property that lists columns; a key generator's mark after a colon is no part of the column.
+
+    Clauses: PR-006.
+    """
+    parts = (part.strip().partition(":")[0] for part in property_value(properties, name).split(","))
+    return tuple(part for part in parts if part)
+
+
+def is_true(properties: Mapping[str, str], name: str) -> bool:
+    """A property that is a switch."""
+    return property_value(properties, name).lower() == "true"
+
+
+def properties_fault(properties: Properties) -> Rejection | None:
+    """What keeps a properties file from describing a table, or None.
+
+    Clauses: PR-002, PR-003.
+    """
+    where = "hoodie.properties"
+    if properties is None:
+        return Rejection(Reason.NOT_A_TABLE, "SL-001", where, "there is no such file")
+    if isinstance(properties, Damaged):
+        return Rejection(properties.reason, properties.clause, properties.where, properties.detail)
+    missing = [name for name in REQUIRED if not properties.get(name)]
+    if missing:
+        return Rejection(Reason.PROPERTIES_INVALID, "PR-002", where, f"missing {', '.join(missing)}")
+    if properties["hoodie.table.type"] not in TABLE_TYPES:
+        detail = f"unknown table type {properties['hoodie.table.type']!r}"
+        return Rejection(Reason.PROPERTIES_INVALID, "PR-002", where, detail)
+    version = properties["hoodie.table.version"]
+    if not (version.isascii() and version.isdigit()):
+        return Rejection(Reason.PROPERTIES_INVALID, "PR-002", where, f"version {version!r} is no number")
+    return checksum_fault(properties)
+
+
+def checksum_fault(properties: Mapping[str, str]) -> Rejection | None:
+    """Whether the stored checksum belongs to another database and table name; an absent one is accepted.
+
+    Clauses: PR-003.
+    """
+    stored = properties.get("hoodie.table.checksum")
+    guarded = f"{property_value(properties, 'hoodie.database.name')}.{properties['hoodie.table.name']}"
+    computed = str(zlib.crc32(guarded.encode()))
+    if stored is None or stored == computed:
+        return None
+    detail = f"checksum {stored} is not {computed}, that of {guarded!r}"
+    return Rejection(Reason.CHECKSUM_MISMATCH, "PR-003", "hoodie.properties", detail)
+
+
+def sound_properties(main: Properties, backup: Properties) -> Mapping[str, str]:
+    """The main file's properties; those of the backup where the main file is missing or broken.
+
+    Raises: NOT_A_TABLE, PROPERTIES_INVALID, CHECKSUM_MISMATCH.
+
+    Clauses: PR-002, PR-004.
+    """
+    fault = properties_fault(main)
+    if fault is None and isinstance(main, Mapping):
+        return main
+    if properties_fault(backup) is None and isinstance(backup, Mapping):
+        return backup
+    if main is None and backup is not None:
+        fault = properties_fault(backup)
+    raise fault or Rejection(Reason.NOT_A_TABLE, "SL-001", "hoodie.properties", "there is no such file")
+
+
+def configure(properties: Mapping[str, str]) -> Configuration:
+    """The settings that sound properties amount to.
+
+    Raises: TABLE_VERSION_UNSUPPORTED; unsupported `table-version-4` and `-5`.
+
+    Clauses: PR-005, PR-006.
+    """
+    return Configuration(
+        name=properties["hoodie.table.name"],
+        table_type=properties["hoodie.table.type"],
+        rules=overlay(int(properties["hoodie.table.version"])),
+        record_key=property_names(properties, "hoodie.table.recordkey.fields"),
+        partition_by=property_names(properties, "hoodie.table.partition.fields"),
+        ordering=property_names(properties, "hoodie.table.ordering.fields"),
+        properties=properties,
+    )
+
+
+def timeline_layout(properties: Mapping[str, str]) -> int:
+    """The timeline layout, 1 or 2: as the properties say, else as the table version has it.
+
+    Clauses: PR-007.
+    """
+    stated = properties.get("hoodie.timeline.layout.version", "")
+    if stated in ("1", "2"):
+        return int(stated)
+    return overlay(int(properties["hoodie.table.version"])).timeline_layout
+
+
+def timeline_folder(properties: Mapping[str, str]) -> str:
+    """Where the timeline's files lie, relative to the table. [Modified in v8] A folder of its own.
+
+    Clauses: PR-007.
+    """
+    if timeline_layout(properties) == 1:
+        return ".hoodie"
+    return f".hoodie/{property_value(properties, 'hoodie.timeline.path')}"
