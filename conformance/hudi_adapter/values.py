@@ -12,9 +12,11 @@ from hudi_adapter.logical_types import DecimalType, ListType, LogicalType, MapTy
 Value = Any
 """None, bool, int, float, Decimal, str, bytes, date, time, datetime (aware: instant, naive: local), list or dict."""
 
-_INSTANT_FORM = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
-_LOCAL_FORM = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}")
-_INTEGER_FORM = re.compile(r"-?\d{1,20}")
+_INSTANT_FORM = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
+_LOCAL_FORM = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}", re.ASCII)
+_INTEGER_FORM = re.compile(r"-?\d{1,20}", re.ASCII)
+_DATE_FORM = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_TIME_FORM = re.compile(r"\d\d:\d\d:\d\d\.\d{6}", re.ASCII)
 _INT32 = range(-(2**31), 2**31)
 _INT64 = range(-(2**63), 2**63)
 
@@ -119,10 +121,7 @@ def _decode_primitive(form: Any, name: str) -> Value:
 
 
 def _decode_int64(form: Any) -> int:
-    text = _typed(form, str, "int64 (as text)")
-    if not _INTEGER_FORM.fullmatch(text):
-        raise ValueFormError(f"{text!r:.80} is no int64")
-    return _within(int(text), _INT64, "int64")
+    return _within(int(_formed(form, _INTEGER_FORM, "int64 (as text)")), _INT64, "int64")
 
 
 def _decode_float32(form: Any) -> float:
@@ -131,11 +130,15 @@ def _decode_float32(form: Any) -> float:
     return float(narrow)
 
 
-def _decode_timestamp(form: Any, pattern: re.Pattern[str], name: str) -> dt.datetime:
-    text = _typed(form, str, name)
+def _formed(form: Any, pattern: re.Pattern[str], name: str) -> str:
+    text: str = _typed(form, str, name)
     if not pattern.fullmatch(text):
-        raise ValueFormError(f"{text!r:.80} is no {name}: 2025-01-31T12:00:00.000000, an instant with Z")
-    return dt.datetime.fromisoformat(text)
+        raise ValueFormError(f"{text!r:.80} is no {name}")
+    return text
+
+
+def _decode_timestamp(form: Any, pattern: re.Pattern[str], name: str) -> dt.datetime:
+    return dt.datetime.fromisoformat(_formed(form, pattern, f"{name}: 2025-01-31T12:00:00.000000, an instant with Z"))
 
 
 def _decode_decimal(form: Any) -> Decimal:
@@ -167,9 +170,9 @@ _DECODERS: Mapping[str, Callable[[Any], Value]] = {
     "float64": lambda form: float(_typed(form, str, "float64 (as text)")),
     "string": lambda form: _typed(form, str, "string"),
     "binary": lambda form: bytes.fromhex(_typed(form, str, "binary (as hex)")),
-    "date": lambda form: dt.date.fromisoformat(_typed(form, str, "date")),
-    "time-millis": lambda form: dt.time.fromisoformat(_typed(form, str, "time")),
-    "time-micros": lambda form: dt.time.fromisoformat(_typed(form, str, "time")),
+    "date": lambda form: dt.date.fromisoformat(_formed(form, _DATE_FORM, "date: 2025-01-31")),
+    "time-millis": lambda form: dt.time.fromisoformat(_formed(form, _TIME_FORM, "time: 12:00:00.000000")),
+    "time-micros": lambda form: dt.time.fromisoformat(_formed(form, _TIME_FORM, "time: 12:00:00.000000")),
     "timestamp-millis": lambda form: _decode_timestamp(form, _INSTANT_FORM, "instant"),
     "timestamp-micros": lambda form: _decode_timestamp(form, _INSTANT_FORM, "instant"),
     "local-timestamp-millis": lambda form: _decode_timestamp(form, _LOCAL_FORM, "local timestamp"),
