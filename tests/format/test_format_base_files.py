@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,22 +35,22 @@ from hypothesis import strategies as st
 SCHEMA = {"type": "record", "name": "trips_record", "namespace": "hoodie.trips", "fields": []}
 
 
-def rows(count, **columns):
+def rows(count: int, **columns: Any):
     meta = {name: [f"{name}{number:05}" for number in range(count)] for name in META_FIELDS}
     return pa.table(meta | {"n": list(range(count)), "text": ["x" * 50] * count} | columns)
 
 
 @pytest.fixture
-def storage(tmp_path):
+def storage(tmp_path: Path):
     return LocalStorage(tmp_path)
 
 
-def test_rows_are_read_back(storage):
+def test_rows_are_read_back(storage: LocalStorage):
     storage.put("p=süd/a b.parquet", write_base_file(rows(3), SCHEMA))
     assert read_base_file(storage, "p=süd/a b.parquet").equals(rows(3))
 
 
-def test_columns_come_in_the_order_asked_for_and_absent_ones_are_left_out(storage):
+def test_columns_come_in_the_order_asked_for_and_absent_ones_are_left_out(storage: LocalStorage):
     storage.put("a.parquet", write_base_file(rows(3), SCHEMA))
     assert read_base_file(storage, "a.parquet", ["text", "absent", "n"]).column_names == ["text", "n"]
     filtered = read_base_file(storage, "a.parquet", ["text"], pc.field("n") > 1)
@@ -56,7 +58,7 @@ def test_columns_come_in_the_order_asked_for_and_absent_ones_are_left_out(storag
     assert read_base_file(storage, "a.parquet", []).num_rows == 3
 
 
-def test_a_filter_on_an_absent_column_is_the_callers_mistake(storage):
+def test_a_filter_on_an_absent_column_is_the_callers_mistake(storage: LocalStorage):
     storage.put("a.parquet", write_base_file(rows(3), SCHEMA))
     with pytest.raises(ValueError, match="absent"):
         read_base_file(storage, "a.parquet", None, pc.field("absent") > 1)
@@ -65,18 +67,18 @@ def test_a_filter_on_an_absent_column_is_the_callers_mistake(storage):
 class CountingStorage(LocalStorage):
     read_bytes = 0
 
-    def read_range(self, path, offset, length):
+    def read_range(self, path: str, offset: int, length: int):
         data = super().read_range(path, offset, length)
         self.read_bytes += len(data)
         return data
 
 
-def test_row_groups_and_columns_that_are_not_needed_are_not_read(tmp_path):
+def test_row_groups_and_columns_that_are_not_needed_are_not_read(tmp_path: Path):
     storage = CountingStorage(tmp_path)
     text = [f"{number:050}" for number in range(10_000)]
     storage.put("a.parquet", write_base_file(rows(10_000, text=text), SCHEMA, rows_a_group=1000, bloom_entries=0))
 
-    def cost(columns, row_filter):
+    def cost(columns: Any, row_filter: pc.Expression | None) -> int:
         storage.read_bytes = 0
         read_base_file(storage, "a.parquet", columns, row_filter)
         return storage.read_bytes
@@ -86,7 +88,7 @@ def test_row_groups_and_columns_that_are_not_needed_are_not_read(tmp_path):
     assert cost(None, pc.field("n") >= 9500) < everything / 4
 
 
-def test_the_footer_tells_schema_key_range_and_filter(storage):
+def test_the_footer_tells_schema_key_range_and_filter(storage: LocalStorage):
     storage.put("a.parquet", write_base_file(rows(100), SCHEMA, rows_a_group=40, extra_keys={"x": "y"}))
     footer = base_file_footer(storage, "a.parquet")
     assert (footer.rows, footer.row_groups, footer.keys["x"]) == (100, 3, "y")
@@ -98,7 +100,7 @@ def test_the_footer_tells_schema_key_range_and_filter(storage):
     assert not bloom.may_contain("other")
 
 
-def test_the_key_range_has_the_order_of_java_strings(storage):
+def test_the_key_range_has_the_order_of_java_strings(storage: LocalStorage):
     keys = ["\ufffd", "\U0001f600"]
     table = rows(2).set_column(2, "_hoodie_record_key", pa.array(keys))
     storage.put("a.parquet", write_base_file(table, SCHEMA))
@@ -107,7 +109,7 @@ def test_the_key_range_has_the_order_of_java_strings(storage):
 
 
 @pytest.mark.parametrize("table", [rows(2).set_column(2, "_hoodie_record_key", pa.array(["", None])), rows(0)])
-def test_without_keys_there_is_no_key_range(storage, table):
+def test_without_keys_there_is_no_key_range(storage: LocalStorage, table: pa.Table):
     storage.put("a.parquet", write_base_file(table, SCHEMA))
     assert MINIMUM_KEY not in base_file_footer(storage, "a.parquet").keys
     assert read_base_file(storage, "a.parquet").num_rows == table.num_rows
@@ -127,7 +129,7 @@ def test_the_same_rows_give_the_same_bytes_in_another_process():
     assert len(digests) == 1
 
 
-def test_a_missing_base_file_is_named(storage):
+def test_a_missing_base_file_is_named(storage: LocalStorage):
     for use in (read_base_file, base_file_footer):
         with pytest.raises(FormatError) as caught:
             use(storage, "p/absent.parquet")
@@ -135,14 +137,14 @@ def test_a_missing_base_file_is_named(storage):
 
 
 @pytest.mark.parametrize(("name", "feature"), [("a.orc", "base-orc"), ("a.hfile", "base-hfile")])
-def test_formats_that_are_not_built_are_named(storage, name, feature):
+def test_formats_that_are_not_built_are_named(storage: LocalStorage, name: str, feature: str):
     with pytest.raises(UnsupportedFormat) as caught:
         read_base_file(storage, name)
     assert caught.value.feature == feature
 
 
 @pytest.mark.parametrize("data", [b"", b"PAR1", b"PAR1" * 10, b"no parquet at all", b"PAR1\xff\xff\xff\x7fPAR1"])
-def test_a_base_file_that_does_not_parse_is_refused(storage, data):
+def test_a_base_file_that_does_not_parse_is_refused(storage: LocalStorage, data: bytes):
     storage.put("a.parquet", data)
     for use in (read_base_file, base_file_footer):
         with pytest.raises(FormatError) as caught:
@@ -151,12 +153,12 @@ def test_a_base_file_that_does_not_parse_is_refused(storage, data):
 
 
 @pytest.mark.parametrize(("entries", "bits"), [(60_000, 2_587_966), (10_000, 431_328), (50, 2_157)])
-def test_filter_sizes_are_those_of_real_files(entries, bits):
+def test_filter_sizes_are_those_of_real_files(entries: int, bits: int):
     assert bits_and_hashes(entries, 1e-9) == (bits, 30)
 
 
 @given(st.lists(TEXT, max_size=30, unique=True), st.integers(1, 20))
-def test_a_filter_knows_every_key_and_survives_the_footer(keys, entries):
+def test_a_filter_knows_every_key_and_survives_the_footer(keys: list[str], entries: int):
     bloom = build_bloom_filter(keys, entries)
     assert len(bloom.rows) == max(1, -(-len(keys) // entries))
     assert all(bloom.may_contain(key) for key in keys)
@@ -169,7 +171,7 @@ def test_a_simple_filter_is_read_too():
 
 
 @given(st.text() | st.binary().map(lambda data: __import__("base64").b64encode(data).decode()))
-def test_a_text_that_is_no_filter_is_refused(text):
+def test_a_text_that_is_no_filter_is_refused(text: str):
     for type_code in ("SIMPLE", "DYNAMIC_V0", "OTHER"):
         with pytest.raises(FormatError):
             decode_bloom_filter(text, type_code, "f")

@@ -1,6 +1,7 @@
 """Framing of log files: what is written is read, what is torn is named, what is whole and wrong is refused."""
 
 import struct
+from typing import Any
 
 import pytest
 from format_strategies import TEXT
@@ -17,16 +18,16 @@ ONE = encode_block(BlockType.AVRO_DATA, {HeaderKey.INSTANT_TIME: "20250101000000
 TWO = encode_block(BlockType.DELETE, {HeaderKey.INSTANT_TIME: "20250101000000001"}, b"two")
 
 
-def whole(blocks):
+def whole(blocks: Any):
     return [(block.type, dict(block.header), block.content) for block in blocks if isinstance(block, RawBlock)]
 
 
-def spans(blocks):
+def spans(blocks: Any):
     return [(block.offset, block.length) for block in blocks]
 
 
 @given(st.lists(BLOCKS, max_size=5))
-def test_blocks_round_trip_and_cover_the_file(blocks):
+def test_blocks_round_trip_and_cover_the_file(blocks: Any):
     data = b"".join(encode_block(*block) for block in blocks)
     read = read_blocks(data, "f")
     assert whole(read) == blocks
@@ -35,7 +36,7 @@ def test_blocks_round_trip_and_cover_the_file(blocks):
 
 
 @given(st.lists(BLOCKS, min_size=1, max_size=3), st.data())
-def test_a_cut_file_yields_the_whole_blocks_and_one_corrupt_one(blocks, data):
+def test_a_cut_file_yields_the_whole_blocks_and_one_corrupt_one(blocks: Any, data: st.DataObject):
     encoded = [encode_block(*block) for block in blocks]
     file = b"".join(encoded)
     cut = data.draw(st.integers(0, len(file)))
@@ -104,7 +105,7 @@ def test_garbage_at_the_start_is_one_corrupt_block():
 
 
 @pytest.mark.parametrize("length", [0, 31, -1, -(2**63), 2**63 - 1])
-def test_an_impossible_length_is_corrupt(length):
+def test_an_impossible_length_is_corrupt(length: int):
     read = read_blocks(MAGIC + struct.pack(">q", length) + ONE[14:] + TWO, "f")
     assert [type(block) for block in read] == [CorruptBlock, RawBlock]
 
@@ -114,7 +115,7 @@ def test_a_second_length_that_differs_is_corrupt():
     assert [type(block) for block in read] == [CorruptBlock, RawBlock]
 
 
-def patched(offset, value):
+def patched(offset: int, value: bytes):
     return ONE[:offset] + value + ONE[offset + len(value) :]
 
 
@@ -143,7 +144,7 @@ def test_bytes_between_footer_and_total_length_are_refused():
         (patched(51, struct.pack(">q", -1)), "LF-003"),
     ],
 )
-def test_a_whole_frame_around_a_wrong_inside_is_refused_with_its_place(data, clause):
+def test_a_whole_frame_around_a_wrong_inside_is_refused_with_its_place(data: bytes, clause: str):
     with pytest.raises(FormatError) as caught:
         read_blocks(data, "p/.f_1.log.1_0-0-0")
     error = caught.value

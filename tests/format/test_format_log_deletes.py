@@ -2,6 +2,7 @@
 
 import struct
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from format_strategies import INSTANT_VALUES, LONGS, TEXT, decimals
@@ -33,13 +34,13 @@ DELETES = st.one_of(
 )
 
 
-def block_of(content):
+def block_of(content: bytes):
     (block,) = read_blocks(encode_block(BlockType.DELETE, {}, content), "f")
     return block
 
 
 @given(st.lists(DELETES, max_size=5))
-def test_deletes_of_every_kind_round_trip_mixed(deletes):
+def test_deletes_of_every_kind_round_trip_mixed(deletes: list[DeleteRecord]):
     assert decode_deletes(block_of(encode_deletes(deletes)), "f") == deletes
 
 
@@ -64,7 +65,7 @@ def test_an_ordering_value_of_zero_is_told_from_none():
 @pytest.mark.parametrize(
     ("value", "kind"), [(5, "Long"), (True, "Boolean"), ("a", "String"), (Decimal(1), "Decimal"), ((1, "a"), "Array")]
 )
-def test_a_bare_value_gets_the_wrapper_of_its_type(value, kind):
+def test_a_bare_value_gets_the_wrapper_of_its_type(value: Any, kind: Any):
     (block,) = read_blocks(delete_block("1", [DeleteRecord("k", "p", value)]), "f")
     assert decode_deletes(block, "f") == [DeleteRecord("k", "p", value, kind)]
 
@@ -75,7 +76,7 @@ def test_a_value_without_wrapper_cannot_be_written():
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_the_kryo_forms_are_named_as_not_built(version):
+def test_the_kryo_forms_are_named_as_not_built(version: int):
     with pytest.raises(UnsupportedFormat) as caught:
         decode_deletes(block_of(struct.pack(">ii", version, 0)), "f")
     assert caught.value.feature == "log-delete-kryo"
@@ -98,7 +99,7 @@ def test_the_kryo_forms_are_named_as_not_built(version):
         struct.pack(">ii", 3, 5) + b"\x02\x00\x00\x1e\x00",
     ],
 )
-def test_a_list_that_does_not_decode_is_refused_with_its_place(content):
+def test_a_list_that_does_not_decode_is_refused_with_its_place(content: bytes):
     with pytest.raises(FormatError) as caught:
         decode_deletes(block_of(content), "f")
     assert (caught.value.reason, caught.value.clause) == (Reason.LOG_CONTENT_CORRUPT, "LF-008")

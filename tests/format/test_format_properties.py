@@ -1,6 +1,7 @@
 """hoodie.properties: Java's text form, the checksum, a writer that always gives the same bytes."""
 
 import zlib
+from typing import Any
 
 import pytest
 from hudi_format.errors import FormatError, Reason
@@ -10,12 +11,12 @@ from hypothesis import strategies as st
 
 
 @given(st.dictionaries(st.text(st.characters(codec="utf-8")), st.text(st.characters(codec="utf-8")), max_size=6))
-def test_what_is_written_is_read_back(properties):
+def test_what_is_written_is_read_back(properties: dict[str, str]):
     assert parse_properties(serialise_properties(properties, ["Updated at 2025"]), "f") == properties
 
 
 @given(st.dictionaries(st.text(st.characters(codec="utf-8")), st.text(st.characters(codec="utf-8")), max_size=6))
-def test_the_order_of_the_mapping_leaves_no_trace_in_the_bytes(properties):
+def test_the_order_of_the_mapping_leaves_no_trace_in_the_bytes(properties: dict[str, str]):
     backwards = dict(reversed(properties.items()))
     assert serialise_properties(backwards) == serialise_properties(properties)
 
@@ -48,7 +49,7 @@ def test_the_order_of_the_mapping_leaves_no_trace_in_the_bytes(properties):
         (b"", {}),
     ],
 )
-def test_the_syntax_is_that_of_java(text, expected):
+def test_the_syntax_is_that_of_java(text: str, expected: Any):
     assert parse_properties(text, "f") == expected
 
 
@@ -58,7 +59,7 @@ def test_an_escaped_schema_is_written_as_java_writes_it():
 
 
 @pytest.mark.parametrize("text", [b"x=1\na=\\u12", b"x=1\na=\\uzzzz", b"x=1\na=\\u 123", b"x=1\na=\\uD83D"])
-def test_a_bad_unicode_escape_is_refused_with_its_place(text):
+def test_a_bad_unicode_escape_is_refused_with_its_place(text: str):
     with pytest.raises(FormatError) as caught:
         parse_properties(text, ".hoodie/hoodie.properties")
     assert (caught.value.reason, caught.value.offset) == (Reason.PROPERTIES_INVALID, 4)

@@ -1,16 +1,18 @@
 """Avro schemas as Arrow schemas."""
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 from hudi_format.errors import FormatError, Reason, UnsupportedFormat
 from hudi_format.schemas import META_FIELDS, arrow_schema, parse_avro_schema, with_meta_fields, without_meta_fields
 
 
-def record(*fields, name="r", **more):
+def record(*fields: tuple[str, Any], name: str = "r", **more: Any):
     return {"type": "record", "name": name, "fields": [{"name": n, "type": t} for n, t in fields], **more}
 
 
-def arrow_type(kind):
+def arrow_type(kind: Any):
     return arrow_schema(record(("x", kind))).field("x")
 
 
@@ -46,13 +48,13 @@ def arrow_type(kind):
         ({"type": "int", "logicalType": "something-new"}, pa.int32()),
     ],
 )
-def test_a_type_has_one_column_form(kind, expected):
+def test_a_type_has_one_column_form(kind: Any, expected: Any):
     field = arrow_type(kind)
     assert (field.type, field.nullable) == (expected, False)
 
 
 @pytest.mark.parametrize("union", [["null", "int"], ["int", "null"]])
-def test_a_union_with_null_is_nullable_in_either_order(union):
+def test_a_union_with_null_is_nullable_in_either_order(union: list[str]):
     assert (arrow_type(union).type, arrow_type(union).nullable) == (pa.int32(), True)
 
 
@@ -86,7 +88,7 @@ def test_meta_fields_are_put_first_once_and_taken_out():
         {"type": "long", "logicalType": "timestamp-nanos"},
     ],
 )
-def test_a_type_without_column_form_is_unsupported_not_wrong(kind):
+def test_a_type_without_column_form_is_unsupported_not_wrong(kind: Any):
     with pytest.raises(UnsupportedFormat):
         arrow_type(kind)
 
@@ -103,7 +105,7 @@ def test_a_type_without_column_form_is_unsupported_not_wrong(kind):
         "[" * 9999,
     ],
 )
-def test_a_text_that_is_no_record_schema_is_refused(text):
+def test_a_text_that_is_no_record_schema_is_refused(text: str):
     with pytest.raises(FormatError) as caught:
         arrow_schema(text, "commit")
     assert caught.value.reason == Reason.SCHEMA_INCOMPATIBLE

@@ -2,6 +2,7 @@
 
 import zlib
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from format_strategies import LONGS, TEXT
@@ -53,18 +54,18 @@ SAMPLE = CommitMetadata(
 
 
 @given(COMMITS)
-def test_commit_metadata_round_trips_as_avro_with_replaced_groups(metadata):
+def test_commit_metadata_round_trips_as_avro_with_replaced_groups(metadata: CommitMetadata):
     assert parse_commit_metadata(serialise_avro(metadata, replace=True), "f") == metadata
 
 
 @given(COMMITS)
-def test_commit_metadata_round_trips_as_avro_without_replaced_groups(metadata):
+def test_commit_metadata_round_trips_as_avro_without_replaced_groups(metadata: CommitMetadata):
     plain = replace(metadata, replaced_file_ids={})
     assert parse_commit_metadata(serialise_avro(plain), "f") == plain
 
 
 @given(COMMITS)
-def test_commit_metadata_round_trips_as_json(metadata):
+def test_commit_metadata_round_trips_as_json(metadata: CommitMetadata):
     assert parse_commit_metadata(serialise_json(metadata), "f") == metadata
 
 
@@ -84,7 +85,8 @@ def test_json_has_the_layout_of_version_6():
 }"""
     )
     assert serialise_json(CommitMetadata()).decode() == (
-        '{\n  "partitionToWriteStats" : { },\n  "compacted" : false,\n  "extraMetadata" : { },\n  "operationType" : null\n}'
+        '{\n  "partitionToWriteStats" : { },\n  "compacted" : false,\n  "extraMetadata" : { },\n'
+        '  "operationType" : null\n}'
     )
 
 
@@ -94,7 +96,7 @@ def test_the_partition_of_a_stat_is_the_one_it_is_filed_under():
 
 
 @pytest.mark.parametrize(("data", "kind"), [(b"", "empty"), (b"Obj\x01x", "avro"), (b"{}", "json"), (b" \n{", "json")])
-def test_the_first_bytes_tell_the_form(data, kind):
+def test_the_first_bytes_tell_the_form(data: bytes, kind: Any):
     assert content_kind(data, "f") == kind
 
 
@@ -116,7 +118,7 @@ BAD_JSON = [
 
 
 @pytest.mark.parametrize("data", [b"", b"x", b"[]", b"Obj", *BAD_JSON])
-def test_a_commit_that_does_not_parse_is_refused(data):
+def test_a_commit_that_does_not_parse_is_refused(data: bytes):
     with pytest.raises(FormatError) as caught:
         parse_commit_metadata(data, ".hoodie/1.commit")
     assert caught.value.reason == Reason.TIMELINE_FILE_CORRUPT
@@ -200,7 +202,7 @@ PLANS = [
 
 
 @pytest.mark.parametrize(("form", "plan"), PLANS, ids=lambda value: type(value).__name__)
-def test_every_plan_round_trips_to_the_same_bytes(form, plan):
+def test_every_plan_round_trips_to_the_same_bytes(form: plans.PlanForm[Any], plan: Any):
     data = form.serialise(plan)
     assert form.parse(data, "f") == plan
     assert form.serialise(form.parse(data, "f")) == data
@@ -208,7 +210,7 @@ def test_every_plan_round_trips_to_the_same_bytes(form, plan):
 
 @pytest.mark.parametrize("form", [form for form, _ in PLANS[:5]], ids=lambda form: form.kind.__name__)
 @pytest.mark.parametrize("data", [b"", b"{}", b"Obj\x01"])
-def test_a_plan_that_is_empty_or_no_container_is_refused(form, data):
+def test_a_plan_that_is_empty_or_no_container_is_refused(form: plans.PlanForm[Any], data: bytes):
     with pytest.raises(FormatError) as caught:
         form.parse(data, "f")
     assert caught.value.reason == Reason.TIMELINE_FILE_CORRUPT
@@ -228,14 +230,14 @@ ROW = {"type": "record", "name": "row", "fields": [{"name": "x", "type": "long"}
 
 
 @given(st.lists(LONGS, max_size=20), st.binary(min_size=16, max_size=16))
-def test_containers_round_trip_with_any_sync_marker(values, marker):
+def test_containers_round_trip_with_any_sync_marker(values: Any, marker: bytes):
     records = [{"x": value} for value in values]
     data = write_container(ROW, records, marker)
     assert read_container(data, "f") == (ROW, records)
     assert data == write_container(ROW, records, marker)
 
 
-def deflated(body, count):
+def deflated(body: bytes, count: int):
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     packed = packer.compress(body) + packer.flush()
     plain = write_container(ROW, [])
@@ -252,7 +254,7 @@ def deflated(body, count):
     )
 
 
-def varint(value):
+def varint(value: Any):
     value, encoded = value << 1, b""
     while value > 0x7F:
         encoded += bytes([value & 0x7F | 0x80])
@@ -278,7 +280,7 @@ def test_a_legal_codec_that_is_not_read_is_named():
 
 
 @pytest.mark.parametrize("count", [b"\x00", b"\x04", b"\x01", b"\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01"])
-def test_a_block_that_declares_another_number_of_records_is_refused(count):
+def test_a_block_that_declares_another_number_of_records_is_refused(count: bytes):
     data = write_container(ROW, [{"x": 1}])
     body = data.rindex(b"\x02\x02\x02" + SYNC_MARKER)
     with pytest.raises(FormatError) as caught:
