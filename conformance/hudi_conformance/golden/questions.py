@@ -10,7 +10,7 @@ from hudi_model.time import InstantTime
 from hudi_model.timeline import Action, State
 
 from hudi_conformance.golden.layout import Layout
-from hudi_conformance.golden.operations import Operations
+from hudi_conformance.golden.services import Services
 
 Damage = Callable[[Path], None]
 
@@ -84,7 +84,7 @@ class Asking:
 
 
 @dataclass(slots=True)
-class GoldenTable(Operations, Asking):
+class GoldenTable(Services, Asking):
     """A table under construction with its questions, and the damage done to its bytes once they are written."""
 
     questions: list[Question] = field(default_factory=list)
