@@ -3,6 +3,6 @@
 from hudi_spark.arrow_reading import read_arrow
 from hudi_spark.errors import DamagedLogWarning, HudiError, UnsupportedFeature
 from hudi_spark.readings import Readings
-#from hudi_spark.table import HudiTable
+from hudi_spark.table import HudiTable
 
-__all__ = ["DamagedLogWarning", "HudiError", "Readings", "UnsupportedFeature", "read_arrow"]
+__all__ = ["DamagedLogWarning", "HudiError", "HudiTable", "Readings", "UnsupportedFeature", "read_arrow"]

@@ -3,11 +3,13 @@
 from dataclasses import dataclass, field
 
 import pyarrow as pa
+from hudi_format.storage import Storage
 
-from hudi_spark.configuration import TableConfiguration, TableType
+from hudi_spark.commits import load_commits
+from hudi_spark.configuration import TableType
 from hudi_spark.merge_modes import MergeMode, merge_mode
 from hudi_spark.schemas import table_schema
-from hudi_spark.snapshots import Snapshot
+from hudi_spark.snapshots import load_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +37,18 @@ class TableInfo:
         return f"{head}\nkey {keys}{parts}\n{columns}"
 
 
-def table_info(snapshot: Snapshot) -> TableInfo:
-    """What the table of a snapshot is.
+def table_info(storage: Storage) -> TableInfo:
+    """What a table is.
+
+    Raises:
+        HudiError: the reasons of a refused table.
+        FormatError: what a file of the timeline breaks.
+        UnsupportedFeature: a table that this reader cannot read yet.
 
     Clauses: MG-001, DM-003.
+
     """
-    configuration: TableConfiguration = snapshot.configuration
+    configuration, timeline = load_table(storage)
     return TableInfo(
         name=configuration.name,
         version=configuration.version,
@@ -49,5 +57,5 @@ def table_info(snapshot: Snapshot) -> TableInfo:
         record_key=configuration.record_key,
         partition_by=configuration.partition_by,
         ordering=configuration.ordering,
-        schema=table_schema(snapshot.commits, configuration),
+        schema=table_schema(load_commits(storage, timeline, None, "requested"), configuration),
     )

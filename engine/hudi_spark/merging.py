@@ -73,8 +73,8 @@ def _last_of_each(numbered: pa.Table, ranks: list[str]) -> pa.Table:
 
     Clauses: MG-004, MG-007.
     """
-    order = [(name, "ascending") for name in (_CODE, *ranks, _SEQUENCE)]
-    placed = numbered.take(pc.sort_indices(numbered, sort_keys=order, null_placement="at_start"))
+    order = [(name, "ascending", "at_start") for name in (_CODE, *ranks, _SEQUENCE)]
+    placed = numbered.take(pc.sort_indices(numbered, sort_keys=order))
     codes = placed.column(_CODE).combine_chunks()
     if not len(codes):
         return placed.drop_columns([_CODE, _SEQUENCE])

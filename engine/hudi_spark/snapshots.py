@@ -60,8 +60,7 @@ def load_snapshot(
 
     """
     time = as_of_time(as_of)
-    configuration = load_configuration(storage)
-    timeline = load_timeline(storage, configuration)
+    configuration, timeline = load_table(storage)
     if time is not None:
         refuse_cleaned(storage, timeline, time)
     axis = "completed" if readings.time_travel == "text" else "requested"
@@ -69,6 +68,21 @@ def load_snapshot(
     seen = visibility(timeline, time, axis)
     found = _Slices(storage, configuration, timeline, commits, seen, readings)
     return Snapshot(configuration, timeline, commits, seen, found.slices(read_optimized=read_optimized))
+
+
+def load_table(storage: Storage) -> tuple[TableConfiguration, Timeline]:
+    """Configuration and active timeline of a table; no content of the timeline is read.
+
+    Raises:
+        HudiError: the reasons of a refused table.
+        FormatError: PROPERTIES_INVALID, CHECKSUM_MISMATCH, INSTANT_MALFORMED.
+        UnsupportedFeature: a table that this reader cannot read yet.
+
+    Clauses: PR-002, TL-004.
+
+    """
+    configuration = load_configuration(storage)
+    return configuration, load_timeline(storage, configuration)
 
 
 def as_of_time(text: str | None) -> str | None:

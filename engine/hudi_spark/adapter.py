@@ -1,0 +1,216 @@
+"""The engine behind the adapter protocol: `python -m hudi_spark.adapter [--in-process] [--reading text]`."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from hudi_format.storage import Storage
+
+from hudi_adapter import (
+    Adapter,
+    AnswerWarning,
+    Implementation,
+    Rejected,
+    Request,
+    RowsAnswer,
+    Unsupported,
+    ValueAnswer,
+    serve,
+)
+from hudi_adapter.arrow_types import logical_type
+from hudi_adapter.protocol import Operation
+from hudi_adapter.reasons import Reason
+from hudi_spark.adapter_executors import InProcess, OnSpark
+from hudi_spark.arrow_reading import table_storage
+from hudi_spark.descriptions import TableInfo, table_info
+from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, typed_errors
+from hudi_spark.planning import Query
+from hudi_spark.readings import Readings, readings_named
+from hudi_spark.slicing import FileSlice
+from hudi_spark.snapshots import load_snapshot, load_table
+from hudi_spark.timeline import Instant
+
+VERSION = "0.1.0"
+
+FEATURES = (
+    "table-version-6",
+    "table-version-8",
+    "table-version-9",
+    "cow",
+    "mor",
+    "log-avro",
+    "log-delete",
+    "log-rollback",
+    "log-corrupt",
+    "log-parquet",
+    "log-compaction",
+    "base-parquet",
+    "merge-commit-time",
+    "merge-event-time",
+    "payload-DefaultHoodieRecordPayload",
+    "payload-EventTimeAvroPayload",
+    "payload-OverwriteWithLatestAvroPayload",
+    "time-travel",
+    "read-optimized",
+    "filter",
+    "projection",
+    "meta-columns",
+    "virtual-keys",
+)
+
+
+class Executor(Protocol):
+    """Answers queries and leaves their rows in a folder."""
+
+    name: str
+
+    def open(self) -> None:
+        """Get ready."""
+
+    def close(self) -> None:
+        """End what `open` began."""
+
+    def answer(self, storage: Storage, query: Query, request: Request) -> tuple[str, tuple[SkippedBytes, ...]]:
+        """Name of the rows file below the request's folder, and what was skipped."""
+
+
+class _Refusals(AbstractContextManager["_Refusals"]):
+    """Turns this package's errors into the protocol's."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, HudiError):
+            raise Rejected(error.reason, str(error), type(error).__name__) from error
+        if isinstance(error, UnsupportedFeature):
+            raise Unsupported(error.feature) from error
+
+
+def adapter_of(executor: Executor, readings: Readings) -> Adapter:
+    """The adapter that answers with an executor and follows readings."""
+    operations = _Operations(executor, readings)
+    return Adapter(
+        implementation=Implementation(executor.name, VERSION),
+        features=FEATURES,
+        operations=operations.by_name(),
+        on_start=executor.open,
+        on_stop=executor.close,
+    )
+
+
+class _Operations:
+    """One method for each op of the protocol."""
+
+    def __init__(self, executor: Executor, readings: Readings) -> None:
+        self._executor = executor
+        self._readings = readings
+
+    def by_name(self) -> Mapping[str, Operation]:
+        return {
+            "read_snapshot": self.read_snapshot,
+            "read_as_of": self.read_as_of,
+            "read_optimized": self.read_optimized,
+            "list_timeline": self.list_timeline,
+            "list_file_slices": self.list_file_slices,
+            "table_info": self.table_info,
+        }
+
+    def read_snapshot(self, request: Request) -> RowsAnswer:
+        return self._rows(request, Query())
+
+    def read_as_of(self, request: Request) -> RowsAnswer:
+        with _Refusals():
+            instant = request.params.get("instant")
+            if not isinstance(instant, str):
+                raise HudiError(Reason.INSTANT_MALFORMED, "TM-001", f"{instant!r} is no instant")
+            return self._rows(request, Query(as_of=instant))
+
+    def read_optimized(self, request: Request) -> RowsAnswer:
+        return self._rows(request, Query(as_of=request.params.get("as_of"), read_optimized=True))
+
+    def list_timeline(self, request: Request) -> ValueAnswer:
+        with _Refusals(), typed_errors():
+            storage = table_storage(request.table)
+            configuration, timeline = load_table(storage)
+            folder = configuration.properties.get("hoodie.archivelog.folder", "archived")
+            if request.params.get("include_history") and _has_history(storage, configuration.timeline_folder, folder):
+                raise UnsupportedFeature("history")
+            return ValueAnswer([_instant_value(instant) for instant in timeline.instants])
+
+    def list_file_slices(self, request: Request) -> ValueAnswer:
+        with _Refusals(), typed_errors():
+            snapshot = load_snapshot(table_storage(request.table), self._readings, request.params.get("as_of"))
+            return ValueAnswer([_slice_value(one) for one in snapshot.slices])
+
+    def table_info(self, request: Request) -> ValueAnswer:
+        with _Refusals(), typed_errors():
+            return ValueAnswer(_info_value(table_info(table_storage(request.table))))
+
+    def _rows(self, request: Request, query: Query) -> RowsAnswer:
+        params = request.params
+        asked = Query(
+            as_of=query.as_of,
+            columns=params.get("columns"),
+            filter=params.get("filter"),
+            meta_columns=bool(params.get("meta_columns", False)),
+            read_optimized=query.read_optimized,
+            readings=self._readings,
+            configs=params.get("configs") or params.get("options") or {},
+        )
+        with _Refusals(), typed_errors():
+            file, skipped = self._executor.answer(table_storage(request.table), asked, request)
+        return RowsAnswer(file, tuple(_warning(one) for one in skipped))
+
+
+def _has_history(storage: Storage, timeline_folder: str, archive_folder: str) -> bool:
+    folders = (f"{timeline_folder}/history", f".hoodie/{archive_folder or 'archived'}")
+    return any(storage.list_files(folder) for folder in folders)
+
+
+def _warning(skipped: SkippedBytes) -> AnswerWarning:
+    return AnswerWarning(skipped.clause, skipped.message, skipped.file, skipped.offset)
+
+
+def _instant_value(instant: Instant) -> dict[str, Any]:
+    return {
+        "requested": instant.requested,
+        "completed": instant.completed,
+        "action": instant.action,
+        "state": instant.state,
+    }
+
+
+def _slice_value(one: FileSlice) -> dict[str, Any]:
+    return {
+        "partition": one.partition,
+        "file_id": one.file_id,
+        "base_instant": one.base_instant,
+        "base_file": one.base_file and one.base_file.rpartition("/")[2],
+        "log_files": [path.rpartition("/")[2] for path in one.log_files],
+    }
+
+
+def _info_value(info: TableInfo) -> dict[str, Any]:
+    return {
+        "name": info.name,
+        "table_version": info.version,
+        "table_type": info.table_type,
+        "merge_mode": info.merge_mode,
+        "record_key": list(info.record_key),
+        "partition_by": list(info.partition_by),
+        "ordering": list(info.ordering),
+        "schema": [{"name": field.name, "type": logical_type(field.type)} for field in info.schema],
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve until `stop`."""
+    parser = argparse.ArgumentParser(prog="python -m hudi_spark.adapter", description=__doc__)
+    parser.add_argument("--in-process", action="store_true", help="run the tasks in this process, without Spark")
+    parser.add_argument("--reading", choices=("released", "text"), default="released")
+    options = parser.parse_args(arguments)
+    executor: Executor = InProcess() if options.in_process else OnSpark()
+    serve(adapter_of(executor, readings_named(options.reading)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""How the adapter gets rows into a file: computed in this process, or written by Spark tasks."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from hudi_format.storage import Storage
+
+from hudi_adapter.java import set_java_home
+from hudi_adapter.protocol import Request
+from hudi_spark.arrow_reading import read_query
+from hudi_spark.errors import SkippedBytes, from_text
+from hudi_spark.planning import Plan, Query, plan_query
+from hudi_spark.spark_executor import accumulator, run_on_spark, split_tasks
+from hudi_spark.tasks import run_task
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ROWS_FILE = "rows.parquet"
+_SPARK_FOLDER = "spark-rows"
+
+
+class InProcess:
+    """The executor without Spark."""
+
+    name = "hudi-spark-in-process"
+
+    def open(self) -> None:
+        """Nothing is needed."""
+
+    def close(self) -> None:
+        """Nothing was opened."""
+
+    def answer(self, storage: Storage, query: Query, request: Request) -> tuple[str, tuple[SkippedBytes, ...]]:
+        """Name of the rows file, and what was skipped.
+
+        Raises:
+            HudiError: the table or the request is refused.
+            UnsupportedFeature: what this reader cannot read yet.
+
+        """
+        answer = read_query(storage, query)
+        pq.write_table(answer.rows, request.out_dir / ROWS_FILE)
+        return ROWS_FILE, answer.skipped
+
+
+class OnSpark:
+    """The executor with one Spark session for the life of the process."""
+
+    name = "hudi-spark"
+
+    def __init__(self) -> None:
+        self._spark: SparkSession | None = None
+
+    def open(self) -> None:
+        """Start the session on the embedded Java, or on JAVA_HOME."""
+        self._spark = local_session("hudi-spark adapter")
+
+    def close(self) -> None:
+        """Stop the session."""
+        if self._spark is not None:
+            self._spark.stop()
+
+    def answer(self, storage: Storage, query: Query, request: Request) -> tuple[str, tuple[SkippedBytes, ...]]:
+        """Name of the rows file, and what was skipped.
+
+        Raises:
+            HudiError: the table or the request is refused.
+            UnsupportedFeature: what this reader cannot read yet.
+
+        """
+        assert self._spark is not None
+        plan = plan_query(storage, query)
+        gathered = accumulator(self._spark)
+        frame = run_on_spark(self._spark, plan, storage, partial(_add, gathered))
+        try:
+            _write(frame, plan.schema, request.out_dir)
+        except Exception as error:
+            _raise_typed(error, plan, storage)
+            raise
+        return ROWS_FILE, tuple(sorted(gathered.value))
+
+
+def local_session(name: str, master: str = "local[2]") -> "SparkSession":
+    """A Spark session for small tables: no user interface, UTC, and results that must not lean on the driver."""
+    set_java_home()
+    from pyspark.sql import SparkSession  # noqa: PLC0415 - pyspark is optional, and reads JAVA_HOME when it starts
+
+    builder = SparkSession.builder.master(master).appName(name)
+    for key, value in _SESSION.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+_SESSION = {
+    "spark.driver.maxResultSize": "16m",
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+    "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+def _write(frame: "DataFrame", schema: pa.Schema, folder: Path) -> None:
+    """Rows as Spark's tasks wrote them, in one file, then in the table's own types."""
+    frame.repartition(1).write.parquet((folder / _SPARK_FOLDER).as_uri())
+    parts = sorted((folder / _SPARK_FOLDER).glob("part-*.parquet"))
+    tables = [pq.ParquetFile(part).read() for part in parts]
+    rows = pa.concat_tables([_logical(table, schema) for table in tables] or [schema.empty_table()])
+    pq.write_table(rows, folder / ROWS_FILE)
+
+
+def _logical(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    return table.select(schema.names).cast(schema)
+
+
+def _raise_typed(error: Exception, plan: Plan, storage: Storage) -> None:
+    """Raise the typed error behind a failed Spark job, when there is one.
+
+    A task of the merge kernel leaves it in the text; for Spark's own scan the files are read again.
+    """
+    typed = from_text(str(error))
+    if typed is not None:
+        raise typed from error
+    for task in split_tasks(plan, storage)[0]:
+        run_task(task, storage)
+
+
+def _add(gathered: Any, skipped: tuple[SkippedBytes, ...]) -> None:
+    gathered.add(frozenset(skipped))
