@@ -31,7 +31,7 @@ def suite_root() -> Path:
     checkout = Path(__file__).resolve().parents[2]
     if (checkout / TABLES).is_dir() and (checkout / "pyproject.toml").is_file():
         return checkout
-    return _unpacked(Path(__file__).resolve().parent / "_data" / "corpus.zip")
+    return unpacked(Path(__file__).resolve().parent / "_data" / "corpus.zip")
 
 
 def cache_folder() -> Path:
@@ -49,7 +49,8 @@ def _existing(root: Path) -> Path:
     return root.resolve()
 
 
-def _unpacked(archive: Path) -> Path:
+def unpacked(archive: Path) -> Path:
+    """The root in the cache folder that holds what an archive holds; unpacked at the first call."""
     if not archive.is_file():
         raise CorpusError(f"no {TABLES} folder and no {archive.name} in the package: install the wheel again")
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()[:16]

@@ -18,7 +18,9 @@ def _time_millis(time: dt.time) -> dt.time:
     return time.replace(microsecond=time.microsecond // 1000 * 1000, fold=0)
 
 
-_LOCAL = st.datetimes(dt.datetime(1700, 1, 1), dt.datetime(2200, 1, 1))  # noqa: DTZ001 - local on purpose
+_LOCAL = st.datetimes(dt.datetime(1700, 1, 1), dt.datetime(2200, 1, 1)).map(  # noqa: DTZ001 - local on purpose
+    lambda moment: moment.replace(fold=0)
+)
 _INSTANTS = _LOCAL.map(lambda moment: moment.replace(tzinfo=dt.UTC))
 PRIMITIVE_VALUES: dict[str, st.SearchStrategy[Any]] = {
     "boolean": st.booleans(),

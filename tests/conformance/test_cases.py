@@ -1,6 +1,10 @@
 """The corpus as values."""
 
+import zipfile
+from pathlib import Path
+
 import pytest
+from hudi_conformance import resources
 from hudi_conformance.cases import Selection, load_cases, matches_id, normal_id
 from hudi_conformance.resources import CorpusError
 from hudi_conformance.suite import selected_cases
@@ -82,3 +86,49 @@ def test_a_case_id_stands_once(tiny: TinyCorpus, passing: Params):
 
     with pytest.raises(CorpusError, match="twice"):
         load_cases(tiny.root)
+
+
+class TestWhereTheCorpusIs:
+    """A checkout, the archive of the wheel, or the folder that the user names."""
+
+    def _archive(self, folder: Path) -> Path:
+        archive = folder / "corpus.zip"
+        with zipfile.ZipFile(archive, "w") as bundle:
+            bundle.writestr("golden_tables/v9/t/table/.hoodie/hoodie.properties", "a=b")
+        return archive
+
+    def test_the_archive_is_unpacked_once_with_its_dot_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+        """A second run finds what the first unpacked."""
+        monkeypatch.setenv(resources.CACHE_VARIABLE, str(tmp_path / "cache"))
+        archive = self._archive(tmp_path)
+
+        first = resources.unpacked(archive)
+        marker = first / "golden_tables" / "seen"
+        marker.touch()
+
+        assert resources.unpacked(archive) == first
+        assert marker.exists()
+        assert (first / "golden_tables/v9/t/table/.hoodie/hoodie.properties").read_text() == "a=b"
+        assert [path.name for path in (tmp_path / "cache").iterdir()] == [first.name]
+
+    def test_another_archive_has_another_place(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+        """An upgraded suite does not read the tables of the one before."""
+        monkeypatch.setenv(resources.CACHE_VARIABLE, str(tmp_path / "cache"))
+        archive = self._archive(tmp_path)
+        first = resources.unpacked(archive)
+        with zipfile.ZipFile(archive, "a") as bundle:
+            bundle.writestr("golden_tables/v9/u/table.toml", "")
+
+        assert resources.unpacked(archive) != first
+
+    def test_no_archive_is_told(self, tmp_path: Path):
+        """A wheel without its corpus runs nothing."""
+        with pytest.raises(CorpusError, match=r"corpus\.zip"):
+            resources.unpacked(tmp_path / "corpus.zip")
+
+    def test_a_named_folder_must_hold_tables(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+        """A wrong variable is told, not taken for an empty corpus."""
+        monkeypatch.setenv(resources.CORPUS_VARIABLE, str(tmp_path))
+
+        with pytest.raises(CorpusError, match="golden_tables"):
+            resources.suite_root()

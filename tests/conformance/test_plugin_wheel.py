@@ -1,0 +1,79 @@
+"""The suite from an installed wheel, in a foreign folder: what a user in another repository has."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hudi_conformance.cases import load_cases
+from hudi_conformance.resources import CACHE_VARIABLE, CORPUS_VARIABLE
+
+PYTEST = ("-m", "pytest", "-p", "no:cacheprovider", "-q", "--conformance")
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _python(arguments: list[str], folder: Path, **environment: str) -> str:
+    inherited = {name: value for name, value in os.environ.items() if name != CORPUS_VARIABLE}
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={**inherited, "COLUMNS": "200", "PYTEST_ADDOPTS": "", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout, installed into a folder of its own."""
+    folder = tmp_path_factory.mktemp("wheel")
+    _python(["-m", "build", "--no-isolation", "--wheel", "--outdir", str(folder), str(ROOT)], folder)
+    (wheel,) = folder.glob("*.whl")
+    target = folder / "site"
+    pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]
+    _python([*pip, "--target", str(target), str(wheel)], folder)
+    return target
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> Path:
+    """An empty folder of somebody else."""
+    folder = tmp_path / "foreign"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.xdist_group("wheel")
+def test_every_case_runs_from_the_wheel(installed: Path, foreign: Path, tmp_path: Path):
+    """All tables are in the archive: an adapter that lacks everything is asked every case."""
+    environment = {"PYTHONPATH": str(installed), CACHE_VARIABLE: str(tmp_path / "cache")}
+    where = _python(["-c", "import hudi_conformance; print(hudi_conformance.__file__)"], foreign, **environment)
+    assert where.startswith(str(installed))
+
+    told = _python(
+        [*PYTEST, "--adapter", "null-unsupported"],
+        foreign,
+        **environment,
+    )
+
+    skipped = re.search(r"(\d+) skipped", told)
+    assert skipped is not None
+    assert int(skipped[1]) == len(load_cases(ROOT)) > 0
+
+
+@pytest.mark.xdist_group("wheel")
+def test_answers_and_tables_of_the_wheel_are_whole(installed: Path, foreign: Path, tmp_path: Path):
+    """The model, from the wheel, passes the cases of one version: hidden files and empty folders are there."""
+    told = _python(
+        [*PYTEST, "--adapter", "model", "--conformance-case", "v8/*"],
+        foreign,
+        PYTHONPATH=str(installed),
+        **{CACHE_VARIABLE: str(tmp_path / "cache")},
+    )
+
+    assert re.search(r"^\d+ passed in", told, re.MULTILINE), told
