@@ -139,7 +139,7 @@ Request(p, action) ==
   /\ UNCHANGED <<lock, snapshot, failures>>
 
 \* A write whose process died, or is thought to be dead, is to be rolled back.
-RequestRollback(p, instant) ==
+RequestRollbackOf(p, instant) ==
   /\ processes[p] = Idle
   /\ lock = "nobody"
   /\ ActionOf(instant) \in Writes
@@ -153,7 +153,7 @@ RequestRollback(p, instant) ==
   /\ UNCHANGED <<processes, lock, snapshot, requests>>
 
 \* TL-003: REQUESTED -> INFLIGHT, by the writer itself or by any process for a plan.
-Begin(p, instant) ==
+BeginOf(p, instant) ==
   /\ StateOf(instant) = "REQUESTED"
   /\ \/ processes[p] = [step |-> "requested", instant |-> instant, completed |-> 0]
      \/ processes[p] = Idle /\ ActionOf(instant) \notin Writes /\ Orphaned(instant)
@@ -165,7 +165,7 @@ Begin(p, instant) ==
 
 \* TL-003: INFLIGHT -> INFLIGHT, a plan is performed anew when its process died or is
 \* thought to be dead.
-TakeOver(p, instant) ==
+TakeOverOf(p, instant) ==
   /\ "the work of the dead is taken over" \in Rules
   /\ processes[p] = Idle
   /\ StateOf(instant) = "INFLIGHT"
@@ -299,21 +299,23 @@ PickSnapshot ==
        /\ snapshot' = [upto |-> file.completed, instants |-> CompletedUpTo(file.completed)]
   /\ UNCHANGED <<clock, files, processes, lock, requests, failures>>
 
+RequestRollback(p) == \E instant \in Instants: RequestRollbackOf(p, instant)
+Begin(p) == \E instant \in Instants: BeginOf(p, instant)
+TakeOver(p) == \E instant \in Instants: TakeOverOf(p, instant)
+
 Next ==
   \/ PickSnapshot
   \/ \E p \in Processes:
        \/ \E action \in Actions: Request(p, action)
-       \/ \E instant \in Instants: RequestRollback(p, instant)
-       \/ \E instant \in Instants: Begin(p, instant)
-       \/ \E instant \in Instants: TakeOver(p, instant)
-       \/ HandBack(p) \/ RemoveTarget(p) \/ GenerateTimeTooEarly(p) \/ TakeLock(p) \/ GiveUp(p)
+       \/ RequestRollback(p) \/ Begin(p) \/ TakeOver(p) \/ HandBack(p) \/ RemoveTarget(p)
+       \/ GenerateTimeTooEarly(p) \/ TakeLock(p) \/ GiveUp(p)
        \/ GenerateTime(p) \/ Complete(p) \/ Reopen(p) \/ Crash(p)
 
 \* Each process goes on with what it can do; nobody has to fail or to request anything.
 Progress(p) ==
   \/ \E instant \in Instants:
-       \/ Begin(p, instant)
-       \/ Orphaned(instant) /\ (TakeOver(p, instant) \/ RequestRollback(p, instant))
+       \/ BeginOf(p, instant)
+       \/ Orphaned(instant) /\ (TakeOverOf(p, instant) \/ RequestRollbackOf(p, instant))
   \/ RemoveTarget(p) \/ GenerateTimeTooEarly(p) \/ GiveUp(p) \/ GenerateTime(p) \/ Complete(p)
 
 Fairness == \A p \in Processes: WF_vars(Progress(p)) /\ SF_vars(TakeLock(p))

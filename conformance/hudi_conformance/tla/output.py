@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from hudi_conformance.tla.values import difference
+
 MESSAGE = re.compile(
     r"@!@!@STARTMSG (?P<code>\d+):\d+ @!@!@\n(?P<body>.*?)\n?@!@!@ENDMSG (?P=code) @!@!@",
     re.DOTALL,
@@ -29,7 +31,7 @@ NOISE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class TraceStep:
-    """One state of a counterexample: what led to it, and the variables that changed."""
+    """One state of a counterexample: what led to it, and what of the variables changed."""
 
     number: int
     action: str
@@ -82,7 +84,11 @@ def _trace(messages: list[tuple[str, str]]) -> tuple[TraceStep, ...]:
         heading = STATE.match(body)
         if code == STATE_PRINTED and heading:
             values = _variables(body[heading.end() :])
-            changed = tuple((name, value) for name, value in values.items() if before.get(name) != value)
+            changed = tuple(
+                (name, difference(before.get(name), value))
+                for name, value in values.items()
+                if before.get(name) != value
+            )
             steps.append(TraceStep(int(heading["number"]), _action(heading["action"]), changed))
             before = values
         elif code in (STUTTERING, BACK_TO_STATE):
