@@ -29,13 +29,8 @@ DEFAULTS = {
 }
 """What a property means where the file leaves it out."""
 
-OLDER_NAMES = {
-    "hoodie.table.ordering.fields": ("hoodie.table.precombine.field",),
-    "hoodie.record.merge.strategy.id": ("hoodie.compaction.record.merger.strategy",),
-}
+OLDER_NAMES = {"hoodie.table.ordering.fields": ("hoodie.table.precombine.field",)}
 """Where the new name is absent, an old one is read."""
-
-MERGE_PROPERTY = "hoodie.record.merge.property."
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,14 @@
-"""A table's state: its properties, its timeline, its files."""
+"""A table's state: its properties, its timeline, its files; and the table that a question opens."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
+from hudi_model.configuration import Configuration, Properties, configure, is_true, sound_properties
 from hudi_model.files import BaseFile, LogFile
-from hudi_model.records import Damaged
-from hudi_model.timeline import TimelineEntry
+from hudi_model.records import Damaged, Schema
+from hudi_model.rejection import Rejection, Unsupported
+from hudi_model.timeline import Timeline, TimelineEntry, timeline_of
 
-Properties: TypeAlias = Mapping[str, str] | Damaged | None
-"""None stands for an absent file."""
+__all__ = ["OpenTable", "Properties", "Table", "open_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +21,40 @@ class Table:
     base_files: tuple[BaseFile, ...]
     log_files: tuple[LogFile, ...]
     malformed: tuple[Damaged, ...] = ()
+    create_schema: Schema | None = None
+    """What `hoodie.table.create.schema` says, for tables without commits."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTable:
+    """A table whose properties and timeline are sound, as questions use it."""
+
+    configuration: Configuration
+    timeline: Timeline
+    state: Table
+
+
+def open_table(table: Table) -> OpenTable:
+    """The table as questions use it.
+
+    Raises: NOT_A_TABLE, PROPERTIES_INVALID, CHECKSUM_MISMATCH, TABLE_VERSION_UNSUPPORTED, INSTANT_MALFORMED;
+    unsupported `table-version-4`, `table-version-5`, `bootstrap`, `drop-partition-columns`.
+
+    Clauses: PR-002, PR-004, VR-002, TL-012, TL-016.
+    """
+    configuration = configure(sound_properties(table.properties, table.backup_properties))
+    refuse_unread_layouts(configuration)
+    for damaged in table.malformed:
+        raise Rejection(damaged.reason, damaged.clause, damaged.where, damaged.detail)
+    return OpenTable(configuration, timeline_of(table.timeline), table)
+
+
+def refuse_unread_layouts(configuration: Configuration) -> None:
+    """Nothing, unless rows need what the model does not hold yet.
+
+    Raises: unsupported `bootstrap`, `drop-partition-columns`.
+    """
+    if configuration.properties.get("hoodie.bootstrap.base.path"):
+        raise Unsupported("bootstrap")
+    if is_true(configuration.properties, "hoodie.datasource.write.drop.partition.columns"):
+        raise Unsupported("drop-partition-columns")

@@ -51,14 +51,15 @@ def at_or_before(left: InstantTime, right: InstantTime) -> bool:
 
 
 def query_instant(text: str) -> InstantTime:
-    """The instant that a question names, in 14 or 17 digits, unchanged.
+    """The instant that a question names, in 17 digits; 14 digits name the last millisecond of their second.
 
-    Raises: INSTANT_MALFORMED where it is neither.
+    Raises: INSTANT_MALFORMED where it is neither, or no moment of the calendar.
 
-    Clauses: TM-001.
+    Clauses: TM-001, TM-002.
     """
     if is_instant(text) and len(text) in (SECONDS_DIGITS, MILLISECONDS_DIGITS):
-        return InstantTime(text)
+        moment_of(InstantTime(text))
+        return widen(InstantTime(text))
     raise Rejection(Reason.INSTANT_MALFORMED, "TM-001", "as_of", f"{text!r} is not 14 or 17 digits")
 
 

@@ -1,5 +1,6 @@
 """The timeline: actions, their states, and the instants that a folder of timeline files records."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
@@ -13,7 +14,9 @@ from hudi_model.contents import (
     RollbackMetadata,
     WriteStat,
 )
-from hudi_model.time import InstantTime
+from hudi_model.records import Damaged
+from hudi_model.rejection import Reason, Rejection
+from hudi_model.time import InstantTime, at_or_before
 
 __all__ = [
     "Action",
@@ -26,13 +29,18 @@ __all__ = [
     "OtherContent",
     "RollbackMetadata",
     "State",
+    "Timeline",
     "TimelineEntry",
     "WriteStat",
+    "timeline_of",
 ]
 
 
 class Action(StrEnum):
-    """The eleven kinds of action, as file names spell them."""
+    """The eleven kinds of action, as file names spell them.
+
+    Clauses: TL-001.
+    """
 
     COMMIT = "commit"
     DELTA_COMMIT = "deltacommit"
@@ -48,7 +56,10 @@ class Action(StrEnum):
 
 
 class State(IntEnum):
-    """How far an action has come."""
+    """How far an action has come.
+
+    Clauses: TL-002.
+    """
 
     REQUESTED = 0
     INFLIGHT = 1
@@ -76,3 +87,187 @@ class Instant:
     state: State
     completed: InstantTime | None
     content: Content
+
+
+COMPLETES_AS = {
+    Action.COMPACTION: Action.COMMIT,
+    Action.LOG_COMPACTION: Action.DELTA_COMMIT,
+    Action.CLUSTERING: Action.REPLACE_COMMIT,
+}
+"""The actions whose completed file bears another name than the files before it."""
+
+DATA_ACTIONS = frozenset({Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT})
+"""The completed actions that bring files into the table."""
+
+WRITE_ACTIONS = DATA_ACTIONS | COMPLETES_AS.keys()
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """All actions by requested time, and the entries they were recorded in."""
+
+    instants: tuple[Instant, ...]
+    entries: tuple[TimelineEntry, ...]
+    start: InstantTime | None
+    """The first write that no savepoint keeps; what is older may have left the timeline."""
+
+
+def completed_action(action: Action) -> Action:
+    """The action under which an action completes.
+
+    Clauses: TL-006.
+    """
+    return COMPLETES_AS.get(action, action)
+
+
+def timeline_of(entries: Iterable[TimelineEntry]) -> Timeline:
+    """The timeline that entries record.
+
+    Raises: INSTANT_MALFORMED where one instant completed twice.
+
+    Clauses: TL-004, TL-005, TL-012.
+    """
+    found = tuple(entries)
+    for group in entries_by_action(found):
+        refuse_second_completion(group)
+    instants = collapse(found)
+    return Timeline(instants, found, start_of(instants))
+
+
+def entries_by_action(entries: Iterable[TimelineEntry]) -> tuple[tuple[TimelineEntry, ...], ...]:
+    """The entries of each action together, by requested time; a savepoint shares the instant of what it keeps.
+
+    Clauses: TL-005, TL-010.
+    """
+    groups: dict[tuple[InstantTime, bool], list[TimelineEntry]] = {}
+    for entry in entries:
+        groups.setdefault((entry.requested, entry.action is Action.SAVEPOINT), []).append(entry)
+    return tuple(tuple(groups[key]) for key in sorted(groups))
+
+
+def refuse_second_completion(group: tuple[TimelineEntry, ...]) -> None:
+    """Nothing, unless one action has two completed entries.
+
+    Raises: INSTANT_MALFORMED.
+
+    Clauses: TL-012.
+    """
+    completed = [entry for entry in group if entry.state is State.COMPLETED]
+    if len(completed) > 1:
+        detail = f"{' and '.join(entry.name for entry in completed)} complete one instant"
+        raise Rejection(Reason.INSTANT_MALFORMED, "TL-012", completed[1].name, detail)
+
+
+def collapse(entries: Iterable[TimelineEntry]) -> tuple[Instant, ...]:
+    """Each action once, in the highest state that an entry records.
+
+    Clauses: TL-004.
+    """
+    highest = (max(group, key=lambda entry: entry.state) for group in entries_by_action(entries))
+    return tuple(Instant(one.requested, one.action, one.state, one.completed, one.content) for one in highest)
+
+
+def start_of(instants: Iterable[Instant]) -> InstantTime | None:
+    """The first write on the timeline; writes kept by a savepoint may stand before a gap and do not count.
+
+    Clauses: TL-018.
+    """
+    listed = tuple(instants)
+    saved = {instant.requested for instant in listed if instant.action is Action.SAVEPOINT}
+    writes = (one.requested for one in listed if one.action in WRITE_ACTIONS and one.requested not in saved)
+    return min(writes, default=None)
+
+
+def is_completed_data(instant: Instant) -> bool:
+    """Whether an instant is a completed commit, deltacommit or replacecommit."""
+    return instant.state is State.COMPLETED and instant.action in DATA_ACTIONS
+
+
+def completion(instant: Instant) -> InstantTime:
+    """When an instant completed; before version 8 that is not recorded and the requested time stands for it.
+
+    Clauses: TL-013.
+    """
+    return instant.completed or instant.requested
+
+
+def completed_data(timeline: Timeline) -> tuple[Instant, ...]:
+    """The completed data actions in the order in which they took effect.
+
+    Clauses: TL-013.
+    """
+    done = (instant for instant in timeline.instants if is_completed_data(instant))
+    return tuple(sorted(done, key=lambda instant: (completion(instant), instant.requested)))
+
+
+def completion_time(timeline: Timeline, requested: InstantTime) -> InstantTime:
+    """When the write requested then completed; its own instant where the timeline does not tell."""
+    known = (completion(one) for one in timeline.instants if one.requested == requested and is_completed_data(one))
+    return next(known, requested)
+
+
+def is_committed(timeline: Timeline, requested: InstantTime) -> bool:
+    """Whether what a write requested then left in storage counts.
+
+    It does if the write completed, or if it is older than the timeline and no rollback on it undid the write.
+
+    Clauses: TL-017, TL-018, RD-002.
+    """
+    states = {one.state for one in timeline.instants if one.requested == requested and one.action in WRITE_ACTIONS}
+    if states:
+        return State.COMPLETED in states
+    is_older = timeline.start is not None and requested < timeline.start
+    return is_older and requested not in rolled_back(timeline)
+
+
+def rolled_back(timeline: Timeline) -> frozenset[InstantTime]:
+    """The instants that completed rollbacks and restores undid.
+
+    Raises: TIMELINE_FILE_CORRUPT.
+
+    Clauses: TL-017.
+    """
+    undone = (one for one in timeline.instants if one.action in (Action.ROLLBACK, Action.RESTORE))
+    contents = (sound_content(one) for one in undone if one.state is State.COMPLETED)
+    metadata = (content for content in contents if isinstance(content, RollbackMetadata))
+    return frozenset(instant for one in metadata for instant in one.rolled_back)
+
+
+def sound_content(instant: Instant) -> Content:
+    """The content of an instant's file.
+
+    Raises: what the damage says, TIMELINE_FILE_CORRUPT most often.
+    """
+    if isinstance(instant.content, Damaged):
+        damage = instant.content
+        raise Rejection(damage.reason, damage.clause, damage.where, damage.detail)
+    return instant.content
+
+
+def commit_metadata(instant: Instant) -> CommitMetadata:
+    """What a completed data action did.
+
+    Raises: TIMELINE_FILE_CORRUPT where the content does not parse or is empty.
+
+    Clauses: TL-015.
+    """
+    content = sound_content(instant)
+    if not isinstance(content, CommitMetadata):
+        where = f"{instant.requested}.{instant.action}"
+        found = "is empty" if content is None else "is no commit metadata"
+        raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "TL-015", where, f"the completed action {found}")
+    return content
+
+
+def timeline_up_to(timeline: Timeline, read_time: InstantTime) -> Timeline:
+    """The timeline as it stood at a moment: later requests are gone, later completions have not happened.
+
+    Clauses: RD-010.
+    """
+    entries = tuple(
+        entry
+        for entry in timeline.entries
+        if at_or_before(entry.requested, read_time)
+        and (entry.completed is None or at_or_before(entry.completed, read_time))
+    )
+    return Timeline(collapse(entries), entries, timeline.start)
