@@ -1,5 +1,6 @@
 """Adapters: one file `adapters/<name>.toml` with a command line, or the command line itself."""
 
+import re
 import shlex
 import shutil
 import sys
@@ -45,7 +46,7 @@ def find_adapter(text: str, root: Path) -> AdapterConfig:
     if len(command) == 1 and shutil.which(command[0]) is None:
         known = ", ".join(adapter_names(root)) or "none"
         raise AdapterConfigError(f"{text!r} is neither an adapter ({known}) nor a command on PATH")
-    return AdapterConfig(Path(command[0]).name, command, given=text)
+    return AdapterConfig(_name_of(command), command, given=text)
 
 
 def _command_line(text: str) -> tuple[str, ...]:
@@ -56,6 +57,13 @@ def _command_line(text: str) -> tuple[str, ...]:
     if not command:
         raise AdapterConfigError("an adapter is a name or a command line, not an empty text")
     return command
+
+
+def _name_of(command: tuple[str, ...]) -> str:
+    """The program's name; that of the script or module where an interpreter runs one."""
+    words = [Path(word).name for word in command if not word.startswith("-")]
+    interpreted = words[0].startswith("python") and len(words) > 1
+    return re.sub(r"[^\w.-]", "_", words[1].removesuffix(".py") if interpreted else words[0])
 
 
 def _of_file(path: Path, root: Path, given: str) -> AdapterConfig:

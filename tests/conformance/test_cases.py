@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from hudi_conformance import resources
+from hudi_conformance.adapters_config import AdapterConfigError, find_adapter
 from hudi_conformance.cases import Selection, load_cases, matches_id, normal_id
 from hudi_conformance.resources import CorpusError
 from hudi_conformance.suite import selected_cases
@@ -132,3 +133,33 @@ class TestWhereTheCorpusIs:
 
         with pytest.raises(CorpusError, match="golden_tables"):
             resources.suite_root()
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("my-adapter --fast", "my-adapter"),
+        ("python3 tools/my_adapter.py", "my_adapter"),
+        ("python -m package.adapter", "package.adapter"),
+        ("/opt/x/reader serve", "reader"),
+    ],
+)
+def test_a_command_line_is_named_after_its_program(tiny: TinyCorpus, text: str, name: str):
+    """Two scripts under one interpreter are two adapters."""
+    assert find_adapter(text, tiny.root).name == name
+
+
+@pytest.mark.parametrize("text", ["", "no-such-program", "'unclosed"])
+def test_what_names_no_adapter_is_told(tiny: TinyCorpus, text: str):
+    """A typing error is not a failing implementation."""
+    with pytest.raises(AdapterConfigError):
+        find_adapter(text, tiny.root)
+
+
+@pytest.mark.parametrize("content", ["name = 3", "name = 'x'", "[[", 'name = "x"\ncommand = 3'])
+def test_a_broken_adapter_file_is_told(tiny: TinyCorpus, content: str):
+    """The file is named."""
+    (tiny.root / "adapters" / "broken.toml").write_text(content, encoding="utf-8")
+
+    with pytest.raises(AdapterConfigError, match=r"broken\.toml"):
+        find_adapter("broken", tiny.root)
