@@ -31,6 +31,7 @@ class RunOptions:
     start_limit_s: float = START_LIMIT_S
     jobs: int = 1
     keep: bool = False
+    log_folder: Path | None = None
 
 
 class AdapterRun:
@@ -52,8 +53,9 @@ class AdapterRun:
         self.started: Mapping[str, Any] | None = None
 
     def __enter__(self) -> Self:
+        logs = self._options.log_folder or self._options.work_folder / "logs"
         for job in range(max(1, self._options.jobs)):
-            log = self._options.work_folder / "logs" / f"{self._adapter.name}-{job}.log"
+            log = logs / f"{self._adapter.name}-{job}.log"
             session = Session(self._adapter.command, log, self._options.start_limit_s)
             self._sessions.put(self._closing.enter_context(session))
         return self

@@ -135,7 +135,8 @@ class Session:
     def _spawn(self) -> None:
         self._log.parent.mkdir(parents=True, exist_ok=True)
         self._lines = queue.SimpleQueue()
-        with self._log.open("ab") as log:
+        # A log of its own for each run, that of all its processes.
+        with self._log.open("ab" if self.starts else "wb") as log:
             self._process = subprocess.Popen(
                 self._command,
                 stdin=subprocess.PIPE,

@@ -52,7 +52,7 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-conformance-")))
         folder = options.results_folder or work
         writer = stack.enter_context(ResultsWriter(folder / RESULTS_FILE, adapters, len(cases)))
-        limits = RunOptions(work, options.step_limit_s, options.start_limit_s, options.jobs)
+        limits = RunOptions(work, options.step_limit_s, options.start_limit_s, options.jobs, log_folder=folder / "logs")
         outcomes: dict[str, list[Outcome]] = {}
         for adapter in adapters:
             run = stack.enter_context(AdapterRun(adapter, limits, book.reading_clause, expected[adapter.name]))

@@ -52,6 +52,16 @@ def test_a_clean_run_exits_0_with_results_and_summary(tiny: TinyCorpus, run: Run
     assert (tiny.root.parent / "out" / "index.html").is_file()
 
 
+def test_what_an_adapter_logs_is_kept_beside_the_results(tiny: TinyCorpus, run: Run):
+    """stderr of a crash is there to be read."""
+    tiny.case("bad", {"do": "die"})
+
+    done = run("run", "--adapter", "fake", "--report", "out")
+
+    assert done.returncode == 1
+    assert "last words" in (tiny.root.parent / "out" / "logs" / "fake-0.log").read_text(encoding="utf-8")
+
+
 def test_the_same_answer_has_the_same_digest(tiny: TinyCorpus, run: Run, passing: Params, other: Params):
     """Answers are compared across runs by their digest, seconds aside."""
     tiny.case("one", passing)
