@@ -99,7 +99,7 @@ class Conformance:
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Add the cases, before other plugins select and order."""
         collector = CorpusCollector.from_parent(session, name=ID_PREFIX, nodeid=ID_PREFIX, conformance=self)
-        items.extend(item for table in collector.collect() for item in table.collect())
+        items.extend(session.genitems(collector))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note the readings followed; with several workers only here do they meet."""

@@ -40,6 +40,7 @@ def test_only_the_corpus_is_collected_without_paths(tiny: TinyCorpus, run: Run, 
     done = run("--conformance", "--adapter", "fake", "-v")
 
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "collected 1 item" in done.stdout
     assert "conformance::v9/tiny::one PASSED" in done.stdout
     assert "test_own" not in done.stdout
 
