@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from hudi_format.errors import FormatError, Reason, refusing
 
-MAXIMUM_ROWS = 2**31 - 1
+MAXIMUM_ROWS = 100_000_000
 MAXIMUM_UNPACKED_BYTES = 16 * 1024**3
 
 

@@ -152,6 +152,17 @@ def test_a_base_file_that_does_not_parse_is_refused(storage: LocalStorage, data:
         assert caught.value.reason == Reason.BASE_FILE_CORRUPT
 
 
+def test_a_file_that_declares_more_rows_than_can_be_held_is_refused_by_its_footer(
+    storage: LocalStorage, monkeypatch: pytest.MonkeyPatch
+):
+    storage.put("a.parquet", write_base_file(rows(11), SCHEMA))
+    monkeypatch.setattr("hudi_format.parquet_bytes.MAXIMUM_ROWS", 10)
+    for use in (read_base_file, base_file_footer):
+        with pytest.raises(FormatError) as caught:
+            use(storage, "a.parquet")
+        assert caught.value.reason == Reason.LIMIT_EXCEEDED
+
+
 @pytest.mark.parametrize(("entries", "bits"), [(60_000, 2_587_966), (10_000, 431_328), (50, 2_157)])
 def test_filter_sizes_are_those_of_real_files(entries: int, bits: int):
     assert bits_and_hashes(entries, 1e-9) == (bits, 30)
