@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from hudi_format.storage import Storage
-
 from hudi_adapter import (
     Adapter,
     AnswerWarning,
@@ -21,6 +19,8 @@ from hudi_adapter import (
 from hudi_adapter.arrow_types import logical_type
 from hudi_adapter.protocol import Operation
 from hudi_adapter.reasons import Reason
+from hudi_format.storage import Storage
+
 from hudi_spark.adapter_executors import InProcess, OnSpark
 from hudi_spark.arrow_reading import table_storage
 from hudi_spark.descriptions import TableInfo, table_info

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from hudi_format.storage import Storage
-
 from hudi_adapter.java import set_java_home
 from hudi_adapter.protocol import Request
+from hudi_format.storage import Storage
+
 from hudi_spark.arrow_reading import read_query
 from hudi_spark.errors import SkippedBytes, from_text
 from hudi_spark.planning import Plan, Query, plan_query

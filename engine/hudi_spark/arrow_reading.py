@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage, open_storage
 
-from hudi_adapter.reasons import Reason
 from hudi_spark.errors import DamagedLogWarning, HudiError, SkippedBytes, typed_errors
 from hudi_spark.executors import run_in_process
 from hudi_spark.planning import Query, plan_query

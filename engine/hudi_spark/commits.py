@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from hudi_adapter.reasons import Reason
 from hudi_format.commit_metadata import CommitMetadata, parse_commit_metadata
 from hudi_format.names import BaseFileName, parse_data_file_name
 from hudi_format.plans import parse_clean_metadata, parse_compaction_plan
 from hudi_format.storage import Storage
 
-from hudi_adapter.reasons import Reason
 from hudi_spark.errors import HudiError
 from hudi_spark.timeline import Axis, Instant, Timeline, visible_commits
 

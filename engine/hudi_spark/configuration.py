@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError
 from hudi_format.properties import check_checksum, parse_properties
 from hudi_format.storage import Storage
 
-from hudi_adapter.reasons import Reason
 from hudi_spark.errors import HudiError, UnsupportedFeature
 
 PROPERTIES_FILE = ".hoodie/hoodie.properties"

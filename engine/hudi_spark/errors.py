@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from hudi_format.errors import FormatError, UnsupportedFormat
-
 from hudi_adapter.reasons import Reason
+from hudi_format.errors import FormatError, UnsupportedFormat
 
 # An error crosses from a Spark task to the driver as text; what stands between these is JSON.
 _OPEN, _CLOSE = "[[hudi-error ", " hudi-error]]"
@@ -23,7 +22,7 @@ _OPEN, _CLOSE = "[[hudi-error ", " hudi-error]]"
 class HudiError(Exception):
     """A refused table or request: reason, clause, file, offset, what was found and what to do."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - the arguments of a pickled exception are positional
         self, reason: Reason | str, clause: str, message: str, file: str = "", offset: int | None = None, hint: str = ""
     ) -> None:
         super().__init__(reason, clause, message, file, offset, hint)
@@ -83,9 +82,7 @@ def typed_errors() -> Iterator[None]:
     try:
         yield
     except FormatError as error:
-        raise HudiError(
-            str(error.reason), error.clause, error.message, error.file, error.offset, error.hint
-        ) from error
+        raise HudiError(str(error.reason), error.clause, error.message, error.file, error.offset, error.hint) from error
     except UnsupportedFormat as error:
         raise UnsupportedFeature(error.feature, error.file) from error
 

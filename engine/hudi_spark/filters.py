@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-
 from hudi_adapter.arrow_types import logical_type
 from hudi_adapter.filters import And, Column, Comparison, Filter, FilterError, Not, Or, columns_of, parse_filter
 from hudi_adapter.reasons import Reason
 from hudi_adapter.values import ValueFormError, decode_value
+
 from hudi_spark.errors import HudiError
 
 Operand = Any

@@ -5,8 +5,8 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-
 from hudi_adapter.reasons import Reason
+
 from hudi_spark.configuration import PROPERTIES_FILE, TableConfiguration
 from hudi_spark.errors import HudiError, UnsupportedFeature
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from hudi_adapter.reasons import Reason
 from hudi_format.log_blocks import BlockType, CorruptBlock, HeaderKey, RawBlock, read_blocks
 from hudi_format.log_content import decode_command
 from hudi_format.storage import Storage
 
-from hudi_adapter.reasons import Reason
 from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature
 from hudi_spark.timeline import Visibility
 

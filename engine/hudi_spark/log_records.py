@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from hudi_adapter.reasons import Reason
 from hudi_format.log_blocks import BlockType
 from hudi_format.log_content import decode_arrow
 from hudi_format.log_deletes import DeleteRecord, decode_deletes
 from hudi_format.schemas import OPERATION_FIELD
 
-from hudi_adapter.reasons import Reason
 from hudi_spark.errors import HudiError
 from hudi_spark.keys import KeyRule
 from hudi_spark.log_blocks import LocatedBlock
@@ -39,9 +39,7 @@ class LogRecords:
     versions: pa.Table
 
 
-def decode_log_records(
-    blocks: Sequence[LocatedBlock], schema: pa.Schema, keys: KeyRule, rule: MergeRule
-) -> LogRecords:
+def decode_log_records(blocks: Sequence[LocatedBlock], schema: pa.Schema, keys: KeyRule, rule: MergeRule) -> LogRecords:
     """Data and delete blocks, in merge order, as Arrow columns.
 
     Raises:
@@ -108,7 +106,7 @@ def _version_schema(schema: pa.Schema, rule: MergeRule) -> pa.Schema:
     return pa.schema(fields)
 
 
-def _data(
+def _data(  # noqa: PLR0917 - one line of a table needs them all
     one: LocatedBlock, decoded: pa.Table, rows: pa.Table, first: int, form: pa.Schema, keys: KeyRule, rule: MergeRule
 ) -> pa.Table:
     count = rows.num_rows

@@ -5,11 +5,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hudi_adapter.reasons import Reason
+
 from hudi_spark.configuration import PROPERTIES_FILE, TableConfiguration
 from hudi_spark.errors import HudiError, UnsupportedFeature
 
 MergeMode = Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM"]
 
+_MODES: Mapping[str, MergeMode] = {
+    "COMMIT_TIME_ORDERING": "COMMIT_TIME_ORDERING",
+    "EVENT_TIME_ORDERING": "EVENT_TIME_ORDERING",
+    "CUSTOM": "CUSTOM",
+}
 _STRATEGIES: Mapping[str, MergeMode] = {
     "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5": "EVENT_TIME_ORDERING",
     "ce9acb64-bde0-424c-9b91-f6ebba25356d": "COMMIT_TIME_ORDERING",
@@ -80,10 +86,11 @@ def merge_mode(configuration: TableConfiguration) -> MergeMode:
     persisted = configuration.properties.get("hoodie.record.merge.mode", "").strip()
     by_payload = _of_payload(configuration.payload_class)
     if configuration.has_completion_times:
-        if persisted in ("COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"):
-            return _known(persisted)
-        return by_payload or _of_strategy(configuration) or _default(persisted, configuration)
-    return by_payload or _known(persisted) or _of_strategy(configuration) or _default("", configuration)
+        declared = _MODES.get(persisted)
+        if declared is not None and declared != "CUSTOM":
+            return declared
+        return by_payload or _of_strategy(configuration) or declared or _default(configuration)
+    return by_payload or _MODES.get(persisted) or _of_strategy(configuration) or _default(configuration)
 
 
 def refuse_unbuilt_merging(configuration: TableConfiguration) -> None:
@@ -121,20 +128,6 @@ def _of_strategy(configuration: TableConfiguration) -> MergeMode | None:
     return _STRATEGIES.get(strategy, "CUSTOM") if strategy else None
 
 
-def _known(persisted: str) -> MergeMode | None:  # type: ignore[return]
-    match persisted:
-        case "COMMIT_TIME_ORDERING":
-            return "COMMIT_TIME_ORDERING"
-        case "EVENT_TIME_ORDERING":
-            return "EVENT_TIME_ORDERING"
-        case "CUSTOM":
-            return "CUSTOM"
-        case _:
-            return None
-
-
-def _default(persisted: str, configuration: TableConfiguration) -> MergeMode:
+def _default(configuration: TableConfiguration) -> MergeMode:
     """Clauses: MG-001."""
-    if persisted == "CUSTOM":
-        return "CUSTOM"
     return "EVENT_TIME_ORDERING" if configuration.ordering else "COMMIT_TIME_ORDERING"

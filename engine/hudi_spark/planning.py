@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
+from hudi_adapter.reasons import Reason
 from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
 
-from hudi_adapter.reasons import Reason
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.filters import filter_of
 from hudi_spark.keys import KeyRule, key_rule

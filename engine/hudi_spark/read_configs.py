@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from hudi_adapter.reasons import Reason
+
 from hudi_spark.errors import HudiError
 
 HONOURED: Final = frozenset(

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 import pyarrow as pa
+from hudi_adapter.reasons import Reason
 from hudi_format.avro_schemas import record_schema
 from hudi_format.schemas import META_FIELDS, OPERATION_FIELD, arrow_schema
 
-from hudi_adapter.reasons import Reason
 from hudi_spark.commits import Commit
 from hudi_spark.configuration import PROPERTIES_FILE, TableConfiguration
 from hudi_spark.errors import HudiError, UnsupportedFeature

@@ -123,9 +123,7 @@ def list_file_groups(storage: Storage) -> dict[GroupId, FileGroup]:
     return groups
 
 
-def latest_slice(
-    group_id: GroupId, group: FileGroup, pending: Iterable[str], rules: SlicingRules
-) -> FileSlice | None:
+def latest_slice(group_id: GroupId, group: FileGroup, pending: Iterable[str], rules: SlicingRules) -> FileSlice | None:
     """The slice of a file group that a snapshot reads, or None when nothing in the group is visible.
 
     A slice that a pending compaction opened is joined with the one before.
@@ -142,7 +140,7 @@ def latest_slice(
     joined = _joined_times(times, newest[0], opened)
     logs = sorted((log for time in joined for log in assigned.get(time, ())), key=rules.order)
     base = bases.get(joined[0])
-    return FileSlice(*group_id, joined[0], base and base.path, tuple(log.path for log in logs))
+    return FileSlice(*group_id, joined[0], None if base is None else base.path, tuple(log.path for log in logs))
 
 
 def latest_base_slice(group_id: GroupId, group: FileGroup, rules: SlicingRules) -> FileSlice | None:
@@ -152,7 +150,7 @@ def latest_base_slice(group_id: GroupId, group: FileGroup, rules: SlicingRules) 
     """
     visible = [base for base in group.base_files if rules.visibility.sees(base.name.instant)]
     newest = max(visible, key=lambda base: base.name.instant, default=None)
-    return newest and FileSlice(*group_id, newest.name.instant, newest.path, ())
+    return None if newest is None else FileSlice(*group_id, newest.name.instant, newest.path, ())
 
 
 def _assign_logs(

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hudi_format.storage import Storage
-
 from hudi_adapter.instants import InstantFormError, normal_instant
 from hudi_adapter.reasons import Reason
+from hudi_format.storage import Storage
+
 from hudi_spark.commits import (
     Commit,
     GroupId,
@@ -29,7 +29,7 @@ from hudi_spark.slicing import (
     latest_slice,
     list_file_groups,
 )
-from hudi_spark.timeline import Timeline, Visibility, load_timeline, visibility
+from hudi_spark.timeline import Axis, Timeline, Visibility, load_timeline, visibility
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def load_snapshot(
     configuration, timeline = load_table(storage)
     if time is not None:
         refuse_cleaned(storage, timeline, time)
-    axis = "completed" if readings.time_travel == "text" else "requested"
+    axis: Axis = "completed" if readings.time_travel == "text" else "requested"
     commits = load_commits(storage, timeline, time, axis)
     seen = visibility(timeline, time, axis)
     found = _Slices(storage, configuration, timeline, commits, seen, readings)
@@ -147,7 +147,10 @@ class _Slices:
         )
 
     def _refuse_missing(
-        self, groups: dict[GroupId, FileGroup], chosen: dict[GroupId, FileSlice], replaced: Sequence[GroupId] | frozenset[GroupId]
+        self,
+        groups: dict[GroupId, FileGroup],
+        chosen: dict[GroupId, FileSlice],
+        replaced: Sequence[GroupId] | frozenset[GroupId],
     ) -> None:
         """Clauses: RD-011, RD-014."""
         for id_, path in newest_base_files(self.commits).items():

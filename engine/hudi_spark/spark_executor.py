@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from hudi_adapter.filters import columns_of
 from hudi_format.base_files import base_file_footer
 from hudi_format.storage import Storage
 
-from hudi_adapter.filters import columns_of
 from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, to_text
 from hudi_spark.planning import Plan
 from hudi_spark.schemas import SCHEMA_KEY
@@ -120,14 +120,14 @@ def _file_schema(task: SliceTask, written: dict[str, pa.Schema], storage: Storag
 
 def _is_as_wanted(schema: pa.Schema, field: pa.Field) -> bool:
     index = schema.get_field_index(field.name)
-    return index < 0 or schema.field(index).type == field.type
+    return index < 0 or bool(schema.field(index).type == field.type)
 
 
 def accumulator(spark: "SparkSession") -> Any:
     """A Spark accumulator that gathers what tasks skipped."""
     from pyspark.accumulators import AccumulatorParam  # noqa: PLC0415 - pyspark is optional
 
-    class _Gathered(AccumulatorParam[frozenset[SkippedBytes]]):
+    class _Gathered(AccumulatorParam[frozenset[SkippedBytes]]):  # type: ignore[misc]
         def zero(self, value: frozenset[SkippedBytes]) -> frozenset[SkippedBytes]:
             return frozenset() if value is None else value
 

@@ -7,8 +7,8 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-
 from hudi_adapter.filters import And, Comparison, Filter, Not, Or
+
 from hudi_spark.filters import value_of
 from hudi_spark.spark_types import spark_type, wire_type
 
@@ -67,7 +67,7 @@ def _comparison(condition: Comparison, schema: pa.Schema) -> "Column":
     if condition.operator == "in":
         values = [_literal(value_of(form, column, schema), kind) for form in condition.value]
         return left.isin(values) if values else functions.lit(col=False)
-    return _COMPARE[condition.operator](left, _literal(value_of(condition.value, column, schema), kind))  # type: ignore[no-any-return]
+    return _COMPARE[condition.operator](left, _literal(value_of(condition.value, column, schema), kind))
 
 
 def quoted(name: str) -> str:

@@ -88,7 +88,7 @@ def spark_type(kind: pa.DataType) -> "DataType":
         return types.DecimalType(kind.precision, kind.scale)
     for matches, name in _NAMES:
         if matches(kind):
-            return getattr(types, name)()  # type: ignore[no-any-return]
+            return getattr(types, name)()
     raise UnsupportedFeature("spark-type", f"Spark has no type for {kind}; use read_arrow")
 
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from hudi_adapter.filters import Filter, columns_of
 from hudi_format.base_files import base_file_footer, read_base_file
 from hudi_format.storage import Storage, open_storage
 
-from hudi_adapter.filters import Filter, columns_of
 from hudi_spark.errors import SkippedBytes, typed_errors
 from hudi_spark.filters import expression, matching, pushable
 from hudi_spark.keys import KeyRule
@@ -123,9 +123,7 @@ def _base_rows(storage: Storage, task: SliceTask, schema: pa.Schema, records: Lo
     return conform(read_base_file(storage, file, schema.names, condition), schema, file)
 
 
-def _base_condition(
-    context: ReadContext, file_schema: pa.Schema, records: LogRecords | None
-) -> pc.Expression | None:
+def _base_condition(context: ReadContext, file_schema: pa.Schema, records: LogRecords | None) -> pc.Expression | None:
     """What a base row has to meet to be read, or None.
 
     A base row may only be skipped if it could not win against a version of its key in the logs.
@@ -150,4 +148,3 @@ def _touched(records: LogRecords) -> pc.Expression:
     bounds = pc.min_max(keys)
     field = pc.field("_hoodie_record_key")
     return (field >= bounds["min"]) & (field <= bounds["max"]) & field.isin(keys.unique())
-

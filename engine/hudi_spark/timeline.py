@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from hudi_adapter.reasons import Reason
 from hudi_format.names import TimelineFileName, TimelineState, parse_timeline_file_name
 from hudi_format.storage import Storage
 
-from hudi_adapter.reasons import Reason
 from hudi_spark.configuration import TableConfiguration
 from hudi_spark.errors import HudiError
 
