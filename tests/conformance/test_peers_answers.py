@@ -25,7 +25,7 @@ _NOTICE = "Log HoodieLogFile{pathStr='file:/t/p=1/.g_1.log.1_0-0-0', fileLen=944
 )
 def test_a_clear_java_exception_becomes_a_reason(text: str, reason: Reason):
     found = refusal(text)
-    assert found is not None
+    assert isinstance(found, Rejected)
     assert found.reason is reason
     assert found.native == text
 

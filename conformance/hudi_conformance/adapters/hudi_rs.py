@@ -46,7 +46,7 @@ _READ_OPTIMIZED = "hoodie.read.use.read_optimized.mode"
 _UNSUPPORTED = (
     (r"Multiple ordering fields", "several-ordering-fields"),
     (r"[Uu]nsupported payload|payload.*not supported", "payload"),
-    (r"(?:not|un)supported|not implemented|not yet supported", "not-in-hudi-rs"),
+    (r"(?:not|un)supported|not (?:yet )?implemented|not yet supported", "not-in-hudi-rs"),
 )
 _SIGNS = (
     (
@@ -58,9 +58,10 @@ _SIGNS = (
     (r"Config (?:error|not found|value)|property", Reason.PROPERTIES_INVALID),
     (r"[Ii]nstant|timestamp", Reason.INSTANT_MALFORMED),
     (r"[Tt]imeline|[Cc]ommit metadata", Reason.TIMELINE_FILE_CORRUPT),
-    (r"Parquet error|parquet magic", Reason.BASE_FILE_CORRUPT),
+    (r"needs its own merger", Reason.MERGER_UNKNOWN),
+    (r"ParquetError|Parquet error|Invalid Parquet file", Reason.BASE_FILE_CORRUPT),
     (r"(?:not found|No such file).*\.parquet|\.parquet.*(?:not found|No such file)", Reason.BASE_FILE_MISSING),
-    (r"[Ll]og (?:block|file|format)|Avro|avro", Reason.LOG_CONTENT_CORRUPT),
+    (r"failed to fill whole buffer|[Ll]og (?:block|file|format)|Avro|avro", Reason.LOG_CONTENT_CORRUPT),
 )
 
 
@@ -132,8 +133,12 @@ def _guarded(operation: Operation) -> Operation:
             return operation(request)
         except (Rejected, Unsupported):
             raise
-        except Exception as error:
-            raise _refusal(f"{type(error).__name__}: {error}") or error from error
+        except BaseException as error:
+            # A Rust panic arrives as an exception that is no Exception; whatever ends the process does so still.
+            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+                raise
+            text = f"{type(error).__name__}: {error}"
+            raise _refusal(text) or RuntimeError(text) from error
 
     return run
 

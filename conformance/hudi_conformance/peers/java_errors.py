@@ -2,17 +2,17 @@
 
 import re
 
-from hudi_adapter.protocol import Rejected
+from hudi_adapter.protocol import Rejected, Unsupported
 from hudi_adapter.reasons import Reason
 
 # In order; the first whose pattern is found anywhere in the chain of causes.
 _SIGNS: tuple[tuple[str, Reason], ...] = (
     ("TableNotFoundException", Reason.NOT_A_TABLE),
     ("PATH_NOT_FOUND", Reason.NOT_A_TABLE),
-    ("Unknown versionCode", Reason.TABLE_VERSION_UNSUPPORTED),
+    ("Unknown versionCode|Unsupported table version code", Reason.TABLE_VERSION_UNSUPPORTED),
     ("No enum constant .*HoodieTableVersion", Reason.TABLE_VERSION_UNSUPPORTED),
     ("hoodie.properties.*[Cc]hecksum|[Cc]hecksum.*hoodie.properties", Reason.CHECKSUM_MISMATCH),
-    ("Checksum mismatch", Reason.CHECKSUM_MISMATCH),
+    ("hoodie.properties file seems invalid", Reason.CHECKSUM_MISMATCH),  # what validateChecksum's caller throws
     ("No enum constant org.apache.hudi.common.model.HoodieTableType", Reason.PROPERTIES_INVALID),
     ("Could not load Hoodie properties|property .* missing", Reason.PROPERTIES_INVALID),
     ("Unsupported query instant time|DateTimeParseException|Unparse?able date", Reason.INSTANT_MALFORMED),
@@ -23,14 +23,17 @@ _SIGNS: tuple[tuple[str, Reason], ...] = (
     ("can not read class org.apache.parquet.format", Reason.BASE_FILE_CORRUPT),
     (r"FileNotFoundException.*\.parquet|\.parquet.*does not exist", Reason.BASE_FILE_MISSING),
     ("Cleaner cleaned up the timestamp of interest", Reason.RANGE_NOT_RETAINED),
+    ("Exception when reading log file", Reason.LOG_CONTENT_CORRUPT),
     ("AvroRuntimeException|AvroTypeException|EOFException|Malformed data", Reason.LOG_CONTENT_CORRUPT),
     ("HoodieRecordMerger", Reason.MERGER_UNKNOWN),
 )
 _LIMIT = 4000
 
 
-def refusal(text: str) -> Rejected | None:
+def refusal(text: str) -> Rejected | Unsupported | None:
     """The refusal that an exception's full text amounts to; None when it says nothing we know."""
+    if re.search(r"Illegal Parquet type: INT(?:32|64) \(TIME", text):
+        return Unsupported("time")  # Spark 3.5 has no type for a time of day
     for pattern, reason in _SIGNS:
         if re.search(pattern, text):
             return Rejected(reason, first_line(text), native=text[:_LIMIT])

@@ -1,0 +1,59 @@
+"""A small sample put to the peers themselves: what they say now is what the record says."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hudi_conformance.adapters_config import find_adapter
+from hudi_conformance.cases import Selection, load_cases
+from hudi_conformance.peers.asking import missing_bundle, peers_required
+from hudi_conformance.peers.recorded import load_record
+from hudi_conformance.reading_clauses import ClauseBook
+from hudi_conformance.resources import suite_root
+from hudi_conformance.running import AdapterRun, RunOptions
+from hudi_conformance.suite import expected_of
+
+ROOT = suite_root()
+SAMPLE = ("v6/apache_mor_pending_compaction", "v8/apache_mor_event_time", "v9/apache_mor_torn_log")
+
+
+def _run(peer: str, folder: Path) -> Iterator[AdapterRun]:
+    why = missing_bundle(ROOT, peer)
+    if why and not peers_required():
+        pytest.skip(f"{peer} is not asked: {why}")
+    assert not why, why
+    adapter = find_adapter(peer, ROOT)
+    options = RunOptions(folder, step_limit_s=120.0)
+    with AdapterRun(adapter, options, ClauseBook(ROOT).reading_clause, expected_of(adapter, ROOT)) as run:
+        yield run
+
+
+@pytest.fixture(scope="module")
+def apache_hudi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AdapterRun]:
+    yield from _run("apache-hudi-1.1.1", tmp_path_factory.mktemp("apache-hudi"))
+
+
+@pytest.fixture(scope="module")
+def hudi_rs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AdapterRun]:
+    yield from _run("hudi-rs", tmp_path_factory.mktemp("hudi-rs"))
+
+
+def _told_and_recorded(run: AdapterRun, peer: str, table: str) -> tuple[dict[str, str], dict[str, str]]:
+    cases = load_cases(ROOT, Selection(cases=(f"conformance::{table}::*",)))
+    told = {outcome.case.name: outcome.verdict.value for outcome in run.outcomes(cases)}
+    return told, dict(load_record(ROOT, peer).tables[table].verdicts)
+
+
+@pytest.mark.peers
+@pytest.mark.xdist_group("apache-hudi")
+@pytest.mark.parametrize("table", SAMPLE)
+def test_apache_hudi_answers_as_recorded(apache_hudi: AdapterRun, table: str):
+    told, recorded = _told_and_recorded(apache_hudi, "apache-hudi-1.1.1", table)
+    assert told == recorded
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("table", SAMPLE)
+def test_hudi_rs_answers_as_recorded(hudi_rs: AdapterRun, table: str):
+    told, recorded = _told_and_recorded(hudi_rs, "hudi-rs", table)
+    assert told == recorded

@@ -1,0 +1,121 @@
+"""The record of what the peers answered, and that it is about the corpus as it stands."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hudi_conformance.adapters_config import find_adapter
+from hudi_conformance.cases import load_cases
+from hudi_conformance.expected_failures import load_expected_failures
+from hudi_conformance.peers import asking
+from hudi_conformance.peers.asking import PEERS, ask_peer
+from hudi_conformance.peers.page import peers_page
+from hudi_conformance.peers.recorded import (
+    RecordError,
+    contradictions,
+    load_record,
+    longest_unasked,
+    record_file,
+    stale_tables,
+)
+from hudi_conformance.resources import suite_root
+from rich.console import Console
+from tiny_corpus import Params, TinyCorpus
+
+EACH = pytest.mark.parametrize("peer", PEERS)
+
+
+@EACH
+def test_the_record_is_about_the_corpus_as_it_stands(peer: str):
+    root = suite_root()
+    assert stale_tables(load_record(root, peer), load_cases(root)) == (), "run `make peers`"
+
+
+@EACH
+def test_every_recorded_verdict_is_right_or_an_expected_failure(peer: str):
+    assert contradictions(load_record(suite_root(), peer)) == ()
+
+
+@EACH
+def test_the_expected_failures_are_those_that_were_seen_to_fail(peer: str):
+    root = suite_root()
+    seen = {
+        f"conformance::{table}::{case}"
+        for table, recorded in load_record(root, peer).tables.items()
+        for case, verdict in recorded.verdicts.items()
+        if verdict == "expected_fail"
+    }
+    assert set(load_expected_failures(find_adapter(peer, root).expected_failures)) == seen
+
+
+def test_the_page_about_the_peers_is_up_to_date():
+    root = suite_root()
+    assert (root / "docs" / "peers.md").read_text(encoding="utf-8") == peers_page(root), "run `make peers`"
+
+
+def test_every_peer_passes_most_of_what_apache_hudi_wrote():
+    for peer in PEERS:
+        tables = load_record(suite_root(), peer).tables
+        verdicts = [one for name, table in tables.items() if "apache" in name for one in table.verdicts.values()]
+        assert verdicts.count("pass") > len(verdicts) / 2
+
+
+def _asked(tiny: TinyCorpus, params: Params) -> asking.Asked:
+    tiny.case("c", params)
+    return ask_peer(tiny.root, "fake", Console(quiet=True))
+
+
+def test_a_first_asking_asks_about_all_tables_and_keeps_the_answers(tiny: TinyCorpus, passing: Params):
+    asked = _asked(tiny, passing)
+    record = load_record(tiny.root, "fake")
+    assert (asked.code, asked.tables) == (0, tuple(record.tables))
+    assert [set(table.verdicts.values()) for table in record.tables.values()] == [{"pass"}]
+    assert stale_tables(record, load_cases(tiny.root)) == ()
+
+
+def test_a_wrong_answer_is_kept_as_a_contradiction(tiny: TinyCorpus, other: Params):
+    assert _asked(tiny, other).code == 1
+    assert len(contradictions(load_record(tiny.root, "fake"))) == 1
+
+
+def test_a_changed_answer_of_the_corpus_makes_the_record_stale(tiny: TinyCorpus, passing: Params):
+    _asked(tiny, passing)
+    (case,) = load_cases(tiny.root)
+    expected = next((case.table.folder / "expected").iterdir())
+    expected.write_text(expected.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    assert stale_tables(load_record(tiny.root, "fake"), load_cases(tiny.root)) == (case.table.id,)
+
+
+def test_a_table_that_left_the_corpus_makes_the_record_stale(tiny: TinyCorpus, passing: Params):
+    _asked(tiny, passing)
+    assert stale_tables(load_record(tiny.root, "fake"), ()) == tuple(load_record(tiny.root, "fake").tables)
+
+
+def test_the_sample_holds_what_was_asked_longest_ago(tiny: TinyCorpus, passing: Params):
+    _asked(tiny, passing)
+    path = record_file(tiny.root, "fake")
+    content = json.loads(path.read_text(encoding="utf-8"))
+    (table,) = content["tables"].values()
+    content["tables"]["v9/elder"] = {**table, "asked": "2001-01-01"}
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert longest_unasked(load_record(tiny.root, "fake"), 1) == ("v9/elder",)
+
+
+def test_a_broken_record_is_told_apart_from_an_absent_one(tmp_path: Path):
+    assert load_record(tmp_path, "peer").tables == {}
+    path = record_file(tmp_path, "peer")
+    path.parent.mkdir(parents=True)
+    path.write_text("{}", encoding="utf-8")
+    with pytest.raises(RecordError, match="tables"):
+        load_record(tmp_path, "peer")
+
+
+@pytest.mark.parametrize(("required", "code"), [("", 0), ("1", 1)])
+def test_a_bundle_that_cannot_be_had_is_told_and_in_ci_a_failure(
+    tiny: TinyCorpus, passing: Params, monkeypatch: pytest.MonkeyPatch, required: str, code: int
+):
+    monkeypatch.setenv(asking.REQUIRE_VARIABLE, required)
+    monkeypatch.setattr(asking, "missing_bundle", lambda _root, _adapter: "no way to fetch it")
+    asked = _asked(tiny, passing)
+    assert (asked.code, asked.missing) == (code, "no way to fetch it")
+    assert not record_file(tiny.root, "fake").exists()
