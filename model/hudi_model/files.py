@@ -56,6 +56,9 @@ class CorruptBlock:
     length: int
 
 
+GroupId: TypeAlias = tuple[str, str]
+"""Partition and file id."""
+
 Block: TypeAlias = DataBlock | DeleteBlock | RollbackBlock | CorruptBlock
 
 

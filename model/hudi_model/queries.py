@@ -1,9 +1,23 @@
 """The questions a table answers, shaped as the adapter protocol has them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from hudi_model.records import Schema, Value
+from hudi_model.blocks import corrupt_blocks
+from hudi_model.files import FileSlice
+from hudi_model.filters import check_filter, matches
+from hudi_model.merge_modes import merge_mode
+from hudi_model.reading import read_slice
+from hudi_model.readings import RELEASED, Readings
+from hudi_model.records import META_FIELDS, Schema, Value
+from hudi_model.rejection import Reason, Rejection
+from hudi_model.retention import refuse_missing, refuse_unretained
+from hudi_model.schemas import META_SCHEMA, table_schema
+from hudi_model.slicing import optimized_slices, path_of, snapshot_slices
+from hudi_model.tables import OpenTable, Table, open_table
+from hudi_model.time import InstantTime, query_instant
+from hudi_model.views import View, view_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +37,206 @@ class Answer:
     schema: Schema
     rows: tuple[Mapping[str, Value], ...]
     warnings: tuple[Warning, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which columns and which rows a question wants."""
+
+    columns: Sequence[str] | None = None
+    filter: Any = None
+    meta_columns: bool = False
+
+
+def read_snapshot(
+    table: Table,
+    readings: Readings = RELEASED,
+    *,
+    columns: Sequence[str] | None = None,
+    filter: Any = None,  # noqa: A002 - the protocol's word
+    meta_columns: bool = False,
+) -> Answer:
+    """The rows of a table in its latest state.
+
+    Raises: every reason of a table that cannot be opened or read.
+
+    Clauses: TT-003, RD-001.
+    """
+    opened = open_table(table)
+    view = view_at(opened, None, readings)
+    return answer(view, sound_slices(view, snapshot_slices(view)), Selection(columns, filter, meta_columns))
+
+
+def read_as_of(
+    table: Table,
+    instant: InstantTime,
+    readings: Readings = RELEASED,
+    *,
+    columns: Sequence[str] | None = None,
+    filter: Any = None,  # noqa: A002 - the protocol's word
+    meta_columns: bool = False,
+) -> Answer:
+    """The rows of a table as of an instant: by requested time as released, by completion time in the text.
+
+    Raises: INSTANT_MALFORMED, RANGE_NOT_RETAINED, and every reason of a snapshot.
+
+    Clauses: TT-003, RD-010, RD-014.
+    """
+    view = view_as_of(open_table(table), instant, readings)
+    return answer(view, sound_slices(view, snapshot_slices(view)), Selection(columns, filter, meta_columns))
+
+
+def read_optimized(
+    table: Table,
+    as_of: InstantTime | None = None,
+    readings: Readings = RELEASED,
+    *,
+    columns: Sequence[str] | None = None,
+    filter: Any = None,  # noqa: A002 - the protocol's word
+    meta_columns: bool = False,
+) -> Answer:
+    """The rows of a table's base files, without what its logs change.
+
+    Raises: as for a snapshot.
+
+    Clauses: TT-003, RD-009, RD-015.
+    """
+    view = view_as_of(open_table(table), as_of, readings)
+    return answer(view, sound_slices(view, optimized_slices(view)), Selection(columns, filter, meta_columns))
+
+
+def view_as_of(opened: OpenTable, as_of: InstantTime | None, readings: Readings) -> View:
+    """The state that a question means; the latest where it names no instant.
+
+    Raises: INSTANT_MALFORMED, RANGE_NOT_RETAINED.
+
+    Clauses: RD-010, RD-014.
+    """
+    if as_of is None:
+        return view_at(opened, None, readings)
+    read_time = query_instant(as_of)
+    refuse_unretained(opened.timeline, read_time)
+    return view_at(opened, read_time, readings)
+
+
+def sound_slices(view: View, slices: tuple[FileSlice, ...]) -> tuple[FileSlice, ...]:
+    """The slices to read, all of whose base files are there.
+
+    Raises: BASE_FILE_MISSING, RANGE_NOT_RETAINED.
+
+    Clauses: RD-011.
+    """
+    refuse_missing(view, slices)
+    return slices
+
+
+def answer(view: View, slices: tuple[FileSlice, ...], selection: Selection) -> Answer:
+    """The rows of slices, chosen and cut after the winners are known, and a warning for each corrupt block.
+
+    Raises: CONFIG_INVALID for a column that does not exist, and every reason of the files read.
+
+    Clauses: RD-012, RD-013, MF-002.
+    """
+    schema = table_schema(view)
+    stored = Schema((*META_SCHEMA, *schema.fields))
+    chosen = chosen_schema(stored, schema, selection)
+    if selection.filter is not None:
+        check_filter(selection.filter, stored)
+    rows = []
+    for record in (record for found in slices for record in read_slice(view, found, schema)):
+        row = {field.name: record.values.get(field.name) for field in stored.fields}
+        if selection.filter is None or matches(selection.filter, row, stored):
+            rows.append({field.name: row[field.name] for field in chosen.fields})
+    return Answer(chosen, tuple(rows), tuple(warning for found in slices for warning in warnings_of(found)))
+
+
+def chosen_schema(stored: Schema, schema: Schema, selection: Selection) -> Schema:
+    """The columns of an answer: all of the table's, or those asked for; meta fields only when asked for.
+
+    Raises: CONFIG_INVALID for a column that does not exist, or is asked for twice.
+
+    Clauses: MF-002.
+    """
+    known = {field.name: field for field in stored.fields}
+    asked = [field.name for field in schema.fields] if selection.columns is None else list(selection.columns)
+    for name in asked:
+        if name not in known or asked.count(name) > 1:
+            detail = f"column {name!r} is " + ("asked for twice" if name in known else "not in the table")
+            raise Rejection(Reason.CONFIG_INVALID, "RD-012", "columns", detail)
+    meta = [name for name in META_FIELDS if selection.meta_columns and name not in asked]
+    return Schema(tuple(known[name] for name in (*meta, *asked)))
+
+
+def warnings_of(found: FileSlice) -> tuple[Warning, ...]:
+    """What a reader of this slice skips: bytes of its logs that are no block.
+
+    Raises: what the damage of a log says.
+
+    Clauses: RD-013.
+    """
+    return tuple(
+        Warning("LF-010", path_of(one.log), one.block.offset, f"{one.block.length} bytes are no block")
+        for one in corrupt_blocks(found.log_files)
+    )
+
+
+def list_timeline(table: Table) -> list[dict[str, str | None]]:
+    """Each action in its current state, by requested time.
+
+    Raises: every reason of a table that cannot be opened.
+
+    Clauses: TL-004, TL-006.
+    """
+    return [
+        {
+            "requested": one.requested,
+            "completed": one.completed,
+            "action": one.action.value,
+            "state": one.state.name,
+        }
+        for one in open_table(table).timeline.instants
+    ]
+
+
+def list_file_slices(
+    table: Table, as_of: InstantTime | None = None, readings: Readings = RELEASED
+) -> list[dict[str, Any]]:
+    """The slices that a snapshot reads, with their logs in merge order.
+
+    Raises: as for a snapshot, what the files hold left aside.
+
+    Clauses: RD-004, RD-007, RD-008.
+    """
+    view = view_as_of(open_table(table), as_of, readings)
+    return [
+        {
+            "partition": one.partition,
+            "file_id": one.file_id,
+            "base_instant": one.base_instant,
+            "base_file": one.base_file.name if one.base_file else None,
+            "log_files": [log.name for log in one.log_files],
+        }
+        for one in sound_slices(view, snapshot_slices(view))
+    ]
+
+
+def table_info(table: Table) -> dict[str, Any]:
+    """What a table is: version, type, merge mode, its key, partition and ordering fields, its columns.
+
+    Raises: every reason of a table that cannot be opened.
+
+    Clauses: PR-002, PR-006, MG-001, DM-003.
+    """
+    opened = open_table(table)
+    configuration = opened.configuration
+    schema = table_schema(view_at(opened, None, RELEASED))
+    return {
+        "name": configuration.name,
+        "table_version": configuration.rules.version,
+        "table_type": configuration.table_type,
+        "merge_mode": merge_mode(configuration).value,
+        "record_key": list(configuration.record_key),
+        "partition_by": list(configuration.partition_by),
+        "ordering": list(configuration.ordering),
+        "schema": [{"name": field.name, "type": field.type} for field in schema.fields],
+    }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeAlias
 
-from hudi_model.rejection import Reason
+from hudi_model.rejection import Reason, Rejection, Unsupported
 
 Value: TypeAlias = (
     bool
@@ -37,11 +37,13 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """A tombstone. The integer 0 as ordering stands for no ordering value."""
+    """A tombstone. The integer 0 as ordering stands for no ordering value, unless it is told to be a value."""
 
     key: str
     partition: str | None
     ordering: Ordering
+    zero_is_value: bool = False
+    """The zero is stored in the type of a long or another field, not as the plain integer that stands for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +82,40 @@ class UnsupportedContent:
 
 Records: TypeAlias = tuple[Record, ...] | Damaged | UnsupportedContent
 Deletes: TypeAlias = tuple[Delete, ...] | Damaged | UnsupportedContent
+
+
+META_FIELDS = (
+    "_hoodie_commit_time",
+    "_hoodie_commit_seqno",
+    "_hoodie_record_key",
+    "_hoodie_partition_path",
+    "_hoodie_file_name",
+)
+"""The five columns that every stored row has before its own.
+
+Clauses: MF-001.
+"""
+
+
+def sound_records(records: Records) -> tuple[Record, ...]:
+    """The records of a base file or a data block.
+
+    Raises: what the damage says; unsupported what cannot be decoded yet.
+    """
+    if isinstance(records, Damaged):
+        raise Rejection(records.reason, records.clause, records.where, records.detail)
+    if isinstance(records, UnsupportedContent):
+        raise Unsupported(records.feature)
+    return records
+
+
+def sound_deletes(deletes: Deletes) -> tuple[Delete, ...]:
+    """The tombstones of a delete block.
+
+    Raises: what the damage says; unsupported what cannot be decoded yet.
+    """
+    if isinstance(deletes, Damaged):
+        raise Rejection(deletes.reason, deletes.clause, deletes.where, deletes.detail)
+    if isinstance(deletes, UnsupportedContent):
+        raise Unsupported(deletes.feature)
+    return deletes

@@ -1,0 +1,97 @@
+"""From log files to the blocks that count, in merge order."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from hudi_model.files import Block, CorruptBlock, DataBlock, DeleteBlock, LogFile, RollbackBlock
+from hudi_model.records import Damaged
+from hudi_model.rejection import Rejection
+from hudi_model.time import InstantTime
+
+Change: TypeAlias = DataBlock | DeleteBlock
+"""A block that changes rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Bytes of a log file that are no block."""
+
+    log: LogFile
+    block: CorruptBlock
+
+
+def blocks_of(log: LogFile) -> tuple[Block, ...]:
+    """The blocks of a log file.
+
+    Raises: what the damage says.
+    """
+    if isinstance(log.blocks, Damaged):
+        damage = log.blocks
+        raise Rejection(damage.reason, damage.clause, damage.where, damage.detail)
+    return log.blocks
+
+
+def corrupt_blocks(logs: Iterable[LogFile]) -> tuple[Skipped, ...]:
+    """What a reader of these logs skips and must tell of.
+
+    Clauses: RD-013.
+    """
+    return tuple(Skipped(log, block) for log in logs for block in blocks_of(log) if isinstance(block, CorruptBlock))
+
+
+def effective_blocks(logs: Iterable[LogFile], counts: Callable[[InstantTime], bool]) -> tuple[Change, ...]:
+    """The blocks that change rows, in merge order, where `counts` tells which instants the question sees.
+
+    Clauses: LF-015, LF-016, LF-019.
+    """
+    scanned = [block for log in logs for block in blocks_of(log)]
+    seen = (block for block in without_rolled_back(scanned) if counts(block.instant))
+    return place_log_compacted(tuple(seen))
+
+
+def without_rolled_back(blocks: Iterable[Block]) -> tuple[Change, ...]:
+    """The blocks that change rows; a rollback block drops every block of its target that stands before it.
+
+    Clauses: LF-015.
+    """
+    kept: list[Change] = []
+    for block in blocks:
+        if isinstance(block, RollbackBlock):
+            kept = [one for one in kept if one.instant != block.target]
+        elif not isinstance(block, CorruptBlock):
+            kept.append(block)
+    return tuple(kept)
+
+
+def place_log_compacted(blocks: tuple[Change, ...]) -> tuple[Change, ...]:
+    """Log-compacted blocks in the place of the newest block that they replace; the replaced ones are gone.
+
+    Clauses: LF-019.
+    """
+    outermost = replacements(blocks)
+    if not outermost:
+        return blocks
+    present = {block.instant for block in blocks}
+    order: list[InstantTime] = []
+    for block in reversed(blocks):
+        waits = block.instant not in outermost and any(one in present for one in block.compacted_instants)
+        instant = outermost.get(block.instant, block.instant)
+        if not waits and instant not in order:
+            order.append(instant)
+    return tuple(block for instant in reversed(order) for block in blocks if block.instant == instant)
+
+
+def replacements(blocks: Iterable[Change]) -> dict[InstantTime, InstantTime]:
+    """For each replaced instant, the outermost log compaction that holds its changes.
+
+    Clauses: LF-019.
+    """
+    direct = {one: block.instant for block in blocks for one in block.compacted_instants if one < block.instant}
+    outermost = {}
+    for replaced, replacement in direct.items():
+        found = replacement
+        while found in direct:
+            found = direct[found]
+        outermost[replaced] = found
+    return outermost

@@ -1,0 +1,94 @@
+"""The rows of one file slice: its base file's rows, merged with the blocks of its logs."""
+
+from collections.abc import Iterator
+
+from hudi_model.blocks import Change, effective_blocks
+from hudi_model.configuration import Configuration
+from hudi_model.files import DataBlock, FileSlice
+from hudi_model.keys import key_of, stored_key
+from hudi_model.merge_modes import MergeRule, merge_rule
+from hudi_model.merging import Version, merge_slice, version_of_delete, version_of_record, version_of_row
+from hudi_model.records import Delete, Record, Schema, sound_deletes, sound_records
+from hudi_model.rejection import Unsupported
+from hudi_model.schemas import conform
+from hudi_model.slicing import path_of
+from hudi_model.time import InstantTime
+from hudi_model.timeline import is_committed
+from hudi_model.views import View, is_within
+
+
+def read_slice(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ...]:
+    """The rows of a slice in the table's columns, meta fields beside them.
+
+    Raises: BASE_FILE_CORRUPT, LOG_CONTENT_CORRUPT, KEY_MISSING, MERGER_UNKNOWN, SCHEMA_INCOMPATIBLE;
+    unsupported `partial-update`, `payload-<Class>`, and content that is not decoded yet.
+
+    Clauses: RD-004, RD-009, RD-017, BF-004, LF-013.
+    """
+    rows = base_rows(found, schema)
+    if not found.log_files:
+        return rows
+    rule = merge_rule(view.configuration)
+    where = path_of(found.base_file) if found.base_file else found.file_id
+    base = tuple(version_of_row(row, key_of(row, view.configuration, where), rule) for row in rows)
+    return merge_slice(rule, base, log_versions(view, found, schema, rule), view.readings)
+
+
+def base_rows(found: FileSlice, schema: Schema) -> tuple[Record, ...]:
+    """The rows of a slice's base file; none where there is no base file.
+
+    Raises: BASE_FILE_CORRUPT, SCHEMA_INCOMPATIBLE; unsupported formats.
+
+    Clauses: RD-009, BF-004.
+    """
+    if found.base_file is None:
+        return ()
+    return conform(sound_records(found.base_file.records), schema, path_of(found.base_file))
+
+
+def block_counts(view: View, instant: InstantTime) -> bool:
+    """Whether the question sees what blocks of this instant changed.
+
+    Clauses: LF-016, RD-010.
+    """
+    return is_committed(view.timeline, instant) and is_within(view, instant)
+
+
+def log_versions(view: View, found: FileSlice, schema: Schema, rule: MergeRule) -> tuple[Version, ...]:
+    """What the logs of a slice change, in merge order.
+
+    Raises: LOG_CONTENT_CORRUPT, KEY_MISSING, SCHEMA_INCOMPATIBLE; unsupported `partial-update` and other content.
+
+    Clauses: LF-013, LF-016.
+    """
+    blocks = effective_blocks(found.log_files, lambda instant: block_counts(view, instant))
+    return tuple(version for block in blocks for version in block_versions(view.configuration, block, schema, rule))
+
+
+def block_versions(configuration: Configuration, block: Change, schema: Schema, rule: MergeRule) -> Iterator[Version]:
+    """The versions in one block, in their order.
+
+    Raises: LOG_CONTENT_CORRUPT, KEY_MISSING, SCHEMA_INCOMPATIBLE; unsupported `partial-update` and other content.
+
+    Clauses: LF-013, MG-008.
+    """
+    where = f"log block of {block.instant}"
+    if not isinstance(block, DataBlock):
+        for delete in sound_deletes(block.deletes):
+            yield version_of_delete(with_stored_key(delete, configuration), rule)
+        return
+    if block.partial:
+        raise Unsupported("partial-update")
+    stored = sound_records(block.records)
+    for whole, row in zip(stored, conform(stored, schema, where), strict=True):
+        marks = Record({**whole.values, **row.values})
+        version = version_of_record(marks, key_of(row, configuration, where), rule)
+        yield Version(version.key, version.record and row, version.ordering)
+
+
+def with_stored_key(delete: Delete, configuration: Configuration) -> Delete:
+    """A tombstone whose key is spelt as the table's rows spell theirs.
+
+    Clauses: DM-002.
+    """
+    return Delete(stored_key(delete.key, configuration), delete.partition, delete.ordering, delete.zero_is_value)

@@ -1,0 +1,94 @@
+"""The table's columns, and stored rows brought to them."""
+
+from collections.abc import Iterable
+
+from hudi_model.records import META_FIELDS, Field, Record, Schema, Value
+from hudi_model.rejection import Reason, Rejection, Unsupported
+from hudi_model.timeline import Instant, commit_metadata
+from hudi_model.views import View, visible_commits
+
+META_SCHEMA = tuple(Field(name, "string") for name in META_FIELDS)
+
+HIDDEN = frozenset({*META_FIELDS, "_hoodie_operation"})
+"""What a stored schema may name and a table's own columns do not have."""
+
+KEEPS_SCHEMA = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"})
+"""Operations that rewrite rows; the schema they carry is the one they were planned with."""
+
+
+def table_schema(view: View) -> Schema:
+    """The columns of a table at the read time: those of the newest commit that brings a schema.
+
+    Without such a commit the schema given at creation holds, and without that there are no columns.
+
+    Raises: TIMELINE_FILE_CORRUPT; unsupported `schema-evolution`.
+
+    Clauses: DM-003.
+    """
+    commits = [one for one in visible_commits(view) if commit_metadata(one).schema is not None]
+    changing = [one for one in commits if commit_metadata(one).operation not in KEEPS_SCHEMA]
+    for newest in (changing or commits)[-1:]:
+        return schema_of(newest)
+    created = view.table.state.create_schema
+    return without_meta_fields(created) if created else Schema(())
+
+
+def schema_of(commit: Instant) -> Schema:
+    """The columns that a commit states.
+
+    Raises: unsupported `schema-evolution` where columns are known by id.
+
+    Clauses: DM-003, MF-002.
+    """
+    metadata = commit_metadata(commit)
+    if (metadata.extra or {}).get("latest_schema"):
+        raise Unsupported("schema-evolution")
+    return without_meta_fields(metadata.schema or Schema(()))
+
+
+def without_meta_fields(schema: Schema) -> Schema:
+    """A schema's own columns.
+
+    Clauses: MF-001, MF-002.
+    """
+    return Schema(tuple(field for field in schema.fields if field.name not in HIDDEN))
+
+
+def conform(records: Iterable[Record], schema: Schema, where: str) -> tuple[Record, ...]:
+    """Stored rows with the table's columns: null for what a file lacks, beside the meta fields as they are.
+
+    Raises: SCHEMA_INCOMPATIBLE.
+
+    Clauses: DM-004.
+    """
+    return tuple(conform_record(record, schema, where) for record in records)
+
+
+def conform_record(record: Record, schema: Schema, where: str) -> Record:
+    """One stored row with the table's columns.
+
+    Raises: SCHEMA_INCOMPATIBLE.
+
+    Clauses: DM-004.
+    """
+    values = {name: value for name, value in record.values.items() if name in HIDDEN}
+    for field in schema.fields:
+        values[field.name] = promote(record.values.get(field.name), field, where)
+    return Record(values)
+
+
+def promote(value: Value, field: Field, where: str) -> Value:
+    """A stored value in the table's type: an integer may stand where the table has grown to a float.
+
+    Raises: SCHEMA_INCOMPATIBLE where the table's type cannot hold the value.
+
+    Clauses: DM-004.
+    """
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and field.type in ("float32", "float64"):
+        return float(value)  # type: ignore[arg-type]
+    wrong = (is_number and field.type == "string") or (isinstance(value, float) and field.type in ("int32", "int64"))
+    if wrong or (isinstance(value, str) and field.type in ("int32", "int64", "float32", "float64", "boolean")):
+        detail = f"column {field.name!r} holds {value!r}, the table has {field.type}"
+        raise Rejection(Reason.SCHEMA_INCOMPATIBLE, "DM-004", where, detail)
+    return value

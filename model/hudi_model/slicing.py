@@ -1,0 +1,231 @@
+"""From files to file slices: the reader's steps up to the choice of what to read in each file group.
+
+requested time ─────────────────────────────────────────────────▶
+group f1   base@10  log  log │ compaction requested @40 │ log  log
+           └── slice 10 ─────┘                          └ slice 40, joined with slice 10 while 40 is pending
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from hudi_model.files import BaseFile, FileGroup, FileSlice, GroupId, LogFile
+from hudi_model.readings import Reading
+from hudi_model.rejection import Reason, Rejection
+from hudi_model.time import InstantTime, at_or_before
+from hudi_model.timeline import (
+    Action,
+    CompactionPlan,
+    Instant,
+    State,
+    Timeline,
+    commit_metadata,
+    completed_data,
+    completion_time,
+    is_committed,
+    sound_content,
+)
+from hudi_model.views import View, is_within, replaced_groups
+
+
+def pending_compactions(timeline: Timeline) -> dict[GroupId, frozenset[InstantTime]]:
+    """For each file group, the requested or inflight compactions whose plan holds it.
+
+    Raises: TIMELINE_FILE_CORRUPT where a plan does not parse or is empty.
+
+    Clauses: RD-008.
+    """
+    pending: dict[GroupId, frozenset[InstantTime]] = {}
+    for one in timeline.instants:
+        if one.action is Action.COMPACTION and one.state is not State.COMPLETED:
+            for operation in compaction_plan(timeline, one).operations:
+                group = (operation.partition, operation.file_id)
+                pending[group] = pending.get(group, frozenset()) | {one.requested}
+    return pending
+
+
+def compaction_plan(timeline: Timeline, compaction: Instant) -> CompactionPlan:
+    """The plan of a compaction, from its requested entry.
+
+    Raises: TIMELINE_FILE_CORRUPT.
+
+    Clauses: RD-008.
+    """
+    for entry in timeline.entries:
+        if entry.requested == compaction.requested and entry.state is State.REQUESTED:
+            content = sound_content(replace(compaction, content=entry.content))
+            if isinstance(content, CompactionPlan):
+                return content
+    where = f"{compaction.requested}.{compaction.action}.requested"
+    raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "RD-008", where, "the pending compaction has no plan")
+
+
+def file_groups(view: View) -> tuple[FileGroup, ...]:
+    """The file groups of a table, replaced ones too, with the slices that hold committed files.
+
+    Clauses: SL-003, RD-002.
+    """
+    base_files, log_files = view.table.state.base_files, data_logs(view)
+    pending = pending_compactions(view.timeline)
+    ids = {group_of(base) for base in base_files} | {group_of(log) for log in log_files}
+    return tuple(
+        FileGroup(
+            *group,
+            slices_of(
+                view,
+                tuple(base for base in base_files if group_of(base) == group),
+                tuple(log for log in log_files if group_of(log) == group),
+                pending.get(group, frozenset()),
+            ),
+        )
+        for group in sorted(ids)
+    )
+
+
+def group_of(file: BaseFile | LogFile | FileGroup) -> GroupId:
+    """The file group that a file belongs to.
+
+    Clauses: SL-003.
+    """
+    return file.partition, file.file_id
+
+
+def data_logs(view: View) -> tuple[LogFile, ...]:
+    """The log files that hold rows: none in a copy-on-write table, and never those of the change feed.
+
+    Clauses: TT-001, TT-002, LF-018.
+    """
+    if not view.configuration.merge_on_read:
+        return ()
+    return tuple(log for log in view.table.state.log_files if not log.cdc)
+
+
+def slices_of(
+    view: View, base_files: Iterable[BaseFile], log_files: Iterable[LogFile], pending: frozenset[InstantTime]
+) -> tuple[FileSlice, ...]:
+    """The slices of one file group, oldest first, from its files and the compactions that wait for it.
+
+    Clauses: RD-002, RD-004, RD-005, RD-006, RD-016, RD-017.
+    """
+    bases = committed_base_files(view, base_files)
+    boundaries = set(bases) | pending
+    assigned: dict[InstantTime, list[LogFile]] = {}
+    for log in sorted(log_files, key=requested_order):
+        if is_committed(view.timeline, log.instant) or log.instant in pending:
+            boundary = slice_of_log(view, log, boundaries)
+            boundaries.add(boundary)
+            assigned.setdefault(boundary, []).append(log)
+    return tuple(
+        new_slice(view, bases.get(instant), instant, assigned.get(instant, []))
+        for instant in sorted(boundaries)
+        if instant in bases or instant in assigned
+    )
+
+
+def new_slice(view: View, base: BaseFile | None, instant: InstantTime, logs: list[LogFile]) -> FileSlice:
+    """A slice of the files found for it, its logs in merge order."""
+    some_file = base or logs[0]
+    return FileSlice(some_file.partition, some_file.file_id, instant, base, in_merge_order(view, logs))
+
+
+def committed_base_files(view: View, base_files: Iterable[BaseFile]) -> dict[InstantTime, BaseFile]:
+    """The base files of committed writes, one for each instant: what failed task attempts left does not count.
+
+    Clauses: RD-002, RD-004.
+    """
+    named = {stat.path for one in completed_data(view.timeline) for stat in commit_metadata(one).write_stats}
+    ranked = sorted(base_files, key=lambda base: (path_of(base) in named, base.name))
+    return {base.instant: base for base in ranked if is_committed(view.timeline, base.instant)}
+
+
+def path_of(file: BaseFile | LogFile) -> str:
+    """Where a file lies, relative to the table."""
+    return f"{file.partition}/{file.name}" if file.partition else file.name
+
+
+def slice_of_log(view: View, log: LogFile, boundaries: Iterable[InstantTime]) -> InstantTime:
+    """The base instant of the slice that a log belongs to; its own instant where none is old enough.
+
+    A version 6 log names its slice. [Modified in v8] A log belongs to the youngest slice that its commit,
+    when it completed, found requested.
+
+    Clauses: RD-005, RD-006.
+    """
+    known = set(boundaries)
+    if view.configuration.rules.logs_name_their_slice or log.instant in known:
+        return log.instant
+    completed = completion_time(view.timeline, log.instant)
+    return max((one for one in known if at_or_before(one, completed)), default=log.instant)
+
+
+def requested_order(log: LogFile) -> tuple[InstantTime, int, str]:
+    """Where a log stands by requested instant, version and write token.
+
+    Clauses: RD-007.
+    """
+    return log.instant, log.version, log.write_token
+
+
+def in_merge_order(view: View, logs: Iterable[LogFile]) -> tuple[LogFile, ...]:
+    """The logs of a slice, oldest first: by requested time as released, by completion time in the text.
+
+    Clauses: RD-007.
+    """
+    if view.readings.log_order is Reading.RELEASED:
+        return tuple(sorted(logs, key=requested_order))
+    order: Callable[[LogFile], tuple[InstantTime, int, str]]
+    order = lambda log: (completion_time(view.timeline, log.instant), log.version, log.write_token)  # noqa: E731
+    return tuple(sorted(logs, key=order))
+
+
+def current_slice(view: View, group: FileGroup, pending: frozenset[InstantTime]) -> FileSlice | None:
+    """The slice of a group that a snapshot reads, or None where it holds nothing for the question.
+
+    Clauses: RD-004, RD-008, RD-010.
+    """
+    reached = [one for one in group.slices if is_within(view, one.base_instant)]
+    if not reached:
+        return None
+    found = reached.pop()
+    while reached and found.base_instant in pending:
+        found = join(view, reached.pop(), found)
+    found = replace(found, log_files=tuple(log for log in found.log_files if is_within(view, log.instant)))
+    return found if found.base_file or found.log_files else None
+
+
+def join(view: View, older: FileSlice, newer: FileSlice) -> FileSlice:
+    """A slice that a pending compaction opened, as part of the slice before it.
+
+    Clauses: RD-008.
+    """
+    return replace(older, log_files=in_merge_order(view, (*older.log_files, *newer.log_files)))
+
+
+def present_groups(view: View) -> tuple[FileGroup, ...]:
+    """The file groups that no visible replacecommit took out of the table.
+
+    Clauses: RD-003.
+    """
+    replaced = replaced_groups(view)
+    return tuple(group for group in file_groups(view) if group_of(group) not in replaced)
+
+
+def snapshot_slices(view: View) -> tuple[FileSlice, ...]:
+    """The slices that a snapshot reads, one for each file group that is not replaced.
+
+    Clauses: RD-004, RD-008.
+    """
+    pending = pending_compactions(view.timeline)
+    slices = (current_slice(view, one, pending.get(group_of(one), frozenset())) for one in present_groups(view))
+    return tuple(one for one in slices if one is not None)
+
+
+def optimized_slices(view: View) -> tuple[FileSlice, ...]:
+    """The newest committed base file of each file group that is not replaced, and no logs.
+
+    Clauses: RD-009, RD-015.
+    """
+    with_base = (
+        tuple(one for one in group.slices if one.base_file and is_within(view, one.base_instant))
+        for group in present_groups(view)
+    )
+    return tuple(replace(slices[-1], log_files=()) for slices in with_base if slices)
