@@ -99,7 +99,7 @@ def compare_column(form: Sequence[Any], row: Row, schema: Schema) -> bool | None
     stored = row[name]
     value = None if stored is None else applied(function, stored)
     if word in ("is_null", "is_not_null"):
-        return (value is None) == (word == "is_null")
+        return bool((value is None) == (word == "is_null"))
     if len(form) != 3:
         raise invalid(f"`{word}` takes one value")
     return compare_value(word, value, form[2], kind)

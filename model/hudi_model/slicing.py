@@ -24,7 +24,9 @@ from hudi_model.timeline import (
     is_committed,
     sound_content,
 )
-from hudi_model.views import View, is_within, replaced_groups
+from hudi_model.views import View, is_within, replaced_groups, view_at
+
+__all__ = ["GroupId", "View", "is_within", "replaced_groups", "view_at"]
 
 
 def pending_compactions(timeline: Timeline) -> dict[GroupId, frozenset[InstantTime]]:
