@@ -23,7 +23,7 @@ def instant_text(number: int) -> str:
 
 def shown(timeline: list, width: int = 140) -> list[str]:
     console = Console(file=io.StringIO(), width=width, force_terminal=False)
-    console.print(timeline_table(timeline, 40))
+    console.print(timeline_table(timeline))
     return console.file.getvalue().splitlines()
 
 
@@ -100,9 +100,10 @@ def test_every_instant_has_a_line_on_the_terminal_and_its_state_is_drawn():
         {"requested": instant_text(4000), "completed": None, "action": "compaction", "state": "REQUESTED"},
         {"requested": instant_text(5000), "completed": None, "action": "deltacommit", "state": "INFLIGHT"},
     ]
-    head, *lines = shown(timeline)
+    head, *lines, foot = shown(timeline)
 
     assert "to scale" in head
+    assert "2025-01-01 00:00:05.000" in foot
     assert len(lines) == 4
     assert "2 s" in lines[0]
     assert "█" in lines[0]
@@ -119,5 +120,22 @@ def test_names_from_a_table_give_the_terminal_no_orders():
     assert not text.spans
 
 
-def test_an_empty_timeline_prints_its_heading_only():
-    assert len(shown([])) == 1
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_no_column_is_cut_and_no_line_is_longer_than_the_terminal(width: int):
+    timeline = [
+        {
+            "requested": instant_text(place * 86_400_000),
+            "completed": instant_text(place * 86_400_000 + 250),
+            "action": "replacecommit",
+            "state": "COMPLETED",
+        }
+        for place in range(9)
+    ]
+    lines = shown(timeline, width)
+
+    assert all(len(line.rstrip()) <= width for line in lines)
+    assert all("replacecommit COMPLETED 250 ms" in " ".join(line.split()) for line in lines[1:10])
+
+
+def test_an_empty_timeline_prints_its_heading():
+    assert "requested" in shown([])[0]

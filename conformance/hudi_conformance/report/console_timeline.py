@@ -1,8 +1,10 @@
 """A timeline for the terminal: one line an instant, its bar between the same moments as in the picture."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -33,24 +35,45 @@ _COLOURS = {
     "indexing": "green",
 }
 _OPEN_TIP = "▷"
+_HEAD = ("requested", "action", "state", "took")
+_NARROWEST, _WIDEST = 12, 100
 
 
-def timeline_table(timeline: Sequence[Mapping[str, Any]], cells: int = 40) -> Table:
-    """A `list_timeline` answer as a table whose last column is `cells` wide and drawn."""
-    instants = drawn_instants(timeline)
-    scale = scale_of([moment for instant in instants for moment in instant.moments], 0, max(1, cells - 2), closest=1)
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("requested", "action", "state", "took", _drawing_title(scale)):
-        table.add_column(name, no_wrap=True, justify="right" if name == "took" else "left")
-    for instant in instants:
-        table.add_row(
-            plain(instant.requested),
-            plain(instant.action, _COLOURS.get(instant.action, "")),
-            plain(instant.state),
-            plain(took(instant)),
-            bar(instant, scale, cells),
-        )
-    return table
+@dataclass(frozen=True, slots=True)
+class DrawnTimeline:
+    """A timeline that fits itself to the terminal's width."""
+
+    instants: tuple[Drawn, ...]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The table, its last column as wide as there is room for."""
+        beside = sum(max((len(text) for text in column), default=0) + 1 for column in zip(*self._texts(), strict=True))
+        yield self.table(min(_WIDEST, max(_NARROWEST, options.max_width - beside)))
+
+    def table(self, cells: int) -> Table:
+        """The table with a drawing `cells` wide."""
+        scale = scale_of([moment for instant in self.instants for moment in instant.moments], 0, cells - 2, closest=1)
+        table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0), caption_justify="left")
+        texts = self._texts()
+        for place, name in enumerate(_HEAD):
+            width = max(len(row[place]) for row in texts)
+            table.add_column(name, no_wrap=True, min_width=width, justify="right" if name == "took" else "left")
+        table.add_column("to scale" if scale.proportional else "even steps", no_wrap=True, min_width=cells)
+        for instant, row in zip(self.instants, texts[1:], strict=True):
+            requested, action, state, span = map(plain, row)
+            action.stylize(_COLOURS.get(instant.action, ""))
+            table.add_row(requested, action, state, span, bar(instant, scale, cells))
+        table.caption = plain(_span(scale))
+        return table
+
+    def _texts(self) -> list[tuple[str, ...]]:
+        rows = [(one.requested, one.action, one.state, took(one)) for one in self.instants]
+        return [_HEAD, *rows]
+
+
+def timeline_table(timeline: Sequence[Mapping[str, Any]]) -> DrawnTimeline:
+    """A `list_timeline` answer, ready to be printed."""
+    return DrawnTimeline(drawn_instants(timeline))
 
 
 def took(instant: Drawn) -> str:
@@ -74,9 +97,6 @@ def plain(text: str, style: str = "") -> Text:
     return Text("".join(character if character.isprintable() else "\ufffd" for character in legal(text)), style)
 
 
-def _drawing_title(scale: Scale) -> str:
-    if not scale.moments:
-        return ""
+def _span(scale: Scale) -> str:
     known = [moment for moment in scale.moments if clock_time(moment) is not None]
-    spacing = "to scale" if scale.proportional else "even steps"
-    return f"{readable(known[0])} … {readable(known[-1])}, {spacing}" if known else spacing
+    return f"from {readable(known[0])} to {readable(known[-1])}" if known else ""
