@@ -1,0 +1,162 @@
+"""The vectorised kernel against the rule written as a loop."""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pytest
+from engine_tables import avro, tick
+from hudi_format.log_blocks import read_blocks
+from hudi_format.log_content import data_block, delete_block
+from hudi_format.log_deletes import DeleteRecord
+from hudi_format.schemas import arrow_schema
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hudi_spark.errors import HudiError
+from hudi_spark.keys import KeyRule
+from hudi_spark.log_blocks import LocatedBlock
+from hudi_spark.log_records import decode_log_records
+from hudi_spark.merge_modes import MergeRule
+from hudi_spark.merging import merge
+
+EVENT = MergeRule("EVENT_TIME_ORDERING", ("ts",))
+COMMIT = MergeRule("COMMIT_TIME_ORDERING", ("ts",))
+COLUMNS = (("_hoodie_record_key", ["null", "string"]), ("ts", ["null", "long"]), ("note", ["null", "string"]))
+AVRO = avro((*COLUMNS, ("_hoodie_is_deleted", ["null", "boolean"])))
+SCHEMA = arrow_schema(avro(COLUMNS))
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of a record: `ts` None means that it has no ordering value."""
+
+    key: str
+    ts: int | None
+    note: str | None
+    deleted: bool = False
+    in_block: str = "data"
+
+
+def block_of(versions: list[Version]) -> bytes:
+    """Versions of one kind as a block."""
+    if versions[0].in_block == "data":
+        rows = [
+            {"_hoodie_record_key": v.key, "ts": v.ts, "note": v.note, "_hoodie_is_deleted": v.deleted or None}
+            for v in versions
+        ]
+        return data_block(tick(1), rows, AVRO)
+    deletes = [
+        DeleteRecord(v.key, "p", 0, "Int") if v.ts is None else DeleteRecord(v.key, "p", v.ts, "Long")
+        for v in versions
+    ]
+    return delete_block(tick(1), deletes)
+
+
+def kernel(base: list[Version], log: list[Version], rule: MergeRule) -> list[tuple]:
+    """Every version in a block of its own, so that their order is the order of the list."""
+    data = b"".join(block_of([version]) for version in log)
+    blocks = [LocatedBlock("log", tick(1), block) for block in read_blocks(data, "log")]
+    records = decode_log_records(blocks, SCHEMA, KeyRule(), rule)
+    rows = [{"_hoodie_record_key": v.key, "ts": v.ts, "note": v.note} for v in base]
+    merged = merge(pa.Table.from_pylist(rows, SCHEMA), records, KeyRule(), rule)
+    return sorted(tuple(one.values()) for one in merged.to_pylist())
+
+
+def loop(base: list[Version], log: list[Version], rule: MergeRule) -> list[tuple]:
+    """The rule, one version after the other."""
+    standing: dict[str, Version] = {}
+    for version in log:
+        older = standing.get(version.key)
+        if older is None or beats(version, older, rule):
+            standing[version.key] = version
+    answer = {version.key: version for version in base}
+    for key, version in standing.items():
+        if key not in answer or beats(version, answer[key], rule):
+            answer[key] = version
+    return sorted((v.key, v.ts, v.note) for v in answer.values() if not v.deleted)
+
+
+def beats(newer: Version, older: Version, rule: MergeRule) -> bool:
+    return rule.mode == "COMMIT_TIME_ORDERING" or newer.ts is None or older.ts is None or newer.ts >= older.ts
+
+
+KEYS = st.sampled_from(["a", "b", "é"])
+TIMES = st.integers(1, 4)
+ROWS = st.builds(Version, KEYS, TIMES, st.text(max_size=2))
+SOFT_DELETES = st.builds(Version, KEYS, TIMES, st.none(), st.just(value=True))
+DELETES = st.builds(Version, KEYS, st.none() | TIMES, st.none(), st.just(value=True), st.just("delete"))
+LOGS = st.lists(ROWS | SOFT_DELETES | DELETES, max_size=8)
+BASES = st.lists(ROWS, max_size=3, unique_by=lambda version: version.key)
+
+
+@pytest.mark.parametrize("rule", [EVENT, COMMIT], ids=["event time", "commit time"])
+@given(base=BASES, log=LOGS)
+def test_the_kernel_answers_what_the_rule_says_one_by_one(rule, base, log):
+    assert kernel(base, log, rule) == loop(base, log, rule)
+
+
+def test_a_tie_goes_to_the_newer():
+    assert kernel([Version("a", 5, "base")], [Version("a", 5, "log")], EVENT) == [("a", 5, "log")]
+
+
+def test_late_data_loses_by_event_time_and_wins_by_commit_time():
+    base, log = [Version("a", 5, "base")], [Version("a", 3, "late")]
+    assert kernel(base, log, EVENT) == [("a", 5, "base")]
+    assert kernel(base, log, COMMIT) == [("a", 3, "late")]
+
+
+def test_a_delete_without_ordering_value_loses_to_what_follows():
+    """The re-inserted record then meets the base row, and may lose to it: the deleted key comes back."""
+    delete = Version("a", None, None, deleted=True, in_block="delete")
+    assert kernel([Version("a", 5, "base")], [delete], EVENT) == []
+    assert kernel([Version("a", 5, "base")], [delete, Version("a", 7, "again")], EVENT) == [("a", 7, "again")]
+    assert kernel([Version("a", 5, "base")], [delete, Version("a", 3, "again")], EVENT) == [("a", 5, "base")]
+
+
+def test_a_typed_delete_competes():
+    assert kernel([Version("a", 5, "base")], [Version("a", 4, None, deleted=True, in_block="delete")], EVENT) == [
+        ("a", 5, "base")
+    ]
+    assert kernel([Version("a", 5, "base")], [Version("a", 5, None, deleted=True, in_block="delete")], EVENT) == []
+
+
+def test_several_ordering_fields_compare_in_turn():
+    rule = MergeRule("EVENT_TIME_ORDERING", ("ts", "note"))
+    base = [Version("a", 5, "b"), Version("b", 5, "b")]
+    log = [Version("a", 5, "a"), Version("b", 5, "c"), Version("b", 4, "z")]
+    assert kernel(base, log, rule) == [("a", 5, "b"), ("b", 5, "c")]
+
+
+@pytest.mark.parametrize(
+    ("ordering", "kind", "survives"),
+    [((5, "a"), "Array", True), ((5, "b"), "Array", False), ((5,), "Array", False), ("x", "String", False)],
+)
+def test_a_delete_competes_with_all_ordering_values_or_with_none(ordering, kind, survives):
+    """Values of another number or type do not compare: the delete wins like one without ordering value."""
+    rule = MergeRule("EVENT_TIME_ORDERING", ("ts", "note"))
+    data = delete_block(tick(1), [DeleteRecord("a", "p", ordering, kind)])
+    blocks = [LocatedBlock("log", tick(1), block) for block in read_blocks(data, "log")]
+    records = decode_log_records(blocks, SCHEMA, KeyRule(), rule)
+    base = pa.Table.from_pylist([{"_hoodie_record_key": "a", "ts": 5, "note": "b"}], SCHEMA)
+    assert merge(base, records, KeyRule(), rule).num_rows == survives
+
+
+@pytest.mark.parametrize("values", [(-1.5, 2.0), (float("-inf"), -1.0), (3.0, float("nan")), (-0.0, 0.0)])
+def test_floats_order_as_java_orders_them(values):
+    """NaN is the greatest; the negative zero is less than zero."""
+    columns = (("_hoodie_record_key", "string"), ("ts", "double"))
+    schema = arrow_schema(avro(columns))
+    less, greater = values
+    data = data_block(tick(1), [{"_hoodie_record_key": "a", "ts": less}], avro(columns))
+    blocks = [LocatedBlock("log", tick(1), block) for block in read_blocks(data, "log")]
+    records = decode_log_records(blocks, schema, KeyRule(), EVENT)
+    base = pa.table({"_hoodie_record_key": ["a"], "ts": [greater]}, schema=schema)
+    assert repr(merge(base, records, KeyRule(), EVENT).column("ts")[0].as_py()) == repr(greater)
+
+
+def test_a_record_without_key_is_refused():
+    data = data_block(tick(1), [{"_hoodie_record_key": None, "ts": 1, "note": None}], AVRO)
+    blocks = [LocatedBlock("log", tick(1), block) for block in read_blocks(data, "log")]
+    with pytest.raises(HudiError) as caught:
+        decode_log_records(blocks, SCHEMA, KeyRule(), EVENT)
+    assert caught.value.reason == "KEY_MISSING"
