@@ -150,17 +150,25 @@ def _instant(band: Band, instant: Drawn, lane: int) -> str:
 
 
 def _legend(instants: Sequence[Drawn], top: float) -> str:
-    """One swatch for each action that occurs, then the two unfinished states that occur."""
+    """One swatch for each action that occurs, then what the shapes mean."""
     counts = Counter(instant.action if instant.action in ACTIONS else "other" for instant in instants)
     entries = [(f"{action} {counts[action]}", f"fill a-{action}") for action in (*ACTIONS, "other") if counts[action]]
-    states = {instant.state for instant in instants if not instant.is_complete}
     x = MARGIN
     drawn = []
     for text, style in entries:
         drawn.append(element("rect", x=x, y=top, width=10, height=10, rx=2, class_=style))
         drawn.append(element("text", words(text), x=x + 15, y=top + 9, class_="quiet small"))
         x += 15 + len(text) * CHARACTER + 12
-    if states:
-        note = "open end: not completed" + (", hatched: inflight" if INFLIGHT in states else "")
-        drawn.append(element("text", words(note), x=x, y=top + 9, class_="quiet small"))
+    drawn.append(element("text", words(_notes(instants)), x=x + 6, y=top + 9, class_="quiet small"))
     return element("g", *drawn, class_="legend")
+
+
+def _notes(instants: Sequence[Drawn]) -> str:
+    """What the shapes mean, as far as they occur."""
+    states = {instant.state for instant in instants if not instant.is_complete}
+    notes = ["open end: not completed"] if states else []
+    if INFLIGHT in states:
+        notes.append("hatched: inflight")
+    if any(instant.is_complete and instant.completed is None for instant in instants):
+        notes.append("diamond: completion time not recorded")
+    return ", ".join(notes)
