@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from hudi_conformance.report.timeline_drawing import timeline_svg
+from hudi_conformance.report.timeline_style import ACTIONS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +26,7 @@ times = st.integers(0, 27 * 86_400_000).map(instant_text)
 moments = st.one_of(
     times, times.map(lambda text: text[:14]), times.map(lambda text: text + "123"), st.text(max_size=24)
 )
-actions = st.one_of(st.sampled_from(["commit", "deltacommit", "compaction", "clean", "rollback"]), st.text(max_size=20))
+actions = st.one_of(st.sampled_from(ACTIONS), st.text(max_size=20))
 entries = st.fixed_dictionaries(
     {
         "requested": moments,
@@ -165,6 +166,19 @@ def test_an_unfinished_action_reaches_past_every_event_and_a_finished_one_does_n
     ]
 
     assert ends[0] > ends[1]
+
+
+def test_the_legend_of_every_action_stays_inside_the_frame():
+    timeline = [
+        {"requested": instant_text(place), "completed": None, "action": action, "state": state}
+        for place, (action, state) in enumerate((a, s) for a in ACTIONS for s in ("INFLIGHT", "COMPLETED"))
+    ]
+    svg = drawn(timeline)
+    texts = [part for part in svg.iter(f"{SVG}text") if part.get("class") == "quiet small"]
+    legend = [part for part in texts if part.get("text-anchor") is None]
+
+    assert all(float(part.get("x")) + 6 * len(part.text or "") <= 960 for part in legend)
+    assert max(float(part.get("y")) for part in legend) <= float(svg.get("viewBox").split()[3])
 
 
 def test_a_long_wait_between_close_events_is_named_where_the_axis_does_not_show_it():

@@ -15,11 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hudi_conformance.report.axis import CHARACTER, drawn_axis
+from hudi_conformance.report.axis import drawn_axis
 from hudi_conformance.report.bars import NARROWEST_BAR, drawn_instant
 from hudi_conformance.report.lanes import extent, folded, packed
+from hudi_conformance.report.legend import drawn_legend
 from hudi_conformance.report.moments import (
-    INFLIGHT,
     Drawn,
     axis_text,
     clock_time,
@@ -30,7 +30,7 @@ from hudi_conformance.report.moments import (
 )
 from hudi_conformance.report.scale import Scale, scale_of
 from hudi_conformance.report.svg import element, number, words
-from hudi_conformance.report.timeline_style import ACTIONS, standalone_style
+from hudi_conformance.report.timeline_style import standalone_style
 
 WIDTH = 960.0
 MARGIN = 16.0
@@ -40,7 +40,6 @@ LANE_HEIGHT = 22.0
 AXIS_HEIGHT = 38.0
 BAND_ROOM = 26.0
 TOP = 30.0
-LEGEND_HEIGHT = 24.0
 OVERHANG = 10.0
 
 
@@ -70,14 +69,14 @@ def timeline_svg(timeline: Sequence[Mapping[str, Any]], title: str = "Timeline",
     instants = drawn_instants(timeline)
     bands = _bands(instants)
     lowest = bands[-1].bottom + AXIS_HEIGHT if instants else TOP
-    height = lowest + LEGEND_HEIGHT
+    legend, height = drawn_legend(instants, lowest + 8, MARGIN, WIDTH - MARGIN)
     return element(
         "svg",
         element("title", words(title)),
         element("desc", words(description(instants))),
         "" if embedded else element("style", standalone_style()),
         *[part for band in bands for part in _drawn_band(band)],
-        _legend(instants, lowest + 8),
+        legend,
         xmlns="http://www.w3.org/2000/svg",
         class_="tl",
         role="img",
@@ -147,28 +146,3 @@ def _label(band: Band, instant: Drawn, lane: int) -> str:
 def _instant(band: Band, instant: Drawn, lane: int) -> str:
     start, end = extent(instant, band.scale, WIDTH - MARGIN - OPEN_END)
     return drawn_instant(instant, start, end, _middle(band, lane))
-
-
-def _legend(instants: Sequence[Drawn], top: float) -> str:
-    """One swatch for each action that occurs, then what the shapes mean."""
-    counts = Counter(instant.action if instant.action in ACTIONS else "other" for instant in instants)
-    entries = [(f"{action} {counts[action]}", f"fill a-{action}") for action in (*ACTIONS, "other") if counts[action]]
-    x = MARGIN
-    drawn = []
-    for text, style in entries:
-        drawn.append(element("rect", x=x, y=top, width=10, height=10, rx=2, class_=style))
-        drawn.append(element("text", words(text), x=x + 15, y=top + 9, class_="quiet small"))
-        x += 15 + len(text) * CHARACTER + 12
-    drawn.append(element("text", words(_notes(instants)), x=x + 6, y=top + 9, class_="quiet small"))
-    return element("g", *drawn, class_="legend")
-
-
-def _notes(instants: Sequence[Drawn]) -> str:
-    """What the shapes mean, as far as they occur."""
-    states = {instant.state for instant in instants if not instant.is_complete}
-    notes = ["open end: not completed"] if states else []
-    if INFLIGHT in states:
-        notes.append("hatched: inflight")
-    if any(instant.is_complete and instant.completed is None for instant in instants):
-        notes.append("diamond: completion time not recorded")
-    return ", ".join(notes)
