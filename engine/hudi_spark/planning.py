@@ -15,8 +15,8 @@ from hudi_spark.keys import KeyRule, key_rule
 from hudi_spark.merge_modes import MergeRule, merge_rule, refuse_unbuilt_merging
 from hudi_spark.read_configs import check_configs
 from hudi_spark.readings import RELEASED, Readings
-from hudi_spark.schemas import META_SCHEMA, table_schema
-from hudi_spark.snapshots import Snapshot, load_snapshot
+from hudi_spark.schemas import META_SCHEMA
+from hudi_spark.snapshots import Snapshot, load_snapshot, snapshot_schema
 from hudi_spark.tasks import ReadContext, SliceTask
 
 
@@ -72,7 +72,7 @@ def plan_query(storage: Storage, query: Query) -> Plan:
 
 
 def _context(storage: Storage, query: Query, snapshot: Snapshot) -> ReadContext:
-    columns = table_schema(snapshot.commits, snapshot.configuration)
+    columns = snapshot_schema(storage, snapshot)
     schema = pa.schema([*META_SCHEMA, *columns])
     merges = any(one.log_files for one in snapshot.slices)
     if merges:

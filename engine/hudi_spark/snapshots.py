@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from hudi_adapter.instants import InstantFormError, normal_instant
 from hudi_adapter.reasons import Reason
+import pyarrow as pa
 from hudi_format.storage import Storage
 
 from hudi_spark.commits import (
@@ -20,6 +21,7 @@ from hudi_spark.commits import (
 from hudi_spark.configuration import TableConfiguration, load_configuration
 from hudi_spark.errors import HudiError
 from hudi_spark.readings import Readings
+from hudi_spark.schemas import table_schema
 from hudi_spark.slicing import (
     FileGroup,
     FileSlice,
@@ -68,6 +70,20 @@ def load_snapshot(
     seen = visibility(timeline, time, axis)
     found = _Slices(storage, configuration, timeline, commits, seen, readings)
     return Snapshot(configuration, timeline, commits, seen, found.slices(read_optimized=read_optimized))
+
+
+def snapshot_schema(storage: Storage, snapshot: Snapshot) -> pa.Schema:
+    """The columns at the read time; before the first commit those of the newest one.
+
+    Raises:
+        FormatError: SCHEMA_INCOMPATIBLE when the schema does not parse.
+        UnsupportedFeature: schema-evolution.
+
+    Clauses: DM-003.
+
+    """
+    commits = snapshot.commits or load_commits(storage, snapshot.timeline, None, "requested")
+    return table_schema(commits, snapshot.configuration)
 
 
 def load_table(storage: Storage) -> tuple[TableConfiguration, Timeline]:

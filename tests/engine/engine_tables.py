@@ -90,11 +90,12 @@ class TableBuilder:
     def base_file(
         self, n: int, rows: Sequence[Row], *, group: str = "f1", partition: str = "north", groups_of: int | None = None
     ) -> WriteStat:
-        """Write a base file at instant n; `groups_of` rows go into each Parquet row group."""
+        """Write a base file at instant n; `groups_of` rows go into each Parquet row group, without a bloom filter."""
         name = str(BaseFileName(group, "0-1-0", tick(n), "parquet"))
         filled = [self._filled(one, n, partition, name) for one in rows]
         table = pa.Table.from_pylist(filled, arrow_schema(with_meta_fields(self.schema)))
-        data = write_base_file(table, with_meta_fields(self.schema), rows_a_group=groups_of)
+        bloom = None if groups_of is None else 0
+        data = write_base_file(table, with_meta_fields(self.schema), rows_a_group=groups_of, bloom_entries=bloom)
         self._write(partition, name, data)
         return self._stat(group, partition, name)
 

@@ -46,8 +46,7 @@ def block_of(versions: list[Version]) -> bytes:
         ]
         return data_block(tick(1), rows, AVRO)
     deletes = [
-        DeleteRecord(v.key, "p", 0, "Int") if v.ts is None else DeleteRecord(v.key, "p", v.ts, "Long")
-        for v in versions
+        DeleteRecord(v.key, "p", 0, "Int") if v.ts is None else DeleteRecord(v.key, "p", v.ts, "Long") for v in versions
     ]
     return delete_block(tick(1), deletes)
 

@@ -12,7 +12,10 @@ ROWS = [row("k1", 1)]
 def slices(path, readings=RELEASED, **query):
     """(group, base instant, instant of the base file, instants and versions of the logs) of each slice."""
     found = load_snapshot(open_storage(path), readings, **query).slices
-    return [(one.file_id, one.base_instant[-3:], short(one.base_file), [short(log) for log in one.log_files]) for one in found]
+    return [
+        (one.file_id, one.base_instant[-3:], short(one.base_file), [short(log) for log in one.log_files])
+        for one in found
+    ]
 
 
 def short(path):

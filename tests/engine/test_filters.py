@@ -1,0 +1,97 @@
+import datetime as dt
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+from hudi_spark.errors import HudiError
+from hudi_spark.filters import filter_of, matching
+
+ROWS = pa.table(
+    {
+        "n": pa.array([1, 2, None, 4], pa.int64()),
+        "s": pa.array(["Ab", "cd", "É", None]),
+        "d": pa.array([dt.date(2024, 2, 29), None, dt.date(2023, 1, 1), dt.date(2024, 12, 31)]),
+        "t": pa.array([dt.datetime(2024, 2, 29, 23, tzinfo=dt.UTC)] * 4, pa.timestamp("us", "UTC")),
+        "m": pa.array([Decimal("1.50"), Decimal("2.00"), None, Decimal("-1.00")], pa.decimal128(6, 2)),
+        "b": pa.array([True, False, None, True]),
+        "f": pa.array([0.5, 1.5, None, 2.5], pa.float64()),
+        "x": pa.array([b"\x01", b"\xff", None, b""]),
+    }
+)
+
+
+def numbers(form):
+    """Positions of the rows that match."""
+    numbered = ROWS.append_column("row", pa.array(range(ROWS.num_rows)))
+    return matching(filter_of(form, ROWS.schema), numbered).column("row").to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("form", "rows"),
+    [
+        (["n", "=", "2"], [1]),
+        (["n", "=", 2], [1]),
+        (["n", "!=", "2"], [0, 3]),
+        (["n", "<", "2"], [0]),
+        (["n", "<=", "2"], [0, 1]),
+        (["n", ">", "2"], [3]),
+        (["n", ">=", "2"], [1, 3]),
+        (["n", "in", ["1", "4"]], [0, 3]),
+        (["n", "in", []], []),
+        (["n", "is_null"], [2]),
+        (["n", "is_not_null"], [0, 1, 3]),
+        (["s", "=", "cd"], [1]),
+        (["d", ">", "2024-01-01"], [0, 3]),
+        (["t", "=", "2024-02-29T23:00:00.000000Z"], [0, 1, 2, 3]),
+        (["m", ">=", "1.5"], [0, 1]),
+        (["m", ">", "1.499"], [0, 1]),
+        (["b", "=", True], [0, 3]),
+        (["f", ">", "1.0"], [1, 3]),
+        (["x", "=", "FF"], [1]),
+        (["and", ["n", ">", "1"], ["s", "is_not_null"]], [1]),
+        (["or", ["n", "=", "1"], ["s", "is_null"]], [0, 3]),
+        (["not", ["n", "=", "1"]], [1, 3]),
+        (["not", ["or", ["n", "=", "1"], ["b", "=", True]]], [1]),
+        ([["fn", "identity", "n"], "=", "2"], [1]),
+        ([["fn", "year", "d"], "=", 2024], [0, 3]),
+        ([["fn", "month", "d"], "=", 2], [0]),
+        ([["fn", "day", "t"], "=", 29], [0, 1, 2, 3]),
+        ([["fn", "hour", "t"], "=", 23], [0, 1, 2, 3]),
+        ([["fn", "lower", "s"], "=", "é"], [2]),
+        ([["fn", "upper", "s"], "in", ["AB", "CD"]], [0, 1]),
+        ([["fn", "substring", "s"], "=", "Ab"], [0]),
+        ([["fn", "from_unixtime", "n"], "=", "1970-01-01 00:00:04"], [3]),
+    ],
+)
+def test_the_grammar(form, rows):
+    assert numbers(form) == rows
+
+
+def test_a_comparison_with_null_is_unknown_and_stays_so():
+    assert numbers(["n", "=", None]) == []
+    assert numbers(["not", ["n", "=", None]]) == []
+    assert numbers(["not", ["n", "in", ["1", None]]]) == []
+    assert numbers(["or", ["n", "=", None], ["n", "=", "1"]]) == [0]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        [],
+        "n = 1",
+        ["n", "like", "1"],
+        ["nothing", "=", "1"],
+        ["n", "=", "one"],
+        ["d", "=", "yesterday"],
+        ["x", "=", "no hex"],
+        [["fn", "cube", "n"], "=", "1"],
+        [["fn", "year", "s"], "=", 2024],
+        ["and"],
+        ["n", "in", "1"],
+    ],
+)
+def test_what_is_no_filter_is_refused(form):
+    with pytest.raises(HudiError) as caught:
+        filter_of(form, ROWS.schema)
+    assert caught.value.reason == "CONFIG_INVALID"

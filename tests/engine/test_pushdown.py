@@ -1,0 +1,115 @@
+"""Columns and filters reach the Parquet reader, and never change which version wins."""
+
+import pytest
+from engine_tables import TableBuilder, row
+from hudi_format.storage import LocalStorage
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hudi_spark.arrow_reading import read_query
+from hudi_spark.filters import filter_of, matching
+from hudi_spark.planning import Query, plan_query
+
+ROWS = 20_000
+
+
+class CountingStorage(LocalStorage):
+    """Counts the bytes read from base files."""
+
+    def __init__(self, base):
+        super().__init__(base)
+        self.bytes_read = 0
+
+    def read_range(self, path, offset, length):
+        data = super().read_range(path, offset, length)
+        self.bytes_read += len(data) if path.endswith(".parquet") else 0
+        return data
+
+
+def bytes_read(path, **query):
+    storage = CountingStorage(path)
+    rows = read_query(storage, Query(**query)).rows
+    return rows, storage.bytes_read
+
+
+def large_table(path, mode="EVENT_TIME_ORDERING", logs=True):
+    """Twenty row groups, sorted by key and ts; a log touches keys of one row group."""
+    builder = TableBuilder(path, properties={"hoodie.record.merge.mode": mode})
+    rows = [row(f"k{n:06d}", n, f"note {n}", price=n / 7) for n in range(ROWS)]
+    builder.commit(10, [builder.base_file(10, rows, groups_of=1_000)])
+    if logs:
+        late = [row("k010100", 10_100 if mode.startswith("COMMIT") else 3, "late")]
+        builder.commit(20, [builder.log_file(20, [builder.data(20, late)])])
+    return path
+
+
+@pytest.mark.parametrize("logs", [False, True])
+def test_only_the_columns_asked_for_are_read(tmp_path, logs):
+    large_table(tmp_path, logs=logs)
+    _, whole = bytes_read(tmp_path)
+    one, part = bytes_read(tmp_path, columns=["price"])
+    assert one.num_rows == ROWS
+    assert part < whole * 2 / 3
+
+
+@pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
+@pytest.mark.parametrize("logs", [False, True])
+def test_row_groups_that_cannot_match_are_not_read(tmp_path, mode, logs):
+    large_table(tmp_path, mode, logs)
+    _, whole = bytes_read(tmp_path)
+    found, part = bytes_read(tmp_path, filter=["ts", "<", 500])
+    assert found.num_rows == 500
+    assert part < whole / 4
+
+
+def test_a_base_row_that_fails_the_filter_still_beats_late_data(tmp_path):
+    """The late version matches the filter; the base row that wins does not."""
+    large_table(tmp_path)
+    found, _ = bytes_read(tmp_path, filter=["note", "=", "late"])
+    assert found.num_rows == 0
+
+
+def test_functions_are_applied_after_reading(tmp_path):
+    large_table(tmp_path)
+    found, _ = bytes_read(tmp_path, filter=["and", ["ts", "<", 500], [["fn", "upper", "note"], "=", "NOTE 7"]])
+    assert found.column("id").to_pylist() == ["k000007"]
+
+
+KEYS = st.sampled_from(["a", "b", "c", "d"])
+LINES = st.builds(row, KEYS, st.integers(1, 4) | st.none(), st.sampled_from(["x", "y"]))
+COMPARISONS = st.tuples(st.just("ts"), st.sampled_from(["=", "!=", "<", ">="]), st.integers(1, 4)).map(list)
+NOTES = st.tuples(st.just("note"), st.sampled_from(["=", "!="]), st.sampled_from(["x", "y"])).map(list)
+IDS = st.tuples(st.just("id"), st.sampled_from(["<", "="]), KEYS).map(list)
+FILTERS = st.recursive(
+    COMPARISONS | NOTES | IDS,
+    lambda inner: (
+        st.tuples(st.sampled_from(["and", "or"]), inner, inner).map(list) | inner.map(lambda one: ["not", one])
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    base=st.lists(LINES, max_size=4, unique_by=lambda one: one["id"]),
+    log=st.lists(LINES, max_size=4),
+    condition=FILTERS,
+    mode=st.sampled_from(["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]),
+)
+def test_filtering_while_reading_is_filtering_afterwards(tmp_path_factory, base, log, condition, mode):
+    path = tmp_path_factory.mktemp("table")
+    builder = TableBuilder(path, properties={"hoodie.record.merge.mode": mode})
+    builder.commit(10, [builder.base_file(10, base, groups_of=1)])
+    builder.commit(20, [builder.log_file(20, [builder.data(20, log)])])
+    storage = LocalStorage(path)
+    everything = read_query(storage, Query()).rows
+    expected = matching(filter_of(condition, everything.schema), everything)
+    found = read_query(storage, Query(filter=condition)).rows
+    assert sorted(found.to_pylist(), key=repr) == sorted(expected.to_pylist(), key=repr)
+
+
+def test_a_plan_has_one_task_for_each_slice(tmp_path):
+    builder = TableBuilder(tmp_path)
+    stats = [builder.base_file(10, [row(f"k{n}", 1)], group=f"f{n}") for n in range(7)]
+    builder.commit(10, stats)
+    assert len(plan_query(LocalStorage(tmp_path), Query()).tasks) == 7
