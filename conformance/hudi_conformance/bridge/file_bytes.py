@@ -8,7 +8,7 @@ from hudi_format.log_blocks import MAGIC, HeaderKey
 from hudi_format.log_content import DeleteRecord, data_block, delete_block, rollback_block
 from hudi_format.schemas import META_FIELDS
 from hudi_model.files import BaseFile, Block, CorruptBlock, DataBlock, DeleteBlock, LogFile, RollbackBlock
-from hudi_model.records import Record, Schema
+from hudi_model.records import Delete, Record, Schema
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.schemas import avro_schema
@@ -56,7 +56,7 @@ def _block_bytes(name: str, block: Block, schema: Schema, table_name: str, offse
             header = {**_compacted(block.compacted_instants), **partial}
             return data_block(instant, [_avro_record(record, avro) for record in records], avro, header)
         case DeleteBlock(instant, tuple() as deletes):
-            written = [DeleteRecord(delete.key, delete.partition, delete.ordering) for delete in deletes]
+            written = [_delete(delete) for delete in deletes]
             avro = avro_schema(schema, table_name, meta_fields=True)
             return delete_block(instant, written, avro, _compacted(block.compacted_instants))
         case RollbackBlock(instant, target):
@@ -64,6 +64,10 @@ def _block_bytes(name: str, block: Block, schema: Schema, table_name: str, offse
         case CorruptBlock(at, length) if at == offset and length >= len(MAGIC + _LENGTH_PAST_THE_END):
             return (MAGIC + _LENGTH_PAST_THE_END + _FILLER * length)[:length]
     raise ValueError(f"{name}: this block has no bytes")
+
+
+def _delete(delete: Delete) -> DeleteRecord:
+    return DeleteRecord(delete.key, delete.partition, delete.ordering, "Long" if delete.zero_is_value else None)
 
 
 def _avro_record(record: Record, avro: dict[str, object]) -> dict[str, object]:

@@ -60,7 +60,9 @@ def _deletes(raw: RawBlock, path: str) -> Deletes:
 def _delete(record: DeleteRecord, raw: RawBlock, path: str) -> Delete:
     if record.key is None:
         raise FormatError(Reason.LOG_CONTENT_CORRUPT.value, "LF-008", path, raw.offset, "a delete names no key")
-    return Delete(record.key, record.partition, record.ordering)
+    # A zero in the type of the ordering field is a value; the plain integer stands for none.
+    zero_is_value = type(record.ordering) is int and record.ordering == 0 and record.kind != "Int"
+    return Delete(record.key, record.partition, record.ordering, zero_is_value)
 
 
 def _compacted(raw: RawBlock) -> tuple[InstantTime, ...]:

@@ -3,7 +3,8 @@
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from hudi_format.errors import FormatError
+from hudi_format.avro_schemas import record_schema
+from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.names import (
     BaseFileName,
     LogFileName,
@@ -16,7 +17,7 @@ from hudi_format.properties import parse_properties
 from hudi_format.storage import FileStatus, Storage, open_storage
 from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
 from hudi_model.files import BaseFile, LogFile
-from hudi_model.records import Damaged
+from hudi_model.records import Damaged, Schema
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import Properties, Table
 from hudi_model.time import InstantTime
@@ -24,10 +25,12 @@ from hudi_model.timeline import Action, State, TimelineEntry
 
 from hudi_conformance.bridge.damage import damaged
 from hudi_conformance.bridge.file_contents import load_base_file, load_log_file
+from hudi_conformance.bridge.schemas import model_schema
 from hudi_conformance.bridge.timeline_contents import load_content
 
 METADATA_FOLDER = ".hoodie"
 PROPERTIES_FILE = f"{METADATA_FOLDER}/hoodie.properties"
+CREATE_SCHEMA = "hoodie.table.create.schema"
 BACKUP_FILE = f"{PROPERTIES_FILE}.backup"
 
 
@@ -41,7 +44,7 @@ def load(path: Path | str) -> Table:
     main, backup = _properties(storage, PROPERTIES_FILE), _properties(storage, BACKUP_FILE)
     timeline, malformed = _timeline(storage, _timeline_place(main, backup))
     base_files, log_files = _data_files(storage)
-    return Table(main, backup, timeline, base_files, log_files, malformed)
+    return Table(main, backup, timeline, base_files, log_files, malformed, _create_schema(main, backup))
 
 
 def _properties(storage: Storage, path: str) -> Properties:
@@ -51,6 +54,15 @@ def _properties(storage: Storage, path: str) -> Properties:
         return None
     except FormatError as error:
         return damaged(error)
+
+
+def _create_schema(main: Properties, backup: Properties) -> Schema | None:
+    """The columns given when the table was created; None where none were, or they do not parse."""
+    try:
+        text = sound_properties(main, backup).get(CREATE_SCHEMA)
+        return model_schema(record_schema(text, PROPERTIES_FILE)) if text else None
+    except (Rejection, FormatError, UnsupportedFormat):
+        return None
 
 
 def _timeline_place(main: Properties, backup: Properties) -> tuple[str, Literal[1, 2]] | None:

@@ -105,20 +105,23 @@ class Services(Operations):
         self.begin(Action.CLEAN, at, OtherContent(), OtherContent())
         self.complete(Action.CLEAN, at, CleanMetadata(retain, frozenset(gone)))
 
-    def roll_back(self, at: InstantTime, target: InstantTime, done: InstantTime | None = None) -> None:
-        """Undo a write: its instant goes, and its files, or in version 6 a command block disowns its log blocks."""
+    def roll_back(self, at: InstantTime, target: InstantTime, *, blocks: bool = True) -> None:
+        """Undo a write: its instant goes, and its files, or in version 6 a command block disowns its log blocks.
+
+        A version 6 rollback may leave out the command blocks.
+        """
         touched = [file for file in self.log_files if _holds(file, target)]
         gone = {(file.partition, file.name) for file in self.base_files if file.instant == target}
         self.base_files = [file for file in self.base_files if file.instant != target]
         if self.layout.version <= 6:
-            for group in sorted({Group(file.partition, file.file_id) for file in touched}):
+            for group in sorted({Group(file.partition, file.file_id) for file in touched if blocks}):
                 self.place(self.log_file(group, at, RollbackBlock(at, target), token="1-0-1"))  # noqa: S106
         else:
             gone |= {(file.partition, file.name) for file in touched}
             self.log_files = [file for file in self.log_files if file not in touched]
         self.forget(target)
         self.begin(Action.ROLLBACK, at, OtherContent())
-        self.complete(Action.ROLLBACK, at, RollbackMetadata((target,), frozenset(gone)), done)
+        self.complete(Action.ROLLBACK, at, RollbackMetadata((target,), frozenset(gone)))
 
     def log_compact(self, at: InstantTime, group: Group, sources: Sequence[InstantTime]) -> None:
         """A log compaction of one group: its block names the instants, newest first, whose blocks it merges."""

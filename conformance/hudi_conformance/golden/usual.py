@@ -1,6 +1,8 @@
 """Questions that most tables are asked, with the mutants that most tables tell apart."""
 
-from hudi_conformance.golden.questions import WrittenTable
+from hudi_model.time import InstantTime
+
+from hudi_conformance.golden.questions import Asking, WrittenTable
 
 
 def first_commit(table: WrittenTable, kills: str = "as-of-reads-everything") -> None:
@@ -14,10 +16,21 @@ def last_but_one(table: WrittenTable, then: str, clauses: str, kills: str = "as-
     table.as_of(table.after(len(table.commits) - 2), "as-of-last-but-one", then, clauses, kills)
 
 
-def newest_commit(table: WrittenTable, kills: str = "as-of-exclusive") -> None:
-    """As of the requested time of the newest commit: by the text it has not completed yet."""
-    then = "the newest commit counts by its requested time; by the text it completes later"
-    table.as_of(table.commits[-1], "as-of-newest-request", then, "RD-010", kills)
+def exact_request(table: WrittenTable, kills: str = "as-of-reads-everything") -> None:
+    """As of the requested time of the newest commit but one: by the text it has not completed yet."""
+    then = "a commit counts from its requested time on; by the text, from its completion on"
+    table.as_of(table.commits[-2], "as-of-exact-request", then, "RD-010", kills)
+
+
+def before_all(table: WrittenTable, kills: str = "cleaned-range-answered") -> None:
+    """As of a time before the first commit."""
+    instant = InstantTime(str(int(table.commits[0]) - 1))
+    table.as_of(instant, "as-of-before-all", "a time that cleaning did not retain is refused", "RD-014", kills)
+
+
+def check(table: Asking, then: str, clauses: str, kills: str) -> None:
+    """Ask what is wrong with the table."""
+    table.ask("check_table", "check", then, clauses, kills)
 
 
 def base_files_only(table: WrittenTable, kills: str = "optimized-reads-logs") -> None:

@@ -32,7 +32,7 @@ class Written:
 
 @dataclass(slots=True)
 class TableWriter:
-    """The state so far. The methods here place single files and instants; whole writes and services stand in the subclasses."""
+    """The state so far. Single files and instants are placed here; whole writes stand in the subclasses."""
 
     table_id: str
     layout: Layout

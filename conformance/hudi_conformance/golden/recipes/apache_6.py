@@ -3,11 +3,12 @@
 from hudi_conformance.golden.questions import WrittenTable, written
 from hudi_conformance.golden.usual import (
     base_files_only,
+    check,
     description,
+    exact_request,
     file_slices,
     first_commit,
     last_but_one,
-    newest_commit,
     timeline,
 )
 
@@ -28,7 +29,7 @@ def cow_upserts(table: WrittenTable) -> None:
     """Two inserts, upserts with late rows, rows that mark themselves deleted, a delete operation."""
     table.snapshot("snapshot", "the newest base file of each group is read", "RD-004 TT-001", "oldest-base-file")
     first_commit(table)
-    newest_commit(table)
+    exact_request(table, "as-of-exclusive as-of-reads-everything")
     file_slices(table, "oldest-base-file")
     timeline(table)
 
@@ -36,12 +37,10 @@ def cow_upserts(table: WrittenTable) -> None:
 @written("v6/apache_mor_all_types")
 def all_types(table: WrittenTable) -> None:
     """Every logical type, in base files and log blocks, with nulls."""
-    table.snapshot(
-        "snapshot", "values come back in their logical types", "BF-001 LF-007", "event-time-ignores-ordering"
-    )
+    table.snapshot("snapshot", "values come back in their logical types", "BF-001 LF-007", "commit-time-by-ordering")
     last_but_one(table, "the nulls of the last upsert are not there yet", "RD-010 LF-016")
     base_files_only(table)
-    description(table, "MG-009 DM-003", "mode-always-commit-time")
+    description(table, "MG-009 DM-003", "mode-always-event-time")
 
 
 @written("v6/apache_mor_clustered")
@@ -85,7 +84,7 @@ def event_time(table: WrittenTable) -> None:
     table.snapshot(
         "snapshot",
         "ordering values and deletes decide",
-        "MG-003 MG-005 MG-006",
+        "MG-003 MG-005 MG-006 MG-013",
         "event-time-ignores-ordering deletes-ignored",
     )
     first_commit(table)
@@ -101,7 +100,7 @@ def event_time_by_1_1(table: WrittenTable) -> None:
     table.snapshot(
         "snapshot",
         "ordering values and deletes decide",
-        "MG-003 MG-005 MG-006",
+        "MG-003 MG-005 MG-006 MG-013",
         "event-time-ignores-ordering deletes-ignored",
     )
     first_commit(table)
@@ -151,3 +150,4 @@ def torn_log(table: WrittenTable) -> None:
     first_commit(table)
     base_files_only(table)
     file_slices(table, clauses="LF-010 RD-006")
+    check(table, "the torn block is told as a warning", "LF-010 RD-013", "violations-never")

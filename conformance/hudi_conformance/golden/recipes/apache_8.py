@@ -3,11 +3,12 @@
 from hudi_conformance.golden.questions import WrittenTable, written
 from hudi_conformance.golden.usual import (
     base_files_only,
+    check,
     description,
+    exact_request,
     file_slices,
     first_commit,
     last_but_one,
-    newest_commit,
     timeline,
 )
 
@@ -41,7 +42,7 @@ def deletes(table: WrittenTable) -> None:
     table.snapshot("snapshot", "the newest base file of each group is read", "RD-004", "oldest-base-file")
     first_commit(table)
     last_but_one(table, "the delete operation has not been requested", "RD-010")
-    newest_commit(table)
+    exact_request(table)
     timeline(table)
 
 
@@ -58,7 +59,7 @@ def commit_time(table: WrittenTable) -> None:
 @written("v8/apache_mor_compacted")
 def compacted(table: WrittenTable) -> None:
     """A completed compaction, logs after it."""
-    table.snapshot("snapshot", "compacted base files and newer logs are merged", "RD-004 RD-005", "oldest-base-file")
+    table.snapshot("snapshot", "compacted base files and newer logs are merged", "RD-004 RD-005", "deletes-ignored")
     first_commit(table)
     base_files_only(table)
     file_slices(table, "oldest-base-file", "RD-004 RD-005")
@@ -76,7 +77,7 @@ def event_time(table: WrittenTable) -> None:
     )
     first_commit(table)
     last_but_one(table, "the returning key is not back yet", "MG-005 RD-010")
-    newest_commit(table)
+    exact_request(table)
     base_files_only(table)
     file_slices(table, clauses="RD-005 RD-007")
 
@@ -84,9 +85,10 @@ def event_time(table: WrittenTable) -> None:
 @written("v8/apache_mor_failed_write")
 def failed_write(table: WrittenTable) -> None:
     """Insert, upsert, an upsert that died."""
-    table.snapshot("snapshot", "files of the failed instant are not read", "RD-002", "uncommitted-log-visible")
+    table.snapshot("snapshot", "files of the failed instant are not read", "RD-002", "inflight-counts-as-committed")
     first_commit(table)
     base_files_only(table)
+    check(table, "leftovers of the failed write are no violation", "RD-002", "leftovers-are-violations")
     timeline(table, clauses="TL-002 TL-004")
 
 

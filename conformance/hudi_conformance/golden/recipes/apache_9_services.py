@@ -3,10 +3,12 @@
 from hudi_conformance.golden.questions import WrittenTable, written
 from hudi_conformance.golden.usual import (
     base_files_only,
+    before_all,
+    check,
+    exact_request,
     file_slices,
     first_commit,
     last_but_one,
-    newest_commit,
     timeline,
 )
 
@@ -15,8 +17,14 @@ from hudi_conformance.golden.usual import (
 def cleaned(table: WrittenTable) -> None:
     """Five commits, cleaned to the files that the newest two need; the metadata table is on."""
     table.snapshot("snapshot", "the newest base files are read", "RD-004 RD-011", "oldest-base-file")
-    first_commit(table, "cleaned-range-answered")
-    newest_commit(table)
+    before_all(table)
+    table.as_of(
+        table.commits[-2],
+        "as-of-cleaned",
+        "a commit whose files were partly cleaned is refused, not answered in part",
+        "RD-014",
+        "cleaned-range-answered",
+    )
     timeline(table)
 
 
@@ -38,7 +46,8 @@ def cow_failed_write(table: WrittenTable) -> None:
         "snapshot", "newer base files without a commit are not read", "RD-002", "uncommitted-base-file-visible"
     )
     file_slices(table, "uncommitted-base-file-visible", "RD-002")
-    newest_commit(table)
+    exact_request(table)
+    check(table, "leftovers of the failed write are no violation", "RD-002", "leftovers-are-violations")
     timeline(table, clauses="TL-009 TL-004")
 
 
@@ -61,7 +70,7 @@ def clustered(table: WrittenTable) -> None:
 def compacted(table: WrittenTable) -> None:
     """One compaction completed, logs after it, a second compaction pending."""
     table.snapshot(
-        "snapshot", "the pending compaction's slice joins the one before", "RD-004 RD-008", "oldest-base-file"
+        "snapshot", "the pending compaction's slice joins the one before", "RD-004 RD-008", "deletes-ignored"
     )
     first_commit(table)
     base_files_only(table, "optimized-empty-under-compaction")
@@ -106,9 +115,7 @@ def log_compaction(table: WrittenTable) -> None:
 @written("v9/apache_mor_metadata_table")
 def metadata_table(table: WrittenTable) -> None:
     """The metadata table on; one compaction of the data."""
-    table.snapshot(
-        "snapshot", "the data table is read, whatever the metadata table holds", "RD-004", "oldest-base-file"
-    )
+    table.snapshot("snapshot", "the data table is read, whatever the metadata table holds", "RD-004", "deletes-ignored")
     base_files_only(table)
     file_slices(table, "oldest-base-file")
     timeline(table, clauses="TL-006 TL-021")
@@ -137,9 +144,9 @@ def pending_compaction(table: WrittenTable) -> None:
 @written("v9/apache_mor_rolled_back")
 def rolled_back(table: WrittenTable) -> None:
     """A failed upsert rolled back, one more upsert, and a last one that died and stays."""
-    table.snapshot("snapshot", "neither failed write is read", "TL-017 RD-002", "uncommitted-log-visible")
+    table.snapshot("snapshot", "neither failed write is read", "TL-017 RD-002", "inflight-counts-as-committed")
     first_commit(table)
-    file_slices(table, "uncommitted-log-visible", "RD-002")
+    file_slices(table, "inflight-counts-as-committed", "RD-002")
     timeline(table, clauses="TL-017 TL-004")
 
 

@@ -4,10 +4,10 @@ from hudi_conformance.golden.questions import WrittenTable, written
 from hudi_conformance.golden.usual import (
     base_files_only,
     description,
+    exact_request,
     file_slices,
     first_commit,
     last_but_one,
-    newest_commit,
     timeline,
 )
 
@@ -17,7 +17,7 @@ def bulk_insert(table: WrittenTable) -> None:
     """Two bulk inserts by rows into three groups, then an upsert; no partitions."""
     table.snapshot("snapshot", "the newest base file of each group is read", "RD-004", "oldest-base-file")
     first_commit(table)
-    newest_commit(table)
+    exact_request(table)
     file_slices(table, "oldest-base-file")
 
 
@@ -27,7 +27,7 @@ def cow_late_data(table: WrittenTable) -> None:
     table.snapshot("snapshot", "the newest base file of each group is read", "RD-004", "oldest-base-file")
     first_commit(table)
     last_but_one(table, "the delete operation has not been requested", "RD-010")
-    newest_commit(table)
+    exact_request(table)
     timeline(table)
 
 
@@ -38,7 +38,7 @@ def added_column(table: WrittenTable) -> None:
         "snapshot",
         "older rows have nulls in the new column",
         "DM-003 DM-004",
-        "schema-of-oldest-commit missing-column-dropped",
+        "schema-of-oldest-commit missing-column-refused",
     )
     first_commit(table)
     base_files_only(table)
@@ -81,12 +81,12 @@ def event_time(table: WrittenTable) -> None:
     table.snapshot(
         "snapshot",
         "ordering values and deletes decide",
-        "MG-003 MG-005 MG-006",
+        "MG-003 MG-005 MG-006 MG-013",
         "event-time-ignores-ordering deletes-ignored",
     )
     first_commit(table)
     last_but_one(table, "the returning key is not back yet", "MG-005 RD-010")
-    newest_commit(table)
+    exact_request(table)
     base_files_only(table)
     file_slices(table, clauses="RD-005 RD-007")
     description(table, "MG-012 PR-006", "mode-always-commit-time")
@@ -94,11 +94,11 @@ def event_time(table: WrittenTable) -> None:
 
 @written("v9/apache_mor_log_only")
 def log_only(table: WrittenTable) -> None:
-    """Groups of logs only, one of them compacted later, a partition of logs only."""
-    table.snapshot("snapshot", "slices without base file are read", "RD-017", "log-only-slice-skipped")
-    first_commit(table, "log-only-slice-skipped")
+    """Bucket index; updates and deletes in logs, one compaction, a partition that came later."""
+    table.snapshot("snapshot", "logs before and after the compaction are merged", "RD-005 RD-017", "deletes-ignored")
+    first_commit(table)
     base_files_only(table)
-    file_slices(table, "log-only-slice-skipped", "RD-017")
+    file_slices(table, "logs-join-newest-slice", "RD-005")
 
 
 @written("v9/apache_mor_small_files")

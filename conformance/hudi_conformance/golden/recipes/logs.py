@@ -109,24 +109,23 @@ def rollback_interleaved(table: GoldenTable) -> None:
         "LF-015",
         "rollback-drops-previous-block-only rollback-ignored",
     )
-    table.as_of(
-        second(4.7),
-        "as-of-before-rollback",
-        "a command that came later takes the block back all the same",
-        "LF-015 RD-010",
-        "rollback-ignored",
-    )
 
 
 @golden("v9/mor_rolled_back", "From version 8 on a rollback deletes files", merge_on_read(9))
 def rolled_back_9(table: GoldenTable) -> None:
-    """A deltacommit failed and was rolled back: neither its instant nor its files are there."""
+    """A deltacommit failed and was rolled back: its instant is gone and its files are, but for one log."""
     _rolled_back(table, between=True)
-    table.snapshot("snapshot", "the failed write left no trace", "TL-017 RD-002", "event-time-ignores-ordering")
+    group = table.home(ride("r12", 0))
+    table.place(table.log_file(group, second(3), table.data_block(group, second(3), [ride("r12", 99)])))
+    table.snapshot("snapshot", "the log that was left does not count", "TL-017 RD-002", "absent-instant-committed")
     table.instants("timeline", "the rollback stands", "TL-017", "lowest-state-rules")
 
 
-@golden("v9/mor_log_compaction", "Blocks that a log compaction merged", merge_on_read(9))
+@golden(
+    "v9/mor_log_compaction",
+    "Blocks that a log compaction merged",
+    merge_on_read(9, merge_mode="COMMIT_TIME_ORDERING"),
+)
 def log_compaction(table: GoldenTable) -> None:
     """Three updates of one group, the first two merged by a log compaction whose block names them."""
     table.insert(second(1), fleet(10))
@@ -142,3 +141,21 @@ def log_compaction(table: GoldenTable) -> None:
         "log-compaction-read-twice",
     )
     table.instants("timeline", "the log compaction completed as a deltacommit", "TL-006", "lowest-state-rules")
+
+
+@golden("v6/mor_rollback_without_blocks", "A rollback that wrote no command blocks", merge_on_read(6))
+def rollback_without_blocks(table: GoldenTable) -> None:
+    """A failed write was rolled back by its instant alone: its blocks remain, and older commits were archived."""
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r11")))
+    table.upsert(second(3), rides(30, ("r01", "r03", "r12"), rider="failed"), state=State.INFLIGHT)
+    table.roll_back(second(5), second(3), blocks=False)
+    table.upsert(second(6), rides(40, ("r04", "r13")))
+    table.forget(second(1), second(2))
+    table.snapshot(
+        "snapshot",
+        "the blocks of the vanished instant do not count, though it is older than the timeline",
+        "TL-017 TL-018",
+        "rollback-forgotten-after-archival",
+    )
+    table.instants("timeline", "the rollback stands", "TL-017", "lowest-state-rules")

@@ -6,6 +6,7 @@ from hudi_conformance.golden import harm
 from hudi_conformance.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.golden.questions import GoldenTable, golden
 from hudi_conformance.golden.rides import fleet, rides, second
+from hudi_conformance.golden.usual import check
 from hudi_conformance.golden.writer import Written, data_path
 
 _TIMELINE = ".hoodie/timeline"
@@ -18,6 +19,7 @@ def _updates(table: GoldenTable) -> Written:
 
 def _refused(table: GoldenTable, then: str, clauses: str, kills: str) -> None:
     table.snapshot("snapshot", then, clauses, kills)
+    check(table, "the fault is told", clauses, "violations-never")
 
 
 @golden("v9/bad_not_a_table", "Data files without hoodie.properties are no table", merge_on_read(9))
@@ -194,7 +196,7 @@ def path_escapes(table: GoldenTable) -> None:
 def unknown_merger(table: GoldenTable) -> None:
     """The merge mode is CUSTOM and the strategy id belongs to no known merger."""
     _updates(table)
-    _refused(table, "rows are not merged by guess", "MG-001", "mode-always-event-time")
+    table.snapshot("snapshot", "rows are not merged by guess", "MG-001", "mode-always-event-time")
     table.optimized("read-optimized", "base files need no merger", "RD-009 MG-001", "optimized-reads-logs")
 
 
@@ -211,6 +213,7 @@ def properties_backup(table: GoldenTable) -> None:
 def foreign_files(table: GoldenTable) -> None:
     """Side files, markers, notes and a stray commit file inside a partition lie about."""
     written = _updates(table)
+    table.upsert(second(3), rides(5, ("r02", "r12"), rider="late"))
     table.damage(harm.write(f"oslo/.{written.log_files[0].name}.crc", b"crc!"))
     table.damage(harm.write("oslo/notes.txt", b"not a base file"))
     table.damage(harm.write(f"oslo/{second(9)}.commit"))

@@ -134,7 +134,7 @@ def commit_time_8(table: GoldenTable) -> None:
 def overwrite_payload_6(table: GoldenTable) -> None:
     """A version 6 table whose payload overwrites, while its merger strategy id is that of event time."""
     _commit_time(table)
-    table.snapshot("payload-decides", "the payload class decides, not the id", "MG-009", "v6-strategy-id-decides")
+    table.snapshot("payload-decides", "the payload class decides, not the id", "MG-009", "payload-class-ignored")
 
 
 def _deletes(table: GoldenTable) -> None:
@@ -149,18 +149,18 @@ def _deletes(table: GoldenTable) -> None:
     table.snapshot(
         "snapshot",
         "plain deletes beat what precedes them and lose to what follows; typed deletes compete by ordering value",
-        "MG-005 MG-006 LF-017",
+        "MG-005 MG-006 MG-013 LF-017",
         "delete-without-ordering-competes typed-delete-ignores-ordering deletes-ignored",
     )
     table.as_of(second(3.7), "as-of-first-delete", "two rides of oslo are gone", "MG-005", "deletes-ignored")
     table.as_of(
-        second(5.7), "as-of-typed-deletes", "late typed deletes lose", "MG-006", "typed-delete-ignores-ordering"
+        second(5.7), "as-of-typed-deletes", "late typed deletes lose", "MG-006 MG-013", "typed-delete-ignores-ordering"
     )
     table.optimized("read-optimized", "base files know no deletes yet", "RD-009", "optimized-reads-logs")
     table.snapshot(
         "count-of-lima",
         "a filter on the partition column sees the same winners",
-        "RD-012 MG-006",
+        "RD-012 MG-006 MG-013",
         "typed-delete-ignores-ordering",
         filter=["city", "=", "lima"],
         columns=["id", "ts"],
@@ -244,7 +244,11 @@ def _copy_on_write(table: GoldenTable) -> None:
     )
     table.as_of(second(1.7), "as-of-first", "all rides are as inserted", "RD-010", "as-of-reads-everything")
     table.as_of(
-        second(2.2), "as-of-between-request-and-completion", "the two readings differ", "RD-010", "as-of-exclusive"
+        second(2.2),
+        "as-of-between-request-and-completion",
+        "the two readings differ",
+        "RD-010",
+        "as-of-reads-everything",
     )
     table.as_of(
         second(0.5), "as-of-before", "nothing is there before the first commit", "RD-010", "as-of-reads-everything"

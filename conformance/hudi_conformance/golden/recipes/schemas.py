@@ -105,7 +105,7 @@ def _added_columns(table: GoldenTable) -> None:
         "snapshot",
         "rows of older files have nulls in the new columns",
         "DM-003 DM-004",
-        "schema-of-oldest-commit missing-column-dropped",
+        "schema-of-oldest-commit missing-column-refused",
     )
     table.as_of(second(1.7), "as-of-before", "the columns of then", "DM-003 RD-010", "as-of-reads-everything")
     table.snapshot(

@@ -154,7 +154,10 @@ def cleaned(table: GoldenTable) -> None:
         "as-of-cleaned",
         "what was cleaned is refused, not answered in part",
         "RD-014",
-        "cleaned-range-answered",
+        "lowest-state-rules",
+    )
+    table.as_of(
+        second(0.5), "as-of-before-all", "a time before all is not retained either", "RD-014", "cleaned-range-answered"
     )
     table.instants("timeline", "the clean is an action", "TL-001", "lowest-state-rules")
 

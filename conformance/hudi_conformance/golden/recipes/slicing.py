@@ -6,6 +6,7 @@ from hudi_model.timeline import State
 from hudi_conformance.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.golden.questions import GoldenTable, golden
 from hudi_conformance.golden.rides import KEYS, Row, fleet, ride, rides, second
+from hudi_conformance.golden.usual import check
 
 _COMMIT_TIME = {"merge_mode": "COMMIT_TIME_ORDERING"}
 
@@ -15,8 +16,8 @@ def _overlapping(table: GoldenTable) -> None:
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11"), rider="asked first, done last"), done=second(6))
     table.upsert(second(3), rides(30, ("r01", "r11"), rider="asked last, done first"), done=second(4))
-    table.upsert(second(7), rides(35, ("r02", "r12"), rider="straddles the compaction"), done=second(9))
     table.compact(second(8), groups, done=second(8.5))
+    table.upsert(second(7), rides(35, ("r02", "r12"), rider="straddles the compaction"), done=second(9))
     table.upsert(second(10), rides(40, ("r03", "r13")))
     table.upsert(second(11), rides(50, ("r04",), rider="never completed"), state=State.INFLIGHT)
 
@@ -33,14 +34,14 @@ def overlapping_9(table: GoldenTable) -> None:
         "snapshot",
         "the log that completed after the compaction joins the slice that the compaction opened",
         "RD-005 RD-002",
-        "v8-log-by-name uncommitted-log-visible",
+        "v8-log-by-name inflight-counts-as-committed",
     )
     table.as_of(
         second(7.5),
         "as-of-before-compaction",
         "of the overlapping writes the one requested later stands; by the text, the one that completed later",
         "RD-007 MG-002",
-        "log-order-reversed",
+        "as-of-reads-everything",
     )
     table.slices("slices", "each group's newest slice has the logs completed after it", "RD-005", "v8-log-by-name")
     table.optimized("read-optimized", "what the compaction wrote", "RD-009", "optimized-reads-logs")
@@ -66,7 +67,7 @@ def overlapping_8(table: GoldenTable) -> None:
         "as-of-before-compaction",
         "the order of the logs decides, and has two readings",
         "RD-007",
-        "log-order-reversed",
+        "as-of-reads-everything",
     )
 
 
@@ -150,9 +151,10 @@ def uncommitted_9(table: GoldenTable) -> None:
         "snapshot",
         "neither the inflight logs nor the requested base files are read",
         "RD-002",
-        "uncommitted-log-visible uncommitted-base-file-visible",
+        "inflight-counts-as-committed uncommitted-base-file-visible",
     )
-    table.slices("slices", "uncommitted files are in no slice", "RD-002", "uncommitted-log-visible")
+    table.slices("slices", "uncommitted files are in no slice", "RD-002", "inflight-counts-as-committed")
+    check(table, "leftovers of failed writes are no violation", "RD-002", "leftovers-are-violations")
     table.instants("timeline", "one instant is inflight, one requested", "TL-002 TL-004", "lowest-state-rules")
 
 

@@ -1,0 +1,97 @@
+"""Rules of merging, broken."""
+
+from dataclasses import replace
+
+from hudi_model.configuration import Configuration
+from hudi_model.merge_modes import MergeMode, MergeRule
+from hudi_model.merging import Version, is_greater
+from hudi_model.records import Delete
+
+from hudi_conformance.mutants.registry import Function, mutant
+
+
+@mutant(
+    "event-time-ignores-ordering",
+    "MG-003",
+    "The later write wins under event time ordering too.",
+    "merging.merge_by_event_time",
+)
+def _event_time_ignores_ordering(_: Function) -> Function:
+    return lambda _older, newer: newer
+
+
+@mutant("tie-to-older", "MG-004", "Of equal ordering values the older wins.", "merging.merge_by_event_time")
+def _tie_to_older(_: Function) -> Function:
+    def older_on_tie(older: Version, newer: Version) -> Version:
+        if older.ordering is None or newer.ordering is None or is_greater(newer.ordering, older.ordering):
+            return newer
+        return older
+
+    return older_on_tie
+
+
+@mutant(
+    "delete-without-ordering-competes",
+    "MG-005 LF-017",
+    "The integer 0 of a plain delete is an ordering value.",
+    "merging.is_without_ordering",
+)
+def _delete_without_ordering_competes(_: Function) -> Function:
+    return lambda delete: delete.ordering is None
+
+
+@mutant(
+    "typed-delete-ignores-ordering",
+    "MG-006",
+    "A delete beats whatever precedes it, late or not.",
+    "merging.version_of_delete",
+)
+def _typed_delete_ignores_ordering(_: Function) -> Function:
+    def by_position(delete: Delete, _rule: MergeRule) -> Version:
+        return Version(delete.key, None, None)
+
+    return by_position
+
+
+@mutant("deletes-ignored", "MG-005 MG-006", "Delete blocks are not read.", "records.sound_deletes")
+def _deletes_ignored(_: Function) -> Function:
+    return lambda _deletes: ()
+
+
+@mutant(
+    "deleted-flag-ignored",
+    "MG-008",
+    "A record that marks itself deleted is a row.",
+    "merging.is_marked_deleted",
+)
+def _deleted_flag_ignored(_: Function) -> Function:
+    return lambda _record, _rule: False
+
+
+@mutant(
+    "commit-time-by-ordering",
+    "MG-002",
+    "Under commit time ordering the greater ordering value wins.",
+    "merge_modes.merge_rule",
+)
+def _commit_time_by_ordering(original: Function) -> Function:
+    def by_ordering(configuration: Configuration) -> MergeRule:
+        rule: MergeRule = original(configuration)
+        return replace(rule, mode=MergeMode.EVENT_TIME_ORDERING, ordering=configuration.ordering)
+
+    return by_ordering
+
+
+@mutant("payload-class-ignored", "MG-009", "The payload class says nothing.", "merge_modes.mode_of_payload")
+def _payload_class_ignored(_: Function) -> Function:
+    return lambda _configuration: None
+
+
+@mutant("mode-always-event-time", "MG-001 MG-012", "Every table merges by event time.", "merge_modes.merge_mode")
+def _mode_always_event_time(_: Function) -> Function:
+    return lambda _configuration: MergeMode.EVENT_TIME_ORDERING
+
+
+@mutant("mode-always-commit-time", "MG-001 MG-012", "Every table merges by commit time.", "merge_modes.merge_mode")
+def _mode_always_commit_time(_: Function) -> Function:
+    return lambda _configuration: MergeMode.COMMIT_TIME_ORDERING
