@@ -20,8 +20,10 @@ class ClauseBook:
 
     def reading_clause(self, case: Case) -> str:
         """The clause of a case that has two readings: at most one does; else the one it names first."""
-        for clause_id in case.clauses:
-            clause = self._clauses.get(clause_id)
-            if clause is not None and len(clause.readings) > 1:
-                return clause_id
-        return case.clauses[0] if case.clauses else ""
+        with_readings = (clause_id for clause_id in case.clauses if self.has_readings(clause_id))
+        return next(with_readings, case.clauses[0] if case.clauses else "")
+
+    def has_readings(self, clause_id: str) -> bool:
+        """Whether a clause has two readings."""
+        clause = self._clauses.get(clause_id)
+        return clause is not None and len(clause.readings) > 1

@@ -7,6 +7,7 @@ import pytest
 from hudi_conformance import resources
 from hudi_conformance.adapters_config import AdapterConfigError, find_adapter
 from hudi_conformance.cases import Selection, load_cases, matches_id, normal_id
+from hudi_conformance.reading_clauses import ClauseBook
 from hudi_conformance.resources import CorpusError
 from hudi_conformance.suite import selected_cases
 from tiny_corpus import Params, TinyCorpus
@@ -163,3 +164,14 @@ def test_a_broken_adapter_file_is_told(tiny: TinyCorpus, content: str):
 
     with pytest.raises(AdapterConfigError, match=r"broken\.toml"):
         find_adapter("broken", tiny.root)
+
+
+def test_every_case_with_two_answers_cites_the_clause_that_has_two_readings():
+    """Which reading an implementation follows is told clause by clause: the clause must be known."""
+    root = Path(__file__).resolve().parents[2]
+    book = ClauseBook(root)
+    cases = [case for case in load_cases(root) if any(len(step.expectations) > 1 for step in case.steps)]
+
+    nameless = [case.id for case in cases if not book.has_readings(book.reading_clause(case))]
+
+    assert nameless == []
