@@ -164,11 +164,12 @@ def test_the_page_asks_for_nothing_outside_itself():
     assert "url(" not in text
 
 
-def test_a_mixed_reading_is_visible():
-    questions = tuple(Question(f"c{place}", "t", "", ("RD-007",)) for place in range(3))
-    followed = ("released", "released", "text")
+def test_readings_are_those_of_answers_that_passed():
+    questions = tuple(Question(f"c{place}", "t", "", ("RD-007",)) for place in range(4))
+    followed = (("pass", "released"), ("pass", "released"), ("pass", "text"), ("fail", "text"))
     outcomes = tuple(
-        Outcome("engine", f"c{place}", "pass", followed=("RD-007", reading)) for place, reading in enumerate(followed)
+        Outcome("engine", f"c{place}", verdict, followed=("RD-007", reading))
+        for place, (verdict, reading) in enumerate(followed)
     )
     evidence = Evidence((Implementation("engine"),), questions, (GoldenTable("t", "t"),), outcomes)
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from hudi_conformance.lint.checkout import find_root
 from hudi_conformance.report.status import STATUS_PAGE, status_markdown, write_status
 
 CLAUSE = """## MG-003 The greater | ordering value wins
@@ -67,3 +68,10 @@ def test_an_empty_checkout_has_a_status_too(tmp_path: Path):
 
     assert page == tmp_path / STATUS_PAGE
     assert "No case names a mutant." in page.read_text(encoding="utf-8")
+
+
+def test_the_committed_page_is_current():
+    root = find_root(Path(__file__))
+    made = status_markdown(root)
+
+    assert (root / STATUS_PAGE).read_text(encoding="utf-8") == made, "run python -m hudi_conformance.report.status"

@@ -125,10 +125,10 @@ def anchor_of(implementation: str, case: str) -> str:
 
 
 def readings_followed(evidence: Evidence) -> tuple[ReadingLine, ...]:
-    """Per clause with two readings, what each implementation's passes followed: one reading, or a mix."""
+    """Per clause with two readings, what each implementation's passes followed; a failed answer follows none."""
     counted: dict[str, dict[str, dict[str, int]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(int)))
     for outcome in evidence.outcomes:
-        if outcome.followed:
+        if outcome.followed and outcome.verdict == "pass":
             clause, reading = outcome.followed
             counted[clause][outcome.implementation][reading] += 1
     titles = {clause.id: clause.title for clause in evidence.clauses}
