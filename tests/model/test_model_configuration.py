@@ -1,0 +1,105 @@
+import pytest
+from hudi_model.configuration import configure, property_names, sound_properties, timeline_folder
+from hudi_model.records import Damaged
+from hudi_model.rejection import Reason, Rejection, Unsupported
+from hudi_model.tables import Table, open_table
+from hudi_model.versions import Verdict, overlay, verdict
+from hypothesis import given
+from hypothesis import strategies as st
+from model_states import properties, table
+
+BROKEN = Damaged(Reason.PROPERTIES_INVALID, "PR-001", "hoodie.properties", "garbage")
+
+
+def reason(main: object, backup: object = None) -> Reason:
+    with pytest.raises(Rejection) as caught:
+        sound_properties(main, backup)  # type: ignore[arg-type]
+    return caught.value.reason
+
+
+def test_no_properties_at_all_is_no_table() -> None:
+    assert reason(None) is Reason.NOT_A_TABLE
+
+
+@pytest.mark.parametrize("name", ["hoodie.table.name", "hoodie.table.type", "hoodie.table.version"])
+def test_each_required_key_is_required(name: str) -> None:
+    assert reason({key: value for key, value in properties().items() if key != name}) is Reason.PROPERTIES_INVALID
+
+
+@pytest.mark.parametrize(("name", "value"), [("hoodie.table.type", "MERGE_ON_WRITE"), ("hoodie.table.version", "nine")])
+def test_values_that_mean_nothing_are_refused(name: str, value: str) -> None:
+    assert reason({**properties(), name: value}) is Reason.PROPERTIES_INVALID
+
+
+def test_the_checksum_guards_database_and_name_and_may_be_absent() -> None:
+    assert reason({**properties(), "hoodie.database.name": "other"}) is Reason.CHECKSUM_MISMATCH
+    without = {key: value for key, value in properties().items() if key != "hoodie.table.checksum"}
+    assert sound_properties(without, None) is without
+
+
+@pytest.mark.parametrize("main", [None, BROKEN, {}, {**properties(), "hoodie.table.checksum": "1"}])
+def test_a_sound_backup_stands_in_for_a_missing_or_broken_file(main: object) -> None:
+    backup = properties()
+    assert sound_properties(main, backup) is backup  # type: ignore[arg-type]
+
+
+def test_a_sound_file_is_used_whatever_the_backup_holds() -> None:
+    main = properties()
+    assert sound_properties(main, BROKEN) is main
+
+
+def test_a_broken_file_is_refused_for_what_is_wrong_with_it() -> None:
+    assert reason({**properties(), "hoodie.table.checksum": "1"}, BROKEN) is Reason.CHECKSUM_MISMATCH
+    assert reason(None, BROKEN) is Reason.PROPERTIES_INVALID
+
+
+@given(st.integers(0, 30))
+def test_every_version_has_one_verdict_and_only_three_are_read(version: int) -> None:
+    assert (verdict(version) is Verdict.READ) == (version in (6, 8, 9))
+    if verdict(version) is Verdict.NOT_YET:
+        with pytest.raises(Unsupported, match=f"table-version-{version}"):
+            overlay(version)
+    if verdict(version) is Verdict.REFUSED:
+        with pytest.raises(Rejection) as caught:
+            overlay(version)
+        assert caught.value.reason is Reason.TABLE_VERSION_UNSUPPORTED
+
+
+@pytest.mark.parametrize("version", [6, 8, 9])
+def test_both_names_of_the_ordering_field_are_read_in_every_version_and_the_new_one_holds(version: int) -> None:
+    old = properties(version, hoodie_table_ordering_fields="", hoodie_table_precombine_field="a")
+    assert configure(old).ordering == ("a",)
+    both = properties(version, hoodie_table_ordering_fields="b,c", hoodie_table_precombine_field="a")
+    assert configure(both).ordering == ("b", "c")
+
+
+def test_a_key_generators_mark_is_no_part_of_a_columns_name() -> None:
+    assert property_names({"x": "part:SIMPLE,evt:TIMESTAMP"}, "x") == ("part", "evt")
+
+
+def test_the_timelines_folder_follows_the_layout_and_not_the_path_of_a_version_6_table() -> None:
+    assert timeline_folder(properties(6, hoodie_timeline_path="timeline")) == ".hoodie"
+    assert timeline_folder(properties(9)) == ".hoodie/timeline"
+    assert timeline_folder({**properties(9), "hoodie.timeline.path": "log"}) == ".hoodie/log"
+    assert timeline_folder({**properties(8), "hoodie.timeline.layout.version": "1"}) == ".hoodie"
+
+
+def test_a_malformed_timeline_name_closes_the_table() -> None:
+    bad = Damaged(Reason.INSTANT_MALFORMED, "TL-016", "2025.commit.finished", "unknown state")
+    state = table([])
+    closed = Table(state.properties, None, (), (), (), (bad,))
+    with pytest.raises(Rejection) as caught:
+        open_table(closed)
+    assert caught.value.reason is Reason.INSTANT_MALFORMED
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "feature"),
+    [
+        ("hoodie.bootstrap.base.path", "/elsewhere", "bootstrap"),
+        ("hoodie.datasource.write.drop.partition.columns", "true", "drop-partition-columns"),
+    ],
+)
+def test_tables_whose_rows_are_not_whole_in_their_files_are_unsupported(name: str, value: str, feature: str) -> None:
+    with pytest.raises(Unsupported, match=feature):
+        open_table(table([], settings={**properties(), name: value}))

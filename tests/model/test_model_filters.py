@@ -1,0 +1,94 @@
+import datetime as dt
+import operator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hudi_model.filters import check_filter, evaluate, matches
+from hudi_model.records import Field, Schema
+from hudi_model.rejection import Reason, Rejection
+from hypothesis import given
+from hypothesis import strategies as st
+
+SCHEMA = Schema(
+    (
+        Field("n", "int64"),
+        Field("t", "string"),
+        Field("d", "date"),
+        Field("price", "decimal(10,2)"),
+        Field("seen", "timestamp-micros"),
+        Field("raw", "binary"),
+    )
+)
+NUMBERS = st.none() | st.integers(-3, 3)
+OPERATORS = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+FORMS = st.recursive(
+    st.tuples(st.just("n"), st.sampled_from(list(OPERATORS)), st.integers(-3, 3)).map(list),
+    lambda inner: st.lists(inner, min_size=1, max_size=3).flatmap(
+        lambda parts: st.sampled_from([["and", *parts], ["or", *parts], ["not", parts[0]]])
+    ),
+    max_leaves=6,
+)
+
+
+def row(**values: Any) -> dict[str, Any]:
+    return {**{field.name: None for field in SCHEMA.fields}, **values}
+
+
+@given(NUMBERS, st.sampled_from(list(OPERATORS)), st.integers(-3, 3))
+def test_a_comparison_with_null_is_unknown(number: int | None, word: str, value: int) -> None:
+    expected = None if number is None else OPERATORS[word](number, value)
+    assert evaluate(["n", word, value], row(n=number), SCHEMA) is expected
+
+
+@given(FORMS, NUMBERS)
+def test_a_filter_and_its_negation_never_both_match_and_split_rows_without_null(form: Any, number: int | None) -> None:
+    matched, negated = (matches(one, row(n=number), SCHEMA) for one in (form, ["not", form]))
+    assert not (matched and negated)
+    if number is not None:
+        assert matched != negated
+
+
+@pytest.mark.parametrize(
+    ("form", "values"),
+    [
+        (["n", "in", [1, 2]], {"n": 2}),
+        (["n", "=", "9007199254740993"], {"n": 9007199254740993}),
+        (["n", "is_null"], {}),
+        (["n", "is_not_null"], {"n": 0}),
+        (["t", ">", "a"], {"t": "木"}),
+        ([["fn", "upper", "t"], "=", "ABC"], {"t": "abc"}),
+        ([["fn", "year", "d"], "=", 2025], {"d": dt.date(2025, 1, 1)}),
+        (["d", "<", "2025-01-02"], {"d": dt.date(2025, 1, 1)}),
+        (["price", "=", "1.5"], {"price": Decimal("1.50")}),
+        (["seen", ">=", "2025-01-01T00:00:00.000000Z"], {"seen": dt.datetime(2025, 1, 1, tzinfo=dt.UTC)}),
+        ([["fn", "hour", "seen"], "=", 7], {"seen": dt.datetime(2025, 1, 1, 7, tzinfo=dt.UTC)}),
+        (["raw", "=", "00FF"], {"raw": b"\x00\xff"}),
+        ([["fn", "from_unixtime", "n"], "=", "1970-01-01 00:01:00"], {"n": 60}),
+    ],
+)
+def test_each_type_and_function_compares_in_its_logical_type(form: Any, values: dict[str, Any]) -> None:
+    assert matches(form, row(**values), SCHEMA)
+
+
+def test_a_value_not_in_a_list_with_null_is_unknown() -> None:
+    assert evaluate(["n", "in", [1, None]], row(n=2), SCHEMA) is None
+    assert evaluate(["n", "in", []], row(n=2), SCHEMA) is False
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["n", [], ["n"], ["n", "~", 1], ["n", "="], ["gone", "=", 1], ["and"], ["not", ["n", "=", 1], ["n", "=", 2]],
+     ["n", "in", 1], ["d", "=", "soon"], [["fn", "sqrt", "n"], "=", 1], [7, "=", 1], ["price", "=", "much"]],
+)  # fmt: skip
+def test_what_is_no_filter_is_refused(form: Any) -> None:
+    with pytest.raises(Rejection) as caught:
+        check_filter(form, SCHEMA)
+    assert caught.value.reason is Reason.CONFIG_INVALID
