@@ -151,7 +151,7 @@ def report(
 
     file = results / "results.jsonl" if results.is_dir() else results
     try:
-        typer.echo(str(write_report(file, output)))
+        typer.echo(str(_usable(lambda: write_report(file, output))))
     except (OSError, ValueError) as error:
         _refuse(str(error))
 
