@@ -166,7 +166,7 @@ def test_the_command_line_builds_one_table(tmp_path: Path) -> None:
 
     assert result.exit_code == 0, result.output
     assert "v9/bad_checksum::snapshot  CHECKSUM_MISMATCH  kills" in result.output
-    assert "1 tables, 1 cases" in result.output
+    assert "1 tables, 2 cases" in result.output
 
 
 def _bytes(folder: Path) -> dict[str, bytes]:

@@ -26,8 +26,8 @@ def load_base_file(storage: Storage, path: str, partition: str, name: BaseFileNa
 
 
 def load_log_file(storage: Storage, path: str, partition: str, name: LogFileName) -> LogFile:
-    """A log file with its blocks; logs of the change feed hold none that a query reads."""
-    blocks = () if name.cdc else sound(lambda: _blocks(storage.read(path), path), "LF-014", Reason.LOG_CONTENT_CORRUPT)
+    """A log file with its blocks; that no query reads those of the change feed is the model's to say."""
+    blocks = sound(lambda: _blocks(storage.read(path), path), "LF-014", Reason.LOG_CONTENT_CORRUPT)
     token, instant = name.write_token or "", InstantTime(name.instant)
     return LogFile(partition, name.file_id, instant, name.version, token, name.cdc, str(name), blocks)
 

@@ -38,6 +38,11 @@ class Verdict:
         return isinstance(self.content, Rows)
 
     @property
+    def is_empty(self) -> bool:
+        """Whether it is an answer that holds nothing."""
+        return self.answers and not (self.content.rows if self.is_rows else self.content)
+
+    @property
     def text(self) -> str:
         """The answer as the file that keeps it."""
         if self.is_rows:

@@ -1,7 +1,7 @@
 """cases.toml and expected/: a table's questions with the answers that the model gives."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ from hudi_model.tables import Table
 
 from hudi_conformance.bridge import load
 from hudi_conformance.golden import toml_text
-from hudi_conformance.golden.answers import Expected, Verdict, expected, killed
+from hudi_conformance.golden.answers import Expected, Verdict, expected, killed, verdict
 from hudi_conformance.golden.questions import Question
 from hudi_conformance.mutants import MUTANTS
 
@@ -22,11 +22,12 @@ class GoldenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question, its answer and the mutants that differ."""
+    """A question, its answer, the mutants that differ, and a second question where an empty answer is right."""
 
     question: Question
     answer: Expected
     kills: tuple[str, ...]
+    control: Verdict | None = None
 
 
 def answered(table_id: str, table: Path, questions: Iterable[Question]) -> list[Case]:
@@ -56,7 +57,17 @@ def _case(table_id: str, state: Table, question: Question) -> Case:
     if survivors or not question.kills:
         message = f"{', '.join(survivors)} would pass" if survivors else "no mutant is named"
         raise GoldenError(f"{table_id}::{question.id}: {message}; this case kills {' '.join(found) or 'none'}")
-    return Case(question, answer, tuple(found))
+    return Case(question, answer, tuple(found), _control(table_id, state, question, answer))
+
+
+def _control(table_id: str, state: Table, question: Question, answer: Expected) -> Verdict | None:
+    """A snapshot with rows, asked after a question whose right answer is empty: who knows nothing must not pass."""
+    if not answer.released.is_empty:
+        return None
+    control = verdict(state, replace(question, op="read_snapshot", params={}))
+    if control.is_empty or not control.answers:
+        raise GoldenError(f"{table_id}::{question.id}: the answer is empty, and so is the snapshot")
+    return control
 
 
 def write_cases(folder: Path, given: str, place: str, cases: Iterable[Case]) -> None:
@@ -66,8 +77,8 @@ def write_cases(folder: Path, given: str, place: str, cases: Iterable[Case]) -> 
     parts = [HEADER.format(place=place)]
     for case in cases:
         parts.append(_case_text(given, case))
-        for name, verdict in _files(case):
-            (answers / name).write_text(verdict.text, encoding="utf-8")
+        for name, answer in _all_files(case):
+            (answers / name).write_text(answer.text, encoding="utf-8")
     (folder / "cases.toml").write_text("\n".join(parts), encoding="utf-8")
 
 
@@ -83,7 +94,14 @@ def _case_text(given: str, case: Case) -> str:
         "then": question.then,
     }
     step: dict[str, Any] = {"op": question.op, "params": dict(question.params), **_outcome(case)}
-    return f"[[case]]\n{toml_text.lines(head)}[[case.steps]]\n{toml_text.lines(step)}"
+    steps = [step]
+    if case.control:
+        steps.append({"op": case.control.op, "params": {}, "expect": _control_file(case)})
+    return f"[[case]]\n{toml_text.lines(head)}" + "".join(f"[[case.steps]]\n{toml_text.lines(one)}" for one in steps)
+
+
+def _control_file(case: Case) -> str:
+    return f"{case.question.id}.control.jsonl"
 
 
 def _outcome(case: Case) -> dict[str, Any]:
@@ -94,6 +112,12 @@ def _outcome(case: Case) -> dict[str, Any]:
     expect = names[0] if len(names) == 1 else {"released": names[0], "text": names[1]}
     warnings = [{"clause": clause} for clause in released.warnings]
     return {"expect": expect, **({"warnings": warnings} if warnings else {})}
+
+
+def _all_files(case: Case) -> Iterator[tuple[str, Verdict]]:
+    yield from _files(case)
+    if case.control:
+        yield _control_file(case), case.control
 
 
 def _files(case: Case) -> Iterator[tuple[str, Verdict]]:

@@ -86,6 +86,11 @@ def garbage_before_last_block(pattern: str, data: bytes) -> Damage:
     return _to_each(pattern, lambda path: path.write_bytes(_inserted_before_last(path.read_bytes(), data)))
 
 
+def overwrite(pattern: str, offset: int, data: bytes) -> Damage:
+    """Overwrite bytes at an offset."""
+    return _to_each(pattern, lambda path: path.write_bytes(_overwritten_at(path.read_bytes(), offset, data)))
+
+
 def overwrite_content(pattern: str, offset: int, data: bytes) -> Damage:
     """Overwrite bytes within the content of a log file's first block."""
     return _to_each(pattern, lambda path: path.write_bytes(_overwritten(path.read_bytes(), offset, data)))
@@ -102,7 +107,10 @@ def _inserted_before_last(data: bytes, added: bytes) -> bytes:
 
 
 def _overwritten(data: bytes, offset: int, added: bytes) -> bytes:
-    at = content_offset(data) + offset
+    return _overwritten_at(data, content_offset(data) + offset, added)
+
+
+def _overwritten_at(data: bytes, at: int, added: bytes) -> bytes:
     return data[:at] + added + data[at + len(added) :]
 
 

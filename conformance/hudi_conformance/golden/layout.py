@@ -34,6 +34,7 @@ class Layout:
     schema: Schema = RIDES
     groups_per_partition: int = 2
     properties: Mapping[str, str | None] = field(default_factory=dict)
+    name: str | None = None
 
     @property
     def timeline_layout(self) -> Literal[1, 2]:

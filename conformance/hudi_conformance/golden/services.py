@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from hudi_model.files import BaseFile, DataBlock, LogFile, RollbackBlock
+from hudi_model.files import BaseFile, Block, DataBlock, LogFile, RollbackBlock
 from hudi_model.queries import read_snapshot
 from hudi_model.readings import Readings
-from hudi_model.records import Record
+from hudi_model.records import META_FIELDS, Record, Records
 from hudi_model.time import InstantTime
 from hudi_model.timeline import (
     Action,
@@ -134,6 +134,11 @@ class Services(Operations):
         self.begin(Action.LOG_COMPACTION, at, CompactionPlan((operation,)))
         self.complete(Action.DELTA_COMMIT, at, self.commit_metadata("LOG_COMPACT", written))
 
+    def without_meta_values(self) -> None:
+        """Empty the meta columns of all records so far, as tables without them are written."""
+        self.base_files = [replace(file, records=_emptied(file.records)) for file in self.base_files]
+        self.log_files = [replace(file, blocks=tuple(map(_emptied_block, _blocks(file)))) for file in self.log_files]
+
     def redirect(self, at: InstantTime, prefix: str) -> None:
         """Let the write stats of a completed instant name files elsewhere."""
         for index, entry in enumerate(self.timeline):
@@ -170,6 +175,20 @@ class Services(Operations):
         start = newest.instant if newest else min(file.instant for file in logs)
         names = tuple(file.name for file in logs)
         return CompactionOperation(group.partition, group.file_id, start, newest.name if newest else None, names)
+
+
+def _blocks(file: LogFile) -> tuple[Block, ...]:
+    return file.blocks if isinstance(file.blocks, tuple) else ()
+
+
+def _emptied_block(block: Block) -> Block:
+    return replace(block, records=_emptied(block.records)) if isinstance(block, DataBlock) else block
+
+
+def _emptied(records: Records) -> Records:
+    if not isinstance(records, tuple):
+        return records
+    return tuple(Record({**record.values, **dict.fromkeys(META_FIELDS, "")}) for record in records)
 
 
 def _holds(file: LogFile, instant: InstantTime) -> bool:

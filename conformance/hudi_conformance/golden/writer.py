@@ -53,8 +53,8 @@ class TableWriter:
 
     @property
     def name(self) -> str:
-        """The table's name: its id with the slash made a word."""
-        return self.table_id.replace("/", "_")
+        """The table's name: its id with the slash made a word, unless the layout gives one."""
+        return self.layout.name or self.table_id.replace("/", "_")
 
     def state(self) -> Table:
         """The table as a value."""

@@ -79,9 +79,9 @@ def _deltacommit_base_file_opens_no_slice(original: Function) -> Function:
     def compacted(view: View, base_files: Iterable[BaseFile]) -> dict[InstantTime, BaseFile]:
         found: dict[InstantTime, BaseFile] = original(view, base_files)
         actions = {one.requested: one.action for one in view.timeline.instants if is_completed_data(one)}
-        return {
-            instant: base for instant, base in found.items() if actions.get(instant) is not Action.DELTA_COMMIT
-        } or found
+        first = min(found, default=None)
+        kept = (one for one in found if one == first or actions.get(one) is not Action.DELTA_COMMIT)
+        return {instant: found[instant] for instant in kept}
 
     return compacted
 
@@ -171,3 +171,8 @@ def _cleaned_range_answered(_: Function) -> Function:
 @mutant("escaping-path-accepted", "SL-007", "A path may leave the table.", "retention.inner_path")
 def _escaping_path_accepted(_: Function) -> Function:
     return lambda path: path
+
+
+@mutant("change-feed-logs-read", "LF-018", "Logs of the change feed are read as data.", "slicing.data_logs")
+def _change_feed_logs_read(_: Function) -> Function:
+    return lambda view: view.table.state.log_files if view.configuration.merge_on_read else ()

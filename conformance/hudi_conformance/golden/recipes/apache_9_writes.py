@@ -104,7 +104,12 @@ def log_only(table: WrittenTable) -> None:
 @written("v9/apache_mor_small_files")
 def small_files(table: WrittenTable) -> None:
     """Deltacommits that rewrite small base files, logs before and after."""
-    table.snapshot("snapshot", "a base file that a deltacommit wrote opens a slice", "RD-016", "oldest-base-file")
+    table.snapshot(
+        "snapshot",
+        "a base file that a deltacommit wrote opens a slice",
+        "RD-016",
+        "deltacommit-base-file-opens-no-slice",
+    )
     first_commit(table)
     base_files_only(table)
     file_slices(table, "oldest-base-file", "RD-016")

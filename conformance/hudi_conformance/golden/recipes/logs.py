@@ -29,7 +29,7 @@ def torn_tail(table: GoldenTable) -> None:
     table.snapshot(
         "snapshot",
         "the whole block is read, the torn one is skipped and warned of",
-        "LF-010 RD-013",
+        "LF-010 RD-013 LF-001 LF-003",
         "corrupt-block-without-warning corrupt-block-refused",
     )
     table.as_of(second(3.7), "as-of", "before the torn write all is whole", "LF-010 RD-010", "as-of-reads-everything")
@@ -47,7 +47,7 @@ def garbage_between(table: GoldenTable) -> None:
     table.snapshot(
         "snapshot",
         "both blocks are read: reading resumes at the next magic",
-        "LF-011 LF-010 RD-013",
+        "LF-011 LF-010 RD-013 LF-002",
         "corrupt-block-stops-file corrupt-block-without-warning",
     )
 
@@ -93,7 +93,7 @@ def rollback_block(table: GoldenTable) -> None:
     """A deltacommit failed, was rolled back by command blocks, and others followed."""
     _rolled_back(table, between=False)
     table.snapshot(
-        "snapshot", "the failed write's rides are as before", "LF-015 TL-017", "rollbacks-and-commits-ignored"
+        "snapshot", "the failed write's rides are as before", "LF-015 TL-017 LF-009", "rollbacks-and-commits-ignored"
     )
     table.instants("timeline", "the rolled back instant is gone, the rollback stands", "TL-017", "lowest-state-rules")
 

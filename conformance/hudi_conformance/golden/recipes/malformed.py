@@ -10,6 +10,8 @@ from hudi_conformance.golden.usual import check
 from hudi_conformance.golden.writer import Written, data_path
 
 _TIMELINE = ".hoodie/timeline"
+# Magic, block length and log format version stand before a block's type.
+_TYPE_OFFSET = 6 + 8 + 4
 
 
 def _updates(table: GoldenTable) -> Written:
@@ -39,7 +41,7 @@ def table_version(table: GoldenTable) -> None:
     """A table whose properties say version 77."""
     _updates(table)
     table.damage(harm.substitute(".hoodie/hoodie.properties", b"hoodie.table.version=9", b"hoodie.table.version=77"))
-    _refused(table, "the version is refused", "VR-002", "unknown-version-accepted")
+    _refused(table, "the version is refused", "VR-002 VR-001", "unknown-version-accepted")
 
 
 @golden("v8/bad_properties", "Properties that lack the table's type", copy_on_write(8))
@@ -73,7 +75,7 @@ def empty_deltacommit(table: GoldenTable) -> None:
     """The second deltacommit's completed file has no byte."""
     _updates(table)
     table.damage(harm.empty(f"{_TIMELINE}/{second(2)}_{second(2.5)}.deltacommit"))
-    _refused(table, "the empty deltacommit is refused", "TL-015", "empty-commit-accepted")
+    _refused(table, "the empty deltacommit is refused", "TL-015 TL-014", "empty-commit-accepted")
 
 
 @golden("v6/bad_commit_json", "A completed commit whose JSON breaks off", merge_on_read(6))
@@ -205,7 +207,7 @@ def properties_backup(table: GoldenTable) -> None:
     """hoodie.properties is gone, hoodie.properties.backup is there, as between two steps of an update."""
     _updates(table)
     table.damage(harm.move(".hoodie/hoodie.properties", "hoodie.properties.backup"))
-    table.snapshot("snapshot", "the table is read by its backup", "PR-004", "backup-ignored")
+    table.snapshot("snapshot", "the table is read by its backup", "PR-004 PR-008", "backup-ignored")
     table.info("table-info", "the backup's properties are told", "PR-004", "backup-ignored")
 
 
@@ -221,3 +223,19 @@ def foreign_files(table: GoldenTable) -> None:
     table.damage(harm.write(f".hoodie/.temp/{second(2)}/oslo/x.marker.APPEND"))
     table.snapshot("snapshot", "they change nothing", "SL-006 TL-021", "event-time-ignores-ordering")
     table.instants("timeline", "they are no instants", "TL-021", "lowest-state-rules")
+
+
+@golden("v9/bad_block_type", "A block of a type that no text knows", merge_on_read(9))
+def unknown_block_type(table: GoldenTable) -> None:
+    """The type of one whole block is overwritten by 9; its lengths agree."""
+    written = _updates(table)
+    table.damage(harm.overwrite(data_path(written.log_files[0]), _TYPE_OFFSET, struct.pack(">i", 9)))
+    _refused(table, "the block is refused: it may hold rows", "LF-014 LF-005", "damaged-log-skipped")
+
+
+@golden("v8/bad_log_version", "A log format version that no text knows", merge_on_read(8))
+def unknown_log_version(table: GoldenTable) -> None:
+    """The log format version of one whole block is overwritten by 2; its lengths agree."""
+    written = _updates(table)
+    table.damage(harm.overwrite(data_path(written.log_files[0]), _TYPE_OFFSET - 4, struct.pack(">i", 2)))
+    _refused(table, "the block is refused: its layout is not known", "LF-014", "damaged-log-skipped")

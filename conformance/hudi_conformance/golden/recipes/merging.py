@@ -25,7 +25,7 @@ def _ask_event_time(table: GoldenTable) -> None:
         "snapshot",
         "rides with the greatest ordering value stand, and of equal ones the newest",
         "MG-003 MG-004 RD-001",
-        "event-time-ignores-ordering tie-to-older",
+        "event-time-ignores-ordering tie-to-older meta-columns-leaked",
     )
     table.snapshot(
         "filter-after-merge",
@@ -149,7 +149,7 @@ def _deletes(table: GoldenTable) -> None:
     table.snapshot(
         "snapshot",
         "plain deletes beat what precedes them and lose to what follows; typed deletes compete by ordering value",
-        "MG-005 MG-006 MG-013 LF-017",
+        "MG-005 MG-006 MG-013 LF-017 LF-004 LF-005 LF-006 LF-008",
         "delete-without-ordering-competes typed-delete-ignores-ordering deletes-ignored",
     )
     table.as_of(second(3.7), "as-of-first-delete", "two rides of oslo are gone", "MG-005", "deletes-ignored")

@@ -5,9 +5,11 @@ from decimal import Decimal
 
 from hudi_model.records import Field, Schema, Value
 
+from hudi_conformance.golden import harm
 from hudi_conformance.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.golden.questions import GoldenTable, golden
-from hudi_conformance.golden.rides import RIDES, fleet, rides, second
+from hudi_conformance.golden.rides import CITIES, RIDES, fleet, rides, second
+from hudi_conformance.golden.writer import data_path
 
 _ALL_TYPES = Schema(
     (
@@ -129,3 +131,59 @@ def added_columns_mor(table: GoldenTable) -> None:
 def added_columns_cow(table: GoldenTable) -> None:
     """Some base files lack two columns that others have."""
     _added_columns(table)
+
+
+@golden(
+    "v9/mor_virtual_keys",
+    "Meta columns without values: keys come from the key field",
+    merge_on_read(9, properties={"hoodie.populate.meta.fields": "false"}),
+)
+def virtual_keys(table: GoldenTable) -> None:
+    """All five meta columns hold the empty text, in base files and in log blocks; late data and a delete."""
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "fähre-05", "r11")))
+    table.upsert(second(3), rides(15, ("r01", "r12"), rider="late"))
+    table.delete(second(4), "oslo", "r02")
+    table.without_meta_values()
+    table.snapshot("snapshot", "keys are taken from the key field", "BF-003 DM-002", "event-time-ignores-ordering")
+    table.optimized("read-optimized", "base files alone", "BF-003 RD-009", "optimized-reads-logs")
+
+
+@golden("v9/mor_same_key_twice", "A key lives once in each partition", merge_on_read(9))
+def same_key_twice(table: GoldenTable) -> None:
+    """Both cities have rides with the same keys; one city's is updated, the other's deleted."""
+    both = [row for city in CITIES for row in rides(10, ("s1", "s2", "s3", "schlüssel"), city=city)]
+    table.insert(second(1), both)
+    table.upsert(second(2), rides(20, ("s1", "schlüssel"), city="lima"))
+    table.delete(second(3), "oslo", "s1", "s3")
+    table.upsert(second(4), rides(5, ("s2",), city="oslo", rider="late"))
+    table.snapshot(
+        "snapshot", "what happens to a key in one partition leaves the other alone", "DM-001", "deletes-ignored"
+    )
+    table.snapshot("keys", "seven of eight keys have a row", "DM-001", "deletes-ignored", columns=["id", "city"])
+
+
+@golden(
+    "v8/cow_named_timeline",
+    "A timeline folder of another name, and a table whose name is not ASCII",
+    copy_on_write(8, properties={"hoodie.timeline.path": "moments"}, name="fahrten_für_alle: 100 %"),
+)
+def named_timeline(table: GoldenTable) -> None:
+    """Properties need escapes, the checksum is over UTF-8 bytes, the timeline lies where the properties say."""
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r12")))
+    table.snapshot("snapshot", "the table is read", "PR-007 PR-001", "oldest-base-file")
+    table.info("table-info", "the name comes back unescaped", "PR-001 PR-003", "lowest-state-rules")
+    table.instants("timeline", "the instants of the named folder", "PR-007 TL-008", "lowest-state-rules")
+
+
+@golden("v9/mor_change_feed", "Logs of the change feed lie beside data", merge_on_read(9))
+def change_feed(table: GoldenTable) -> None:
+    """Beside a log file lies one of the same name that ends in .cdc, as a table with a change feed has them."""
+    table.insert(second(1), fleet(10))
+    written = table.upsert(second(2), rides(20, ("r01", "r11"), rider="before the late one"))
+    table.upsert(second(3), rides(15, ("r01", "r02"), rider="late"))
+    for log in written.log_files:
+        table.damage(harm.copy(data_path(log), f"{log.name.replace(second(2), second(3))}.cdc"))
+    table.snapshot("snapshot", "change feed logs are in no slice", "LF-018", "event-time-ignores-ordering")
+    table.slices("slices", "change feed logs are not listed", "LF-018 SL-005", "change-feed-logs-read")
