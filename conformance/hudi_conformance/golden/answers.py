@@ -68,6 +68,11 @@ class Expected:
     released: Verdict
     text: Verdict | None = None
 
+    @property
+    def may_be_empty(self) -> bool:
+        """Whether an answer that holds nothing is right under one of the readings."""
+        return self.released.is_empty or (self.text is not None and self.text.is_empty)
+
     def accepts(self, verdict: Verdict) -> bool:
         """Whether either reading is met."""
         return verdict.satisfies(self.released) or (self.text is not None and verdict.satisfies(self.text))
