@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
 from hudi_adapter.instants import InstantFormError, normal_instant
 from hudi_adapter.reasons import Reason
-import pyarrow as pa
 from hudi_format.storage import Storage
 
 from hudi_spark.commits import (

@@ -1,6 +1,5 @@
 """Runs a plan with Spark: its own Parquet scan where base files are enough, Arrow tasks where logs are merged."""
 
-import pickle
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from hudi_spark.spark_types import contains_time, spark_schema, wire_schema
 from hudi_spark.tasks import SliceTask, run_task
 
 if TYPE_CHECKING:
+    from pyspark.broadcast import Broadcast
     from pyspark.sql import DataFrame, SparkSession
 
 Report = Callable[[tuple[SkippedBytes, ...]], None]
@@ -48,8 +48,10 @@ def _scan(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], storage: St
     schema = spark_schema(wire_schema(plan.context.schema))
     paths = [f"file:{storage.resolve(task.base_file or '')}" for task in tasks]
     if paths:
-        # Without this option Spark takes brackets and stars in partition names for patterns.
-        frame = spark.read.schema(schema).option("__globPaths__", value=False).parquet(*paths)
+        # Brackets in partition names: without the first option Spark takes them for patterns,
+        # without the second it reads the files after such a one twice.
+        reader = spark.read.schema(schema).option("__globPaths__", value=False)
+        frame = reader.option("recursiveFileLookup", value=True).parquet(*paths)
     else:
         frame = spark.createDataFrame([], schema)
     if plan.context.row_filter is not None:
@@ -58,24 +60,28 @@ def _scan(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], storage: St
 
 
 def _merge(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], report: Report) -> "DataFrame":
-    """One Spark task for each file slice; only the descriptions of the slices leave the driver."""
-    rows = spark.sparkContext.parallelize([(bytearray(pickle.dumps(task)),) for task in tasks], len(tasks))
-    described = spark.createDataFrame(rows, "task binary", verifySchema=False)
+    """One Spark task for each file slice.
+
+    The descriptions of the slices go to each executor once; a task picks its own by number.
+    """
+    described = spark.sparkContext.broadcast(tuple(tasks))
+    numbers = spark.range(0, len(tasks), 1, len(tasks))
     wire = wire_schema(plan.schema)
-    return described.mapInArrow(_reader(wire, report), spark_schema(wire))
+    return numbers.mapInArrow(_reader(described, wire, report), spark_schema(wire))
 
 
-def _reader(wire: pa.Schema, report: Report) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _reader(
+    described: "Broadcast[tuple[SliceTask, ...]]", wire: pa.Schema, report: Report
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def read_slices(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for description in batch.column(0):
-                yield from _read_slice(description.as_py(), wire, report)
+            for number in batch.column(0):
+                yield from _read_slice(described.value[number.as_py()], wire, report)
 
     return read_slices
 
 
-def _read_slice(description: bytes, wire: pa.Schema, report: Report) -> Iterator[pa.RecordBatch]:
-    task: SliceTask = pickle.loads(description)  # noqa: S301 - the driver of this job wrote it
+def _read_slice(task: SliceTask, wire: pa.Schema, report: Report) -> Iterator[pa.RecordBatch]:
     try:
         result = run_task(task)
     except (HudiError, UnsupportedFeature) as error:

@@ -99,7 +99,7 @@ class TableBuilder:
         self._write(partition, name, data)
         return self._stat(group, partition, name)
 
-    def log_file(  # noqa: PLR0913
+    def log_file(
         self,
         n: int,
         blocks: Sequence[bytes],
@@ -124,7 +124,7 @@ class TableBuilder:
         """A delete block of instant n."""
         return delete_block(tick(n), deletes, with_meta_fields(self.schema), header)
 
-    def commit(  # noqa: PLR0913
+    def commit(
         self,
         n: int,
         stats: Sequence[WriteStat] = (),

@@ -3,7 +3,6 @@ from decimal import Decimal
 
 import pyarrow as pa
 import pytest
-
 from hudi_spark.errors import HudiError
 from hudi_spark.filters import filter_of, matching
 

@@ -4,7 +4,6 @@ from hudi_format.errors import FormatError
 from hudi_format.log_blocks import BlockType, HeaderKey, encode_block
 from hudi_format.log_content import rollback_block
 from hudi_format.storage import open_storage
-
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.log_blocks import refuse_partial_updates, scan_logs
 from hudi_spark.timeline import Visibility

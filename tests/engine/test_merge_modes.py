@@ -1,7 +1,6 @@
 import pytest
 from engine_tables import TableBuilder
 from hudi_format.storage import open_storage
-
 from hudi_spark.configuration import load_configuration
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.merge_modes import merge_mode, merge_rule, refuse_unbuilt_merging

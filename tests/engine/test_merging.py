@@ -9,15 +9,14 @@ from hudi_format.log_blocks import read_blocks
 from hudi_format.log_content import data_block, delete_block
 from hudi_format.log_deletes import DeleteRecord
 from hudi_format.schemas import arrow_schema
-from hypothesis import given
-from hypothesis import strategies as st
-
 from hudi_spark.errors import HudiError
 from hudi_spark.keys import KeyRule
 from hudi_spark.log_blocks import LocatedBlock
 from hudi_spark.log_records import decode_log_records
 from hudi_spark.merge_modes import MergeRule
 from hudi_spark.merging import merge
+from hypothesis import given
+from hypothesis import strategies as st
 
 EVENT = MergeRule("EVENT_TIME_ORDERING", ("ts",))
 COMMIT = MergeRule("COMMIT_TIME_ORDERING", ("ts",))

@@ -11,7 +11,6 @@ from engine_tables import COLUMNS, TableBuilder, avro, row, tick
 from hudi_format.log_blocks import BlockType, HeaderKey, encode_block
 from hudi_format.log_deletes import DeleteRecord
 from hudi_format.schemas import arrow_schema, with_meta_fields
-
 from hudi_spark import DamagedLogWarning, HudiError, UnsupportedFeature, read_arrow
 
 VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
@@ -265,7 +264,7 @@ sys.meta_path.insert(0, Absent())
 import hudi_spark
 print(hudi_spark.read_arrow(sys.argv[1]).num_rows)
 """
-    run = subprocess.run(  # noqa: S603
+    run = subprocess.run(
         [sys.executable, "-W", "error", "-c", program, str(tmp_path)], check=True, capture_output=True, text=True
     )
     assert run.stdout == "4\n"

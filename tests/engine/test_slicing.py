@@ -1,7 +1,6 @@
 import pytest
 from engine_tables import TableBuilder, row, tick
 from hudi_format.storage import open_storage
-
 from hudi_spark.errors import HudiError
 from hudi_spark.readings import RELEASED, TEXT
 from hudi_spark.snapshots import load_snapshot

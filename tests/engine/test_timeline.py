@@ -2,7 +2,6 @@ import pytest
 from engine_tables import TableBuilder, tick
 from hudi_format.errors import FormatError
 from hudi_format.storage import open_storage
-
 from hudi_spark.errors import HudiError
 from hudi_spark.snapshots import load_table
 from hudi_spark.timeline import visibility

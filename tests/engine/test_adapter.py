@@ -1,0 +1,145 @@
+"""The engine behind the protocol, without Spark."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine_tables import TableBuilder, row, tick
+from hudi_adapter.messages import check_message, check_value
+from hudi_adapter.rows import read_rows
+from hudi_adapter.serving import serve
+from hudi_format.log_deletes import DeleteRecord
+
+from hudi_spark.adapter import FEATURES, adapter_of
+from hudi_spark.adapter_executors import InProcess
+from hudi_spark.readings import readings_named
+
+
+class Conversation:
+    """Requests to an adapter that runs in this process, each answer held against the protocol's schemas."""
+
+    def __init__(self, folder: Path) -> None:
+        self.out_dir = folder / "out"
+        self.table = folder / "table"
+        self.out_dir.mkdir()
+
+    def ask(self, op: str, reading: str = "released", **params: Any) -> dict[str, Any]:
+        run = {"cmd": "run", "seq": 7, "op": op, "table": str(self.table), "params": params, "limit_s": 60}
+        lines = [{"cmd": "start", "protocol": 1}, {**run, "out_dir": str(self.out_dir)}, {"cmd": "stop"}]
+        answers = io.StringIO()
+        requests = io.StringIO("".join(json.dumps(line) + "\n" for line in lines))
+        serve(adapter_of(InProcess(), readings_named(reading)), requests, answers)  # type: ignore[arg-type]
+        started, answer = (json.loads(line) for line in answers.getvalue().splitlines())
+        check_message("started", started)
+        check_message("answer", answer)
+        assert answer.pop("seq") == 7
+        return dict(answer)
+
+    def value(self, op: str, **params: Any) -> Any:
+        value = self.ask(op, **params)["result"]["value"]
+        check_value(op, value)
+        return value
+
+    def rows(self, op: str, **params: Any) -> list[dict[str, Any]]:
+        answer = self.ask(op, **params)
+        return list(read_rows(self.out_dir / answer["result"]["rows_file"]).mappings())
+
+
+@pytest.fixture
+def adapter(tmp_path: Path) -> Conversation:
+    conversation = Conversation(tmp_path)
+    builder = TableBuilder(conversation.table)
+    builder.commit(10, [builder.base_file(10, [row("a", 1, "base"), row("b", 1, "base")])])
+    log = [builder.data(20, [row("a", 2, "log")]), builder.data(20, [])[:-3]]
+    builder.commit(20, [builder.log_file(20, log)])
+    builder.pending(30)
+    return conversation
+
+
+def test_the_snapshot_is_rows_with_the_warnings_of_damaged_logs(adapter: Conversation):
+    answer = adapter.ask("read_snapshot")
+    assert [warning["clause"] for warning in answer["warnings"]] == ["LF-010"]
+    notes = {one["id"]: one["note"] for one in adapter.rows("read_snapshot")}
+    assert notes == {"a": "log", "b": "base"}
+
+
+def test_columns_filter_and_meta_columns(adapter: Conversation):
+    found = adapter.rows("read_snapshot", columns=["id"], filter=["note", "=", "log"], meta_columns=True)
+    assert [(one["id"], one["_hoodie_commit_time"]) for one in found] == [("a", tick(20))]
+
+
+def test_time_travel_and_read_optimized(adapter: Conversation):
+    assert {one["note"] for one in adapter.rows("read_as_of", instant=tick(15))} == {"base"}
+    assert {one["note"] for one in adapter.rows("read_optimized")} == {"base"}
+    assert adapter.rows("read_optimized", as_of=tick(5)) == []
+
+
+def test_the_timeline_is_listed_by_requested_time(adapter: Conversation):
+    assert adapter.value("list_timeline") == [
+        {"requested": tick(10), "completed": tick(11), "action": "deltacommit", "state": "COMPLETED"},
+        {"requested": tick(20), "completed": tick(21), "action": "deltacommit", "state": "COMPLETED"},
+        {"requested": tick(30), "completed": None, "action": "deltacommit", "state": "INFLIGHT"},
+    ]
+
+
+def test_history_is_not_built_and_an_empty_one_needs_nothing(adapter: Conversation):
+    assert len(adapter.value("list_timeline", include_history=True)) == 3
+    history = adapter.table / ".hoodie" / "timeline" / "history"
+    history.mkdir()
+    (history / "_version_").write_text("1")
+    assert adapter.ask("list_timeline", include_history=True) == {"unsupported": {"feature": "history"}}
+
+
+def test_file_slices_are_listed_by_name(adapter: Conversation):
+    (found,) = adapter.value("list_file_slices")
+    assert found == {
+        "partition": "north",
+        "file_id": "f1",
+        "base_instant": tick(10),
+        "base_file": f"f1_0-1-0_{tick(10)}.parquet",
+        "log_files": [f".f1_{tick(20)}.log.1_0-1-0"],
+    }
+    (found,) = adapter.value("list_file_slices", as_of=tick(15))
+    assert found["log_files"] == []
+
+
+def test_table_info_says_what_the_table_is(adapter: Conversation):
+    info = adapter.value("table_info")
+    assert info["merge_mode"] == "EVENT_TIME_ORDERING"
+    assert (info["record_key"], info["partition_by"], info["ordering"]) == (["id"], ["region"], ["ts"])
+    assert info["schema"][2] == {"name": "ts", "type": "int64"}
+
+
+def test_a_refused_table_is_rejected_with_its_reason(adapter: Conversation):
+    (adapter.table / ".hoodie" / "hoodie.properties").unlink()
+    assert adapter.ask("read_snapshot")["rejected"]["reason"] == "NOT_A_TABLE"
+    assert adapter.ask("table_info")["rejected"]["reason"] == "NOT_A_TABLE"
+
+
+@pytest.mark.parametrize("instant", [None, 5, "soon"])
+def test_an_instant_that_is_none_is_rejected(adapter: Conversation, instant: Any):
+    assert adapter.ask("read_as_of", instant=instant)["rejected"]["reason"] == "INSTANT_MALFORMED"
+
+
+def test_what_is_not_built_is_unsupported(adapter: Conversation):
+    assert adapter.ask("check_table") == {"unsupported": {"feature": "check_table"}}
+    assert adapter.ask("read_incremental", begin="0") == {"unsupported": {"feature": "read_incremental"}}
+    builder = TableBuilder(adapter.table, properties={"hoodie.table.version": "5"})
+    assert builder.version == 9
+    assert adapter.ask("read_snapshot") == {"unsupported": {"feature": "table-version-5"}}
+
+
+def test_the_reading_of_the_text_is_an_option(tmp_path: Path):
+    conversation = Conversation(tmp_path)
+    builder = TableBuilder(conversation.table, properties={"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"})
+    builder.commit(10, [builder.base_file(10, [row("a", 1, "base")])])
+    builder.commit(20, [builder.log_file(20, [builder.deletes(20, DeleteRecord("a", "north"))])], completed=60)
+    builder.commit(30, [builder.log_file(30, [builder.data(30, [row("a", 1, "log")])])], completed=50)
+    assert [one["note"] for one in conversation.rows("read_snapshot")] == ["log"]
+    assert conversation.rows("read_snapshot", reading="text") == []
+
+
+def test_features_are_named_once():
+    assert len(set(FEATURES)) == len(FEATURES)

@@ -1,0 +1,25 @@
+import pickle
+
+import pytest
+
+from hudi_spark.errors import HudiError, UnsupportedFeature, from_text, to_text
+
+ERROR = HudiError("LOG_CONTENT_CORRUPT", "LF-013", "no record", "north/.f1.log", 12, "restore it")
+
+
+@pytest.mark.parametrize("error", [ERROR, UnsupportedFeature("log-hfile", "north/.f1.log")])
+def test_an_error_survives_the_way_from_a_task_to_the_driver(error: HudiError | UnsupportedFeature):
+    """As text in a stack trace, and pickled."""
+    trace = f"Traceback:\n  RuntimeError: {to_text(error)}\n\tat org.apache.spark.Task"
+    for copy in (from_text(trace), pickle.loads(pickle.dumps(error))):  # noqa: S301 - pickled one line above
+        assert type(copy) is type(error)
+        assert str(copy) == str(error)
+
+
+def test_other_text_holds_no_error():
+    assert from_text("java.lang.OutOfMemoryError") is None
+
+
+def test_the_text_of_an_error_names_everything_that_helps():
+    for part in ("LOG_CONTENT_CORRUPT", "LF-013", "no record", "north/.f1.log", "12", "restore it"):
+        assert part in str(ERROR)

