@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from hudi_model.records import META_FIELDS, Field, Record, Schema, Value
 from hudi_model.rejection import Reason, Rejection, Unsupported
-from hudi_model.timeline import Instant, commit_metadata, completed_data
+from hudi_model.timeline import Instant, commit_metadata, completed_data, completed_data
 from hudi_model.views import View, visible_commits
 
 META_SCHEMA = tuple(Field(name, "string") for name in META_FIELDS)
@@ -19,17 +19,18 @@ KEEPS_SCHEMA = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"})
 def table_schema(view: View) -> Schema:
     """The columns of a table at the read time: those of the newest commit that brings a schema.
 
-    A read time before all of these sees the columns of the newest one. Without any the schema given at creation holds.
+    As of a time before every commit they are those of today.
+    Without any such commit the schema given at creation holds, and without that there are no columns.
 
     Raises: TIMELINE_FILE_CORRUPT; unsupported `schema-evolution`.
 
     Clauses: DM-003.
     """
-    for candidates in (visible_commits(view), completed_data(view.table.timeline)):
-        commits = [one for one in candidates if commit_metadata(one).schema is not None]
-        changing = [one for one in commits if commit_metadata(one).operation not in KEEPS_SCHEMA]
-        for newest in (changing or commits)[-1:]:
-            return schema_of(newest)
+    commits = visible_commits(view) or completed_data(view.table.timeline)
+    stating = [one for one in commits if commit_metadata(one).schema is not None]
+    changing = [one for one in stating if commit_metadata(one).operation not in KEEPS_SCHEMA]
+    for newest in (changing or stating)[-1:]:
+        return schema_of(newest)
     created = view.table.state.create_schema
     return without_meta_fields(created) if created else Schema(())
 

@@ -232,6 +232,12 @@ def test_the_schema_is_that_of_the_newest_commit_that_has_one_and_of_no_later_se
     assert read_as_of(table(timeline), at(1)).schema == SCHEMA
 
 
+def test_before_every_commit_a_table_has_no_rows_and_the_columns_of_today() -> None:
+    for readings in (RELEASED, TEXT):
+        answer = read_as_of(written([]), at(0), readings)
+        assert (answer.schema, answer.rows) == (SCHEMA, ())
+
+
 def test_a_table_without_commits_has_the_schema_of_its_creation() -> None:
     assert table_info(table([]))["schema"] == []
     created = replace(table([]), create_schema=Schema((Field("_hoodie_file_name", "string"), *SCHEMA.fields)))
