@@ -23,13 +23,16 @@ CASES = load_cases(ROOT)
 
 
 def _outcomes(cases: list[Case], readings: Readings, folder: Path) -> Iterator[Outcome]:
-    """Each case put to the adapter's loop in this process."""
+    """Each step put to the adapter's loop in this process."""
     book = ClauseBook(ROOT)
-    for number, case in enumerate(cases):
-        copy, out = folder / f"table-{number}", folder / f"out-{number}"
-        fresh_copy(case.table, copy)
+    steps = ((case, step) for case in cases for step in case.steps)
+    for number, (case, step) in enumerate(steps):
+        # Reading changes nothing: one copy a table is enough.
+        copy, out = folder / case.table.id, folder / f"out-{number}"
+        if not copy.exists():
+            copy.parent.mkdir(exist_ok=True)
+            fresh_copy(case.table, copy)
         out.mkdir()
-        step = case.steps[0]
         message = {"cmd": "run", "seq": number, "op": step.op, "table": str(copy), "out_dir": str(out), "limit_s": 60}
         answers = io.StringIO()
         serve(adapter(readings), io.StringIO(json.dumps({**message, "params": dict(step.params)}) + "\n"), answers)
