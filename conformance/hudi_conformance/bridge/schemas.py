@@ -1,5 +1,6 @@
 """Avro schemas and the model's schemas of logical types."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,16 +40,21 @@ def model_schema(avro: AvroSchema) -> Schema:
 
 def avro_schema(schema: Schema, table_name: str, *, meta_fields: bool = False) -> dict[str, Any]:
     """The Avro record schema that Apache Hudi writes for these columns: every field nullable, null by default."""
-    space = f"hoodie.{table_name}"
-    record = f"{table_name}_record"
-    names = [(name, "string") for name in META_FIELDS] if meta_fields else []
+    name = _avro_name(table_name)
+    space, record = f"hoodie.{name}", f"{name}_record"
+    names = [(field, "string") for field in META_FIELDS] if meta_fields else []
     columns = names + [(field.name, field.type) for field in schema.fields]
     return {
         "type": "record",
         "name": record,
         "namespace": space,
-        "fields": [_field(name, parse_type(text), f"{space}.{record}") for name, text in columns],
+        "fields": [_field(column, parse_type(text), f"{space}.{record}") for column, text in columns],
     }
+
+
+def _avro_name(table_name: str) -> str:
+    """The table's name with two underscores for what an Avro name may not hold, as Apache Hudi writes it."""
+    return re.sub(r"[^A-Za-z0-9_]|^[0-9]", "__", table_name, flags=re.ASCII)
 
 
 def _field(name: str, logical: LogicalType, space: str) -> dict[str, Any]:
