@@ -61,7 +61,10 @@ _SIGNS = (
     (r"needs its own merger", Reason.MERGER_UNKNOWN),
     (r"ParquetError|Parquet error|Invalid Parquet file", Reason.BASE_FILE_CORRUPT),
     (r"(?:not found|No such file).*\.parquet|\.parquet.*(?:not found|No such file)", Reason.BASE_FILE_MISSING),
-    (r"failed to fill whole buffer|[Ll]og (?:block|file|format)|Avro|avro", Reason.LOG_CONTENT_CORRUPT),
+    (
+        r"failed to fill whole buffer|Invalid block type|[Ll]og (?:block|file|format)|Avro|avro",
+        Reason.LOG_CONTENT_CORRUPT,
+    ),
 )
 
 

@@ -14,7 +14,8 @@ _SIGNS: tuple[tuple[str, Reason], ...] = (
     ("hoodie.properties.*[Cc]hecksum|[Cc]hecksum.*hoodie.properties", Reason.CHECKSUM_MISMATCH),
     ("hoodie.properties file seems invalid", Reason.CHECKSUM_MISMATCH),  # what validateChecksum's caller throws
     ("No enum constant org.apache.hudi.common.model.HoodieTableType", Reason.PROPERTIES_INVALID),
-    ("Could not load Hoodie properties|property .* missing", Reason.PROPERTIES_INVALID),
+    ("Could not load Hoodie properties", Reason.NOT_A_TABLE),  # neither the file nor its backup
+    ("property .* missing", Reason.PROPERTIES_INVALID),
     ("Unsupported query instant time|DateTimeParseException|Unparse?able date", Reason.INSTANT_MALFORMED),
     ("Failed to parse instant|Invalid action|unknown action", Reason.INSTANT_MALFORMED),
     ("[Uu]nable to read commit metadata|Failed to parse.*commit metadata", Reason.TIMELINE_FILE_CORRUPT),
