@@ -9,7 +9,7 @@ from hudi_model.tables import Table
 
 from hudi_conformance.bridge import load
 from hudi_conformance.golden import toml_text
-from hudi_conformance.golden.answers import Expected, Verdict, expected, killed, verdict
+from hudi_conformance.golden.answers import Expected, Verdict, expected, killed
 from hudi_conformance.golden.questions import Question
 from hudi_conformance.mutants import MUTANTS
 
@@ -61,13 +61,17 @@ def _case(table_id: str, state: Table, question: Question) -> Case:
 
 
 def _control(table_id: str, state: Table, question: Question, answer: Expected) -> Verdict | None:
-    """A snapshot with rows, asked after a question whose right answer is empty: who knows nothing must not pass."""
+    """Asked after a question whose right answer is empty: who knows nothing must not pass.
+
+    A snapshot, or the timeline where the snapshot has two readings: the case may hold one such clause.
+    """
     if not answer.may_be_empty:
         return None
-    control = verdict(state, replace(question, op="read_snapshot", params={}))
-    if control.is_empty or not control.answers:
-        raise GoldenError(f"{table_id}::{question.id}: the answer is empty, and so is the snapshot")
-    return control
+    for op in ("read_snapshot", "list_timeline"):
+        control = expected(state, replace(question, op=op, params={}))
+        if control.text is None and control.released.answers and not control.released.is_empty:
+            return control.released
+    raise GoldenError(f"{table_id}::{question.id}: the answer is empty, and so is what may control it")
 
 
 def write_cases(folder: Path, given: str, place: str, cases: Iterable[Case]) -> None:
@@ -101,7 +105,8 @@ def _case_text(given: str, case: Case) -> str:
 
 
 def _control_file(case: Case) -> str:
-    return f"{case.question.id}.control.jsonl"
+    ending = "jsonl" if case.control and case.control.is_rows else "json"
+    return f"{case.question.id}.control.{ending}"
 
 
 def _outcome(case: Case) -> dict[str, Any]:
