@@ -65,7 +65,8 @@ def _write(table: GoldenTable, at: InstantTime, write: Write) -> None:
         case "corrupt" if table.layout.merge_on_read:
             table.append(at, {group: [CorruptBlock(0, 14 + ts), table.data_block(group, at, rides(ts, keys))]})
         case "compaction plan" if table.layout.merge_on_read:
-            table.schedule_compaction(at, [group])
+            # Only a group that has files can be planned for.
+            table.schedule_compaction(at, [table.home(ride("r01", ts))])
         case "replace":
             table.replace_groups(at, rides(ts, keys), [group], state=max(state, State.INFLIGHT))
         case "roll back":
