@@ -1,13 +1,19 @@
 """What the timeline's files say: commits that a query sees, pending compactions, cleans."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from hudi_adapter.reasons import Reason
 from hudi_format.commit_metadata import CommitMetadata, parse_commit_metadata
 from hudi_format.names import BaseFileName, parse_data_file_name
-from hudi_format.plans import parse_clean_metadata, parse_compaction_plan
+from hudi_format.plans import (
+    RollbackMetadata,
+    parse_clean_metadata,
+    parse_compaction_plan,
+    parse_restore_metadata,
+    parse_rollback_metadata,
+)
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError
@@ -82,22 +88,57 @@ def newest_base_files(commits: tuple[Commit, ...]) -> dict[GroupId, str]:
     return newest
 
 
-def pending_compactions(storage: Storage, timeline: Timeline, as_of: str | None) -> dict[GroupId, tuple[str, ...]]:
-    """Instants of the pending compactions of each file group.
+def pending_compactions(
+    storage: Storage, timeline: Timeline, completed_by: str | None = None
+) -> dict[GroupId, tuple[str, ...]]:
+    """Instants of the pending compactions of each file group, now or as they were pending at a completion time.
 
     Raises:
         FormatError: TIMELINE_FILE_CORRUPT when a plan does not parse; PATH_ESCAPES_TABLE.
 
-    Clauses: RD-008, SL-007.
+    Clauses: RD-008, RD-010, SL-007.
 
     """
     pending: dict[GroupId, tuple[str, ...]] = {}
-    for instant in timeline.pending("compaction"):
-        if as_of is not None and instant.requested > as_of:
-            continue
-        for group in _compacted_groups(storage, instant):
-            pending[group] = (*pending.get(group, ()), instant.requested)
+    for instant in timeline.instants:
+        if instant.was_compaction and _is_pending(instant, completed_by):
+            for group in _compacted_groups(storage, instant):
+                pending[group] = (*pending.get(group, ()), instant.requested)
     return pending
+
+
+def _is_pending(instant: Instant, completed_by: str | None) -> bool:
+    """Clauses: RD-010."""
+    if completed_by is None:
+        return not instant.is_completed
+    return instant.requested <= completed_by and not (instant.is_completed and instant.at("completed") <= completed_by)
+
+
+def undone_instants(storage: Storage, timeline: Timeline) -> frozenset[str]:
+    """Instants that completed rollbacks and restores took off the timeline.
+
+    Raises:
+        FormatError: TIMELINE_FILE_CORRUPT when one of them does not parse.
+
+    Clauses: TL-017.
+
+    """
+    undone: set[str] = set()
+    for rollback in _rollbacks(storage, timeline):
+        undone.update(rollback.commits_rollback)
+    for instant in timeline.completed("restore"):
+        undone.update(parse_restore_metadata(storage.read(instant.file), instant.file).instants_to_rollback)
+    return frozenset(undone)
+
+
+def _rollbacks(storage: Storage, timeline: Timeline) -> Iterator[RollbackMetadata]:
+    """Completed rollbacks, those within restores among them."""
+    for instant in timeline.completed("rollback"):
+        yield parse_rollback_metadata(storage.read(instant.file), instant.file)
+    for instant in timeline.completed("restore"):
+        restored = parse_restore_metadata(storage.read(instant.file), instant.file).hoodie_restore_metadata
+        for rollbacks in restored.values():
+            yield from rollbacks
 
 
 def refuse_cleaned(storage: Storage, timeline: Timeline, as_of: str) -> None:
@@ -119,13 +160,27 @@ def refuse_cleaned(storage: Storage, timeline: Timeline, as_of: str) -> None:
 
 
 def is_cleaned(storage: Storage, timeline: Timeline, path: str) -> bool:
-    """Whether a completed clean says that it deleted a data file."""
-    name = path.rpartition("/")[2]
+    """Whether a completed clean says that it deleted a data file.
+
+    Clauses: RD-011, RD-014.
+    """
     for instant in timeline.completed("clean"):
         cleaned = parse_clean_metadata(storage.read(instant.file), instant.file).partition_metadata
-        if any(_deletes(deleted.success_delete_files, name) for deleted in cleaned.values()):
+        if any(_deletes(partition, deleted.success_delete_files, path) for partition, deleted in cleaned.items()):
             return True
     return False
+
+
+def is_undone(storage: Storage, timeline: Timeline, path: str) -> bool:
+    """Whether a completed rollback or restore says that it deleted a data file.
+
+    Clauses: RD-011.
+    """
+    return any(
+        _deletes(partition, deleted.success_delete_files, path)
+        for rollback in _rollbacks(storage, timeline)
+        for partition, deleted in rollback.partition_metadata.items()
+    )
 
 
 def _commit(storage: Storage, instant: Instant) -> Commit:
@@ -160,5 +215,7 @@ def refuse_escape(storage: Storage, path: str) -> None:
         storage.resolve(path)
 
 
-def _deletes(names: tuple[str, ...], name: str) -> bool:
-    return any(deleted.rpartition("/")[2] == name for deleted in names)
+def _deletes(partition: str, names: tuple[str, ...], path: str) -> bool:
+    """Whether a list of deleted files, by name or by whole path, holds a path of the table."""
+    folder, _, name = path.rpartition("/")
+    return partition == folder and any(deleted.rpartition("/")[2] == name for deleted in names)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError
@@ -13,6 +13,8 @@ from hudi_spark.errors import HudiError, UnsupportedFeature
 
 PROPERTIES_FILE = ".hoodie/hoodie.properties"
 BACKUP_FILE = ".hoodie/hoodie.properties.backup"
+
+MERGE_MODES: Final = ("COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM")
 
 TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 
@@ -109,7 +111,7 @@ def _checked(data: bytes, file: str) -> dict[str, str]:
 
 
 def _refuse_unread_layouts(properties: Mapping[str, str]) -> None:
-    """Clauses: VR-001, VR-002."""
+    """Clauses: MG-012, VR-001, VR-002."""
     version = int(properties["hoodie.table.version"])
     if version in _OLD_VERSIONS:
         raise UnsupportedFeature(f"table-version-{version}")
@@ -118,6 +120,10 @@ def _refuse_unread_layouts(properties: Mapping[str, str]) -> None:
         hint = f"versions {known} are read; upgrade this reader, or the table"
         message = f"table version {version} is unknown"
         raise HudiError(Reason.TABLE_VERSION_UNSUPPORTED, "VR-002", message, PROPERTIES_FILE, hint=hint)
+    mode = properties.get("hoodie.record.merge.mode", "").strip()
+    if version >= _FIRST_VERSION_WITH_COMPLETION_TIMES and mode not in ("", *MERGE_MODES):
+        message = f"hoodie.record.merge.mode {mode!r} is none of {', '.join(MERGE_MODES)}"
+        raise HudiError(Reason.PROPERTIES_INVALID, "MG-012", message, PROPERTIES_FILE, hint="restore the table's mode")
     if properties.get("hoodie.bootstrap.base.path", "").strip():
         raise UnsupportedFeature("bootstrap")
     if _flag(properties, "hoodie.datasource.write.drop.partition.columns", default=False):

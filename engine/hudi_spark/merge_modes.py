@@ -8,6 +8,7 @@ from hudi_adapter.reasons import Reason
 
 from hudi_spark.configuration import PROPERTIES_FILE, TableConfiguration
 from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.readings import Reading
 
 MergeMode = Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM"]
 
@@ -49,14 +50,16 @@ class MergeRule:
     """How versions of a record compete.
 
     `delete_field` and `delete_marker` name a column and the value with which a data record is a delete.
+    `deletes_reach_base`: a version without ordering value hides the base row from the versions after it.
 
-    Clauses: MG-001, MG-008, MG-012.
+    Clauses: MG-001, MG-008, MG-012, MG-013.
     """
 
     mode: MergeMode
     ordering: tuple[str, ...]
     delete_field: str | None = None
     delete_marker: str | None = None
+    deletes_reach_base: bool = False
 
     @property
     def compares_event_time(self) -> bool:
@@ -64,17 +67,20 @@ class MergeRule:
         return self.mode == "EVENT_TIME_ORDERING" and bool(self.ordering)
 
 
-def merge_rule(configuration: TableConfiguration, configs: Mapping[str, str] | None = None) -> MergeRule:
+def merge_rule(
+    configuration: TableConfiguration, configs: Mapping[str, str] | None = None, deletes: Reading = "released"
+) -> MergeRule:
     """The rule by which records of a table merge; `configs` may name the delete marker.
 
-    Clauses: MG-001, MG-008, MG-009, MG-012.
+    Clauses: MG-001, MG-008, MG-009, MG-012, MG-013.
     """
     properties = {**(configs or {}), **configuration.properties}
     return MergeRule(
-        mode=merge_mode(configuration),
+        mode=_built_mode(configuration),
         ordering=configuration.ordering,
         delete_field=properties.get(_PROPERTY + _DELETE_FIELD) or properties.get(_DELETE_FIELD),
         delete_marker=properties.get(_PROPERTY + _DELETE_MARKER) or properties.get(_DELETE_MARKER),
+        deletes_reach_base=deletes == "text",
     )
 
 
@@ -83,14 +89,16 @@ def merge_mode(configuration: TableConfiguration) -> MergeMode:
 
     Clauses: MG-001, MG-009, MG-012.
     """
-    persisted = configuration.properties.get("hoodie.record.merge.mode", "").strip()
+    persisted = _MODES.get(configuration.properties.get("hoodie.record.merge.mode", "").strip())
     by_payload = _of_payload(configuration.payload_class)
-    if configuration.has_completion_times:
-        declared = _MODES.get(persisted)
-        if declared is not None and declared != "CUSTOM":
-            return declared
-        return by_payload or _of_strategy(configuration) or declared or _default(configuration)
-    return by_payload or _MODES.get(persisted) or _of_strategy(configuration) or _default(configuration)
+    first, second = (persisted, by_payload) if configuration.has_completion_times else (by_payload, persisted)
+    return first or second or _of_strategy(configuration) or _default(configuration)
+
+
+def _built_mode(configuration: TableConfiguration) -> MergeMode:
+    """The mode by which records merge: a custom one is that of its payload class where this is known."""
+    mode = merge_mode(configuration)
+    return mode if mode != "CUSTOM" else _of_payload(configuration.payload_class) or mode
 
 
 def refuse_unbuilt_merging(configuration: TableConfiguration) -> None:
@@ -106,7 +114,7 @@ def refuse_unbuilt_merging(configuration: TableConfiguration) -> None:
     partial = configuration.properties.get("hoodie.table.partial.update.mode", "").strip()
     if partial not in ("", "NONE"):
         raise UnsupportedFeature("partial-update", f"hoodie.table.partial.update.mode={partial}")
-    if merge_mode(configuration) != "CUSTOM":
+    if _built_mode(configuration) != "CUSTOM":
         return
     payload = (configuration.payload_class or "").rpartition(".")[2]
     if payload in _UNBUILT_PAYLOADS:

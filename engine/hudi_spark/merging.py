@@ -18,6 +18,7 @@ from hudi_spark.merge_modes import MergeRule
 
 _CODE: Final = "code"
 _SEQUENCE: Final = "sequence"
+_SHIELDED: Final = "shielded"
 
 
 def winning_versions(versions: pa.Table, rule: MergeRule) -> pa.Table:
@@ -60,12 +61,11 @@ def _from_last_natural(numbered: pa.Table) -> pa.Table:
     Clauses: MG-005, MG-011.
     """
     natural = numbered.filter(numbered.column("natural"))
-    if not natural.num_rows:
-        return numbered
     last = natural.group_by(_CODE).aggregate([(_SEQUENCE, "max")])
     position = pc.index_in(numbered.column(_CODE), value_set=last.column(_CODE).combine_chunks())
     barrier = pc.fill_null(last.column(f"{_SEQUENCE}_max").take(position), -1)
-    return numbered.filter(pc.greater_equal(numbered.column(_SEQUENCE), barrier))
+    shielded = numbered.append_column(_SHIELDED, pc.is_valid(position))
+    return shielded.filter(pc.greater_equal(numbered.column(_SEQUENCE), barrier))
 
 
 def _last_of_each(numbered: pa.Table, ranks: list[str]) -> pa.Table:
@@ -86,13 +86,15 @@ def _last_of_each(numbered: pa.Table, ranks: list[str]) -> pa.Table:
 def _base_wins(base: pa.Table, winners: pa.Table, positions: pa.ChunkedArray, rule: MergeRule) -> pa.ChunkedArray:
     """For each base row whether a version of its key lost to it; false where there is none.
 
-    Clauses: MG-003, MG-004, MG-005, MG-007, MG-011.
+    Clauses: MG-003, MG-004, MG-005, MG-007, MG-011, MG-013.
     """
     if not rule.compares_event_time:
         return pa.chunked_array([pa.repeat(pa.scalar(value=False), base.num_rows)])
     ordering = ordering_columns(base, rule)
     met = winners.take(positions)
-    competes = pc.and_(all_valid(ordering, base.num_rows), pc.fill_null(pc.invert(met.column("natural")), False))
+    # As released only the version that is left meets the base row, in the text also those that it has beaten.
+    beaten = met.column(_SHIELDED if rule.deletes_reach_base else "natural")
+    competes = pc.and_(all_valid(ordering, base.num_rows), pc.fill_null(pc.invert(beaten), fill_value=False))
     greater = pa.chunked_array([pa.repeat(pa.scalar(value=False), base.num_rows)])
     for column, name in reversed(list(zip(ordering, ordering_names(rule), strict=True))):
         version = met.column(name)

@@ -103,7 +103,7 @@ def _output(query: Query, columns: pa.Schema, schema: pa.Schema) -> tuple[str, .
 
 def _rule(query: Query, snapshot: Snapshot, columns: pa.Schema) -> MergeRule:
     """The merge rule over the ordering fields that the table has; records without them all compare alike."""
-    rule = merge_rule(snapshot.configuration, query.configs)
+    rule = merge_rule(snapshot.configuration, query.configs, query.readings.deletes)
     if any("." in name and name not in columns.names for name in rule.ordering):
         raise UnsupportedFeature("nested-ordering-field")
     return replace(rule, ordering=tuple(name for name in rule.ordering if name in columns.names))

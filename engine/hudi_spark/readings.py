@@ -12,16 +12,19 @@ class Readings:
 
     `log_order`: logs of a slice by requested time (released) or by completion time (text).
     `time_travel`: as-of compares requested times (released) or completion times (text).
+    `deletes`: a delete that a later version has beaten no longer hides the base row from it (released), or still
+    does, so that merging is associative (text).
 
-    Clauses: RD-007, RD-010.
+    Clauses: MG-013, RD-007, RD-010.
     """
 
     log_order: Reading = "released"
     time_travel: Reading = "released"
+    deletes: Reading = "released"
 
 
 RELEASED = Readings()
-TEXT = Readings(log_order="text", time_travel="text")
+TEXT = Readings(log_order="text", time_travel="text", deletes="text")
 
 
 def readings_named(reading: Reading | Readings) -> Readings:

@@ -14,6 +14,7 @@ from hudi_spark.errors import HudiError, UnsupportedFeature
 
 SCHEMA_KEY: Final = "schema"
 EVOLUTION_KEY: Final = "latest_schema"
+_SERVICES: Final = ("COMPACT", "LOG_COMPACT", "CLUSTER")
 
 META_SCHEMA: Final = pa.schema([pa.field(name, pa.string()) for name in META_FIELDS])
 
@@ -32,7 +33,10 @@ def table_schema(commits: Sequence[Commit], configuration: TableConfiguration) -
     Clauses: DM-003, MF-002.
 
     """
-    newest = next((commit for commit in reversed(commits) if commit.metadata.extra.get(SCHEMA_KEY)), None)
+    stating = [commit for commit in commits if commit.metadata.extra.get(SCHEMA_KEY)]
+    # Services repeat the schema that they were planned with, and decide nothing while a write has one.
+    writes = [commit for commit in stating if commit.metadata.operation_type not in _SERVICES]
+    newest = (writes or stating)[-1] if stating else None
     if newest is not None:
         if newest.metadata.extra.get(EVOLUTION_KEY):
             raise UnsupportedFeature("schema-evolution", newest.instant.file)

@@ -72,14 +72,18 @@ class FileGroup:
 class SlicingRules:
     """What decides to which slice a file belongs.
 
+    `visibility` says which files count; `limit` is the base instant and requested time up to which they are read.
+    `named`: paths of the base files that commits name.
     `completions`: completion time of each instant that has one (table version 8 and later); empty before.
     `logs_by_completion`: slices by completion time (version 8 and later) or by the name's instant (version 6).
     `text_order`: logs of a slice by completion time instead of requested time.
 
-    Clauses: RD-005, RD-006, RD-007.
+    Clauses: RD-005, RD-006, RD-007, RD-010.
     """
 
     visibility: Visibility
+    limit: str | None
+    named: frozenset[str]
     completions: Mapping[str, str]
     logs_by_completion: bool
     text_order: bool
@@ -87,6 +91,13 @@ class SlicingRules:
     def completion(self, instant: str) -> str:
         """Completion time of an instant, or the instant where none is known."""
         return self.completions.get(instant, instant)
+
+    def reaches(self, time: str) -> bool:
+        """Whether a slice or log of a requested time is read.
+
+        Clauses: RD-010.
+        """
+        return self.limit is None or time <= self.limit
 
     def order(self, log: LogFile) -> tuple[str, int, str]:
         """Where a log stands among those of its slice.
@@ -130,15 +141,16 @@ def latest_slice(group_id: GroupId, group: FileGroup, pending: Iterable[str], ru
 
     Clauses: RD-004, RD-005, RD-006, RD-008, RD-016, RD-017.
     """
-    bases = {base.name.instant: base for base in group.base_files if rules.visibility.sees(base.name.instant)}
+    bases = _committed_bases(group, rules)
     opened = {instant for instant in pending if instant not in bases}
     assigned = _assign_logs(group, sorted({*bases, *opened}), opened, rules)
-    times = sorted({*bases, *assigned, *opened})
-    newest = [time for time in times if time in bases or assigned.get(time)][-1:]
+    times = [time for time in sorted({*bases, *assigned, *opened}) if rules.reaches(time)]
+    read = {time: [log for log in assigned.get(time, ()) if rules.reaches(log.name.instant)] for time in times}
+    newest = [time for time in times if time in bases or read[time]][-1:]
     if not newest:
         return None
     joined = _joined_times(times, newest[0], opened)
-    logs = sorted((log for time in joined for log in assigned.get(time, ())), key=rules.order)
+    logs = sorted((log for time in joined for log in read[time]), key=rules.order)
     base = bases.get(joined[0])
     return FileSlice(*group_id, joined[0], None if base is None else base.path, tuple(log.path for log in logs))
 
@@ -148,9 +160,18 @@ def latest_base_slice(group_id: GroupId, group: FileGroup, rules: SlicingRules) 
 
     Clauses: RD-009, RD-015.
     """
+    bases = _committed_bases(group, rules)
+    newest = max((time for time in bases if rules.reaches(time)), default=None)
+    return None if newest is None else FileSlice(*group_id, newest, bases[newest].path, ())
+
+
+def _committed_bases(group: FileGroup, rules: SlicingRules) -> dict[str, BaseFile]:
+    """The base file of each committed instant; of several from failed attempts, the one that the commit names.
+
+    Clauses: RD-002.
+    """
     visible = [base for base in group.base_files if rules.visibility.sees(base.name.instant)]
-    newest = max(visible, key=lambda base: base.name.instant, default=None)
-    return None if newest is None else FileSlice(*group_id, newest.name.instant, newest.path, ())
+    return {base.name.instant: base for base in sorted(visible, key=lambda one: (one.path in rules.named, one.path))}
 
 
 def _assign_logs(
@@ -175,9 +196,11 @@ def _assign_logs(
 def _slice_time(instant: str, known: list[str], rules: SlicingRules) -> str:
     """Base instant of the slice of a log: the greatest up to its completion, or a new one.
 
+    A log that is named after a base instant, as version 6 does, stays with it after an upgrade.
+
     Clauses: RD-005, RD-006.
     """
-    if not rules.logs_by_completion:
+    if not rules.logs_by_completion or instant in known:
         return instant
     index = bisect_right(known, rules.completion(instant))
     return known[index - 1] if index else instant

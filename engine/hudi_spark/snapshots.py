@@ -12,11 +12,13 @@ from hudi_spark.commits import (
     Commit,
     GroupId,
     is_cleaned,
+    is_undone,
     load_commits,
     newest_base_files,
     pending_compactions,
     refuse_cleaned,
     replaced_groups,
+    undone_instants,
 )
 from hudi_spark.configuration import TableConfiguration, load_configuration
 from hudi_spark.errors import HudiError
@@ -67,8 +69,11 @@ def load_snapshot(
         refuse_cleaned(storage, timeline, time)
     axis: Axis = "completed" if readings.time_travel == "text" else "requested"
     commits = load_commits(storage, timeline, time, axis)
-    seen = visibility(timeline, time, axis)
-    found = _Slices(storage, configuration, timeline, commits, seen, readings)
+    undone = undone_instants(storage, timeline)
+    seen = visibility(timeline, time, axis, undone)
+    # As released slices are formed of all that is committed by now, and time travel picks among them.
+    counted = seen if axis == "completed" else visibility(timeline, None, axis, undone)
+    found = _Slices(storage, configuration, timeline, commits, seen, counted, readings)
     return Snapshot(configuration, timeline, commits, seen, found.slices(read_optimized=read_optimized))
 
 
@@ -128,6 +133,7 @@ class _Slices:
     timeline: Timeline
     commits: tuple[Commit, ...]
     visibility: Visibility
+    counted: Visibility
     readings: Readings
 
     def slices(self, *, read_optimized: bool) -> tuple[FileSlice, ...]:
@@ -150,13 +156,15 @@ class _Slices:
         if base_only:
             slices = {id_: latest_base_slice(id_, group, rules) for id_, group in groups.items()}
         else:
-            pending = pending_compactions(self.storage, self.timeline, self.visibility.limit)
+            pending = pending_compactions(self.storage, self.timeline, self.counted.limit)
             slices = {id_: latest_slice(id_, group, pending.get(id_, ()), rules) for id_, group in groups.items()}
         return {id_: found for id_, found in slices.items() if found is not None}
 
     def _rules(self) -> SlicingRules:
         return SlicingRules(
-            visibility=self.visibility,
+            visibility=self.counted,
+            limit=self.visibility.limit,
+            named=frozenset(path for commit in self.commits for path in commit.base_files().values()),
             completions=completion_times(self.timeline),
             logs_by_completion=self.configuration.has_completion_times,
             text_order=self.readings.log_order == "text",
@@ -176,15 +184,18 @@ class _Slices:
             found = chosen.get(id_)
             if found is not None and found.base_file is not None and found.base_instant > _instant_of(path):
                 continue
-            raise self._missing(path)
+            self._refuse_unless_deleted(path)
 
-    def _missing(self, path: str) -> HudiError:
-        if self.visibility.limit is not None and is_cleaned(self.storage, self.timeline, path):
-            message = f"as of {self.visibility.limit} needs a base file that a clean deleted"
-            return HudiError(Reason.RANGE_NOT_RETAINED, "RD-014", message, path, hint="ask for a later instant")
-        message = "the timeline names the base file and storage lacks it"
-        hint = "restore the file, or restore the table to a savepoint"
-        return HudiError(Reason.BASE_FILE_MISSING, "RD-011", message, path, hint=hint)
+    def _refuse_unless_deleted(self, path: str) -> None:
+        """Clauses: RD-011, RD-014."""
+        if is_cleaned(self.storage, self.timeline, path):
+            if self.visibility.limit is not None:
+                message = f"as of {self.visibility.limit} needs a base file that a clean deleted"
+                raise HudiError(Reason.RANGE_NOT_RETAINED, "RD-014", message, path, hint="ask for a later instant")
+        elif not is_undone(self.storage, self.timeline, path):
+            message = "the timeline names the base file and storage lacks it"
+            hint = "restore the file, or restore the table to a savepoint"
+            raise HudiError(Reason.BASE_FILE_MISSING, "RD-011", message, path, hint=hint)
 
 
 def _instant_of(path: str) -> str:

@@ -41,6 +41,14 @@ class Instant:
         return self.state == "COMPLETED"
 
     @property
+    def was_compaction(self) -> bool:
+        """Whether the action was requested as a compaction, whatever it completed as.
+
+        Clauses: TL-006.
+        """
+        return any(".compaction." in path.rpartition("/")[2] for path in self.files.values())
+
+    @property
     def file(self) -> str:
         """Path of the file of the highest state."""
         return self.files[self.state]
@@ -121,24 +129,26 @@ class Visibility:
 
     `visible`: requested times of the completed data actions that count.
     `listed`: requested times of everything on the timeline; `first`: the oldest write among them.
+    `undone`: what rollbacks and restores took off the timeline.
     `limit`: the as-of time, None for the latest state.
 
-    Clauses: RD-001, RD-002, RD-010, TL-018, LF-016.
+    Clauses: RD-001, RD-002, RD-010, TL-017, TL-018, LF-016.
     """
 
     visible: frozenset[str]
     listed: frozenset[str]
     first: str | None
+    undone: frozenset[str] = frozenset()
     limit: str | None = None
 
     def sees(self, instant: str) -> bool:
         """Whether what `instant` wrote is read.
 
-        Clauses: RD-002, TL-018.
+        Clauses: RD-002, TL-017, TL-018.
         """
         if instant in self.visible:
             return True
-        if instant in self.listed or self.first is None:
+        if instant in self.listed or instant in self.undone or self.first is None:
             return False
         return instant < self.first and self.reaches(instant)
 
@@ -147,15 +157,18 @@ class Visibility:
         return self.limit is None or time <= self.limit
 
 
-def visibility(timeline: Timeline, as_of: str | None, axis: Axis) -> Visibility:
+def visibility(timeline: Timeline, as_of: str | None, axis: Axis, undone: frozenset[str] = frozenset()) -> Visibility:
     """What a query as of a time sees of a timeline.
 
-    Clauses: RD-001, RD-010.
+    A write that a savepoint keeps may stand alone before a gap, and is not taken for the first.
+
+    Clauses: RD-001, RD-010, TL-010, TL-017, TL-018.
     """
     seen = visible_commits(timeline, as_of, axis)
-    writes = [instant.requested for instant in timeline.instants if instant.action in WRITE_ACTIONS]
+    kept = {instant.requested for instant in timeline.instants if instant.action == "savepoint"}
+    writes = [one.requested for one in timeline.instants if one.action in WRITE_ACTIONS and one.requested not in kept]
     listed = (instant.requested for instant in timeline.instants if instant.action != "savepoint")
-    return Visibility(_times(seen), frozenset(listed), min(writes, default=None), as_of)
+    return Visibility(_times(seen), frozenset(listed), min(writes, default=None), undone, as_of)
 
 
 def visible_commits(timeline: Timeline, as_of: str | None, axis: Axis) -> tuple[Instant, ...]:
