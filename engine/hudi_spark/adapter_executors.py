@@ -110,8 +110,8 @@ _SESSION = {
 
 
 def _write(frame: "DataFrame", schema: pa.Schema, folder: Path) -> None:
-    """Rows as Spark's tasks wrote them, in one file, then in the table's own types."""
-    frame.repartition(1).write.parquet((folder / _SPARK_FOLDER).as_uri())
+    """Rows as Spark's tasks wrote them, gathered into one file in the table's own types."""
+    frame.write.parquet((folder / _SPARK_FOLDER).as_uri())
     parts = sorted((folder / _SPARK_FOLDER).glob("part-*.parquet"))
     tables = [pq.ParquetFile(part).read() for part in parts]
     rows = pa.concat_tables([_logical(table, schema) for table in tables] or [schema.empty_table()])

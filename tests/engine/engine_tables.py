@@ -107,7 +107,7 @@ class TableBuilder:
         group: str = "f1",
         partition: str = "north",
         version: int = 1,
-        token: str = "0-1-0",
+        token: str = "0-1-0",  # noqa: S107 - a write token is no secret
         cdc: bool = False,
     ) -> WriteStat:
         """Write a log file whose name has instant n (the base instant of the slice in version 6)."""
@@ -133,10 +133,11 @@ class TableBuilder:
         completed: int | None = None,
         replaced: Mapping[str, tuple[str, ...]] | None = None,
         schema: Any = None,
+        operation: str = "UPSERT",
     ) -> str:
         """Complete an action requested at n, with its requested and inflight files before it."""
         extra = {"schema": json.dumps(schema or self.schema)}
-        metadata = CommitMetadata("UPSERT", write_stats=tuple(stats), replaced_file_ids=replaced or {}, extra=extra)
+        metadata = CommitMetadata(operation, write_stats=tuple(stats), replaced_file_ids=replaced or {}, extra=extra)
         self.pending(n, action=action)
         replace = action == "replacecommit"
         data = serialise_json(metadata) if self.layout == 1 else serialise_avro(metadata, replace=replace)

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from engine_tables import TableBuilder
 from hudi_format.errors import FormatError
@@ -6,11 +8,11 @@ from hudi_spark.configuration import load_configuration
 from hudi_spark.errors import HudiError, UnsupportedFeature
 
 
-def load(path):
+def load(path: Path):
     return load_configuration(open_storage(path))
 
 
-def test_a_folder_without_properties_is_not_a_table(tmp_path):
+def test_a_folder_without_properties_is_not_a_table(tmp_path: Path):
     with pytest.raises(HudiError, match=r"NOT_A_TABLE.*base path") as caught:
         load(tmp_path / "absent")
     assert caught.value.reason == "NOT_A_TABLE"
@@ -20,7 +22,9 @@ def test_a_folder_without_properties_is_not_a_table(tmp_path):
     ("version", "layout", "folder"),
     [(6, 1, ".hoodie"), (8, 2, ".hoodie/timeline"), (9, 2, ".hoodie/timeline")],
 )
-def test_the_layout_of_the_timeline_follows_from_the_table_version(tmp_path, version, layout, folder):
+def test_the_layout_of_the_timeline_follows_from_the_table_version(
+    tmp_path: Path, version: int, layout: int, folder: str
+):
     builder = TableBuilder(tmp_path, version)
     del builder.properties["hoodie.timeline.layout.version"]
     builder.write_properties()
@@ -29,7 +33,7 @@ def test_the_layout_of_the_timeline_follows_from_the_table_version(tmp_path, ver
 
 
 @pytest.mark.parametrize("key", ["hoodie.table.name", "hoodie.table.type", "hoodie.table.version"])
-def test_the_required_keys_are_required(tmp_path, key):
+def test_the_required_keys_are_required(tmp_path: Path, key: str):
     builder = TableBuilder(tmp_path, properties={key: ""})
     del builder.properties["hoodie.table.checksum"]
     builder.write_properties()
@@ -44,9 +48,10 @@ def test_the_required_keys_are_required(tmp_path, key):
         ("hoodie.table.type", "COPY_ON_READ"),
         ("hoodie.table.version", "nine"),
         ("hoodie.timeline.layout.version", "3"),
+        ("hoodie.record.merge.mode", "LATEST"),
     ],
 )
-def test_values_outside_the_format_are_refused(tmp_path, key, value):
+def test_values_outside_the_format_are_refused(tmp_path: Path, key: str, value: str):
     TableBuilder(tmp_path, properties={key: value})
     with pytest.raises(HudiError) as caught:
         load(tmp_path)
@@ -54,7 +59,7 @@ def test_values_outside_the_format_are_refused(tmp_path, key, value):
 
 
 @pytest.mark.parametrize("version", [0, 7, 10])
-def test_an_unknown_table_version_is_refused(tmp_path, version):
+def test_an_unknown_table_version_is_refused(tmp_path: Path, version: int):
     TableBuilder(tmp_path, properties={"hoodie.table.version": str(version)})
     with pytest.raises(HudiError) as caught:
         load(tmp_path)
@@ -70,14 +75,14 @@ def test_an_unknown_table_version_is_refused(tmp_path, version):
         ({"hoodie.datasource.write.drop.partition.columns": "true"}, "drop-partition-columns"),
     ],
 )
-def test_what_is_not_built_says_which_feature_it_needs(tmp_path, properties, feature):
+def test_what_is_not_built_says_which_feature_it_needs(tmp_path: Path, properties: dict[str, str], feature: str):
     TableBuilder(tmp_path, properties=properties)
     with pytest.raises(UnsupportedFeature) as caught:
         load(tmp_path)
     assert caught.value.feature == feature
 
 
-def test_a_wrong_checksum_is_refused(tmp_path):
+def test_a_wrong_checksum_is_refused(tmp_path: Path):
     TableBuilder(tmp_path, properties={"hoodie.table.checksum": "1"})
     with pytest.raises(FormatError) as caught:
         load(tmp_path)
@@ -85,7 +90,7 @@ def test_a_wrong_checksum_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["absent", "torn", "wrong checksum"])
-def test_the_backup_stands_in_for_a_missing_or_broken_file(tmp_path, damage):
+def test_the_backup_stands_in_for_a_missing_or_broken_file(tmp_path: Path, damage: str):
     builder = TableBuilder(tmp_path)
     builder.write_properties("hoodie.properties.backup")
     main = tmp_path / ".hoodie" / "hoodie.properties"
@@ -101,7 +106,7 @@ def test_the_backup_stands_in_for_a_missing_or_broken_file(tmp_path, damage):
 
 @pytest.mark.parametrize("key", ["hoodie.table.ordering.fields", "hoodie.table.precombine.field"])
 @pytest.mark.parametrize("version", [6, 8, 9])
-def test_both_names_of_the_ordering_field_are_read_in_every_version(tmp_path, version, key):
+def test_both_names_of_the_ordering_field_are_read_in_every_version(tmp_path: Path, version: int, key: str):
     builder = TableBuilder(tmp_path, version)
     del builder.properties["hoodie.table.ordering.fields"]
     builder.properties[key] = "seen, ts"
@@ -109,6 +114,6 @@ def test_both_names_of_the_ordering_field_are_read_in_every_version(tmp_path, ve
     assert load(tmp_path).ordering == ("seen", "ts")
 
 
-def test_the_types_of_a_custom_key_generator_are_no_part_of_the_field_names(tmp_path):
+def test_the_types_of_a_custom_key_generator_are_no_part_of_the_field_names(tmp_path: Path):
     TableBuilder(tmp_path, properties={"hoodie.table.partition.fields": "region:SIMPLE,day:TIMESTAMP"})
     assert load(tmp_path).partition_by == ("region", "day")

@@ -1,7 +1,6 @@
 import pickle
 
 import pytest
-
 from hudi_spark.errors import HudiError, UnsupportedFeature, from_text, to_text
 
 ERROR = HudiError("LOG_CONTENT_CORRUPT", "LF-013", "no record", "north/.f1.log", 12, "restore it")

@@ -1,5 +1,6 @@
 import datetime as dt
 from decimal import Decimal
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -20,7 +21,7 @@ ROWS = pa.table(
 )
 
 
-def numbers(form):
+def numbers(form: Any):
     """Positions of the rows that match."""
     numbered = ROWS.append_column("row", pa.array(range(ROWS.num_rows)))
     return matching(filter_of(form, ROWS.schema), numbered).column("row").to_pylist()
@@ -63,7 +64,7 @@ def numbers(form):
         ([["fn", "from_unixtime", "n"], "=", "1970-01-01 00:00:04"], [3]),
     ],
 )
-def test_the_grammar(form, rows):
+def test_the_grammar(form: Any, rows: list[int]):
     assert numbers(form) == rows
 
 
@@ -90,7 +91,7 @@ def test_a_comparison_with_null_is_unknown_and_stays_so():
         ["n", "in", "1"],
     ],
 )
-def test_what_is_no_filter_is_refused(form):
+def test_what_is_no_filter_is_refused(form: Any):
     with pytest.raises(HudiError) as caught:
         filter_of(form, ROWS.schema)
     assert caught.value.reason == "CONFIG_INVALID"

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from engine_tables import TableBuilder
 from hudi_format.storage import open_storage
@@ -13,7 +15,7 @@ ORDERING = "hoodie.table.ordering.fields"
 EVENT, COMMIT = "EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"
 
 
-def configuration(path, version, properties):
+def configuration(path: Path, version: int, properties: dict[str, str]):
     builder = TableBuilder(path, version)
     del builder.properties[MODE], builder.properties[ORDERING]
     builder.properties.update(properties)
@@ -32,30 +34,37 @@ def configuration(path, version, properties):
         (8, {}, COMMIT),
         (8, {ORDERING: "ts"}, EVENT),
         (8, {ORDERING: "ts", MODE: COMMIT}, COMMIT),
-        (8, {MODE: "CUSTOM", PAYLOAD: MODEL + "EventTimeAvroPayload"}, EVENT),
+        (8, {MODE: "CUSTOM", PAYLOAD: MODEL + "EventTimeAvroPayload"}, "CUSTOM"),
         (8, {STRATEGY: "ce9acb64-bde0-424c-9b91-f6ebba25356d", ORDERING: "ts"}, COMMIT),
         (9, {MODE: EVENT, "hoodie.table.legacy.payload.class": MODEL + "OverwriteWithLatestAvroPayload"}, EVENT),
         (9, {MODE: "CUSTOM"}, "CUSTOM"),
     ],
 )
-def test_the_merge_mode_is_inferred(tmp_path, version, properties, mode):
+def test_the_merge_mode_is_inferred(tmp_path: Path, version: int, properties: dict[str, str], mode: str):
     assert merge_mode(configuration(tmp_path, version, properties)) == mode
 
 
-def test_the_old_strategy_key_of_version_6_says_nothing(tmp_path):
+def test_a_custom_mode_with_a_known_payload_merges_as_the_payload_does(tmp_path: Path):
+    properties = {MODE: "CUSTOM", PAYLOAD: MODEL + "EventTimeAvroPayload"}
+    found = configuration(tmp_path, 8, properties)
+    refuse_unbuilt_merging(found)
+    assert merge_rule(found).mode == EVENT
+
+
+def test_the_old_strategy_key_of_version_6_says_nothing(tmp_path: Path):
     """Version 6 writes the id of the event time strategy for every table."""
     old = {"hoodie.compaction.record.merger.strategy": "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"}
     assert merge_mode(configuration(tmp_path, 6, old)) == COMMIT
 
 
-def test_a_payload_that_is_not_built_is_named(tmp_path):
+def test_a_payload_that_is_not_built_is_named(tmp_path: Path):
     properties = {MODE: "CUSTOM", PAYLOAD: MODEL + "PartialUpdateAvroPayload"}
     with pytest.raises(UnsupportedFeature) as caught:
         refuse_unbuilt_merging(configuration(tmp_path, 8, properties))
     assert caught.value.feature == "payload-PartialUpdateAvroPayload"
 
 
-def test_a_partial_update_mode_is_named(tmp_path):
+def test_a_partial_update_mode_is_named(tmp_path: Path):
     properties = {MODE: EVENT, "hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"}
     with pytest.raises(UnsupportedFeature) as caught:
         refuse_unbuilt_merging(configuration(tmp_path, 9, properties))
@@ -63,13 +72,13 @@ def test_a_partial_update_mode_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("properties", [{MODE: "CUSTOM"}, {MODE: "CUSTOM", PAYLOAD: "com.example.MyPayload"}])
-def test_an_unknown_merger_is_refused(tmp_path, properties):
+def test_an_unknown_merger_is_refused(tmp_path: Path, properties: dict[str, str]):
     with pytest.raises(HudiError) as caught:
         refuse_unbuilt_merging(configuration(tmp_path, 8, properties))
     assert caught.value.reason == "MERGER_UNKNOWN"
 
 
-def test_the_delete_marker_comes_from_the_table_before_the_request(tmp_path):
+def test_the_delete_marker_comes_from_the_table_before_the_request(tmp_path: Path):
     prefix = "hoodie.record.merge.property.hoodie.payload.delete."
     properties = {MODE: COMMIT, prefix + "field": "Op", prefix + "marker": "D"}
     asked = {"hoodie.payload.delete.field": "op", "hoodie.payload.delete.marker": "x"}

@@ -1,6 +1,7 @@
 """The vectorised kernel against the rule written as a loop."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 
 EVENT = MergeRule("EVENT_TIME_ORDERING", ("ts",))
 COMMIT = MergeRule("COMMIT_TIME_ORDERING", ("ts",))
+ASSOCIATIVE = MergeRule("EVENT_TIME_ORDERING", ("ts",), deletes_reach_base=True)
 COLUMNS = (("_hoodie_record_key", ["null", "string"]), ("ts", ["null", "long"]), ("note", ["null", "string"]))
 AVRO = avro((*COLUMNS, ("_hoodie_is_deleted", ["null", "boolean"])))
 SCHEMA = arrow_schema(avro(COLUMNS))
@@ -61,13 +63,13 @@ def kernel(base: list[Version], log: list[Version], rule: MergeRule) -> list[tup
 
 
 def loop(base: list[Version], log: list[Version], rule: MergeRule) -> list[tuple]:
-    """The rule, one version after the other."""
-    standing: dict[str, Version] = {}
+    """The rule, one version after the other; the text lets the base row take part from the start."""
+    standing = {version.key: version for version in base} if rule.deletes_reach_base else {}
     for version in log:
         older = standing.get(version.key)
         if older is None or beats(version, older, rule):
             standing[version.key] = version
-    answer = {version.key: version for version in base}
+    answer = {} if rule.deletes_reach_base else {version.key: version for version in base}
     for key, version in standing.items():
         if key not in answer or beats(version, answer[key], rule):
             answer[key] = version
@@ -80,16 +82,16 @@ def beats(newer: Version, older: Version, rule: MergeRule) -> bool:
 
 KEYS = st.sampled_from(["a", "b", "é"])
 TIMES = st.integers(1, 4)
-ROWS = st.builds(Version, KEYS, TIMES, st.text(max_size=2))
+ROWS = st.builds(Version, KEYS, TIMES | st.none(), st.text(max_size=2))
 SOFT_DELETES = st.builds(Version, KEYS, TIMES, st.none(), st.just(value=True))
 DELETES = st.builds(Version, KEYS, st.none() | TIMES, st.none(), st.just(value=True), st.just("delete"))
 LOGS = st.lists(ROWS | SOFT_DELETES | DELETES, max_size=8)
 BASES = st.lists(ROWS, max_size=3, unique_by=lambda version: version.key)
 
 
-@pytest.mark.parametrize("rule", [EVENT, COMMIT], ids=["event time", "commit time"])
+@pytest.mark.parametrize("rule", [EVENT, COMMIT, ASSOCIATIVE], ids=["event time", "commit time", "text"])
 @given(base=BASES, log=LOGS)
-def test_the_kernel_answers_what_the_rule_says_one_by_one(rule, base, log):
+def test_the_kernel_answers_what_the_rule_says_one_by_one(rule: MergeRule, base: Any, log: Any):
     assert kernel(base, log, rule) == loop(base, log, rule)
 
 
@@ -109,6 +111,7 @@ def test_a_delete_without_ordering_value_loses_to_what_follows():
     assert kernel([Version("a", 5, "base")], [delete], EVENT) == []
     assert kernel([Version("a", 5, "base")], [delete, Version("a", 7, "again")], EVENT) == [("a", 7, "again")]
     assert kernel([Version("a", 5, "base")], [delete, Version("a", 3, "again")], EVENT) == [("a", 5, "base")]
+    assert kernel([Version("a", 5, "base")], [delete, Version("a", 3, "again")], ASSOCIATIVE) == [("a", 3, "again")]
 
 
 def test_a_typed_delete_competes():
@@ -129,7 +132,7 @@ def test_several_ordering_fields_compare_in_turn():
     ("ordering", "kind", "survives"),
     [((5, "a"), "Array", True), ((5, "b"), "Array", False), ((5,), "Array", False), ("x", "String", False)],
 )
-def test_a_delete_competes_with_all_ordering_values_or_with_none(ordering, kind, survives):
+def test_a_delete_competes_with_all_ordering_values_or_with_none(ordering: Any, kind: str, survives: bool):
     """Values of another number or type do not compare: the delete wins like one without ordering value."""
     rule = MergeRule("EVENT_TIME_ORDERING", ("ts", "note"))
     data = delete_block(tick(1), [DeleteRecord("a", "p", ordering, kind)])
@@ -140,7 +143,7 @@ def test_a_delete_competes_with_all_ordering_values_or_with_none(ordering, kind,
 
 
 @pytest.mark.parametrize("values", [(-1.5, 2.0), (float("-inf"), -1.0), (3.0, float("nan")), (-0.0, 0.0)])
-def test_floats_order_as_java_orders_them(values):
+def test_floats_order_as_java_orders_them(values: tuple[float, float]):
     """NaN is the greatest; the negative zero is less than zero."""
     columns = (("_hoodie_record_key", "string"), ("ts", "double"))
     schema = arrow_schema(avro(columns))

@@ -1,5 +1,8 @@
 """Columns and filters reach the Parquet reader, and never change which version wins."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 from engine_tables import TableBuilder, row
 from hudi_format.storage import LocalStorage
@@ -15,23 +18,23 @@ ROWS = 20_000
 class CountingStorage(LocalStorage):
     """Counts the bytes read from base files."""
 
-    def __init__(self, base):
+    def __init__(self, base: Any) -> None:
         super().__init__(base)
         self.bytes_read = 0
 
-    def read_range(self, path, offset, length):
+    def read_range(self, path: Path, offset: int, length: int):
         data = super().read_range(path, offset, length)
         self.bytes_read += len(data) if path.endswith(".parquet") else 0
         return data
 
 
-def bytes_read(path, **query):
+def bytes_read(path: Path, **query: Any):
     storage = CountingStorage(path)
     rows = read_query(storage, Query(**query)).rows
     return rows, storage.bytes_read
 
 
-def large_table(path, mode="EVENT_TIME_ORDERING", logs=True):
+def large_table(path: Path, mode: str = "EVENT_TIME_ORDERING", logs: bool = True):
     """Twenty row groups, sorted by key and ts; a log touches keys of one row group."""
     builder = TableBuilder(path, properties={"hoodie.record.merge.mode": mode})
     rows = [row(f"k{n:06d}", n, f"note {n}", price=n / 7) for n in range(ROWS)]
@@ -43,7 +46,7 @@ def large_table(path, mode="EVENT_TIME_ORDERING", logs=True):
 
 
 @pytest.mark.parametrize("logs", [False, True])
-def test_only_the_columns_asked_for_are_read(tmp_path, logs):
+def test_only_the_columns_asked_for_are_read(tmp_path: Path, logs: bool):
     large_table(tmp_path, logs=logs)
     _, whole = bytes_read(tmp_path)
     one, part = bytes_read(tmp_path, columns=["price"])
@@ -53,7 +56,7 @@ def test_only_the_columns_asked_for_are_read(tmp_path, logs):
 
 @pytest.mark.parametrize("mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
 @pytest.mark.parametrize("logs", [False, True])
-def test_row_groups_that_cannot_match_are_not_read(tmp_path, mode, logs):
+def test_row_groups_that_cannot_match_are_not_read(tmp_path: Path, mode: str, logs: bool):
     large_table(tmp_path, mode, logs)
     _, whole = bytes_read(tmp_path)
     found, part = bytes_read(tmp_path, filter=["ts", "<", 500])
@@ -61,14 +64,14 @@ def test_row_groups_that_cannot_match_are_not_read(tmp_path, mode, logs):
     assert part < whole / 4
 
 
-def test_a_base_row_that_fails_the_filter_still_beats_late_data(tmp_path):
+def test_a_base_row_that_fails_the_filter_still_beats_late_data(tmp_path: Path):
     """The late version matches the filter; the base row that wins does not."""
     large_table(tmp_path)
     found, _ = bytes_read(tmp_path, filter=["note", "=", "late"])
     assert found.num_rows == 0
 
 
-def test_functions_are_applied_after_reading(tmp_path):
+def test_functions_are_applied_after_reading(tmp_path: Path):
     large_table(tmp_path)
     found, _ = bytes_read(tmp_path, filter=["and", ["ts", "<", 500], [["fn", "upper", "note"], "=", "NOTE 7"]])
     assert found.column("id").to_pylist() == ["k000007"]
@@ -95,7 +98,9 @@ FILTERS = st.recursive(
     condition=FILTERS,
     mode=st.sampled_from(["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]),
 )
-def test_filtering_while_reading_is_filtering_afterwards(tmp_path_factory, base, log, condition, mode):
+def test_filtering_while_reading_is_filtering_afterwards(
+    tmp_path_factory: pytest.TempPathFactory, base: Any, log: Any, condition: Any, mode: str
+):
     path = tmp_path_factory.mktemp("table")
     builder = TableBuilder(path, properties={"hoodie.record.merge.mode": mode})
     builder.commit(10, [builder.base_file(10, base, groups_of=1)])
@@ -107,7 +112,7 @@ def test_filtering_while_reading_is_filtering_afterwards(tmp_path_factory, base,
     assert sorted(found.to_pylist(), key=repr) == sorted(expected.to_pylist(), key=repr)
 
 
-def test_a_plan_has_one_task_for_each_slice(tmp_path):
+def test_a_plan_has_one_task_for_each_slice(tmp_path: Path):
     builder = TableBuilder(tmp_path)
     stats = [builder.base_file(10, [row(f"k{n}", 1)], group=f"f{n}") for n in range(7)]
     builder.commit(10, stats)

@@ -3,6 +3,8 @@
 import io
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,13 +18,13 @@ from hudi_spark import DamagedLogWarning, HudiError, UnsupportedFeature, read_ar
 VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
 
 
-def notes(path, **query):
+def notes(path: Path, **query: Any):
     """Note by key."""
     table = read_arrow(path, **query)
     return dict(zip(table.column("id").to_pylist(), table.column("note").to_pylist(), strict=True))
 
 
-def merge_on_read(path, version=9):
+def merge_on_read(path: Path, version: int = 9):
     """A base file at 10, late and newer data at 20, a delete at 30, one write that never finished at 40."""
     builder = TableBuilder(path, version)
     rows = [row("k1", 5, "base"), row("ключ", 5, "base"), row("gone", 5, "base")]
@@ -37,31 +39,31 @@ def merge_on_read(path, version=9):
 
 
 @VERSIONS
-def test_a_snapshot_merges_the_logs_that_are_committed(tmp_path, version):
+def test_a_snapshot_merges_the_logs_that_are_committed(tmp_path: Path, version: int):
     merge_on_read(tmp_path, version)
     assert notes(tmp_path) == {"k1": "base", "ключ": "newer", "new": "inserted", "o1": "other"}
 
 
 @VERSIONS
-def test_time_travel_sees_what_was_requested_by_then(tmp_path, version):
+def test_time_travel_sees_what_was_requested_by_then(tmp_path: Path, version: int):
     merge_on_read(tmp_path, version)
     expected = {"k1": "base", "ключ": "newer", "gone": "base", "new": "inserted", "o1": "other"}
     assert notes(tmp_path, as_of=tick(20)) == expected
     assert notes(tmp_path, as_of=tick(9)) == {}
 
 
-def test_before_the_first_commit_the_newest_schema_names_the_columns(tmp_path):
+def test_before_the_first_commit_the_newest_schema_names_the_columns(tmp_path: Path):
     merge_on_read(tmp_path)
     assert read_arrow(tmp_path, as_of=tick(9)).column_names == ["id", "region", "ts", "note", "price"]
 
 
 @VERSIONS
-def test_read_optimized_reads_base_files_only(tmp_path, version):
+def test_read_optimized_reads_base_files_only(tmp_path: Path, version: int):
     merge_on_read(tmp_path, version)
     assert set(notes(tmp_path, read_optimized=True).values()) == {"base", "other"}
 
 
-def test_time_travel_by_completion_is_the_reading_of_the_text(tmp_path):
+def test_time_travel_by_completion_is_the_reading_of_the_text(tmp_path: Path):
     builder = TableBuilder(tmp_path, table_type="COPY_ON_WRITE")
     builder.commit(10, [builder.base_file(10, [row("a", 1, "slow")], group="f1")], action="commit", completed=40)
     builder.commit(20, [builder.base_file(20, [row("b", 1, "fast")], group="f2")], action="commit", completed=30)
@@ -69,7 +71,7 @@ def test_time_travel_by_completion_is_the_reading_of_the_text(tmp_path):
     assert notes(tmp_path, as_of=tick(35), readings="text") == {"b": "fast"}
 
 
-def test_meta_columns_are_left_out_unless_asked_for(tmp_path):
+def test_meta_columns_are_left_out_unless_asked_for(tmp_path: Path):
     merge_on_read(tmp_path)
     assert read_arrow(tmp_path).column_names == ["id", "region", "ts", "note", "price"]
     table = read_arrow(tmp_path, meta_columns=True, columns=["id"])
@@ -78,26 +80,26 @@ def test_meta_columns_are_left_out_unless_asked_for(tmp_path):
     assert times == {"k1": tick(10), "ключ": tick(20), "new": tick(20), "o1": tick(10)}
 
 
-def test_columns_come_in_the_order_asked_for(tmp_path):
+def test_columns_come_in_the_order_asked_for(tmp_path: Path):
     merge_on_read(tmp_path)
     assert read_arrow(tmp_path, columns=["note", "id"]).column_names == ["note", "id"]
 
 
 @pytest.mark.parametrize("columns", [["nothing"], ["id", "id"]])
-def test_senseless_columns_are_refused(tmp_path, columns):
+def test_senseless_columns_are_refused(tmp_path: Path, columns: list[str]):
     merge_on_read(tmp_path)
     with pytest.raises(HudiError) as caught:
         read_arrow(tmp_path, columns=columns)
     assert caught.value.reason == "CONFIG_INVALID"
 
 
-def test_an_option_that_reads_do_not_have_is_refused_with_the_nearest_one(tmp_path):
+def test_an_option_that_reads_do_not_have_is_refused_with_the_nearest_one(tmp_path: Path):
     merge_on_read(tmp_path)
     with pytest.raises(HudiError, match=r"did you mean hoodie\.payload\.delete\.field"):
         read_arrow(tmp_path, configs={"hoodie.payload.delete.fields": "x"})
 
 
-def test_records_that_say_so_are_deletes(tmp_path):
+def test_records_that_say_so_are_deletes(tmp_path: Path):
     columns = (*COLUMNS, ("_hoodie_is_deleted", ["null", "boolean"]), ("op", ["null", "string"]))
     builder = TableBuilder(tmp_path, columns=columns)
     plain = {"_hoodie_is_deleted": None, "op": None}
@@ -114,7 +116,7 @@ def test_records_that_say_so_are_deletes(tmp_path):
     assert set(notes(tmp_path, configs=configs)) == {"c", "d"}
 
 
-def test_files_of_an_older_schema_are_widened_and_filled_with_nulls(tmp_path):
+def test_files_of_an_older_schema_are_widened_and_filled_with_nulls(tmp_path: Path):
     old = (("id", "string"), ("region", "string"), ("ts", ["null", "int"]), ("note", ["null", "string"]))
     builder = TableBuilder(tmp_path, columns=old)
     builder.commit(10, [builder.base_file(10, [{"id": "a", "region": "n", "ts": 1, "note": "old"}])])
@@ -126,13 +128,21 @@ def test_files_of_an_older_schema_are_widened_and_filled_with_nulls(tmp_path):
     assert rows == [{"id": "a", "ts": 1, "price": None}, {"id": "b", "ts": 2**40, "price": 1.5}]
 
 
-def test_the_schema_of_the_newest_commit_holds_also_when_it_stores_meta_fields(tmp_path):
+def test_the_schema_of_the_newest_commit_holds_also_when_it_stores_meta_fields(tmp_path: Path):
     builder = TableBuilder(tmp_path)
     builder.commit(10, [builder.base_file(10, [row("a", 1)])], schema=with_meta_fields(avro()))
     assert read_arrow(tmp_path).column_names == ["id", "region", "ts", "note", "price"]
 
 
-def test_a_column_that_lost_its_type_is_refused(tmp_path):
+def test_a_service_does_not_bring_an_older_schema_back(tmp_path: Path):
+    """A clustering that was planned before a column came repeats the schema of its plan."""
+    builder = TableBuilder(tmp_path)
+    builder.commit(10, [builder.base_file(10, [row("a", 1)])], schema=avro((*COLUMNS, ("added", ["null", "string"]))))
+    builder.commit(20, [builder.base_file(20, [row("a", 1)])], operation="COMPACT", action="commit")
+    assert "added" in read_arrow(tmp_path).column_names
+
+
+def test_a_column_that_lost_its_type_is_refused(tmp_path: Path):
     builder = TableBuilder(tmp_path)
     stat = builder.base_file(10, [row("a", 1, "text")])
     builder.commit(10, [stat], schema=avro((*COLUMNS[:3], ("note", ["null", "int"]))))
@@ -142,7 +152,7 @@ def test_a_column_that_lost_its_type_is_refused(tmp_path):
 
 
 @VERSIONS
-def test_a_torn_block_is_a_warning_to_the_caller(tmp_path, version):
+def test_a_torn_block_is_a_warning_to_the_caller(tmp_path: Path, version: int):
     builder = merge_on_read(tmp_path, version)
     torn = builder.data(50, [row("k1", 50, "torn")])[:-9]
     builder.commit(50, [builder.log_file(10 if version == 6 else 50, [torn], version=4)])
@@ -150,7 +160,7 @@ def test_a_torn_block_is_a_warning_to_the_caller(tmp_path, version):
         assert notes(tmp_path)["k1"] == "base"
 
 
-def test_undecodable_content_of_an_intact_block_is_an_error(tmp_path):
+def test_undecodable_content_of_an_intact_block_is_an_error(tmp_path: Path):
     builder = merge_on_read(tmp_path)
     header = {HeaderKey.INSTANT_TIME: tick(50), HeaderKey.SCHEMA: "{}"}
     builder.commit(50, [builder.log_file(50, [encode_block(BlockType.AVRO_DATA, header, b"\x00" * 9)])])
@@ -160,7 +170,7 @@ def test_undecodable_content_of_an_intact_block_is_an_error(tmp_path):
     assert caught.value.file.endswith(f"{tick(50)}.log.1_0-1-0")
 
 
-def test_undecodable_content_of_an_unfinished_write_is_not_read(tmp_path):
+def test_undecodable_content_of_an_unfinished_write_is_not_read(tmp_path: Path):
     builder = merge_on_read(tmp_path)
     builder.pending(50)
     builder.log_file(50, [encode_block(BlockType.AVRO_DATA, {HeaderKey.INSTANT_TIME: tick(50)}, b"\x00" * 9)])
@@ -168,7 +178,7 @@ def test_undecodable_content_of_an_unfinished_write_is_not_read(tmp_path):
 
 
 @pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
-def test_a_base_file_that_does_not_parse_is_an_error(tmp_path, table_type):
+def test_a_base_file_that_does_not_parse_is_an_error(tmp_path: Path, table_type: str):
     builder = TableBuilder(tmp_path, table_type=table_type)
     stat = builder.base_file(10, [row("a", 1)])
     builder.commit(10, [stat])
@@ -180,7 +190,7 @@ def test_a_base_file_that_does_not_parse_is_an_error(tmp_path, table_type):
 
 @VERSIONS
 @pytest.mark.parametrize("data", [b"", b"{", b"Obj\x01garbage"])
-def test_a_commit_that_does_not_parse_is_an_error(tmp_path, version, data):
+def test_a_commit_that_does_not_parse_is_an_error(tmp_path: Path, version: int, data: bytes):
     builder = merge_on_read(tmp_path, version)
     path = builder.timeline_file(20, "deltacommit", "COMPLETED", data)
     with pytest.raises(HudiError) as caught:
@@ -188,7 +198,7 @@ def test_a_commit_that_does_not_parse_is_an_error(tmp_path, version, data):
     assert (caught.value.reason, tmp_path / caught.value.file) == ("TIMELINE_FILE_CORRUPT", path)
 
 
-def test_a_path_that_leaves_the_table_is_an_error(tmp_path):
+def test_a_path_that_leaves_the_table_is_an_error(tmp_path: Path):
     builder = TableBuilder(tmp_path / "table")
     stat = builder.base_file(10, [row("a", 1)], partition="../outside")
     builder.commit(10, [stat])
@@ -203,7 +213,7 @@ def test_a_storage_that_is_not_built_is_not_a_table():
     assert caught.value.reason == "NOT_A_TABLE"
 
 
-def test_parquet_log_blocks_are_read(tmp_path):
+def test_parquet_log_blocks_are_read(tmp_path: Path):
     builder = merge_on_read(tmp_path)
     schema = arrow_schema(with_meta_fields(avro()))
     sink = io.BytesIO()
@@ -215,7 +225,7 @@ def test_parquet_log_blocks_are_read(tmp_path):
 
 
 @pytest.mark.parametrize(("fields", "key"), [("id", "k1"), ("id", "id:k1"), ("id,region", "id:k1,region:north")])
-def test_keys_are_rebuilt_where_the_table_stores_none(tmp_path, fields, key):
+def test_keys_are_rebuilt_where_the_table_stores_none(tmp_path: Path, fields: str, key: str):
     properties = {"hoodie.populate.meta.fields": "false", "hoodie.table.recordkey.fields": fields}
     builder = TableBuilder(tmp_path, properties=properties)
     builder.commit(10, [builder.base_file(10, [row("k1", 1, "base"), row("k2", 1, "base")])])
@@ -224,7 +234,7 @@ def test_keys_are_rebuilt_where_the_table_stores_none(tmp_path, fields, key):
     assert notes(tmp_path) == {"k2": "log"}
 
 
-def test_custom_merging_is_refused_only_where_logs_are_merged(tmp_path):
+def test_custom_merging_is_refused_only_where_logs_are_merged(tmp_path: Path):
     properties = {"hoodie.record.merge.mode": "CUSTOM"}
     builder = TableBuilder(tmp_path, properties=properties)
     builder.commit(10, [builder.base_file(10, [row("a", 1, "base")])])
@@ -235,7 +245,7 @@ def test_custom_merging_is_refused_only_where_logs_are_merged(tmp_path):
     assert caught.value.reason == "MERGER_UNKNOWN"
 
 
-def test_what_is_not_built_is_said_and_not_guessed(tmp_path):
+def test_what_is_not_built_is_said_and_not_guessed(tmp_path: Path):
     builder = merge_on_read(tmp_path)
     block = encode_block(BlockType.HFILE_DATA, {HeaderKey.INSTANT_TIME: tick(50)}, b"")
     builder.commit(50, [builder.log_file(50, [block])])
@@ -244,13 +254,13 @@ def test_what_is_not_built_is_said_and_not_guessed(tmp_path):
     assert caught.value.feature == "log-hfile"
 
 
-def test_a_table_without_commits_has_the_columns_of_its_creation(tmp_path):
+def test_a_table_without_commits_has_the_columns_of_its_creation(tmp_path: Path):
     schema = '{"type":"record","name":"t","fields":[{"name":"id","type":"string"}]}'
     TableBuilder(tmp_path, properties={"hoodie.table.create.schema": schema})
     assert read_arrow(tmp_path).schema == pa.schema([pa.field("id", pa.string())])
 
 
-def test_reading_needs_no_pyspark(tmp_path):
+def test_reading_needs_no_pyspark(tmp_path: Path):
     merge_on_read(tmp_path)
     program = """
 import sys
@@ -270,7 +280,9 @@ print(hudi_spark.read_arrow(sys.argv[1]).num_rows)
     assert run.stdout == "4\n"
 
 
-def test_a_bar_appears_only_on_a_terminal(tmp_path, monkeypatch, capfd):
+def test_a_bar_appears_only_on_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
     merge_on_read(tmp_path)
     monkeypatch.setattr("hudi_spark.executors._QUIET_SECONDS", -1.0)
     read_arrow(tmp_path)
@@ -280,6 +292,6 @@ def test_a_bar_appears_only_on_a_terminal(tmp_path, monkeypatch, capfd):
     assert "reading slices" in capfd.readouterr().err
 
 
-def test_reading_twice_gives_the_same_rows_in_the_same_order(tmp_path):
+def test_reading_twice_gives_the_same_rows_in_the_same_order(tmp_path: Path):
     merge_on_read(tmp_path)
     assert read_arrow(tmp_path) == read_arrow(tmp_path)

@@ -14,7 +14,6 @@ from hudi_adapter import Request
 from hudi_format.log_blocks import BlockType, HeaderKey, encode_block
 from hudi_format.log_deletes import DeleteRecord
 from hudi_format.storage import open_storage
-
 from hudi_spark import HudiError, HudiTable, read_arrow
 from hudi_spark.adapter_executors import ROWS_FILE, OnSpark
 from hudi_spark.planning import Query, plan_query
