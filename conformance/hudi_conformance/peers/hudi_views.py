@@ -14,6 +14,7 @@ META_FIELDS = (
     "_hoodie_operation",
 )
 _FIRST_COMPLETION_VERSION = 8
+_CHANGE_FEED = ".cdc"
 
 
 def meta_client(session: Any, table: Path) -> Any:
@@ -76,6 +77,8 @@ def _slices_of(view: Any, partition: str, until: str) -> list[dict[str, Any]]:
 def _slice(partition: str, one: Any) -> dict[str, Any]:
     base = one.getBaseFile()
     logs = [str(log.getFileName()) for log in one.getLogFiles().toArray()]
+    # The view lists the logs of the change feed too; the file group reader drops them by this ending.
+    logs = [name for name in logs if not name.endswith(_CHANGE_FEED)]
     return {
         "partition": str(partition),
         "file_id": str(one.getFileId()),
