@@ -13,11 +13,6 @@ def test_every_bundle_names_a_coordinate_of_its_version_and_a_hash():
         assert len(bytes.fromhex(bundle.sha256)) == 32
 
 
-def test_the_cache_folder_can_be_chosen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setenv("HUDI_CONFORMANCE_CACHE", str(tmp_path))
-    assert bundles.cache_folder() == tmp_path
-
-
 def test_an_unknown_version_is_refused_with_the_known_ones():
     with pytest.raises(BundleUnavailableError, match=r"0\.15\.0"):
         bundle_jar("0.1")

@@ -1,12 +1,13 @@
 """The Apache Hudi bundles: which ones, where they are kept, how they get there."""
 
 import hashlib
-import os
 import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+
+from hudi_conformance.resources import cache_folder
 
 _PEERS_FILE = Path(__file__).resolve().parent.parent / "peers.toml"
 _FETCH_LIMIT_SECONDS = 540
@@ -35,15 +36,6 @@ def bundles() -> dict[str, Bundle]:
     """All bundles of `peers.toml` by version."""
     entries = tomllib.loads(_PEERS_FILE.read_text(encoding="utf-8"))["bundle"]
     return {entry["version"]: Bundle(**entry) for entry in entries}
-
-
-def cache_folder() -> Path:
-    """Where downloaded bundles are kept: HUDI_CONFORMANCE_CACHE, else the user's cache folder."""
-    chosen = os.environ.get("HUDI_CONFORMANCE_CACHE")
-    if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "hudi-conformance"
 
 
 def bundle_jar(version: str) -> Path:

@@ -2,9 +2,9 @@
 
 import sys
 
-from hudi_conformance.peers.bundles import cache_folder
 from hudi_conformance.peers.session import prepare_environment
 from hudi_conformance.peers.trust import PASSWORD, write_trust_store
+from hudi_conformance.resources import cache_folder
 
 
 def fetch(coordinate: str) -> None:
