@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from hudi_adapter.reasons import Reason
 from hudi_format.commit_metadata import CommitMetadata, parse_commit_metadata
-from hudi_format.names import BaseFileName, parse_data_file_name
+from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.plans import (
     RollbackMetadata,
     parse_clean_metadata,
@@ -38,14 +38,26 @@ class Commit:
 
         Clauses: RD-011, SL-008.
         """
-        written = {}
+        named = self._data_files()
+        return {group: path for group, path, name in named if isinstance(name, BaseFileName)}
+
+    def log_files(self) -> tuple[tuple[GroupId, str, LogFileName], ...]:
+        """File group, path and name of each log file of data that this commit wrote.
+
+        Clauses: RD-018, LF-018, SL-008.
+        """
+        named = self._data_files()
+        return tuple(
+            (group, path, name) for group, path, name in named if isinstance(name, LogFileName) and not name.cdc
+        )
+
+    def _data_files(self) -> Iterator[tuple[GroupId, str, BaseFileName | LogFileName]]:
         for stat in self.metadata.write_stats:
             path = PurePosixPath(stat.path or "")
             name = parse_data_file_name(path.name)
-            if isinstance(name, BaseFileName):
+            if name is not None:
                 partition = str(path.parent)
-                written["" if partition == "." else partition, name.file_id] = str(path)
-        return written
+                yield ("" if partition == "." else partition, name.file_id), str(path), name
 
     def replaced_groups(self) -> frozenset[GroupId]:
         """File groups that this commit takes out of the table.

@@ -1,7 +1,6 @@
 """A table as a query sees it: configuration, timeline, commits, and the file slices to read."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from hudi_adapter.instants import InstantFormError, normal_instant
@@ -27,6 +26,7 @@ from hudi_spark.schemas import table_schema
 from hudi_spark.slicing import (
     FileGroup,
     FileSlice,
+    LogFile,
     SlicingRules,
     completion_times,
     latest_base_slice,
@@ -143,8 +143,11 @@ class _Slices:
         """
         replaced = replaced_groups(self.commits)
         groups = {id_: group for id_, group in list_file_groups(self.storage).items() if id_ not in replaced}
-        chosen = self._chosen(groups, base_only=read_optimized or self._is_copy_on_write())
+        base_only = read_optimized or self._is_copy_on_write()
+        lost = set() if base_only else self._lost_logs(groups, replaced)
+        chosen = self._chosen(groups, base_only=base_only)
         self._refuse_missing(groups, chosen, replaced)
+        self._refuse_lost_logs(chosen, lost)
         return tuple(chosen[id_] for id_ in sorted(chosen))
 
     def _is_copy_on_write(self) -> bool:
@@ -170,11 +173,36 @@ class _Slices:
             text_order=self.readings.log_order == "text",
         )
 
+    def _lost_logs(self, groups: dict[GroupId, FileGroup], replaced: frozenset[GroupId]) -> set[str]:
+        """Paths of log files that commits name and storage lacks.
+
+        They join their groups, so that slicing tells whether a slice that is read would hold them.
+
+        Clauses: RD-018.
+        """
+        present = {log.path for group in groups.values() for log in group.log_files}
+        lost: set[str] = set()
+        for commit in self.commits:
+            for id_, path, name in commit.log_files():
+                if id_ not in replaced and path not in present and path not in lost:
+                    lost.add(path)
+                    groups.setdefault(id_, FileGroup([], [])).log_files.append(LogFile(path, name))
+        return lost
+
+    def _refuse_lost_logs(self, chosen: dict[GroupId, FileSlice], lost: set[str]) -> None:
+        """Clauses: RD-018."""
+        for id_, found in chosen.items():
+            gone = [path for path in found.log_files if path in lost]
+            for path in gone:
+                self._refuse_unless_deleted(path, Reason.LOG_FILE_MISSING, "RD-018")
+            if gone:
+                chosen[id_] = replace(found, log_files=tuple(path for path in found.log_files if path not in lost))
+
     def _refuse_missing(
         self,
         groups: dict[GroupId, FileGroup],
         chosen: dict[GroupId, FileSlice],
-        replaced: Sequence[GroupId] | frozenset[GroupId],
+        replaced: frozenset[GroupId],
     ) -> None:
         """Clauses: RD-011, RD-014."""
         for id_, path in newest_base_files(self.commits).items():
@@ -184,18 +212,18 @@ class _Slices:
             found = chosen.get(id_)
             if found is not None and found.base_file is not None and found.base_instant > _instant_of(path):
                 continue
-            self._refuse_unless_deleted(path)
+            self._refuse_unless_deleted(path, Reason.BASE_FILE_MISSING, "RD-011")
 
-    def _refuse_unless_deleted(self, path: str) -> None:
-        """Clauses: RD-011, RD-014."""
+    def _refuse_unless_deleted(self, path: str, reason: Reason, clause: str) -> None:
+        """Clauses: RD-011, RD-014, RD-018."""
         if is_cleaned(self.storage, self.timeline, path):
             if self.visibility.limit is not None:
-                message = f"as of {self.visibility.limit} needs a base file that a clean deleted"
+                message = f"as of {self.visibility.limit} needs a file that a clean deleted"
                 raise HudiError(Reason.RANGE_NOT_RETAINED, "RD-014", message, path, hint="ask for a later instant")
         elif not is_undone(self.storage, self.timeline, path):
-            message = "the timeline names the base file and storage lacks it"
+            message = "the timeline names the file and storage lacks it"
             hint = "restore the file, or restore the table to a savepoint"
-            raise HudiError(Reason.BASE_FILE_MISSING, "RD-011", message, path, hint=hint)
+            raise HudiError(reason, clause, message, path, hint=hint)
 
 
 def _instant_of(path: str) -> str:

@@ -257,6 +257,21 @@ class TestMissingBaseFiles:
                 slices(tmp_path, as_of=tick(15))
             assert caught.value.reason == "RANGE_NOT_RETAINED"
 
+    @pytest.mark.parametrize("version", [6, 8, 9])
+    def test_a_log_file_that_the_timeline_names_must_exist(self, tmp_path: Path, version: int):
+        """Its changes would be missing without a word; slices that are not read may lack theirs."""
+        builder = TableBuilder(tmp_path, version)
+        builder.commit(10, [builder.base_file(10, ROWS)])
+        stat = builder.log_file(10 if version == 6 else 20, [builder.data(20, ROWS)])
+        builder.commit(20, [stat])
+        (tmp_path / str(stat.path)).unlink()
+        with pytest.raises(HudiError) as caught:
+            slices(tmp_path)
+        assert (caught.value.reason, caught.value.file) == ("LOG_FILE_MISSING", stat.path)
+        assert slices(tmp_path, read_optimized=True) == [("f1", "010", "10", [])]
+        builder.commit(30, [builder.base_file(30, ROWS)], action="commit")
+        assert slices(tmp_path) == [("f1", "030", "30", [])]
+
     def test_as_of_before_what_a_clean_retained_is_refused(self, tmp_path: Path):
         builder = TableBuilder(tmp_path, table_type="COPY_ON_WRITE")
         builder.commit(10, [builder.base_file(10, ROWS)], action="commit")
