@@ -12,7 +12,7 @@ from hudi_model.reading import read_slice
 from hudi_model.readings import RELEASED, Readings
 from hudi_model.records import META_FIELDS, Schema, Value
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.retention import refuse_missing, refuse_unretained
+from hudi_model.retention import refuse_missing, refuse_missing_logs, refuse_unretained
 from hudi_model.schemas import META_SCHEMA, table_schema
 from hudi_model.slicing import optimized_slices, path_of, snapshot_slices
 from hudi_model.tables import OpenTable, Table, open_table
@@ -64,7 +64,7 @@ def read_snapshot(
     """
     opened = open_table(table)
     view = view_at(opened, None, readings)
-    return answer(view, sound_slices(view, snapshot_slices(view)), Selection(columns, filter, meta_columns))
+    return answer(view, sound_snapshot(view), Selection(columns, filter, meta_columns))
 
 
 def read_as_of(
@@ -83,7 +83,7 @@ def read_as_of(
     Clauses: TT-003, RD-010, RD-014.
     """
     view = view_as_of(open_table(table), instant, readings)
-    return answer(view, sound_slices(view, snapshot_slices(view)), Selection(columns, filter, meta_columns))
+    return answer(view, sound_snapshot(view), Selection(columns, filter, meta_columns))
 
 
 def read_optimized(
@@ -117,6 +117,18 @@ def view_as_of(opened: OpenTable, as_of: InstantTime | None, readings: Readings)
     read_time = query_instant(as_of)
     refuse_unretained(opened.timeline, read_time)
     return view_at(opened, read_time, readings)
+
+
+def sound_snapshot(view: View) -> tuple[FileSlice, ...]:
+    """The slices that a snapshot reads, all of whose files are there.
+
+    Raises: as `sound_slices`, and LOG_FILE_MISSING.
+
+    Clauses: RD-018.
+    """
+    slices = sound_slices(view, snapshot_slices(view))
+    refuse_missing_logs(view, slices)
+    return slices
 
 
 def sound_slices(view: View, slices: tuple[FileSlice, ...]) -> tuple[FileSlice, ...]:
@@ -216,7 +228,7 @@ def list_file_slices(
             "base_file": one.base_file.name if one.base_file else None,
             "log_files": [log.name for log in one.log_files],
         }
-        for one in sound_slices(view, snapshot_slices(view))
+        for one in sound_snapshot(view)
     ]
 
 

@@ -11,6 +11,7 @@ from hudi_model.timeline import (
     State,
     Timeline,
     commit_metadata,
+    completion_time,
     sound_content,
 )
 from hudi_model.views import View, replaced_groups, visible_commits
@@ -50,6 +51,49 @@ def refuse_missing(view: View, slices: tuple[FileSlice, ...]) -> None:
         if view.read_time is not None:
             detail = f"as of {view.read_time}: a clean deleted the base file"
             raise Rejection(Reason.RANGE_NOT_RETAINED, "RD-014", path, detail)
+
+
+def refuse_missing_logs(view: View, slices: tuple[FileSlice, ...]) -> None:
+    """Nothing, unless a slice to be read lacks a log file that a visible commit names.
+
+    Raises: LOG_FILE_MISSING; TIMELINE_FILE_CORRUPT, PATH_ESCAPES_TABLE.
+
+    Clauses: RD-018.
+    """
+    replaced = replaced_groups(view)
+    read_from = {(one.partition, one.file_id): one.base_instant for one in slices}
+    known = {path_of(log) for log in view.table.state.log_files} | removed_files(view.table.timeline)
+    for (group, path), time in named_logs(view).items():
+        belongs_to_slice = time >= read_from.get(group, "")
+        if belongs_to_slice and path not in known and group not in replaced:
+            raise Rejection(Reason.LOG_FILE_MISSING, "RD-018", path, "the timeline names it, storage lacks it")
+
+
+def named_logs(view: View) -> dict[tuple[GroupId, str], InstantTime]:
+    """The log files with rows that visible commits name, and the time that places each in a slice.
+
+    A version 6 log names its slice. [Modified in v8] The completion of its commit places it.
+
+    Raises: TIMELINE_FILE_CORRUPT, PATH_ESCAPES_TABLE.
+
+    Clauses: RD-005, RD-006, RD-018.
+    """
+    named: dict[tuple[GroupId, str], InstantTime] = {}
+    for one in visible_commits(view):
+        for stat in commit_metadata(one).write_stats:
+            path = inner_path(stat.path or "")
+            partition, _, name = path.rpartition("/")
+            if is_log_file(name):
+                own = InstantTime(name.split("_")[1].partition(".")[0])
+                by_name = view.configuration.rules.logs_name_their_slice
+                time = own if by_name else completion_time(view.timeline, one.requested)
+                named[(partition, stat.file_id), path] = time
+    return named
+
+
+def is_log_file(name: str) -> bool:
+    """Whether a name is that of a log file with rows: those of the change feed end in `.cdc`."""
+    return name.startswith(".") and ".log." in name and "_" in name and not name.endswith(".cdc")
 
 
 def newest_named(view: View) -> dict[GroupId, tuple[InstantTime, str]]:

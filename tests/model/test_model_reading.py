@@ -160,6 +160,24 @@ def test_a_base_file_that_the_timeline_names_and_storage_lacks_is_refused() -> N
     assert refusal(table([commit(1, first)], [])) is Reason.BASE_FILE_MISSING
 
 
+@pytest.mark.parametrize("version", [6, 9])
+def test_a_log_that_the_timeline_names_and_storage_lacks_is_refused(version: int) -> None:
+    first = base(1, ("a", 1, "x"))
+    second = log(1 if version == 6 else 2, data(2, ("a", 2, "y")))
+    timeline = [commit(1, first, version=version), commit(2, second, version=version)]
+    assert refusal(table(timeline, [first], properties(version))) is Reason.LOG_FILE_MISSING
+    assert read_optimized(table(timeline, [first], properties(version))).rows
+
+
+@pytest.mark.parametrize("version", [6, 9])
+def test_a_log_of_an_older_slice_may_be_gone(version: int) -> None:
+    first, third = base(1, ("a", 1, "x")), base(3, ("a", 2, "y"))
+    second = log(1 if version == 6 else 2, data(2, ("a", 2, "y")))
+    files = ((1, first), (2, second), (3, third))
+    timeline = [commit(number, file, version=version) for number, file in files]
+    assert len(read_snapshot(table(timeline, [first, third], properties(version))).rows) == 1
+
+
 def test_a_base_file_of_a_replaced_group_may_be_gone() -> None:
     old, new = base(1), base(2, ("a", 1, "x"), file_id="f2")
     replacing = commit(2, new, action="replacecommit", replaced=[(PARTITION, "f1")])

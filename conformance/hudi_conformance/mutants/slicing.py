@@ -159,6 +159,16 @@ def _missing_base_file_skipped(_: Function) -> Function:
 
 
 @mutant(
+    "missing-log-file-skipped",
+    "RD-018",
+    "A log file that storage lacks is left out.",
+    "retention.refuse_missing_logs",
+)
+def _missing_log_file_skipped(_: Function) -> Function:
+    return lambda _view, _slices: None
+
+
+@mutant(
     "cleaned-range-answered",
     "RD-014",
     "A time before the cleaned range is answered with what is left.",

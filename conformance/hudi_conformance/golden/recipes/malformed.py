@@ -177,6 +177,26 @@ def missing_base_file_6(table: GoldenTable) -> None:
     _refused(table, "rows are not lost silently", "RD-011", "missing-base-file-skipped")
 
 
+@golden("v9/bad_missing_log_file", "Storage lacks a log file that the timeline names", merge_on_read(9))
+def missing_log_file(table: GoldenTable) -> None:
+    """One log file of an update is gone; its group's other files are all there."""
+    written = _updates(table)
+    table.damage(harm.remove(data_path(written.log_files[0])))
+    _refused(table, "changes are not lost silently", "RD-018", "missing-log-file-skipped")
+    table.as_of(
+        second(1.7), "as-of-before", "the insert's files are all there", "RD-018 RD-010", "as-of-reads-everything"
+    )
+
+
+@golden("v6/bad_missing_log_file", "Storage lacks a log file that the timeline names", merge_on_read(6))
+def missing_log_file_6(table: GoldenTable) -> None:
+    """One log file of the update is gone."""
+    table.insert(second(1), fleet(10))
+    written = table.upsert(second(2), rides(20, ("r01", "r11")))
+    table.damage(harm.remove(data_path(written.log_files[0])))
+    _refused(table, "changes are not lost silently", "RD-018", "missing-log-file-skipped")
+
+
 @golden("v8/bad_base_file", "A base file whose footer is cut off", copy_on_write(8))
 def truncated_base_file(table: GoldenTable) -> None:
     """One base file of the second commit lost its last forty bytes."""
