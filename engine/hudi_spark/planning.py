@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 from hudi_adapter.reasons import Reason
@@ -18,6 +18,8 @@ from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schemas import META_SCHEMA
 from hudi_spark.snapshots import Snapshot, load_snapshot, snapshot_schema
 from hudi_spark.tasks import ReadContext, SliceTask
+
+OWN_PREFIX: Final = "_hoodie_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ def _context(storage: Storage, query: Query, snapshot: Snapshot) -> ReadContext:
 
 def _output(query: Query, columns: pa.Schema, schema: pa.Schema) -> tuple[str, ...]:
     """Clauses: MF-002."""
-    asked = columns.names if query.columns is None else list(query.columns)
+    asked = _usual_columns(query, columns) if query.columns is None else list(query.columns)
     meta = [name for name in META_FIELDS if query.meta_columns and name not in asked]
     for name in asked:
         if name not in schema.names:
@@ -99,6 +101,14 @@ def _output(query: Query, columns: pa.Schema, schema: pa.Schema) -> tuple[str, .
         if asked.count(name) > 1:
             raise HudiError(Reason.CONFIG_INVALID, "RD-012", f"column {name!r} is asked for twice")
     return (*meta, *asked)
+
+
+def _usual_columns(query: Query, columns: pa.Schema) -> list[str]:
+    """The columns of an answer that names none: whatever is Hudi's own by name stays out unless asked for.
+
+    Clauses: MF-002.
+    """
+    return [name for name in columns.names if query.meta_columns or not name.startswith(OWN_PREFIX)]
 
 
 def _rule(query: Query, snapshot: Snapshot, columns: pa.Schema) -> MergeRule:

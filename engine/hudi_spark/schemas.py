@@ -102,10 +102,12 @@ def concatenate(tables: Iterable[pa.Table], schema: pa.Schema) -> pa.Table:
 
 
 def _column(table: pa.Table, field: pa.Field, file: str) -> pa.ChunkedArray:
-    index = table.schema.get_field_index(field.name)
-    if index < 0:
+    indices = table.schema.get_all_field_indices(field.name)
+    if not indices:
         return pa.chunked_array([pa.nulls(table.num_rows, field.type)], field.type)
-    column = table.column(index)
+    if len(indices) > 1:
+        raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-004", f"column {field.name!r} stands in the file twice", file)
+    column = table.column(indices[0])
     if column.type == field.type:
         return column
     if not widens(column.type, field.type):
