@@ -25,8 +25,9 @@ format: env
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
 
-golden: env  ## rebuild the model-written golden tables and the index
+golden: env  ## rebuild the model-written golden tables, the index, the status page
 	$(CLI) golden build
+	$(RUN) -m hudi_conformance.report.status
 
 specs: env  ## TLC over every TLA+ module
 	$(CLI) specs

@@ -170,13 +170,22 @@ def chosen_schema(stored: Schema, schema: Schema, selection: Selection) -> Schem
     Clauses: MF-002.
     """
     known = {field.name: field for field in stored.fields}
-    asked = [field.name for field in schema.fields] if selection.columns is None else list(selection.columns)
+    usual = [field.name for field in schema.fields if selection.meta_columns or not is_own_column(field.name)]
+    asked = usual if selection.columns is None else list(selection.columns)
     for name in asked:
         if name not in known or asked.count(name) > 1:
             detail = f"column {name!r} is " + ("asked for twice" if name in known else "not in the table")
             raise Rejection(Reason.CONFIG_INVALID, "RD-012", "columns", detail)
     meta = [name for name in META_FIELDS if selection.meta_columns and name not in asked]
     return Schema(tuple(known[name] for name in (*meta, *asked)))
+
+
+def is_own_column(name: str) -> bool:
+    """Whether a column is Hudi's own by its name: the meta fields, and the flag of a soft delete.
+
+    Clauses: MF-002.
+    """
+    return name.startswith("_hoodie_")
 
 
 def warnings_of(found: FileSlice) -> tuple[Warning, ...]:

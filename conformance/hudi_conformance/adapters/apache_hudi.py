@@ -116,7 +116,7 @@ def _selected(frame: Any, params: Mapping[str, Any]) -> Any:
         frame = frame.where(spark_condition(frame, parse_filter(params["filter"])))
     columns = params.get("columns")
     with_meta = bool(params.get("meta_columns", False))
-    names = [name for name in frame.columns if with_meta or name not in hudi_views.META_FIELDS]
+    names = [name for name in frame.columns if with_meta or not name.startswith("_hoodie_")]
     if columns is not None:
         asked = [name for name in names if name in hudi_views.META_FIELDS] + list(columns)
         names = list(dict.fromkeys(asked))

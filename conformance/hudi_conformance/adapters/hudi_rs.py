@@ -124,9 +124,11 @@ def _read(request: Request, bounds: Mapping[str, str], options: Mapping[str, str
 def selected(rows: pa.Table, params: Mapping[str, Any]) -> pa.Table:
     """The columns that a request asks for: without meta fields unless it wants them."""
     with_meta = bool(params.get("meta_columns", False))
-    names = [name for name in rows.column_names if with_meta or name not in META_FIELDS]
-    if params.get("columns") is not None:
-        names = [name for name in names if name in META_FIELDS or name in params["columns"]]
+    asked = params.get("columns")
+    names = [name for name in rows.column_names if with_meta or not name.startswith("_hoodie_")]
+    if asked is not None:
+        meta = [name for name in names if name in META_FIELDS and name not in asked]
+        names = [*meta, *(name for name in rows.column_names if name in asked)]
     return rows.select(names)
 
 
