@@ -13,6 +13,7 @@ JOB = Path(__file__).parent / "local_cluster_job.py"
 
 
 @pytest.mark.spark
+@pytest.mark.timeout(900)  # three JVMs on two cores: minutes where the machine is busy
 def test_two_hundred_slices_are_two_hundred_tasks_on_two_executors(tmp_path: Path):
     builder = TableBuilder(tmp_path)
     stats = [builder.base_file(10, [row(f"k{n}", 1)], group=f"f{n}") for n in range(SLICES)]
