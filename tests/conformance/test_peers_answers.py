@@ -51,7 +51,8 @@ def test_hudi_rs_refuses_a_folder_that_is_no_table(tmp_path: Path):
 
 def test_hudi_rs_leaves_meta_columns_out_unless_asked():
     rows = pa.table({"_hoodie_record_key": ["a"], "_hoodie_is_deleted": [None], "id": ["a"]})
-    assert hudi_rs.selected(rows, {}).column_names == ["_hoodie_is_deleted", "id"]
+    assert hudi_rs.selected(rows, {}).column_names == ["id"]
+    assert hudi_rs.selected(rows, {"columns": ["_hoodie_is_deleted"]}).column_names == ["_hoodie_is_deleted"]
     assert hudi_rs.selected(rows, {"meta_columns": True}).column_names == rows.column_names
     assert hudi_rs.selected(rows, {"columns": ["id"]}).column_names == ["id"]
 
