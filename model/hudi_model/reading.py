@@ -1,16 +1,24 @@
 """The rows of one file slice: its base file's rows, merged with the blocks of its logs."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hudi_model.blocks import Change, effective_blocks
 from hudi_model.configuration import Configuration
 from hudi_model.files import DataBlock, FileSlice
 from hudi_model.keys import key_of, stored_key
 from hudi_model.merge_modes import MergeRule, merge_rule
-from hudi_model.merging import Version, merge_slice, version_of_delete, version_of_record, version_of_row
+from hudi_model.merging import (
+    Version,
+    is_without_ordering,
+    merge_slice,
+    version_of_delete,
+    version_of_record,
+    version_of_row,
+)
 from hudi_model.records import Delete, Record, Schema, sound_deletes, sound_records
 from hudi_model.rejection import Unsupported
-from hudi_model.schemas import conform
+from hudi_model.schemas import conform, logical_of_physical
 from hudi_model.slicing import path_of
 from hudi_model.time import InstantTime
 from hudi_model.timeline import is_committed
@@ -75,7 +83,8 @@ def block_versions(configuration: Configuration, block: Change, schema: Schema, 
     where = f"log block of {block.instant}"
     if not isinstance(block, DataBlock):
         for delete in sound_deletes(block.deletes):
-            yield version_of_delete(with_stored_key(delete, configuration), rule)
+            known = with_logical_ordering(with_stored_key(delete, configuration), schema, rule)
+            yield version_of_delete(known, rule)
         return
     if block.partial:
         raise Unsupported("partial-update")
@@ -92,3 +101,20 @@ def with_stored_key(delete: Delete, configuration: Configuration) -> Delete:
     Clauses: DM-002.
     """
     return Delete(stored_key(delete.key, configuration), delete.partition, delete.ordering, delete.zero_is_value)
+
+
+def with_logical_ordering(delete: Delete, schema: Schema, rule: MergeRule) -> Delete:
+    """A tombstone whose ordering values are of the kind of the columns they come from.
+
+    Writers may store an instant or a date as its plain number.
+
+    Clauses: LF-017, MG-006.
+    """
+    values = delete.ordering if isinstance(delete.ordering, tuple) else (delete.ordering,)
+    if is_without_ordering(delete) or len(values) != len(rule.ordering):
+        return delete
+    types = {field.name: field.type for field in schema.fields}
+    logical = tuple(
+        logical_of_physical(value, types.get(name, "")) for name, value in zip(rule.ordering, values, strict=True)
+    )
+    return replace(delete, ordering=logical if isinstance(delete.ordering, tuple) else logical[0])

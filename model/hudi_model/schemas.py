@@ -1,5 +1,6 @@
 """The table's columns, and stored rows brought to them."""
 
+import datetime as dt
 from collections.abc import Iterable
 
 from hudi_model.records import META_FIELDS, Field, Record, Schema, Value
@@ -14,6 +15,8 @@ HIDDEN = frozenset({*META_FIELDS, "_hoodie_operation"})
 
 KEEPS_SCHEMA = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"})
 """Operations that rewrite rows; the schema they carry is the one they were planned with."""
+
+EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - local timestamps have no zone, and instants get theirs
 
 
 def table_schema(view: View) -> Schema:
@@ -94,3 +97,22 @@ def promote(value: Value, field: Field, where: str) -> Value:
         detail = f"column {field.name!r} holds {value!r}, the table has {field.type}"
         raise Rejection(Reason.SCHEMA_INCOMPATIBLE, "DM-004", where, detail)
     return value
+
+
+def logical_of_physical(value: Value, kind: str) -> Value:
+    """The instant, local timestamp or date for which a plain number stands in a column of this type.
+
+    A number beyond what the type holds, and every other value, stays as it is.
+
+    Clauses: LF-017, MG-006.
+    """
+    unit = {"date": "days", "millis": "milliseconds", "micros": "microseconds"}.get(kind.rpartition("-")[2])
+    if unit is None or kind.startswith("time-") or not isinstance(value, int) or isinstance(value, bool):
+        return value
+    try:
+        moment = EPOCH + dt.timedelta(**{unit: value})
+    except OverflowError:
+        return value
+    if kind == "date":
+        return moment.date()
+    return moment if kind.startswith("local-") else moment.replace(tzinfo=dt.UTC)

@@ -1,11 +1,15 @@
+import datetime as dt
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from hudi_model.files import BaseFile, CorruptBlock, DataBlock, LogFile
+from hudi_model.merge_modes import MergeMode, MergeRule
+from hudi_model.merging import merge, version_of_delete, version_of_row
 from hudi_model.queries import list_file_slices, list_timeline, read_as_of, read_optimized, read_snapshot, table_info
+from hudi_model.reading import with_logical_ordering
 from hudi_model.readings import RELEASED, TEXT
-from hudi_model.records import META_FIELDS, Delete, Field, Schema, UnsupportedContent
+from hudi_model.records import META_FIELDS, Delete, Field, Record, Schema, UnsupportedContent
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
@@ -115,6 +119,28 @@ def test_a_log_only_slice_is_read_and_has_no_row_read_optimized() -> None:
     state = table([commit(1, only)], [only])
     assert rows(read_snapshot(state)) == [("a", 1, "x")]
     assert rows(read_optimized(state)) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "number"),
+    [
+        ("timestamp-micros", dt.datetime(1970, 1, 1, 0, 0, 9, tzinfo=dt.UTC), 9_000_000),
+        ("timestamp-millis", dt.datetime(1970, 1, 1, 0, 0, 9, tzinfo=dt.UTC), 9_000),
+        ("local-timestamp-micros", dt.datetime(1970, 1, 1, 0, 0, 9), 9_000_000),  # noqa: DTZ001 - it has no zone
+        ("date", dt.date(1970, 1, 10), 9),
+        ("int64", 9, 9),
+    ],
+)
+def test_a_delete_may_hold_an_instant_or_a_date_as_its_plain_number(kind: str, value: Any, number: int) -> None:
+    rule = MergeRule(MergeMode.EVENT_TIME_ORDERING, ("ts",))
+    schema = Schema((Field("ts", kind),))
+    row = version_of_row(Record({"ts": value}), "a", rule)
+
+    def stays(ordering: int) -> bool:
+        delete = with_logical_ordering(Delete("a", None, ordering, zero_is_value=True), schema, rule)
+        return not merge(rule, row, version_of_delete(delete, rule)).is_delete
+
+    assert [stays(number - 1), stays(number), stays(number + 1)] == [True, False, False]
 
 
 def test_a_torn_block_warns_with_file_and_offset_and_the_rest_is_read() -> None:
