@@ -11,6 +11,7 @@ from hudi_format.schemas import META_FIELDS, OPERATION_FIELD, arrow_schema
 from hudi_spark.commits import Commit
 from hudi_spark.configuration import PROPERTIES_FILE, TableConfiguration
 from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.promotions import promoted
 
 SCHEMA_KEY: Final = "schema"
 EVOLUTION_KEY: Final = "latest_schema"
@@ -110,6 +111,9 @@ def _column(table: pa.Table, field: pa.Field, file: str) -> pa.ChunkedArray:
     column = table.column(indices[0])
     if column.type == field.type:
         return column
+    number = promoted(column, field.type)
+    if number is not None:
+        return number
     if not widens(column.type, field.type):
         raise _incompatible(field, column.type, file)
     try:
