@@ -83,16 +83,21 @@ def conform_record(record: Record, schema: Schema, where: str) -> Record:
 
 
 def promote(value: Value, field: Field, where: str) -> Value:
-    """A stored value in the table's type: an integer may stand where the table has grown to a float.
+    """A stored value in the table's type: an integer may stand where the table has grown to a float or to text.
 
-    Raises: SCHEMA_INCOMPATIBLE where the table's type cannot hold the value.
+    Raises: SCHEMA_INCOMPATIBLE where the table's type cannot hold the value; unsupported `schema-evolution` for a float
+    where the table has text, since its digits depend on the width in which it was stored.
 
     Clauses: DM-004.
     """
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if is_number and field.type in ("float32", "float64"):
         return float(value)  # type: ignore[arg-type]
-    wrong = (is_number and field.type == "string") or (isinstance(value, float) and field.type in ("int32", "int64"))
+    if is_number and field.type == "string":
+        if isinstance(value, float):
+            raise Unsupported("schema-evolution")
+        return str(value)
+    wrong = isinstance(value, float) and field.type in ("int32", "int64")
     if wrong or (isinstance(value, str) and field.type in ("int32", "int64", "float32", "float64", "boolean")):
         detail = f"column {field.name!r} holds {value!r}, the table has {field.type}"
         raise Rejection(Reason.SCHEMA_INCOMPATIBLE, "DM-004", where, detail)

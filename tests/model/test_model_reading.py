@@ -11,6 +11,7 @@ from hudi_model.reading import with_logical_ordering
 from hudi_model.readings import RELEASED, TEXT
 from hudi_model.records import META_FIELDS, Delete, Field, Record, Schema, UnsupportedContent
 from hudi_model.rejection import Reason, Rejection, Unsupported
+from hudi_model.schemas import promote
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
 from hudi_model.timeline import CleanMetadata, RollbackMetadata
@@ -262,6 +263,13 @@ def test_a_column_that_a_file_lacks_reads_as_null_and_a_dropped_one_is_gone() ->
 def test_a_value_that_the_tables_type_cannot_hold_is_refused() -> None:
     narrow = Schema((Field("id", "int64"),))
     assert refusal(table([commit(1, base(1), schema=narrow)], [base(1, ("a", 1, "x"))])) is Reason.SCHEMA_INCOMPATIBLE
+
+
+def test_an_integer_reads_as_its_digits_once_the_column_is_text() -> None:
+    text = Field("ts", "string")
+    assert (promote(-7, text, "a file"), promote(None, text, "a file")) == ("-7", None)
+    with pytest.raises(Unsupported, match="schema-evolution"):
+        promote(0.1, text, "a file")
 
 
 def test_the_schema_is_that_of_the_newest_commit_that_has_one_and_of_no_later_service() -> None:
