@@ -1,6 +1,7 @@
 """What log blocks hold.
 
 Avro data   int32 version, int32 count, then per record int32 length, Avro binary
+HFile data  a whole HFile, see log_hfiles
 command     nothing; the header says all
 Parquet     a whole Parquet file
 """
@@ -19,6 +20,7 @@ from hudi_format.avro_schemas import raw_reading_schema, reading_schema, record_
 from hudi_format.errors import DECODING_ERRORS, FormatError, Reason, UnsupportedFormat, refusing
 from hudi_format.log_blocks import BlockType, HeaderKey, RawBlock, encode_block
 from hudi_format.log_deletes import DeleteRecord, decode_deletes, encode_deletes
+from hudi_format.log_hfiles import decode_hfile_records
 from hudi_format.parquet_bytes import read_parquet
 from hudi_format.schemas import arrow_schema
 
@@ -44,7 +46,7 @@ class RollbackCommand:
 
 
 def decode_avro_records(block: RawBlock, file: str) -> list[dict[str, Any]]:
-    """The records of an Avro data block as Python values, read by the schema in the block's header.
+    """The records of an Avro or HFile data block as Python values, read by the schema in the block's header.
 
     Raises:
         FormatError: LOG_CONTENT_CORRUPT when the content does not decode; LIMIT_EXCEEDED for an unbounded schema.
@@ -60,7 +62,7 @@ def decode_avro_records(block: RawBlock, file: str) -> list[dict[str, Any]]:
 
 
 def decode_avro_arrow(block: RawBlock, file: str) -> pa.Table:
-    """The records of an Avro data block as an Arrow table with the types of the writer schema.
+    """The records of an Avro or HFile data block as an Arrow table with the types of the writer schema.
 
     Raises:
         FormatError: LOG_CONTENT_CORRUPT when the content does not decode; LIMIT_EXCEEDED for an unbounded schema.
@@ -98,7 +100,7 @@ def decode_arrow(block: RawBlock, file: str) -> pa.Table:
 
     Raises:
         FormatError: LOG_CONTENT_CORRUPT when the content does not decode.
-        UnsupportedFormat: log-hfile, log-cdc.
+        UnsupportedFormat: log-cdc; log-hfile for an HFile of another version or packing.
 
     """
     if block.type is BlockType.PARQUET_DATA:
@@ -189,11 +191,9 @@ def rollback_block(instant: str, target: str) -> bytes:
 
 
 def _block_schema(block: RawBlock, file: str) -> dict[str, Any]:
-    if block.type is BlockType.HFILE_DATA:
-        raise UnsupportedFormat("log-hfile", file)
     if block.type is BlockType.CDC_DATA:
         raise UnsupportedFormat("log-cdc", file)
-    if block.type is not BlockType.AVRO_DATA:
+    if block.type not in (BlockType.AVRO_DATA, BlockType.HFILE_DATA):
         raise _corrupt("LF-007", file, block.offset, f"a block of type {block.type.name} holds no Avro records")
     text = block.header.get(HeaderKey.SCHEMA)
     if text is None:
@@ -206,6 +206,12 @@ def _refusing_schema(file: str) -> AbstractContextManager[None]:
 
 
 def _decode(block: RawBlock, schema: Any, file: str) -> list[Any]:
+    if block.type is BlockType.HFILE_DATA:
+        return decode_hfile_records(block, schema, file)
+    return _decode_avro(block, schema, file)
+
+
+def _decode_avro(block: RawBlock, schema: Any, file: str) -> list[Any]:
     count = _record_count(block, file)
     content, stream = block.content, io.BytesIO(block.content)
     position = _HEAD.size

@@ -22,6 +22,7 @@ from hudi_format.log_content import (
     rollback_block,
 )
 from hudi_format.log_deletes import DeleteRecord
+from hudi_format.log_hfiles import hfile_block
 from hudi_format.properties import check_checksum, parse_properties, serialise_properties
 from hudi_format.schemas import arrow_schema
 from hudi_format.storage import LocalStorage
@@ -47,6 +48,7 @@ RECORD = {"id": "a", "n": [1, 2], "d": None, "t": None, "day": None, "m": {"x": 
 LOG = data_block("20250101000000000", [RECORD] * 3, SCHEMA)
 DELETE = delete_block("20250101000000001", [DeleteRecord("k", "p"), DeleteRecord("k", "p", ("a", 1))])
 PARQUET = write_base_file(pa.table({"_hoodie_record_key": ["a", "b"], "n": [1, None]}), SCHEMA)
+HFILE_BLOCK = hfile_block("20250101000000002", [RECORD], SCHEMA, key_field="id")
 PARQUET_BLOCK = encode_block(BlockType.PARQUET_DATA, {}, PARQUET)
 PROPERTIES = serialise_properties({"hoodie.table.name": "süd", "hoodie.table.checksum": "1"}, ["x"])
 CONTAINERS = [serialise_avro(COMMIT, replace=True), plans.serialise_clean_metadata(plans.CleanMetadata("1"))]
@@ -88,7 +90,7 @@ def test_containers_and_plans(data: bytes):
 
 
 @THOROUGH
-@given(damaged(LOG + DELETE + rollback_block("2", "1") + LOG, LOG, DELETE, PARQUET_BLOCK))
+@given(damaged(LOG + DELETE + rollback_block("2", "1") + LOG, LOG, DELETE, PARQUET_BLOCK, HFILE_BLOCK))
 def test_log_files(data: bytes):
     for block in answers(read_blocks, data, "f") or ():
         if isinstance(block, RawBlock):
@@ -109,6 +111,15 @@ def test_content_of_whole_blocks(content: bytes, kind: Any, with_schema: bool):
 @given(damaged(read_blocks(LOG, "f")[0].content))
 def test_avro_content(content: bytes):
     (block,) = read_blocks(encode_block(BlockType.AVRO_DATA, read_blocks(LOG, "f")[0].header, content), "f")
+    answers(decode_records, block, "f")
+    answers(decode_arrow, block, "f")
+
+
+@THOROUGH
+@given(damaged(read_blocks(HFILE_BLOCK, "f")[0].content))
+def test_hfile_content(content: bytes):
+    header = read_blocks(HFILE_BLOCK, "f")[0].header
+    (block,) = read_blocks(encode_block(BlockType.HFILE_DATA, header, content), "f")
     answers(decode_records, block, "f")
     answers(decode_arrow, block, "f")
 

@@ -10,8 +10,17 @@ from hudi_format.avro_files import read_container
 from hudi_format.base_files import BLOOM_FILTER_KEY, BLOOM_TYPE_KEY, base_file_footer, read_base_file
 from hudi_format.bloom_filters import build_bloom_filter, decode_bloom_filter, encode_bloom_filter
 from hudi_format.commit_metadata import parse_commit_metadata, serialise_avro, serialise_json
+from hudi_format.hfile import HFile, open_hfile
+from hudi_format.hfile_blocks import Origin
+from hudi_format.hfile_writer import write_hfile
 from hudi_format.log_blocks import BlockType, CorruptBlock, HeaderKey, RawBlock, encode_block, read_blocks
-from hudi_format.log_content import decode_avro_arrow, decode_avro_records, decode_command, encode_avro_records
+from hudi_format.log_content import (
+    decode_avro_arrow,
+    decode_avro_records,
+    decode_command,
+    decode_records,
+    encode_avro_records,
+)
 from hudi_format.log_deletes import decode_deletes, encode_deletes
 from hudi_format.names import (
     BaseFileName,
@@ -146,3 +155,62 @@ def _check_block(block: RawBlock, path: str) -> None:
         assert encode_deletes(decode_deletes(block, path)) == block.content
     elif block.type is BlockType.COMMAND:
         assert decode_command(block, path).target
+
+
+def files_below(pattern: str) -> list[Path]:
+    return sorted(path for base in BASES for path in base.glob(pattern))
+
+
+def hfile_blocks(path: Path) -> list[RawBlock]:
+    blocks = read_blocks(path.read_bytes(), path.name)
+    return [block for block in blocks if isinstance(block, RawBlock) and block.type is BlockType.HFILE_DATA]
+
+
+def opened_hfile(data: bytes, path: Path, block: RawBlock | None = None) -> tuple[str, HFile, RawBlock | None]:
+    return path.name, open_hfile(data, Origin(path.name)), block
+
+
+LOGS = files_below(".hoodie/metadata/**/.*.log.*")
+# Every HFile in the corpus: base files, and the blocks of logs.
+HFILES = [opened_hfile(path.read_bytes(), path) for path in files_below(".hoodie/**/*.hfile")]
+HFILES += [opened_hfile(block.content, path, block) for path in LOGS for block in hfile_blocks(path)]
+each_hfile = pytest.mark.parametrize(
+    ("name", "opened", "block"), HFILES, ids=[f"{index}-{name}" for index, (name, _, _) in enumerate(HFILES)]
+)
+
+
+def test_the_corpus_holds_hfiles_of_both_kinds():
+    assert {block is None for _, _, block in HFILES} == {True, False}
+
+
+@each_hfile
+def test_hfiles_are_read_whole_and_by_key(name: str, opened: HFile, block: RawBlock | None):
+    entries = list(opened.entries())
+    assert len(entries) == opened.trailer.entry_count
+    assert [opened.lookup(key) for key, _ in entries] == [value for _, value in entries]
+    assert opened.lookup(b"\xff") is None
+    assert (opened.meta_block("bloomFilter") is None) == (block is not None), name
+
+
+@each_hfile
+def test_hfiles_are_written_back_with_the_same_content(name: str, opened: HFile, block: RawBlock | None):
+    """Gzip's level, the time of creation and the order of names are the writer's own; the rest is the same."""
+    entries = list(opened.entries())
+    metas = {} if block else {"bloomFilter": opened.meta_block("bloomFilter") or b""}
+    again = open_hfile(write_hfile(entries, opened.info, metas), Origin(name))
+    assert list(again.entries()) == entries
+    assert again.rows == opened.rows
+    assert {key: value for key, value in again.info.items() if "CREATE" not in key} == {
+        key: value for key, value in opened.info.items() if "CREATE" not in key
+    }
+    assert (again.trailer.unpacked_bytes, again.meta_block("bloomFilter")) == (
+        opened.trailer.unpacked_bytes,
+        opened.meta_block("bloomFilter"),
+    )
+
+
+@pytest.mark.parametrize("block", [block for _, _, block in HFILES if block is not None])
+def test_the_records_of_metadata_logs_have_the_keys_of_their_hfiles(block: RawBlock):
+    """On disk the field is empty; the HFile holds the key."""
+    keys = [key.decode() for key, _ in open_hfile(block.content, Origin("f")).entries()]
+    assert [record["key"] for record in decode_records(block, "f")] == keys
