@@ -44,6 +44,7 @@ FEATURES = (
     "log-rollback",
     "log-corrupt",
     "log-parquet",
+    "log-hfile",
     "log-compaction",
     "base-parquet",
     "merge-commit-time",

@@ -44,7 +44,7 @@ def decode_log_records(blocks: Sequence[LocatedBlock], schema: pa.Schema, keys: 
 
     Raises:
         FormatError: LOG_CONTENT_CORRUPT when a block's content does not decode.
-        UnsupportedFormat: log-hfile, log-delete-kryo.
+        UnsupportedFormat: log-cdc, log-delete-kryo; log-hfile for an HFile of another version or packing.
         HudiError: SCHEMA_INCOMPATIBLE, KEY_MISSING.
 
     Clauses: LF-007, LF-008, LF-013, DM-004.

@@ -1,6 +1,7 @@
 """Whole tables through `read_arrow`."""
 
 import io
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -247,11 +248,11 @@ def test_custom_merging_is_refused_only_where_logs_are_merged(tmp_path: Path):
 
 def test_what_is_not_built_is_said_and_not_guessed(tmp_path: Path):
     builder = merge_on_read(tmp_path)
-    block = encode_block(BlockType.HFILE_DATA, {HeaderKey.INSTANT_TIME: tick(50)}, b"")
+    block = encode_block(BlockType.DELETE, {HeaderKey.INSTANT_TIME: tick(50)}, struct.pack(">ii", 2, 0))
     builder.commit(50, [builder.log_file(50, [block])])
     with pytest.raises(UnsupportedFeature) as caught:
         read_arrow(tmp_path)
-    assert caught.value.feature == "log-hfile"
+    assert caught.value.feature == "log-delete-kryo"
 
 
 def test_a_table_without_commits_has_the_columns_of_its_creation(tmp_path: Path):

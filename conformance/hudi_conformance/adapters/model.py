@@ -36,6 +36,7 @@ FEATURES = (
     "log-rollback",
     "log-corrupt",
     "log-parquet",
+    "log-hfile",
     "log-compaction",
     "base-parquet",
     "merge-commit-time",
