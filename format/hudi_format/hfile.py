@@ -28,6 +28,7 @@ KEY_VALUE_VERSION_KEY: Final = "KEY_VALUE_VERSION"
 MAXIMUM_INDEX_LEVELS: Final = 8
 MAXIMUM_UNPACKED_BYTES: Final = 16 * 1024**3
 
+_TAGS_KEY: Final = "hfile.MAX_TAGS_LEN"
 _WITH_MVCC = struct.pack(">i", 1)
 
 
@@ -88,8 +89,9 @@ class HFile:
                 return next(
                     (value for row, value in self._entries_of(self._data_block(entries[place])) if row == key), None
                 )
-            entries = self._inner(entries[place], level)
-            rows = _rows(entries, self.origin)
+            parent = entries[place]
+            entries = self._inner(parent, level)
+            rows = _rows(entries, parent.offset, self.origin)
         return None
 
     def meta_block(self, name: str) -> bytes | None:
@@ -160,7 +162,7 @@ def open_hfile(data: bytes, origin: Origin) -> HFile:
     Raises:
         FormatError: the origin's reason when trailer, file info or root index do not decode; LIMIT_EXCEEDED for
             sizes out of all bounds.
-        UnsupportedFormat: another major version, or a packing that is neither gzip nor none.
+        UnsupportedFormat: another major version, a packing that is neither gzip nor none, or entries with tags.
 
     Clauses: BF-004.
 
@@ -170,9 +172,11 @@ def open_hfile(data: bytes, origin: Origin) -> HFile:
         raise origin.corrupt(len(data) - TRAILER_BYTES, f"the index has {trailer.index_levels} levels")
     info_block = _typed_block(data, trailer.file_info_offset, FILE_INFO_MAGIC, trailer, origin)
     info = parse_file_info(info_block.content, info_block.offset, origin)
+    if _TAGS_KEY in info:
+        raise origin.unsupported()
     root = _typed_block(data, trailer.root_index_offset, ROOT_INDEX_MAGIC, trailer, origin)
     index = root_entries(root, trailer.data_index_count, origin, exact=trailer.index_levels <= 1)
-    return HFile(data, origin, trailer, info, index, _rows(index, origin))
+    return HFile(data, origin, trailer, info, index, _rows(index, root.offset, origin))
 
 
 def _typed_block(data: bytes, offset: int, magic: bytes, trailer: Trailer, origin: Origin) -> HFileBlock:
@@ -182,5 +186,5 @@ def _typed_block(data: bytes, offset: int, magic: bytes, trailer: Trailer, origi
     return block
 
 
-def _rows(entries: tuple[IndexEntry, ...], origin: Origin) -> tuple[bytes, ...]:
-    return tuple(row_of_key(entry.key, entry.offset, origin) for entry in entries)
+def _rows(entries: tuple[IndexEntry, ...], offset: int, origin: Origin) -> tuple[bytes, ...]:
+    return tuple(row_of_key(entry.key, offset, origin) for entry in entries)

@@ -194,8 +194,15 @@ def trailer_of(**changes: Any) -> bytes:
     return encode_trailer(Trailer(**{**values, "index_levels": 1, "codec": Codec.NONE, **changes}))
 
 
-@pytest.mark.parametrize("data", [trailer_of(codec=4), trailer_of()[:-1] + b"\2"])
-def test_another_packing_or_version_is_legal_and_not_built(data: bytes):
+@pytest.mark.parametrize(
+    "data",
+    [
+        trailer_of(codec=4),
+        trailer_of()[:-1] + b"\2",
+        write_hfile([(b"a", b"")], {"hfile.MAX_TAGS_LEN": b"\0\0\0\1"}),
+    ],
+)
+def test_another_packing_or_version_or_tags_are_legal_and_not_built(data: bytes):
     with pytest.raises(UnsupportedFormat) as caught:
         read(data)
     assert caught.value.feature == "base-hfile"
