@@ -41,7 +41,8 @@ def winning_versions(versions: pa.Table, rule: MergeRule) -> pa.Table:
 def merge(base: pa.Table, records: LogRecords, keys: KeyRule, rule: MergeRule) -> pa.Table:
     """Base rows that no version beats, then the winning versions that are no deletes.
 
-    `base` and `records.rows` have the same columns.
+    `base` and `records.rows` have the same columns. Where a base file holds a key twice, each of its rows meets the
+    version on its own, so that both stay, go, or are replaced.
 
     Clauses: DM-001, MG-002, MG-003, MG-004, RD-017.
     """
@@ -49,10 +50,11 @@ def merge(base: pa.Table, records: LogRecords, keys: KeyRule, rule: MergeRule) -
     positions = pc.index_in(keys.keys(base), value_set=winners.column("key").combine_chunks())
     beaten = _base_wins(base, winners, positions, rule)
     kept = base.filter(pc.or_(pc.is_null(positions), beaten))
-    numbers = pa.array(range(winners.num_rows), pa.int32())
-    lost = pc.is_in(numbers, value_set=pc.filter(positions, beaten).combine_chunks())
-    alive = pc.and_(pc.invert(winners.column("deleted")), pc.invert(lost))
-    return pa.concat_tables([kept, records.rows.take(winners.filter(alive).column("row"))])
+    numbers = pa.chunked_array([pa.array(range(winners.num_rows), pa.int32())])
+    alone = numbers.filter(pc.invert(pc.is_in(numbers, value_set=_one_chunk(positions))))
+    replacing = positions.filter(pc.and_(pc.is_valid(positions), pc.invert(beaten)))
+    won = winners.take(pa.chunked_array([*replacing.chunks, *alone.chunks], pa.int32()))
+    return pa.concat_tables([kept, records.rows.take(won.filter(pc.invert(won.column("deleted"))).column("row"))])
 
 
 def _from_last_natural(numbered: pa.Table) -> pa.Table:

@@ -157,15 +157,16 @@ def merge_slice(
 
     As released the changes compete among themselves first, and the winner meets the base row.
     In the text's order each change meets what the ones before it left: a delete stays done.
+    Where a base file holds a key twice, each of its rows meets the changes on its own.
 
     Clauses: DM-001, MG-012, MG-013, RD-017.
     """
     base, changed = tuple(rows), tuple(changes)
+    winners = fold(rule, changed)
     if readings.delete_without_ordering is Reading.TEXT:
-        winners = fold(rule, changed, {row.key: row for row in base})
+        of_key = {key: [change for change in changed if change.key == key] for key in winners}
+        left = [fold(rule, of_key.get(row.key, ()), {row.key: row})[row.key] for row in base]
     else:
-        winners = fold(rule, fold(rule, changed).values(), {row.key: row for row in base})
-    touched = {change.key for change in changed}
-    untouched = tuple(row.record for row in base if row.key not in touched)
-    won = (winners[key].record for key in sorted(touched))
-    return tuple(record for record in (*untouched, *won) if record is not None)
+        left = [merge(rule, row, winners[row.key]) if row.key in winners else row for row in base]
+    added = [winners[key] for key in sorted(winners.keys() - {row.key for row in base})]
+    return tuple(version.record for version in (*left, *added) if version.record is not None)

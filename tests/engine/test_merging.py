@@ -95,6 +95,20 @@ def test_the_kernel_answers_what_the_rule_says_one_by_one(rule: MergeRule, base:
     assert kernel(base, log, rule) == loop(base, log, rule)
 
 
+@pytest.mark.parametrize(
+    ("newer", "left"),
+    [
+        (Version("a", 4, "log"), [("a", 4, "log"), ("a", 5, "high")]),
+        (Version("a", 9, "log"), [("a", 9, "log"), ("a", 9, "log")]),
+        (Version("a", 4, None, in_block="delete"), [("a", 5, "high")]),
+        (Version("a", None, None, in_block="delete"), []),
+        (Version("b", 4, "log"), [("a", 3, "low"), ("a", 5, "high"), ("b", 4, "log")]),
+    ],
+)
+def test_rows_of_one_key_in_a_base_file_meet_the_version_each_on_its_own(newer: Version, left: list[tuple]):
+    assert kernel([Version("a", 3, "low"), Version("a", 5, "high")], [newer], EVENT) == left
+
+
 def test_a_tie_goes_to_the_newer():
     assert kernel([Version("a", 5, "base")], [Version("a", 5, "log")], EVENT) == [("a", 5, "log")]
 

@@ -16,7 +16,7 @@ from hudi_model.merging import (
     version_of_record,
     version_of_row,
 )
-from hudi_model.readings import RELEASED, TEXT
+from hudi_model.readings import RELEASED, TEXT, Readings
 from hudi_model.records import Delete, Record
 from hypothesis import given
 from hypothesis import strategies as st
@@ -176,6 +176,15 @@ def test_as_released_a_deleted_base_row_comes_back_over_a_low_reinsert_and_in_th
     changes = [delete("a"), version("a", 5, "again")]
     assert values(merge_slice(EVENT, base, changes, RELEASED)) == ["base"]
     assert values(merge_slice(EVENT, base, changes, TEXT)) == ["again"]
+
+
+@pytest.mark.parametrize("readings", [RELEASED, TEXT])
+def test_rows_of_one_key_in_a_base_file_meet_the_changes_each_on_its_own(readings: Readings) -> None:
+    base = [version_of_row(row("a", ts, value), "a", EVENT) for ts, value in ((3, "low"), (5, "high"))]
+    assert values(merge_slice(EVENT, base, [version("a", 4, "log")], readings)) == ["high", "log"]
+    assert values(merge_slice(EVENT, base, [version("a", 9, "log")], readings)) == ["log", "log"]
+    assert values(merge_slice(EVENT, base, [delete("a", 4)], readings)) == ["high"]
+    assert values(merge_slice(EVENT, base, [delete("a")], readings)) == []
 
 
 @given(BASES, ANY_CHANGES)
