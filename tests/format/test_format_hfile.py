@@ -42,6 +42,7 @@ def read(data: bytes, origin: Origin = ORIGIN):
     return open_hfile(data, origin)
 
 
+@settings(deadline=None)
 @given(ENTRIES, PACKED, CHECKED, st.integers(1, 200), st.dictionaries(st.text(max_size=4), st.binary(max_size=9)))
 @example([(bytes(128), b""), (bytes(32767), b"")], Codec.NONE, Checksum.CRC32C, 1, {})
 def test_what_is_written_is_read_whole_and_by_key(
@@ -57,6 +58,7 @@ def test_what_is_written_is_read_whole_and_by_key(
     assert write_hfile(entries, info, metas, codec=codec, checksum=checksum, block_bytes=block_bytes) == data
 
 
+@settings(deadline=None)
 @given(ENTRIES, st.binary(max_size=200), st.integers(1, 200))
 def test_a_key_that_is_not_there_is_not_found(entries: Any, key: bytes, block_bytes: int):
     assert read(write_hfile(entries, block_bytes=block_bytes)).lookup(key) == dict(entries).get(key)
@@ -155,6 +157,7 @@ def test_an_index_that_goes_round_is_refused():
 
 
 @pytest.mark.parametrize("checksum", [Checksum.CRC32, Checksum.CRC32C])
+@settings(deadline=None)
 @given(at=st.integers(0, 10**9), flip=st.integers(1, 255))
 def test_a_changed_byte_of_a_checked_block_is_seen(checksum: Checksum, at: int, flip: int):
     """A block of more than one stretch, so that each stretch is seen to be checked."""
