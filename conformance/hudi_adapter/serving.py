@@ -65,10 +65,15 @@ def _serve(adapter: Adapter, requests: TextIO, answers: TextIO) -> None:
             answer = _answer_line(adapter, line)
             if answer is None:
                 return
-            answers.write(json.dumps(answer, ensure_ascii=False) + "\n")
+            answers.write(_line(answer))
             answers.flush()
     finally:
         adapter.on_stop()
+
+
+def _line(answer: dict[str, Any]) -> str:
+    """One message; bytes of a file name that are no text travel as question marks."""
+    return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8") + "\n"
 
 
 def _answer_line(adapter: Adapter, line: str) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hudi_adapter.java import set_java_home
 from hudi_adapter.protocol import Request
+from hudi_adapter.rows import Rows, write_rows
 from hudi_format.storage import Storage
 
 from hudi_spark.arrow_reading import read_query
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ROWS_FILE = "rows.parquet"
+BARE_ROWS_FILE = "rows.jsonl"
 _SPARK_FOLDER = "spark-rows"
 
 
@@ -43,6 +45,8 @@ class InProcess:
 
         """
         answer = read_query(storage, query)
+        if not answer.rows.num_columns:
+            return _bare_rows(answer.rows.num_rows, request.out_dir), answer.skipped
         pq.write_table(answer.rows, request.out_dir / ROWS_FILE)
         return ROWS_FILE, answer.skipped
 
@@ -77,6 +81,8 @@ class OnSpark:
         gathered = accumulator(self._spark)
         frame = run_on_spark(self._spark, plan, storage, partial(_add, gathered))
         try:
+            if not plan.schema.names:
+                return _bare_rows(frame.count(), request.out_dir), tuple(sorted(gathered.value))
             _write(frame, plan.schema, request.out_dir)
         except Exception as error:
             _raise_typed(error, plan, storage)
@@ -107,6 +113,12 @@ _SESSION = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+
+
+def _bare_rows(count: int, folder: Path) -> str:
+    """A file of rows without columns, which Parquet cannot count."""
+    write_rows(folder / BARE_ROWS_FILE, Rows((), ((),) * count))
+    return BARE_ROWS_FILE
 
 
 def _write(frame: "DataFrame", schema: pa.Schema, folder: Path) -> None:

@@ -1,13 +1,16 @@
 """What the timeline's files say: commits that a query sees, pending compactions, cleans."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 from hudi_adapter.reasons import Reason
 from hudi_format.commit_metadata import CommitMetadata, parse_commit_metadata
 from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.plans import (
+    CleanMetadata,
+    RestoreMetadata,
     RollbackMetadata,
     parse_clean_metadata,
     parse_compaction_plan,
@@ -18,6 +21,8 @@ from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError
 from hudi_spark.timeline import Axis, Instant, Timeline, visible_commits
+
+_T = TypeVar("_T")
 
 GroupId = tuple[str, str]
 """Partition path and file id."""
@@ -138,23 +143,42 @@ def undone_instants(storage: Storage, timeline: Timeline) -> frozenset[str]:
     undone: set[str] = set()
     for rollback in _rollbacks(storage, timeline):
         undone.update(rollback.commits_rollback)
-    for instant in timeline.completed("restore"):
-        undone.update(parse_restore_metadata(storage.read(instant.file), instant.file).instants_to_rollback)
+    for restore in _restores(storage, timeline):
+        undone.update(restore.instants_to_rollback)
     return frozenset(undone)
 
 
 def _rollbacks(storage: Storage, timeline: Timeline) -> Iterator[RollbackMetadata]:
     """Completed rollbacks, those within restores among them."""
-    for instant in timeline.completed("rollback"):
-        yield parse_rollback_metadata(storage.read(instant.file), instant.file)
-    for instant in timeline.completed("restore"):
-        restored = parse_restore_metadata(storage.read(instant.file), instant.file).hoodie_restore_metadata
-        for rollbacks in restored.values():
+    yield from (rollback for _, rollback in _results(storage, timeline, "rollback", parse_rollback_metadata))
+    for restore in _restores(storage, timeline):
+        for rollbacks in restore.hoodie_restore_metadata.values():
             yield from rollbacks
 
 
-def refuse_cleaned(storage: Storage, timeline: Timeline, as_of: str) -> None:
-    """Nothing when a completed clean kept what a query as of a time needs.
+def _restores(storage: Storage, timeline: Timeline) -> Iterator[RestoreMetadata]:
+    return (restore for _, restore in _results(storage, timeline, "restore", parse_restore_metadata))
+
+
+def _cleans(storage: Storage, timeline: Timeline) -> Iterator[tuple[str, CleanMetadata]]:
+    return _results(storage, timeline, "clean", parse_clean_metadata)
+
+
+def _results(
+    storage: Storage, timeline: Timeline, action: str, parse: Callable[[bytes, str], _T]
+) -> Iterator[tuple[str, _T]]:
+    """File and content of the completed actions of a name; only data actions must have content.
+
+    Clauses: TL-014, TL-015.
+    """
+    for instant in timeline.completed(action):
+        data = storage.read(instant.file)
+        if data:
+            yield instant.file, parse(data, instant.file)
+
+
+def refuse_cleaned(storage: Storage, timeline: Timeline, as_of: str | None) -> None:
+    """Nothing when a completed clean kept what a query, now or as of a time, needs.
 
     Raises:
         HudiError: RANGE_NOT_RETAINED for a time before the earliest instant that a clean retained.
@@ -163,12 +187,12 @@ def refuse_cleaned(storage: Storage, timeline: Timeline, as_of: str) -> None:
     Clauses: RD-014.
 
     """
-    for instant in timeline.completed("clean"):
-        earliest = parse_clean_metadata(storage.read(instant.file), instant.file).earliest_commit_to_retain
-        if earliest and as_of < earliest:
+    for file, clean in _cleans(storage, timeline):
+        earliest = clean.earliest_commit_to_retain
+        if earliest and as_of is not None and as_of < earliest:
             message = f"as of {as_of} is not retained: a clean kept what is needed from {earliest} on"
             hint = f"ask for {earliest} or later"
-            raise HudiError(Reason.RANGE_NOT_RETAINED, "RD-014", message, instant.file, hint=hint)
+            raise HudiError(Reason.RANGE_NOT_RETAINED, "RD-014", message, file, hint=hint)
 
 
 def is_cleaned(storage: Storage, timeline: Timeline, path: str) -> bool:
@@ -176,11 +200,11 @@ def is_cleaned(storage: Storage, timeline: Timeline, path: str) -> bool:
 
     Clauses: RD-011, RD-014.
     """
-    for instant in timeline.completed("clean"):
-        cleaned = parse_clean_metadata(storage.read(instant.file), instant.file).partition_metadata
-        if any(_deletes(partition, deleted.success_delete_files, path) for partition, deleted in cleaned.items()):
-            return True
-    return False
+    return any(
+        _deletes(partition, deleted.success_delete_files, path)
+        for _, clean in _cleans(storage, timeline)
+        for partition, deleted in clean.partition_metadata.items()
+    )
 
 
 def is_undone(storage: Storage, timeline: Timeline, path: str) -> bool:

@@ -21,6 +21,7 @@ TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 _READ_VERSIONS = (6, 8, 9)
 _OLD_VERSIONS = (4, 5)
 _FIRST_VERSION_WITH_COMPLETION_TIMES = 8
+_MAXIMUM_VERSION_DIGITS = 9
 # The newest name first: it holds where a table has both.
 _ORDERING_KEYS = ("hoodie.table.ordering.fields", "hoodie.table.precombine.field")
 _PAYLOAD_KEYS = ("hoodie.compaction.payload.class", "hoodie.table.legacy.payload.class")
@@ -104,7 +105,8 @@ def _checked(data: bytes, file: str) -> dict[str, str]:
             raise _invalid(file, f"{key} is missing")
     if properties["hoodie.table.type"].strip() not in ("COPY_ON_WRITE", "MERGE_ON_READ"):
         raise _invalid(file, f"hoodie.table.type {properties['hoodie.table.type']!r} is unknown")
-    if not properties["hoodie.table.version"].strip().isdecimal():
+    version = properties["hoodie.table.version"]
+    if not (version.isascii() and version.isdecimal() and len(version) <= _MAXIMUM_VERSION_DIGITS):
         raise _invalid(file, f"hoodie.table.version {properties['hoodie.table.version']!r} is no number")
     check_checksum(properties, file)
     return properties
@@ -156,7 +158,7 @@ def _table_type(properties: Mapping[str, str]) -> TableType:
 
 def _timeline_layout(properties: Mapping[str, str], version: int) -> Literal[1, 2]:
     """Clauses: PR-007."""
-    text = properties.get("hoodie.timeline.layout.version", "").strip()
+    text = properties.get("hoodie.timeline.layout.version", "")
     if text not in ("", "1", "2"):
         raise _invalid(PROPERTIES_FILE, f"hoodie.timeline.layout.version {text!r} is unknown")
     newest = version >= _FIRST_VERSION_WITH_COMPLETION_TIMES if text == "" else text == "2"

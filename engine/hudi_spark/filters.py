@@ -53,6 +53,13 @@ _RESULTS: Final[Mapping[str, str]] = {
 }
 
 
+_MANY_VALUES: Final = 32
+# A set takes nan for equal and two zeros for different; decimals may differ in scale.
+_NOT_HASHED: Final = frozenset(
+    kind.id for kind in (pa.float16(), pa.float32(), pa.float64(), pa.decimal128(1), pa.decimal256(1))
+)
+
+
 def filter_of(form: Any, schema: pa.Schema) -> Filter:
     """The filter that a request's form stands for, its columns known and its values of their types.
 
@@ -97,12 +104,24 @@ def value_of(form: Any, column: Column, schema: pa.Schema) -> Any:
         HudiError: CONFIG_INVALID when it has another type.
 
     """
+    logical = result_type(column, schema)
     if not isinstance(form, str | list | dict):
+        # Arrow would cut a fraction off, and take a number for a day.
+        if form is not None and not _takes(logical, form):
+            raise _invalid(f"{column.name}: {form!r} is no {logical}")
         return form
     try:
-        return decode_value(form, result_type(column, schema))
+        return decode_value(form, logical)
     except ValueFormError as error:
         raise _invalid(f"{column.name}: {error}") from error
+
+
+def _takes(logical: str, form: float) -> bool:
+    """Whether a truth value or a number that JSON holds as such is one of the logical type."""
+    family = logical.partition("(")[0]
+    if isinstance(form, bool):
+        return family == "boolean"
+    return family in ("float32", "float64") or (isinstance(form, int) and family in ("int32", "int64", "decimal"))
 
 
 def pushable(condition: Filter, files_columns: pa.Schema, schema: pa.Schema) -> Filter | None:
@@ -152,10 +171,11 @@ def _evaluate(condition: Filter, schema: pa.Schema, operand: Callable[[str], Ope
 
 
 def _fold(combine: Callable[[Operand, Operand], Operand], operands: list[Operand]) -> Operand:
-    folded = operands[0]
-    for operand in operands[1:]:
-        folded = combine(folded, operand)
-    return folded
+    """One operand of many, two by two: Arrow walks expressions by recursion, and a long chain ends the process."""
+    while len(operands) > 1:
+        pairs = [operands[at : at + 2] for at in range(0, len(operands), 2)]
+        operands = [combine(*pair) if len(pair) > 1 else pair[0] for pair in pairs]
+    return operands[0]
 
 
 def _compare(condition: Comparison, schema: pa.Schema, operand: Callable[[str], Operand]) -> Operand:
@@ -172,11 +192,19 @@ def _compare(condition: Comparison, schema: pa.Schema, operand: Callable[[str], 
 
 
 def _is_in(left: Operand, condition: Comparison, schema: pa.Schema, kind: pa.DataType | None) -> Operand:
-    """A chain of equalities, so that a null on either side leaves the answer unknown."""
+    """Equalities, so that a null on either side leaves the answer unknown.
+
+    Many values are looked up in a set, where its equality is that of `=`; beside it stay equalities that may be null.
+    """
     if not condition.value:
         return pc.and_kleene(pc.is_null(left), pc.is_valid(left))
-    equalities = [pc.equal(left, _scalar(form, condition.column, schema, kind)) for form in condition.value]
-    return _fold(pc.or_kleene, equalities)
+    scalars = [_scalar(form, condition.column, schema, kind) for form in condition.value]
+    known = [scalar for scalar in scalars if scalar.is_valid]
+    if len(known) <= _MANY_VALUES or known[0].type.id in _NOT_HASHED:
+        return _fold(pc.or_kleene, [pc.equal(left, scalar) for scalar in scalars])
+    found = pc.is_in(left, value_set=pa.array([scalar.as_py() for scalar in known], known[0].type))
+    telling = [known[0], *(scalar for scalar in scalars if not scalar.is_valid)][:2]
+    return _fold(pc.or_kleene, [found, *(pc.equal(left, scalar) for scalar in telling)])
 
 
 def _scalar(form: Any, column: Column, schema: pa.Schema, kind: pa.DataType | None) -> pa.Scalar:
@@ -191,9 +219,12 @@ def _check(condition: Filter, schema: pa.Schema) -> None:
     unknown = sorted(columns_of(condition) - set(schema.names))
     if unknown:
         raise _invalid(f"the table has no column {unknown[0]!r}; it has {', '.join(schema.names)}")
+    for column in _columns(condition):
+        if column.function == "from_unixtime" and not pa.types.is_integer(schema.field(column.name).type):
+            raise _invalid(f"from_unixtime takes an integer column, not {column.name}")
     try:
         mask(condition, schema.empty_table())
-    except (pa.ArrowException, TypeError, ValueError) as error:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise _invalid(str(error)) from error
 
 

@@ -99,7 +99,9 @@ def widens(found: pa.DataType, wanted: pa.DataType) -> bool:
 
 def concatenate(tables: Iterable[pa.Table], schema: pa.Schema) -> pa.Table:
     """Tables of one schema one after the other; an empty one when there are none."""
-    return pa.concat_tables([schema.empty_table(), *tables])
+    parts = [schema.empty_table(), *tables]
+    # Arrow forgets the number of rows of tables without columns.
+    return pa.concat_tables(parts) if schema.names else _without_columns(sum(part.num_rows for part in parts))
 
 
 def _column(table: pa.Table, field: pa.Field, file: str) -> pa.ChunkedArray:

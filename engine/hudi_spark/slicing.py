@@ -9,7 +9,7 @@ from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
+from hudi_format.names import BaseFileName, LogFileName, is_partition_metafile, parse_data_file_name
 from hudi_format.storage import Storage
 
 from hudi_spark.commits import GroupId
@@ -116,21 +116,23 @@ def completion_times(timeline: Timeline) -> dict[str, str]:
 def list_file_groups(storage: Storage) -> dict[GroupId, FileGroup]:
     """File groups by partition and file id, from the names of the files in storage.
 
-    Logs of change data capture hold no data and are left out.
+    A folder without metafile is no partition. Logs of change data capture hold no data and are left out.
 
-    Clauses: SL-003, SL-004, SL-005, SL-006, LF-018.
+    Clauses: SL-002, SL-003, SL-004, SL-005, SL-006, LF-018.
     """
     groups: dict[GroupId, FileGroup] = {}
-    for status in storage.list_files(skip=(".hoodie",)):
-        partition, _, file_name = status.path.rpartition("/")
+    found = [status.path.rpartition("/") for status in storage.list_files(skip=(".hoodie",))]
+    partitions = {partition for partition, _, file_name in found if is_partition_metafile(file_name)}
+    for partition, slash, file_name in found:
         name = parse_data_file_name(file_name)
-        if name is None or (isinstance(name, LogFileName) and name.cdc):
+        if name is None or partition not in partitions or (isinstance(name, LogFileName) and name.cdc):
             continue
+        path = f"{partition}{slash}{file_name}"
         group = groups.setdefault((partition, name.file_id), FileGroup([], []))
         if isinstance(name, BaseFileName):
-            group.base_files.append(BaseFile(status.path, name))
+            group.base_files.append(BaseFile(path, name))
         else:
-            group.log_files.append(LogFile(status.path, name))
+            group.log_files.append(LogFile(path, name))
     return groups
 
 

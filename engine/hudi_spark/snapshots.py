@@ -65,8 +65,7 @@ def load_snapshot(
     """
     time = as_of_time(as_of)
     configuration, timeline = load_table(storage)
-    if time is not None:
-        refuse_cleaned(storage, timeline, time)
+    refuse_cleaned(storage, timeline, time)
     axis: Axis = "completed" if readings.time_travel == "text" else "requested"
     commits = load_commits(storage, timeline, time, axis)
     undone = undone_instants(storage, timeline)

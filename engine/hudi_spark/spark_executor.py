@@ -1,6 +1,7 @@
 """Runs a plan with Spark: its own Parquet scan where base files are enough, Arrow tasks where logs are merged."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -34,6 +35,9 @@ def run_on_spark(spark: "SparkSession", plan: Plan, storage: Storage, report: Re
     Clauses: RD-012.
 
     """
+    if not plan.context.output:
+        # Batches without columns lose their number of rows on the way.
+        return run_on_spark(spark, _with_one_column(plan), storage, report).select([])
     scanned, merged = split_tasks(plan, storage)
     frames = []
     if scanned or not merged:
@@ -41,6 +45,11 @@ def run_on_spark(spark: "SparkSession", plan: Plan, storage: Storage, report: Re
     if merged:
         frames.append(_merge(spark, plan, merged, report))
     return frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
+
+
+def _with_one_column(plan: Plan) -> Plan:
+    context = replace(plan.context, output=(plan.context.schema.names[0],))
+    return replace(plan, context=context, tasks=tuple(replace(task, context=context) for task in plan.tasks))
 
 
 def _scan(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], storage: Storage) -> "DataFrame":

@@ -69,7 +69,7 @@ def check_checksum(properties: Mapping[str, str], file: str) -> None:
     if declared is None:
         return
     expected = table_checksum(properties.get("hoodie.database.name"), properties.get("hoodie.table.name", ""))
-    if declared.strip() != str(expected):
+    if declared != str(expected):
         message = f"{CHECKSUM_KEY} is {declared!r}, database and table name give {expected}"
         hint = "the file was torn or edited: restore it from hoodie.properties.backup or a copy"
         raise FormatError(Reason.CHECKSUM_MISMATCH, "PR-003", file, None, message, hint)

@@ -4,10 +4,11 @@ Paths are relative to the base, `/` between the parts, and never leave it.
 Writes appear whole or not at all: a temporary file first, then a hard link (put-if-absent) or a rename (put).
 """
 
+import errno
 import os
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -169,7 +170,7 @@ class LocalStorage:
             if self._is_folder(entry, path):
                 if recursive and path not in skip:
                     yield from self._walk(path, recursive=True, skip=skip)
-            elif entry.is_file() and not entry.name.startswith(_TEMPORARY):
+            elif _is_file(entry) and not entry.name.startswith(_TEMPORARY):
                 status = entry.stat()
                 yield FileStatus(path, status.st_size, status.st_mtime_ns // 1_000_000)
 
@@ -186,7 +187,7 @@ class LocalStorage:
             target = Path(self.resolve(path))
             if target.is_dir() and Path(entry.path).is_relative_to(target):
                 raise _escapes(path)
-        return entry.is_dir()
+        return _leads(entry.is_dir)
 
 
 def open_storage(base: str | Path) -> Storage:
@@ -213,6 +214,20 @@ def _local_path(base: str | Path) -> Path:
             raise ValueError(f"a file URI cannot name the host {host}: {text}")
         rest = slash + path
     return Path(unquote(rest))
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    return _leads(entry.is_file)
+
+
+def _leads(question: Callable[[], bool]) -> bool:
+    """The answer of a directory entry; a link that leads round in a circle is neither a file nor a folder."""
+    try:
+        return question()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return False
+        raise
 
 
 def _write_temporary(target: Path, data: bytes) -> Path:

@@ -13,6 +13,7 @@ Properties: TypeAlias = Mapping[str, str] | Damaged | None
 """None stands for an absent file."""
 
 REQUIRED = ("hoodie.table.name", "hoodie.table.type", "hoodie.table.version")
+LONGEST_VERSION = 9
 TABLE_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 
 DEFAULTS = {
@@ -93,7 +94,7 @@ def properties_fault(properties: Properties) -> Rejection | None:
         detail = f"unknown table type {properties['hoodie.table.type']!r}"
         return Rejection(Reason.PROPERTIES_INVALID, "PR-002", where, detail)
     version = properties["hoodie.table.version"]
-    if not (version.isascii() and version.isdigit()):
+    if not (version.isascii() and version.isdigit() and len(version) <= LONGEST_VERSION):
         return Rejection(Reason.PROPERTIES_INVALID, "PR-002", where, f"version {version!r} is no number")
     return checksum_fault(properties)
 
@@ -132,14 +133,16 @@ def sound_properties(main: Properties, backup: Properties) -> Mapping[str, str]:
 def configure(properties: Mapping[str, str]) -> Configuration:
     """The settings that sound properties amount to.
 
-    Raises: TABLE_VERSION_UNSUPPORTED; unsupported `table-version-4` and `-5`.
+    Raises: TABLE_VERSION_UNSUPPORTED, PROPERTIES_INVALID; unsupported `table-version-4` and `-5`.
 
-    Clauses: PR-005, PR-006.
+    Clauses: PR-005, PR-006, PR-007.
     """
+    rules = overlay(int(properties["hoodie.table.version"]))
+    timeline_layout(properties)
     return Configuration(
         name=properties["hoodie.table.name"],
         table_type=properties["hoodie.table.type"],
-        rules=overlay(int(properties["hoodie.table.version"])),
+        rules=rules,
         record_key=property_names(properties, "hoodie.table.recordkey.fields"),
         partition_by=property_names(properties, "hoodie.table.partition.fields"),
         ordering=property_names(properties, "hoodie.table.ordering.fields"),
@@ -150,11 +153,16 @@ def configure(properties: Mapping[str, str]) -> Configuration:
 def timeline_layout(properties: Mapping[str, str]) -> int:
     """The timeline layout, 1 or 2: as the properties say, else as the table version has it.
 
+    Raises: PROPERTIES_INVALID for any other layout.
+
     Clauses: PR-007.
     """
     stated = properties.get("hoodie.timeline.layout.version", "")
     if stated in ("1", "2"):
         return int(stated)
+    if stated:
+        detail = f"timeline layout {stated!r} is none of 1, 2"
+        raise Rejection(Reason.PROPERTIES_INVALID, "PR-007", "hoodie.properties", detail)
     return overlay(int(properties["hoodie.table.version"])).timeline_layout
 
 

@@ -34,6 +34,8 @@ FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
 }
 """The grammar gives `substring` no positions: it stands for the whole text."""
 
+NUMBERS = ("int32", "int64", "float32", "float64", "decimal")
+
 RESULTS = {**dict.fromkeys(("year", "month", "day", "hour"), "int64"), "from_unixtime": "string"}
 
 
@@ -95,7 +97,10 @@ def compare_column(form: Sequence[Any], row: Row, schema: Schema) -> bool | None
     if word not in OPERATORS:
         raise invalid(f"{word!r} is no operator")
     function, name = column_of(form[0])
-    kind = RESULTS.get(function) or type_of(name, schema)
+    own = type_of(name, schema)
+    if function == "from_unixtime" and own not in ("int32", "int64"):
+        raise invalid(f"from_unixtime of {own}")
+    kind = RESULTS.get(function, own)
     stored = row[name]
     value = None if stored is None else applied(function, stored)
     if word in ("is_null", "is_not_null"):
@@ -164,12 +169,24 @@ def literal(form: Any, kind: str) -> Value:
     Raises: CONFIG_INVALID.
     """
     if not isinstance(form, str):
-        result: Value = form
-        return result
+        return plain_literal(form, kind)
     try:
         return parse_text(form, kind)
     except (ValueError, InvalidOperation):
         raise invalid(f"{form!r} is no {kind}") from None
+
+
+def plain_literal(form: Any, kind: str) -> Value:
+    """A number, a truth value or null that a filter gives as such: it must be one of the column's type.
+
+    Raises: CONFIG_INVALID.
+    """
+    family = kind.partition("(")[0]
+    takes = {bool: ("boolean",), int: NUMBERS, float: ("float32", "float64")}
+    if form is None or family in takes.get(type(form), ()):
+        result: Value = form
+        return result
+    raise invalid(f"{form!r} is no {kind}")
 
 
 def parse_text(text: str, kind: str) -> Value:

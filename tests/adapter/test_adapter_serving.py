@@ -149,6 +149,17 @@ def test_a_bad_line_is_answered_and_survived(line: str):
     assert good["protocol"] == 1
 
 
+def test_a_file_name_that_is_no_text_does_not_end_the_process(tmp_path: Path):
+    adapter = _adapter(_raises(Rejected(Reason.INSTANT_MALFORMED, "in \udcff.commit")))
+    requests, answers = tmp_path / "requests", tmp_path / "answers"
+    requests.write_text(json.dumps(_run(tmp_path)) + "\n", encoding="utf-8")
+
+    with requests.open(encoding="utf-8") as stdin, answers.open("w", encoding="utf-8") as stdout:
+        serve(adapter, stdin, stdout)
+
+    assert json.loads(answers.read_text(encoding="utf-8"))["rejected"]["message"] == "in ?.commit"
+
+
 def test_nothing_is_answered_after_stop():
     """`stop` ends the loop, and the adapter is closed."""
     closed: list[bool] = []

@@ -85,3 +85,34 @@ def test_an_op_that_the_model_lacks_is_unsupported(tmp_path: Path) -> None:
     serve(adapter(READINGS["released"]), io.StringIO(json.dumps(message) + "\n"), answers)
 
     assert json.loads(answers.getvalue())["unsupported"] == {"feature": "read_changes"}
+
+
+@pytest.mark.parametrize("params", [{}, {"instant": 20250101000001000}, {"instant": None}])
+def test_a_time_that_is_no_text_is_malformed(tmp_path: Path, params: dict[str, object]) -> None:
+    """As in the engine's adapter: refused, not an error."""
+    table = fresh_copy(CASES[0].table, tmp_path / "table")
+
+    assert _refusal("read_as_of", table, params, tmp_path)["reason"] == "INSTANT_MALFORMED"
+
+
+def test_a_link_that_leaves_the_table_is_refused(tmp_path: Path) -> None:
+    table = fresh_copy(CASES[0].table, tmp_path / "table")
+    (table / "elsewhere").symlink_to("/")
+
+    assert _refusal("read_snapshot", table, {}, tmp_path)["reason"] == "PATH_ESCAPES_TABLE"
+
+
+def _refusal(op: str, table: Path, params: dict[str, object], folder: Path) -> dict[str, str]:
+    message = {"cmd": "run", "seq": 1, "op": op, "table": str(table), "params": params, "out_dir": str(folder)}
+    answers = io.StringIO()
+    serve(adapter(READINGS["released"]), io.StringIO(json.dumps(message) + "\n"), answers)
+    refusal: dict[str, str] = json.loads(answers.getvalue())["rejected"]
+    return refusal
+
+
+def test_a_folder_that_is_no_table_is_not_walked(tmp_path: Path) -> None:
+    """It may be the root of a disk; a link in it that leads out of it would be refused as the table's."""
+    (tmp_path / "other/elsewhere").mkdir(parents=True)
+    (tmp_path / "other/out").symlink_to("/")
+
+    assert _refusal("read_snapshot", tmp_path / "other", {}, tmp_path)["reason"] == "NOT_A_TABLE"

@@ -11,7 +11,7 @@ from hudi_format.commit_metadata import CommitMetadata, WriteStat, serialise_avr
 from hudi_format.log_blocks import HeaderKey
 from hudi_format.log_content import data_block, delete_block
 from hudi_format.log_deletes import DeleteRecord
-from hudi_format.names import BaseFileName, LogFileName, TimelineFileName, timeline_file_name
+from hudi_format.names import PARTITION_METAFILE, BaseFileName, LogFileName, TimelineFileName, timeline_file_name
 from hudi_format.plans import (
     CleanMetadata,
     CompactionOperation,
@@ -175,6 +175,7 @@ class TableBuilder:
     def _write(self, partition: str, name: str, data: bytes) -> None:
         folder = self.base / partition
         folder.mkdir(parents=True, exist_ok=True)
+        (folder / PARTITION_METAFILE).write_text("#partition metadata\n")
         (folder / name).write_bytes(data)
 
     def _stat(self, group: str, partition: str, name: str) -> WriteStat:

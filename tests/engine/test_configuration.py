@@ -47,6 +47,9 @@ def test_the_required_keys_are_required(tmp_path: Path, key: str):
     [
         ("hoodie.table.type", "COPY_ON_READ"),
         ("hoodie.table.version", "nine"),
+        ("hoodie.table.version", "9 "),
+        ("hoodie.table.version", "٩"),
+        ("hoodie.table.version", "9" * 5000),
         ("hoodie.timeline.layout.version", "3"),
         ("hoodie.record.merge.mode", "LATEST"),
     ],

@@ -95,3 +95,44 @@ def test_what_is_no_filter_is_refused(form: Any):
     with pytest.raises(HudiError) as caught:
         filter_of(form, ROWS.schema)
     assert caught.value.reason == "CONFIG_INVALID"
+
+
+@pytest.mark.parametrize("negated", [False, True])
+@pytest.mark.parametrize("more", [[], [None]])
+def test_many_values_in_a_list_keep_the_meaning_of_null(*, negated: bool, more: list[None]):
+    """50,000 values once ended the process; beyond a few they are looked up in a set."""
+    few, many = ["1", "4", *more], ["1", "4", *map(str, range(10, 50_000)), *more]
+
+    def answer(values: list[str | None]) -> list[int]:
+        form = ["n", "in", values]
+        return numbers(["not", form] if negated else form)
+
+    assert answer(many) == answer(few)
+
+
+def test_a_long_junction_is_read():
+    assert numbers(["or", *(["n", "=", "4"] for _ in range(20_000))]) == [3]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        ["n", "=", 2.5],
+        ["n", "in", [2.5]],
+        ["n", "=", True],
+        ["n", "=", 2**70],
+        ["d", "=", 19000],
+        ["t", ">", 0],
+        ["s", "=", 5],
+        ["b", "=", 1],
+        ["m", "=", 1.5],
+        [["fn", "from_unixtime", "s"], "is_null"],
+        [["fn", "from_unixtime", "m"], "is_null"],
+    ],
+)
+def test_a_value_of_another_type_is_refused(form: Any):
+    """Arrow alone would cut 2.5 to 2, and take 19000 for a day."""
+    with pytest.raises(HudiError) as caught:
+        filter_of(form, ROWS.schema)
+
+    assert caught.value.reason == "CONFIG_INVALID"

@@ -296,3 +296,35 @@ def test_a_bar_appears_only_on_a_terminal(
 def test_reading_twice_gives_the_same_rows_in_the_same_order(tmp_path: Path):
     merge_on_read(tmp_path)
     assert read_arrow(tmp_path) == read_arrow(tmp_path)
+
+
+@VERSIONS
+def test_rows_without_columns_are_counted(tmp_path: Path, version: int):
+    merge_on_read(tmp_path, version)
+
+    assert read_arrow(tmp_path, columns=[]).num_rows == 4
+    assert read_arrow(tmp_path, columns=[], filter=["note", "=", "base"]).num_rows == 1
+
+
+def test_a_folder_without_metafile_is_no_partition(tmp_path: Path):
+    """A copy beside the table's partitions adds nothing; a partition that lost its metafile is not read as empty."""
+    builder = merge_on_read(tmp_path)
+    (tmp_path / "copies").mkdir()
+    for file in (tmp_path / "north").glob("*.parquet"):
+        (tmp_path / "copies" / file.name).write_bytes(file.read_bytes())
+    assert len(notes(tmp_path)) == read_arrow(tmp_path).num_rows == 4
+
+    (builder.base / "north/.hoodie_partition_metadata").unlink()
+    with pytest.raises(HudiError, match="BASE_FILE_MISSING"):
+        read_arrow(tmp_path)
+
+
+@pytest.mark.parametrize("action", ["clean", "rollback", "restore"])
+def test_only_data_actions_must_have_content_but_none_may_hold_garbage(tmp_path: Path, action: str):
+    builder = merge_on_read(tmp_path)
+    file = builder.timeline_file(50, action, "COMPLETED", b"")
+    assert len(notes(tmp_path)) == 4
+
+    file.write_bytes(b"garbage")
+    with pytest.raises(HudiError, match="TIMELINE_FILE_CORRUPT"):
+        read_arrow(tmp_path)

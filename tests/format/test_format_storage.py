@@ -98,6 +98,14 @@ def test_a_link_in_a_circle_ends_the_listing(storage: LocalStorage, tmp_path: Pa
     assert caught.value.reason == Reason.PATH_ESCAPES_TABLE
 
 
+def test_a_link_to_itself_is_neither_file_nor_folder(storage: LocalStorage, tmp_path: Path):
+    storage.put("p/a", b"1")
+    (tmp_path / "p/round").symlink_to("round")
+
+    assert [status.path for status in storage.list_files()] == ["p/a"]
+    assert storage.list_folders("p") == []
+
+
 def test_a_link_that_stays_in_the_table_is_followed(storage: LocalStorage, tmp_path: Path):
     storage.put("a/b", b"x")
     (tmp_path / "link").symlink_to(tmp_path / "a" / "b")

@@ -26,7 +26,14 @@ def test_each_required_key_is_required(name: str) -> None:
     assert reason({key: value for key, value in properties().items() if key != name}) is Reason.PROPERTIES_INVALID
 
 
-@pytest.mark.parametrize(("name", "value"), [("hoodie.table.type", "MERGE_ON_WRITE"), ("hoodie.table.version", "nine")])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("hoodie.table.type", "MERGE_ON_WRITE"),
+        ("hoodie.table.version", "nine"),
+        ("hoodie.table.version", "9" * 5000),
+    ],
+)
 def test_values_that_mean_nothing_are_refused(name: str, value: str) -> None:
     assert reason({**properties(), name: value}) is Reason.PROPERTIES_INVALID
 
@@ -82,6 +89,16 @@ def test_the_timelines_folder_follows_the_layout_and_not_the_path_of_a_version_6
     assert timeline_folder(properties(9)) == ".hoodie/timeline"
     assert timeline_folder({**properties(9), "hoodie.timeline.path": "log"}) == ".hoodie/log"
     assert timeline_folder({**properties(8), "hoodie.timeline.layout.version": "1"}) == ".hoodie"
+
+
+def test_a_timeline_layout_that_nobody_knows_is_refused() -> None:
+    state = table([])
+    odd = {**properties(9), "hoodie.timeline.layout.version": "3"}
+
+    with pytest.raises(Rejection) as caught:
+        open_table(Table(odd, None, (), state.base_files, (), ()))
+
+    assert caught.value.reason is Reason.PROPERTIES_INVALID
 
 
 def test_a_malformed_timeline_name_closes_the_table() -> None:

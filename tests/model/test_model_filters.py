@@ -92,3 +92,22 @@ def test_what_is_no_filter_is_refused(form: Any) -> None:
     with pytest.raises(Rejection) as caught:
         check_filter(form, SCHEMA)
     assert caught.value.reason is Reason.CONFIG_INVALID
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        ["n", "=", 2.5],
+        ["n", "=", True],
+        ["t", "=", 5],
+        ["d", "=", 2024],
+        ["price", "=", 1.5],
+        [["fn", "from_unixtime", "t"], "is_null"],
+        [["fn", "from_unixtime", "price"], "is_null"],
+    ],
+)
+def test_a_value_of_another_type_is_refused(form: Any) -> None:
+    with pytest.raises(Rejection) as caught:
+        check_filter(form, SCHEMA)
+
+    assert caught.value.reason is Reason.CONFIG_INVALID

@@ -17,6 +17,7 @@ from hudi_adapter.protocol import (
     ValueAnswer,
 )
 from hudi_adapter.serving import serve
+from hudi_format.errors import FormatError
 from hudi_model import rejection
 from hudi_model.queries import Warning as ModelWarning
 from hudi_model.readings import Readings
@@ -75,6 +76,8 @@ def _operation(op: str, readings: Readings) -> Operation:
             return _answer(ask(load(request.table), op, request.params, readings))
         except rejection.Rejection as refusal:
             raise Rejected(refusal.reason.value, str(refusal), refusal.clause) from refusal
+        except FormatError as error:
+            raise Rejected(str(error.reason), str(error), error.clause) from error
         except rejection.Unsupported as lack:
             raise Unsupported(lack.feature) from lack
 

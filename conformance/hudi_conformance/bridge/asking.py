@@ -7,7 +7,7 @@ from typing import Any
 from hudi_adapter.rows import Rows, rows_of_mappings
 from hudi_model import queries, violations
 from hudi_model.readings import Reading, Readings
-from hudi_model.rejection import Unsupported
+from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
 
@@ -47,7 +47,7 @@ def _snapshot(table: Table, params: Mapping[str, Any], readings: Readings) -> An
 
 
 def _as_of(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:
-    instant = InstantTime(str(params["instant"]))
+    instant = _time(params.get("instant"))
     return _rows(queries.read_as_of(table, instant, readings, **_selection(params)))
 
 
@@ -98,7 +98,13 @@ def _selection(params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _instant(params: Mapping[str, Any]) -> InstantTime | None:
     given = params.get("as_of")
-    return None if given is None else InstantTime(str(given))
+    return None if given is None else _time(given)
+
+
+def _time(given: Any) -> InstantTime:
+    if not isinstance(given, str):
+        raise Rejection(Reason.INSTANT_MALFORMED, "TM-001", "instant", f"{given!r:.80} is no instant")
+    return InstantTime(given)
 
 
 def _rows(answer: queries.Answer) -> Answered:

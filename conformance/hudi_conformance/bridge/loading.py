@@ -42,6 +42,9 @@ def load(path: Path | str) -> Table:
     """
     storage = open_storage(path)
     main, backup = _properties(storage, PROPERTIES_FILE), _properties(storage, BACKUP_FILE)
+    if main is None and backup is None:
+        # No table: whatever else lies there, perhaps a whole disk, is not looked at.
+        return Table(None, None, (), (), ())
     timeline, malformed = _timeline(storage, _timeline_place(main, backup))
     base_files, log_files = _data_files(storage)
     return Table(main, backup, timeline, base_files, log_files, malformed, _create_schema(main, backup))

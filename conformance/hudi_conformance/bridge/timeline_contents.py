@@ -61,7 +61,7 @@ def _commit(data: bytes, file: str) -> CommitMetadata:
 
 
 def _schema(text: str, file: str) -> Schema:
-    return model_schema(record_schema(text, file, Reason.TIMELINE_FILE_CORRUPT.value))
+    return model_schema(record_schema(text, file))
 
 
 def _write_stat(stat: commit_metadata.WriteStat) -> WriteStat:
