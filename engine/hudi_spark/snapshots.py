@@ -142,12 +142,21 @@ class _Slices:
         """
         replaced = replaced_groups(self.commits)
         groups = {id_: group for id_, group in list_file_groups(self.storage).items() if id_ not in replaced}
+        self._refuse_lost_timeline(groups)
         base_only = read_optimized or self._is_copy_on_write()
         lost = set() if base_only else self._lost_logs(groups, replaced)
         chosen = self._chosen(groups, base_only=base_only)
         self._refuse_missing(groups, chosen, replaced)
         self._refuse_lost_logs(chosen, lost)
         return tuple(chosen[id_] for id_ in sorted(chosen))
+
+    def _refuse_lost_timeline(self, groups: dict[GroupId, FileGroup]) -> None:
+        """Clauses: TL-022."""
+        if groups and not self.timeline.instants:
+            message = f"there are data files in {len(groups)} file groups and no action in the timeline"
+            hint = "look for the timeline's folder: its files, or the property that names it, are lost"
+            folder = self.configuration.timeline_folder
+            raise HudiError(Reason.TIMELINE_FILE_CORRUPT, "TL-022", message, folder, hint=hint)
 
     def _is_copy_on_write(self) -> bool:
         """Clauses: TT-001, TT-002."""

@@ -12,7 +12,7 @@ from hudi_model.reading import read_slice
 from hudi_model.readings import RELEASED, Readings
 from hudi_model.records import META_FIELDS, Schema, Value
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.retention import refuse_missing, refuse_missing_logs, refuse_unretained
+from hudi_model.retention import refuse_lost_timeline, refuse_missing, refuse_missing_logs, refuse_unretained
 from hudi_model.schemas import META_SCHEMA, table_schema
 from hudi_model.slicing import optimized_slices, path_of, snapshot_slices
 from hudi_model.tables import OpenTable, Table, open_table
@@ -134,10 +134,11 @@ def sound_snapshot(view: View) -> tuple[FileSlice, ...]:
 def sound_slices(view: View, slices: tuple[FileSlice, ...]) -> tuple[FileSlice, ...]:
     """The slices to read, all of whose base files are there.
 
-    Raises: BASE_FILE_MISSING, RANGE_NOT_RETAINED.
+    Raises: BASE_FILE_MISSING, RANGE_NOT_RETAINED; TIMELINE_FILE_CORRUPT where the whole timeline is gone.
 
-    Clauses: RD-011.
+    Clauses: RD-011, TL-022.
     """
+    refuse_lost_timeline(view)
     refuse_missing(view, slices)
     return slices
 

@@ -32,6 +32,19 @@ def refuse_unretained(timeline: Timeline, read_time: InstantTime) -> None:
             raise Rejection(Reason.RANGE_NOT_RETAINED, "RD-014", f"{one.requested}.clean", detail)
 
 
+def refuse_lost_timeline(view: View) -> None:
+    """Nothing, unless there are data files and not one action that could have written them.
+
+    Raises: TIMELINE_FILE_CORRUPT.
+
+    Clauses: TL-022.
+    """
+    state = view.table.state
+    if not view.table.timeline.instants and (state.base_files or state.log_files):
+        where = path_of((*state.base_files, *state.log_files)[0])
+        raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "TL-022", where, "there are data files and no timeline")
+
+
 def refuse_missing(view: View, slices: tuple[FileSlice, ...]) -> None:
     """Nothing, unless a group to be read lacks the base file that the timeline names last.
 

@@ -12,7 +12,7 @@ from hudi_model.merge_modes import merge_mode
 from hudi_model.readings import RELEASED
 from hudi_model.records import Damaged, sound_deletes, sound_records
 from hudi_model.rejection import Rejection, Unsupported
-from hudi_model.retention import inner_path, refuse_missing, refuse_missing_logs
+from hudi_model.retention import inner_path, refuse_lost_timeline, refuse_missing, refuse_missing_logs
 from hudi_model.slicing import path_of, snapshot_slices
 from hudi_model.tables import OpenTable, Table, open_table
 from hudi_model.timeline import State, TimelineEntry, commit_metadata, is_completed_data
@@ -138,6 +138,7 @@ def reading_violations(table: Table) -> tuple[Violation, ...]:
     return (
         *refusals(
             partial(merge_mode, opened.configuration),
+            partial(refuse_lost_timeline, view),
             partial(refuse_missing, view, slices),
             partial(refuse_missing_logs, view, slices),
         ),

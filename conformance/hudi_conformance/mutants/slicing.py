@@ -169,6 +169,16 @@ def _missing_log_file_skipped(_: Function) -> Function:
 
 
 @mutant(
+    "lost-timeline-is-a-new-table",
+    "TL-022",
+    "Data files without a timeline answer no rows.",
+    "retention.refuse_lost_timeline",
+)
+def _lost_timeline_is_a_new_table(_: Function) -> Function:
+    return lambda _view: None
+
+
+@mutant(
     "cleaned-range-answered",
     "RD-014",
     "A time before the cleaned range is answered with what is left.",

@@ -197,6 +197,14 @@ def missing_log_file_6(table: GoldenTable) -> None:
     _refused(table, "changes are not lost silently", "RD-018", "missing-log-file-skipped")
 
 
+@golden("v9/bad_lost_timeline", "Data files are there and the timeline is gone", merge_on_read(9))
+def lost_timeline(table: GoldenTable) -> None:
+    """Every file of the timeline folder was deleted."""
+    _updates(table)
+    table.damage(harm.remove(".hoodie/timeline/*.*"))
+    _refused(table, "a lost timeline is not a new table", "TL-022", "lost-timeline-is-a-new-table")
+
+
 @golden("v8/bad_base_file", "A base file whose footer is cut off", copy_on_write(8))
 def truncated_base_file(table: GoldenTable) -> None:
     """One base file of the second commit lost its last forty bytes."""
