@@ -40,9 +40,9 @@ def refuse_lost_timeline(view: View) -> None:
     Clauses: TL-022.
     """
     state = view.table.state
-    if not view.table.timeline.instants and (state.base_files or state.log_files):
-        where = path_of((*state.base_files, *state.log_files)[0])
-        raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "TL-022", where, "there are data files and no timeline")
+    files = [*map(path_of, state.base_files), *map(path_of, state.log_files)]
+    if files and not view.table.timeline.instants:
+        raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "TL-022", files[0], "there are data files and no timeline")
 
 
 def refuse_missing(view: View, slices: tuple[FileSlice, ...]) -> None:
