@@ -24,9 +24,7 @@ from hudi_model.timeline import (
     is_committed,
     sound_content,
 )
-from hudi_model.views import View, is_within, replaced_groups, view_at
-
-__all__ = ["GroupId", "View", "is_within", "replaced_groups", "view_at"]
+from hudi_model.views import View, is_within, replaced_groups
 
 
 def pending_compactions(timeline: Timeline) -> dict[GroupId, frozenset[InstantTime]]:
