@@ -59,7 +59,7 @@ def without_rolled_back(blocks: Iterable[Block]) -> tuple[Change, ...]:
     for block in blocks:
         if isinstance(block, RollbackBlock):
             kept = [one for one in kept if one.instant != block.target]
-        elif not isinstance(block, CorruptBlock):
+        elif isinstance(block, DataBlock | DeleteBlock):
             kept.append(block)
     return tuple(kept)
 

@@ -70,9 +70,77 @@ class RollbackMetadata:
 
 
 @dataclass(frozen=True, slots=True)
+class ClusteringGroup:
+    """File slices that clustering reads together and writes anew as `outputs` file groups."""
+
+    slices: tuple[CompactionOperation, ...]
+    outputs: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacePlan:
+    """Content of a requested replacecommit or clustering; no groups where a write replaces what it finds."""
+
+    operation: str
+    groups: tuple[ClusteringGroup, ...] = ()
+    sort_columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CleanPlan:
+    """Content of a requested clean. `files` pairs partition and file name."""
+
+    earliest_to_retain: str | None
+    files: frozenset[tuple[str, str]]
+    policy: str = "KEEP_LATEST_COMMITS"
+    partitions: frozenset[str] = frozenset()
+    """Partitions that hold nothing any more and go whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackPlan:
+    """Content of a requested rollback: the instant to undo, the files to delete, the slices to append a command to."""
+
+    target: InstantTime
+    target_action: str
+    files: frozenset[tuple[str, str]] = frozenset()
+    commands: frozenset[tuple[str, str, InstantTime]] = frozenset()
+    """Partition, file id and base instant of the version 6 slices whose logs get a rollback block."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestorePlan:
+    """Content of a requested restore: the savepoint to go back to, and what is undone, newest first."""
+
+    savepoint: InstantTime
+    instants: tuple[InstantTime, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SavepointMetadata:
+    """Content of a completed savepoint: the files it keeps, as partition and name."""
+
+    files: frozenset[tuple[str, str]]
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPlan:
+    """Content of a requested or completed indexing: metadata partitions, and the last instant each holds."""
+
+    partitions: tuple[str, ...]
+    upto: InstantTime
+
+
+@dataclass(frozen=True, slots=True)
 class OtherContent:
     """Content that parses and that no rule of the model looks into."""
 
 
-Content: TypeAlias = CommitMetadata | CompactionPlan | CleanMetadata | RollbackMetadata | OtherContent | Damaged | None
+Plan: TypeAlias = CompactionPlan | ReplacePlan | CleanPlan | RollbackPlan | RestorePlan | IndexPlan
+"""What a requested action is to do."""
+
+Content: TypeAlias = (
+    CommitMetadata | CleanMetadata | RollbackMetadata | SavepointMetadata | Plan | OtherContent | Damaged | None
+)
 """None stands for an empty file."""

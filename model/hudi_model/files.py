@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hudi_model.records import Damaged, Deletes, Records, Schema
+from hudi_model.records import Damaged, Deletes, Record, Records, Schema, UnsupportedContent
 from hudi_model.time import InstantTime
 
 
@@ -56,10 +56,38 @@ class CorruptBlock:
     length: int
 
 
+@dataclass(frozen=True, slots=True)
+class CdcRecord:
+    """One change of the change feed: insert, update or delete, with as many images as the logging mode keeps."""
+
+    operation: str
+    key: str
+    before: Record | None = None
+    after: Record | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CdcBlock:
+    """The changes that a write logged for the change feed."""
+
+    instant: InstantTime
+    changes: tuple[CdcRecord, ...] | Damaged | UnsupportedContent
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A file that announces a data file before it is written. `kind` is CREATE, MERGE or APPEND."""
+
+    instant: InstantTime
+    partition: str
+    name: str
+    kind: str
+
+
 GroupId: TypeAlias = tuple[str, str]
 """Partition and file id."""
 
-Block: TypeAlias = DataBlock | DeleteBlock | RollbackBlock | CorruptBlock
+Block: TypeAlias = DataBlock | DeleteBlock | RollbackBlock | CdcBlock | CorruptBlock
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,13 @@
 """A table's state: its properties, its timeline, its files; and the table that a question opens."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hudi_model.configuration import Configuration, Properties, configure, is_true, sound_properties
-from hudi_model.files import BaseFile, LogFile
+from hudi_model.files import BaseFile, LogFile, Marker
+from hudi_model.history import History
 from hudi_model.records import Damaged, Schema
 from hudi_model.rejection import Rejection, Unsupported
+from hudi_model.time import InstantTime
 from hudi_model.timeline import Timeline, TimelineEntry, timeline_of
 
 __all__ = ["OpenTable", "Properties", "Table", "open_table"]
@@ -23,6 +25,15 @@ class Table:
     malformed: tuple[Damaged, ...] = ()
     create_schema: Schema | None = None
     """What `hoodie.table.create.schema` says, for tables without commits."""
+    history: History = field(default_factory=History)
+    """What archival moved off the timeline."""
+    partitions: frozenset[str] = frozenset()
+    """The folders that hold a partition metafile."""
+    markers: frozenset[Marker] = frozenset()
+    heartbeats: frozenset[tuple[InstantTime, InstantTime]] = frozenset()
+    """Writes that may still be alive, and when each last said so."""
+    metadata: "Table | None" = None
+    """The metadata table, a table of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def _rollback_drops_previous_block_only(_: Function) -> Function:
             if isinstance(block, RollbackBlock):
                 if kept and kept[-1].instant == block.target:
                     kept.pop()
-            elif not isinstance(block, CorruptBlock):
+            elif isinstance(block, DataBlock | DeleteBlock):
                 kept.append(block)
         return tuple(kept)
 

@@ -1,0 +1,212 @@
+"""The durable effects: each changes storage at once and whole, and nothing else does.
+
+Every operation of a writer or a table service is a sequence of these. A process may die between any two.
+The names are those of specs/effects.toml in snake case.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TypeAlias, TypeVar
+
+from hudi_model.actions import TimelineEntry
+from hudi_model.files import BaseFile, LogFile, Marker
+from hudi_model.history import HistoryFile, Manifest
+from hudi_model.tables import Table
+from hudi_model.time import InstantTime
+
+
+@dataclass(frozen=True, slots=True)
+class CreateInstant:
+    """A file of the active timeline appears, whole."""
+
+    entry: TimelineEntry
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteInstant:
+    """A file of the active timeline disappears."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PutMarker:
+    """A marker announces a data file."""
+
+    marker: Marker
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteMarkers:
+    """The markers of one write disappear."""
+
+    instant: InstantTime
+
+
+@dataclass(frozen=True, slots=True)
+class PutBaseFile:
+    """A base file appears, whole."""
+
+    file: BaseFile
+
+
+@dataclass(frozen=True, slots=True)
+class PutLogFile:
+    """A log file appears, or grows by blocks: a file of the same partition and name is replaced."""
+
+    file: LogFile
+
+
+@dataclass(frozen=True, slots=True)
+class PutPartitionMetafile:
+    """A folder becomes a partition."""
+
+    partition: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteDataFile:
+    """A base or log file disappears; one that is gone already stays gone."""
+
+    partition: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommitMetadataTable:
+    """The metadata table takes its next state; None drops it."""
+
+    table: Table | None
+
+
+@dataclass(frozen=True, slots=True)
+class PutHistoryFile:
+    """A file of the history appears, not yet named by a manifest."""
+
+    file: HistoryFile
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteHistoryFile:
+    """A file of the history that no manifest in use names disappears."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PutManifest:
+    """A manifest of the history appears, not yet current."""
+
+    manifest: Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class SwapVersion:
+    """The history's version file names another manifest."""
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class PutProperties:
+    """The table's properties are replaced."""
+
+    properties: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class BeatHeart:
+    """The heartbeat of a write is renewed; with no moment it stops for good."""
+
+    instant: InstantTime
+    moment: InstantTime | None
+
+
+Effect: TypeAlias = (
+    CreateInstant
+    | DeleteInstant
+    | PutMarker
+    | DeleteMarkers
+    | PutBaseFile
+    | PutLogFile
+    | PutPartitionMetafile
+    | DeleteDataFile
+    | CommitMetadataTable
+    | PutHistoryFile
+    | DeleteHistoryFile
+    | PutManifest
+    | SwapVersion
+    | PutProperties
+    | BeatHeart
+)
+Effects: TypeAlias = tuple[Effect, ...]
+
+File = TypeVar("File", BaseFile, LogFile)
+
+
+def perform(table: Table, effects: Iterable[Effect]) -> Table:
+    """The table after effects, in their order.
+
+    Clauses: SA-001, SA-002.
+    """
+    return reduce(apply, effects, table)
+
+
+def apply(table: Table, effect: Effect) -> Table:  # noqa: C901, PLR0911 - one line for each effect there is
+    """The table after one effect.
+
+    Clauses: SA-001, SA-002.
+    """
+    match effect:
+        case CreateInstant(entry):
+            kept = tuple(one for one in table.timeline if one.name != entry.name)
+            return replace(table, timeline=(*kept, entry))
+        case DeleteInstant(name):
+            return replace(table, timeline=tuple(one for one in table.timeline if one.name != name))
+        case PutMarker(marker):
+            return replace(table, markers=table.markers | {marker})
+        case DeleteMarkers(instant):
+            return replace(table, markers=frozenset(one for one in table.markers if one.instant != instant))
+        case PutBaseFile(file):
+            return replace(table, base_files=(*without(table.base_files, file.partition, file.name), file))
+        case PutLogFile(file):
+            return replace(table, log_files=(*without(table.log_files, file.partition, file.name), file))
+        case PutPartitionMetafile(partition):
+            return replace(table, partitions=table.partitions | {partition})
+        case DeleteDataFile(partition, name):
+            bases = without(table.base_files, partition, name)
+            return replace(table, base_files=bases, log_files=without(table.log_files, partition, name))
+        case CommitMetadataTable(metadata):
+            return replace(table, metadata=metadata)
+        case PutProperties(properties):
+            return replace(table, properties=properties)
+        case BeatHeart(instant, moment):
+            others = frozenset(one for one in table.heartbeats if one[0] != instant)
+            return replace(table, heartbeats=others | {(instant, moment)} if moment else others)
+    return apply_to_history(table, effect)
+
+
+def apply_to_history(table: Table, effect: Effect) -> Table:
+    """The table after an effect on its history.
+
+    Clauses: SA-001.
+    """
+    history = table.history
+    match effect:
+        case PutHistoryFile(file):
+            kept = tuple(one for one in history.files if one.name != file.name)
+            history = replace(history, files=(*kept, file))
+        case DeleteHistoryFile(name):
+            history = replace(history, files=tuple(one for one in history.files if one.name != name))
+        case PutManifest(manifest):
+            known = tuple(one for one in history.manifests if one.version != manifest.version)
+            history = replace(history, manifests=(*known, manifest))
+        case SwapVersion(version):
+            history = replace(history, current=version)
+    return replace(table, history=history)
+
+
+def without(files: tuple[File, ...], partition: str, name: str) -> tuple[File, ...]:
+    """The files but one."""
+    return tuple(file for file in files if (file.partition, file.name) != (partition, name))
