@@ -1,44 +1,41 @@
 """Bytes of timeline files from values of the model."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from hudi_format import commit_metadata, plans
+from hudi_model.contents import (
+    CleanPlan,
+    IndexPlan,
+    ReplacePlan,
+    RestorePlan,
+    RollbackPlan,
+    SavepointMetadata,
+)
 from hudi_model.timeline import (
     Action,
     CleanMetadata,
     CommitMetadata,
     CompactionOperation,
     CompactionPlan,
-    OtherContent,
     RollbackMetadata,
     State,
     TimelineEntry,
     WriteStat,
 )
 
+from hudi_conformance.bridge import plan_contents
 from hudi_conformance.bridge.schemas import avro_schema
 from hudi_conformance.bridge.timeline_contents import SCHEMA_KEY
 
 Sizes = Mapping[str, int]
 
-# Plans and results that no rule of the model looks into: their least content.
-_OTHERS: Mapping[tuple[Action, State], bytes] = {
-    (Action.REPLACE_COMMIT, State.REQUESTED): plans.serialise_requested_replace(plans.RequestedReplace()),
-    (Action.CLUSTERING, State.REQUESTED): plans.serialise_requested_replace(plans.RequestedReplace("CLUSTER")),
-    (Action.CLEAN, State.REQUESTED): plans.serialise_cleaner_plan(plans.CleanerPlan()),
-    (Action.CLEAN, State.INFLIGHT): plans.serialise_cleaner_plan(plans.CleanerPlan()),
-    (Action.ROLLBACK, State.REQUESTED): plans.serialise_rollback_plan(plans.RollbackPlan()),
-    (Action.RESTORE, State.REQUESTED): plans.serialise_restore_plan(plans.RestorePlan()),
-    (Action.SAVEPOINT, State.COMPLETED): plans.serialise_savepoint_metadata(plans.SavepointMetadata()),
-    (Action.INDEXING, State.REQUESTED): plans.serialise_index_plan(plans.IndexPlan()),
-    (Action.INDEXING, State.COMPLETED): plans.serialise_index_commit(plans.IndexCommit()),
-}
 
-
-def content_bytes(entry: TimelineEntry, layout: int, table_name: str, sizes: Sizes) -> bytes:
+def content_bytes(entry: TimelineEntry, layout: int, table_name: str, sizes: Sizes, base: str = "") -> bytes:
     """A timeline file's bytes under layout 1 or 2. Write stats without size take it from `sizes` (path to bytes).
+
+    `base` is the table's own path, which some plans spell out.
 
     Raises:
         ValueError: the content is damaged, or of a kind that its action and state do not have.
@@ -55,8 +52,23 @@ def content_bytes(entry: TimelineEntry, layout: int, table_name: str, sizes: Siz
             return _clean(entry, entry.content)
         case RollbackMetadata():
             return _rollback(entry, entry.content)
-        case OtherContent() if (entry.action, entry.state) in _OTHERS:
-            return _OTHERS[entry.action, entry.state]
+    return _planned(entry, base)
+
+
+def _planned(entry: TimelineEntry, base: str) -> bytes:
+    match entry.content:
+        case ReplacePlan() as plan:
+            return plan_contents.replace_plan_bytes(plan, base)
+        case CleanPlan() as plan:
+            return plan_contents.clean_plan_bytes(plan, base)
+        case RollbackPlan() as plan:
+            return plan_contents.rollback_plan_bytes(plan)
+        case RestorePlan() as plan:
+            return plan_contents.restore_plan_bytes(plan, {})
+        case SavepointMetadata() as kept:
+            return plan_contents.savepoint_bytes(kept)
+        case IndexPlan() as plan:
+            return plan_contents.index_plan_bytes(plan, completed=entry.state is State.COMPLETED)
     raise ValueError(f"{entry.name}: this content has no bytes")
 
 
@@ -68,7 +80,7 @@ def _commit(entry: TimelineEntry, content: CommitMetadata, layout: int, table_na
         operation_type=content.operation,
         compacted=content.compacted,
         write_stats=tuple(_write_stat(stat, layout, sizes) for stat in content.write_stats),
-        replaced_file_ids=_filed(content.replaced),
+        replaced_file_ids=plan_contents.filed(content.replaced),
         extra=extra,
     )
     if layout == 1:
@@ -113,7 +125,7 @@ def _operation(operation: CompactionOperation) -> plans.CompactionOperation:
 
 
 def _clean(entry: TimelineEntry, content: CleanMetadata) -> bytes:
-    files = _filed(content.deleted_files)
+    files = plan_contents.filed(content.deleted_files)
     done = {part: plans.CleanPartition(part, success_delete_files=names) for part, names in files.items()}
     metadata = plans.CleanMetadata(
         start_clean_time=entry.requested,
@@ -125,7 +137,7 @@ def _clean(entry: TimelineEntry, content: CleanMetadata) -> bytes:
 
 
 def _rollback(entry: TimelineEntry, content: RollbackMetadata) -> bytes:
-    files = _filed(content.deleted_files)
+    files = plan_contents.filed(content.deleted_files)
     done = {part: plans.RollbackPartition(part, success_delete_files=names) for part, names in files.items()}
     metadata = plans.RollbackMetadata(
         start_rollback_time=entry.requested,
@@ -142,10 +154,3 @@ def _rollback(entry: TimelineEntry, content: RollbackMetadata) -> bytes:
         hoodie_restore_metadata={entry.requested: (metadata,)},
     )
     return plans.serialise_restore_metadata(restore)
-
-
-def _filed(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    filed: dict[str, tuple[str, ...]] = {}
-    for partition, name in sorted(pairs):
-        filed[partition] = (*filed.get(partition, ()), name)
-    return filed

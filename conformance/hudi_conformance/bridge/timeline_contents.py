@@ -21,6 +21,7 @@ from hudi_model.timeline import (
 )
 
 from hudi_conformance.bridge.damage import sound
+from hudi_conformance.bridge.plan_contents import DECODERS
 from hudi_conformance.bridge.schemas import model_schema
 
 SCHEMA_KEY = "schema"
@@ -41,9 +42,10 @@ def _decoder(name: TimelineFileName) -> Callable[[bytes, str], Content]:
         return _commit
     if name.action in _PLANNED and name.state == "REQUESTED":
         return _compaction_plan
-    if name.state == "COMPLETED":
+    found = DECODERS.get((name.action, name.state))
+    if found is None and name.state == "COMPLETED":
         return _RESULTS.get(name.action, _other)
-    return _other
+    return found or _other
 
 
 def _commit(data: bytes, file: str) -> CommitMetadata:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from hudi_model.contents import CleanPlan, ReplacePlan, RollbackPlan, SavepointMetadata
 from hudi_model.files import BaseFile, Block, DataBlock, LogFile, RollbackBlock
 from hudi_model.queries import read_snapshot
 from hudi_model.readings import Readings
@@ -14,7 +15,6 @@ from hudi_model.timeline import (
     CommitMetadata,
     CompactionOperation,
     CompactionPlan,
-    OtherContent,
     RollbackMetadata,
     State,
 )
@@ -78,7 +78,7 @@ class Services(Operations):
             self.homes.move(partition, map(self.layout.key, members), group)
             written += self._rewritten(group, at, members, ())
         self.place(written)
-        self.begin(self._replacing(operation), at, OtherContent())
+        self.begin(self._replacing(operation), at, ReplacePlan("CLUSTER" if operation == "CLUSTER" else ""))
         if state is State.COMPLETED:
             content = self.commit_metadata(operation, written, replaced=replaced)
             self.complete(Action.REPLACE_COMMIT, at, content, done)
@@ -96,13 +96,17 @@ class Services(Operations):
     def savepoint(self, saved: InstantTime, at: InstantTime) -> None:
         """A savepoint of an earlier instant, made at another time; it has no requested file."""
         self.begin(Action.SAVEPOINT, saved)
-        self.complete(Action.SAVEPOINT, saved, OtherContent(), later(at))
+        bases = {(file.partition, file.name) for file in self.base_files if file.instant <= saved}
+        logs = {(file.partition, file.name) for file in self.log_files if file.instant <= saved}
+        kept = SavepointMetadata(frozenset(bases | logs))
+        self.complete(Action.SAVEPOINT, saved, kept, later(at))
 
     def clean(self, at: InstantTime, retain: InstantTime) -> None:
         """A clean that removes the base files which no question from `retain` on needs."""
         gone = {(file.partition, file.name) for file in self.base_files if self._superseded(file, retain)}
         self.base_files = [file for file in self.base_files if (file.partition, file.name) not in gone]
-        self.begin(Action.CLEAN, at, OtherContent(), OtherContent())
+        plan = CleanPlan(retain, frozenset(gone))
+        self.begin(Action.CLEAN, at, plan, plan)
         self.complete(Action.CLEAN, at, CleanMetadata(retain, frozenset(gone)))
 
     def roll_back(self, at: InstantTime, target: InstantTime, *, blocks: bool = True) -> None:
@@ -120,7 +124,7 @@ class Services(Operations):
             gone |= {(file.partition, file.name) for file in touched}
             self.log_files = [file for file in self.log_files if file not in touched]
         self.forget(target)
-        self.begin(Action.ROLLBACK, at, OtherContent())
+        self.begin(Action.ROLLBACK, at, RollbackPlan(target, self.data_action, frozenset(gone)))
         self.complete(Action.ROLLBACK, at, RollbackMetadata((target,), frozenset(gone)))
 
     def log_compact(self, at: InstantTime, group: Group, sources: Sequence[InstantTime]) -> None:
