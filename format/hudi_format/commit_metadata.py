@@ -163,6 +163,18 @@ def parse_commit_metadata(data: bytes, file: str) -> CommitMetadata:
         return _of_stored(from_record(_Stored, record))
 
 
+def commit_metadata_of_record(record: Any) -> CommitMetadata:
+    """The metadata of a commit in a decoded Avro record, as archived logs nest it.
+
+    Raises:
+        ValueError: the record has values of other types.
+
+    Clauses: TL-020, TL-032.
+
+    """
+    return _of_stored(from_record(_Stored, record))
+
+
 def serialise_json(metadata: CommitMetadata) -> bytes:
     """The pretty JSON of table version 6: two blanks, ` : `, no newline at the end.
 

@@ -307,3 +307,10 @@ INDEX_COMMIT = _record(
     _optional("operationType", "string"),
     _optional("indexPartitionInfos", _array(_INDEX_PARTITION)),
 )
+
+HISTORY_INSTANT = _record(
+    "HoodieLSMTimelineInstant",
+    *_optionals("string", "instantTime", "completionTime", "action"),
+    *_optionals("bytes", "metadata", "plan"),
+    _field("version", "int", default=1),
+)

@@ -17,6 +17,7 @@ from hudi_format.properties import parse_properties
 from hudi_format.storage import FileStatus, Storage, open_storage
 from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
 from hudi_model.files import BaseFile, LogFile
+from hudi_model.history import History
 from hudi_model.records import Damaged, Schema
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import Properties, Table
@@ -25,6 +26,7 @@ from hudi_model.timeline import Action, State, TimelineEntry
 
 from hudi_conformance.bridge.damage import damaged
 from hudi_conformance.bridge.file_contents import load_base_file, load_log_file
+from hudi_conformance.bridge.histories import load_history
 from hudi_conformance.bridge.schemas import model_schema
 from hudi_conformance.bridge.timeline_contents import load_content
 
@@ -46,8 +48,26 @@ def load(path: Path | str) -> Table:
         # No table: whatever else lies there, perhaps a whole disk, is not looked at.
         return Table(None, None, (), (), ())
     timeline, malformed = _timeline(storage, _timeline_place(main, backup))
-    base_files, log_files = _data_files(storage)
-    return Table(main, backup, timeline, base_files, log_files, malformed, _create_schema(main, backup))
+    base_files, log_files, partitions = _data_files(storage)
+    return Table(
+        main,
+        backup,
+        timeline,
+        base_files,
+        log_files,
+        malformed,
+        _create_schema(main, backup),
+        _history(storage, main, backup),
+        partitions,
+    )
+
+
+def _history(storage: Storage, main: Properties, backup: Properties) -> History:
+    """What archival moved off the timeline; nothing where no properties tell its place."""
+    try:
+        return load_history(storage, sound_properties(main, backup))
+    except (Rejection, Unsupported):
+        return History()
 
 
 def _properties(storage: Storage, path: str) -> Properties:
@@ -110,7 +130,7 @@ def _entry(storage: Storage, status: FileStatus, name: TimelineFileName) -> Time
     )
 
 
-def _data_files(storage: Storage) -> tuple[tuple[BaseFile, ...], tuple[LogFile, ...]]:
+def _data_files(storage: Storage) -> tuple[tuple[BaseFile, ...], tuple[LogFile, ...], frozenset[str]]:
     base_files: list[BaseFile] = []
     log_files: list[LogFile] = []
     statuses = storage.list_files("", skip=(METADATA_FOLDER,))
@@ -123,7 +143,7 @@ def _data_files(storage: Storage) -> tuple[tuple[BaseFile, ...], tuple[LogFile, 
             base_files.append(load_base_file(storage, status.path, _folder(status.path), name))
         elif isinstance(name, LogFileName):
             log_files.append(load_log_file(storage, status.path, _folder(status.path), name))
-    return tuple(base_files), tuple(log_files)
+    return tuple(base_files), tuple(log_files), frozenset(partitions)
 
 
 def _folder(path: str) -> str:

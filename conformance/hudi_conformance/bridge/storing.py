@@ -14,6 +14,7 @@ from hudi_model.time import InstantTime
 from hudi_model.timeline import CommitMetadata
 
 from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes
+from hudi_conformance.bridge.histories import archive_folder, history_files
 from hudi_conformance.bridge.timeline_bytes import content_bytes
 
 # All files carry one date, and the properties say the same in words.
@@ -50,10 +51,7 @@ def _folders(table: Table) -> Iterator[str]:
     properties = sound_properties(table.properties, table.backup_properties)
     yield from _FOLDERS
     yield timeline_folder(properties)
-    if timeline_layout(properties) == 1:
-        yield f".hoodie/{properties.get('hoodie.archivelog.folder') or 'archived'}"
-    else:
-        yield f"{timeline_folder(properties)}/{properties.get('hoodie.timeline.history.path') or 'history'}"
+    yield archive_folder(properties)
 
 
 def _files(table: Table) -> Iterator[tuple[str, bytes]]:
@@ -66,6 +64,9 @@ def _files(table: Table) -> Iterator[tuple[str, bytes]]:
     layout, folder = timeline_layout(properties), timeline_folder(properties)
     for entry in table.timeline:
         yield f"{folder}/{entry.name}", content_bytes(entry, layout, properties["hoodie.table.name"], sizes)
+    place = archive_folder(properties)
+    for name, data in history_files(table.history, properties["hoodie.table.name"]):
+        yield f"{place}/{name}", data
 
 
 def _properties_file(path: str, properties: Properties) -> Iterator[tuple[str, bytes]]:

@@ -49,7 +49,11 @@ def _decoder(name: TimelineFileName) -> Callable[[bytes, str], Content]:
 
 
 def _commit(data: bytes, file: str) -> CommitMetadata:
-    found = commit_metadata.parse_commit_metadata(data, file)
+    return commit_content(commit_metadata.parse_commit_metadata(data, file), file)
+
+
+def commit_content(found: commit_metadata.CommitMetadata, file: str) -> CommitMetadata:
+    """What a commit did."""
     extra = dict(found.extra)
     text = extra.pop(SCHEMA_KEY, None)
     return CommitMetadata(
@@ -95,22 +99,27 @@ def _operation(operation: plans.CompactionOperation) -> CompactionOperation:
 
 
 def _clean(data: bytes, file: str) -> CleanMetadata:
-    found = plans.parse_clean_metadata(data, file)
+    return clean_content(plans.parse_clean_metadata(data, file))
+
+
+def clean_content(found: plans.CleanMetadata) -> CleanMetadata:
+    """What a clean did."""
     return CleanMetadata(found.earliest_commit_to_retain or None, _deleted(found.partition_metadata))
 
 
 def _rollback(data: bytes, file: str) -> RollbackMetadata:
-    return _rolled_back(plans.parse_rollback_metadata(data, file))
+    return rollback_content(plans.parse_rollback_metadata(data, file))
 
 
-def _rolled_back(found: plans.RollbackMetadata) -> RollbackMetadata:
+def rollback_content(found: plans.RollbackMetadata) -> RollbackMetadata:
+    """What a rollback undid."""
     instants = tuple(InstantTime(instant) for instant in found.commits_rollback)
     return RollbackMetadata(instants, _deleted(found.partition_metadata))
 
 
 def _restore(data: bytes, file: str) -> RollbackMetadata:
     found = plans.parse_restore_metadata(data, file)
-    undone = [_rolled_back(one) for many in found.hoodie_restore_metadata.values() for one in many]
+    undone = [rollback_content(one) for many in found.hoodie_restore_metadata.values() for one in many]
     instants = tuple(InstantTime(instant) for instant in found.instants_to_rollback)
     return RollbackMetadata(instants, frozenset(pair for one in undone for pair in one.deleted_files))
 
