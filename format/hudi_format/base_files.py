@@ -52,7 +52,7 @@ def read_base_file(
         UnsupportedFormat: base-orc, base-hfile.
         ValueError: the filter names a column that the file lacks.
 
-    Clauses: BF-001, BF-004.
+    Clauses: BF-001, BF-004, BF-010, SL-021.
 
     """
     with _open(storage, path) as source:

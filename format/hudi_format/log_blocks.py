@@ -46,7 +46,7 @@ class BlockType(IntEnum):
 class HeaderKey(IntEnum):
     """The entries of a block's header.
 
-    Clauses: LF-006.
+    Clauses: LF-006, LF-021, LF-025.
     """
 
     INSTANT_TIME = 0

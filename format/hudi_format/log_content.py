@@ -89,7 +89,7 @@ def decode_parquet_block(block: RawBlock, file: str) -> pa.Table:
     Raises:
         FormatError: LOG_CONTENT_CORRUPT when the content is no Parquet file.
 
-    Clauses: LF-013.
+    Clauses: LF-013, LF-027.
 
     """
     return read_parquet(block.content, file, block.content_offset, Reason.LOG_CONTENT_CORRUPT, "LF-013")
@@ -191,6 +191,10 @@ def rollback_block(instant: str, target: str) -> bytes:
 
 
 def _block_schema(block: RawBlock, file: str) -> dict[str, Any]:
+    """The schema of a data block's records.
+
+    Clauses: LF-022.
+    """
     if block.type is BlockType.CDC_DATA:
         raise UnsupportedFormat("log-cdc", file)
     if block.type not in (BlockType.AVRO_DATA, BlockType.HFILE_DATA):

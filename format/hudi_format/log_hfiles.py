@@ -26,7 +26,7 @@ def decode_hfile_records(block: RawBlock, schema: Any, file: str) -> list[Any]:
         FormatError: LOG_CONTENT_CORRUPT when the content does not decode; LIMIT_EXCEEDED for huge blocks.
         UnsupportedFormat: log-hfile, for an HFile of another version or packing.
 
-    Clauses: LF-013.
+    Clauses: LF-013, LF-026.
 
     """
     origin = log_origin(block, file)
@@ -55,7 +55,7 @@ def hfile_block(
     Raises:
         ValueError: two records have one key.
 
-    Clauses: LF-001, LF-005.
+    Clauses: LF-001, LF-005, LF-026.
 
     """
     text, writable = schema_text(schema), writing_schema(schema)

@@ -49,7 +49,7 @@ _MARKER = re.compile(r"(?P<name>.+)\.marker\.(?P<kind>CREATE|MERGE|APPEND)")
 class BaseFileName:
     """The parts of a base file's name.
 
-    Clauses: SL-004.
+    Clauses: SL-004, SL-023, SL-025, BF-010.
     """
 
     file_id: str
@@ -65,7 +65,7 @@ class BaseFileName:
 class LogFileName:
     """The parts of a log file's name; old writers left the write token out.
 
-    Clauses: SL-005.
+    Clauses: SL-005, SL-023, SL-025.
     """
 
     file_id: str
@@ -103,7 +103,7 @@ class MarkerName:
 def parse_data_file_name(name: str) -> BaseFileName | LogFileName | None:
     """A base or log file name, or None for a name that belongs to neither.
 
-    Clauses: SL-004, SL-005, SL-006.
+    Clauses: SL-004, SL-005, SL-006, BF-011.
     """
     if base := _BASE_FILE.fullmatch(name):
         return BaseFileName(base["id"], base["token"], base["instant"], base["extension"])
@@ -167,7 +167,7 @@ def parse_marker_name(name: str) -> MarkerName | None:
 def is_partition_metafile(name: str) -> bool:
     """Whether a file marks its folder as a partition, in text or in the table's base format.
 
-    Clauses: SL-002.
+    Clauses: SL-002, SL-020.
     """
     return name == PARTITION_METAFILE or name in {f"{PARTITION_METAFILE}.{extension}" for extension in BASE_EXTENSIONS}
 

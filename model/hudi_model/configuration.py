@@ -66,7 +66,7 @@ def property_value(properties: Mapping[str, str], name: str) -> str:
 def property_names(properties: Mapping[str, str], name: str) -> tuple[str, ...]:
     """A property that lists columns; a key generator's mark after a colon is no part of the column.
 
-    Clauses: PR-006.
+    Clauses: PR-006, PR-021.
     """
     parts = (part.strip().partition(":")[0] for part in property_value(properties, name).split(","))
     return tuple(part for part in parts if part)
@@ -102,7 +102,7 @@ def properties_fault(properties: Properties) -> Rejection | None:
 def checksum_fault(properties: Mapping[str, str]) -> Rejection | None:
     """Whether the stored checksum belongs to another database and table name; an absent one is accepted.
 
-    Clauses: PR-003.
+    Clauses: PR-003, PR-020.
     """
     stored = properties.get("hoodie.table.checksum")
     guarded = f"{property_value(properties, 'hoodie.database.name')}.{properties['hoodie.table.name']}"
@@ -135,7 +135,7 @@ def configure(properties: Mapping[str, str]) -> Configuration:
 
     Raises: TABLE_VERSION_UNSUPPORTED, PROPERTIES_INVALID; unsupported `table-version-4` and `-5`.
 
-    Clauses: PR-005, PR-006, PR-007.
+    Clauses: PR-005, PR-006, PR-007, PR-022.
     """
     rules = overlay(int(properties["hoodie.table.version"]))
     timeline_layout(properties)

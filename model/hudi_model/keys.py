@@ -14,7 +14,7 @@ def key_of(record: Record, configuration: Configuration, where: str) -> str:
 
     Raises: KEY_MISSING; unsupported `virtual-keys` for key fields of other types.
 
-    Clauses: DM-001, DM-002.
+    Clauses: DM-001, DM-002, MF-012.
     """
     if is_true(configuration.properties, "hoodie.populate.meta.fields"):
         key = record.values.get("_hoodie_record_key")

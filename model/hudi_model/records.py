@@ -93,7 +93,7 @@ META_FIELDS = (
 )
 """The five columns that every stored row has before its own.
 
-Clauses: MF-001.
+Clauses: MF-001, MF-010.
 """
 
 

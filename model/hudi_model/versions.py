@@ -39,7 +39,7 @@ OVERLAYS = {
 def verdict(version: int) -> Verdict:
     """What a reader makes of a table version.
 
-    Clauses: VR-001.
+    Clauses: VR-001, VR-011.
     """
     if version in OVERLAYS:
         return Verdict.READ
@@ -51,7 +51,7 @@ def overlay(version: int) -> Overlay:
 
     Raises: TABLE_VERSION_UNSUPPORTED; unsupported `table-version-4` and `-5`.
 
-    Clauses: VR-001, VR-002.
+    Clauses: VR-001, VR-002, VR-010.
     """
     match verdict(version):
         case Verdict.READ:

@@ -30,7 +30,7 @@ class LintReport:
 
 
 def lint(root: Path, texts: Path | None = None) -> LintReport:
-    """Compare everything in a checkout; with the folder of the texts, find their changed sections too."""
+    """Compare everything in a checkout; with the folder of the texts, find what has changed in them too."""
     checkout = read_checkout(root)
     citations = all_citations(checkout)
     found = [

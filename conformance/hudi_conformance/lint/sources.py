@@ -75,7 +75,7 @@ def cut_sections(text: str, headings: Iterable[str], *, diff: bool) -> dict[str,
     starts: list[tuple[str, int]] = []
     for heading in headings:
         after = starts[-1][1] + 1 if starts else 0
-        starts.append((heading, _find(lines, heading, after)))
+        starts.append((heading, find_heading(lines, heading, after)))
     ends = [start for _, start in starts[1:]] + [len(lines)]
     return {
         heading: "\n".join(lines[start:end]).strip("\n") for (heading, start), end in zip(starts, ends, strict=True)
@@ -127,7 +127,13 @@ def _line(line: str, *, diff: bool) -> str:
     return (line.removeprefix("+") if diff else line).rstrip()
 
 
-def _find(lines: list[str], heading: str, after: int) -> int:
+def find_heading(lines: list[str], heading: str, after: int) -> int:
+    """The number of the line that is a heading, from a line on.
+
+    Raises:
+        SourcesError: there is none.
+
+    """
     for number in range(after, len(lines)):
         if lines[number].lstrip("#").replace("\\", "").strip() == heading:
             return number

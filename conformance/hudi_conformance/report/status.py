@@ -58,7 +58,7 @@ def _tables(tables: Sequence[GoldenTable], cases: Sequence[Case]) -> Iterator[st
         for version in sorted(by_version)
     ]
     head = ("table version", "tables", "by the model", "by Apache Hudi", "copy-on-write", "cases", "of these refused")
-    return _markdown(head, [*rows, _table_row("all", tables, cases)])
+    return markdown_table(head, [*rows, _table_row("all", tables, cases)])
 
 
 def _table_row(name: str, tables: Sequence[GoldenTable], cases: Sequence[Case]) -> tuple[object, ...]:
@@ -90,7 +90,7 @@ def _areas(checkout: Checkout, cases: Sequence[Case]) -> Iterator[str]:
                 sum(any(one.startswith(f"{area.prefix}-") for one in case.clauses) for case in cases),
             )
         )
-    return _markdown(("area", "clauses", "must", "with two readings", "with a case", "cases"), rows)
+    return markdown_table(("area", "clauses", "must", "with two readings", "with a case", "cases"), rows)
 
 
 def _mutants(cases: Sequence[Case]) -> str:
@@ -117,7 +117,7 @@ def _clauses(checkout: Checkout, cases: Sequence[Case]) -> Iterator[str]:
         )
         for clause in sorted(checkout.clauses, key=lambda clause: clause.id)
     ]
-    return _markdown(("clause", "rule", "level", "table versions", "model", "format", "engine", "cases"), rows)
+    return markdown_table(("clause", "rule", "level", "table versions", "model", "format", "engine", "cases"), rows)
 
 
 def _versions(clause: Clause) -> str:
@@ -128,7 +128,8 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _markdown(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """The lines of a Markdown table."""
     yield "| " + " | ".join(head) + " |"
     yield "|" + " --- |" * len(head)
     for row in rows:
