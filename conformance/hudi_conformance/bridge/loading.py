@@ -28,6 +28,7 @@ from hudi_conformance.bridge.damage import damaged
 from hudi_conformance.bridge.file_contents import load_base_file, load_log_file
 from hudi_conformance.bridge.histories import load_history
 from hudi_conformance.bridge.schemas import model_schema
+from hudi_conformance.bridge.sidecars import load_heartbeats, load_markers
 from hudi_conformance.bridge.timeline_contents import load_content
 
 METADATA_FOLDER = ".hoodie"
@@ -59,6 +60,8 @@ def load(path: Path | str) -> Table:
         _create_schema(main, backup),
         _history(storage, main, backup),
         partitions,
+        load_markers(storage),
+        load_heartbeats(storage),
     )
 
 

@@ -1,0 +1,141 @@
+"""The model's durable effects, done to the bytes of a table: what is there already is not touched."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hudi_format import history as history_format
+from hudi_format.names import PARTITION_METAFILE
+from hudi_format.properties import serialise_properties
+from hudi_format.storage import LocalStorage
+from hudi_model import effects as done
+from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
+from hudi_model.contents import CommitMetadata
+from hudi_model.records import Schema
+from hudi_model.rejection import Unsupported
+from hudi_model.tables import Table
+from hudi_model.time import InstantTime, moment_of
+
+from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes
+from hudi_conformance.bridge.histories import archive_folder, history_file_bytes, manifest_bytes
+from hudi_conformance.bridge.sidecars import HEARTBEATS, MARKERS, marker_path
+from hudi_conformance.bridge.timeline_bytes import content_bytes
+
+METADATA_TABLE = ".hoodie/metadata"
+_PROPERTIES = ".hoodie/hoodie.properties"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The folder of a table, and the columns that files get which carry no schema of their own."""
+
+    base: Path
+    schema: Schema
+    now: InstantTime
+
+
+def perform(table: Table, effects: done.Effects, site: Site) -> Table:
+    """The table after effects, each of them on disk before the next begins.
+
+    Raises:
+        Unsupported: an effect on files that the format cannot write yet.
+
+    """
+    for effect in effects:
+        after = done.apply(table, effect)
+        _do(table, after, effect, site)
+        table = after
+    return table
+
+
+def _do(before: Table, table: Table, effect: done.Effect, site: Site) -> None:
+    storage = LocalStorage(site.base)
+    name = _name(table)
+    match effect:
+        case done.CreateInstant(entry):
+            data = content_bytes(entry, _layout(table), name, _sizes(site, entry.content), site.base.as_uri())
+            storage.put(f"{_folder(table)}/{entry.name}", data)
+        case done.DeleteInstant(file):
+            storage.delete(f"{_folder(before)}/{file}")
+        case done.PutBaseFile(file):
+            storage.put(_path(file.partition, file.name), base_file_bytes(file, site.schema, name))
+        case done.PutLogFile(file):
+            storage.put(_path(file.partition, file.name), log_file_bytes(file, site.schema, name))
+        case done.DeleteDataFile(partition, file):
+            storage.delete(_path(partition, file))
+        case done.PutPartitionMetafile(partition):
+            _make_partition(storage, partition, site.now)
+        case done.PutProperties(properties):
+            storage.put(_PROPERTIES, serialise_properties(properties, ("Properties saved on 2025-01-01T00:00:00Z",)))
+        case _:
+            _do_beside(table, effect, storage, site)
+
+
+def _do_beside(table: Table, effect: done.Effect, storage: LocalStorage, site: Site) -> None:
+    """Effects on what stands beside data and timeline."""
+    match effect:
+        case done.PutMarker(marker):
+            storage.put(marker_path(marker), b"")
+        case done.DeleteMarkers(instant):
+            shutil.rmtree(site.base / MARKERS / instant, ignore_errors=True)
+        case done.BeatHeart(instant, None):
+            storage.delete(f"{HEARTBEATS}/{instant}")
+        case done.BeatHeart(instant, moment) if moment:
+            storage.put(f"{HEARTBEATS}/{instant}", b"")
+            beat = moment_of(moment).timestamp()
+            os.utime(site.base / HEARTBEATS / instant, (beat, beat))
+        case done.CommitMetadataTable(None):
+            shutil.rmtree(site.base / METADATA_TABLE, ignore_errors=True)
+        case done.CommitMetadataTable():
+            raise Unsupported("metadata-table")
+        case _:
+            _do_in_history(table, effect, storage)
+
+
+def _do_in_history(table: Table, effect: done.Effect, storage: LocalStorage) -> None:
+    folder = archive_folder(_properties(table))
+    if _layout(table) == 1:
+        raise Unsupported("archived-log")
+    match effect:
+        case done.PutHistoryFile(file):
+            storage.put(f"{folder}/{file.name}", history_file_bytes(file, _name(table)))
+        case done.DeleteHistoryFile(name):
+            storage.delete(f"{folder}/{name}")
+        case done.PutManifest(manifest):
+            sizes = {name: storage.size(f"{folder}/{name}") for name in manifest.files}
+            storage.put(f"{folder}/manifest_{manifest.version}", manifest_bytes(manifest, sizes))
+        case done.SwapVersion(version):
+            storage.put(f"{folder}/{history_format.VERSION_FILE}", str(version).encode())
+
+
+def _make_partition(storage: LocalStorage, partition: str, now: InstantTime) -> None:
+    depth = len(partition.split("/")) if partition else 0
+    metafile = {"commitTime": now, "partitionDepth": str(depth)}
+    storage.put(_path(partition, PARTITION_METAFILE), serialise_properties(metafile, ("partition metadata",)))
+
+
+def _sizes(site: Site, content: object) -> dict[str, int]:
+    paths = [stat.path for stat in content.write_stats if stat.path] if isinstance(content, CommitMetadata) else []
+    return {path: (site.base / path).stat().st_size for path in paths if (site.base / path).exists()}
+
+
+def _properties(table: Table) -> Mapping[str, str]:
+    return sound_properties(table.properties, table.backup_properties)
+
+
+def _name(table: Table) -> str:
+    return _properties(table)["hoodie.table.name"]
+
+
+def _layout(table: Table) -> int:
+    return timeline_layout(_properties(table))
+
+
+def _folder(table: Table) -> str:
+    return timeline_folder(_properties(table))
+
+
+def _path(partition: str, name: str) -> str:
+    return f"{partition}/{name}" if partition else name
