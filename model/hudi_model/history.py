@@ -1,9 +1,12 @@
 """The timeline's history: what archival moved off the active timeline, as a log-structured merge tree of files."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hudi_model.actions import Action
 from hudi_model.contents import Content
+from hudi_model.records import Damaged
+from hudi_model.rejection import Reason, Rejection
 from hudi_model.time import InstantTime
 
 
@@ -37,7 +40,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Files and manifests in storage, and the version that readers follow; None before the first archival.
+    """Files and manifests in storage, and the version that readers follow; None where no version file is there.
 
     Before version 8 the archived log is one sequence of instants and needs no manifest.
     """
@@ -46,3 +49,57 @@ class History:
     manifests: tuple[Manifest, ...] = ()
     current: int | None = None
     archived_log: tuple[ArchivedInstant, ...] = ()
+    unreadable: tuple[Damaged, ...] = ()
+    """Files that do not parse; each matters only once a reader follows a name to it."""
+
+
+def history_file(instants: Iterable[ArchivedInstant], level: int) -> HistoryFile:
+    """A file of the history; its name holds the least and the greatest requested time in it, and its level.
+
+    Clauses: HS-005, HS-006.
+    """
+    ordered = tuple(sorted(instants, key=lambda one: one.requested))
+    return HistoryFile(f"{ordered[0].requested}_{ordered[-1].requested}_{level}.parquet", level, ordered)
+
+
+def current_manifest(history: History) -> Manifest:
+    """The manifest that the version file names, or the newest one where there is no version file; an empty one at first.
+
+    Raises: TIMELINE_FILE_CORRUPT.
+
+    Clauses: HS-002, HS-003, HS-004.
+    """
+    known = {0: Manifest(0, ())} | {one.version: one for one in history.manifests}
+    version = max(known) if history.current is None else history.current
+    if version not in known:
+        raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "HS-004", f"manifest_{version}", "the version file names it")
+    return known[version]
+
+
+def current_files(history: History) -> tuple[HistoryFile, ...]:
+    """The files that the current manifest names; no other file counts.
+
+    Raises: TIMELINE_FILE_CORRUPT.
+
+    Clauses: HS-002, HS-004.
+    """
+    present = {one.name: one for one in history.files}
+    names = current_manifest(history).files
+    for name in names:
+        if name not in present:
+            raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "HS-004", name, "the manifest names it, storage lacks it")
+    return tuple(present[name] for name in names)
+
+
+def history_instants(history: History, layout: int = 2) -> tuple[ArchivedInstant, ...]:
+    """The archived actions, each once, by requested time. [Modified in v8] Layout 1 has one log, layout 2 a tree.
+
+    Raises: TIMELINE_FILE_CORRUPT.
+
+    Clauses: HS-001, HS-007, HS-010.
+    """
+    tree = () if layout == 1 else (row for file in current_files(history) for row in file.instants)
+    rows = history.archived_log if layout == 1 else tree
+    # A row that an interrupted archival wrote again may lack its plan: the other one stands.
+    found = {(row.requested, row.action): row for row in sorted(rows, key=lambda row: row.plan is not None)}
+    return tuple(found[key] for key in sorted(found))
