@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 
 from hudi_adapter.protocol import (
     Adapter,
@@ -22,7 +23,7 @@ from hudi_model import rejection
 from hudi_model.queries import Warning as ModelWarning
 from hudi_model.readings import Readings
 
-from hudi_conformance.bridge import load
+from hudi_conformance.bridge import load, writing
 from hudi_conformance.bridge.asking import OPERATIONS, READINGS, Answered, ask
 from hudi_conformance.mutants import MUTANTS, mutated
 
@@ -66,14 +67,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def adapter(readings: Readings, mutant: str | None = None) -> Adapter:
     """The model under the given readings."""
     name = f"model with {mutant}" if mutant else "model"
-    operations = {op: _operation(op, readings) for op in OPERATIONS}
+    session = writing.Session()
+    operations = {
+        **{op: _refusing(partial(_read, readings)) for op in OPERATIONS},
+        **{op: _refusing(partial(_write, session)) for op in writing.OPERATIONS},
+    }
     return Adapter(Implementation(name, "0.1.0"), FEATURES, operations)
 
 
-def _operation(op: str, readings: Readings) -> Operation:
+def _read(readings: Readings, request: Request) -> Answer:
+    return _answer(ask(load(request.table), request.op, request.params, readings))
+
+
+def _write(session: writing.Session, request: Request) -> Answer:
+    return ValueAnswer(session.run(request.op, request.table, request.params))
+
+
+def _refusing(operation: Operation) -> Operation:
+    """The operation, its errors in the protocol's words."""
+
     def answer(request: Request) -> Answer:
         try:
-            return _answer(ask(load(request.table), op, request.params, readings))
+            return operation(request)
         except rejection.Rejection as refusal:
             raise Rejected(refusal.reason.value, str(refusal), refusal.clause) from refusal
         except FormatError as error:

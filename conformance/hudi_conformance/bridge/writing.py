@@ -1,0 +1,257 @@
+"""The protocol's writing ops, done by the model on a table's bytes."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hudi_adapter.rows import Rows, RowsError, read_rows
+from hudi_format.avro_schemas import record_schema
+from hudi_model import effects, writers
+from hudi_model.filters import check_filter, matches
+from hudi_model.queries import read_snapshot
+from hudi_model.readings import RELEASED
+from hudi_model.records import META_FIELDS, Field, Record, Schema
+from hudi_model.rejection import Reason, Rejection, Unsupported
+from hudi_model.schemas import table_schema
+from hudi_model.tables import Table, open_table
+from hudi_model.time import InstantTime
+from hudi_model.timeline import State
+from hudi_model.views import view_at
+
+from hudi_conformance.bridge.clock import Clock
+from hudi_conformance.bridge.loading import load
+from hudi_conformance.bridge.performing import Site, perform
+from hudi_conformance.bridge.schemas import model_schema
+from hudi_conformance.bridge.services import SERVICES, execute_plan, schedule_plan
+from hudi_conformance.bridge.storing import store
+
+Params = Mapping[str, Any]
+Value = dict[str, Any]
+_LISTS = {"record_key": "recordkey", "partition_by": "partition", "ordering": "ordering"}
+
+
+@dataclass(slots=True)
+class Session:
+    """The writes of one adapter process: those that have begun and wait for their next phase."""
+
+    open_writes: dict[tuple[Path, str], writers.Write] = field(default_factory=dict)
+
+    def run(self, op: str, path: Path, params: Params) -> Any:
+        """The value that a writing op answers.
+
+        Raises:
+            Rejection: the request or the table breaks a rule, or the write conflicts.
+            Unsupported: the model does not write this.
+
+        """
+        return OPERATIONS[op](self, path, params)
+
+    def opened(self, path: Path, params: Params) -> writers.Write:
+        """The write that a name stands for.
+
+        Raises:
+            Rejection: CONFIG_INVALID where nothing of that name has begun.
+
+        """
+        key = (path, str(params.get("txn")))
+        if key not in self.open_writes:
+            raise Rejection(Reason.CONFIG_INVALID, "OW-001", "txn", f"no write {key[1]!r} has begun")
+        return self.open_writes[key]
+
+
+def create_table(_session: Session, path: Path, params: Params) -> Value:
+    """A new table below a folder that holds none."""
+    if load(path).properties is not None:
+        raise Rejection(Reason.CONFIG_INVALID, "PR-010", str(path.name), "there is a table already")
+    avro = params["schema"]
+    text = avro if isinstance(avro, str) else json.dumps(avro)
+    stated = {str(key): str(value) for key, value in (params.get("properties") or {}).items()}
+    lists = {f"hoodie.table.{name}.fields": ",".join(params.get(key) or ()) for key, name in _LISTS.items()}
+    named = {
+        "hoodie.table.name": str(params["name"]),
+        "hoodie.table.type": str(params["table_type"]),
+        "hoodie.table.version": str(params["table_version"]),
+        "hoodie.table.create.schema": text,
+        **({"hoodie.record.merge.mode": str(params["merge_mode"])} if params.get("merge_mode") else {}),
+        **{key: value for key, value in lists.items() if value},
+    }
+    store(writers.create_table({**stated, **named}, model_schema(record_schema(text, "schema"))), path)
+    return {}
+
+
+def write(session: Session, path: Path, params: Params) -> Value:
+    """A write from beginning to end."""
+    whole = {**params, "txn": "write"}
+    begin_write(session, path, whole)
+    try:
+        stage_write(session, path, whole)
+        return commit_write(session, path, whole)
+    except (Rejection, Unsupported):
+        abort_write(session, path, whole)
+        raise
+
+
+def begin_write(session: Session, path: Path, params: Params) -> Value:
+    """The first phase: a time, and the requested file."""
+    clock, table = Clock(params), without_metadata_table(path, load(path), params)
+    request = request_of(table, params)
+    started, begun = writers.begin(table, request, clock.next(table))
+    perform(table, begun, Site(path, request.schema or Schema(()), started.requested))
+    session.open_writes[path, str(params.get("txn"))] = started
+    return {"requested": started.requested}
+
+
+def stage_write(session: Session, path: Path, params: Params) -> Value:
+    """The second phase: the inflight file, markers and data files."""
+    started, table = session.opened(path, params), load(path)
+    staged, files = writers.stage(table, started)
+    schema = staged.metadata.schema if staged.metadata else None
+    perform(table, files, Site(path, schema or Schema(()), started.requested))
+    session.open_writes[path, str(params.get("txn"))] = staged
+    return {"requested": staged.requested}
+
+
+def commit_write(session: Session, path: Path, params: Params) -> Value:
+    """The third phase: conflict checks, then the completed file. A write in conflict is undone."""
+    staged, table = session.opened(path, params), load(path)
+    completed = Clock(params).next(table)
+    site = Site(path, Schema(()), staged.requested)
+    try:
+        perform(table, writers.commit(table, staged, completed), site)
+    except Rejection as refusal:
+        if refusal.reason is Reason.WRITE_CONFLICT:
+            abort_write(session, path, params)
+        raise
+    del session.open_writes[path, str(params.get("txn"))]
+    return answered(load(path), staged.requested)
+
+
+def abort_write(session: Session, path: Path, params: Params) -> Value:
+    """The write is given up: its files go."""
+    started, table = session.opened(path, params), load(path)
+    perform(table, writers.abort(table, started), Site(path, Schema(()), started.requested))
+    del session.open_writes[path, str(params.get("txn"))]
+    return {"requested": started.requested}
+
+
+def schedule(_session: Session, path: Path, params: Params) -> Value:
+    """A plan of a table service; no instant where there is nothing to do."""
+    table = without_metadata_table(path, load(path), params)
+    requested = Clock(params).next(table)
+    planned = schedule_plan(str(params["service"]), table, requested, settings_of(params))
+    perform(table, planned, Site(path, latest_schema(table), requested))
+    return {"requested": requested if planned else None}
+
+
+def execute(_session: Session, path: Path, params: Params) -> Value:
+    """A plan, carried out."""
+    table = without_metadata_table(path, load(path), params)
+    requested = InstantTime(str(params["requested"]))
+    done = execute_plan(table, requested, Clock(params).next(table))
+    perform(table, done, Site(path, latest_schema(table), requested))
+    return answered(load(path), requested)
+
+
+def service(_session: Session, path: Path, params: Params) -> Value:
+    """A service that plans and runs in one."""
+    name = str(params["name"])
+    if name not in SERVICES:
+        raise Unsupported(f"service-{name}")
+    table = without_metadata_table(path, load(path), params)
+    clock = Clock(params)
+    requested = clock.next(table)
+    done: effects.Effects = SERVICES[name](table, params, requested, clock.after(requested))
+    perform(table, done, Site(path, latest_schema(table), requested))
+    return answered(load(path), requested)
+
+
+def answered(table: Table, requested: InstantTime) -> Value:
+    """What became of an action, as the protocol shows it; no action where none was needed."""
+    timeline = open_table(table).timeline
+    for one in timeline.instants:
+        if one.requested == requested and one.state is State.COMPLETED:
+            return {"requested": requested, "completed": one.completed, "action": one.action.value}
+    return {"requested": None, "completed": None, "action": None}
+
+
+def latest_schema(table: Table) -> Schema:
+    """The table's own columns."""
+    return table_schema(view_at(open_table(table), None, RELEASED))
+
+
+def without_metadata_table(path: Path, table: Table, params: Params) -> Table:
+    """The table without its metadata table, which a writer that does not keep it must drop.
+
+    Clauses: MT-001.
+    """
+    if not isinstance(table.properties, Mapping) or not (path / ".hoodie/metadata").exists():
+        return table
+    kept = {
+        key: value for key, value in table.properties.items() if not key.startswith("hoodie.table.metadata.partitions")
+    }
+    dropped = (effects.PutProperties(kept), effects.CommitMetadataTable(None))
+    return perform(table, dropped, Site(path, Schema(()), Clock(params).next(table)))
+
+
+def settings_of(params: Params) -> dict[str, str]:
+    """The keys of a request."""
+    given = {**(params.get("options") or {}), **(params.get("configs") or {})}
+    return {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
+
+
+def request_of(table: Table, params: Params) -> writers.Request:
+    """What a write asks for.
+
+    Raises:
+        Rejection: CONFIG_INVALID for an unknown operation or an input that cannot be read.
+
+    """
+    name = params.get("operation")
+    if name not in {one.value for one in writers.Operation}:
+        raise Rejection(Reason.CONFIG_INVALID, "OW-001", "operation", f"{name!r} is no operation")
+    operation = writers.Operation(str(name))
+    rows = input_rows(table, params)
+    own = latest_schema(table)
+    records = tuple(Record(dict(row)) for row in rows.mappings())
+    partitions = tuple(map(str, params.get("partitions") or ()))
+    keeps = operation in (writers.Operation.DELETE, writers.Operation.DELETE_PARTITION)
+    schema = own if keeps or not rows.schema else grown(own, rows.schema)
+    return writers.Request(operation, records, partitions, schema, settings_of(params))
+
+
+def grown(own: Schema, given: Sequence[tuple[str, str]]) -> Schema:
+    """The table's columns, then those that an input brings."""
+    known = {one.name for one in own.fields}
+    added = (Field(name, kind) for name, kind in given if name not in known and name not in META_FIELDS)
+    return Schema((*own.fields, *added))
+
+
+def input_rows(table: Table, params: Params) -> Rows:
+    """The rows of a request: those of its file, or those of the table that its filter picks."""
+    if params.get("input"):
+        try:
+            return read_rows(Path(str(params["input"])))
+        except (RowsError, OSError) as error:
+            raise Rejection(Reason.CONFIG_INVALID, "OW-001", "input", str(error)) from error
+    if params.get("filter") is None:
+        return Rows((), ())
+    found = read_snapshot(table)
+    check_filter(params["filter"], found.schema)
+    schema = tuple((one.name, one.type) for one in found.schema.fields)
+    picked = [row for row in found.rows if matches(params["filter"], row, found.schema)]
+    return Rows(schema, tuple(tuple(row[name] for name, _ in schema) for row in picked))
+
+
+OPERATIONS: Mapping[str, Callable[[Session, Path, Params], Value]] = {
+    "create_table": create_table,
+    "write": write,
+    "begin_write": begin_write,
+    "stage_write": stage_write,
+    "commit_write": commit_write,
+    "abort_write": abort_write,
+    "schedule": schedule,
+    "execute": execute,
+    "service": service,
+}
