@@ -133,7 +133,7 @@ def sound_properties(main: Properties, backup: Properties) -> Mapping[str, str]:
 def configure(properties: Mapping[str, str]) -> Configuration:
     """The settings that sound properties amount to.
 
-    Raises: TABLE_VERSION_UNSUPPORTED, PROPERTIES_INVALID; unsupported `table-version-4` and `-5`.
+    Raises: TABLE_VERSION_UNSUPPORTED, PROPERTIES_INVALID.
 
     Clauses: PR-005, PR-006, PR-007, PR-022.
     """

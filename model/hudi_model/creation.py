@@ -7,7 +7,6 @@ from hudi_model.merge_modes import MODE_OF_PAYLOAD, MODE_OF_STRATEGY, MergeMode
 from hudi_model.records import Schema
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import Table, open_table
-from hudi_model.versions import OVERLAYS
 
 COMMON = {
     "hoodie.table.version": "9",
@@ -58,7 +57,7 @@ def refuse_unsound(stated: Mapping[str, str], schema: Schema) -> None:
     faults = {
         "hoodie.table.name": not stated.get("hoodie.table.name"),
         "hoodie.table.type": stated["hoodie.table.type"] not in ("COPY_ON_WRITE", "MERGE_ON_READ"),
-        "hoodie.table.version": stated["hoodie.table.version"] not in map(str, OVERLAYS),
+        "hoodie.table.version": stated["hoodie.table.version"] not in ("6", "8", "9"),
         "hoodie.record.merge.mode": stated.get("hoodie.record.merge.mode", "CUSTOM") not in MergeMode.__members__,
         "a key, partition or ordering field": not columns.issuperset(fields),
         "a column twice": len(columns) < len(schema.fields),

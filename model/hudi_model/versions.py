@@ -1,16 +1,15 @@
 """What each table version changes: the one place where versions differ, read by every other module."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from hudi_model.rejection import Reason, Rejection, Unsupported
+from hudi_model.rejection import Reason, Rejection
 
 
 class Verdict(StrEnum):
     """Whether a table of some version can be read."""
 
     READ = "read"
-    NOT_YET = "not yet"
     REFUSED = "refused"
 
 
@@ -29,35 +28,36 @@ class Overlay:
     """[New in v8] The merge mode stands in the properties; before, the payload class decides."""
 
 
-OVERLAYS = {
-    6: Overlay(6, 1, logs_name_their_slice=True, blocks_decide_commit=True, mode_is_persisted=False),
-    8: Overlay(8, 2, logs_name_their_slice=False, blocks_decide_commit=False, mode_is_persisted=True),
-    9: Overlay(9, 2, logs_name_their_slice=False, blocks_decide_commit=False, mode_is_persisted=True),
+V6 = Overlay(6, 1, logs_name_their_slice=True, blocks_decide_commit=True, mode_is_persisted=False)
+V8 = Overlay(8, 2, logs_name_their_slice=False, blocks_decide_commit=False, mode_is_persisted=True)
+
+OVERLAYS = {4: replace(V6, version=4), 5: replace(V6, version=5), 6: V6, 8: V8, 9: replace(V8, version=9)}
+"""Versions 4 and 5 are read as 6 is: they differ in what writers keep beside the timeline."""
+
+NO_RULES = {
+    7: "no release left a table of it: it stands between two steps of an upgrade",
+    10: "it is being prepared and has not been released",
 }
+"""Why other versions have no rules; the older ones are those before the first text, 1 to 3."""
 
 
-def verdict(version: int) -> Verdict:
-    """What a reader makes of a table version.
+def verdict(version: int, reader: int = 9) -> Verdict:
+    """What a reader that was made for a version makes of a table of another: it reads what is older.
 
-    Clauses: VR-001, VR-011.
+    Clauses: VR-001, VR-003.
     """
-    if version in OVERLAYS:
-        return Verdict.READ
-    return Verdict.NOT_YET if version in (4, 5) else Verdict.REFUSED
+    return Verdict.READ if version in OVERLAYS and version <= reader else Verdict.REFUSED
 
 
 def overlay(version: int) -> Overlay:
     """The rules of a table version.
 
-    Raises: TABLE_VERSION_UNSUPPORTED; unsupported `table-version-4` and `-5`.
+    Raises: TABLE_VERSION_UNSUPPORTED.
 
-    Clauses: VR-001, VR-002, VR-010.
+    Clauses: VR-001, VR-002.
     """
-    match verdict(version):
-        case Verdict.READ:
-            return OVERLAYS[version]
-        case Verdict.NOT_YET:
-            raise Unsupported(f"table-version-{version}")
-        case Verdict.REFUSED:
-            detail = f"table version {version} is none of {sorted(OVERLAYS)}"
-            raise Rejection(Reason.TABLE_VERSION_UNSUPPORTED, "VR-002", "hoodie.properties", detail)
+    if verdict(version) is Verdict.READ:
+        return OVERLAYS[version]
+    reason = NO_RULES.get(version, "newer than any known" if version > max(OVERLAYS) else "older than the first text")
+    detail = f"table version {version} is none of {sorted(OVERLAYS)}: {reason}"
+    raise Rejection(Reason.TABLE_VERSION_UNSUPPORTED, "VR-002", "hoodie.properties", detail)

@@ -1,0 +1,86 @@
+"""Restore: everything after a savepoint is undone, newest first; the table is again what it was."""
+
+from collections.abc import Mapping
+
+from hudi_model.actions import Action, Instant, State
+from hudi_model.contents import RestorePlan, RollbackMetadata
+from hudi_model.effects import BeatHeart, DeleteInstant, DeleteMarkers, Effect, Effects, perform
+from hudi_model.rejection import Reason, Rejection
+from hudi_model.services.plans import entry, is_completed, plan_of
+from hudi_model.services.rollback import forget, plan_for, undo_files
+from hudi_model.tables import OpenTable, Table, open_table
+from hudi_model.time import InstantTime
+from hudi_model.timeline import WRITE_ACTIONS
+
+
+def schedule(table: Table, requested: InstantTime, _settings: Mapping[str, str], savepoint: InstantTime) -> Effects:
+    """The plan to go back to a savepoint.
+
+    Raises: INSTANT_NOT_FOUND where there is no such savepoint; CONFIG_INVALID where a later one keeps what would go.
+
+    Clauses: SR-004, SR-005.
+    """
+    opened = open_table(table)
+    kept = [one for one in opened.timeline.instants if one.action is Action.SAVEPOINT and one.state is State.COMPLETED]
+    if savepoint not in {one.requested for one in kept}:
+        raise Rejection(Reason.INSTANT_NOT_FOUND, "SR-004", savepoint, "there is no such savepoint")
+    undone = instants_after(opened, savepoint)
+    for one in kept:
+        if one.requested in undone:
+            raise Rejection(Reason.CONFIG_INVALID, "SR-004", one.requested, "a later savepoint is to be deleted first")
+    return (entry(table, requested, Action.RESTORE, State.REQUESTED, RestorePlan(savepoint, undone)),)
+
+
+def instants_after(opened: OpenTable, savepoint: InstantTime) -> tuple[InstantTime, ...]:
+    """The writes and services after the one that a savepoint keeps, newest first, pending ones before all.
+
+    Before version 8 they were requested later. [Modified in v8] They completed later, or have not. Compactions go by
+    their request in every version: logs that completed after it lie on top of what they made.
+
+    Clauses: SR-005.
+    """
+    writes = [one for one in opened.timeline.instants if one.action in WRITE_ACTIONS]
+    saved = next(one for one in writes if one.requested == savepoint)
+    by_request = opened.configuration.rules.logs_name_their_slice
+    compactions = {Action.COMPACTION, Action.COMMIT} if opened.configuration.merge_on_read else set()
+
+    def is_after(one: Instant) -> bool:
+        if by_request or compactions & {one.action, saved.action}:
+            return one.requested > savepoint
+        return one.completed is None or one.completed > (saved.completed or savepoint)
+
+    after = [one for one in writes if is_after(one)]
+    newest = sorted(after, key=lambda one: (one.completed or one.requested, one.requested), reverse=True)
+    return tuple(one.requested for one in sorted(newest, key=lambda one: one.state))
+
+
+def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Effects:
+    """The planned restore, from wherever an earlier attempt stopped. Rollbacks after the savepoint go last.
+
+    Raises: INSTANT_NOT_FOUND.
+
+    Clauses: SR-006, SR-007, RB-009.
+    """
+    plan = plan_of(table, requested, RestorePlan)
+    if is_completed(table, requested):
+        return ()
+    effects: list[Effect] = [entry(table, requested, Action.RESTORE, State.INFLIGHT)]
+    for one in plan.instants:
+        effects.extend(undo(perform(table, effects), one, requested))
+    effects.append(entry(table, requested, Action.RESTORE, State.COMPLETED, RollbackMetadata(plan.instants), completed))
+    later = (one for one in table.timeline if one.action is Action.ROLLBACK and one.requested > plan.savepoint)
+    effects.extend(DeleteInstant(one.name) for one in sorted(later, key=lambda one: (one.requested, -one.state)))
+    return tuple(effects)
+
+
+def undo(table: Table, instant: InstantTime, requested: InstantTime) -> Effects:
+    """One action undone: its completed entry goes, then its files, of a compaction the whole slice, then the rest.
+
+    Clauses: SR-006, SR-007.
+    """
+    going = forget(table, instant)
+    if not going:
+        return ()
+    published = len(going) - sum(one.requested == instant and one.state < State.COMPLETED for one in table.timeline)
+    files = undo_files(table, plan_for(table, instant, by_markers=False, whole=True), requested)
+    return (*going[:published], *files, *going[published:], DeleteMarkers(instant), BeatHeart(instant, None))

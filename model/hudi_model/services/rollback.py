@@ -1,0 +1,184 @@
+"""Rollback: what a write that will not complete left behind is removed, and then the write itself."""
+
+import datetime as dt
+from collections.abc import Mapping
+
+from hudi_model.actions import Action, State
+from hudi_model.contents import CompactionPlan, ReplacePlan, RollbackMetadata, RollbackPlan
+from hudi_model.effects import BeatHeart, DeleteDataFile, DeleteInstant, DeleteMarkers, Effects, PutLogFile, perform
+from hudi_model.files import BaseFile, DataBlock, DeleteBlock, LogFile, RollbackBlock
+from hudi_model.names import log_file_name
+from hudi_model.records import Damaged
+from hudi_model.rejection import Reason, Rejection
+from hudi_model.services.plans import entry, is_completed, plan_of
+from hudi_model.settings import number, setting, switch
+from hudi_model.tables import Table
+from hudi_model.time import InstantTime, moment_of
+from hudi_model.timeline import DATA_ACTIONS, timeline_of
+
+UNKNOWN_WRITER = "1-0-1"
+"""The write token of log files that hold a command."""
+
+
+def failed_writes(table: Table, now: InstantTime, settings: Mapping[str, str]) -> tuple[InstantTime, ...]:
+    """The pending writes that will not complete, newest first: all of them, or those whose heart stopped.
+
+    Services are no writes: they are done again from their plan.
+
+    Clauses: RB-001, RB-002, RB-008.
+    """
+    waiting = (one for one in timeline_of(table.timeline).instants if one.state is not State.COMPLETED)
+    writes = [one.requested for one in waiting if one.action in DATA_ACTIONS and not has_plan(table, one.requested)]
+    policy = setting(settings, "hoodie.clean.failed.writes.policy").upper()
+    dead = {"EAGER": writes, "LAZY": [one for one in writes if is_expired(table, one, now, settings)]}
+    return tuple(reversed(dead.get(policy, [])))
+
+
+def is_expired(table: Table, write: InstantTime, now: InstantTime, settings: Mapping[str, str]) -> bool:
+    """Whether a write has missed more heartbeats than are tolerated; one that has none is dead.
+
+    Clauses: RB-002.
+    """
+    interval = number(settings, "hoodie.client.heartbeat.interval_in_ms")
+    tolerated = interval * number(settings, "hoodie.client.heartbeat.tolerable.misses")
+    last = max((beat for owner, beat in table.heartbeats if owner == write), default=None)
+    return last is None or moment_of(now) - moment_of(last) > dt.timedelta(milliseconds=tolerated)
+
+
+def has_plan(table: Table, requested: InstantTime) -> bool:
+    """Whether an action is a service, which stays planned when an attempt at it is rolled back.
+
+    Clauses: RB-008.
+    """
+    plans = (one.content for one in table.timeline if one.requested == requested)
+    return any(isinstance(one, CompactionPlan) or (isinstance(one, ReplacePlan) and one.groups) for one in plans)
+
+
+def schedule(
+    table: Table, requested: InstantTime, settings: Mapping[str, str], target: InstantTime | None = None
+) -> Effects:
+    """The plan to roll back a write, the newest failed one unless told; none where a plan for it waits already.
+
+    Raises: INSTANT_NOT_FOUND; CONFIG_INVALID where the action has completed: only a restore undoes that.
+
+    Clauses: RB-003, RB-004, RB-005.
+    """
+    for one in (target,) if target else failed_writes(table, requested, settings)[:1]:
+        if pending_rollback(table, one):
+            return ()
+        if not any(known.requested == one for known in table.timeline):
+            raise Rejection(Reason.INSTANT_NOT_FOUND, "RB-005", one, "there is no such action to roll back")
+        if is_completed(table, one):
+            raise Rejection(Reason.CONFIG_INVALID, "RB-005", one, "a completed action is undone by a restore only")
+        plan = plan_for(table, one, by_markers=switch(settings, "hoodie.rollback.using.markers"))
+        return (entry(table, requested, Action.ROLLBACK, State.REQUESTED, plan),)
+    return ()
+
+
+def pending_rollback(table: Table, target: InstantTime) -> InstantTime | None:
+    """The rollback of a write that is planned and has not completed.
+
+    Clauses: RB-004.
+    """
+    plans = [one for one in table.timeline if isinstance(one.content, RollbackPlan) and one.content.target == target]
+    return next((one.requested for one in plans if not is_completed(table, one.requested)), None)
+
+
+def plan_for(table: Table, target: InstantTime, *, by_markers: bool, whole: bool = False) -> RollbackPlan:
+    """What to remove of an action: what its markers announce, or what storage holds under its instant.
+
+    Logs under the instant of a planned service belong to writes after the plan, and stay unless the `whole` slice goes.
+    Version 6 names logs after slices: there a command takes the action's blocks back. [Modified in v8]
+
+    Clauses: RB-006, RB-007, RB-008.
+    """
+    action = next(
+        one.action for one in table.timeline if one.requested == target and one.action is not Action.SAVEPOINT
+    )
+    announced = frozenset((one.partition, one.name) for one in table.markers if by_markers and one.instant == target)
+    spared = not whole and has_plan(table, target)
+    files, commands = set(), set()
+    for file in data_files(table):
+        place, is_log = (file.partition, file.name), isinstance(file, LogFile)
+        if file.instant == target and (not announced or place in announced) and not (is_log and spared):
+            files.add(place)
+        elif file.instant != target and isinstance(file, LogFile) and (place in announced or holds_block(file, target)):
+            commands.add((file.partition, file.file_id, file.instant))
+    return RollbackPlan(target, action.value, frozenset(files), frozenset(commands))
+
+
+def data_files(table: Table) -> tuple[BaseFile | LogFile, ...]:
+    """All files of a table that hold rows or changes."""
+    return (*table.base_files, *table.log_files)
+
+
+def holds_block(log: LogFile, instant: InstantTime) -> bool:
+    """Whether a log file holds a block that an action wrote.
+
+    Clauses: RB-007.
+    """
+    blocks = () if isinstance(log.blocks, Damaged) else log.blocks
+    return any(isinstance(one, DataBlock | DeleteBlock) and one.instant == instant for one in blocks)
+
+
+def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Effects:
+    """The planned rollback, from wherever an earlier attempt stopped.
+
+    Raises: INSTANT_NOT_FOUND.
+
+    Clauses: RB-004, RB-009, RB-010.
+    """
+    plan = plan_of(table, requested, RollbackPlan)
+    if is_completed(table, requested):
+        return ()
+    metadata = RollbackMetadata((plan.target,), plan.files)
+    return (
+        entry(table, requested, Action.ROLLBACK, State.INFLIGHT),
+        *undo_files(table, plan, requested),
+        *forget(table, plan.target, keep_plan=has_plan(table, plan.target)),
+        entry(table, requested, Action.ROLLBACK, State.COMPLETED, metadata, completed),
+        DeleteMarkers(plan.target),
+        BeatHeart(plan.target, None),
+    )
+
+
+def undo_files(table: Table, plan: RollbackPlan, requested: InstantTime) -> Effects:
+    """The planned files go; then a command joins each slice whose logs hold blocks to take back, once for all attempts.
+
+    Clauses: RB-007, RB-009, LF-015.
+    """
+    command = RollbackBlock(requested, plan.target)
+    effects: list[DeleteDataFile | PutLogFile] = [DeleteDataFile(*place) for place in sorted(plan.files)]
+    for partition, file_id, instant in sorted(plan.commands):
+        place = (partition, file_id, instant)
+        logs = [log for log in table.log_files if (log.partition, log.file_id, log.instant) == place]
+        if not any(command in log.blocks for log in logs if isinstance(log.blocks, tuple)):
+            version = max((log.version for log in logs), default=0) + 1
+            name = log_file_name(file_id, instant, version, UNKNOWN_WRITER)
+            effects.append(
+                PutLogFile(LogFile(*place, version, UNKNOWN_WRITER, cdc=False, name=name, blocks=(command,)))
+            )
+    return tuple(effects)
+
+
+def forget(table: Table, target: InstantTime, *, keep_plan: bool = False) -> Effects:
+    """The entries of an action go, the highest state first, so that it counts no more from the first of them on.
+
+    Clauses: RB-008, RB-009.
+    """
+    own = [one for one in table.timeline if one.requested == target and one.action is not Action.SAVEPOINT]
+    going = (one for one in own if not (keep_plan and one.state is State.REQUESTED))
+    return tuple(DeleteInstant(one.name) for one in sorted(going, key=lambda one: one.state, reverse=True))
+
+
+def roll_back(
+    table: Table, target: InstantTime, requested: InstantTime, completed: InstantTime, settings: Mapping[str, str]
+) -> Effects:
+    """A whole rollback of one write; one that stopped is taken up under its own instant.
+
+    Raises: as `schedule`.
+
+    Clauses: RB-004.
+    """
+    planned = schedule(table, requested, settings, target)
+    return (*planned, *execute(perform(table, planned), pending_rollback(table, target) or requested, completed))
