@@ -21,6 +21,8 @@ class WriteStat:
     updates: int = 0
     deletes: int = 0
     size: int = 0
+    change_logs: tuple[str, ...] = ()
+    """Paths of the change feed's files that the write left beside this one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The questions a table answers, shaped as the adapter protocol has them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +10,12 @@ from hudi_model.filters import check_filter, matches
 from hudi_model.merge_modes import merge_mode
 from hudi_model.reading import read_slice
 from hudi_model.readings import RELEASED, Readings
-from hudi_model.records import META_FIELDS, Schema, Value
+from hudi_model.records import META_FIELDS, Record, Schema, Value
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import refuse_lost_timeline, refuse_missing, refuse_missing_logs, refuse_unretained
 from hudi_model.schemas import META_SCHEMA, table_schema
 from hudi_model.slicing import optimized_slices, path_of, snapshot_slices
-from hudi_model.tables import OpenTable, Table, open_table
+from hudi_model.tables import OpenTable, Table, open_table, whole_timeline
 from hudi_model.time import InstantTime, query_instant
 from hudi_model.views import View, view_at
 
@@ -46,6 +46,8 @@ class Selection:
     columns: Sequence[str] | None = None
     filter: Any = None
     meta_columns: bool = False
+    counts: Callable[[Record], bool] | None = None
+    """Which rows there are at all, before the filter; all of them unless told."""
 
 
 def read_snapshot(
@@ -156,7 +158,8 @@ def answer(view: View, slices: tuple[FileSlice, ...], selection: Selection) -> A
     if selection.filter is not None:
         check_filter(selection.filter, stored)
     rows = []
-    for record in (record for found in slices for record in read_slice(view, found, schema)):
+    counts = selection.counts or (lambda _record: True)
+    for record in (one for found in slices for one in read_slice(view, found, schema) if counts(one)):
         row = {field.name: record.values.get(field.name) for field in stored.fields}
         if selection.filter is None or matches(selection.filter, row, stored):
             rows.append({field.name: row[field.name] for field in chosen.fields})
@@ -202,12 +205,12 @@ def warnings_of(found: FileSlice) -> tuple[Warning, ...]:
     )
 
 
-def list_timeline(table: Table) -> list[dict[str, str | None]]:
-    """Each action in its current state, by requested time.
+def list_timeline(table: Table, *, include_history: bool = False) -> list[dict[str, str | None]]:
+    """Each action in its current state, by requested time; the archived ones too where asked for.
 
     Raises: every reason of a table that cannot be opened.
 
-    Clauses: TL-004, TL-006.
+    Clauses: TL-004, TL-006, HS-008.
     """
     return [
         {
@@ -216,7 +219,7 @@ def list_timeline(table: Table) -> list[dict[str, str | None]]:
             "action": one.action.value,
             "state": one.state.name,
         }
-        for one in open_table(table).timeline.instants
+        for one in (whole_timeline(table) if include_history else open_table(table).timeline.instants)
     ]
 
 

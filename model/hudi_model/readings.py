@@ -15,23 +15,25 @@ class Reading(StrEnum):
 class Readings:
     """One reading for each clause that has two; as released unless told.
 
-    Clauses: RD-007, RD-010, MG-010, MG-013.
+    Clauses: RD-007, RD-010, MG-010, MG-013, IQ-004.
     """
 
     log_order: Reading = Reading.RELEASED
     time_travel: Reading = Reading.RELEASED
     mode_override: Reading = Reading.RELEASED
     delete_without_ordering: Reading = Reading.RELEASED
+    incremental_merge: Reading = Reading.RELEASED
 
 
 RELEASED = Readings()
-TEXT = Readings(Reading.TEXT, Reading.TEXT, Reading.TEXT, Reading.TEXT)
+TEXT = Readings(Reading.TEXT, Reading.TEXT, Reading.TEXT, Reading.TEXT, Reading.TEXT)
 
 CHOICE_OF_CLAUSE = {
     "RD-007": "log_order",
     "RD-010": "time_travel",
     "MG-010": "mode_override",
     "MG-013": "delete_without_ordering",
+    "IQ-004": "incremental_merge",
 }
 """Which choice each clause with two readings governs."""
 

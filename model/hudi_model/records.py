@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from hudi_model.rejection import Reason, Rejection, Unsupported
 
@@ -81,6 +81,7 @@ class UnsupportedContent:
 
 
 Records: TypeAlias = tuple[Record, ...] | Damaged | UnsupportedContent
+Item = TypeVar("Item")
 Deletes: TypeAlias = tuple[Delete, ...] | Damaged | UnsupportedContent
 
 
@@ -97,8 +98,8 @@ Clauses: MF-001, MF-010.
 """
 
 
-def sound_records(records: Records) -> tuple[Record, ...]:
-    """The records of a base file or a data block.
+def sound_records(records: tuple[Item, ...] | Damaged | UnsupportedContent) -> tuple[Item, ...]:
+    """The records of a base file or a data block, or the changes of a change log.
 
     Raises: what the damage says; unsupported what cannot be decoded yet.
     """
@@ -114,8 +115,4 @@ def sound_deletes(deletes: Deletes) -> tuple[Delete, ...]:
 
     Raises: what the damage says; unsupported what cannot be decoded yet.
     """
-    if isinstance(deletes, Damaged):
-        raise Rejection(deletes.reason, deletes.clause, deletes.where, deletes.detail)
-    if isinstance(deletes, UnsupportedContent):
-        raise Unsupported(deletes.feature)
-    return deletes
+    return sound_records(deletes)

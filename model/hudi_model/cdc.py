@@ -1,0 +1,150 @@
+"""Change data capture: every change that writes of a range of time made, with the row before and after it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hudi_model.blocks import blocks_of
+from hudi_model.configuration import is_true
+from hudi_model.files import CdcBlock, CdcRecord, GroupId
+from hudi_model.incremental import open_range, reaches_archived, view_at_end, writes_within
+from hudi_model.queries import Answer, is_own_column, sound_snapshot
+from hudi_model.reading import read_slice
+from hudi_model.readings import RELEASED, Readings
+from hudi_model.records import Field, Record, Schema, Value, sound_records
+from hudi_model.rejection import Reason, Rejection
+from hudi_model.retention import inner_path
+from hudi_model.schemas import KEEPS_SCHEMA, conform_record, table_schema
+from hudi_model.slicing import group_of, path_of
+from hudi_model.tables import OpenTable, Table
+from hudi_model.timeline import Instant, State, Timeline, collapse, commit_metadata, completion
+from hudi_model.views import View
+
+INSERT, UPDATE, DELETE = "i", "u", "d"
+
+
+def read_changes(table: Table, begin: str, end: str | None = None, readings: Readings = RELEASED) -> Answer:
+    """The changes of the writes that completed within a range: operation, row before, row after.
+
+    Raises: CONFIG_INVALID, INSTANT_MALFORMED, RANGE_NOT_RETAINED, LOG_FILE_MISSING, and every reason of a snapshot.
+
+    Clauses: CD-001, CD-002, CD-006, IQ-002.
+    """
+    opened, asked = open_range(table, begin, end)
+    if not is_true(opened.configuration.properties, "hoodie.table.cdc.enabled"):
+        raise Rejection(Reason.CONFIG_INVALID, "CD-001", "hoodie.table.cdc.enabled", "the table keeps no change feed")
+    if reaches_archived(opened, asked):
+        raise Rejection(Reason.RANGE_NOT_RETAINED, "CD-006", "begin", f"{begin}: changes from then are archived")
+    view = view_at_end(opened, asked.end, readings)
+    schema = table_schema(view)
+    writes = (one for one in writes_within(view, asked) if brings_changes(one))
+    changes = (change for one in writes for change in changes_of(opened, one, schema, readings))
+    rows = ((one.operation, image(one.before, schema), image(one.after, schema)) for one in changes)
+    feed = feed_schema(schema)
+    names = [field.name for field in feed.fields]
+    return Answer(feed, tuple(dict(zip(names, row, strict=True)) for row in rows))
+
+
+def feed_schema(schema: Schema) -> Schema:
+    """The columns of a change feed: the operation, and two images of the table's own columns.
+
+    Clauses: CD-002.
+    """
+    columns = ",".join(f"{field.name}:{field.type}" for field in schema.fields if not is_own_column(field.name))
+    return Schema((Field("op", "string"), Field("before", f"struct<{columns}>"), Field("after", f"struct<{columns}>")))
+
+
+def image(record: Record | None, schema: Schema) -> Value:
+    """A row as one side of a change, or null.
+
+    Clauses: CD-002.
+    """
+    values = conform_record(record, schema, "change feed").values if record else {}
+    own = {field.name: values.get(field.name) for field in schema.fields if not is_own_column(field.name)}
+    return own if record else None
+
+
+def brings_changes(write: Instant) -> bool:
+    """Whether an action changes rows: table services do not, though a compaction may leave logs of changes.
+
+    Clauses: CD-007.
+    """
+    return not commit_metadata(write).compacted and commit_metadata(write).operation not in KEEPS_SCHEMA
+
+
+def changes_of(opened: OpenTable, write: Instant, schema: Schema, readings: Readings) -> Iterator[CdcRecord]:
+    """The changes of one write: as logged where it logged them, else by comparing the rows before and after it.
+
+    Clauses: CD-003, CD-005.
+    """
+    logged = logged_changes(opened, write)
+    after = view_at_end(opened, completion(write), readings)
+    rows_after = touched_rows(after, write, schema)
+    rows_before = touched_rows(view_without(after, write), write, schema)
+    for group in sorted(rows_before.keys() | rows_after.keys() | logged.keys()):
+        older, newer = rows_before.get(group, {}), rows_after.get(group, {})
+        found = logged[group] if group in logged else derived_changes(write, older, newer)
+        yield from (with_images(change, older, newer) for change in found)
+
+
+def view_without(view: View, write: Instant) -> View:
+    """The table as it would stand at the same moment with a write still under way.
+
+    Clauses: CD-005.
+    """
+    done = (State.COMPLETED, write.requested)
+    entries = tuple(one for one in view.timeline.entries if (one.state, one.requested) != done)
+    return replace(view, timeline=Timeline(collapse(entries), entries, view.timeline.start))
+
+
+def touched_rows(view: View, write: Instant, schema: Schema) -> dict[GroupId, dict[str, Record]]:
+    """The rows by key of each file group that a write wrote to or replaced.
+
+    Raises: as for a snapshot; RANGE_NOT_RETAINED where a clean deleted them.
+
+    Clauses: CD-005, CD-006.
+    """
+    metadata = commit_metadata(write)
+    touched = {(stat.partition, stat.file_id) for stat in metadata.write_stats} | metadata.replaced
+    slices = {(one.partition, one.file_id): one for one in sound_snapshot(view)}
+    rows = {group: read_slice(view, slices[group], schema) for group in touched & slices.keys()}
+    return {group: {str(row.values["_hoodie_record_key"]): row for row in found} for group, found in rows.items()}
+
+
+def derived_changes(write: Instant, before: dict[str, Record], after: dict[str, Record]) -> Iterator[CdcRecord]:
+    """What a write changed in a file group of which it logged nothing: rows that it wrote, and rows that are gone.
+
+    A row that the write only copied, or that lost against what was there, is no change.
+
+    Clauses: CD-004, CD-005.
+    """
+    written = (key for key, row in after.items() if row.values["_hoodie_commit_time"] == write.requested)
+    yield from (CdcRecord(UPDATE if key in before else INSERT, key) for key in written)
+    yield from (CdcRecord(DELETE, key) for key in before if key not in after)
+
+
+def with_images(change: CdcRecord, before: dict[str, Record], after: dict[str, Record]) -> CdcRecord:
+    """A change with both images: what its log leaves out is taken from the rows before and after the write.
+
+    Clauses: CD-003.
+    """
+    older = change.before or before.get(change.key) if change.operation != INSERT else None
+    newer = change.after or after.get(change.key) if change.operation != DELETE else None
+    return replace(change, before=older, after=newer)
+
+
+def logged_changes(opened: OpenTable, write: Instant) -> dict[GroupId, tuple[CdcRecord, ...]]:
+    """The changes that a write logged, for each file group that has such a log.
+
+    Raises: LOG_FILE_MISSING, LOG_CONTENT_CORRUPT, PATH_ESCAPES_TABLE; unsupported content.
+
+    Clauses: CD-003, LF-018.
+    """
+    logs = {path_of(log): log for log in opened.state.log_files if log.cdc}
+    named = [inner_path(path) for stat in commit_metadata(write).write_stats for path in stat.change_logs]
+    logged: dict[GroupId, tuple[CdcRecord, ...]] = {}
+    for path in named:
+        if path not in logs:
+            raise Rejection(Reason.LOG_FILE_MISSING, "CD-003", path, "the timeline names it, storage lacks it")
+        blocks = [sound_records(one.changes) for one in blocks_of(logs[path]) if isinstance(one, CdcBlock)]
+        logged[group_of(logs[path])] = sum(blocks, logged.get(group_of(logs[path]), ()))
+    return logged
