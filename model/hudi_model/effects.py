@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 
 from hudi_model.actions import TimelineEntry
 from hudi_model.files import BaseFile, LogFile, Marker
-from hudi_model.history import HistoryFile, Manifest
+from hudi_model.history import ArchivedInstant, HistoryFile, Manifest
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
 
@@ -88,8 +88,15 @@ class PutHistoryFile:
 
 
 @dataclass(frozen=True, slots=True)
+class AppendArchivedLog:
+    """Before version 8: the archived log grows by a block of actions."""
+
+    rows: tuple[ArchivedInstant, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DeleteHistoryFile:
-    """A file of the history that no manifest in use names disappears."""
+    """A manifest of the history that is not current disappears, or a file that none in use names."""
 
     name: str
 
@@ -134,6 +141,7 @@ Effect: TypeAlias = (
     | DeleteDataFile
     | CommitMetadataTable
     | PutHistoryFile
+    | AppendArchivedLog
     | DeleteHistoryFile
     | PutManifest
     | SwapVersion
@@ -197,8 +205,12 @@ def apply_to_history(table: Table, effect: Effect) -> Table:
         case PutHistoryFile(file):
             kept = tuple(one for one in history.files if one.name != file.name)
             history = replace(history, files=(*kept, file))
+        case AppendArchivedLog(rows):
+            history = replace(history, archived_log=(*history.archived_log, *rows))
         case DeleteHistoryFile(name):
-            history = replace(history, files=tuple(one for one in history.files if one.name != name))
+            kept = tuple(one for one in history.files if one.name != name)
+            known = tuple(one for one in history.manifests if f"manifest_{one.version}" != name)
+            history = replace(history, files=kept, manifests=known)
         case PutManifest(manifest):
             known = tuple(one for one in history.manifests if one.version != manifest.version)
             history = replace(history, manifests=(*known, manifest))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hudi_model.actions import Action
+from hudi_model.actions import Action, Instant, State
 from hudi_model.contents import Content
 from hudi_model.records import Damaged
 from hudi_model.rejection import Reason, Rejection
@@ -63,7 +63,7 @@ def history_file(instants: Iterable[ArchivedInstant], level: int) -> HistoryFile
 
 
 def current_manifest(history: History) -> Manifest:
-    """The manifest that the version file names, or the newest one where there is no version file; an empty one at first.
+    """The manifest that the version file names, the newest one where there is no such file, an empty one at first.
 
     Raises: TIMELINE_FILE_CORRUPT.
 
@@ -100,6 +100,19 @@ def history_instants(history: History, layout: int = 2) -> tuple[ArchivedInstant
     """
     tree = () if layout == 1 else (row for file in current_files(history) for row in file.instants)
     rows = history.archived_log if layout == 1 else tree
+    for damage in history.unreadable if layout == 1 else ():
+        raise Rejection(damage.reason, damage.clause, damage.where, damage.detail)
     # A row that an interrupted archival wrote again may lack its plan: the other one stands.
     found = {(row.requested, row.action): row for row in sorted(rows, key=lambda row: row.plan is not None)}
+    return tuple(found[key] for key in sorted(found))
+
+
+def with_history(active: Iterable[Instant], history: Iterable[ArchivedInstant]) -> tuple[Instant, ...]:
+    """Active and archived actions together, each once in its highest state, by requested time.
+
+    Clauses: HS-008.
+    """
+    archived = (Instant(one.requested, one.action, State.COMPLETED, one.completed, one.metadata) for one in history)
+    both = sorted((*archived, *active), key=lambda one: one.state)
+    found = {(one.requested, one.action is Action.SAVEPOINT): one for one in both}
     return tuple(found[key] for key in sorted(found))

@@ -8,6 +8,10 @@ from collections.abc import Mapping
 from hudi_model.rejection import Reason, Rejection
 
 DEFAULTS = {
+    "hoodie.keep.max.commits": "30",
+    "hoodie.keep.min.commits": "20",
+    "hoodie.archive.beyond.savepoint": "false",
+    "hoodie.timeline.compaction.batch.size": "10",
     "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
     "hoodie.clean.failed.writes.policy": "LAZY",
     "hoodie.client.heartbeat.interval_in_ms": "60000",

@@ -2,15 +2,16 @@
 
 from dataclasses import dataclass, field
 
-from hudi_model.configuration import Configuration, Properties, configure, is_true, sound_properties
+from hudi_model.actions import Instant
+from hudi_model.configuration import Configuration, Properties, configure, is_true, sound_properties, timeline_layout
 from hudi_model.files import BaseFile, LogFile, Marker
-from hudi_model.history import History
+from hudi_model.history import History, history_instants, with_history
 from hudi_model.records import Damaged, Schema
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.time import InstantTime
 from hudi_model.timeline import Timeline, TimelineEntry, timeline_of
 
-__all__ = ["OpenTable", "Properties", "Table", "open_table"]
+__all__ = ["OpenTable", "Properties", "Table", "open_table", "whole_timeline"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def open_table(table: Table) -> OpenTable:
     """The table as questions use it.
 
     Raises: NOT_A_TABLE, PROPERTIES_INVALID, CHECKSUM_MISMATCH, TABLE_VERSION_UNSUPPORTED, INSTANT_MALFORMED;
-    unsupported `table-version-4`, `table-version-5`, `bootstrap`, `drop-partition-columns`.
+    unsupported `bootstrap`, `drop-partition-columns`.
 
     Clauses: PR-002, PR-004, VR-002, TL-012, TL-016.
     """
@@ -58,6 +59,18 @@ def open_table(table: Table) -> OpenTable:
     for damaged in table.malformed:
         raise Rejection(damaged.reason, damaged.clause, damaged.where, damaged.detail)
     return OpenTable(configuration, timeline_of(table.timeline), table)
+
+
+def whole_timeline(table: Table) -> tuple[Instant, ...]:
+    """The active timeline and its history, each action once in its highest state, by requested time.
+
+    Raises: as `open_table`.
+
+    Clauses: HS-008.
+    """
+    opened = open_table(table)
+    rows = history_instants(table.history, timeline_layout(opened.configuration.properties))
+    return with_history(opened.timeline.instants, rows)
 
 
 def refuse_unread_layouts(configuration: Configuration) -> None:

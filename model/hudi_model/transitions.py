@@ -3,8 +3,17 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from hudi_model.contents import RollbackPlan
 from hudi_model.time import InstantTime
-from hudi_model.timeline import COMPLETES_AS, Action, State, TimelineEntry, completed_action, entries_by_action
+from hudi_model.timeline import (
+    COMPLETES_AS,
+    Action,
+    State,
+    Timeline,
+    TimelineEntry,
+    completed_action,
+    entries_by_action,
+)
 
 LEGAL_MOVES: frozenset[tuple[State | None, State]] = frozenset(
     {
@@ -37,6 +46,21 @@ def is_legal_move(action: Action, before: State | None, after: State) -> bool:
     return (before, after) in LEGAL_MOVES
 
 
+def may_complete(timeline: Timeline, requested: InstantTime) -> bool:
+    """Whether an action is still its process's to complete: it is inflight, and no pending rollback is to undo it.
+
+    Who asks holds the table's lock until the action has completed.
+
+    Clauses: TL-023.
+    """
+    own = [one for one in timeline.instants if one.requested == requested and one.action is not Action.SAVEPOINT]
+    rollbacks = (one for one in timeline.instants if one.action is Action.ROLLBACK and one.state is not State.COMPLETED)
+    pending = {one.requested for one in rollbacks}
+    plans = (one.content for one in timeline.entries if one.requested in pending)
+    targets = {plan.target for plan in plans if isinstance(plan, RollbackPlan)}
+    return [one.state for one in own] == [State.INFLIGHT] and requested not in targets
+
+
 def is_legal_history(action: Action, states: Iterable[State]) -> bool:
     """Whether an action may go through these states in this order, from nothing.
 
@@ -50,24 +74,24 @@ def is_legal_history(action: Action, states: Iterable[State]) -> bool:
     return True
 
 
-def timeline_faults(entries: Iterable[TimelineEntry]) -> tuple[Fault, ...]:
-    """What a timeline shows that no legal history leaves behind.
+def timeline_faults(entries: Iterable[TimelineEntry], archived: Iterable[InstantTime] = ()) -> tuple[Fault, ...]:
+    """What a timeline shows that no legal history leaves behind; archival may have begun to remove what is archived.
 
     Clauses: TL-003, TL-006, TL-011, TL-012.
     """
     found = tuple(entries)
     groups = entries_by_action(found)
-    first = groups[0] if groups else ()
-    faults = [fault for group in groups for fault in action_faults(group, oldest=group is first)]
+    leaving = {*archived, *(one.requested for one in groups[0][:1])} if groups else set()
+    faults = [fault for group in groups for fault in action_faults(group, leaving=group[0].requested in leaving)]
     return (*faults, *shared_completions(found))
 
 
-def action_faults(group: tuple[TimelineEntry, ...], *, oldest: bool) -> tuple[Fault, ...]:
-    """What is wrong with the entries of one action; archival may have begun to remove the oldest one's.
+def action_faults(group: tuple[TimelineEntry, ...], *, leaving: bool) -> tuple[Fault, ...]:
+    """What is wrong with the entries of one action; archival may have begun to remove them.
 
     Clauses: TL-003, TL-005, TL-006, TL-011, TL-012.
     """
-    skipped = () if oldest else skipped_states(group)
+    skipped = () if leaving else skipped_states(group)
     return (*skipped, *mixed_actions(group), *early_completions(group), *second_completions(group))
 
 

@@ -98,7 +98,8 @@ def timeline_violations(table: Table) -> tuple[Violation, ...]:
 
     Clauses: TL-003, TL-005, TL-006, TL-011, TL-012.
     """
-    faults = timeline_faults(table.timeline)
+    rows = (*table.history.archived_log, *(row for file in table.history.files for row in file.instants))
+    faults = timeline_faults(table.timeline, (row.requested for row in rows))
     return tuple(Violation(one.clause, Severity.ERROR, one.where, one.detail) for one in faults)
 
 

@@ -55,8 +55,8 @@ def _optimized(table: Table, params: Mapping[str, Any], readings: Readings) -> A
     return _rows(queries.read_optimized(table, as_of=_instant(params), readings=readings, **_selection(params)))
 
 
-def _timeline(table: Table, _params: Mapping[str, Any], _readings: Readings) -> Answered:
-    return Answered(queries.list_timeline(table))
+def _timeline(table: Table, params: Mapping[str, Any], _readings: Readings) -> Answered:
+    return Answered(queries.list_timeline(table, include_history=bool(params.get("include_history", False))))
 
 
 def _slices(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:
