@@ -1,0 +1,133 @@
+"""The model's writing ops on bytes: what one mind writes, another reads, and a plain dictionary agrees with both."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hudi_adapter.rows import Rows, write_rows
+from hudi_conformance.bridge import load
+from hudi_conformance.bridge.asking import ask
+from hudi_conformance.bridge.writing import Session
+from hudi_model.rejection import Reason, Rejection
+from hudi_spark import read_arrow
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+COLUMNS = (("id", "string"), ("city", "string"), ("ts", "int64"), ("fare", "float64"))
+AVRO = {
+    "type": "record",
+    "name": "rides",
+    "fields": [
+        {"name": name, "type": ["null", kind], "default": None}
+        for name, kind in (("id", "string"), ("city", "string"), ("ts", "long"), ("fare", "double"))
+    ],
+}
+HOMES = {"r1": "oslo", "r2": "lima", "ř3": "oslo", "r4": "são paulo"}
+Row = tuple[str, str, int, float]
+ROWS = st.lists(
+    st.builds(
+        lambda key, ts, fare: (key, HOMES[key], ts, fare / 4),
+        st.sampled_from(sorted(HOMES)),
+        st.integers(1, 5),
+        st.integers(0, 40),
+    ),
+    min_size=1,
+    max_size=4,
+    unique_by=lambda row: row[0],
+)
+STEPS = st.lists(st.tuples(st.sampled_from(["upsert", "upsert", "delete", "insert_overwrite_table"]), ROWS), max_size=4)
+TABLES = st.tuples(
+    st.sampled_from([6, 8, 9]), st.sampled_from(["COPY_ON_WRITE", "MERGE_ON_READ"]), st.booleans(), st.booleans()
+)
+
+
+def _rows_file(folder: Path, rows: list[Row]) -> str:
+    path = folder / f"rows{len(list(folder.iterdir()))}.jsonl"
+    write_rows(path, Rows(COLUMNS, tuple(rows)))
+    return str(path)
+
+
+def _create(session: Session, path: Path, version: int, kind: str, *, partitioned: bool, ordered: bool) -> None:
+    session.run(
+        "create_table",
+        path,
+        {
+            "name": "rides",
+            "schema": json.dumps(AVRO),
+            "table_type": kind,
+            "table_version": version,
+            "record_key": ["id"],
+            "partition_by": ["city"] if partitioned else [],
+            "ordering": ["ts"] if ordered else [],
+            "properties": {},
+        },
+    )
+
+
+def _expected(held: dict[str, Row], operation: str, rows: list[Row], *, ordered: bool) -> dict[str, Row]:
+    match operation:
+        case "delete":
+            return {key: row for key, row in held.items() if key not in {row[0] for row in rows}}
+        case "insert_overwrite_table":
+            return {row[0]: row for row in rows}
+    late = {row[0] for row in rows if ordered and row[0] in held and held[row[0]][2] > row[2]}
+    return {**held, **{row[0]: row for row in rows if row[0] not in late}}
+
+
+def _read(path: Path) -> list[Row]:
+    rows: list[Row] = sorted(tuple(row[name] for name, _ in COLUMNS) for row in read_arrow(str(path)).to_pylist())
+    return rows
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@given(table=TABLES, steps=STEPS)
+def test_the_engine_reads_what_the_model_writes(
+    table: tuple[int, str, bool, bool], steps: list[tuple[str, list[Row]]]
+) -> None:
+    """Property: after every step the engine, the model and a dictionary hold the same rows, and nothing is wrong."""
+    version, kind, partitioned, ordered = table
+    held: dict[str, Row] = {}
+    with TemporaryDirectory() as inputs, TemporaryDirectory() as folder:
+        session, path = Session(), Path(folder) / "table"
+        path.mkdir()
+        _create(session, path, version, kind, partitioned=partitioned, ordered=ordered)
+        for operation, rows in steps:
+            session.run("write", path, {"operation": operation, "input": _rows_file(Path(inputs), rows)})
+            held = _expected(held, operation, rows, ordered=ordered)
+            assert _read(path) == sorted(held.values())
+            assert sorted(ask(load(path), "read_snapshot", {}).content.rows) == sorted(held.values())
+            assert ask(load(path), "check_table", {}).content == []
+
+
+def _started(session: Session, path: Path, inputs: Path, txn: str, rows: list[Row]) -> Mapping[str, Any]:
+    request = {"operation": "upsert", "input": _rows_file(inputs, rows), "txn": txn}
+    begun: Mapping[str, Any] = session.run("begin_write", path, request)
+    session.run("stage_write", path, request)
+    return begun
+
+
+@pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("version", [6, 8, 9])
+def test_the_second_of_two_overlapping_writes_is_refused_and_leaves_nothing(
+    tmp_path: Path, version: int, kind: str
+) -> None:
+    """Both update one file group: the first to commit wins, the other's files and instant go."""
+    session, path = Session(), tmp_path / "table"
+    path.mkdir()
+    _create(session, path, version, kind, partitioned=True, ordered=False)
+    inputs = tmp_path / "inputs"
+    inputs.mkdir()
+    session.run("write", path, {"operation": "upsert", "input": _rows_file(inputs, [("r1", "oslo", 1, 1.0)])})
+    _started(session, path, inputs, "a", [("r1", "oslo", 2, 2.0)])
+    loser = _started(session, path, inputs, "b", [("r1", "oslo", 3, 3.0)])
+
+    session.run("commit_write", path, {"txn": "a"})
+    with pytest.raises(Rejection) as refusal:
+        session.run("commit_write", path, {"txn": "b"})
+
+    assert refusal.value.reason is Reason.WRITE_CONFLICT
+    assert _read(path) == [("r1", "oslo", 2, 2.0)]
+    assert not [found for found in path.rglob("*") if loser["requested"] in found.name]
