@@ -25,9 +25,10 @@ format: env
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
 
-golden: env  ## rebuild the model-written golden tables, the index, the status page
+golden: env  ## rebuild the model-written golden tables, the index, the generated pages
 	$(CLI) golden build
 	$(RUN) -m hudi_conformance.report.status
+	$(RUN) -m hudi_conformance.report.coverage
 
 specs: env  ## TLC over every TLA+ module
 	$(CLI) specs

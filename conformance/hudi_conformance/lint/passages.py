@@ -27,6 +27,7 @@ RULER = re.compile(r"^[|\s:-]+$")
 TREE = re.compile(r"[├└│]")
 RUN_TOGETHER = re.compile(r"[a-z0-9)\]][A-Z][a-z]")
 SENTENCE_END = re.compile(r"(?<![Ee]\.g\.)(?<!i\.e\.)(?:(?<=[.!?])|(?<=[.!?][*_)]))\s+(?=[^a-z\s])")
+PATCH_HEAD = re.compile(r"^(?:diff --git |index [0-9a-f]+\.\.|new file mode |--- |\+\+\+ |@@ )")
 WORD = re.compile(r"\w")
 PICTURE = re.compile(r"^Figure:|\.png$")
 SHORT = 6
@@ -70,6 +71,11 @@ def cut_passages(source: SourceText, text: str) -> dict[str, tuple[Passage, ...]
     }
 
 
+def section_passages(lines: Iterable[str], *, markdown: bool) -> tuple[Passage, ...]:
+    """The passages of lines without a heading."""
+    return _numbered(_kinds_and_words(list(lines), markdown=markdown))
+
+
 def _section(name: str, lines: list[str], *, markdown: bool) -> Iterator[tuple[str, str]]:
     if name != PREAMBLE:
         yield "heading", lines[0].lstrip("#")
@@ -84,18 +90,18 @@ def _numbered(found: Iterable[tuple[str, str]]) -> tuple[Passage, ...]:
 
 def _unwrapped(text: str) -> Iterator[str]:
     """The lines of a patch without their `+`; from its first added line on, with those into which the mail cut them."""
-    added: list[str] | None = None
+    added: list[str] = []
     for line in text.splitlines():
-        if line.startswith("+") and not line.startswith("+++"):
-            if added:
-                yield " ".join(added)
-            added = [line[1:]]
-        elif added:
+        is_head = PATCH_HEAD.match(line) is not None
+        is_added = line.startswith("+") and not is_head
+        if added and not (is_head or is_added):
             added.append(line)
-        else:
-            yield line
-    if added:
+            continue
         yield " ".join(added)
+        added = [line[1:]] if is_added else []
+        if not is_added:
+            yield line
+    yield " ".join(added)
 
 
 def _kinds_and_words(lines: list[str], *, markdown: bool) -> Iterator[tuple[str, str]]:
