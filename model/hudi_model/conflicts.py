@@ -1,53 +1,154 @@
-"""Optimistic concurrency: what completed since a write began, and whether the write may still commit."""
+"""Optimistic concurrency: what happened since a write began, and whether the write may still commit."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from hudi_model.actions import Instant
-from hudi_model.files import GroupId
+from hudi_model.actions import Action, Instant, State
+from hudi_model.blocks import blocks_of
+from hudi_model.contents import CommitMetadata, CompactionPlan, ReplacePlan
+from hudi_model.files import BaseFile, DataBlock, DeleteBlock, GroupId
+from hudi_model.keys import key_of
+from hudi_model.records import sound_deletes, sound_records
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.settings import concurrency_mode
+from hudi_model.requests import Write
+from hudi_model.settings import setting, switch
+from hudi_model.streaming import checks_conflicts
 from hudi_model.tables import Table, open_table
-from hudi_model.timeline import commit_metadata, completed_data
+from hudi_model.tagging import index_kind, place_of
+from hudi_model.time import InstantTime
+from hudi_model.timeline import Timeline, completed_data
 
-if TYPE_CHECKING:
-    from hudi_model.writers import Write
+PLANNED = (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING, Action.REPLACE_COMMIT)
 
 
 def refuse_conflicts(table: Table, write: Write) -> None:
-    """Nothing, unless what completed since the write began wrote or replaced a file group that the write touches.
+    """Nothing, unless something since the write began is in its way.
 
     Raises: WRITE_CONFLICT.
 
-    Clauses: OW-004, OW-005.
+    Clauses: OW-004, OW-005, OW-006, OW-007, OW-008.
     """
-    if concurrency_mode(write.request.settings) != "OPTIMISTIC_CONCURRENCY_CONTROL":
+    timeline = open_table(table).timeline
+    if not any(one.requested == write.requested and one.state is State.INFLIGHT for one in timeline.instants):
+        raise conflict("OW-008", write, "it is not inflight any more")
+    if not checks_conflicts(write.request):
         return
-    mine = touched_groups_of(write)
-    for other in concurrent_set(table, write):
-        shared = mine & touched_groups(other)
-        if shared:
-            detail = f"{other.requested}.{other.action} wrote {sorted(shared)} too"
-            raise Rejection(Reason.WRITE_CONFLICT, "OW-005", f"{write.requested}.{write.action}", detail)
+    for other in concurrent_set(timeline, write):
+        shared = sorted(units(write, groups_of(write.metadata)) & units(write, touched_groups(timeline, other)))
+        if shared and not is_harmless(write, other):
+            clause = "OW-005" if other.state is State.COMPLETED else "OW-006"
+            raise conflict(clause, write, f"{other.requested}.{other.action} touches {shared} too")
+    refuse_common_keys(table, write)
 
 
-def concurrent_set(table: Table, write: Write) -> tuple[Instant, ...]:
-    """The data actions that completed since the write began.
+def conflict(clause: str, write: Write, detail: str) -> Rejection:
+    """The refusal of a write."""
+    return Rejection(Reason.WRITE_CONFLICT, clause, f"{write.requested}.{write.action}", detail)
 
-    Clauses: OW-004.
+
+def concurrent_set(timeline: Timeline, write: Write) -> tuple[Instant, ...]:
+    """The data actions that completed since the write began, and the plans made since that wait.
+
+    Clauses: OW-004, OW-006.
     """
-    done = completed_data(open_table(table).timeline)
-    return tuple(one for one in done if one.requested not in write.seen)
+    done = [one for one in completed_data(timeline) if one.requested not in write.seen]
+    later = (one for one in timeline.instants if one.requested > write.requested and one.action in PLANNED)
+    return *done, *(one for one in later if one.state is not State.COMPLETED)
 
 
-def touched_groups(instant: Instant) -> frozenset[GroupId]:
-    """The file groups that a completed action wrote or replaced."""
-    metadata = commit_metadata(instant)
-    return metadata.replaced | {(stat.partition, stat.file_id) for stat in metadata.write_stats}
+def is_harmless(write: Write, other: Instant) -> bool:
+    """Whether a concurrent action changes nothing for the write: a compaction planned before the write began.
+
+    Clauses: OW-006.
+    """
+    is_compaction = isinstance(other.content, CommitMetadata) and other.content.operation == "COMPACT"
+    return is_compaction and other.requested < write.requested
 
 
-def touched_groups_of(write: Write) -> frozenset[GroupId]:
-    """The file groups that a write is about to write or replace."""
-    assert write.metadata
-    return write.metadata.replaced | {(stat.partition, stat.file_id) for stat in write.metadata.write_stats}
+def touched_groups(timeline: Timeline, instant: Instant) -> frozenset[GroupId]:
+    """The file groups that an action wrote or replaced, or that its plan holds.
+
+    Clauses: OW-005, OW-006.
+    """
+    if instant.state is State.COMPLETED:
+        return groups_of(instant.content)
+    entries = (one for one in timeline.entries if one.requested == instant.requested)
+    return frozenset(group for one in entries for group in groups_of(one.content))
+
+
+def groups_of(content: object) -> frozenset[GroupId]:
+    """The file groups that the content of a timeline file names.
+
+    Clauses: OW-005, OW-006.
+    """
+    match content:
+        case CommitMetadata(write_stats=stats, replaced=replaced):
+            return replaced | {(one.partition, one.file_id) for one in stats}
+        case CompactionPlan(operations):
+            return frozenset((one.partition, one.file_id) for one in operations)
+        case ReplacePlan(groups=groups):
+            return frozenset((one.partition, one.file_id) for group in groups for one in group.slices)
+    return frozenset()
+
+
+def units(write: Write, groups: frozenset[GroupId]) -> frozenset[GroupId]:
+    """What two writes must not share: file groups; buckets where those are numbered, whatever group each opened.
+
+    Clauses: OW-005, OW-023.
+    """
+    length = 8 if index_kind(write.request.settings) == "BUCKET" else None
+    return frozenset((partition, file_id[:length]) for partition, file_id in groups)
+
+
+def refuse_pending_clustering(table: Table, write: Write) -> None:
+    """Nothing, unless the write changes file groups that a clustering is about to replace.
+
+    Raises: WRITE_CONFLICT.
+
+    Clauses: OW-011.
+    """
+    if setting(write.request.settings, "hoodie.clustering.updates.strategy") != "SparkRejectUpdateStrategy":
+        return
+    timeline = open_table(table).timeline
+    for one in timeline.instants:
+        waits = one.state is not State.COMPLETED and one.action in (Action.CLUSTERING, Action.REPLACE_COMMIT)
+        shared = groups_of(write.metadata) & touched_groups(timeline, one) if waits else frozenset()
+        if shared and one.requested != write.requested:
+            raise conflict("OW-011", write, f"the clustering of {one.requested} holds {sorted(shared)}")
+
+
+def refuse_common_keys(table: Table, write: Write) -> None:
+    """Nothing, unless the write's files hold keys that a write of the concurrent set wrote too.
+
+    Raises: WRITE_CONFLICT.
+
+    Clauses: OW-007.
+    """
+    if switch(write.request.settings, "hoodie.write.concurrency.record.key.check"):
+        mine = written_keys(table, write, write.requested)
+        for other in concurrent_set(open_table(table).timeline, write):
+            common = sorted(mine & written_keys(table, write, other.requested))
+            if common:
+                raise conflict("OW-007", write, f"{other.requested} wrote the keys {common} too")
+
+
+def written_keys(table: Table, write: Write, instant: InstantTime) -> frozenset[tuple[str, str]]:
+    """The keys in the files of an instant: its base files' rows, its log blocks' rows and tombstones.
+
+    Clauses: OW-007.
+    """
+    made, kind, found = open_table(table).configuration, index_kind(write.request.settings), set[tuple[str, str]]()
+    blocks = [(one.partition, block) for one in table.log_files for block in blocks_of(one)]
+    for partition, content in [*((one.partition, one) for one in table.base_files), *blocks]:
+        if isinstance(content, BaseFile | DataBlock) and content.instant == instant:
+            found |= {place_of(partition, key_of(row, made, partition), kind) for row in sound_records(content.records)}
+        if isinstance(content, DeleteBlock) and content.instant == instant:
+            found |= {place_of(partition, one.key, kind) for one in sound_deletes(content.deletes)}
+    return frozenset(found)
+
+
+def marker_conflicts(table: Table, write: Write) -> frozenset[GroupId]:
+    """File groups of the write that markers of other living writes announce: reason to give up early.
+
+    Clauses: OW-011, MK-006.
+    """
+    others = (one for one in table.markers if one.instant != write.requested)
+    announced = {(one.partition, one.name.removeprefix(".").split("_")[0]) for one in others}
+    return groups_of(write.metadata) & announced

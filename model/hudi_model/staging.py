@@ -1,8 +1,9 @@
-"""The files of a write: what each file group gets, as base files or as log blocks, with their meta fields."""
+"""The files of a write: what each file group gets, as a base file or as log blocks, with their meta fields."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from hudi_model.configuration import is_true
 from hudi_model.contents import WriteStat
 from hudi_model.files import BaseFile, Block, DataBlock, DeleteBlock, FileSlice, GroupId, LogFile
 from hudi_model.keys import key_of
@@ -36,24 +37,27 @@ class Staged:
     marker: str
 
 
-def with_meta_fields(record: Record, key: str, partition: str, requested: InstantTime, number: int) -> Record:
-    """A new row with the columns of the table's own before its own; the file's name follows.
+def stored_row(view: View, version: Version, partition: str, requested: InstantTime, number: int) -> Version:
+    """A version whose row has the table's own columns before its own; the file's name follows.
 
-    Clauses: MF-001, MF-003.
+    Clauses: MF-001, MF-010, MF-011, MF-012, MF-014.
     """
+    if version.record is None or not is_true(view.configuration.properties, "hoodie.populate.meta.fields"):
+        return version
     meta = {
         "_hoodie_commit_time": requested,
         "_hoodie_commit_seqno": f"{requested}_0_{number}",
-        "_hoodie_record_key": key,
+        "_hoodie_record_key": version.key,
         "_hoodie_partition_path": partition,
+        "_hoodie_file_name": "",
     }
-    return Record({**meta, "_hoodie_file_name": "", **record.values})
+    return Version(version.key, Record({**meta, **version.record.values}), version.ordering)
 
 
 def in_file(record: Record, name: str) -> Record:
-    """A row as it lies in a file: a row that was carried over keeps its commit time.
+    """A row as it lies in a file; a row that is carried over keeps its commit time.
 
-    Clauses: MF-003.
+    Clauses: MF-010, MF-013.
     """
     if "_hoodie_file_name" not in record.values:
         return record
@@ -63,95 +67,61 @@ def in_file(record: Record, name: str) -> Record:
 def base_file(view: View, change: Change, schema: Schema, requested: InstantTime) -> Staged | None:
     """A new base file of a group: the rows it had and its changes, merged; None where a new group gets no rows.
 
-    Clauses: OW-016, TT-001, BF-001.
+    Clauses: OW-015, OW-017, TT-001.
     """
     configuration, rule = view.configuration, merge_rule(view.configuration)
     stored = base_rows(change.found, schema) if change.found else ()
     old = tuple(version_of_row(row, key_of(row, configuration, change.group[1]), rule) for row in stored)
-    if change.appended:
-        rows = (*stored, *(one.record for one in change.versions if one.record))
-    else:
+    rows = (*stored, *(one.record for one in change.versions if one.record))
+    if not change.appended:
         rows = merge_slice(rule, old, change.versions, view.readings)
     if not change.found and not rows:
         return None
     name = base_file_name(change.group[1], FIRST_ATTEMPT, requested)
     file = BaseFile(*change.group, FIRST_ATTEMPT, requested, "parquet", name, tuple(in_file(row, name) for row in rows))
-    before = change.found.base_instant if change.found else "null"
-    return Staged(file, counted(file, before, old, rows, requested), "MERGE" if change.found else "CREATE")
-
-
-def counted(
-    file: BaseFile, before: str, old: Iterable[Version], rows: tuple[Record, ...], requested: InstantTime
-) -> WriteStat:
-    """What a commit says of a base file: its rows, and how many were new, changed or left out.
-
-    Clauses: OW-017.
-    """
-    known = {one.key for one in old}
-    fresh = [row for row in rows if row.values.get("_hoodie_commit_time", requested) == requested]
-    updates = sum(row.values.get("_hoodie_record_key") in known for row in fresh)
-    inserts = len(fresh) - updates
-    deletes = len(known) + inserts - len(rows)
-    return WriteStat(file.partition, file.file_id, path_of(file), before, len(rows), inserts, updates, deletes)
+    kept, known = {id(row) for row in stored}, {one.key for one in old}
+    fresh = [key_of(row, configuration, name) for row in rows if id(row) not in kept]
+    updates = sum(key in known for key in fresh)
+    inserts, before = len(fresh) - updates, change.found.base_instant if change.found else "null"
+    counts = (len(rows), inserts, updates, len(stored) + inserts - len(rows))
+    return Staged(file, WriteStat(*change.group, path_of(file), before, *counts), "MERGE" if stored else "CREATE")
 
 
 def log_file(view: View, change: Change, schema: Schema, requested: InstantTime) -> Staged | None:
-    """A new log file of a group: a block of rows, then a block of tombstones; None where there is neither.
+    """A new log file of a group; None where there is nothing to log. [Modified in v8] Named after its own instant.
 
-    Clauses: OW-018, LF-001, TT-002.
+    A version 6 log is named after the newest slice, opened or planned, and takes the next version there.
+
+    Clauses: OW-016, OW-017, RD-005, TT-002.
     """
     blocks = tuple(blocks_of_change(change, schema, requested))
     if not blocks:
         return None
+    named, version, token = requested, 1, FIRST_ATTEMPT
     by_slice = view.configuration.rules.logs_name_their_slice
-    named = slice_instant(view, change, requested) if by_slice else requested
-    token = f"0-{int(requested[-9:])}-0" if by_slice else FIRST_ATTEMPT
-    version = next_log_version(view, change.group, named)
+    if by_slice:
+        planned = pending_compactions(view.timeline).get(change.group, frozenset())
+        named = max(planned | ({change.found.base_instant} if change.found else set()), default=requested)
+        there = (one for one in view.table.state.log_files if (group_of(one), one.instant) == (change.group, named))
+        version, token = max((one.version for one in there), default=0) + 1, f"0-{int(requested[-9:])}-0"
     name = log_file_name(change.group[1], named, version, token)
     file = LogFile(*change.group, named, version, token, cdc=False, name=name, blocks=blocks)
-    updates = sum(one.record is not None for one in change.versions)
-    deletes = len(change.versions) - updates
-    stat = WriteStat(*change.group, path_of(file), named, updates, 0, updates, deletes)
-    return Staged(file, stat, "APPEND" if by_slice else "CREATE")
+    rows = sum(one.record is not None for one in change.versions)
+    counts = (rows, 0 if change.found else rows, rows if change.found else 0, len(change.versions) - rows)
+    return Staged(file, WriteStat(*change.group, path_of(file), named, *counts), "APPEND" if by_slice else "CREATE")
 
 
 def blocks_of_change(change: Change, schema: Schema, requested: InstantTime) -> Iterable[Block]:
-    """The blocks of a change: rows first, then tombstones; no ordering value is the integer 0.
+    """The blocks of a change: rows first, then tombstones, whose missing ordering value is the integer 0.
 
-    Clauses: LF-017, OW-018.
+    Clauses: LF-017, OW-013, OW-016, OW-025.
     """
     rows = tuple(in_file(one.record, change.group[1]) for one in change.versions if one.record)
-    gone = tuple(
-        Delete(one.key, change.group[0], 0 if one.ordering is None else ordering_value(one.ordering))
-        for one in change.versions
-        if one.is_delete
-    )
     if rows:
-        names = {name for row in rows for name in row.values}
-        own = Schema(tuple(field for field in schema.fields if field.name in names)) if change.partial else schema
+        named = {name for row in rows for name in row.values}
+        own = Schema(tuple(one for one in schema.fields if one.name in named)) if change.partial else schema
         yield DataBlock(requested, rows, partial=change.partial, schema=own)
+    gone = [(one.key, one.ordering or (0,)) for one in change.versions if one.is_delete]
     if gone and change.found:
-        yield DeleteBlock(requested, gone)
-
-
-def ordering_value(ordering: tuple[object, ...]):  # noqa: ANN201
-    return ordering[0] if len(ordering) == 1 else ordering
-
-
-def slice_instant(view: View, change: Change, requested: InstantTime) -> InstantTime:
-    """The base instant that a version 6 log is named after: that of the newest slice, opened or planned.
-
-    Clauses: RD-005, OW-018.
-    """
-    planned = pending_compactions(view.timeline).get(change.group, frozenset())
-    there = {change.found.base_instant} if change.found else set()
-    return max(planned | there, default=requested)
-
-
-def next_log_version(view: View, group: GroupId, named: InstantTime) -> int:
-    """The version after those of the logs in storage that bear the same instant.
-
-    Clauses: OW-018.
-    """
-    there = (log.version for log in view.table.state.log_files if group_of(log) == group and log.instant == named)
-    return max(there, default=0) + 1
+        ordered = ((key, values if len(values) > 1 else values[0]) for key, values in gone)
+        yield DeleteBlock(requested, tuple(Delete(key, change.group[0], value, value != 0) for key, value in ordered))

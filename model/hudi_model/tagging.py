@@ -1,19 +1,23 @@
 """Tagging: which file group each row of a write goes to, looked up in an index as of the write's snapshot."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from typing import TypeAlias
 
-from hudi_model.configuration import Configuration
-from hudi_model.files import FileGroup, FileSlice, GroupId
+from hudi_model.files import GroupId
 from hudi_model.keys import key_of
+from hudi_model.merge_modes import merge_rule
+from hudi_model.merging import Version, merge, version_of_record, version_of_row
 from hudi_model.names import new_file_id
+from hudi_model.partitions import partition_path, record_key
 from hudi_model.reading import base_rows, read_slice
 from hudi_model.records import Record
-from hudi_model.rejection import Reason, Rejection, Unsupported
+from hudi_model.rejection import Reason, Rejection
+from hudi_model.requests import ADDS, REPLACES, Operation, Write
 from hudi_model.schemas import table_schema
-from hudi_model.settings import concurrency_mode, number, setting, switch
+from hudi_model.settings import number, setting, switch
 from hudi_model.slicing import group_of, present_groups, snapshot_slices
-from hudi_model.time import InstantTime
 from hudi_model.views import View
 
 INDEX_KINDS = (
@@ -25,156 +29,163 @@ INDEX_KINDS = (
     "RECORD_INDEX",
     "GLOBAL_RECORD_LEVEL_INDEX",
 )
-GREATEST_INTEGER = 0x7FFFFFFF
+NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
 SHARED_TAIL = "-0000-0000-0000-000000000000-0"
 """The rest of a bucket's file id where writers do not wait for each other: both open the same group."""
+
+Tag: TypeAlias = tuple[GroupId, Version]
+"""A version of a key, and the file group that it goes to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A row to write: its key, the partition it asks for, its values."""
+    """A row to write, as a version of its key, and the partition it asks for."""
 
-    key: str
     partition: str
-    record: Record
-
-
-@dataclass(frozen=True, slots=True)
-class Tag:
-    """Where a row goes. `known` where its key is there already; new file groups are named before they exist."""
-
-    row: Incoming
-    group: GroupId
-    known: bool
+    version: Version
 
 
 def index_kind(settings: Mapping[str, str]) -> str:
-    """The kind of index a writer looks keys up in.
+    """The kind of index that a writer looks keys up in.
 
-    Raises: CONFIG_INVALID; unsupported `consistent-hashing`.
+    Raises: CONFIG_INVALID.
 
-    Clauses: OW-010.
+    Clauses: OW-020.
     """
     kind = setting(settings, "hoodie.index.type").upper()
-    if kind not in INDEX_KINDS:
-        raise Rejection(Reason.CONFIG_INVALID, "OW-010", "hoodie.index.type", f"{kind!r} is no kind of index")
-    if kind == "BUCKET" and setting(settings, "hoodie.index.bucket.engine") != "SIMPLE":
-        raise Unsupported("consistent-hashing")
+    if kind not in (*LOOKED_UP, "BUCKET"):
+        raise Rejection(Reason.CONFIG_INVALID, "OW-020", "hoodie.index.type", f"{kind!r} is no kind of index")
     return kind
 
 
-def is_global(kind: str) -> bool:
-    """Whether a key has one file group in the whole table; else one in each partition.
+def place_of(partition: str, key: str, kind: str) -> tuple[str, str]:
+    """What has one file group: a key in its partition, or a key in the whole table where the index is global.
 
-    Clauses: OW-011.
+    Clauses: OW-020, OW-021.
     """
-    return kind.startswith("GLOBAL_") or kind == "RECORD_INDEX"
+    return ("" if kind.startswith("GLOBAL_") or kind == "RECORD_INDEX" else partition), key
 
 
-def known_groups(view: View) -> dict[tuple[str, str], GroupId]:
-    """The file group of each partition and key that the view holds.
+def tagged(view: View, write: Write) -> tuple[Tag, ...]:
+    """The rows of a write, each with its file group.
 
-    Deleted keys whose row is still in a base file stay with their file group.
+    Raises: KEY_MISSING, CONFIG_INVALID.
 
-    Clauses: OW-010.
+    Clauses: OW-003, OW-012, OW-020, OW-022.
     """
-    schema = table_schema(view)
-    found: dict[tuple[str, str], GroupId] = {}
-    for one in snapshot_slices(view):
-        for row in (*base_rows(one, schema), *(read_slice(view, one, schema) if one.log_files else ())):
-            found[one.partition, key_of(row, view.configuration, one.file_id)] = (one.partition, one.file_id)
-    return found
-
-
-def tag(view: View, rows: Iterable[Incoming], requested: InstantTime, settings: Mapping[str, str]) -> tuple[Tag, ...]:
-    """Where each row goes.
-
-    Clauses: OW-010, OW-011.
-    """
-    kind = index_kind(settings)
+    kind, rows = index_kind(write.request.settings), incoming(view, write)
     if kind == "BUCKET":
-        return tuple(tag_by_bucket(view, row, requested, settings) for row in rows)
-    known = known_groups(view)
-    if is_global(kind):
-        known = {("", key): group for (_, key), group in known.items()}
-    return tuple(
-        Tag(row, known.get(place, new_group(requested, row.partition)), place in known)
-        for row in rows
-        for place in (("" if is_global(kind) else row.partition, row.key),)
-    )
+        return tuple((bucket_group(view, write, row), row.version) for row in rows)
+    if write.request.operation in ADDS:
+        return tuple((insert_group(view, write, row.partition), row.version) for row in rows)
+    known = known_rows(view, kind)
+    found = ((row, known.get(place_of(row.partition, row.version.key, kind))) for row in rows)
+    return tuple(tag for row, there in found for tag in tags_of(view, write, row, there))
 
 
-def new_group(requested: InstantTime, partition: str) -> GroupId:
-    """The file group that a write opens in a partition.
+def incoming(view: View, write: Write) -> tuple[Incoming, ...]:
+    """The rows of a request as versions; one for each key where the operation combines before it writes.
+
+    Clauses: MG-005, MG-008, OW-013, OW-019.
+    """
+    configuration, operation, rows = view.configuration, write.request.operation, []
+    for row in write.request.rows:
+        key = record_key(row, configuration)
+        gone = operation is Operation.DELETE
+        version = Version(key, None, None) if gone else version_of_record(row, key, merge_rule(configuration))
+        rows.append(Incoming(partition_path(row, configuration), version))
+    phase = "insert" if operation in ADDS else "delete" if operation is Operation.DELETE else "upsert"
+    if not switch(write.request.settings, f"hoodie.combine.before.{phase}"):
+        return tuple(rows)
+    kind, same = index_kind(write.request.settings), dict[tuple[str, str], list[Incoming]]()
+    for one in rows:
+        same.setdefault(place_of(one.partition, one.version.key, kind), []).append(one)
+    return tuple(combined(view, many) for many in same.values())
+
+
+def combined(view: View, many: list[Incoming]) -> Incoming:
+    """What is left of several rows of one key: their merge, in the partition of the row that won.
+
+    Clauses: OW-019.
+    """
+    winner = reduce(partial(merge, merge_rule(view.configuration)), (one.version for one in many))
+    chosen = next((one for one in many if one.version is winner), many[-1])
+    return replace(chosen, version=winner)
+
+
+def known_rows(view: View, kind: str) -> dict[tuple[str, str], tuple[GroupId, Record | None]]:
+    """The file group of every key there is, and its row; a key deleted in a log stays where its base row is.
+
+    Clauses: OW-003, OW-020.
+    """
+    schema, known = table_schema(view), dict[tuple[str, str], tuple[GroupId, Record | None]]()
+    for one in snapshot_slices(view):
+        alive = {key_of(row, view.configuration, one.file_id): row for row in read_slice(view, one, schema)}
+        stored = (key_of(row, view.configuration, one.file_id) for row in base_rows(one, schema))
+        for key in (*stored, *alive):
+            known[place_of(one.partition, key, kind)] = (one.partition, one.file_id), alive.get(key)
+    return known
+
+
+def tags_of(view: View, write: Write, row: Incoming, there: tuple[GroupId, Record | None] | None) -> Iterator[Tag]:
+    """A row's tag; two where it wins and leaves its old partition: a delete in the old group, an insert in a new one.
+
+    Clauses: OW-012, OW-021, OW-024, OW-025.
+    """
+    group, old = there or (insert_group(view, write, row.partition), None)
+    version, rule = row.version, merge_rule(view.configuration)
+    if version.record and old and write.request.operation is Operation.PARTIAL_UPDATE:
+        whole = view.configuration.merge_on_read
+        version = version if whole else replace(version, record=Record({**old.values, **version.record.values}))
+    kind = index_kind(write.request.settings).removeprefix("GLOBAL_").partition("_")[0].lower()
+    stays = group[0] == row.partition or version.is_delete
+    if stays or not switch(write.request.settings, f"hoodie.{kind}.index.update.partition.path"):
+        yield group, version
+    elif old is None or merge(rule, version_of_row(old, version.key, rule), version) is version:
+        yield group, Version(version.key, None, None)
+        yield insert_group(view, write, row.partition), version
+
+
+def insert_group(view: View, write: Write, partition: str) -> GroupId:
+    """The file group for new keys of a partition: a new one, or, where small files are filled up, one that is there.
 
     Clauses: OW-012.
     """
-    return partition, new_file_id(requested, partition)
+    fills = number(write.request.settings, "hoodie.parquet.small.file.limit") > 0
+    there = [group_of(one) for one in present_groups(view) if fills and one.partition == partition]
+    if there and write.request.operation not in REPLACES:
+        return there[0]
+    return partition, new_file_id(write.requested, partition)
+
+
+def bucket_group(view: View, write: Write, row: Incoming) -> GroupId:
+    """The file group of a row's bucket: the one whose file id begins with the bucket's number, or a new one.
+
+    Clauses: OW-022, OW-023, SW-002.
+    """
+    settings = write.request.settings
+    named = [name for name in setting(settings, "hoodie.bucket.index.hash.field").split(",") if name]
+    parts = dict(part.split(":", 1) for part in row.version.key.split(",") if ":" in part)
+    is_composite = len(view.configuration.record_key) > 1
+    values = [parts[name] for name in named or parts] if is_composite else [row.version.key]
+    prefix = f"{bucket_of(values, number(settings, 'hoodie.bucket.index.num.buckets')):08d}"
+    there = [one for one in map(group_of, present_groups(view)) if one[0] == row.partition and one[1][:8] == prefix]
+    if there and write.request.operation not in REPLACES:
+        return there[0]
+    shared = setting(settings, "hoodie.write.concurrency.mode").upper() == NON_BLOCKING
+    tail = SHARED_TAIL if shared else new_file_id(write.requested, row.partition, prefix)[8:]
+    return row.partition, prefix + tail
 
 
 def bucket_of(values: Iterable[str], buckets: int) -> int:
-    """The bucket of a key: the hash of a Java list of texts, without its sign, over the number of buckets.
+    """The bucket of a key: the hash of a Java list of texts over their UTF-16 units, without its sign.
 
-    Clauses: OW-013.
+    Clauses: OW-022.
     """
-    found = 1
+    total = 1
     for value in values:
-        found = (31 * found + text_hash(value)) & 0xFFFFFFFF
-    return (found & GREATEST_INTEGER) % buckets
-
-
-def text_hash(text: str) -> int:
-    """The hash of a Java text: over its UTF-16 units, in 32 bits.
-
-    Clauses: OW-013.
-    """
-    units = text.encode("utf-16-be", "surrogatepass")
-    found = 0
-    for high, low in zip(units[::2], units[1::2], strict=True):
-        found = (31 * found + (high << 8 | low)) & 0xFFFFFFFF
-    return found
-
-
-def hash_values(row: Incoming, configuration: Configuration, settings: Mapping[str, str]) -> tuple[str, ...]:
-    """What of a row is hashed: the fields that the setting names, by their part of a composite key, or the whole key.
-
-    Clauses: OW-013.
-    """
-    stated = setting(settings, "hoodie.bucket.index.hash.field").split(",")
-    fields = tuple(name for name in stated if name) or configuration.record_key
-    if len(configuration.record_key) < 2:
-        return (row.key,)
-    parts = dict(part.split(":", 1) for part in row.key.split(",") if ":" in part)
-    return tuple(parts[name] for name in fields)
-
-
-def tag_by_bucket(view: View, row: Incoming, requested: InstantTime, settings: Mapping[str, str]) -> Tag:
-    """A row's place by its bucket: the group of the partition that bears the bucket's number, or a new one.
-
-    Clauses: OW-013, OW-014, SW-002.
-    """
-    buckets = number(settings, "hoodie.bucket.index.num.buckets")
-    prefix = f"{bucket_of(hash_values(row, view.configuration, settings), buckets):08d}"
-    there = [group_of(one) for one in present_groups(view) if is_bucket(one, row.partition, prefix)]
-    if there:
-        return Tag(row, there[0], known=True)
-    shared = concurrency_mode(settings) == "NON_BLOCKING_CONCURRENCY_CONTROL"
-    tail = SHARED_TAIL if shared else new_file_id(requested, row.partition, prefix)[8:]
-    return Tag(row, (row.partition, prefix + tail), known=False)
-
-
-def is_bucket(group: FileGroup | FileSlice, partition: str, prefix: str) -> bool:
-    """Whether a group is the one of this bucket: the first eight characters of its file id tell.
-
-    Clauses: OW-014.
-    """
-    return group.partition == partition and group.file_id.startswith(prefix)
-
-
-def moves(kind: str, settings: Mapping[str, str]) -> bool:
-    """Whether a row whose partition has changed leaves its old one; else it is updated where it is.
-
-    Clauses: OW-015.
-    """
-    name = {"SIMPLE": "simple", "BLOOM": "bloom"}.get(kind.removeprefix("GLOBAL_"), "record")
-    return switch(settings, f"hoodie.{name}.index.update.partition.path")
+        units, found = value.encode("utf-16-be", "surrogatepass"), 0
+        for high, low in zip(units[::2], units[1::2], strict=True):
+            found = 31 * found + (high << 8 | low) & 0xFFFFFFFF
+        total = 31 * total + found & 0xFFFFFFFF
+    return (total & 0x7FFFFFFF) % buckets
