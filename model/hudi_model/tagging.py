@@ -20,15 +20,7 @@ from hudi_model.settings import number, setting, switch
 from hudi_model.slicing import group_of, present_groups, snapshot_slices
 from hudi_model.views import View
 
-INDEX_KINDS = (
-    "SIMPLE",
-    "GLOBAL_SIMPLE",
-    "BLOOM",
-    "GLOBAL_BLOOM",
-    "BUCKET",
-    "RECORD_INDEX",
-    "GLOBAL_RECORD_LEVEL_INDEX",
-)
+LOOKED_UP = ("SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "RECORD_INDEX", "GLOBAL_RECORD_LEVEL_INDEX")
 NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
 SHARED_TAIL = "-0000-0000-0000-000000000000-0"
 """The rest of a bucket's file id where writers do not wait for each other: both open the same group."""
