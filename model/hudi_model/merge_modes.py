@@ -1,60 +1,26 @@
 """Which of two versions of a record wins is a property of the table: its merge mode, and how it is found."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 
 from hudi_model.configuration import Configuration
+from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate
+from hudi_model.payloads import (
+    BY_PAYLOAD,
+    DELETE_FIELD,
+    DELETE_MARKER,
+    LATEST,
+    MODE_OF_PAYLOAD,
+    PAYLOADS,
+    STRATEGY_OF_MODE,
+    UNAVAILABLE,
+    payload_name,
+)
 from hudi_model.readings import Reading, Readings
 from hudi_model.rejection import Reason, Rejection, Unsupported
 
+__all__ = ["MODE_OF_PAYLOAD", "MODE_OF_STRATEGY", "MergeMode", "MergeRule", "merge_mode", "merge_rule", "write_mode"]
 
-class MergeMode(StrEnum):
-    """How versions of a record compete."""
-
-    COMMIT_TIME_ORDERING = "COMMIT_TIME_ORDERING"
-    EVENT_TIME_ORDERING = "EVENT_TIME_ORDERING"
-    CUSTOM = "CUSTOM"
-
-
-MODE_OF_PAYLOAD = {
-    "DefaultHoodieRecordPayload": MergeMode.EVENT_TIME_ORDERING,
-    "EventTimeAvroPayload": MergeMode.EVENT_TIME_ORDERING,
-    "OverwriteWithLatestAvroPayload": MergeMode.COMMIT_TIME_ORDERING,
-}
-"""The payload classes, the older way to merge, that amount to a mode; any other is custom."""
-
-MODE_OF_STRATEGY = {
-    "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5": MergeMode.EVENT_TIME_ORDERING,
-    "ce9acb64-bde0-424c-9b91-f6ebba25356d": MergeMode.COMMIT_TIME_ORDERING,
-}
-
-SHIPPED_PAYLOADS = frozenset(
-    {
-        "AWSDmsAvroPayload",
-        "EventTimeAvroPayload",
-        "ExpressionPayload",
-        "HoodieMetadataPayload",
-        "MySqlDebeziumAvroPayload",
-        "OverwriteNonDefaultsWithLatestAvroPayload",
-        "PartialUpdateAvroPayload",
-        "PostgresDebeziumAvroPayload",
-    }
-)
-"""Payload classes with a meaning of their own that the model does not hold yet."""
-
-DELETE_FIELD = "hoodie.record.merge.property.hoodie.payload.delete.field"
-DELETE_MARKER = "hoodie.record.merge.property.hoodie.payload.delete.marker"
-
-
-@dataclass(frozen=True, slots=True)
-class MergeRule:
-    """The mode, the ordering fields, and what marks a data record as a delete."""
-
-    mode: MergeMode
-    ordering: tuple[str, ...]
-    delete_field: str | None = None
-    delete_marker: str | None = None
+MODE_OF_STRATEGY = {identifier: mode for mode, identifier in STRATEGY_OF_MODE.items()}
 
 
 def merge_mode(configuration: Configuration) -> MergeMode:
@@ -97,11 +63,6 @@ def mode_of_payload(configuration: Configuration) -> MergeMode | None:
     return MODE_OF_PAYLOAD.get(name, MergeMode.CUSTOM) if name else None
 
 
-def payload_name(properties: Mapping[str, str]) -> str:
-    """The payload class without its package, or the empty text."""
-    return properties.get("hoodie.compaction.payload.class", "").strip().rpartition(".")[2]
-
-
 def mode_of_strategy(configuration: Configuration) -> MergeMode | None:
     """The mode that the merge strategy's id stands for; version 6's own key names one id in every table.
 
@@ -122,29 +83,79 @@ def default_mode(configuration: Configuration) -> MergeMode:
 def merge_rule(configuration: Configuration) -> MergeRule:
     """How the rows of a table's log files merge.
 
-    Raises: MERGER_UNKNOWN; unsupported `partial-update`, `payload-<Class>`.
+    Raises: MERGER_UNKNOWN, PROPERTIES_INVALID; unsupported `payload-HoodieMetadataPayload`.
 
-    Clauses: MG-001, MG-008.
+    Clauses: MG-001, MG-008, PU-003, PU-004, PU-006, RM-002.
     """
-    properties = configuration.properties
-    if properties.get("hoodie.table.partial.update.mode", "NONE") not in ("", "NONE"):
-        raise Unsupported("partial-update")
-    mode = merge_mode(configuration)
+    properties, mode = configuration.properties, merge_mode(configuration)
     if mode is MergeMode.CUSTOM:
-        raise unknown_merger(properties)
-    return MergeRule(mode, configuration.ordering, properties.get(DELETE_FIELD), properties.get(DELETE_MARKER))
+        return custom_rule(configuration)
+    delete, marker, unavailable = (properties.get(name) for name in (DELETE_FIELD, DELETE_MARKER, UNAVAILABLE))
+    habits = LATEST if payload_name(properties) == LATEST and not configuration.rules.mode_is_persisted else ""
+    partial_update = partial_update_mode(properties)
+    return MergeRule(mode, configuration.ordering, delete, marker, partial_update, unavailable, habits)
 
 
-def unknown_merger(properties: Mapping[str, str]) -> Rejection | Unsupported:
-    """What stands against a custom merge: a payload that is not modelled yet, or a merger nobody knows.
+def partial_update_mode(properties: Mapping[str, str]) -> PartialUpdate:
+    """[New in v9] For which columns the loser's value stands; absent means for none.
 
-    Clauses: MG-001.
+    Raises: PROPERTIES_INVALID.
+
+    Clauses: PU-007.
     """
-    payload = payload_name(properties)
-    if payload in SHIPPED_PAYLOADS:
-        return Unsupported(f"payload-{payload}")
-    merger = payload or properties.get("hoodie.record.merge.strategy.id") or "no strategy"
-    return Rejection(Reason.MERGER_UNKNOWN, "MG-001", "hoodie.properties", f"no merger is known for {merger}")
+    stated = properties.get("hoodie.table.partial.update.mode", "").strip() or "NONE"
+    if stated not in PartialUpdate.__members__:
+        detail = f"unknown partial update mode {stated!r}"
+        raise Rejection(Reason.PROPERTIES_INVALID, "PU-007", "hoodie.properties", detail)
+    return PartialUpdate(stated)
+
+
+def custom_rule(configuration: Configuration) -> MergeRule:
+    """Custom merging: by the merger that the strategy id names, else by the payload class.
+
+    Raises: MERGER_UNKNOWN for a payload that nobody knows; unsupported `payload-HoodieMetadataPayload`.
+
+    Clauses: MG-001, PL-003, PL-004, PL-005, PL-006, PL-007, PL-008, PL-011, RM-002.
+    """
+    properties, ordering, name = (
+        configuration.properties,
+        configuration.ordering,
+        payload_name(configuration.properties),
+    )
+    strategy = properties.get("hoodie.record.merge.strategy.id", "").strip()
+    if strategy not in ("", BY_PAYLOAD, *MODE_OF_STRATEGY) and (configuration.rules.mode_is_persisted or not name):
+        return MergeRule(MergeMode.CUSTOM, ordering, strategy=strategy, properties=properties)
+    if name == "HoodieMetadataPayload":
+        raise Unsupported(f"payload-{name}")
+    if name not in PAYLOADS:
+        detail = f"no merger is known for {name or 'custom merging that names neither payload class nor merger'}"
+        raise Rejection(Reason.MERGER_UNKNOWN, "MG-001", "hoodie.properties", detail)
+    own = PAYLOADS[name]
+    habits = "" if name in MODE_OF_PAYLOAD else name
+    return MergeRule(
+        own.mode, own.ordering or ordering, own.delete[0], own.delete[1], own.partial_update, own.unavailable, habits
+    )
+
+
+def refuse_contradiction(configuration: Configuration) -> None:
+    """Nothing, unless a new table says in two ways how it merges, and they differ, or in none though it is custom.
+
+    Raises: CONFIG_INVALID.
+
+    Clauses: MG-015, MG-016.
+    """
+    stated, by_payload, by_strategy = (
+        persisted_mode(configuration),
+        mode_of_payload(configuration),
+        mode_of_strategy(configuration),
+    )
+    inferred = by_strategy or by_payload if configuration.rules.mode_is_persisted else by_payload or by_strategy
+    unsaid = stated is MergeMode.CUSTOM and inferred is None
+    differ = configuration.rules.mode_is_persisted and by_strategy is not MergeMode.CUSTOM
+    wrong = differ and by_payload and by_strategy and by_payload is not by_strategy
+    if unsaid or wrong or (stated and inferred and stated is not inferred):
+        detail = f"mode {stated}, payload class {by_payload}, strategy id {by_strategy}"
+        raise Rejection(Reason.CONFIG_INVALID, "MG-016", "hoodie.write.record.merge.mode", detail)
 
 
 def write_mode(configuration: Configuration, asked: MergeMode | None, readings: Readings) -> MergeMode:

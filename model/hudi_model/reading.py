@@ -7,17 +7,18 @@ from hudi_model.blocks import Change, effective_blocks
 from hudi_model.configuration import Configuration
 from hudi_model.files import DataBlock, FileSlice
 from hudi_model.keys import key_of, stored_key
-from hudi_model.merge_modes import MergeRule, merge_rule
-from hudi_model.merging import (
+from hudi_model.merge_modes import merge_rule
+from hudi_model.merge_rules import (
+    MergeRule,
     Version,
     is_without_ordering,
-    merge_slice,
     version_of_delete,
     version_of_record,
     version_of_row,
 )
+from hudi_model.merging import merge_slice
+from hudi_model.partial import columns_of_block, is_partial
 from hudi_model.records import Delete, Record, Schema, sound_deletes, sound_records
-from hudi_model.rejection import Unsupported
 from hudi_model.schemas import conform, logical_of_physical
 from hudi_model.slicing import path_of
 from hudi_model.time import InstantTime
@@ -29,7 +30,7 @@ def read_slice(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ..
     """The rows of a slice in the table's columns, meta fields beside them.
 
     Raises: BASE_FILE_CORRUPT, LOG_CONTENT_CORRUPT, KEY_MISSING, MERGER_UNKNOWN, SCHEMA_INCOMPATIBLE;
-    unsupported `partial-update`, `payload-<Class>`, and content that is not decoded yet.
+    unsupported `payload-HoodieMetadataPayload`, and content that is not decoded yet.
 
     Clauses: RD-004, RD-009, RD-017, BF-004, LF-013.
     """
@@ -39,7 +40,17 @@ def read_slice(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ..
     rule = merge_rule(view.configuration)
     where = path_of(found.base_file) if found.base_file else found.file_id
     base = tuple(version_of_row(row, key_of(row, view.configuration, where), rule) for row in rows)
-    return merge_slice(rule, base, log_versions(view, found, schema, rule), view.readings)
+    merged = merge_slice(rule, base, log_versions(view, found, schema, rule), view.readings)
+    return tuple(with_every_column(row, schema) for row in merged)
+
+
+def with_every_column(row: Record, schema: Schema) -> Record:
+    """A merged row with the table's columns: null for one that no version of it had.
+
+    Clauses: PU-002.
+    """
+    missing = {field.name: None for field in schema.fields if field.name not in row.values}
+    return Record({**row.values, **missing}) if missing else row
 
 
 def base_rows(found: FileSlice, schema: Schema) -> tuple[Record, ...]:
@@ -65,7 +76,7 @@ def block_counts(view: View, instant: InstantTime) -> bool:
 def log_versions(view: View, found: FileSlice, schema: Schema, rule: MergeRule) -> tuple[Version, ...]:
     """What the logs of a slice change, in merge order.
 
-    Raises: LOG_CONTENT_CORRUPT, KEY_MISSING, SCHEMA_INCOMPATIBLE; unsupported `partial-update` and other content.
+    Raises: LOG_CONTENT_CORRUPT, KEY_MISSING, SCHEMA_INCOMPATIBLE; unsupported content that is not decoded yet.
 
     Clauses: LF-013, LF-016.
     """
@@ -76,9 +87,9 @@ def log_versions(view: View, found: FileSlice, schema: Schema, rule: MergeRule) 
 def block_versions(configuration: Configuration, block: Change, schema: Schema, rule: MergeRule) -> Iterator[Version]:
     """The versions in one block, in their order.
 
-    Raises: LOG_CONTENT_CORRUPT, KEY_MISSING, SCHEMA_INCOMPATIBLE; unsupported `partial-update` and other content.
+    Raises: LOG_CONTENT_CORRUPT, KEY_MISSING, SCHEMA_INCOMPATIBLE; unsupported content that is not decoded yet.
 
-    Clauses: LF-013, MG-008.
+    Clauses: LF-013, MG-008, PU-001, PU-002.
     """
     where = f"log block of {block.instant}"
     if not isinstance(block, DataBlock):
@@ -86,13 +97,12 @@ def block_versions(configuration: Configuration, block: Change, schema: Schema, 
             known = with_logical_ordering(with_stored_key(delete, configuration), schema, rule)
             yield version_of_delete(known, rule)
         return
-    if block.partial:
-        raise Unsupported("partial-update")
     stored = sound_records(block.records)
-    for whole, row in zip(stored, conform(stored, schema, where), strict=True):
+    partial = is_partial(block, rule)
+    for whole, row in zip(stored, conform(stored, columns_of_block(block, schema, rule), where), strict=True):
         marks = Record({**whole.values, **row.values})
         version = version_of_record(marks, key_of(row, configuration, where), rule)
-        yield Version(version.key, version.record and row, version.ordering)
+        yield Version(version.key, version.record and row, version.ordering, partial and not version.is_delete)
 
 
 def with_stored_key(delete: Delete, configuration: Configuration) -> Delete:

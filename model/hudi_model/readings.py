@@ -15,7 +15,7 @@ class Reading(StrEnum):
 class Readings:
     """One reading for each clause that has two; as released unless told.
 
-    Clauses: RD-007, RD-010, MG-010, MG-013, IQ-004.
+    Clauses: RD-007, RD-010, MG-010, MG-013, IQ-004, PL-002.
     """
 
     log_order: Reading = Reading.RELEASED
@@ -23,10 +23,11 @@ class Readings:
     mode_override: Reading = Reading.RELEASED
     delete_without_ordering: Reading = Reading.RELEASED
     incremental_merge: Reading = Reading.RELEASED
+    overwriting_precombine: Reading = Reading.RELEASED
 
 
 RELEASED = Readings()
-TEXT = Readings(Reading.TEXT, Reading.TEXT, Reading.TEXT, Reading.TEXT, Reading.TEXT)
+TEXT = Readings(Reading.TEXT, Reading.TEXT, Reading.TEXT, Reading.TEXT, Reading.TEXT, Reading.TEXT)
 
 CHOICE_OF_CLAUSE = {
     "RD-007": "log_order",
@@ -34,6 +35,7 @@ CHOICE_OF_CLAUSE = {
     "MG-010": "mode_override",
     "MG-013": "delete_without_ordering",
     "IQ-004": "incremental_merge",
+    "PL-002": "overwriting_precombine",
 }
 """Which choice each clause with two readings governs."""
 

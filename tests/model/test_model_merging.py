@@ -4,18 +4,17 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from hudi_model.merge_modes import MergeMode, MergeRule
-from hudi_model.merging import (
+from hudi_model.merge_rules import (
+    MergeMode,
+    MergeRule,
     Version,
-    fold,
     is_greater,
-    merge,
-    merge_slice,
     ordering_of,
     version_of_delete,
     version_of_record,
     version_of_row,
 )
+from hudi_model.merging import fold, merge, merge_slice
 from hudi_model.readings import RELEASED, TEXT, Readings
 from hudi_model.records import Delete, Record
 from hypothesis import given

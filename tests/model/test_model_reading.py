@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 from hudi_model.files import BaseFile, CorruptBlock, DataBlock, LogFile
-from hudi_model.merge_modes import MergeMode, MergeRule
-from hudi_model.merging import merge, version_of_delete, version_of_row
+from hudi_model.merge_rules import MergeMode, MergeRule, version_of_delete, version_of_row
+from hudi_model.merging import merge
 from hudi_model.queries import list_file_slices, list_timeline, read_as_of, read_optimized, read_snapshot, table_info
 from hudi_model.reading import with_logical_ordering
 from hudi_model.readings import RELEASED, TEXT

@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from hudi_model.configuration import Configuration
-from hudi_model.merge_modes import MergeMode, MergeRule
-from hudi_model.merging import Version, is_greater
+from hudi_model.merge_rules import MergeMode, MergeRule, Version, is_greater
 from hudi_model.records import Delete
 
 from hudi_conformance.mutants.registry import Function, mutant
@@ -34,7 +33,7 @@ def _tie_to_older(_: Function) -> Function:
     "delete-without-ordering-competes",
     "MG-005 LF-017",
     "The integer 0 of a plain delete is an ordering value.",
-    "merging.is_without_ordering",
+    "merge_rules.is_without_ordering",
 )
 def _delete_without_ordering_competes(_: Function) -> Function:
     return lambda delete: delete.ordering is None
@@ -44,7 +43,7 @@ def _delete_without_ordering_competes(_: Function) -> Function:
     "typed-delete-ignores-ordering",
     "MG-006",
     "A delete beats whatever precedes it, late or not.",
-    "merging.version_of_delete",
+    "merge_rules.version_of_delete",
 )
 def _typed_delete_ignores_ordering(_: Function) -> Function:
     def by_position(delete: Delete, _rule: MergeRule) -> Version:
@@ -62,7 +61,7 @@ def _deletes_ignored(_: Function) -> Function:
     "deleted-flag-ignored",
     "MG-008",
     "A record that marks itself deleted is a row.",
-    "merging.is_marked_deleted",
+    "merge_rules.is_marked_deleted",
 )
 def _deleted_flag_ignored(_: Function) -> Function:
     return lambda _record, _rule: False
