@@ -4,7 +4,8 @@ import zlib
 from collections.abc import Mapping
 
 from hudi_model.configuration import TABLE_TYPES
-from hudi_model.merge_modes import MergeMode
+from hudi_model.merge_modes import refuse_contradiction
+from hudi_model.merge_rules import MergeMode
 from hudi_model.records import Schema
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import Table, open_table
@@ -60,7 +61,7 @@ def create_table(properties: Mapping[str, str], schema: Schema) -> Table:
     for name in (name for name, is_wrong in faults.items() if is_wrong):
         raise Rejection(Reason.CONFIG_INVALID, "OW-032", name, f"no table can be made with {stated.get(name, named)!r}")
     table = Table(released_properties(stated), None, (), (), (), create_schema=schema)
-    open_table(table)
+    refuse_contradiction(open_table(table).configuration)
     return table
 
 

@@ -1,14 +1,15 @@
 """The files of a write: what each file group gets, as a base file or as log blocks, with their meta fields."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hudi_model.configuration import is_true
 from hudi_model.contents import WriteStat
 from hudi_model.files import BaseFile, Block, DataBlock, DeleteBlock, FileSlice, GroupId, LogFile
 from hudi_model.keys import key_of
 from hudi_model.merge_modes import merge_rule
-from hudi_model.merging import Version, merge_slice, version_of_row
+from hudi_model.merge_rules import Version, version_of_row
+from hudi_model.merging import merge_slice
 from hudi_model.names import FIRST_ATTEMPT, base_file_name, log_file_name
 from hudi_model.reading import base_rows
 from hudi_model.records import Delete, Record, Schema
@@ -51,7 +52,7 @@ def stored_row(view: View, version: Version, partition: str, requested: InstantT
         "_hoodie_partition_path": partition,
         "_hoodie_file_name": "",
     }
-    return Version(version.key, Record({**meta, **version.record.values}), version.ordering)
+    return replace(version, record=Record({**meta, **version.record.values, **meta}))
 
 
 def in_file(record: Record, name: str) -> Record:
@@ -72,7 +73,7 @@ def base_file(view: View, change: Change, schema: Schema, requested: InstantTime
     configuration, rule = view.configuration, merge_rule(view.configuration)
     stored = base_rows(change.found, schema) if change.found else ()
     old = tuple(version_of_row(row, key_of(row, configuration, change.group[1]), rule) for row in stored)
-    rows = (*stored, *(one.record for one in change.versions if one.record))
+    rows = (*stored, *(one.record for one in change.versions if one.record and not one.is_delete))
     if not change.appended:
         rows = merge_slice(rule, old, change.versions, view.readings)
     if not change.found and not rows:
@@ -106,7 +107,7 @@ def log_file(view: View, change: Change, schema: Schema, requested: InstantTime)
         version, token = max((one.version for one in there), default=0) + 1, f"0-{int(requested[-9:])}-0"
     name = log_file_name(change.group[1], named, version, token)
     file = LogFile(*change.group, named, version, token, cdc=False, name=name, blocks=blocks)
-    rows = sum(one.record is not None for one in change.versions)
+    rows = sum(not one.is_delete for one in change.versions)
     counts = (rows, 0 if change.found else rows, rows if change.found else 0, len(change.versions) - rows)
     return Staged(file, WriteStat(*change.group, path_of(file), named, *counts), "APPEND" if by_slice else "CREATE")
 
@@ -116,7 +117,7 @@ def blocks_of_change(change: Change, schema: Schema, requested: InstantTime) -> 
 
     Clauses: LF-017, OW-013, OW-016, OW-025.
     """
-    rows = tuple(in_file(one.record, change.group[1]) for one in change.versions if one.record)
+    rows = tuple(in_file(one.record, change.group[1]) for one in change.versions if one.record and not one.is_delete)
     if rows:
         named = {name for row in rows for name in row.values}
         own = Schema(tuple(one for one in schema.fields if one.name in named)) if change.partial else schema

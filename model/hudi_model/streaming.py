@@ -45,6 +45,5 @@ def refuse_mode(configuration: Configuration, request: Request) -> None:
     if mode_of(request) == NON_BLOCKING and (overwrites or not deterministic):
         detail = "non-blocking writers log to bucketed merge-on-read tables from version 8 on and overwrite nothing"
         raise Rejection(Reason.CONFIG_INVALID, "SW-001", "hoodie.write.concurrency.mode", detail)
-    bucketed = kind == "BUCKET" and not configuration.merge_on_read
-    if operation is Operation.PARTIAL_UPDATE and (rules.logs_name_their_slice or bucketed):
+    if operation is Operation.PARTIAL_UPDATE and rules.logs_name_their_slice:
         raise Rejection(Reason.CONFIG_INVALID, "OW-025", operation, "the table does not take partial updates")

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial, reduce
 from typing import TypeAlias
 
 from hudi_model.files import GroupId
 from hudi_model.keys import key_of
 from hudi_model.merge_modes import merge_rule
-from hudi_model.merging import Version, merge, version_of_record, version_of_row
+from hudi_model.merge_rules import Version, version_of_record, version_of_row
+from hudi_model.merging import merge, precombine
 from hudi_model.names import new_file_id
 from hudi_model.partitions import partition_path, record_key
 from hudi_model.reading import base_rows, read_slice
@@ -80,11 +80,12 @@ def incoming(view: View, write: Write) -> tuple[Incoming, ...]:
 
     Clauses: MG-005, MG-008, OW-013, OW-019.
     """
-    configuration, operation, rows = view.configuration, write.request.operation, []
+    configuration, operation, rows = view.configuration, write.request.operation, list[Incoming]()
+    rule = merge_rule(configuration)
     for row in write.request.rows:
         key = record_key(row, configuration)
-        gone = operation is Operation.DELETE
-        version = Version(key, None, None) if gone else version_of_record(row, key, merge_rule(configuration))
+        version = version_of_record(row, key, rule, partial=operation is Operation.PARTIAL_UPDATE)
+        version = Version(key, None, None) if operation is Operation.DELETE else version
         rows.append(Incoming(partition_path(row, configuration), version))
     phase = "insert" if operation in ADDS else "delete" if operation is Operation.DELETE else "upsert"
     if not switch(write.request.settings, f"hoodie.combine.before.{phase}"):
@@ -100,7 +101,7 @@ def combined(view: View, many: list[Incoming]) -> Incoming:
 
     Clauses: OW-019.
     """
-    winner = reduce(partial(merge, merge_rule(view.configuration)), (one.version for one in many))
+    winner = precombine(merge_rule(view.configuration), (one.version for one in many))[0]
     chosen = next((one for one in many if one.version is winner), many[-1])
     return replace(chosen, version=winner)
 
@@ -122,20 +123,19 @@ def known_rows(view: View, kind: str) -> dict[tuple[str, str], tuple[GroupId, Re
 def tags_of(view: View, write: Write, row: Incoming, there: tuple[GroupId, Record | None] | None) -> Iterator[Tag]:
     """A row's tag; two where it wins and leaves its old partition: a delete in the old group, an insert in a new one.
 
-    Clauses: OW-012, OW-021, OW-024, OW-025.
+    Clauses: OW-012, OW-021, OW-024.
     """
     group, old = there or (insert_group(view, write, row.partition), None)
     version, rule = row.version, merge_rule(view.configuration)
-    if version.record and old and write.request.operation is Operation.PARTIAL_UPDATE:
-        whole = view.configuration.merge_on_read
-        version = version if whole else replace(version, record=Record({**old.values, **version.record.values}))
     kind = index_kind(write.request.settings).removeprefix("GLOBAL_").partition("_")[0].lower()
     stays = group[0] == row.partition or version.is_delete
     if stays or not switch(write.request.settings, f"hoodie.{kind}.index.update.partition.path"):
         yield group, version
-    elif old is None or merge(rule, version_of_row(old, version.key, rule), version) is version:
+        return
+    merged = merge(rule, version_of_row(old, version.key, rule), version) if old else version
+    if old is None or merged.record is not old:
         yield group, Version(version.key, None, None)
-        yield insert_group(view, write, row.partition), version
+        yield insert_group(view, write, row.partition), merged
 
 
 def insert_group(view: View, write: Write, partition: str) -> GroupId:

@@ -9,7 +9,7 @@ from hudi_model.contents import CommitMetadata, Content, ReplacePlan
 from hudi_model.creation import create_table
 from hudi_model.effects import Effects, perform
 from hudi_model.files import BaseFile, GroupId, Marker
-from hudi_model.merging import Version
+from hudi_model.merge_rules import Version
 from hudi_model.names import timeline_file_name
 from hudi_model.partitions import partition_path
 from hudi_model.readings import RELEASED
