@@ -9,7 +9,7 @@ from hudi_model.history import History, history_instants, with_history
 from hudi_model.records import Damaged, Schema
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.time import InstantTime
-from hudi_model.timeline import Timeline, TimelineEntry, timeline_of
+from hudi_model.timeline import Timeline, TimelineEntry, entries_of_layout, timeline_of
 
 __all__ = ["OpenTable", "Properties", "Table", "open_table", "whole_timeline"]
 
@@ -52,13 +52,14 @@ def open_table(table: Table) -> OpenTable:
     Raises: NOT_A_TABLE, PROPERTIES_INVALID, CHECKSUM_MISMATCH, TABLE_VERSION_UNSUPPORTED, INSTANT_MALFORMED;
     unsupported `bootstrap`, `drop-partition-columns`.
 
-    Clauses: PR-002, PR-004, VR-002, TL-012, TL-016.
+    Clauses: PR-002, PR-004, VR-002, VR-006, TL-012, TL-016.
     """
     configuration = configure(sound_properties(table.properties, table.backup_properties))
     refuse_unread_layouts(configuration)
     for damaged in table.malformed:
         raise Rejection(damaged.reason, damaged.clause, damaged.where, damaged.detail)
-    return OpenTable(configuration, timeline_of(table.timeline), table)
+    entries = entries_of_layout(table.timeline, timeline_layout(configuration.properties))
+    return OpenTable(configuration, timeline_of(entries), table)
 
 
 def whole_timeline(table: Table) -> tuple[Instant, ...]:

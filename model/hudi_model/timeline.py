@@ -80,6 +80,14 @@ def timeline_of(entries: Iterable[TimelineEntry]) -> Timeline:
     return Timeline(instants, found, start_of(instants))
 
 
+def entries_of_layout(entries: Iterable[TimelineEntry], layout: int) -> tuple[TimelineEntry, ...]:
+    """The entries that lie in the folder of a layout: an upgrade that stopped leaves completed ones in both.
+
+    Clauses: VR-006.
+    """
+    return tuple(one for one in entries if one.state < State.COMPLETED or (one.completed is None) == (layout == 1))
+
+
 def entries_by_action(entries: Iterable[TimelineEntry]) -> tuple[tuple[TimelineEntry, ...], ...]:
     """The entries of each action together, by requested time; a savepoint shares the instant of what it keeps.
 

@@ -6,7 +6,7 @@ from hudi_model.actions import Action, Instant, State
 from hudi_model.contents import RestorePlan, RollbackMetadata
 from hudi_model.effects import BeatHeart, DeleteInstant, DeleteMarkers, Effect, Effects, perform
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.services.plans import entry, is_completed, plan_of
+from hudi_model.services.plans import entry, is_completed, plan_of, request
 from hudi_model.services.rollback import forget, plan_for, undo_files
 from hudi_model.tables import OpenTable, Table, open_table
 from hudi_model.time import InstantTime
@@ -28,7 +28,7 @@ def schedule(table: Table, requested: InstantTime, _settings: Mapping[str, str],
     for one in kept:
         if one.requested in undone:
             raise Rejection(Reason.CONFIG_INVALID, "SR-004", one.requested, "a later savepoint is to be deleted first")
-    return (entry(table, requested, Action.RESTORE, State.REQUESTED, RestorePlan(savepoint, undone)),)
+    return request(table, requested, Action.RESTORE, RestorePlan(savepoint, undone))
 
 
 def instants_after(opened: OpenTable, savepoint: InstantTime) -> tuple[InstantTime, ...]:
@@ -64,7 +64,7 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
     plan = plan_of(table, requested, RestorePlan)
     if is_completed(table, requested):
         return ()
-    effects: list[Effect] = [entry(table, requested, Action.RESTORE, State.INFLIGHT)]
+    effects: list[Effect] = [entry(table, requested, Action.RESTORE, State.INFLIGHT, None, None)]
     for one in plan.instants:
         effects.extend(undo(perform(table, effects), one, requested))
     effects.append(entry(table, requested, Action.RESTORE, State.COMPLETED, RollbackMetadata(plan.instants), completed))

@@ -10,7 +10,7 @@ from hudi_model.files import BaseFile, DataBlock, DeleteBlock, LogFile, Rollback
 from hudi_model.names import log_file_name
 from hudi_model.records import Damaged
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.services.plans import entry, is_completed, plan_of
+from hudi_model.services.plans import entry, is_completed, plan_of, request
 from hudi_model.settings import number, setting, switch
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime, moment_of
@@ -71,7 +71,7 @@ def schedule(
         if is_completed(table, one):
             raise Rejection(Reason.CONFIG_INVALID, "RB-005", one, "a completed action is undone by a restore only")
         plan = plan_for(table, one, by_markers=switch(settings, "hoodie.rollback.using.markers"))
-        return (entry(table, requested, Action.ROLLBACK, State.REQUESTED, plan),)
+        return request(table, requested, Action.ROLLBACK, plan)
     return ()
 
 
@@ -133,7 +133,7 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
         return ()
     metadata = RollbackMetadata((plan.target,), plan.files)
     return (
-        entry(table, requested, Action.ROLLBACK, State.INFLIGHT),
+        entry(table, requested, Action.ROLLBACK, State.INFLIGHT, None, None),
         *undo_files(table, plan, requested),
         *forget(table, plan.target, keep_plan=has_plan(table, plan.target)),
         entry(table, requested, Action.ROLLBACK, State.COMPLETED, metadata, completed),

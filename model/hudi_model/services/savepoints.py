@@ -31,7 +31,7 @@ def savepoint(table: Table, instant: InstantTime, completed: InstantTime, commen
     names = ((one.partition, file.name) for one in slices for file in (one.base_file, *one.log_files) if file)
     kept = SavepointMetadata(frozenset(names), comment)
     return (
-        entry(table, instant, Action.SAVEPOINT, State.INFLIGHT),
+        entry(table, instant, Action.SAVEPOINT, State.INFLIGHT, None, None),
         entry(table, instant, Action.SAVEPOINT, State.COMPLETED, kept, completed),
     )
 
