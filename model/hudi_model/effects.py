@@ -67,7 +67,7 @@ class PutPartitionMetafile:
 
 @dataclass(frozen=True, slots=True)
 class DeleteDataFile:
-    """A base or log file disappears; one that is gone already stays gone."""
+    """A base file, a log file or a partition's metafile disappears; one that is gone already stays gone."""
 
     partition: str
     name: str
@@ -152,6 +152,9 @@ Effects: TypeAlias = tuple[Effect, ...]
 
 File = TypeVar("File", BaseFile, LogFile)
 
+PARTITION_METAFILE = ".hoodie_partition_metadata"
+"""The file that makes a folder a partition; without it the folder is none."""
+
 
 def perform(table: Table, effects: Iterable[Effect]) -> Table:
     """The table after effects, in their order.
@@ -183,8 +186,10 @@ def apply(table: Table, effect: Effect) -> Table:  # noqa: C901, PLR0911 - one l
         case PutPartitionMetafile(partition):
             return replace(table, partitions=table.partitions | {partition})
         case DeleteDataFile(partition, name):
-            bases = without(table.base_files, partition, name)
-            return replace(table, base_files=bases, log_files=without(table.log_files, partition, name))
+            gone = {partition} if name == PARTITION_METAFILE else set()
+            table = replace(table, base_files=without(table.base_files, partition, name))
+            logs = without(table.log_files, partition, name)
+            return replace(table, log_files=logs, partitions=table.partitions - gone)
         case CommitMetadataTable(metadata):
             return replace(table, metadata=metadata)
         case PutProperties(properties):

@@ -1,0 +1,119 @@
+"""Clustering: file slices are read together and written anew, sorted, as file groups that replace theirs."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from math import ceil
+
+from hudi_model.actions import Action
+from hudi_model.contents import ClusteringGroup, ReplacePlan, WriteStat
+from hudi_model.effects import Effects
+from hudi_model.files import BaseFile
+from hudi_model.merge_rules import comparable
+from hudi_model.names import FIRST_ATTEMPT, base_file_name, new_file_id
+from hudi_model.reading import read_slice
+from hudi_model.readings import RELEASED, Readings
+from hudi_model.records import Record
+from hudi_model.rejection import Reason, Rejection
+from hudi_model.schemas import table_schema
+from hudi_model.services import plans
+from hudi_model.settings import number, setting
+from hudi_model.slicing import path_of, snapshot_slices
+from hudi_model.staging import Staged, in_file
+from hudi_model.tables import Table, open_table
+from hudi_model.time import InstantTime
+from hudi_model.timeline import commit_metadata
+from hudi_model.views import View, view_at, visible_commits
+
+STRATEGY = "hoodie.clustering.plan.strategy."
+
+
+def schedule(table: Table, requested: InstantTime, settings: plans.Settings, readings: Readings = RELEASED) -> Effects:
+    """A plan of the small slices that nobody else rewrites; none before enough commits have completed.
+
+    Clauses: CL-001, CL-002, CL-003, CL-008.
+    """
+    view = plans.view_before(table, requested, readings)
+    kinds = [commit_metadata(one).operation for one in visible_commits(view)]
+    last = max((place + 1 for place, kind in enumerate(kinds) if kind == "CLUSTER"), default=0)
+    groups = tuple(clustering_groups(view, settings))[: number(settings, f"{STRATEGY}max.num.groups")]
+    columns = tuple(name.strip() for name in setting(settings, f"{STRATEGY}sort.columns").split(",") if name.strip())
+    if len(kinds) - last < number(settings, "hoodie.clustering.inline.max.commits") or not groups:
+        return ()
+    return plans.request(table, requested, action_of(view), ReplacePlan("CLUSTER", groups, columns))
+
+
+def action_of(view: View) -> Action:
+    """The action under which clustering waits. [Modified in v8] One of its own.
+
+    Clauses: CL-003.
+    """
+    return Action.REPLACE_COMMIT if view.configuration.rules.timeline_layout == 1 else Action.CLUSTERING
+
+
+def clustering_groups(view: View, settings: plans.Settings) -> Iterator[ClusteringGroup]:
+    """The small slices of each partition, and into how many files of the target size they fit.
+
+    Clauses: CL-001.
+    """
+    limit, target = (number(settings, STRATEGY + name) for name in ("small.file.limit", "target.file.max.bytes"))
+    sizes = {stat.path: stat.size for one in visible_commits(view) for stat in commit_metadata(one).write_stats}
+    sized = [
+        (one, sizes.get(path_of(one.base_file), 0) if one.base_file else 0)
+        for one in plans.free_slices(view, Action.CLUSTERING)
+    ]
+    for _, found in groupby((one for one in sized if one[1] < limit), key=lambda one: one[0].partition):
+        small = tuple(found)
+        outputs = max(1, ceil(sum(size for _, size in small) / target))
+        yield ClusteringGroup(tuple(plans.operation_on(one) for one, _ in small), outputs)
+
+
+def execute(table: Table, requested: InstantTime, completed: InstantTime, readings: Readings = RELEASED) -> Effects:
+    """The planned groups as new base files, and the replacecommit that puts them in the place of the old.
+
+    Raises: INSTANT_NOT_FOUND, WRITE_CONFLICT, and every reason of the files read.
+
+    Clauses: CL-004, CL-005, CL-006.
+    """
+    if plans.is_completed(table, requested):
+        return ()
+    view, plan = plans.view_before(table, requested, readings), plans.plan_of(table, requested, ReplacePlan)
+    refuse_updated(table, plan, readings)
+    staged = (one for place, _ in enumerate(plan.groups) for one in clustered(view, plan, place, requested))
+    replaced = frozenset((one.partition, one.file_id) for group in plan.groups for one in group.slices)
+    return plans.carry_out(view, action_of(view), requested, completed, staged, replaced)
+
+
+def refuse_updated(table: Table, plan: ReplacePlan, readings: Readings) -> None:
+    """Nothing, unless a planned slice is no longer what its file group holds.
+
+    Raises: WRITE_CONFLICT.
+
+    Clauses: CL-005.
+    """
+    now = {plans.operation_on(one) for one in snapshot_slices(view_at(open_table(table), None, readings))}
+    for one in (found for group in plan.groups for found in group.slices):
+        if one not in now:
+            raise Rejection(Reason.WRITE_CONFLICT, "CL-005", one.file_id, "the group was written since it was planned")
+
+
+def clustered(view: View, plan: ReplacePlan, place: int, requested: InstantTime) -> Iterator[Staged]:
+    """The base files that one group becomes: its rows as a snapshot reads them, sorted, with their commit times.
+
+    Clauses: CL-004, CL-007.
+    """
+    group, schema = plan.groups[place], table_schema(view)
+    slices = (plans.planned_slice(view.table.state, one) for one in group.slices)
+    rows = sorted((row for one in slices for row in read_slice(view, one, schema)), key=lambda row: rank(row, plan))
+    length = max(1, ceil(len(rows) / group.outputs))
+    for start in range(0, len(rows), length):
+        partition, file_id = group.slices[0].partition, new_file_id(requested, place, start)
+        name = base_file_name(file_id, FIRST_ATTEMPT, requested)
+        records = tuple(in_file(row, name) for row in rows[start : start + length])
+        file = BaseFile(partition, file_id, FIRST_ATTEMPT, requested, "parquet", name, records)
+        yield Staged(file, WriteStat(partition, file_id, path_of(file), "null", len(records)), "CREATE")
+
+
+def rank(row: Record, plan: ReplacePlan) -> list[tuple[bool, object]]:
+    """Where a row stands: by the sort columns in turn, null before every value."""
+    values = (row.values.get(name) for name in plan.sort_columns)
+    return [(value is not None, comparable(value)) for value in values]

@@ -1,0 +1,87 @@
+"""Log compaction: the blocks of a file slice's logs become one log file that stands in their place (RFC-48)."""
+
+from hudi_model.actions import Action
+from hudi_model.blocks import Change, effective_blocks
+from hudi_model.contents import CompactionPlan, WriteStat
+from hudi_model.effects import Effects
+from hudi_model.files import Block, DataBlock, DeleteBlock, FileSlice, LogFile
+from hudi_model.merge_modes import merge_rule
+from hudi_model.merging import fold
+from hudi_model.names import FIRST_ATTEMPT, log_file_name
+from hudi_model.reading import block_counts, log_versions
+from hudi_model.readings import RELEASED, Readings
+from hudi_model.records import Delete
+from hudi_model.schemas import table_schema
+from hudi_model.services import plans
+from hudi_model.settings import number
+from hudi_model.slicing import group_of, path_of
+from hudi_model.staging import Staged, in_file
+from hudi_model.tables import Table
+from hudi_model.time import InstantTime
+from hudi_model.views import View
+
+
+def schedule(table: Table, requested: InstantTime, settings: plans.Settings, readings: Readings = RELEASED) -> Effects:
+    """A plan of every slice with enough logs or blocks that nobody else rewrites.
+
+    Clauses: LC-001, LC-002, LC-003.
+    """
+    view = plans.view_before(table, requested, readings)
+    enough = number(settings, "hoodie.log.compaction.blocks.threshold")
+    large = (
+        one
+        for one in plans.free_slices(view, Action.LOG_COMPACTION)
+        if max(len(one.log_files), len(blocks_of(view, one))) >= enough
+    )
+    found = tuple(plans.operation_on(one) for one in large)
+    return plans.request(table, requested, Action.LOG_COMPACTION, CompactionPlan(found)) if found else ()
+
+
+def blocks_of(view: View, found: FileSlice) -> tuple[Change, ...]:
+    """The blocks of a slice's logs that count, in merge order."""
+    return effective_blocks(found.log_files, lambda instant: block_counts(view, instant))
+
+
+def execute(table: Table, requested: InstantTime, completed: InstantTime, readings: Readings = RELEASED) -> Effects:
+    """The planned blocks as one log file for each slice, and the deltacommit that makes them count.
+
+    Raises: INSTANT_NOT_FOUND, LOG_FILE_MISSING, and every reason of the files read.
+
+    Clauses: LC-001, LC-006.
+    """
+    if plans.is_completed(table, requested):
+        return ()
+    view, plan = plans.view_before(table, requested, readings), plans.plan_of(table, requested, CompactionPlan)
+    staged = (log_compacted(view, plans.planned_slice(table, one), requested) for one in plan.operations)
+    return plans.carry_out(view, Action.LOG_COMPACTION, requested, completed, staged)
+
+
+def log_compacted(view: View, found: FileSlice, requested: InstantTime) -> Staged:
+    """A slice's logs as one: the versions that win among them, deletes included, and the instants it stands for.
+
+    Clauses: LC-003, LC-004, LC-007, LF-019.
+    """
+    rule, schema = merge_rule(view.configuration), table_schema(view)
+    instants = tuple(reversed(dict.fromkeys(one.instant for one in blocks_of(view, found))))
+    winners = fold(rule, log_versions(view, found, schema, rule)).values()
+    rows = tuple(in_file(one.record, found.file_id) for one in winners if one.record)
+    gone = tuple(Delete(one.key, found.partition, one.ordering, zero_is_value=True) for one in winners if one.is_delete)
+    data = (DataBlock(requested, rows, compacted_instants=instants, schema=schema),) if rows else ()
+    file = new_log(view, found, requested, (*data, *((DeleteBlock(requested, gone, instants),) if gone else ())))
+    stat = WriteStat(found.partition, found.file_id, path_of(file), found.base_instant, len(rows), deletes=len(gone))
+    return Staged(file, stat, "APPEND")
+
+
+def new_log(view: View, found: FileSlice, requested: InstantTime, blocks: tuple[Block, ...]) -> LogFile:
+    """The log file of a slice's compacted blocks. [Modified in v8] It bears the instant of the log compaction.
+
+    Clauses: LC-005, SL-005.
+    """
+    by_slice = view.configuration.rules.logs_name_their_slice
+    named, group = found.base_instant if by_slice else requested, (found.partition, found.file_id)
+    token = f"0-{int(requested[-9:])}-0" if by_slice else FIRST_ATTEMPT
+    left = {one.name for one in view.table.state.markers if one.instant == requested}
+    logs = (one for one in view.table.state.log_files if group_of(one) == group and one.name not in left)
+    version = max((one.version for one in logs if one.instant == named), default=0) + 1
+    name = log_file_name(found.file_id, named, version, token)
+    return LogFile(*group, named, version, token, cdc=False, name=name, blocks=blocks)

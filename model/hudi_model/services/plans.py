@@ -1,0 +1,143 @@
+"""What table services share: plans that wait, the slices that a plan may take, how its files come into the table."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TypeAlias, TypeVar
+
+from hudi_model.actions import Action, State, TimelineEntry
+from hudi_model.configuration import timeline_layout
+from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan, Content, Plan, ReplacePlan
+from hudi_model.effects import CreateInstant, DeleteDataFile, DeleteMarkers, Effects, PutBaseFile, PutLogFile, PutMarker
+from hudi_model.files import BaseFile, FileSlice, GroupId, Marker
+from hudi_model.names import timeline_file_name
+from hudi_model.readings import Reading, Readings
+from hudi_model.rejection import Reason, Rejection
+from hudi_model.schemas import table_schema
+from hudi_model.services.expectations import may_run_beside
+from hudi_model.slicing import group_of, snapshot_slices
+from hudi_model.staging import Staged
+from hudi_model.tables import Table, open_table
+from hudi_model.time import InstantTime
+from hudi_model.timeline import Timeline, completed_action
+from hudi_model.views import View, view_at
+
+PlanKind = TypeVar("PlanKind", bound=Plan)
+Settings: TypeAlias = Mapping[str, str]
+OPERATIONS = {Action.COMPACTION: "COMPACT", Action.LOG_COMPACTION: "LOG_COMPACT"}
+
+
+def view_before(table: Table, requested: InstantTime, readings: Readings) -> View:
+    """The table as a plan sees it: what had completed by the plan's own instant, and nothing later.
+
+    Clauses: CP-004, LC-001, CL-004.
+    """
+    return view_at(open_table(table), requested, replace(readings, time_travel=Reading.TEXT))
+
+
+def entry(  # noqa: PLR0917 - the parts of one file, in the order of its name
+    table: Table, requested: InstantTime, action: Action, state: State, content: Content, completed: InstantTime | None
+) -> CreateInstant:
+    """A timeline file of a service. [Modified in v8] Its name holds the completion time."""
+    layout = timeline_layout(open_table(table).configuration.properties)
+    known = completed if layout == 2 else None
+    name = timeline_file_name(requested, action, state, known, layout)
+    return CreateInstant(TimelineEntry(requested, action, state, known, content, name))
+
+
+def request(table: Table, requested: InstantTime, action: Action, plan: Plan) -> Effects:
+    """A plan on the timeline: any process may execute it from now on.
+
+    Clauses: CP-002, CL-003, CN-009.
+    """
+    return (entry(table, requested, action, State.REQUESTED, plan, None),)
+
+
+def is_completed(table: Table, requested: InstantTime) -> bool:
+    """Whether the action requested then has completed: whoever tries again has nothing left to do."""
+    return any(one.requested == requested and one.state is State.COMPLETED for one in table.timeline)
+
+
+def plan_of(table: Table, requested: InstantTime, kind: type[PlanKind]) -> PlanKind:
+    """The plan that was requested then.
+
+    Raises: INSTANT_NOT_FOUND.
+    """
+    for one in table.timeline:
+        if one.requested == requested and one.state is State.REQUESTED and isinstance(one.content, kind):
+            return one.content
+    raise Rejection(Reason.INSTANT_NOT_FOUND, "CP-002", requested, f"no {kind.__name__} was requested then")
+
+
+def pending_slices(timeline: Timeline) -> tuple[tuple[Action, CompactionOperation], ...]:
+    """The slices that services still need which read slices and write them anew, and which service it is.
+
+    Clauses: CP-003, LC-002, CL-002, CN-005.
+    """
+    done = {one.requested for one in timeline.entries if one.state is State.COMPLETED}
+    found: list[tuple[Action, CompactionOperation]] = []
+    for one in timeline.entries:
+        if one.state is State.REQUESTED and one.requested not in done:
+            match one.content:
+                case CompactionPlan(operations):
+                    found += ((one.action, operation) for operation in operations)
+                case ReplacePlan(groups=groups):
+                    found += ((Action.CLUSTERING, operation) for group in groups for operation in group.slices)
+    return tuple(found)
+
+
+def free_slices(view: View, service: Action) -> tuple[FileSlice, ...]:
+    """The slices of a snapshot whose file groups are in no pending plan that the service leaves alone.
+
+    Clauses: CP-003, LC-002, CL-002.
+    """
+    pending = {(action, (one.partition, one.file_id)) for action, one in pending_slices(view.table.timeline)}
+    found = snapshot_slices(view)
+    return tuple(one for one in found if may_run_beside(service, (one.partition, one.file_id), pending))
+
+
+def operation_on(found: FileSlice) -> CompactionOperation:
+    """A slice as plans name it: every file of it."""
+    base = found.base_file.name if found.base_file else None
+    names = tuple(log.name for log in found.log_files)
+    return CompactionOperation(found.partition, found.file_id, found.base_instant, base, names)
+
+
+def planned_slice(table: Table, operation: CompactionOperation) -> FileSlice:
+    """The slice that a plan names: its files, and none that came later.
+
+    Raises: BASE_FILE_MISSING, LOG_FILE_MISSING.
+
+    Clauses: CP-005.
+    """
+    group = operation.partition, operation.file_id
+    base = next((one for one in table.base_files if group_of(one) == group and one.name == operation.base_file), None)
+    logs = {one.name: one for one in table.log_files if group_of(one) == group}
+    if operation.base_file and not base:
+        raise Rejection(Reason.BASE_FILE_MISSING, "CP-005", operation.base_file, "a plan names it, storage lacks it")
+    for name in operation.log_files:
+        if name not in logs:
+            raise Rejection(Reason.LOG_FILE_MISSING, "CP-005", name, "a plan names it, storage lacks it")
+    return FileSlice(*group, operation.base_instant, base, tuple(logs[name] for name in operation.log_files))
+
+
+def carry_out(  # noqa: PLR0917 - what a service knows when it starts to write
+    view: View, action: Action, requested: InstantTime, completed: InstantTime, staged: Iterable[Staged],
+    replaced: frozenset[GroupId] = frozenset(),
+) -> Effects:  # fmt: skip
+    """Inflight; away with what a failed attempt left; the files, each after its marker; then they count.
+
+    Clauses: CP-006, CP-007, CP-010, LC-006, CL-006, TL-006.
+    """
+    table, files = view.table.state, tuple(staged)
+    left = sorted((one.partition, one.name) for one in table.markers if one.instant == requested)
+    effects: Effects = (
+        entry(table, requested, action, State.INFLIGHT, None, None),
+        *(DeleteDataFile(*one) for one in left),
+    )
+    for one in files:
+        effects += (PutMarker(Marker(requested, one.file.partition, one.file.name, one.marker)),)
+        effects += (PutBaseFile(one.file) if isinstance(one.file, BaseFile) else PutLogFile(one.file),)
+    operation, stats = OPERATIONS.get(action, "CLUSTER"), tuple(one.stat for one in files)
+    metadata = CommitMetadata(operation, operation == "COMPACT", stats, replaced, table_schema(view), {})
+    done = entry(table, requested, completed_action(action), State.COMPLETED, metadata, completed)
+    return (*effects, done, DeleteMarkers(requested))
