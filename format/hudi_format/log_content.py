@@ -30,6 +30,7 @@ ROLLBACK_BLOCK = "0"
 # Versions 1 to 3 share the layout; version 0 had no record count.
 _READ_VERSIONS = (1, 2, 3)
 _HEAD = struct.Struct(">ii")
+_ROWS = (BlockType.AVRO_DATA, BlockType.HFILE_DATA)
 _LENGTH = struct.Struct(">i")
 _MICROSECONDS_A_DAY = 86_400_000_000
 
@@ -61,8 +62,8 @@ def decode_avro_records(block: RawBlock, file: str) -> list[dict[str, Any]]:
     return _decode(block, readable, file)
 
 
-def decode_avro_arrow(block: RawBlock, file: str) -> pa.Table:
-    """The records of an Avro or HFile data block as an Arrow table with the types of the writer schema.
+def decode_avro_arrow(block: RawBlock, file: str, types: Sequence[BlockType] = _ROWS) -> pa.Table:
+    """The records of an Avro or HFile data block, or of another type that is asked for, with the types of its schema.
 
     Raises:
         FormatError: LOG_CONTENT_CORRUPT when the content does not decode; LIMIT_EXCEEDED for an unbounded schema.
@@ -71,7 +72,7 @@ def decode_avro_arrow(block: RawBlock, file: str) -> pa.Table:
     Clauses: LF-007, LF-013.
 
     """
-    schema = _block_schema(block, file)
+    schema = _block_schema(block, file, types)
     target = arrow_schema(schema, file)
     with _refusing_schema(file):
         readable = raw_reading_schema(schema)
@@ -190,14 +191,14 @@ def rollback_block(instant: str, target: str) -> bytes:
     return encode_block(BlockType.COMMAND, entries, b"")
 
 
-def _block_schema(block: RawBlock, file: str) -> dict[str, Any]:
+def _block_schema(block: RawBlock, file: str, types: Sequence[BlockType] = _ROWS) -> dict[str, Any]:
     """The schema of a data block's records.
 
     Clauses: LF-022.
     """
-    if block.type is BlockType.CDC_DATA:
+    if block.type is BlockType.CDC_DATA and block.type not in types:
         raise UnsupportedFormat("log-cdc", file)
-    if block.type not in (BlockType.AVRO_DATA, BlockType.HFILE_DATA):
+    if block.type not in types:
         raise _corrupt("LF-007", file, block.offset, f"a block of type {block.type.name} holds no Avro records")
     text = block.header.get(HeaderKey.SCHEMA)
     if text is None:

@@ -49,6 +49,9 @@ FEATURES = (
     "projection",
     "meta-columns",
     "schema-evolution",
+    "incremental",
+    "cdc",
+    "log-cdc",
 )
 
 

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from hudi_adapter.rows import Rows, rows_of_mappings
-from hudi_model import queries, violations
-from hudi_model.readings import Reading, Readings
+from hudi_model import cdc, incremental, queries, violations
+from hudi_model import readings as readings_of_model
+from hudi_model.readings import Readings
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
 
-RELEASED = Readings()
-TEXT = Readings(Reading.TEXT, Reading.TEXT, Reading.TEXT, Reading.TEXT)
-READINGS = {"released": RELEASED, "text": TEXT}
+RELEASED = readings_of_model.RELEASED
+READINGS = {"released": RELEASED, "text": readings_of_model.TEXT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,15 @@ def _optimized(table: Table, params: Mapping[str, Any], readings: Readings) -> A
     return _rows(queries.read_optimized(table, as_of=_instant(params), readings=readings, **_selection(params)))
 
 
+def _incremental(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:
+    selection = queries.Selection(**_selection(params))
+    return _rows(incremental.read_incremental(table, *_range(params), readings, selection))
+
+
+def _changes(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:
+    return _rows(cdc.read_changes(table, *_range(params), readings))
+
+
 def _timeline(table: Table, params: Mapping[str, Any], _readings: Readings) -> Answered:
     return Answered(queries.list_timeline(table, include_history=bool(params.get("include_history", False))))
 
@@ -81,6 +90,8 @@ OPERATIONS: Mapping[str, Callable[[Table, Mapping[str, Any], Readings], Answered
     "read_snapshot": _snapshot,
     "read_as_of": _as_of,
     "read_optimized": _optimized,
+    "read_incremental": _incremental,
+    "read_changes": _changes,
     "list_timeline": _timeline,
     "list_file_slices": _slices,
     "table_info": _info,
@@ -99,6 +110,12 @@ def _selection(params: Mapping[str, Any]) -> dict[str, Any]:
 def _instant(params: Mapping[str, Any]) -> InstantTime | None:
     given = params.get("as_of")
     return None if given is None else _time(given)
+
+
+def _range(params: Mapping[str, Any]) -> tuple[str, str | None]:
+    """Begin and end of a range; the words for the earliest begin are the model's to know."""
+    end = params.get("end")
+    return str(_time(params.get("begin"))), None if end is None else str(_time(end))
 
 
 def _time(given: Any) -> InstantTime:

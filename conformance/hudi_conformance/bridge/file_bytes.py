@@ -5,9 +5,20 @@ from collections.abc import Iterable, Sequence
 from hudi_adapter.rows import arrow_of_rows, rows_of_mappings
 from hudi_format.base_files import write_base_file
 from hudi_format.log_blocks import MAGIC, HeaderKey
+from hudi_format.log_changes import LoggingMode, change_block
 from hudi_format.log_content import DeleteRecord, data_block, delete_block, rollback_block
 from hudi_format.schemas import META_FIELDS
-from hudi_model.files import BaseFile, Block, CorruptBlock, DataBlock, DeleteBlock, LogFile, RollbackBlock
+from hudi_model.files import (
+    BaseFile,
+    Block,
+    CdcBlock,
+    CdcRecord,
+    CorruptBlock,
+    DataBlock,
+    DeleteBlock,
+    LogFile,
+    RollbackBlock,
+)
 from hudi_model.records import Delete, Record, Schema
 from hudi_model.time import InstantTime
 
@@ -33,8 +44,12 @@ def base_file_bytes(file: BaseFile, schema: Schema, table_name: str) -> bytes:
     return write_base_file(arrow_of_rows(rows), avro_schema(present, table_name, meta_fields=True))
 
 
-def log_file_bytes(file: LogFile, schema: Schema, table_name: str) -> bytes:
+def log_file_bytes(
+    file: LogFile, schema: Schema, table_name: str, logging_mode: str = LoggingMode.DATA_BEFORE_AFTER
+) -> bytes:
     """The blocks of a log file one after the other; data blocks without schema take `schema`.
+
+    Of the changes in a log of the change feed, what the logging mode keeps is written.
 
     Raises:
         ValueError: the file or a block is damaged or unread, or a corrupt block does not lie where it says.
@@ -44,7 +59,12 @@ def log_file_bytes(file: LogFile, schema: Schema, table_name: str) -> bytes:
         raise ValueError(f"{file.name}: a damaged log file has no bytes")  # noqa: TRY004 - the state, not the type
     data = b""
     for block in file.blocks:
-        data += _block_bytes(file.name, block, schema, table_name, len(data))
+        if isinstance(block, CdcBlock) and isinstance(block.changes, tuple):
+            avro = avro_schema(schema, table_name)
+            changes = [_change(change, avro) for change in block.changes]
+            data += change_block(block.instant, changes, LoggingMode(logging_mode.upper()), avro)
+        else:
+            data += _block_bytes(file.name, block, schema, table_name, len(data))
     return data
 
 
@@ -64,6 +84,12 @@ def _block_bytes(name: str, block: Block, schema: Schema, table_name: str, offse
         case CorruptBlock(at, length) if at == offset and length >= len(MAGIC + _LENGTH_PAST_THE_END):
             return (MAGIC + _LENGTH_PAST_THE_END + _FILLER * length)[:length]
     raise ValueError(f"{name}: this block has no bytes")
+
+
+def _change(change: CdcRecord, avro: dict[str, object]) -> dict[str, object]:
+    images = {"before": change.before, "after": change.after}
+    kept = {name: record and _avro_record(record, avro) for name, record in images.items()}
+    return {"op": change.operation, "record_key": change.key, **kept}
 
 
 def _delete(delete: Delete) -> DeleteRecord:

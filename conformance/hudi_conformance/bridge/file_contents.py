@@ -1,15 +1,29 @@
 """Base files and log files as values of the model."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from hudi_adapter.rows import RowsError, rows_of_arrow
 from hudi_format.avro_schemas import record_schema
 from hudi_format.base_files import read_base_file
 from hudi_format.errors import FormatError
 from hudi_format.log_blocks import BlockType, HeaderKey, RawBlock, read_blocks
 from hudi_format.log_blocks import CorruptBlock as RawCorruptBlock
+from hudi_format.log_changes import decode_changes
 from hudi_format.log_content import DeleteRecord, decode_arrow, decode_command, decode_deletes
 from hudi_format.names import BaseFileName, LogFileName
 from hudi_format.storage import Storage
-from hudi_model.files import BaseFile, Block, CorruptBlock, DataBlock, DeleteBlock, LogFile, RollbackBlock
+from hudi_model.files import (
+    BaseFile,
+    Block,
+    CdcBlock,
+    CdcRecord,
+    CorruptBlock,
+    DataBlock,
+    DeleteBlock,
+    LogFile,
+    RollbackBlock,
+)
 from hudi_model.records import Damaged, Delete, Deletes, Record, Schema, UnsupportedContent
 from hudi_model.rejection import Reason
 from hudi_model.time import InstantTime
@@ -44,6 +58,8 @@ def _block(raw: RawBlock | RawCorruptBlock, path: str) -> Block:
         return RollbackBlock(instant, InstantTime(decode_command(raw, path).target))
     if raw.type is BlockType.DELETE:
         return DeleteBlock(instant, _deletes(raw, path), _compacted(raw))
+    if raw.type is BlockType.CDC_DATA:
+        return CdcBlock(instant, decoded(lambda: _changes(raw, path)))
     records = decoded(lambda: _block_records(raw, path))
     partial = raw.header.get(HeaderKey.IS_PARTIAL) == "true"
     return DataBlock(instant, records, partial, _compacted(raw), _schema(raw, path))
@@ -51,6 +67,17 @@ def _block(raw: RawBlock | RawCorruptBlock, path: str) -> Block:
 
 def _block_records(raw: RawBlock, path: str) -> tuple[Record, ...]:
     return _records(decode_arrow(raw, path), path, Reason.LOG_CONTENT_CORRUPT, "LF-013", raw.offset)
+
+
+def _changes(raw: RawBlock, path: str) -> tuple[CdcRecord, ...]:
+    found = _records(decode_changes(raw, path), path, Reason.LOG_CONTENT_CORRUPT, "LF-013", raw.offset)
+    return tuple(_change(one.values) for one in found)
+
+
+def _change(values: Mapping[str, Any]) -> CdcRecord:
+    images = [values.get(name) for name in ("before", "after")]
+    before, after = (None if image is None else Record(image) for image in images)
+    return CdcRecord(str(values["op"]), str(values.get("record_key") or ""), before, after)
 
 
 def _deletes(raw: RawBlock, path: str) -> Deletes:

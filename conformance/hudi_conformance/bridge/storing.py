@@ -17,6 +17,7 @@ from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes
 from hudi_conformance.bridge.histories import archive_folder, history_files
 from hudi_conformance.bridge.timeline_bytes import content_bytes
 
+LOGGING_MODE = "hoodie.table.cdc.supplemental.logging.mode"
 # All files carry one date, and the properties say the same in words.
 WRITTEN_AT = 1_735_689_600
 _DATE = "Wed Jan 01 00:00:00 UTC 2025"
@@ -84,8 +85,9 @@ def _data_files(table: Table, name: str) -> Iterator[tuple[str, bytes]]:
         yield _path(partition, PARTITION_METAFILE), serialise_properties(metafile, _METAFILE_COMMENTS)
     for base in table.base_files:
         yield _path(base.partition, base.name), base_file_bytes(base, _schema(table, base.instant), name)
+    mode = sound_properties(table.properties, table.backup_properties).get(LOGGING_MODE, "DATA_BEFORE_AFTER")
     for log in table.log_files:
-        yield _path(log.partition, log.name), log_file_bytes(log, _schema(table, log.instant), name)
+        yield _path(log.partition, log.name), log_file_bytes(log, _schema(table, log.instant), name, mode)
 
 
 def _partitions(table: Table) -> dict[str, InstantTime]:

@@ -103,6 +103,7 @@ def _write_stat(stat: WriteStat, layout: int, sizes: Sizes) -> commit_metadata.W
         total_write_errors=0,
         partition_path=stat.partition,
         file_size_in_bytes=stat.size or sizes.get(stat.path or "", 0),
+        cdc_stats={path: sizes.get(path, 0) for path in stat.change_logs} or None,
         **(_log_fields(name, layout) if name.startswith(".") else {}),
     )
 

@@ -81,6 +81,7 @@ def _write_stat(stat: commit_metadata.WriteStat) -> WriteStat:
         updates=stat.num_update_writes or 0,
         deletes=stat.num_deletes or 0,
         size=stat.file_size_in_bytes or 0,
+        change_logs=tuple(sorted(stat.cdc_stats or ())),
     )
 
 

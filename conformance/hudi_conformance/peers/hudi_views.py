@@ -27,6 +27,13 @@ def meta_client(session: Any, table: Path) -> Any:
     return builder.setConf(configuration).setBasePath(str(table)).build()
 
 
+def columns_as_ddl(session: Any, table: Path) -> str:
+    """The table's columns in Spark's words, Hudi's own left out."""
+    schema = session.read.format("hudi").load(str(table)).schema
+    own = (field for field in schema if not field.name.startswith("_hoodie_"))
+    return ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in own)
+
+
 def timeline(session: Any, table: Path) -> list[dict[str, Any]]:
     """The active timeline: the highest state of each action, by requested time."""
     client = meta_client(session, table)

@@ -24,6 +24,8 @@ _SIGNS: tuple[tuple[str, Reason], ...] = (
     ("can not read class org.apache.parquet.format", Reason.BASE_FILE_CORRUPT),
     (r"FileNotFoundException.*\.parquet|\.parquet.*does not exist", Reason.BASE_FILE_MISSING),
     ("Cleaner cleaned up the timestamp of interest", Reason.RANGE_NOT_RETAINED),
+    ("HoodieIncrementalPathNotFoundException", Reason.RANGE_NOT_RETAINED),
+    ("It isn't a CDC hudi table|when meta fields are disabled", Reason.CONFIG_INVALID),
     ("Exception when reading log file", Reason.LOG_CONTENT_CORRUPT),
     ("AvroRuntimeException|AvroTypeException|EOFException|Malformed data", Reason.LOG_CONTENT_CORRUPT),
     ("HoodieRecordMerger", Reason.MERGER_UNKNOWN),

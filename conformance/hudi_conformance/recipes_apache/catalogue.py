@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hudi_conformance.recipes_apache.writer import TableWriter
 
-_MODULES = ("basics_6", "basics_8", "basics_9", "services", "replaced", "failed_writes", "shapes", "types", "damaged")
+_MODULES = (
+    "basics_6",
+    "basics_8",
+    "basics_9",
+    "services",
+    "replaced",
+    "failed_writes",
+    "shapes",
+    "types",
+    "damaged",
+    "change_feed",
+)
 
 
 @dataclass(frozen=True, slots=True)
