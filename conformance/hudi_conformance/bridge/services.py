@@ -1,23 +1,152 @@
 """The protocol's table services, by name, as functions of the model."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from hudi_model.effects import Effects
-from hudi_model.rejection import Unsupported
-from hudi_model.tables import Table
-from hudi_model.time import InstantTime
+from hudi_model import recovery, upgrades
+from hudi_model.actions import Action, Instant, State
+from hudi_model.contents import ReplacePlan
+from hudi_model.effects import Effects, perform
+from hudi_model.rejection import Reason, Rejection, Unsupported
+from hudi_model.services import (
+    archival,
+    cleaning,
+    clustering,
+    compaction,
+    indexing,
+    log_compaction,
+    restore,
+    rollback,
+    savepoints,
+)
+from hudi_model.tables import Table, open_table
+from hudi_model.time import InstantTime, query_instant
+from hudi_model.timeline import completed_data
 
-Service = Callable[[Table, Mapping[str, Any], InstantTime, InstantTime], Effects]
+Params = Mapping[str, Any]
+Settings = Mapping[str, str]
 
-SERVICES: Mapping[str, Service] = {}
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A service to run on a table: what was asked, and the instants it may use."""
+
+    table: Table
+    params: Params
+    settings: Settings
+    requested: InstantTime
+    completed: InstantTime
+    put_at: Mapping[str, InstantTime]
+    """When each timeline file was put: all that tells a completion before version 8."""
+
+    def instant(self, *names: str) -> InstantTime | None:
+        """The instant that the request names, under the first of these names that it has."""
+        given = next((self.params[name] for name in names if self.params.get(name)), None)
+        return query_instant(str(given)) if given is not None else None
 
 
-def schedule_plan(service: str, table: Table, requested: InstantTime, settings: Mapping[str, str]) -> Effects:
-    """What plans a service; nothing where there is nothing to do."""
-    raise Unsupported(f"schedule-{service}")
+Service = Callable[[Call], Effects]
+
+SCHEDULERS: Mapping[str, Callable[[Table, InstantTime, Settings], Effects]] = {
+    "compaction": compaction.schedule,
+    "logcompaction": log_compaction.schedule,
+    "clustering": clustering.schedule,
+    "clean": cleaning.schedule,
+    "indexing": indexing.schedule,
+}
+
+EXECUTORS: Mapping[Action, Callable[[Table, InstantTime, InstantTime], Effects]] = {
+    Action.COMPACTION: compaction.execute,
+    Action.LOG_COMPACTION: log_compaction.execute,
+    Action.CLUSTERING: clustering.execute,
+    Action.REPLACE_COMMIT: clustering.execute,
+    Action.CLEAN: cleaning.execute,
+    Action.INDEXING: indexing.execute,
+    Action.ROLLBACK: rollback.execute,
+    Action.RESTORE: restore.execute,
+}
+
+
+def schedule_plan(service: str, table: Table, requested: InstantTime, settings: Settings) -> Effects:
+    """What plans a service; nothing where there is nothing to do.
+
+    Raises:
+        Unsupported: no service of this name.
+
+    """
+    if service not in SCHEDULERS:
+        raise Unsupported(f"schedule-{service}")
+    return SCHEDULERS[service](table, requested, settings)
 
 
 def execute_plan(table: Table, requested: InstantTime, completed: InstantTime) -> Effects:
-    """What carries out the plan of an instant."""
-    raise Unsupported("execute")
+    """What carries out the plan of an instant.
+
+    Raises:
+        Rejection: INSTANT_NOT_FOUND where no plan of this instant waits.
+
+    """
+    for one in open_table(table).timeline.instants:
+        if one.requested == requested and one.state < State.COMPLETED and _is_plan(table, one):
+            return EXECUTORS[one.action](table, requested, completed)
+    raise Rejection(Reason.INSTANT_NOT_FOUND, "TL-003", requested, "no plan of this instant waits")
+
+
+def _is_plan(table: Table, instant: Instant) -> bool:
+    if instant.action is not Action.REPLACE_COMMIT:
+        return instant.action in EXECUTORS
+    contents = (one.content for one in table.timeline if one.requested == instant.requested)
+    return any(isinstance(content, ReplacePlan) and content.groups for content in contents)
+
+
+def _archive(call: Call) -> Effects:
+    return archival.archive(call.table, call.settings)
+
+
+def _savepoint(call: Call) -> Effects:
+    writes = [one.requested for one in completed_data(open_table(call.table).timeline)]
+    instant = call.instant("instant", "requested") or (writes[-1] if writes else call.requested)
+    return savepoints.savepoint(call.table, instant, call.requested, str(call.params.get("comment", "")))
+
+
+def _delete_savepoint(call: Call) -> Effects:
+    return savepoints.delete_savepoint(call.table, call.instant("instant", "requested") or call.requested)
+
+
+def _restore(call: Call) -> Effects:
+    target = call.instant("to", "instant", "savepoint") or call.requested
+    planned = restore.schedule(call.table, call.requested, call.settings, target)
+    return (*planned, *restore.execute(perform(call.table, planned), call.requested, call.completed))
+
+
+def _rollback(call: Call) -> Effects:
+    planned = rollback.schedule(call.table, call.requested, call.settings, call.instant("instant", "target"))
+    if not planned:
+        return ()
+    return (*planned, *rollback.execute(perform(call.table, planned), call.requested, call.completed))
+
+
+def _change_version(call: Call) -> Effects:
+    version = str(call.params.get("to", call.params.get("table_version", call.params.get("version"))))
+    if not version.isdecimal():
+        raise Rejection(Reason.CONFIG_INVALID, "VR-004", "to", f"{version!r} is no table version")
+    return upgrades.change_version(call.table, int(version), call.requested, call.put_at)
+
+
+def _recover(call: Call) -> Effects:
+    if call.table.create_schema is None:
+        raise Rejection(Reason.SCHEMA_INCOMPATIBLE, "DM-003", "hoodie.properties", "the columns are not known")
+    return recovery.recover(call.table, call.table.create_schema)
+
+
+SERVICES: Mapping[str, Service] = {
+    "archive": _archive,
+    "savepoint": _savepoint,
+    "delete_savepoint": _delete_savepoint,
+    "restore": _restore,
+    "rollback": _rollback,
+    "upgrade": _change_version,
+    "downgrade": _change_version,
+    "recover": _recover,
+}

@@ -1,5 +1,6 @@
 """The protocol's writing ops, done by the model on a table's bytes."""
 
+import datetime as dt
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from typing import Any
 from hudi_adapter.rows import Rows, RowsError, read_rows
 from hudi_format.avro_schemas import record_schema
 from hudi_model import effects, writers
+from hudi_model.configuration import timeline_folder
 from hudi_model.filters import check_filter, matches
 from hudi_model.queries import read_snapshot
 from hudi_model.readings import RELEASED
@@ -16,7 +18,7 @@ from hudi_model.records import META_FIELDS, Field, Record, Schema
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.schemas import table_schema
 from hudi_model.tables import Table, open_table
-from hudi_model.time import InstantTime
+from hudi_model.time import InstantTime, instant_of
 from hudi_model.timeline import State
 from hudi_model.views import view_at
 
@@ -24,7 +26,7 @@ from hudi_conformance.bridge.clock import Clock
 from hudi_conformance.bridge.loading import load
 from hudi_conformance.bridge.performing import Site, perform
 from hudi_conformance.bridge.schemas import model_schema
-from hudi_conformance.bridge.services import SERVICES, execute_plan, schedule_plan
+from hudi_conformance.bridge.services import SERVICES, Call, execute_plan, schedule_plan
 from hudi_conformance.bridge.storing import store
 
 Params = Mapping[str, Any]
@@ -162,9 +164,17 @@ def service(_session: Session, path: Path, params: Params) -> Value:
     table = without_metadata_table(path, load(path), params)
     clock = Clock(params)
     requested = clock.next(table)
-    done: effects.Effects = SERVICES[name](table, params, requested, clock.after(requested))
+    call = Call(table, params, settings_of(params), requested, clock.after(requested), put_at(path, table))
+    done = SERVICES[name](call)
     perform(table, done, Site(path, latest_schema(table), requested))
     return answered(load(path), requested)
+
+
+def put_at(path: Path, table: Table) -> dict[str, InstantTime]:
+    """When each file of the timeline was put: its modification time."""
+    folder = path / timeline_folder(open_table(table).configuration.properties)
+    moments = {one.name: (folder / one.name).stat().st_mtime for one in table.timeline}
+    return {name: instant_of(dt.datetime.fromtimestamp(moment, dt.UTC)) for name, moment in moments.items()}
 
 
 def answered(table: Table, requested: InstantTime) -> Value:
