@@ -37,7 +37,7 @@ def added_column(table: WrittenTable) -> None:
     table.snapshot(
         "snapshot",
         "older rows have nulls in the new column",
-        "DM-003 DM-004",
+        "DM-003 DM-004 LF-022",
         "schema-of-oldest-commit missing-column-refused",
     )
     first_commit(table)
@@ -69,7 +69,9 @@ def commit_time(table: WrittenTable) -> None:
 @written("v9/apache_mor_composite_key")
 def composite_key(table: WrittenTable) -> None:
     """Keys of two fields with null parts, partitions of two levels with encoded characters."""
-    table.snapshot("snapshot", "late rows lose key by key", "DM-002 MG-003", "event-time-ignores-ordering")
+    table.snapshot(
+        "snapshot", "late rows lose key by key", "DM-002 MG-003 PR-021 SL-020 SL-021", "event-time-ignores-ordering"
+    )
     first_commit(table)
     file_slices(table, clauses="SL-003 SL-002")
     description(table, "DM-002", "mode-always-commit-time")

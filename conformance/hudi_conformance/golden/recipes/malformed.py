@@ -44,6 +44,14 @@ def table_version(table: GoldenTable) -> None:
     _refused(table, "the version is refused", "VR-002 VR-001", "unknown-version-accepted")
 
 
+@golden("v8/bad_table_version_seven", "The version between 6 and 8", merge_on_read(8))
+def version_seven(table: GoldenTable) -> None:
+    """A table whose properties say version 7, which no release leaves behind."""
+    _updates(table)
+    table.damage(harm.substitute(".hoodie/hoodie.properties", b"hoodie.table.version=8", b"hoodie.table.version=7"))
+    _refused(table, "the version is refused", "VR-011 VR-002", "unknown-version-accepted")
+
+
 @golden("v8/bad_properties", "Properties that lack the table's type", copy_on_write(8))
 def broken_properties(table: GoldenTable) -> None:
     """hoodie.properties was cut off in the middle."""

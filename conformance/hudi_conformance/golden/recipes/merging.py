@@ -64,7 +64,7 @@ def late_data_9(table: GoldenTable) -> None:
     table.snapshot(
         "meta-columns",
         "each row has the commit time and file of the version that won",
-        "MF-001 MF-002",
+        "MF-001 MF-002 MF-010 MF-012 MF-013",
         "meta-columns-never",
         meta_columns=True,
     )
@@ -91,7 +91,7 @@ def late_data_6(table: GoldenTable) -> None:
     """Twelve rides of two cities, an update of five of them, then a late batch: lesser, equal and least values."""
     _late_data(table)
     _ask_event_time(table)
-    table.info("table-info", "the payload class gives event time ordering", "MG-009", "mode-always-commit-time")
+    table.info("table-info", "the payload class gives event time ordering", "MG-009 VR-010", "mode-always-commit-time")
 
 
 def _commit_time(table: GoldenTable) -> None:

@@ -120,7 +120,7 @@ def _without_partitions(table: GoldenTable) -> None:
     table.upsert(second(2), rides(20, (*KEYS["oslo"][:3], "r11")))
     table.upsert(second(3), rides(15, ("r01", "🚲-16"), rider="late"))
     table.snapshot("snapshot", "late rides lose", "MG-003 SL-002", "event-time-ignores-ordering")
-    table.slices("slices", "the partition is the empty text", "SL-003 RD-004", "log-order-reversed")
+    table.slices("slices", "the partition is the empty text", "SL-003 SL-020 PR-021 RD-004", "log-order-reversed")
     table.info("table-info", "no partition fields", "PR-005", "mode-always-commit-time")
 
 
@@ -165,7 +165,7 @@ def uncommitted_6(table: GoldenTable) -> None:
     table.snapshot(
         "snapshot",
         "the inflight block and the requested base files are not read",
-        "LF-016 RD-002",
+        "LF-016 LF-021 RD-002",
         "uncommitted-block-visible uncommitted-base-file-visible",
     )
     table.instants("timeline", "one instant is inflight, one requested", "TL-002 TL-007", "lowest-state-rules")
