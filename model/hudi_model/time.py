@@ -40,7 +40,7 @@ def is_instant(text: str) -> bool:
 def compare(left: InstantTime, right: InstantTime) -> int:
     """Negative, zero or positive, as text compares: a prefix comes before what it begins.
 
-    Clauses: TM-001.
+    Clauses: TM-001, TL-024.
     """
     return (left > right) - (left < right)
 

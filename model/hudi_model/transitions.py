@@ -39,7 +39,7 @@ class Fault:
 def is_legal_move(action: Action, before: State | None, after: State) -> bool:
     """Whether an action may go from one state to another; a savepoint starts inflight.
 
-    Clauses: TL-003, TL-010.
+    Clauses: TL-003, TL-010, TL-025.
     """
     if action is Action.SAVEPOINT:
         return (before, after) in ((None, State.INFLIGHT), *LEGAL_MOVES) and State.REQUESTED not in (before, after)

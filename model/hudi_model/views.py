@@ -60,6 +60,6 @@ def replaced_groups(view: View) -> frozenset[GroupId]:
 
     Raises: TIMELINE_FILE_CORRUPT.
 
-    Clauses: RD-003.
+    Clauses: RD-003, TL-027.
     """
     return frozenset(group for one in visible_commits(view) for group in commit_metadata(one).replaced)

@@ -38,7 +38,7 @@ def archive(table: Table, settings: Mapping[str, str], data_table: Table | None 
     """
     opened = open_table(table)
     layout = timeline_layout(opened.configuration.properties)
-    known = {(one.requested, one.action) for one in history_instants(table.history, layout)}
+    known = archived_already(table, layout)
     chosen = known | {(one.requested, one.action) for one in actions_to_archive(opened, settings, data_table)}
     leaving = [group for group in entries_by_action(table.timeline) if chosen & identities(group)]
     rows = tuple(archived(group) for group in leaving if not known & identities(group))
@@ -48,6 +48,14 @@ def archive(table: Table, settings: Mapping[str, str], data_table: Table | None 
     markers = (effects.DeleteMarkers(group[0].requested) for group in leaving)
     done = (*markers, *(added if rows else ()), *removal(leaving))
     return done if layout == 1 else (*done, *merge_levels(perform(table, done), settings))
+
+
+def archived_already(table: Table, layout: int) -> set[tuple[InstantTime, Action]]:
+    """The actions that the history holds.
+
+    Clauses: AR-002.
+    """
+    return {(one.requested, one.action) for one in history_instants(table.history, layout)}
 
 
 def identities(group: Group) -> set[tuple[InstantTime, Action]]:
