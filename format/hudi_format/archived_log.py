@@ -1,15 +1,17 @@
 """The archived log of version 6: a log file whose data blocks hold the states of old actions."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hudi_format import plans
-from hudi_format.avro_values import from_record
-from hudi_format.commit_metadata import CommitMetadata, commit_metadata_of_record
+from hudi_format.avro_schemas import schema_text
+from hudi_format.avro_values import from_record, to_record
+from hudi_format.commit_metadata import CommitMetadata, commit_metadata_of_record, record_of_commit_metadata
 from hudi_format.errors import FormatError, Reason, refusing
-from hudi_format.log_blocks import BlockType, RawBlock, read_blocks
-from hudi_format.log_content import decode_avro_records
+from hudi_format.log_blocks import BlockType, HeaderKey, RawBlock, encode_block, read_blocks
+from hudi_format.log_content import decode_avro_records, encode_avro_records
+from hudi_format.timeline_schemas import archived_entry
 
 _CLAUSE = "TL-032"
 
@@ -74,6 +76,52 @@ def read_archived_log(data: bytes, file: str) -> tuple[ArchivedState, ...]:
         if isinstance(block, RawBlock) and block.type is BlockType.AVRO_DATA:
             states += _states(block, file)
     return tuple(states)
+
+
+def write_archived_log(states: Sequence[ArchivedState]) -> bytes:
+    """One block of an archived log.
+
+    Clauses: TL-032.
+    """
+    schema = archived_entry()
+    records = [_record(state) for state in states]
+    return encode_block(
+        BlockType.AVRO_DATA, {HeaderKey.SCHEMA: schema_text(schema)}, encode_avro_records(records, schema)
+    )
+
+
+def archived_log_name(number: int) -> str:
+    """The name of the n-th archived log, from 1.
+
+    Clauses: TL-032.
+    """
+    return f".commits_.archive.{number}_1-0-1"
+
+
+def _record(state: ArchivedState) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "commitTime": state.instant,
+        "actionType": state.action,
+        "actionState": state.state,
+        "stateTransitionTime": state.state_time,
+        "version": 1,
+    }
+    if isinstance(state.content, CommitMetadata):
+        name = "hoodieReplaceCommitMetadata" if state.action == "replacecommit" else "hoodieCommitMetadata"
+        return {**record, name: record_of_commit_metadata(state.content)}
+    typed = {name for kind, name in _NAMES.items() if isinstance(state.content, kind)}
+    return {**record, **{name: to_record(state.content) for name in typed}}
+
+
+_NAMES: Mapping[type, str] = {
+    plans.CleanMetadata: "hoodieCleanMetadata",
+    plans.CleanerPlan: "hoodieCleanerPlan",
+    plans.CompactionPlan: "hoodieCompactionPlan",
+    plans.IndexCommit: "hoodieIndexCommitMetadata",
+    plans.RequestedReplace: "hoodieRequestedReplaceMetadata",
+    plans.RollbackMetadata: "hoodieRollbackMetadata",
+    plans.SavepointMetadata: "hoodieSavePointMetadata",
+}
 
 
 def _states(block: RawBlock, file: str) -> Iterator[ArchivedState]:

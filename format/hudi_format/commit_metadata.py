@@ -175,6 +175,15 @@ def commit_metadata_of_record(record: Any) -> CommitMetadata:
     return _of_stored(from_record(_Stored, record))
 
 
+def record_of_commit_metadata(metadata: CommitMetadata) -> dict[str, Any]:
+    """The Avro record of a commit's metadata, with the replaced groups.
+
+    Clauses: TL-020, TL-032.
+    """
+    record: dict[str, Any] = {**to_record(_to_stored(metadata)), "version": None}
+    return record
+
+
 def serialise_json(metadata: CommitMetadata) -> bytes:
     """The pretty JSON of table version 6: two blanks, ` : `, no newline at the end.
 

@@ -314,3 +314,43 @@ HISTORY_INSTANT = _record(
     *_optionals("bytes", "metadata", "plan"),
     _field("version", "int", default=1),
 )
+
+
+def _named_once(kind: Any, known: set[str]) -> Any:
+    """The same schema, each named type spelt out where it comes first and called by its name afterwards."""
+    if isinstance(kind, list):
+        return [_named_once(one, known) for one in kind]
+    if not isinstance(kind, dict):
+        return kind
+    if kind.get("type") == "record":
+        if kind["name"] in known:
+            return f"{kind.get('namespace', NAMESPACE)}.{kind['name']}"
+        known.add(kind["name"])
+    return {key: _named_once(value, known) if key in _NESTING else value for key, value in kind.items()}
+
+
+_NESTING = frozenset({"type", "fields", "items", "values"})
+
+
+def archived_entry() -> Schema:
+    """HoodieArchivedMetaEntry, the record of the archived log of version 6."""
+    commit, index = commit_metadata(replace=False), INDEX_COMMIT
+    entry = _record(
+        "HoodieArchivedMetaEntry",
+        _optional("hoodieCommitMetadata", commit),
+        _optional("hoodieCleanMetadata", CLEAN_METADATA),
+        _optional("hoodieRollbackMetadata", ROLLBACK_METADATA),
+        _optional("hoodieSavePointMetadata", SAVEPOINT_METADATA),
+        *_optionals("string", "commitTime", "actionType"),
+        _version(),
+        _optional("hoodieCompactionPlan", COMPACTION_PLAN),
+        _optional("hoodieCleanerPlan", CLEANER_PLAN),
+        _optional("actionState", "string"),
+        _optional("hoodieReplaceCommitMetadata", commit_metadata(replace=True)),
+        _optional("hoodieRequestedReplaceMetadata", REQUESTED_REPLACE),
+        _optional("HoodieInflightReplaceMetadata", commit),
+        _optional("hoodieIndexCommitMetadata", index),
+        _optional("stateTransitionTime", "string"),
+    )
+    whole: Schema = _named_once(entry, set())
+    return whole

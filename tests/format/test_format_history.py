@@ -5,8 +5,9 @@ import json
 import pytest
 from format_strategies import TEXT
 from hudi_format import plans
-from hudi_format.archived_log import ArchivedState, is_archived_log, read_archived_log
+from hudi_format.archived_log import ArchivedState, Content, is_archived_log, read_archived_log, write_archived_log
 from hudi_format.avro_values import to_record
+from hudi_format.commit_metadata import CommitMetadata, WriteStat
 from hudi_format.errors import FormatError, Reason
 from hudi_format.history import (
     HistoryFileName,
@@ -117,6 +118,35 @@ def test_garbage_is_refused_with_the_typed_error(data: bytes):
             parse(data, "f")
         except FormatError as error:
             assert error.reason in {Reason.TIMELINE_FILE_CORRUPT, Reason.PATH_ESCAPES_TABLE}  # noqa: PT017
+
+
+CONTENTS = [
+    None,
+    CommitMetadata("UPSERT", write_stats=(WriteStat("f1", "p/f1.parquet", partition_path="p", num_writes=2),)),
+    CommitMetadata("CLUSTER", replaced_file_ids={"p": ("f1",)}),
+    plans.CleanMetadata("1", partition_metadata={"p": plans.CleanPartition("p", success_delete_files=("x",))}),
+    plans.CompactionPlan((plans.CompactionOperation("1", ("l",), None, "f1", "p", {}),)),
+    plans.RollbackMetadata("1", commits_rollback=("0",)),
+    plans.SavepointMetadata("me", 1, "before the move"),
+    plans.IndexCommit(index_partition_infos=(plans.IndexPartition(metadata_partition_path="files"),)),
+]
+
+
+@given(st.lists(st.tuples(INSTANTS, st.sampled_from(CONTENTS)), min_size=1, max_size=3))
+def test_archived_logs_round_trip(states: list[tuple[str, Content | None]]):
+    """Each kind of content keeps its place in the record of its action."""
+    written = tuple(
+        ArchivedState(
+            instant,
+            "replacecommit" if getattr(content, "replaced_file_ids", None) else "commit",
+            "COMPLETED",
+            None,
+            content,
+        )
+        for instant, content in states
+    )
+
+    assert read_archived_log(write_archived_log(written), "f") == written
 
 
 def test_an_archived_log_gives_each_state_with_its_content():
