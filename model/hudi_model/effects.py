@@ -159,7 +159,7 @@ PARTITION_METAFILE = ".hoodie_partition_metadata"
 def perform(table: Table, effects: Iterable[Effect]) -> Table:
     """The table after effects, in their order.
 
-    Clauses: SA-001, SA-002.
+    Clauses: SA-001, SA-002, SA-003.
     """
     return reduce(apply, effects, table)
 
@@ -167,7 +167,7 @@ def perform(table: Table, effects: Iterable[Effect]) -> Table:
 def apply(table: Table, effect: Effect) -> Table:  # noqa: C901, PLR0911 - one line for each effect there is
     """The table after one effect.
 
-    Clauses: SA-001, SA-002.
+    Clauses: SA-001, SA-002, SA-004.
     """
     match effect:
         case CreateInstant(entry):
