@@ -1,17 +1,18 @@
 """The timeline's history: from its files to values of the model, and back."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import PurePosixPath
 
 from hudi_format import archived_log, plans
 from hudi_format import history as files
-from hudi_format.commit_metadata import CommitMetadata
+from hudi_format.commit_metadata import CommitMetadata, parse_commit_metadata
 from hudi_format.errors import FormatError
 from hudi_format.names import TimelineFileName
 from hudi_format.storage import Storage
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import timeline_folder, timeline_layout
+from hudi_model.contents import CommitMetadata as Commit
 from hudi_model.contents import Content, OtherContent
 from hudi_model.history import ArchivedInstant, History, HistoryFile, Manifest
 from hudi_model.records import Damaged
@@ -125,14 +126,14 @@ def _content(found: archived_log.Content | None) -> Content:
 
 
 def history_files(history: History, table_name: str) -> Iterator[tuple[str, bytes]]:
-    """Names and bytes of a history's files, as they lie in the archive folder from version 8 on.
+    """Names and bytes of a history's files, as they lie in the archive folder.
 
     Raises:
-        ValueError: a damaged history, or a log of version 6, which has no bytes yet.
+        ValueError: the history holds content that has no bytes.
 
     """
-    if history.archived_log != ():
-        raise ValueError("the archived log of version 6 has no bytes yet")
+    if history.archived_log:
+        yield archived_log.archived_log_name(1), archived_log_bytes(history.archived_log, table_name)
     sizes: dict[str, int] = {}
     for file in history.files:
         data = history_file_bytes(file, table_name)
@@ -142,6 +143,41 @@ def history_files(history: History, table_name: str) -> Iterator[tuple[str, byte
         yield f"manifest_{manifest.version}", manifest_bytes(manifest, sizes)
     if history.current is not None:
         yield files.VERSION_FILE, str(history.current).encode()
+
+
+def archived_log_bytes(rows: Sequence[ArchivedInstant], table_name: str) -> bytes:
+    """A block of the archived log of version 6.
+
+    Raises:
+        ValueError: an action has content that has no bytes.
+
+    """
+    return archived_log.write_archived_log(
+        [
+            archived_log.ArchivedState(
+                one.requested, one.action.value, "COMPLETED", None, _archived_content(one, table_name)
+            )
+            for one in rows
+        ]
+    )
+
+
+def _archived_content(one: ArchivedInstant, table_name: str) -> archived_log.Content | None:
+    row = _row(one, table_name)
+    if row.metadata is None or isinstance(one.metadata, OtherContent):
+        return None
+    if isinstance(one.metadata, Commit):
+        return parse_commit_metadata(row.metadata, "archived log")
+    parse = _PARSERS.get(one.action.value)
+    return parse(row.metadata, "archived log") if parse else None
+
+
+_PARSERS: Mapping[str, Callable[[bytes, str], archived_log.Content]] = {
+    "clean": plans.parse_clean_metadata,
+    "rollback": plans.parse_rollback_metadata,
+    "savepoint": plans.parse_savepoint_metadata,
+    "indexing": plans.parse_index_commit,
+}
 
 
 def manifest_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> bytes:
@@ -164,6 +200,5 @@ def _row(one: ArchivedInstant, table_name: str) -> files.HistoryRow:
     planned = Action(_PLANNED.get(one.action, one.action))
     asked = TimelineEntry(one.requested, planned, State.REQUESTED, None, one.plan, "history")
     plan = None if one.plan is None or isinstance(one.plan, OtherContent) else content_bytes(asked, 2, table_name, {})
-    return files.HistoryRow(
-        one.requested, one.completed, one.action.value, content_bytes(done, 2, table_name, {}), plan
-    )
+    metadata = None if isinstance(one.metadata, OtherContent) else content_bytes(done, 2, table_name, {})
+    return files.HistoryRow(one.requested, one.completed, one.action.value, metadata, plan)

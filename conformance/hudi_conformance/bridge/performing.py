@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hudi_format import history as history_format
+from hudi_format.archived_log import archived_log_name, is_archived_log
 from hudi_format.names import PARTITION_METAFILE
 from hudi_format.properties import serialise_properties
 from hudi_format.storage import LocalStorage
 from hudi_model import effects as done
+from hudi_model.actions import State, TimelineEntry
 from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
 from hudi_model.contents import CommitMetadata
-from hudi_model.records import Schema
+from hudi_model.records import Damaged, Schema
 from hudi_model.rejection import Unsupported
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime, moment_of
 
 from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes
-from hudi_conformance.bridge.histories import archive_folder, history_file_bytes, manifest_bytes
+from hudi_conformance.bridge.histories import archive_folder, archived_log_bytes, history_file_bytes, manifest_bytes
 from hudi_conformance.bridge.sidecars import HEARTBEATS, MARKERS, marker_path
 from hudi_conformance.bridge.timeline_bytes import content_bytes
 
@@ -55,10 +57,9 @@ def _do(before: Table, table: Table, effect: done.Effect, site: Site) -> None:
     name = _name(table)
     match effect:
         case done.CreateInstant(entry):
-            data = content_bytes(entry, _layout(table), name, _sizes(site, entry.content), site.base.as_uri())
-            storage.put(f"{_folder(table)}/{entry.name}", data)
+            _put_entry(storage, table, entry, site)
         case done.DeleteInstant(file):
-            storage.delete(f"{_folder(before)}/{file}")
+            _delete_entry(storage, before, file)
         case done.PutBaseFile(file):
             storage.put(_path(file.partition, file.name), base_file_bytes(file, site.schema, name))
         case done.PutLogFile(file):
@@ -69,8 +70,46 @@ def _do(before: Table, table: Table, effect: done.Effect, site: Site) -> None:
             _make_partition(storage, partition, site.now)
         case done.PutProperties(properties):
             storage.put(_PROPERTIES, serialise_properties(properties, ("Properties saved on 2025-01-01T00:00:00Z",)))
+            if _layout(before) != _layout(table):
+                _move_timeline(storage, before, table, site)
         case _:
             _do_beside(table, effect, storage, site)
+
+
+def _put_entry(storage: LocalStorage, table: Table, entry: TimelineEntry, site: Site) -> None:
+    layout = _layout_of(table, entry)
+    data = content_bytes(entry, layout, _name(table), _sizes(site, entry.content), site.base.as_uri())
+    storage.put(f"{_folder_of_layout(table, layout)}/{entry.name}", data)
+
+
+def _delete_entry(storage: LocalStorage, table: Table, name: str) -> None:
+    found = next((one for one in table.timeline if one.name == name), None)
+    layout = _layout_of(table, found) if found else _layout(table)
+    storage.delete(f"{_folder_of_layout(table, layout)}/{name}")
+
+
+def _move_timeline(storage: LocalStorage, before: Table, table: Table, site: Site) -> None:
+    """What bears one name in both layouts is put where the new one looks, in its form."""
+    for entry in table.timeline:
+        if entry.state < State.COMPLETED and entry.content is not None and isinstance(entry.content, Damaged):
+            raise ValueError(f"{entry.name}: damaged content has no bytes in another layout")
+        if entry.state < State.COMPLETED:
+            _put_entry(storage, table, entry, site)
+            storage.delete(f"{_folder(before)}/{entry.name}")
+
+
+def _layout_of(table: Table, entry: TimelineEntry) -> int:
+    """The layout in which a file is: names of completed ones tell, also in the middle of a change of versions."""
+    if entry.state < State.COMPLETED:
+        return _layout(table)
+    return 1 if entry.completed is None else 2
+
+
+def _folder_of_layout(table: Table, layout: int) -> str:
+    properties = _properties(table)
+    if layout == _layout(table):
+        return timeline_folder(properties)
+    return ".hoodie" if layout == 1 else f".hoodie/{properties.get('hoodie.timeline.path') or 'timeline'}"
 
 
 def _do_beside(table: Table, effect: done.Effect, storage: LocalStorage, site: Site) -> None:
@@ -95,10 +134,12 @@ def _do_beside(table: Table, effect: done.Effect, storage: LocalStorage, site: S
 
 
 def _do_in_history(table: Table, effect: done.Effect, storage: LocalStorage) -> None:
-    folder = archive_folder(_properties(table))
-    if _layout(table) == 1:
-        raise Unsupported("archived-log")
+    folder = _archive_folder(table, effect)
     match effect:
+        case done.AppendArchivedLog(rows):
+            taken = [status.path for status in storage.list_files(folder)] if storage.exists(folder) else []
+            number = 1 + sum(is_archived_log(path.rpartition("/")[2]) for path in taken)
+            storage.put(f"{folder}/{archived_log_name(number)}", archived_log_bytes(rows, _name(table)))
         case done.PutHistoryFile(file):
             storage.put(f"{folder}/{file.name}", history_file_bytes(file, _name(table)))
         case done.DeleteHistoryFile(name):
@@ -108,6 +149,14 @@ def _do_in_history(table: Table, effect: done.Effect, storage: LocalStorage) -> 
             storage.put(f"{folder}/manifest_{manifest.version}", manifest_bytes(manifest, sizes))
         case done.SwapVersion(version):
             storage.put(f"{folder}/{history_format.VERSION_FILE}", str(version).encode())
+
+
+def _archive_folder(table: Table, effect: done.Effect) -> str:
+    """Where archived actions of the effect's layout go, also in the middle of a change of versions."""
+    properties, layout = _properties(table), 1 if isinstance(effect, done.AppendArchivedLog) else 2
+    if layout == _layout(table):
+        return archive_folder(properties)
+    return ".hoodie/archived" if layout == 1 else ".hoodie/timeline/history"
 
 
 def _make_partition(storage: LocalStorage, partition: str, now: InstantTime) -> None:
