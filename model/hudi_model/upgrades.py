@@ -232,4 +232,5 @@ def from_8_to_6(properties: dict[str, str]) -> dict[str, str]:
             Reason.CONFIG_INVALID, "VR-009", PAYLOAD, "custom merging needs a payload class before version 8"
         )
     fields = ",".join(property_names(properties, PARTITION_FIELDS))
-    return {**without(properties, MODE, STRATEGY, *LAYOUT_2), PAYLOAD: payload, PARTITION_FIELDS: fields}
+    layout = {"hoodie.timeline.layout.version": "1"}
+    return {**without(properties, MODE, STRATEGY), **layout, PAYLOAD: payload, PARTITION_FIELDS: fields}

@@ -156,7 +156,11 @@ def _archive_folder(table: Table, effect: done.Effect) -> str:
     properties, layout = _properties(table), 1 if isinstance(effect, done.AppendArchivedLog) else 2
     if layout == _layout(table):
         return archive_folder(properties)
-    return ".hoodie/archived" if layout == 1 else ".hoodie/timeline/history"
+    return (
+        f".hoodie/{properties.get('hoodie.archivelog.folder') or 'archived'}"
+        if layout == 1
+        else ".hoodie/timeline/history"
+    )
 
 
 def _make_partition(storage: LocalStorage, partition: str, now: InstantTime) -> None:
