@@ -47,6 +47,16 @@ def _replaced_group_hidden_too_early(original: Function) -> Function:
     return at_any_time
 
 
+@mutant("replaced-by-file-id", "SL-025", "A replaced file id is hidden in every partition.", "views.replaced_groups")
+def _replaced_by_file_id(original: Function) -> Function:
+    def everywhere(view: View) -> frozenset[GroupId]:
+        ids = {file_id for _, file_id in original(view)}
+        files = (*view.table.state.base_files, *view.table.state.log_files)
+        return frozenset((file.partition, file.file_id) for file in files if file.file_id in ids)
+
+    return everywhere
+
+
 @mutant(
     "uncommitted-base-file-visible",
     "RD-002",

@@ -2,6 +2,7 @@
 
 from hudi_model.timeline import State
 
+from hudi_conformance.golden.groups import Group
 from hudi_conformance.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.golden.questions import GoldenTable, golden
 from hudi_conformance.golden.rides import KEYS, fleet, rides, second
@@ -175,3 +176,19 @@ def savepoint(table: GoldenTable) -> None:
         "TL-010 TL-005",
         "one-action-an-instant lowest-state-rules",
     )
+
+
+@golden("v9/mor_shared_file_id", "One file id in two partitions", merge_on_read(9))
+def shared_file_id(table: GoldenTable) -> None:
+    """Both cities have a group of the same file id, as buckets do; only the one city's is replaced."""
+    replaced = Group(table.group("lima", 0).partition, table.group("oslo", 0).file_id)
+    table.homes.move(replaced.partition, KEYS["lima"][:3], replaced)
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r11", "r12")))
+    table.replace_groups(second(3), rides(30, ("r11",)), [replaced])
+    table.upsert(second(4), rides(40, ("r02",)))
+    table.snapshot(
+        "snapshot", "the group of the same id in the other city is read", "SL-025 SL-003 RD-003", "replaced-by-file-id"
+    )
+    table.optimized("read-optimized", "so is its base file", "SL-025 RD-009", "replaced-by-file-id")
+    table.slices("slices", "one of the two groups is listed", "SL-025 RD-003", "replaced-by-file-id")
