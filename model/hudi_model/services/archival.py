@@ -2,21 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
-from hudi_model import effects
+from hudi_model import effects, history
 from hudi_model.actions import Action, Instant, State, TimelineEntry
 from hudi_model.configuration import timeline_layout
 from hudi_model.contents import CommitMetadata, RollbackMetadata
 from hudi_model.effects import Effects, perform
-from hudi_model.files import BaseFile, LogFile
-from hudi_model.history import (
-    ArchivedInstant,
-    HistoryFile,
-    Manifest,
-    current_files,
-    current_manifest,
-    history_file,
-    history_instants,
-)
+from hudi_model.history import ArchivedInstant, HistoryFile, Manifest
 from hudi_model.readings import RELEASED
 from hudi_model.services.cleaning import earliest_to_retain
 from hudi_model.settings import number, switch
@@ -42,20 +33,15 @@ def archive(table: Table, settings: Mapping[str, str], data_table: Table | None 
     chosen = known | {(one.requested, one.action) for one in actions_to_archive(opened, settings, data_table)}
     leaving = [group for group in entries_by_action(table.timeline) if chosen & identities(group)]
     rows = tuple(archived(group) for group in leaving if not known & identities(group))
-    added: Effects = (effects.AppendArchivedLog(rows),)
-    if layout == 2 and rows:
-        added = publish(table, rows, 0)
-    markers = (effects.DeleteMarkers(group[0].requested) for group in leaving)
-    done = (*markers, *(added if rows else ()), *removal(leaving))
+    log = (effects.AppendArchivedLog(rows),) if rows and layout == 1 else ()
+    tree = publish(table, rows, 0) if rows and layout == 2 else ()
+    done = (*(effects.DeleteMarkers(group[0].requested) for group in leaving), *log, *tree, *removal(leaving))
     return done if layout == 1 else (*done, *merge_levels(perform(table, done), settings))
 
 
 def archived_already(table: Table, layout: int) -> set[tuple[InstantTime, Action]]:
-    """The actions that the history holds.
-
-    Clauses: AR-002.
-    """
-    return {(one.requested, one.action) for one in history_instants(table.history, layout)}
+    """The actions that the history holds."""
+    return {(one.requested, one.action) for one in history.history_instants(table.history, layout)}
 
 
 def identities(group: Group) -> set[tuple[InstantTime, Action]]:
@@ -64,10 +50,7 @@ def identities(group: Group) -> set[tuple[InstantTime, Action]]:
 
 
 def archived(group: Group) -> ArchivedInstant:
-    """An action as the history keeps it: under its completed name, with its plan.
-
-    Clauses: HS-007.
-    """
+    """An action as the history keeps it: under its completed name, with its plan."""
     plans = (one.content for one in group if one.state is State.REQUESTED)
     done = max(group, key=lambda one: one.state)
     return ArchivedInstant(done.requested, done.completed, done.action, done.content, next(plans, None))
@@ -78,7 +61,7 @@ def publish(table: Table, rows: Iterable[ArchivedInstant], level: int, merged: I
 
     Clauses: HS-002, HS-003, AR-010.
     """
-    file, manifest = history_file(rows, level), current_manifest(table.history)
+    file, manifest = history.history_file(rows, level), history.current_manifest(table.history)
     kept = (name for name in manifest.files if name not in {file.name, *(one.name for one in merged)})
     following = Manifest(manifest.version + 1, (*kept, file.name))
     return effects.PutHistoryFile(file), effects.PutManifest(following), effects.SwapVersion(following.version)
@@ -97,21 +80,18 @@ def removal(leaving: Iterable[Group]) -> Effects:
 def merge_levels(table: Table, settings: Mapping[str, str]) -> Effects:
     """The oldest files of a full level become one file of the next, level by level; then old versions go.
 
-    Clauses: HS-009.
+    Clauses: HS-009, HS-011.
     """
     batch, level = max(2, number(settings, "hoodie.timeline.compaction.batch.size")), 0
     done: Effects = ()
-    while len(oldest := [one for one in current_files(table.history) if one.level == level][:batch]) == batch:
+    while len(oldest := [one for one in history.current_files(table.history) if one.level == level][:batch]) == batch:
         step = publish(table, (row for file in oldest for row in file.instants), level + 1, oldest)
         table, level, done = perform(table, step), level + 1, (*done, *step)
     return (*done, *trim(table, RETAINED_MANIFESTS + level))
 
 
 def trim(table: Table, retained: int) -> Effects:
-    """Manifests beyond the newest go, then the files that none of those names.
-
-    Clauses: HS-011.
-    """
+    """Manifests beyond the newest go, then the files that none of those names."""
     manifests = sorted(table.history.manifests, key=lambda one: -one.version)
     named = {name for one in manifests[:retained] for name in one.files}
     older = tuple(f"manifest_{one.version}" for one in manifests[retained:])
@@ -181,9 +161,8 @@ def uncleaned(opened: OpenTable) -> InstantTime | None:
 
     Clauses: AR-007.
     """
-    state = opened.state
-    files: tuple[BaseFile | LogFile, ...] = (*state.base_files, *state.log_files)
-    groups = {(one.partition, one.file_id) for one in files}
+    groups = {(one.partition, one.file_id) for one in opened.state.base_files}
+    groups |= {(one.partition, one.file_id) for one in opened.state.log_files}
     writes = ((one, one.content) for one in completed_data(opened.timeline))
     found = (one.requested for one, done in writes if isinstance(done, CommitMetadata) and done.replaced & groups)
     return min(found, default=None)
@@ -206,7 +185,7 @@ def is_finished(one: Instant, opened: OpenTable) -> bool:
 
     Clauses: AR-004, AR-009.
     """
-    files: tuple[BaseFile | LogFile, ...] = (*opened.state.base_files, *opened.state.log_files)
+    instants = {one.instant for one in opened.state.base_files} | {one.instant for one in opened.state.log_files}
     undone = one.content.rolled_back if isinstance(one.content, RollbackMetadata) else ()
     found = one.action in (Action.CLEAN, Action.ROLLBACK) and one.state is State.COMPLETED
-    return found and not any(file.instant in undone for file in files)
+    return found and not instants & set(undone)
