@@ -8,7 +8,7 @@ from hudi_model.readings import Readings
 from hudi_model.slicing import pending_compactions, snapshot_slices
 from hudi_model.tables import OpenTable
 from hudi_model.time import InstantTime, at_or_before
-from hudi_model.timeline import Action, is_completed_data
+from hudi_model.timeline import Action, is_committed, is_completed_data
 from hudi_model.views import View
 
 from hudi_conformance.mutants.registry import Function, mutant
@@ -68,6 +68,20 @@ def _uncommitted_base_file_visible(_: Function) -> Function:
         return {base.instant: base for base in base_files}
 
     return every
+
+
+@mutant(
+    "greatest-write-token-counts",
+    "SL-023",
+    "Of several attempts the one with the greatest write token is read.",
+    "slicing.committed_base_files",
+)
+def _greatest_write_token_counts(_: Function) -> Function:
+    def last_by_name(view: View, base_files: Iterable[BaseFile]) -> dict[InstantTime, BaseFile]:
+        ranked = sorted(base_files, key=lambda base: base.name)
+        return {base.instant: base for base in ranked if is_committed(view.timeline, base.instant)}
+
+    return last_by_name
 
 
 @mutant("oldest-base-file", "RD-004", "The oldest base file of a group is read.", "slicing.committed_base_files")

@@ -191,3 +191,17 @@ def logs_before_first_active(table: GoldenTable) -> None:
     table.upsert(second(3), rides(30, ("r12",)))
     table.forget(second(1), second(2))
     table.snapshot("snapshot", "all rides and updates are there", "TL-018", "before-first-active-uncommitted")
+
+
+@golden("v9/cow_failed_attempts", "Attempts of a task that died", copy_on_write(9))
+def failed_attempts(table: GoldenTable) -> None:
+    """Beside the base files of an update lie those of two attempts of one of its tasks, a lower and a higher one."""
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r11")))
+    group = table.group("oslo", 0)
+    for token in ("0-0-9", "0-1-1"):
+        table.place(table.base_file(group, second(2), rides(90, ("r01",), rider=f"attempt {token}"), token=token))
+    table.snapshot(
+        "snapshot", "the attempt that the commit names counts", "SL-023 RD-002", "greatest-write-token-counts"
+    )
+    table.slices("slices", "the slice has the base file that the commit names", "SL-023", "greatest-write-token-counts")
