@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Mapping
 
-from hudi_model.configuration import TABLE_TYPES
+from hudi_model.configuration import TABLE_TYPES, property_value
 from hudi_model.merge_modes import refuse_contradiction
 from hudi_model.merge_rules import MergeMode
 from hudi_model.records import Schema
@@ -13,6 +13,7 @@ from hudi_model.versions import OVERLAYS
 
 KEY, PARTITION, ORDERING = (f"hoodie.table.{kind}.fields" for kind in ("recordkey", "partition", "ordering"))
 MODE, VERSION, TYPE = "hoodie.record.merge.mode", "hoodie.table.version", "hoodie.table.type"
+OLD_ORDERING = "hoodie.table.precombine.field"
 COMMON = {
     VERSION: "9",
     TYPE: "COPY_ON_WRITE",
@@ -49,7 +50,7 @@ def create_table(properties: Mapping[str, str], schema: Schema) -> Table:
     """
     stated = {**COMMON, **properties}
     columns = [field.name for field in schema.fields]
-    fields = ",".join(stated.get(name, "") for name in (KEY, PARTITION, ORDERING)).split(",")
+    fields = ",".join(property_value(stated, name) for name in (KEY, PARTITION, ORDERING)).split(",")
     named = {part.strip().partition(":")[0] for part in fields} - {""}
     faults = {
         "hoodie.table.name": not stated.get("hoodie.table.name"),
@@ -70,7 +71,7 @@ def released_properties(stated: Mapping[str, str]) -> dict[str, str]:
 
     Clauses: OW-031.
     """
-    version, ordering, kind = stated[VERSION], stated.get(ORDERING, ""), generator(stated)
+    version, ordering, kind = stated[VERSION], property_value(stated, ORDERING), generator(stated)
     mode = stated.get(MODE) or ("EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING")
     payload, strategy = MERGERS.get(mode, ("", ""))
     guarded = f"{stated.get('hoodie.database.name', '')}.{stated['hoodie.table.name']}"
@@ -81,8 +82,8 @@ def released_properties(stated: Mapping[str, str]) -> dict[str, str]:
         name = "hoodie.compaction.record.merger.strategy" if logged else "hoodie.record.merge.strategy.id"
         added[name] = MERGERS["EVENT_TIME_ORDERING"][1] if logged else strategy
     if ordering:
-        added[ORDERING if version == "9" else "hoodie.table.precombine.field"] = ordering
-    left = {ORDERING, MODE} if version == "6" else {ORDERING} if version == "8" else set()
+        added[ORDERING if version == "9" else OLD_ORDERING] = ordering
+    left = {ORDERING, OLD_ORDERING, *([MODE] if version == "6" else [])}
     return dict(sorted({**added, **{name: text for name, text in stated.items() if name not in left}}.items()))
 
 

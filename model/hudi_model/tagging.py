@@ -107,17 +107,20 @@ def combined(view: View, many: list[Incoming]) -> Incoming:
 
 
 def known_rows(view: View, kind: str) -> dict[tuple[str, str], tuple[GroupId, Record | None]]:
-    """The file group of every key there is, and its row; a key deleted in a log stays where its base row is.
+    """The file group of every key there is, and its row.
+
+    A key deleted in a log stays where its base row is, unless it lives elsewhere by now.
 
     Clauses: OW-003, OW-020.
     """
-    schema, known = table_schema(view), dict[tuple[str, str], tuple[GroupId, Record | None]]()
+    schema, gone, alive = table_schema(view), {}, {}
     for one in snapshot_slices(view):
-        alive = {key_of(row, view.configuration, one.file_id): row for row in read_slice(view, one, schema)}
-        stored = (key_of(row, view.configuration, one.file_id) for row in base_rows(one, schema))
-        for key in (*stored, *alive):
-            known[place_of(one.partition, key, kind)] = (one.partition, one.file_id), alive.get(key)
-    return known
+        group = (one.partition, one.file_id)
+        for row in base_rows(one, schema):
+            gone[place_of(one.partition, key_of(row, view.configuration, one.file_id), kind)] = group, None
+        for row in read_slice(view, one, schema):
+            alive[place_of(one.partition, key_of(row, view.configuration, one.file_id), kind)] = group, row
+    return {**gone, **alive}
 
 
 def tags_of(view: View, write: Write, row: Incoming, there: tuple[GroupId, Record | None] | None) -> Iterator[Tag]:
@@ -138,13 +141,21 @@ def tags_of(view: View, write: Write, row: Incoming, there: tuple[GroupId, Recor
         yield insert_group(view, write, row.partition), merged
 
 
+def committed_groups(view: View) -> tuple[GroupId, ...]:
+    """The file groups that hold something committed; what failed attempts left is none.
+
+    Clauses: OW-003, OW-023.
+    """
+    return tuple(group_of(one) for one in present_groups(view) if one.slices)
+
+
 def insert_group(view: View, write: Write, partition: str) -> GroupId:
     """The file group for new keys of a partition: a new one, or, where small files are filled up, one that is there.
 
     Clauses: OW-012.
     """
     fills = number(write.request.settings, "hoodie.parquet.small.file.limit") > 0
-    there = [group_of(one) for one in present_groups(view) if fills and one.partition == partition]
+    there = [one for one in committed_groups(view) if fills and one[0] == partition]
     if there and write.request.operation not in REPLACES:
         return there[0]
     return partition, new_file_id(write.requested, partition)
@@ -161,7 +172,7 @@ def bucket_group(view: View, write: Write, row: Incoming) -> GroupId:
     is_composite = len(view.configuration.record_key) > 1
     values = [parts[name] for name in named or parts] if is_composite else [row.version.key]
     prefix = f"{bucket_of(values, number(settings, 'hoodie.bucket.index.num.buckets')):08d}"
-    there = [one for one in map(group_of, present_groups(view)) if one[0] == row.partition and one[1][:8] == prefix]
+    there = [one for one in committed_groups(view) if one[0] == row.partition and one[1][:8] == prefix]
     if there and write.request.operation not in REPLACES:
         return there[0]
     shared = setting(settings, "hoodie.write.concurrency.mode").upper() == NON_BLOCKING

@@ -16,11 +16,11 @@ from hudi_model.readings import RELEASED
 from hudi_model.requests import ADDS, REPLACES, Operation, Request, Write
 from hudi_model.schemas import table_schema
 from hudi_model.settings import setting
-from hudi_model.slicing import group_of, present_groups, snapshot_slices
+from hudi_model.slicing import snapshot_slices
 from hudi_model.staging import Change, Staged, base_file, log_file, stored_row
 from hudi_model.streaming import refuse_mode
 from hudi_model.tables import Table, open_table
-from hudi_model.tagging import index_kind, tagged
+from hudi_model.tagging import committed_groups, index_kind, tagged
 from hudi_model.time import InstantTime
 from hudi_model.timeline import Timeline, collapse, completion
 from hudi_model.views import View
@@ -154,7 +154,7 @@ def replaced(view: View, write: Write) -> frozenset[GroupId]:
     Clauses: OW-018.
     """
     rows = (partition_path(row, view.configuration) for row in write.request.rows)
-    groups = frozenset(map(group_of, present_groups(view)))
+    groups = frozenset(committed_groups(view))
     match write.request.operation:
         case Operation.INSERT_OVERWRITE_TABLE:
             return groups
@@ -171,7 +171,7 @@ def commit(table: Table, write: Write, completed: InstantTime) -> Effects:
 
     Raises: WRITE_CONFLICT.
 
-    Clauses: OW-004, OW-010, MK-004, LK-003.
+    Clauses: OW-004, OW-010, MK-004, LK-003, TL-026.
     """
     refuse_conflicts(table, write)
     done = enter(table, write, State.COMPLETED, write.metadata, completed)

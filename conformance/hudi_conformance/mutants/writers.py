@@ -1,0 +1,156 @@
+"""Rules of writers and tagging, broken."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hudi_model.actions import State
+from hudi_model.contents import Content
+from hudi_model.effects import CreateInstant, DeleteDataFile, Effects, PutBaseFile, PutLogFile, PutMarker
+from hudi_model.files import Block, DeleteBlock, GroupId
+from hudi_model.names import new_file_id
+from hudi_model.records import Schema
+from hudi_model.requests import ADDS, Write
+from hudi_model.slicing import group_of, present_groups
+from hudi_model.staging import Change, Staged
+from hudi_model.tables import Table
+from hudi_model.tagging import Incoming
+from hudi_model.time import InstantTime
+from hudi_model.views import View
+
+from hudi_conformance.mutants.registry import Function, mutant
+
+
+@mutant("files-count-when-staged", "OW-001 OW-010", "A write counts from its inflight file on.", "writers.enter")
+def _files_count_when_staged(original: Function) -> Function:
+    def completed_at_once(
+        table: Table, write: Write, state: State, content: Content = None, completed: InstantTime | None = None
+    ) -> CreateInstant:
+        if state is State.INFLIGHT:
+            moment = InstantTime(str(int(write.requested) + 1))
+            started: CreateInstant = original(table, write, State.COMPLETED, write.metadata, moment)
+            return started
+        entered: CreateInstant = original(table, write, state, content, completed)
+        return entered
+
+    return completed_at_once
+
+
+@mutant("completed-without-files", "OW-001", "A write completes without the files it names.", "writers.placing")
+def _completed_without_files(original: Function) -> Function:
+    def announced_only(table: Table, write: Write, staged: Staged) -> Effects:
+        return tuple(one for one in original(table, write, staged) if not isinstance(one, PutBaseFile | PutLogFile))
+
+    return announced_only
+
+
+@mutant("marker-after-file", "MK-001", "A marker follows the file that it announces.", "writers.placing")
+def _marker_after_file(original: Function) -> Function:
+    def announced_late(table: Table, write: Write, staged: Staged) -> Effects:
+        effects: Effects = original(table, write, staged)
+        return tuple(sorted(effects, key=lambda one: isinstance(one, PutMarker)))
+
+    return announced_late
+
+
+@mutant("abort-forgets-files", "OW-009 MK-003", "An aborted write leaves its files.", "writers.abort")
+def _abort_forgets_files(original: Function) -> Function:
+    def leaving(table: Table, write: Write) -> Effects:
+        return tuple(one for one in original(table, write) if not isinstance(one, DeleteDataFile))
+
+    return leaving
+
+
+@mutant(
+    "inserts-replace", "OW-018 OW-028", "An insert replaces what it finds, as an overwrite does.", "writers.replaced"
+)
+def _inserts_replace(original: Function) -> Function:
+    def replacing(view: View, write: Write) -> frozenset[GroupId]:
+        if write.request.operation in ADDS:
+            return frozenset(map(group_of, present_groups(view)))
+        found: frozenset[GroupId] = original(view, write)
+        return found
+
+    return replacing
+
+
+@mutant("overwrite-keeps-old-groups", "OW-018", "An overwrite adds its rows to what is there.", "writers.replaced")
+def _overwrite_keeps_old_groups(_: Function) -> Function:
+    return lambda _view, _write: frozenset()
+
+
+@mutant("tagging-sees-nothing", "OW-003 OW-020", "Every key is new to a writer.", "tagging.known_rows")
+def _tagging_sees_nothing(_: Function) -> Function:
+    return lambda _view, _kind: {}
+
+
+@mutant("global-index-by-partition", "OW-021", "A global index looks in one partition.", "tagging.place_of")
+def _global_index_by_partition(_: Function) -> Function:
+    return lambda partition, key, _kind: (partition, key)
+
+
+@mutant(
+    "moved-row-stays-too",
+    "OW-021 OW-024",
+    "A row that changes its partition stays in the old one too.",
+    "tagging.tags_of",
+)
+def _moved_row_stays_too(original: Function) -> Function:
+    def without_delete(view: View, write: Write, row: Incoming, there: object) -> Iterable[object]:
+        tags = list(original(view, write, row, there))
+        return tags[1:] if len(tags) > 1 else tags
+
+    return without_delete
+
+
+@mutant("new-bucket-group-each-time", "OW-023 SW-002", "Each write opens its bucket anew.", "tagging.bucket_group")
+def _new_bucket_group_each_time(original: Function) -> Function:
+    def opened_anew(view: View, write: Write, row: Incoming) -> GroupId:
+        partition, file_id = original(view, write, row)
+        return partition, file_id[:8] + new_file_id(write.requested, partition)[8:]
+
+    return opened_anew
+
+
+@mutant("bucket-hash-keeps-its-sign", "OW-022", "The bucket's hash is taken as it is.", "tagging.bucket_of")
+def _bucket_hash_keeps_its_sign(_: Function) -> Function:
+    def of_characters(values: Iterable[str], buckets: int) -> int:
+        return sum(ord(one) for value in values for one in value) % buckets
+
+    return of_characters
+
+
+@mutant("combine-keeps-the-first", "OW-019 MG-017", "Of rows of one key the first is written.", "tagging.combined")
+def _combine_keeps_the_first(_: Function) -> Function:
+    return lambda _view, many: many[0]
+
+
+@mutant("insert-groups-by-partition", "OW-012 OW-028", "All inserts share one group.", "tagging.insert_group")
+def _insert_groups_by_partition(_: Function) -> Function:
+    return lambda _view, _write, partition: (partition, new_file_id(partition))
+
+
+@mutant("copy-on-write-forgets-old-rows", "OW-015", "A rewritten base file holds new rows only.", "staging.base_file")
+def _copy_on_write_forgets_old_rows(original: Function) -> Function:
+    def anew(view: View, change: Change, schema: Schema, requested: InstantTime) -> Staged | None:
+        made: Staged | None = original(view, replace(change, found=None), schema, requested)
+        return made
+
+    return anew
+
+
+@mutant("delete-writes-nothing", "OW-013 OW-016", "Deletes leave no block in a log.", "staging.blocks_of_change")
+def _delete_writes_nothing(original: Function) -> Function:
+    def rows_only(change: Change, schema: Schema, requested: InstantTime) -> tuple[Block, ...]:
+        return tuple(one for one in original(change, schema, requested) if not isinstance(one, DeleteBlock))
+
+    return rows_only
+
+
+@mutant("carried-row-gets-new-time", "MF-010", "A carried-over row takes the new time.", "staging.in_file")
+def _carried_row_gets_new_time(original: Function) -> Function:
+    def stamped(record: object, name: str) -> object:
+        row = original(record, name)
+        instant = name.rpartition(".")[0].rpartition("_")[2]
+        return replace(row, values={**row.values, "_hoodie_commit_time": instant}) if instant else row
+
+    return stamped
