@@ -3,7 +3,7 @@
 from hudi_model.files import CorruptBlock
 from hudi_model.timeline import State
 
-from hudi_conformance.golden import harm
+from hudi_conformance.golden import block_types, harm
 from hudi_conformance.golden.layout import merge_on_read
 from hudi_conformance.golden.questions import GoldenTable, golden
 from hudi_conformance.golden.rides import fleet, ride, rides, second
@@ -159,3 +159,25 @@ def rollback_without_blocks(table: GoldenTable) -> None:
         "rollback-forgotten-after-archival",
     )
     table.instants("timeline", "the rollback stands", "TL-017", "lowest-state-rules")
+
+
+@golden("v9/mor_block_types", "Data blocks of three types", merge_on_read(9))
+def three_block_types(table: GoldenTable) -> None:
+    """An update is logged in an HFile block in one group, in a Parquet block in another, in Avro blocks elsewhere."""
+    table.insert(second(1), fleet(10))
+    late = [*rides(5, ("r03", "r04", "r13"), rider="late"), *rides(20, ("r01", "r02", "fähre-05", "駅-06", "r11"))]
+    written = table.upsert(second(2), late)
+    table.upsert(second(3), rides(30, ("r01",)))
+    logs = {(log.partition, log.file_id): log for log in written.log_files}
+    hfile, parquet = (
+        logs[group.partition, group.file_id] for group in (table.group("oslo", 0), table.group("oslo", 1))
+    )
+    table.damage(block_types.as_hfile_blocks(data_path(hfile)))
+    table.damage(block_types.as_parquet_blocks(data_path(parquet)))
+    table.snapshot(
+        "snapshot",
+        "records of every type of block are merged alike",
+        "LF-026 LF-027 LF-029 MG-003",
+        "event-time-ignores-ordering",
+    )
+    table.as_of(second(2.7), "as-of", "without the last write", "LF-026 LF-027 RD-010", "as-of-reads-everything")
