@@ -16,14 +16,17 @@ from hudi_model.views import view_at
 def savepoint(table: Table, instant: InstantTime, completed: InstantTime, comment: str = "") -> Effects:
     """A savepoint of a write: the files that a snapshot as of its instant reads.
 
-    Raises: INSTANT_NOT_FOUND where no such write completed; RANGE_NOT_RETAINED where a clean, done or pending,
-    keeps files for later times only.
+    Raises: INSTANT_NOT_FOUND where no such write completed; CONFIG_INVALID where it is saved already;
+    RANGE_NOT_RETAINED where a clean, done or pending, keeps files for later times only.
 
     Clauses: SR-001, SR-002, TL-010.
     """
     opened = open_table(table)
     if instant not in {one.requested for one in completed_data(opened.timeline)}:
         raise Rejection(Reason.INSTANT_NOT_FOUND, "SR-001", instant, "no write of this instant has completed")
+    saved = (one for one in opened.timeline.instants if one.action is Action.SAVEPOINT and one.requested == instant)
+    if any(one.state is State.COMPLETED for one in saved):
+        raise Rejection(Reason.CONFIG_INVALID, "SR-001", instant, "the write is saved already")
     cleans = (one.content for one in table.timeline if isinstance(one.content, CleanMetadata | CleanPlan))
     if any(one.earliest_to_retain and instant < one.earliest_to_retain for one in cleans):
         raise Rejection(Reason.RANGE_NOT_RETAINED, "SR-001", instant, "files of this time may have been cleaned")
