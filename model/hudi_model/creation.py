@@ -9,7 +9,6 @@ from hudi_model.merge_rules import MergeMode
 from hudi_model.records import Schema
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import Table, open_table
-from hudi_model.versions import OVERLAYS
 
 KEY, PARTITION, ORDERING = (f"hoodie.table.{kind}.fields" for kind in ("recordkey", "partition", "ordering"))
 MODE, VERSION, TYPE = "hoodie.record.merge.mode", "hoodie.table.version", "hoodie.table.type"
@@ -55,7 +54,7 @@ def create_table(properties: Mapping[str, str], schema: Schema) -> Table:
     faults = {
         "hoodie.table.name": not stated.get("hoodie.table.name"),
         TYPE: stated[TYPE] not in TABLE_TYPES,
-        VERSION: stated[VERSION] not in map(str, OVERLAYS),
+        VERSION: stated[VERSION] not in ("6", "8", "9"),
         MODE: stated.get(MODE, "CUSTOM") not in MergeMode.__members__,
         "the columns": len(set(columns)) < len(columns) or not named <= set(columns),
     }

@@ -122,14 +122,14 @@ def collapse(entries: Iterable[TimelineEntry]) -> tuple[Instant, ...]:
 
 
 def start_of(instants: Iterable[Instant]) -> InstantTime | None:
-    """The first write on the timeline; writes kept by a savepoint may stand before a gap and do not count.
+    """The first write on the timeline; writes kept by a savepoint may stand before a gap: where all are, the last.
 
     Clauses: TL-018.
     """
     listed = tuple(instants)
     saved = {instant.requested for instant in listed if instant.action is Action.SAVEPOINT}
-    writes = (one.requested for one in listed if one.action in WRITE_ACTIONS and one.requested not in saved)
-    return min(writes, default=None)
+    writes = {one.requested for one in listed if one.action in WRITE_ACTIONS}
+    return min(writes - saved, default=max(writes & saved, default=None))
 
 
 def is_completed_data(instant: Instant) -> bool:

@@ -8,7 +8,7 @@ from hudi_model.effects import BeatHeart, DeleteInstant, DeleteMarkers, Effect, 
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services.plans import entry, is_completed, plan_of, request
 from hudi_model.services.rollback import forget, plan_for, undo_files
-from hudi_model.tables import OpenTable, Table, open_table
+from hudi_model.tables import OpenTable, Table, open_table, whole_timeline
 from hudi_model.time import InstantTime
 from hudi_model.timeline import WRITE_ACTIONS
 
@@ -16,7 +16,8 @@ from hudi_model.timeline import WRITE_ACTIONS
 def schedule(table: Table, requested: InstantTime, _settings: Mapping[str, str], savepoint: InstantTime) -> Effects:
     """The plan to go back to a savepoint.
 
-    Raises: INSTANT_NOT_FOUND where there is no such savepoint; CONFIG_INVALID where a later one keeps what would go.
+    Raises: INSTANT_NOT_FOUND where there is no such savepoint; CONFIG_INVALID where a later one keeps what would go;
+    RANGE_NOT_RETAINED where later writes have left the timeline.
 
     Clauses: SR-004, SR-005.
     """
@@ -24,10 +25,13 @@ def schedule(table: Table, requested: InstantTime, _settings: Mapping[str, str],
     kept = [one for one in opened.timeline.instants if one.action is Action.SAVEPOINT and one.state is State.COMPLETED]
     if savepoint not in {one.requested for one in kept}:
         raise Rejection(Reason.INSTANT_NOT_FOUND, "SR-004", savepoint, "there is no such savepoint")
-    undone = instants_after(opened, savepoint)
+    active, undone = {one.requested for one in opened.timeline.instants}, instants_after(opened, savepoint)
     for one in kept:
         if one.requested in undone:
             raise Rejection(Reason.CONFIG_INVALID, "SR-004", one.requested, "a later savepoint is to be deleted first")
+    for archived in whole_timeline(table):
+        if archived.requested > savepoint and archived.requested not in active and archived.action in WRITE_ACTIONS:
+            raise Rejection(Reason.RANGE_NOT_RETAINED, "SR-004", archived.requested, "a later write has been archived")
     return request(table, requested, Action.RESTORE, RestorePlan(savepoint, undone))
 
 

@@ -12,9 +12,9 @@ from hudi_model.records import Damaged
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services.plans import entry, is_completed, plan_of, request
 from hudi_model.settings import number, setting, switch
-from hudi_model.tables import Table
+from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, moment_of
-from hudi_model.timeline import DATA_ACTIONS, timeline_of
+from hudi_model.timeline import DATA_ACTIONS
 
 UNKNOWN_WRITER = "1-0-1"
 """The write token of log files that hold a command."""
@@ -27,7 +27,7 @@ def failed_writes(table: Table, now: InstantTime, settings: Mapping[str, str]) -
 
     Clauses: RB-001, RB-002, RB-008.
     """
-    waiting = (one for one in timeline_of(table.timeline).instants if one.state is not State.COMPLETED)
+    waiting = (one for one in open_table(table).timeline.instants if one.state is not State.COMPLETED)
     writes = [one.requested for one in waiting if one.action in DATA_ACTIONS and not has_plan(table, one.requested)]
     policy = setting(settings, "hoodie.clean.failed.writes.policy").upper()
     dead = {"EAGER": writes, "LAZY": [one for one in writes if is_expired(table, one, now, settings)]}
