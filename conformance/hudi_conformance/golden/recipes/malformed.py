@@ -49,7 +49,7 @@ def version_seven(table: GoldenTable) -> None:
     """A table whose properties say version 7, which no release leaves behind."""
     _updates(table)
     table.damage(harm.substitute(".hoodie/hoodie.properties", b"hoodie.table.version=8", b"hoodie.table.version=7"))
-    _refused(table, "the version is refused", "VR-011 VR-002", "unknown-version-accepted")
+    _refused(table, "the version is refused", "VR-021 VR-002", "unknown-version-accepted")
 
 
 @golden("v8/bad_properties", "Properties that lack the table's type", copy_on_write(8))

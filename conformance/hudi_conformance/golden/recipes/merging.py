@@ -91,7 +91,7 @@ def late_data_6(table: GoldenTable) -> None:
     """Twelve rides of two cities, an update of five of them, then a late batch: lesser, equal and least values."""
     _late_data(table)
     _ask_event_time(table)
-    table.info("table-info", "the payload class gives event time ordering", "MG-009 VR-010", "mode-always-commit-time")
+    table.info("table-info", "the payload class gives event time ordering", "MG-009 VR-020", "mode-always-commit-time")
 
 
 def _commit_time(table: GoldenTable) -> None:
