@@ -173,7 +173,7 @@ def named_timeline(table: GoldenTable) -> None:
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r12")))
     table.snapshot("snapshot", "the table is read", "PR-007 PR-001", "oldest-base-file")
-    table.info("table-info", "the name comes back unescaped", "PR-001 PR-003", "lowest-state-rules")
+    table.info("table-info", "the name comes back unescaped", "PR-001 PR-003 PR-020", "lowest-state-rules")
     table.instants("timeline", "the instants of the named folder", "PR-007 TL-008", "lowest-state-rules")
 
 
