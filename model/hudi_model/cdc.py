@@ -27,7 +27,7 @@ def read_changes(table: Table, begin: str, end: str | None = None, readings: Rea
 
     Raises: CONFIG_INVALID, INSTANT_MALFORMED, RANGE_NOT_RETAINED, LOG_FILE_MISSING, and every reason of a snapshot.
 
-    Clauses: CD-001, CD-002, CD-006, IQ-002.
+    Clauses: CD-001, CD-002, CD-006, IN-002.
     """
     opened, asked = open_range(table, begin, end)
     if not is_true(opened.configuration.properties, "hoodie.table.cdc.enabled"):
@@ -137,7 +137,7 @@ def logged_changes(opened: OpenTable, write: Instant) -> dict[GroupId, tuple[Cdc
 
     Raises: LOG_FILE_MISSING, LOG_CONTENT_CORRUPT, PATH_ESCAPES_TABLE; unsupported content.
 
-    Clauses: CD-003, LF-018.
+    Clauses: CD-003, CD-010, LF-018.
     """
     logs = {path_of(log): log for log in opened.state.log_files if log.cdc}
     named = [inner_path(path) for stat in commit_metadata(write).write_stats for path in stat.change_logs]

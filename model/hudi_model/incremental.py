@@ -34,7 +34,7 @@ def read_incremental(
 
     Raises: INSTANT_MALFORMED, RANGE_NOT_RETAINED, CONFIG_INVALID, and every reason of a snapshot.
 
-    Clauses: IQ-001, IQ-003, IQ-005, HS-008.
+    Clauses: IN-001, IN-003, IN-005, HS-008.
     """
     opened, asked = open_range(table, begin, end)
     view = view_at_end(opened, asked.end, readings)
@@ -54,11 +54,11 @@ def open_range(table: Table, begin: str, end: str | None) -> tuple[OpenTable, Ti
 
     Raises: INSTANT_MALFORMED; CONFIG_INVALID; every reason of a table that cannot be opened.
 
-    Clauses: IQ-002, IQ-006, TM-002.
+    Clauses: IN-002, IN-006, TM-002.
     """
     opened = open_table(table)
     if not is_true(opened.configuration.properties, "hoodie.populate.meta.fields"):
-        raise Rejection(Reason.CONFIG_INVALID, "IQ-006", "hoodie.populate.meta.fields", "no row tells its commit")
+        raise Rejection(Reason.CONFIG_INVALID, "IN-006", "hoodie.populate.meta.fields", "no row tells its commit")
     first = None if begin in ("0", "earliest") else query_instant(begin)
     return opened, TimeRange(first, None if end is None else query_instant(end))
 
@@ -66,7 +66,7 @@ def open_range(table: Table, begin: str, end: str | None) -> tuple[OpenTable, Ti
 def view_at_end(opened: OpenTable, end: InstantTime | None, readings: Readings) -> View:
     """The table as it stood at a moment, by completion times whatever the reading of time travel.
 
-    Clauses: IQ-001, IQ-003.
+    Clauses: IN-001, IN-003.
     """
     return view_at(opened, end, replace(readings, time_travel=Reading.TEXT))
 
@@ -74,7 +74,7 @@ def view_at_end(opened: OpenTable, end: InstantTime | None, readings: Readings) 
 def is_within_range(asked: TimeRange, time: InstantTime) -> bool:
     """Whether a time lies in a range, whose begin is out and whose end is in.
 
-    Clauses: IQ-002.
+    Clauses: IN-002.
     """
     return (asked.begin is None or time > asked.begin) and (asked.end is None or time <= asked.end)
 
@@ -82,7 +82,7 @@ def is_within_range(asked: TimeRange, time: InstantTime) -> bool:
 def writes_within(view: View, asked: TimeRange) -> tuple[Instant, ...]:
     """The data actions that completed within a range, in the order in which they did.
 
-    Clauses: IQ-002, IQ-003.
+    Clauses: IN-002, IN-003.
     """
     return tuple(one for one in completed_data(view.timeline) if is_within_range(asked, completion(one)))
 
@@ -92,7 +92,7 @@ def slices_of_range(view: View, asked: TimeRange) -> tuple[FileSlice, ...]:
 
     Raises: as for a snapshot; RANGE_NOT_RETAINED where a clean deleted what the end of the range needs.
 
-    Clauses: IQ-004, IQ-007.
+    Clauses: IN-004, IN-007.
     """
     writes, state = writes_within(view, asked), view.table.state
     named = {inner_path(stat.path) for one in writes for stat in commit_metadata(one).write_stats if stat.path}
@@ -108,7 +108,7 @@ def slices_of_range(view: View, asked: TimeRange) -> tuple[FileSlice, ...]:
 def reaches_archived(opened: OpenTable, asked: TimeRange) -> bool:
     """Whether a range begins before the active timeline does, and there are files from before it.
 
-    Clauses: IQ-007, CD-006.
+    Clauses: IN-007, CD-006.
     """
     start, state = opened.timeline.start, opened.state
     begins_before = start is not None and (asked.begin is None or asked.begin < start)

@@ -15,7 +15,7 @@ class Reading(StrEnum):
 class Readings:
     """One reading for each clause that has two; as released unless told.
 
-    Clauses: RD-007, RD-010, MG-010, MG-013, IQ-004, PL-002.
+    Clauses: RD-007, RD-010, MG-010, MG-013, IN-004, PL-002.
     """
 
     log_order: Reading = Reading.RELEASED
@@ -34,7 +34,7 @@ CHOICE_OF_CLAUSE = {
     "RD-010": "time_travel",
     "MG-010": "mode_override",
     "MG-013": "delete_without_ordering",
-    "IQ-004": "incremental_merge",
+    "IN-004": "incremental_merge",
     "PL-002": "overwriting_precombine",
 }
 """Which choice each clause with two readings governs."""

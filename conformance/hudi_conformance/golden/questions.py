@@ -18,6 +18,8 @@ _WHEN = {
     "read_snapshot": "a snapshot is read",
     "read_as_of": "the table is read as of {instant}",
     "read_optimized": "the base files alone are read",
+    "read_incremental": "the rows that came after {begin} are read",
+    "read_changes": "the changes after {begin} are read",
     "list_timeline": "the timeline is listed",
     "list_file_slices": "the file slices of a snapshot are listed",
     "table_info": "the table is described",
@@ -45,7 +47,7 @@ class Question:
     def when(self) -> str:
         """The question in words."""
         text = _WHEN[self.op].format(**self.params)
-        rest = {name: value for name, value in self.params.items() if name != "instant"}
+        rest = {name: value for name, value in self.params.items() if name not in {"instant", "begin"}}
         return text + (f", with {', '.join(f'{name} = {value}' for name, value in rest.items())}" if rest else "")
 
 
@@ -69,6 +71,20 @@ class Asking:
     def optimized(self, name: str, then: str, clauses: str, kills: str, **params: Any) -> None:
         """Ask for the rows of base files."""
         self.ask("read_optimized", name, then, clauses, kills, **params)
+
+    def incremental(  # noqa: PLR0917 - begin and end come first, as in the protocol
+        self, begin: str, end: str | None, name: str, then: str, clauses: str, kills: str, **params: Any
+    ) -> None:
+        """Ask for the rows that writes of a range brought."""
+        until = {} if end is None else {"end": end}
+        self.ask("read_incremental", name, then, clauses, kills, begin=begin, **until, **params)
+
+    def changes(  # noqa: PLR0917 - likewise
+        self, begin: str, end: str | None, name: str, then: str, clauses: str, kills: str
+    ) -> None:
+        """Ask for the changes that writes of a range made."""
+        until = {} if end is None else {"end": end}
+        self.ask("read_changes", name, then, clauses, kills, begin=begin, **until)
 
     def slices(self, name: str, then: str, clauses: str, kills: str, **params: Any) -> None:
         """Ask which file slices a snapshot reads."""

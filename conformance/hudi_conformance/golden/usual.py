@@ -53,3 +53,11 @@ def timeline(table: WrittenTable, kills: str = "lowest-state-rules", clauses: st
 def description(table: WrittenTable, clauses: str, kills: str) -> None:
     """What the table says of itself."""
     table.info("table-info", "keys, partitions, ordering and merge mode as the properties amount to", clauses, kills)
+
+
+def chunk(  # noqa: PLR0917 - begin and end come first, as in the protocol
+    table: WrittenTable, after: int, up_to: int, then: str, clauses: str, kills: str
+) -> None:
+    """The rows that writes brought after the n-th commit but one and up to another."""
+    name = f"incremental-{after + 1}-{up_to + 1}"
+    table.incremental(table.after(after), table.after(up_to), name, then, clauses, kills)

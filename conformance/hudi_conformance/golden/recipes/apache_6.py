@@ -4,6 +4,7 @@ from hudi_conformance.golden.questions import WrittenTable, written
 from hudi_conformance.golden.usual import (
     base_files_only,
     check,
+    chunk,
     description,
     exact_request,
     file_slices,
@@ -76,6 +77,8 @@ def compacted(table: WrittenTable) -> None:
     base_files_only(table)
     file_slices(table, "oldest-base-file", "RD-004 RD-006")
     timeline(table, clauses="TL-006")
+    chunk(table, 0, 1, "what one write brought, by requested time", "IN-001 IN-003", "range-begin-ignored")
+    table.incremental("0", None, "incremental-all", "the whole table", "IN-002", "event-time-ignores-ordering")
 
 
 @written("v6/apache_mor_event_time")

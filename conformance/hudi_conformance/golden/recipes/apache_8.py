@@ -4,6 +4,7 @@ from hudi_conformance.golden.questions import WrittenTable, written
 from hudi_conformance.golden.usual import (
     base_files_only,
     check,
+    chunk,
     description,
     exact_request,
     file_slices,
@@ -34,6 +35,8 @@ def clustered(table: WrittenTable) -> None:
     )
     file_slices(table, "replaced-group-visible", "RD-003")
     timeline(table, clauses="TL-006 TL-008")
+    chunk(table, 2, 3, "clustering brings no rows", "IN-005", "rewritten-rows-are-new")
+    chunk(table, 1, 3, "rows are of the write that brought them", "IN-005 IN-003", "rewritten-rows-are-new")
 
 
 @written("v8/apache_cow_deletes")

@@ -5,6 +5,7 @@ from hudi_conformance.golden.usual import (
     base_files_only,
     before_all,
     check,
+    chunk,
     exact_request,
     file_slices,
     first_commit,
@@ -26,6 +27,10 @@ def cleaned(table: WrittenTable) -> None:
         "cleaned-range-answered",
     )
     timeline(table)
+    chunk(table, 0, 1, "rows that were replaced since cannot be told any more", "IN-007", "range-answered-in-part")
+    table.incremental(
+        "0", None, "incremental-all", "the newest rows tell when they were written", "IN-007", "oldest-base-file"
+    )
 
 
 @written("v9/apache_cow_delete_partition")
@@ -64,6 +69,7 @@ def clustered(table: WrittenTable) -> None:
     )
     file_slices(table, "replaced-group-visible", "RD-003")
     timeline(table, clauses="TL-006 TL-001")
+    chunk(table, 2, 3, "clustering brings no rows", "IN-005", "rewritten-rows-are-new")
 
 
 @written("v9/apache_mor_compacted")

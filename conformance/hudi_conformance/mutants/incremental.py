@@ -1,0 +1,133 @@
+"""Rules of incremental queries, broken."""
+
+from dataclasses import replace
+from typing import Any
+
+from hudi_model.files import FileSlice
+from hudi_model.incremental import TimeRange
+from hudi_model.readings import Readings
+from hudi_model.records import Record, Schema
+from hudi_model.rejection import Rejection
+from hudi_model.slicing import snapshot_slices
+from hudi_model.tables import OpenTable, Table
+from hudi_model.time import InstantTime
+from hudi_model.views import View
+
+from hudi_conformance.mutants.registry import Function, mutant
+
+Slices = tuple[FileSlice, ...]
+
+
+@mutant("range-begin-inclusive", "IN-002", "The begin of a range belongs to it.", "incremental.is_within_range")
+def _begin_inclusive(original: Function) -> Function:
+    return lambda asked, time: time == asked.begin or original(asked, time)
+
+
+@mutant("range-end-exclusive", "IN-002", "The end of a range does not belong to it.", "incremental.is_within_range")
+def _end_exclusive(original: Function) -> Function:
+    return lambda asked, time: time != asked.end and original(asked, time)
+
+
+@mutant("range-begin-ignored", "IN-002", "A range begins before everything.", "incremental.is_within_range")
+def _begin_ignored(original: Function) -> Function:
+    return lambda asked, time: original(replace(asked, begin=None), time)
+
+
+@mutant("range-by-requested-time", "IN-003 TL-013", "Completion times are not looked at.", "timeline.completion")
+def _by_requested_time(_: Function) -> Function:
+    return lambda instant: instant.requested
+
+
+@mutant(
+    "later-rows-compete",
+    "IN-003 IN-004",
+    "What is written after the end of a range takes part in its merges.",
+    "incremental.view_at_end",
+)
+def _later_rows_compete(original: Function) -> Function:
+    def unlimited(opened: OpenTable, _end: InstantTime | None, readings: Readings) -> View:
+        found: View = original(opened, None, readings)
+        return found
+
+    return unlimited
+
+
+@mutant("incremental-unmerged", "IN-001", "Every version of the range is answered.", "incremental.slices_of_range")
+def _unmerged(original: Function) -> Function:
+    def apart(view: View, asked: TimeRange) -> Slices:
+        found: Slices = original(view, asked)
+        bases = tuple(replace(one, log_files=()) for one in found if one.base_file)
+        return (*bases, *(replace(one, base_file=None, log_files=(log,)) for one in found for log in one.log_files))
+
+    return apart
+
+
+@mutant("incremental-one-log", "IN-001", "Of the logs of a group one is read.", "incremental.slices_of_range")
+def _one_log(original: Function) -> Function:
+    def shortened(view: View, asked: TimeRange) -> Slices:
+        return tuple(replace(one, log_files=one.log_files[:1]) for one in original(view, asked))
+
+    return shortened
+
+
+@mutant(
+    "rewritten-rows-are-new",
+    "IN-005",
+    "A row belongs to the write of the file that holds it.",
+    "reading.base_rows",
+)
+def _rewritten_rows_are_new(original: Function) -> Function:
+    def renamed(found: FileSlice, schema: Schema) -> tuple[Record, ...]:
+        rows: tuple[Record, ...] = original(found, schema)
+        instant = found.base_file.instant if found.base_file else ""
+        return tuple(Record({**row.values, "_hoodie_commit_time": instant}) for row in rows)
+
+    return renamed
+
+
+@mutant("commit-times-not-needed", "IN-006", "Rows without commit time are no obstacle.", "incremental.open_range")
+def _commit_times_not_needed(original: Function) -> Function:
+    def trusting(table: Table, *bounds: Any) -> Any:
+        properties: Any = table.properties
+        return original(replace(table, properties={**properties, "hoodie.populate.meta.fields": "true"}), *bounds)
+
+    return trusting
+
+
+@mutant(
+    "range-answered-in-part",
+    "IN-007 CD-006",
+    "Where files of the range are gone, those that are left are read.",
+    "queries.sound_snapshot",
+)
+def _answered_in_part(original: Function) -> Function:
+    def partly(view: View) -> Slices:
+        try:
+            found: Slices = original(view)
+        except Rejection:
+            return snapshot_slices(view)
+        return found
+
+    return partly
+
+
+@mutant(
+    "archived-range-answered",
+    "IN-007 CD-006",
+    "That a range begins before the active timeline is not noticed.",
+    "incremental.reaches_archived",
+)
+def _archived_range_answered(_: Function) -> Function:
+    return lambda _opened, _asked: False
+
+
+@mutant("bounds-are-any-text", "IN-002 TM-001", "A bound that is no instant is compared as text.", "time.query_instant")
+def _bounds_are_any_text(original: Function) -> Function:
+    def lenient(text: str) -> InstantTime:
+        try:
+            found: InstantTime = original(text)
+        except Rejection:
+            return InstantTime(text)
+        return found
+
+    return lenient
