@@ -19,9 +19,11 @@ class Lease:
 def acquire(lease: Lease | None, holder: str, now: InstantTime, until: InstantTime) -> Lease:
     """The lock as its new holder has it; its own holder renews it so.
 
+    Writers take the table's to finish, services to plan and again to finish, readers never.
+
     Raises: LOCK_UNAVAILABLE while another's lease runs.
 
-    Clauses: LK-001, LK-002.
+    Clauses: LK-001, LK-002, LK-003, LK-004.
     """
     if lease and lease.holder != holder and now <= lease.until:
         raise Rejection(Reason.LOCK_UNAVAILABLE, "LK-001", "the lock", f"{lease.holder} holds it until {lease.until}")

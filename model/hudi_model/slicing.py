@@ -148,7 +148,7 @@ def slice_of_log(view: View, log: LogFile, boundaries: Iterable[InstantTime]) ->
     A version 6 log names its slice. [Modified in v8] A log belongs to the youngest slice that its commit,
     when it completed, found requested.
 
-    Clauses: RD-005, RD-006.
+    Clauses: RD-005, RD-006, SW-006.
     """
     known = set(boundaries)
     if view.configuration.rules.logs_name_their_slice or log.instant in known:

@@ -93,7 +93,7 @@ def log_file(view: View, change: Change, schema: Schema, requested: InstantTime)
 
     A version 6 log is named after the newest slice, opened or planned, and takes the next version there.
 
-    Clauses: OW-016, OW-017, RD-005, TT-002.
+    Clauses: OW-016, OW-017, MK-002, RD-005, SW-007, TT-002.
     """
     blocks = tuple(blocks_of_change(change, schema, requested))
     if not blocks:

@@ -25,7 +25,7 @@ def mode_of(request: Request) -> str:
 def checks_conflicts(request: Request) -> bool:
     """Whether a write compares itself with those beside it: not where it is alone, nor where it only logs.
 
-    Clauses: OW-026, SW-003, SW-004.
+    Clauses: OW-026, SW-003, SW-004, SW-005.
     """
     mode = mode_of(request)
     logs_only = mode == NON_BLOCKING and request.operation not in (Operation.BULK_INSERT, Operation.DELETE_PARTITION)

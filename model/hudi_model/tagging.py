@@ -152,7 +152,7 @@ def committed_groups(view: View) -> tuple[GroupId, ...]:
 def insert_group(view: View, write: Write, partition: str) -> GroupId:
     """The file group for new keys of a partition: a new one, or, where small files are filled up, one that is there.
 
-    Clauses: OW-012.
+    Clauses: OW-012, OW-028.
     """
     fills = number(write.request.settings, "hoodie.parquet.small.file.limit") > 0
     there = [one for one in committed_groups(view) if fills and one[0] == partition]

@@ -66,7 +66,7 @@ class Session:
 def create_table(_session: Session, path: Path, params: Params) -> Value:
     """A new table below a folder that holds none."""
     if load(path).properties is not None:
-        raise Rejection(Reason.CONFIG_INVALID, "PR-010", str(path.name), "there is a table already")
+        raise Rejection(Reason.CONFIG_INVALID, "OW-032", str(path.name), "there is a table already")
     avro = params["schema"]
     text = avro if isinstance(avro, str) else json.dumps(avro)
     stated = {str(key): str(value) for key, value in (params.get("properties") or {}).items()}
