@@ -14,6 +14,7 @@ from hudi_model.tables import Table, open_table
 from hudi_model.tagging import index_kind, place_of
 from hudi_model.time import InstantTime
 from hudi_model.timeline import Timeline, completed_data
+from hudi_model.transitions import may_complete
 
 PLANNED = (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING, Action.REPLACE_COMMIT)
 
@@ -23,11 +24,11 @@ def refuse_conflicts(table: Table, write: Write) -> None:
 
     Raises: WRITE_CONFLICT.
 
-    Clauses: OW-004, OW-005, OW-006, OW-007, OW-008.
+    Clauses: OW-004, OW-005, OW-006, OW-007, OW-008, TL-023.
     """
     timeline = open_table(table).timeline
-    if not any(one.requested == write.requested and one.state is State.INFLIGHT for one in timeline.instants):
-        raise conflict("OW-008", write, "it is not inflight any more")
+    if not may_complete(timeline, write.requested):
+        raise conflict("OW-008", write, "it is not inflight any more, or is being rolled back")
     if not checks_conflicts(write.request):
         return
     for other in concurrent_set(timeline, write):
