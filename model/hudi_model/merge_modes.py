@@ -1,6 +1,7 @@
 """Which of two versions of a record wins is a property of the table: its merge mode, and how it is found."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from hudi_model.configuration import Configuration
 from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate
@@ -85,7 +86,7 @@ def merge_rule(configuration: Configuration) -> MergeRule:
 
     Raises: MERGER_UNKNOWN, PROPERTIES_INVALID; unsupported `payload-HoodieMetadataPayload`.
 
-    Clauses: MG-001, MG-008, PU-003, PU-004, PU-006, RM-002.
+    Clauses: MG-001, MG-008, MG-023, MG-024, MG-026, RM-002.
     """
     properties, mode = configuration.properties, merge_mode(configuration)
     if mode is MergeMode.CUSTOM:
@@ -101,12 +102,12 @@ def partial_update_mode(properties: Mapping[str, str]) -> PartialUpdate:
 
     Raises: PROPERTIES_INVALID.
 
-    Clauses: PU-007.
+    Clauses: MG-027.
     """
     stated = properties.get("hoodie.table.partial.update.mode", "").strip() or "NONE"
     if stated not in PartialUpdate.__members__:
         detail = f"unknown partial update mode {stated!r}"
-        raise Rejection(Reason.PROPERTIES_INVALID, "PU-007", "hoodie.properties", detail)
+        raise Rejection(Reason.PROPERTIES_INVALID, "MG-027", "hoodie.properties", detail)
     return PartialUpdate(stated)
 
 
@@ -130,11 +131,8 @@ def custom_rule(configuration: Configuration) -> MergeRule:
     if name not in PAYLOADS:
         detail = f"no merger is known for {name or 'custom merging that names neither payload class nor merger'}"
         raise Rejection(Reason.MERGER_UNKNOWN, "MG-001", "hoodie.properties", detail)
-    own = PAYLOADS[name]
-    habits = "" if name in MODE_OF_PAYLOAD else name
-    return MergeRule(
-        own.mode, own.ordering or ordering, own.delete[0], own.delete[1], own.partial_update, own.unavailable, habits
-    )
+    found = replace(PAYLOADS[name], ordering=PAYLOADS[name].ordering or ordering)
+    return found if name in MODE_OF_PAYLOAD else replace(found, payload=name)
 
 
 def refuse_contradiction(configuration: Configuration) -> None:

@@ -54,9 +54,9 @@ class Version:
     record: Record | None
     ordering: tuple[Value, ...] | None
     partial: bool = False
-    """Whether the record holds only the columns that it changes."""
+    """The record holds only the columns that it changes."""
     deleted: bool = False
-    """Whether a merger deleted the row; its data stay for the merges that follow."""
+    """A merger deleted the row; its data stay for the merges that follow."""
 
     @property
     def is_delete(self) -> bool:

@@ -18,7 +18,7 @@ from hudi_model.payloads import LATEST
 from hudi_model.readings import RELEASED, Reading, Readings
 from hudi_model.records import Record
 
-__all__ = ["Version", "fold", "merge", "merge_slice", "precombine", "rewritten", "version_of_record", "version_of_row"]
+__all__ = ["Version", "fold", "merge", "merge_slice", "precombine", "version_of_record", "version_of_row"]
 
 
 def merge(rule: MergeRule, older: Version, newer: Version) -> Version:
@@ -26,7 +26,7 @@ def merge(rule: MergeRule, older: Version, newer: Version) -> Version:
 
     Raises: MERGER_UNKNOWN.
 
-    Clauses: MG-002, MG-003, PU-005, RM-001.
+    Clauses: MG-002, MG-003, MG-025, RM-001.
     """
     if rule.strategy:
         return merged_by_strategy(rule, older, newer)
@@ -90,16 +90,6 @@ def precombine_rule(rule: MergeRule, readings: Readings) -> MergeRule:
     if not rule.payload or fills_both_ways or by_arrival:
         return rule
     return replace(rule, mode=MergeMode.EVENT_TIME_ORDERING, partial_update=PartialUpdate.NONE)
-
-
-def rewritten(
-    rule: MergeRule, rows: Iterable[Version], incoming: Iterable[Version], readings: Readings = RELEASED
-) -> tuple[Record, ...]:
-    """The rows of a base file that a write makes anew: each key's combined version meets the stored row.
-
-    Clauses: MG-017, MG-018.
-    """
-    return merge_slice(rule, rows, precombine(rule, incoming, readings), readings)
 
 
 def merge_slice(

@@ -1,9 +1,8 @@
 """Payload classes, the older way to merge: what each means as a merge rule, and what version 9 makes of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from hudi_model.merge_rules import MergeMode, PartialUpdate
+from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate
 
 DELETE_FIELD = "hoodie.record.merge.property.hoodie.payload.delete.field"
 DELETE_MARKER = "hoodie.record.merge.property.hoodie.payload.delete.marker"
@@ -16,47 +15,23 @@ STRATEGY_OF_MODE = {
 BY_PAYLOAD = "00000000-0000-0000-0000-000000000000"
 """The strategy id that says: the payload class merges."""
 PACKAGE = "org.apache.hudi.common.model."
-NOTHING = PartialUpdate.NONE
-LATEST = "OverwriteWithLatestAvroPayload"
+LATEST, POSTGRES, MYSQL = "OverwriteWithLatestAvroPayload", "PostgresDebeziumAvroPayload", "MySqlDebeziumAvroPayload"
+NOTHING, DEFAULTS, FILL = PartialUpdate.NONE, PartialUpdate.IGNORE_DEFAULTS, PartialUpdate.FILL_UNAVAILABLE
+CHANGE, TOAST = "_change_operation_type", "__debezium_unavailable_value"
 
-
-@dataclass(frozen=True, slots=True)
-class Payload:
-    """What a payload class amounts to: a mode, what a winner takes from the loser, and what marks a delete."""
-
-    mode: MergeMode
-    partial_update: PartialUpdate = NOTHING
-    ordering: tuple[str, ...] = ()
-    """The columns it orders by before version 9, whatever the table's ordering fields are."""
-    ordering_9: tuple[str, ...] = ()
-    """The ordering fields that a table of version 9 has for it."""
-    delete: tuple[str, str] | tuple[None, None] = (None, None)
-    """The column and the text in it that mark a delete."""
-    unavailable: str | None = None
-    package: str = PACKAGE
-
-
-DEBEZIUM = PACKAGE + "debezium."
-DELETED = ("_change_operation_type", "d")
-LSN, FILE = ("_event_lsn",), ("_event_bin_file", "_event_pos")
-TOAST = "__debezium_unavailable_value"
 PAYLOADS = {
-    LATEST: Payload(COMMIT_TIME),
-    "DefaultHoodieRecordPayload": Payload(EVENT_TIME),
-    "EventTimeAvroPayload": Payload(EVENT_TIME),
-    "OverwriteNonDefaultsWithLatestAvroPayload": Payload(COMMIT_TIME, PartialUpdate.IGNORE_DEFAULTS),
-    "PartialUpdateAvroPayload": Payload(EVENT_TIME, PartialUpdate.IGNORE_DEFAULTS),
-    "AWSDmsAvroPayload": Payload(COMMIT_TIME, delete=("Op", "D")),
-    "PostgresDebeziumAvroPayload": Payload(
-        EVENT_TIME, PartialUpdate.FILL_UNAVAILABLE, LSN, LSN, DELETED, TOAST, DEBEZIUM
-    ),
-    "MySqlDebeziumAvroPayload": Payload(EVENT_TIME, NOTHING, ("_event_seq",), FILE, DELETED, None, DEBEZIUM),
+    LATEST: MergeRule(COMMIT_TIME, ()),
+    "DefaultHoodieRecordPayload": MergeRule(EVENT_TIME, ()),
+    "EventTimeAvroPayload": MergeRule(EVENT_TIME, ()),
+    "OverwriteNonDefaultsWithLatestAvroPayload": MergeRule(COMMIT_TIME, (), partial_update=DEFAULTS),
+    "PartialUpdateAvroPayload": MergeRule(EVENT_TIME, (), partial_update=DEFAULTS),
+    "AWSDmsAvroPayload": MergeRule(COMMIT_TIME, (), "Op", "D"),
+    POSTGRES: MergeRule(EVENT_TIME, ("_event_lsn",), CHANGE, "d", FILL, TOAST),
+    MYSQL: MergeRule(EVENT_TIME, ("_event_seq",), CHANGE, "d"),
 }
-"""The payload classes that the format gives up."""
+"""The payload classes that the format gives up. Two order by columns of their own, the others by the table's."""
 
-MODE_OF_PAYLOAD = {
-    name: one.mode for name, one in PAYLOADS.items() if one in (Payload(EVENT_TIME), Payload(COMMIT_TIME))
-}
+MODE_OF_PAYLOAD = {name: rule.mode for name, rule in tuple(PAYLOADS.items())[:3]}
 """Those that are no more than a mode; before version 9 any other is custom."""
 
 
@@ -70,14 +45,15 @@ def version_9_properties(name: str, ordering: str) -> dict[str, str]:
 
     Clauses: PL-010.
     """
-    payload = PAYLOADS[name]
+    rule = PAYLOADS[name]
+    own = "_event_bin_file,_event_pos" if name == MYSQL else ",".join(rule.ordering)
     stated = {
-        "hoodie.table.legacy.payload.class": payload.package + name,
-        "hoodie.record.merge.mode": payload.mode.value,
-        "hoodie.table.ordering.fields": ",".join(payload.ordering_9) or ordering,
-        "hoodie.table.partial.update.mode": payload.partial_update.value.replace("NONE", ""),
-        DELETE_FIELD: payload.delete[0],
-        DELETE_MARKER: payload.delete[1],
-        UNAVAILABLE: payload.unavailable,
+        "hoodie.table.legacy.payload.class": PACKAGE + ("debezium." if rule.ordering else "") + name,
+        "hoodie.record.merge.mode": rule.mode.value,
+        "hoodie.table.ordering.fields": own or ordering,
+        "hoodie.table.partial.update.mode": rule.partial_update.value.replace("NONE", ""),
+        DELETE_FIELD: rule.delete_field,
+        DELETE_MARKER: rule.delete_marker,
+        UNAVAILABLE: rule.unavailable,
     }
     return {key: value for key, value in stated.items() if value}

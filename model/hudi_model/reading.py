@@ -17,7 +17,7 @@ from hudi_model.merge_rules import (
     version_of_row,
 )
 from hudi_model.merging import merge_slice
-from hudi_model.partial import columns_of_block, is_partial
+from hudi_model.partial import columns_of_block
 from hudi_model.records import Delete, Record, Schema, sound_deletes, sound_records
 from hudi_model.schemas import conform, logical_of_physical
 from hudi_model.slicing import path_of
@@ -47,7 +47,7 @@ def read_slice(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ..
 def with_every_column(row: Record, schema: Schema) -> Record:
     """A merged row with the table's columns: null for one that no version of it had.
 
-    Clauses: PU-002.
+    Clauses: MG-022.
     """
     missing = {field.name: None for field in schema.fields if field.name not in row.values}
     return Record({**row.values, **missing}) if missing else row
@@ -89,7 +89,7 @@ def block_versions(configuration: Configuration, block: Change, schema: Schema, 
 
     Raises: LOG_CONTENT_CORRUPT, KEY_MISSING, SCHEMA_INCOMPATIBLE; unsupported content that is not decoded yet.
 
-    Clauses: LF-013, MG-008, PU-001, PU-002.
+    Clauses: LF-013, MG-008, MG-021, MG-022.
     """
     where = f"log block of {block.instant}"
     if not isinstance(block, DataBlock):
@@ -98,11 +98,11 @@ def block_versions(configuration: Configuration, block: Change, schema: Schema, 
             yield version_of_delete(known, rule)
         return
     stored = sound_records(block.records)
-    partial = is_partial(block, rule)
-    for whole, row in zip(stored, conform(stored, columns_of_block(block, schema, rule), where), strict=True):
+    columns = columns_of_block(block, schema, rule)
+    for whole, row in zip(stored, conform(stored, columns, where), strict=True):
         marks = Record({**whole.values, **row.values})
         version = version_of_record(marks, key_of(row, configuration, where), rule)
-        yield Version(version.key, version.record and row, version.ordering, partial and not version.is_delete)
+        yield Version(version.key, version.record and row, version.ordering, partial=columns is not schema)
 
 
 def with_stored_key(delete: Delete, configuration: Configuration) -> Delete:
