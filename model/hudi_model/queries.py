@@ -9,7 +9,7 @@ from hudi_model.files import FileSlice
 from hudi_model.filters import check_filter, matches
 from hudi_model.merge_modes import merge_mode
 from hudi_model.reading import read_slice
-from hudi_model.readings import RELEASED, Readings
+from hudi_model.readings import RELEASED, Reading, Readings
 from hudi_model.records import META_FIELDS, Record, Schema, Value
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import refuse_lost_timeline, refuse_missing, refuse_missing_logs, refuse_unretained
@@ -17,6 +17,7 @@ from hudi_model.schemas import META_SCHEMA, table_schema
 from hudi_model.slicing import optimized_slices, path_of, snapshot_slices
 from hudi_model.tables import OpenTable, Table, open_table, whole_timeline
 from hudi_model.time import InstantTime, query_instant
+from hudi_model.timeline import is_saved
 from hudi_model.views import View, view_at
 
 
@@ -117,7 +118,8 @@ def view_as_of(opened: OpenTable, as_of: InstantTime | None, readings: Readings)
     if as_of is None:
         return view_at(opened, None, readings)
     read_time = query_instant(as_of)
-    refuse_unretained(opened.timeline, read_time)
+    if readings.saved_travel is Reading.RELEASED or not is_saved(opened.timeline, read_time):
+        refuse_unretained(opened.timeline, read_time)
     return view_at(opened, read_time, readings)
 
 

@@ -1,6 +1,6 @@
 """The named readings of clauses where the text and the released behaviour differ."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
 
@@ -15,7 +15,7 @@ class Reading(StrEnum):
 class Readings:
     """One reading for each clause that has two; as released unless told.
 
-    Clauses: RD-007, RD-010, MG-010, MG-013, IN-004, PL-002.
+    Clauses: RD-007, RD-010, MG-010, MG-013, IN-004, PL-002, SR-008.
     """
 
     log_order: Reading = Reading.RELEASED
@@ -24,10 +24,11 @@ class Readings:
     delete_without_ordering: Reading = Reading.RELEASED
     incremental_merge: Reading = Reading.RELEASED
     overwriting_precombine: Reading = Reading.RELEASED
+    saved_travel: Reading = Reading.RELEASED
 
 
 RELEASED = Readings()
-TEXT = Readings(Reading.TEXT, Reading.TEXT, Reading.TEXT, Reading.TEXT, Reading.TEXT, Reading.TEXT)
+TEXT = Readings(*(Reading.TEXT for _ in fields(Readings)))
 
 CHOICE_OF_CLAUSE = {
     "RD-007": "log_order",
@@ -36,6 +37,7 @@ CHOICE_OF_CLAUSE = {
     "MG-013": "delete_without_ordering",
     "IN-004": "incremental_merge",
     "PL-002": "overwriting_precombine",
+    "SR-008": "saved_travel",
 }
 """Which choice each clause with two readings governs."""
 

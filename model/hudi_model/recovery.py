@@ -30,7 +30,7 @@ def recover(table: Table, schema: Schema) -> Effects:
 
     Raises: LOG_CONTENT_CORRUPT.
 
-    Clauses: VR-007, VR-008, TL-018.
+    Clauses: SR-010, SR-011, TL-018.
     """
     instants = sorted({one.instant for one in data_files(table)} | block_instants(table))
     return (
@@ -48,7 +48,7 @@ def block_instants(table: Table) -> set[InstantTime]:
 def recovered(table: Table, instant: InstantTime, schema: Schema) -> Effects:
     """The entries of one recovered write: it names the files that bear its instant.
 
-    Clauses: VR-007.
+    Clauses: SR-010.
     """
     action = Action.DELTA_COMMIT if open_table(table).configuration.merge_on_read else Action.COMMIT
     own = [one for one in data_files(table) if one.instant == instant]

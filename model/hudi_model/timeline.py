@@ -16,7 +16,7 @@ from hudi_model.contents import (
 )
 from hudi_model.records import Damaged
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.time import InstantTime, at_or_before
+from hudi_model.time import InstantTime, at_or_before, widen
 
 __all__ = [
     "Action",
@@ -130,6 +130,15 @@ def start_of(instants: Iterable[Instant]) -> InstantTime | None:
     saved = {instant.requested for instant in listed if instant.action is Action.SAVEPOINT}
     writes = {one.requested for one in listed if one.action in WRITE_ACTIONS}
     return min(writes - saved, default=max(writes & saved, default=None))
+
+
+def is_saved(timeline: Timeline, instant: InstantTime) -> bool:
+    """Whether a savepoint keeps the write of an instant.
+
+    Clauses: SR-002, SR-008.
+    """
+    saved = (one for one in timeline.instants if one.action is Action.SAVEPOINT and one.state is State.COMPLETED)
+    return any(widen(one.requested) == widen(instant) for one in saved)
 
 
 def is_completed_data(instant: Instant) -> bool:

@@ -44,7 +44,7 @@ NO_RULES = {
 def verdict(version: int, reader: int = 9) -> Verdict:
     """What a reader that was made for a version makes of a table of another: it reads what is older.
 
-    Clauses: VR-001, VR-003, VR-021.
+    Clauses: VR-001, VR-003, VR-020, VR-021.
     """
     return Verdict.READ if version in OVERLAYS and version <= reader else Verdict.REFUSED
 

@@ -134,7 +134,7 @@ def _downgrade_keeps_logs(_: Function) -> Function:
 
 
 @mutant(
-    "recovery-of-blocks-forgotten", "VR-012", "Recovery reads names only, in every version.", "recovery.block_instants"
+    "recovery-of-blocks-forgotten", "SR-010", "Recovery reads names only, in every version.", "recovery.block_instants"
 )
 def _recovery_of_blocks_forgotten(_: Function) -> Function:
     return lambda _table: set()
@@ -145,7 +145,7 @@ def _unknown_version_is_read(_: Function) -> Function:
     return lambda version: OVERLAYS.get(version, OVERLAYS[9])
 
 
-@mutant("older-reader-guesses", "VR-003", "A reader reads what is newer than itself.", "versions.verdict")
+@mutant("older-reader-guesses", "VR-020", "A reader reads what is newer than itself.", "versions.verdict")
 def _older_reader_guesses(_: Function) -> Function:
     return lambda version, _reader=9: Verdict.READ if version in OVERLAYS else Verdict.REFUSED
 
@@ -172,7 +172,7 @@ def _downgrade_drops_history(_: Function) -> Function:
     return lambda _table, _layout: ()
 
 
-@mutant("recovery-of-foreign-instants", "VR-013", "Recovery dates writes by another clock.", "recovery.recovered")
+@mutant("recovery-of-foreign-instants", "SR-011", "Recovery dates writes by another clock.", "recovery.recovered")
 def _recovery_of_foreign_instants(original: Function) -> Function:
     return lambda table, instant, schema: original(table, InstantTime(f"{int(instant) - 1}"), schema)
 
@@ -205,3 +205,8 @@ def _saved_writes_begin_nothing(original: Function) -> Function:
         return None if found in saved else found
 
     return of_others
+
+
+@mutant("no-savepoint-is-asked", "SR-008", "Whether an instant is saved does not matter.", "timeline.is_saved")
+def _no_savepoint_is_asked(_: Function) -> Function:
+    return lambda _timeline, _instant: False

@@ -63,7 +63,7 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
 
     Raises: INSTANT_NOT_FOUND.
 
-    Clauses: SR-006, SR-007, RB-009.
+    Clauses: SR-006, SR-009.
     """
     plan = plan_of(table, requested, RestorePlan)
     if is_completed(table, requested):
