@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 from hudi_model.configuration import is_true
 from hudi_model.contents import WriteStat
-from hudi_model.files import BaseFile, Block, DataBlock, DeleteBlock, FileSlice, GroupId, LogFile
+from hudi_model.files import BaseFile, Block, CdcBlock, CdcRecord, DataBlock, DeleteBlock, FileSlice, GroupId, LogFile
 from hudi_model.keys import key_of
 from hudi_model.merge_modes import merge_rule
 from hudi_model.merge_rules import Version, version_of_row
 from hudi_model.merging import merge_slice
 from hudi_model.names import FIRST_ATTEMPT, base_file_name, log_file_name
 from hudi_model.reading import base_rows
-from hudi_model.records import Delete, Record, Schema
+from hudi_model.records import META_FIELDS, Delete, Record, Schema
 from hudi_model.slicing import group_of, path_of, pending_compactions
 from hudi_model.time import InstantTime
 from hudi_model.views import View
@@ -31,11 +31,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A data file, what the commit will say of it, and the kind of its marker."""
+    """A data file, what the commit will say of it, the kind of its marker, and the change feed's log beside it."""
 
     file: BaseFile | LogFile
     stat: WriteStat
     marker: str
+    feed: LogFile | None = None
 
 
 def stored_row(view: View, version: Version, partition: str, requested: InstantTime, number: int) -> Version:
@@ -70,22 +71,53 @@ def base_file(view: View, change: Change, schema: Schema, requested: InstantTime
 
     Clauses: OW-015, OW-017, TT-001.
     """
-    configuration, rule = view.configuration, merge_rule(view.configuration)
+    rule, where = merge_rule(view.configuration), change.group[1]
     stored = base_rows(change.found, schema) if change.found else ()
-    old = tuple(version_of_row(row, key_of(row, configuration, change.group[1]), rule) for row in stored)
+    old = tuple(version_of_row(row, key_of(row, view.configuration, where), rule) for row in stored)
     rows = (*stored, *(one.record for one in change.versions if one.record and not one.is_delete))
     if not change.appended:
         rows = merge_slice(rule, old, change.versions, view.readings)
     if not change.found and not rows:
         return None
-    name = base_file_name(change.group[1], FIRST_ATTEMPT, requested)
+    name = base_file_name(where, FIRST_ATTEMPT, requested)
     file = BaseFile(*change.group, FIRST_ATTEMPT, requested, "parquet", name, tuple(in_file(row, name) for row in rows))
-    kept, known = {id(row) for row in stored}, {one.key for one in old}
-    fresh = [key_of(row, configuration, name) for row in rows if id(row) not in kept]
-    updates = sum(key in known for key in fresh)
-    inserts, before = len(fresh) - updates, change.found.base_instant if change.found else "null"
-    counts = (len(rows), inserts, updates, len(stored) + inserts - len(rows))
-    return Staged(file, WriteStat(*change.group, path_of(file), before, *counts), "MERGE" if stored else "CREATE")
+    before, kept = {one.key: one.record for one in old}, {id(row) for row in stored}
+    after = [(key_of(row, view.configuration, where), row) for row in rows]
+    fresh = [CdcRecord("iu"[key in before], key, before.get(key), row) for key, row in after if id(row) not in kept]
+    gone = [CdcRecord("d", key, row) for key, row in before.items() if key not in dict(after)]
+    feed = change_log(view, change, (*fresh, *gone), requested)
+    inserts = sum(one.operation == "i" for one in fresh)
+    counts = (len(rows), inserts, len(fresh) - inserts, len(gone))
+    stat = WriteStat(*change.group, path_of(file), change.found.base_instant if change.found else "null", *counts)
+    stat = replace(stat, change_logs=(path_of(feed),) if feed else ())
+    return Staged(file, stat, "MERGE" if change.found else "CREATE", feed)
+
+
+def change_log(view: View, change: Change, made: Iterable[CdcRecord], requested: InstantTime) -> LogFile | None:
+    """The log of what a rewritten base file changed, with the images that the table wants; None where it wants none.
+
+    Clauses: CD-008, CD-010, CD-011.
+    """
+    properties = view.configuration.properties
+    if not change.found or not made or not is_true(properties, "hoodie.table.cdc.enabled"):
+        return None
+    mode = properties.get("hoodie.table.cdc.supplemental.logging.mode", "").upper() or "DATA_BEFORE_AFTER"
+    logged = tuple(
+        CdcRecord(
+            one.operation,
+            one.key,
+            own_columns(one.before) if mode != "OP_KEY_ONLY" else None,
+            own_columns(one.after) if mode == "DATA_BEFORE_AFTER" else None,
+        )
+        for one in made
+    )
+    name = log_file_name(change.group[1], requested, 1, FIRST_ATTEMPT, cdc=True)
+    return LogFile(*change.group, requested, 1, FIRST_ATTEMPT, True, name, (CdcBlock(requested, logged),))
+
+
+def own_columns(row: Record | None) -> Record | None:
+    """A row without the table's own columns."""
+    return row and Record({name: value for name, value in row.values.items() if name not in META_FIELDS})
 
 
 def log_file(view: View, change: Change, schema: Schema, requested: InstantTime) -> Staged | None:

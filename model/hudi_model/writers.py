@@ -138,14 +138,18 @@ def staged_file(view: View, write: Write, change: Change) -> Staged | None:
 
 
 def placing(table: Table, write: Write, staged: Staged) -> Effects:
-    """A file appears: first its marker, then the partition where it is new, then the file.
+    """A file appears: first its marker, then the partition where it is new, then the file; its change log likewise.
 
-    Clauses: MK-001, SL-002.
+    Clauses: MK-001, CD-010, SL-002.
     """
-    file = staged.file
-    marker = durable.PutMarker(Marker(write.requested, file.partition, file.name, staged.marker))
-    partition = () if file.partition in table.partitions else (durable.PutPartitionMetafile(file.partition),)
-    return marker, *partition, durable.PutBaseFile(file) if isinstance(file, BaseFile) else durable.PutLogFile(file)
+    effects: Effects = ()
+    for file, kind in ((staged.feed, "CREATE"), (staged.file, staged.marker)):
+        if file:
+            is_new = file.partition not in table.partitions
+            marker = durable.PutMarker(Marker(write.requested, file.partition, file.name, kind))
+            put = durable.PutBaseFile(file) if isinstance(file, BaseFile) else durable.PutLogFile(file)
+            effects += (marker, *([durable.PutPartitionMetafile(file.partition)] if is_new else []), put)
+    return effects
 
 
 def replaced(view: View, write: Write) -> frozenset[GroupId]:
