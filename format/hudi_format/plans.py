@@ -51,7 +51,7 @@ class PlanForm(Generic[Plan]):
         Raises:
             FormatError: TIMELINE_FILE_CORRUPT when the file is empty, no container, or holds another record.
 
-        Clauses: TL-014.
+        Clauses: TL-014, TL-033.
 
         """
         if not data:
