@@ -1,0 +1,224 @@
+"""What each kind of process does, step by step: lock, time, the effects of a writer or a service; or a read."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import dropwhile, takewhile
+from types import ModuleType
+from typing import TypeAlias
+
+from hudi_model.actions import Action, State, TimelineEntry
+from hudi_model.contents import CompactionOperation
+from hudi_model.effects import CommitMetadataTable, CreateInstant, Effect, Effects
+from hudi_model.reading import read_slice
+from hudi_model.readings import RELEASED
+from hudi_model.records import Record
+from hudi_model.rejection import Reason, Rejection
+from hudi_model.requests import Operation, Request, Write
+from hudi_model.schemas import table_schema
+from hudi_model.services import archival, cleaning, clustering, compaction, log_compaction, rollback
+from hudi_model.services.plans import operation_on, planned_slice
+from hudi_model.slicing import snapshot_slices
+from hudi_model.tables import Table, open_table
+from hudi_model.time import InstantTime, tick
+from hudi_model.timeline import completion, timeline_of
+from hudi_model.views import view_at
+from hudi_model.writers import abort, begin, commit, stage
+
+
+@dataclass(frozen=True, slots=True)
+class Unstored:
+    """An effect that storage does not see: of the lock, the clock, a reader; named as in specs/effects.toml."""
+
+    name: str
+    parameters: tuple[str, ...] = ()
+
+
+Act: TypeAlias = Effect | Unstored
+TAKE, RELEASE, GENERATE, READ = "take_lock", "release_lock", "generate_time", "read_slice"
+NEVER, LATER = InstantTime(""), tick(10**5)
+"""Before and after every time of a search; not so late that a beating heart would seem to stand still."""
+NO_REQUEST = Request(Operation.UPSERT)
+NO_WRITE = Write(NEVER, Action.COMMIT, None, NO_REQUEST)
+SERVICES: Mapping[str, tuple[ModuleType, Action]] = {
+    "compaction": (compaction, Action.COMPACTION),
+    "log_compaction": (log_compaction, Action.LOG_COMPACTION),
+    "clustering": (clustering, Action.CLUSTERING),
+    "cleaning": (cleaning, Action.CLEAN),
+    "rollback": (rollback, Action.ROLLBACK),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mind:
+    """What a process knows. It dies with all but what it was told: service, request, settings."""
+
+    service: str = ""
+    request: Request = NO_REQUEST
+    settings: Mapping[str, str] = field(default_factory=dict)
+    todo: tuple[Act, ...] = ()
+    turn: str = ""
+    """The program to go on with, where it is another."""
+    time: InstantTime = NEVER
+    instant: InstantTime = NEVER
+    """The requested time of what it works on."""
+    write: Write = NO_WRITE
+    seen: tuple[TimelineEntry, ...] = ()
+    slices: tuple[CompactionOperation, ...] = ()
+    rows: tuple[Record, ...] = ()
+    refused: Reason | None = None
+
+
+Step: TypeAlias = Callable[[Table, Mind], Mind | None]
+"""Reads the table and says what to do about it; None where there is nothing yet to do."""
+
+
+def program(name: str) -> tuple[Step, ...]:
+    """The steps of a program, by its name."""
+    programs: dict[str, Callable[[], tuple[Step, ...]]] = {
+        "writer": writer,
+        "refused": lambda: (release_lock, then_abort),
+        "abort": lambda: (abort_write,),
+        "service": lambda: (wake_up, take_lock, generate_time, plan, release_lock, *executor()),
+        "executor": executor,
+        "idle": lambda: (release_lock,),
+        "archiver": lambda: (take_lock, archive, release_lock),
+        "reader": lambda: (pick_snapshot,),
+    }
+    return programs[name]()
+
+
+def writer() -> tuple[Step, ...]:
+    """A write: begun and finished inside the lock, staged outside.
+
+    Clauses: OW-002, OW-003, OW-004.
+    """
+    begun = (take_lock, generate_time, begin_write, release_lock)
+    return (*begun, stage_write, take_lock, generate_time, commit_write, release_lock)
+
+
+def executor() -> tuple[Step, ...]:
+    """A plan carried out: files first, and inside the lock what makes them count."""
+    return (prepare, take_lock, generate_time, finish, release_lock)
+
+
+def take_lock(_: Table, mind: Mind) -> Mind:
+    """Wait for the lock."""
+    return replace(mind, todo=(Unstored(TAKE),))
+
+
+def release_lock(_: Table, mind: Mind) -> Mind:
+    """Let go of the lock."""
+    return replace(mind, todo=(Unstored(RELEASE),))
+
+
+def generate_time(_: Table, mind: Mind) -> Mind:
+    """Get a time."""
+    return replace(mind, todo=(Unstored(GENERATE),))
+
+
+def begin_write(table: Table, mind: Mind) -> Mind:
+    """Request a write at the time just generated."""
+    write, effects = begin(table, mind.request, mind.time)
+    return replace(mind, write=write, instant=write.requested, todo=effects)
+
+
+def stage_write(table: Table, mind: Mind) -> Mind:
+    """Make the files; a write that meets a plan it may not touch goes on to abort."""
+    try:
+        write, effects = stage(table, mind.write)
+    except Rejection as rejection:
+        return replace(mind, refused=rejection.reason, turn="abort")
+    return replace(mind, write=write, todo=effects)
+
+
+def commit_write(table: Table, mind: Mind) -> Mind:
+    """Check and complete; a write in conflict goes on to abort."""
+    try:
+        return replace(mind, todo=commit(table, mind.write, mind.time))
+    except Rejection as rejection:
+        return replace(mind, refused=rejection.reason, turn="refused")
+
+
+def then_abort(_: Table, mind: Mind) -> Mind:
+    """Go on to abort, outside the lock."""
+    return replace(mind, turn="abort")
+
+
+def abort_write(table: Table, mind: Mind) -> Mind:
+    """Remove what was staged."""
+    return replace(mind, todo=abort(table, mind.write))
+
+
+def wake_up(table: Table, mind: Mind) -> Mind | None:
+    """Take up a plan that waits, else make one if there is anything to plan."""
+    waiting = pending_plans(table, mind.service)
+    if waiting:
+        return replace(mind, instant=waiting[0], turn="executor")
+    return mind if SERVICES[mind.service][0].schedule(table, LATER, mind.settings) else None
+
+
+def pending_plans(table: Table, service: str) -> tuple[InstantTime, ...]:
+    """The actions of a service that wait to be carried out."""
+    kept = (one for one in timeline_of(table.timeline).instants if one.action is SERVICES[service][1])
+    return tuple(one.requested for one in kept if one.state is not State.COMPLETED)
+
+
+def plan(table: Table, mind: Mind) -> Mind:
+    """Request the service; where others did its work meanwhile, be done."""
+    effects = SERVICES[mind.service][0].schedule(table, mind.time, mind.settings)
+    return replace(mind, instant=mind.time, todo=effects, turn="" if effects else "idle")
+
+
+def prepare(table: Table, mind: Mind) -> Mind:
+    """The effects of a plan up to those that make it count, whose time is not known yet."""
+    effects = carried_out(table, mind, LATER)
+    return replace(mind, todo=tuple(takewhile(lambda one: not is_final(one), effects)))
+
+
+def finish(table: Table, mind: Mind) -> Mind:
+    """The effects that make a plan count, at the time just generated."""
+    effects = carried_out(table, mind, mind.time)
+    return replace(mind, todo=tuple(dropwhile(lambda one: not is_final(one), effects)))
+
+
+def carried_out(table: Table, mind: Mind, completed: InstantTime) -> Effects:
+    """What executing a plan does."""
+    effects: Effects = SERVICES[mind.service][0].execute(table, mind.instant, completed)
+    return effects
+
+
+def is_final(effect: Act) -> bool:
+    """Whether an effect makes an action count: from here on inside the lock."""
+    done = isinstance(effect, CreateInstant) and effect.entry.state is State.COMPLETED
+    return done or isinstance(effect, CommitMetadataTable)
+
+
+def archive(table: Table, mind: Mind) -> Mind:
+    """Move old actions to the history, inside the lock."""
+    return replace(mind, todo=archival.archive(table, mind.settings))
+
+
+def pick_snapshot(table: Table, mind: Mind) -> Mind:
+    """Fix the completed instants to read, and the files of their slices.
+
+    Clauses: RD-001, RD-004.
+    """
+    opened = open_table(table)
+    upto = max((completion(one) for one in opened.timeline.instants if one.state is State.COMPLETED), default=NEVER)
+    slices = tuple(map(operation_on, snapshot_slices(view_at(opened, None, RELEASED))))
+    reads = (Unstored(READ, (one.partition, one.file_id, one.base_instant)) for one in slices)
+    done = tuple(one for one in table.timeline if one.state is State.COMPLETED)
+    return replace(mind, seen=done, slices=slices, todo=(Unstored("pick_snapshot", (upto,)), *reads))
+
+
+def read_next_slice(table: Table, mind: Mind) -> Mind:
+    """The rows of the next slice, from its files as they are by now; a reader that misses one gives up.
+
+    Clauses: RD-002, RD-011, RD-018.
+    """
+    view = view_at(open_table(replace(table, timeline=mind.seen)), None, RELEASED)
+    try:
+        rows = read_slice(view, planned_slice(table, mind.slices[0]), table_schema(view))
+    except Rejection as rejection:
+        return replace(mind, refused=rejection.reason, todo=(), slices=())
+    return replace(mind, rows=(*mind.rows, *rows), slices=mind.slices[1:])

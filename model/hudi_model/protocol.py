@@ -1,0 +1,231 @@
+"""Processes over one shared table, each a step machine that has one durable effect at a time.
+
+A step reads what it needs and works out its effects; reading and the first effect after it are one move.
+Between any two effects other processes move, or the process dies. What is dead keeps what it made durable, forgets
+what it knew, and its lease on the lock ends.
+"""
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from hudi_model.actions import State
+from hudi_model.contents import ReplacePlan
+from hudi_model.effects import (
+    BeatHeart,
+    CommitMetadataTable,
+    CreateInstant,
+    DeleteDataFile,
+    DeleteMarkers,
+    PutBaseFile,
+    PutLogFile,
+    PutMarker,
+    PutPartitionMetafile,
+    apply,
+)
+from hudi_model.programs import GENERATE, RELEASE, Act, Mind, Unstored, program, read_next_slice
+from hudi_model.store import Kept, Store
+from hudi_model.tables import Table
+from hudi_model.time import InstantTime, tick
+from hudi_model.timeline import DATA_ACTIONS
+
+OWN = (BeatHeart, DeleteMarkers, PutBaseFile, PutMarker, PutPartitionMetafile)
+"""Effects on what no process looks at as long as the one that has them lives."""
+DEAD = InstantTime("19700101000000000")
+"""When a heart that stands still beat last: longer ago than any patience."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process: what it runs, how far it has come, what it knows."""
+
+    name: str
+    program: str
+    mind: Kept[Mind]
+    step: int = 0
+    is_alive: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all processes see: the table, who holds its lock, the last tick that was given out."""
+
+    table: Kept[Table]
+    holder: str | None = None
+    clock: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A state: what is shared, every process, how many have died."""
+
+    shared: Shared
+    processes: tuple[Process, ...]
+    crashes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A process has an effect, and those after it that nobody sees; then it dies where `dies`."""
+
+    process: Process
+    acts: tuple[Act, ...]
+    world: World
+    dies: bool = False
+
+
+Stand: TypeAlias = tuple[tuple[Act, ...], Process, Shared]
+"""What a process has done since it was its turn, and how it and the table stand then."""
+
+
+class Protocol:
+    """The moves of a world, each worked out once; `crashes` is how many processes may die."""
+
+    def __init__(self, store: Store, crashes: int = 0, *, whole: bool = False) -> None:
+        self._store, self._crashes, self._whole = store, crashes, whole
+        self._turns: dict[tuple[Process, Shared], tuple[Stand, ...]] = {}
+
+    def moves(self, world: World) -> tuple[Move, ...]:
+        """What may happen next: a turn of some process, or its death before or within its turn.
+
+        Acts that no other process can see or stop join the act before them: in whatever order they fall they lead to
+        the same states. Only where `whole` is each a turn of its own.
+        """
+        found = []
+        for place, process in enumerate(world.processes):
+            *dying, last = self._turn(process, world.shared)
+            if last[0]:
+                found.append(Move(process, last[0], placed(world, place, *last[1:])))
+            if world.crashes < self._crashes:
+                stands = (one for one in dying or (last,) if may_die(one[1]))
+                found += [Move(process, one[0], self._dead(world, place, one), dies=True) for one in stands]
+        return tuple(found)
+
+    def _turn(self, process: Process, shared: Shared) -> tuple[Stand, ...]:
+        """How a process stands before, within and after its turn; no more than before where it has none."""
+        key = process, shared
+        if key not in self._turns:
+            stands: list[Stand] = [((), process, shared)]
+            while (step := self._step(*stands[-1])) is not None:
+                stands.append(step)
+            self._turns[key] = tuple(stands)
+        return self._turns[key]
+
+    def _step(self, acts: tuple[Act, ...], process: Process, shared: Shared) -> Stand | None:
+        """One act more, if the process can have it and it still belongs to the turn."""
+        ready = make_ready(process, shared.table.value)
+        done = ready and perform_act(*ready, shared, self._store)
+        if not done or (acts and (self._whole or not is_unseen(done[0], process, shared))):
+            return None
+        return (*acts, done[0]), *done[1:]
+
+    def _dead(self, world: World, place: int, stand: Stand) -> World:
+        """The world in which a process has died where it stood."""
+        return crash(placed(world, place, *stand[1:]), place, self._store)
+
+
+def placed(world: World, place: int, process: Process, shared: Shared) -> World:
+    """The world in which one process and what is shared stand otherwise."""
+    return World(shared, (*world.processes[:place], process, *world.processes[place + 1 :]), world.crashes)
+
+
+def make_ready(process: Process, table: Table) -> tuple[Process, Mind] | None:
+    """A process that knows what to do next: it takes steps, reading only, until one has effects."""
+    name, step, mind = process.program, process.step, process.mind.value
+    while process.is_alive and not mind.todo:
+        steps = program(name)
+        found = steps[step](table, mind) if step < len(steps) else None
+        if found is None:
+            return None
+        name, step, mind = (found.turn, 0, replace(found, turn="")) if found.turn else (name, step + 1, found)
+    return (replace(process, program=name, step=step), mind) if process.is_alive else None
+
+
+def perform_act(process: Process, mind: Mind, shared: Shared, store: Store) -> tuple[Act, Process, Shared] | None:
+    """The next act done; None where it is to take a lock that another process holds.
+
+    Clauses: TM-003, TM-005, SA-001, SA-002.
+    """
+    act, mind = mind.todo[0], replace(mind, todo=mind.todo[1:])
+    match act:
+        case Unstored("take_lock"):
+            if not is_free(shared):
+                return None
+            shared = replace(shared, holder=process.name)
+        case Unstored("release_lock"):
+            shared = let_go(shared, process)
+        case Unstored("generate_time"):
+            shared = replace(shared, clock=shared.clock + 1)
+            mind = replace(mind, time=tick(shared.clock))
+        case Unstored("read_slice"):
+            mind = read_next_slice(shared.table.value, mind)
+        case Unstored():
+            pass
+        case _:
+            shared = replace(shared, table=store.keep(apply(shared.table.value, act)))
+    return act, replace(process, mind=store.keep(mind)), shared
+
+
+def is_free(shared: Shared) -> bool:
+    """Whether nobody holds the lock."""
+    return shared.holder is None
+
+
+def let_go(shared: Shared, process: Process) -> Shared:
+    """The lock is free, if this process held it."""
+    return replace(shared, holder=None) if shared.holder == process.name else shared
+
+
+def is_unseen(act: Act, process: Process, shared: Shared) -> bool:
+    """Whether no other process can see an act, undo it or keep it from happening, nor change what it came from.
+
+    Inside the lock these are times, the metadata table and the request of a write: what looks for them waits for the
+    lock. Outside they are a step's own markers, files and heartbeat after its first effect.
+    [New in v8] A log file is its writer's own; before, writers shared them.
+    """
+    locked = shared.holder == process.name
+    match act:
+        case Unstored(name):
+            return locked and name in (GENERATE, RELEASE)
+        case CreateInstant(entry):
+            is_write = entry.action in DATA_ACTIONS and entry.state is State.REQUESTED
+            return locked and is_write and not (isinstance(entry.content, ReplacePlan) and entry.content.groups)
+        case CommitMetadataTable():
+            return locked
+        case PutLogFile(file):
+            return file.instant == process.mind.value.instant
+        case DeleteDataFile():
+            return process.program == "abort"
+    return isinstance(act, OWN) and (locked or bool(process.mind.value.todo))
+
+
+def may_die(process: Process) -> bool:
+    """Whether the death of a process can matter: it has begun and is not done, and it has durable effects."""
+    begun = process.step > 0 or bool(process.mind.value.todo)
+    done = process.step == len(program(process.program)) and not process.mind.value.todo
+    return process.is_alive and begun and not done and process.program != "reader"
+
+
+def crash(world: World, place: int, store: Store) -> World:
+    """A process dies: its lock is free, its heart stands still; a service begins anew, a write does not."""
+    process, shared = world.processes[place], world.shared
+    told, table = process.mind.value, shared.table.value
+    beats = frozenset((one, DEAD if one == told.instant else beat) for one, beat in table.heartbeats)
+    shared = replace(let_go(shared, process), table=store.keep(replace(table, heartbeats=beats)))
+    mind = store.keep(Mind(told.service, told.request, told.settings))
+    again = replace(process, program="service" if told.service else process.program, mind=mind, step=0)
+    after = replace(again, is_alive=bool(told.service))
+    return replace(placed(world, place, after, shared), crashes=world.crashes + 1)
+
+
+def project(world: World) -> tuple[object, ...]:
+    """A state in plain texts and numbers, times by their order of generation: what a state of another tool compares to.
+
+    The clock, who holds the lock, what is on the timeline, what files there are, where each process stands.
+    """
+    table = world.shared.table.value
+    timeline = sorted((one.requested, one.action.value, one.state.name, one.completed or "") for one in table.timeline)
+    files = sorted((one.partition, one.name) for many in (table.base_files, table.log_files) for one in many)
+    processes = tuple(
+        (one.name, one.program, one.step, len(one.mind.value.todo), one.is_alive) for one in world.processes
+    )
+    return world.shared.clock, world.shared.holder or "", tuple(timeline), tuple(files), processes
