@@ -1,0 +1,155 @@
+import datetime as dt
+from pathlib import Path
+
+import pytest
+from hudi_conformance.bridge.loading import load
+from hudi_model.configuration import configure
+from hudi_model.locks import Lease, acquire, acquire_groups, refuse_lost
+from hudi_model.partitions import partition_path, record_key
+from hudi_model.queries import list_file_slices, read_snapshot
+from hudi_model.records import Record
+from hudi_model.rejection import Reason, Rejection, Unsupported
+from hudi_model.tagging import bucket_of
+from hudi_model.time import tick
+from test_model_writers import BUCKETS, after, new, row, upsert
+
+GOLDEN = Path(__file__).parents[2] / "golden_tables"
+
+
+def test_buckets_are_those_of_released_writers() -> None:
+    """Every row of a table that Apache Hudi bucketed lies in the file group that its key's hash names."""
+    table = load(GOLDEN / "v9" / "apache_mor_log_only" / "table")
+    groups = {(one["partition"], one["file_id"][:8]) for one in list_file_slices(table)}
+    buckets = {prefix for _, prefix in groups}
+    found = read_snapshot(table, meta_columns=True).rows
+    assert found
+    for one in found:
+        name = str(one["_hoodie_file_name"]).removeprefix(".")
+        assert name[:8] == f"{bucket_of([str(one['_hoodie_record_key'])], 2):08d}"
+    assert buckets == {"00000000", "00000001"}
+
+
+@pytest.mark.parametrize(
+    ("values", "hashed"),
+    [(["a"], 31 + 97), ([""], 31), (["a", "b"], (31 + 97) * 31 + 98), (["€"], 31 + 0x20AC)],
+)
+def test_the_hash_of_a_list(values: list[str], hashed: int) -> None:
+    """As Java's: 31 times what was, plus the next, over UTF-16 units."""
+    assert bucket_of(values, 2**31) == hashed
+
+
+def test_a_hash_below_zero_has_its_sign_cut_off() -> None:
+    """The sign bit is cut, not negated: both would be a bucket, only one the released one."""
+    signed = 31 + sum(
+        ord(one) * 31 ** (len("polygenelubricants") - 1 - place) for place, one in enumerate("polygenelubricants")
+    )
+    assert (signed & 0xFFFFFFFF) >> 31
+    assert bucket_of(["polygenelubricants"], 1000) == (signed & 0x7FFFFFFF) % 1000
+
+
+def test_bucket_groups() -> None:
+    """File ids begin with the bucket; merge-on-read tables log new keys; later writes find the group again."""
+    keys = ["a", "b", "c:d", "e,f"]
+    table = after(new(), upsert(*map(row, keys), **BUCKETS), upsert(*(row(key, 2) for key in keys), **BUCKETS))
+    assert table.base_files == ()
+    prefixes = {log.file_id[:8] for log in table.log_files}
+    assert prefixes == {f"{bucket_of([key], 4):08d}" for key in keys}
+    assert len({log.file_id for log in table.log_files}) == len(prefixes)
+    assert {one["ts"] for one in read_snapshot(table).rows} == {2}
+
+
+def test_bucket_fields_of_composite_keys() -> None:
+    """The hash fields' parts of the key are hashed, not the whole key."""
+    table = new(hoodie_table_recordkey_fields="id,note")
+    settings = {**BUCKETS, "hoodie.bucket.index.hash.field": "id"}
+    table = after(table, upsert(row("k", note="x"), row("k", note="y"), **settings))
+    assert {log.file_id[:8] for log in table.log_files} == {f"{bucket_of(['k'], 4):08d}"}
+
+
+def test_an_unknown_index_is_refused() -> None:
+    """Else every key would be new."""
+    with pytest.raises(Rejection) as found:
+        after(new(), upsert(row("a"), **{"hoodie.index.type": "GUESS"}))
+    assert found.value.reason is Reason.CONFIG_INVALID
+
+
+def path(values: dict[str, object], fields: str = "p", **more: str) -> str:
+    properties = {
+        "hoodie.table.name": "t",
+        "hoodie.table.type": "COPY_ON_WRITE",
+        "hoodie.table.version": "9",
+        "hoodie.table.partition.fields": fields,
+        **{name.replace("__", "."): text for name, text in more.items()},
+    }
+    return partition_path(Record(values), configure(properties))  # type: ignore[arg-type]
+
+
+HIVE = "hoodie__datasource__write__hive_style_partitioning"
+ENCODED = "hoodie__datasource__write__partitionpath__urlencode"
+
+
+@pytest.mark.parametrize("value", [None, ""])
+def test_a_partition_without_value_has_a_name(value: str | None) -> None:
+    """A folder cannot be named by nothing."""
+    assert path({"p": value}) == "__HIVE_DEFAULT_PARTITION__"
+    assert path({"p": value}, **{HIVE: "true"}) == "p=__HIVE_DEFAULT_PARTITION__"
+
+
+def test_partition_paths() -> None:
+    """Folders in the order of the fields; slashes in values make more of them, unless they are encoded."""
+    day = dt.date(2024, 2, 28)
+    assert path({}, "") == ""
+    assert path({"p": day, "q": 7}, "p,q") == "2024-02-28/7"
+    assert path({"p": day, "q": 7}, "p,q", **{HIVE: "true"}) == "p=2024-02-28/q=7"
+    assert path({"p": "a/b"}) == "a/b"
+    assert path({"p": "a/b=c %é+\x01"}, **{ENCODED: "true"}) == "a%2Fb%3Dc %25é+%01"
+
+
+TIMES = {
+    "hoodie__table__keygenerator__type": "TIMESTAMP",
+    "hoodie__keygen__timebased__timestamp__type": "EPOCHMILLISECONDS",
+    "hoodie__keygen__timebased__output__dateformat": "yyyy/MM/dd",
+}
+
+
+def test_partition_paths_by_timestamp() -> None:
+    """Epochs and dates become the output's format, whole, also in hive style; what is not built says so."""
+    assert path({"p": 1_709_078_400_000}, **TIMES) == "2024/02/28"
+    assert path({"p": 1_709_078_400_000}, **TIMES, **{HIVE: "true"}) == "p=2024/02/28"
+    assert path({"p": None}, **TIMES) == "1970/01/01"
+    text = {**TIMES, "hoodie__keygen__timebased__timestamp__type": "DATE_STRING"}
+    text["hoodie__keygen__timebased__input__dateformat"] = "dd.MM.yyyy"
+    assert path({"p": "28.02.2024"}, **text) == "2024/02/28"
+    custom = {**TIMES, "hoodie__table__keygenerator__type": "CUSTOM"}
+    assert path({"p": 1_709_078_400_000, "q": "x"}, "q:SIMPLE,p:TIMESTAMP", **custom) == "x/2024/02/28"
+    with pytest.raises(Unsupported):
+        path({"p": 0}, **TIMES, hoodie__keygen__timebased__timezone="Asia/Tokyo")
+
+
+def test_a_complex_generator_names_its_only_field() -> None:
+    """As 1.1 writes it; a table of a simple generator has the bare value."""
+    complex_table, simple_table = new(hoodie_table_keygenerator_type="COMPLEX"), new()
+    keys = [record_key(row("a"), configure(one.properties)) for one in (complex_table, simple_table)]  # type: ignore[arg-type]
+    assert keys == ["id:a", "a"]
+
+
+def test_file_group_locks_are_all_or_none() -> None:
+    """A writer that got half of its locks would keep others from the rest."""
+    one, two = ("p", "1"), ("p", "2")
+    held = acquire_groups({}, [one], "first", tick(1), tick(9))
+    with pytest.raises(Rejection) as found:
+        acquire_groups(held, [two, one], "second", tick(2), tick(9))
+    assert found.value.reason is Reason.LOCK_UNAVAILABLE
+    assert held == {one: Lease("first", tick(9))}
+    assert acquire_groups(held, [two, one], "second", tick(10), tick(19)) == dict.fromkeys(
+        (one, two), Lease("second", tick(19))
+    )
+
+
+def test_a_lease_that_ended_is_lost() -> None:
+    """Who went on with it would complete beside the next holder."""
+    lease = acquire(None, "first", tick(1), tick(5))
+    refuse_lost(lease, "first", tick(5))
+    with pytest.raises(Rejection) as found:
+        refuse_lost(acquire(lease, "second", tick(6), tick(9)), "first", tick(6))
+    assert found.value.reason is Reason.LOCK_LOST
