@@ -69,17 +69,22 @@ def refuse_missing(view: View, slices: tuple[FileSlice, ...]) -> None:
 def refuse_missing_logs(view: View, slices: tuple[FileSlice, ...]) -> None:
     """Nothing, unless a slice to be read lacks a log file that a visible commit names.
 
-    Raises: LOG_FILE_MISSING; TIMELINE_FILE_CORRUPT, PATH_ESCAPES_TABLE.
+    Raises: LOG_FILE_MISSING; RANGE_NOT_RETAINED where a clean deleted what an older time needs;
+    TIMELINE_FILE_CORRUPT, PATH_ESCAPES_TABLE.
 
-    Clauses: RD-018.
+    Clauses: RD-014, RD-018.
     """
     replaced = replaced_groups(view)
-    read_from = {(one.partition, one.file_id): one.base_instant for one in slices}
-    known = {path_of(log) for log in view.table.state.log_files} | removed_files(view.table.timeline)
+    read_from = {(one.partition, one.file_id): one.base_instant for one in slices if one.base_file}
+    present = {path_of(log) for log in view.table.state.log_files}
     for (group, path), time in named_logs(view).items():
-        belongs_to_slice = time >= read_from.get(group, "")
-        if belongs_to_slice and path not in known and group not in replaced:
+        if group in replaced or path in present or time < read_from.get(group, ""):
+            continue
+        if path not in removed_files(view.table.timeline):
             raise Rejection(Reason.LOG_FILE_MISSING, "RD-018", path, "the timeline names it, storage lacks it")
+        if view.read_time is not None:
+            detail = f"as of {view.read_time}: a clean deleted the log file"
+            raise Rejection(Reason.RANGE_NOT_RETAINED, "RD-014", path, detail)
 
 
 def named_logs(view: View) -> dict[tuple[GroupId, str], InstantTime]:

@@ -102,6 +102,7 @@ def property_check(function: Callable[..., None]) -> Check:
         phases=(Phase.explicit, Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
         print_blob=False,
+        report_multiple_bugs=False,
     )
     checked: Check = tuned(function)
     return checked
