@@ -9,6 +9,8 @@ from hudi_model.records import Damaged
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.time import InstantTime
 
+VERSION_FILE = "_version_"
+
 
 @dataclass(frozen=True, slots=True)
 class ArchivedInstant:
@@ -69,6 +71,9 @@ def current_manifest(history: History) -> Manifest:
 
     Clauses: HS-002, HS-003, HS-004.
     """
+    for damage in history.unreadable:
+        if damage.where.endswith(VERSION_FILE):
+            raise Rejection(damage.reason, damage.clause, damage.where, damage.detail)
     known = {0: Manifest(0, ())} | {one.version: one for one in history.manifests}
     version = max(known) if history.current is None else history.current
     if version not in known:

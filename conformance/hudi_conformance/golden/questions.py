@@ -94,6 +94,10 @@ class Asking:
         """Ask for the timeline."""
         self.ask("list_timeline", name, then, clauses, kills)
 
+    def whole_timeline(self, name: str, then: str, clauses: str, kills: str) -> None:
+        """Ask for the timeline, archived actions too."""
+        self.ask("list_timeline", name, then, clauses, kills, include_history=True)
+
     def info(self, name: str, then: str, clauses: str, kills: str) -> None:
         """Ask what the table says of itself."""
         self.ask("table_info", name, then, clauses, kills)

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from hudi_model.contents import CleanPlan, ReplacePlan, RollbackPlan, SavepointMetadata
+from hudi_model.effects import perform
 from hudi_model.files import BaseFile, Block, DataBlock, LogFile, RollbackBlock
 from hudi_model.queries import read_snapshot
 from hudi_model.readings import Readings
 from hudi_model.records import META_FIELDS, Record, Records
+from hudi_model.services.archival import archive
 from hudi_model.time import InstantTime
 from hudi_model.timeline import (
     Action,
@@ -126,6 +128,16 @@ class Services(Operations):
         self.forget(target)
         self.begin(Action.ROLLBACK, at, RollbackPlan(target, self.data_action, frozenset(gone)))
         self.complete(Action.ROLLBACK, at, RollbackMetadata((target,), frozenset(gone)))
+
+    def archive(self, keep: int, batch: int = 10) -> None:
+        """An archival that leaves `keep` writes on the timeline; full levels of `batch` files are merged."""
+        limits = {"hoodie.keep.min.commits": keep, "hoodie.keep.max.commits": keep}
+        named = {
+            **{name: str(value) for name, value in limits.items()},
+            "hoodie.timeline.compaction.batch.size": str(batch),
+        }
+        after = perform(self.state(), archive(self.state(), named))
+        self.timeline, self.history = list(after.timeline), after.history
 
     def log_compact(self, at: InstantTime, group: Group, sources: Sequence[InstantTime]) -> None:
         """A log compaction of one group: its block names the instants, newest first, whose blocks it merges."""

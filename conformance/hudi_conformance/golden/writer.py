@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hudi_model.files import BaseFile, Block, DataBlock, DeleteBlock, LogFile
+from hudi_model.history import History
 from hudi_model.records import Delete, Ordering, Record, Schema
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
@@ -40,6 +41,7 @@ class TableWriter:
     timeline: list[TimelineEntry] = field(default_factory=list)
     base_files: list[BaseFile] = field(default_factory=list)
     log_files: list[LogFile] = field(default_factory=list)
+    history: History = field(default_factory=History)
     properties: dict[str, str] = field(init=False)
     schema: Schema = field(init=False)
     # Per group: the instant that logs of a version 6 slice are named after.
@@ -58,7 +60,8 @@ class TableWriter:
 
     def state(self) -> Table:
         """The table as a value."""
-        return Table(self.properties, None, tuple(self.timeline), tuple(self.base_files), tuple(self.log_files))
+        files = tuple(self.base_files), tuple(self.log_files)
+        return Table(self.properties, None, tuple(self.timeline), *files, history=self.history)
 
     # Files
 

@@ -1,0 +1,89 @@
+"""Tables whose old actions have moved to the timeline's history, sound and damaged."""
+
+from hudi_format.history import HistoryRow, write_history_file
+
+from hudi_conformance.golden import harm
+from hudi_conformance.golden.layout import merge_on_read
+from hudi_conformance.golden.questions import GoldenTable, golden
+from hudi_conformance.golden.rides import fleet, rides, second
+
+_HISTORY = ".hoodie/timeline/history"
+_FEATURES = ("history",)
+_MANIFEST = b'{\n  "files" : [ ]\n}'
+
+
+def _archived(table: GoldenTable, batch: int) -> None:
+    table.insert(second(1), fleet(10))
+    for number in range(2, 8):
+        table.upsert(second(number), rides(10 + number, (f"r0{number % 4 + 1}", "r11")))
+        table.archive(2, batch)
+
+
+def _asked(table: GoldenTable, clauses: str, kills: str) -> None:
+    table.snapshot(
+        "snapshot", "what was archived counts as committed", "TL-018 RD-002", "before-first-active-uncommitted"
+    )
+    table.instants("timeline", "only what is active is listed", "HS-008 TL-004", "lowest-state-rules")
+    table.whole_timeline("whole-timeline", "each action is listed once, archived ones too", clauses, kills)
+
+
+@golden("v9/mor_archived", "A history of several levels", merge_on_read(9), _FEATURES)
+def archived_9(table: GoldenTable) -> None:
+    """Seven writes, an archival after each, two files a level before they are merged.
+
+    A temporary manifest was left, and a file that no manifest names: of a write that has been restored away since.
+    """
+    _archived(table, 2)
+    undone = write_history_file([HistoryRow(second(0.5), second(0.7), "commit")])
+    table.damage(harm.write(f"{_HISTORY}/manifest_99.3f5a", _MANIFEST))
+    table.damage(harm.write(f"{_HISTORY}/{second(0.5)}_{second(0.5)}_0.parquet", undone))
+    _asked(table, "HS-008 HS-001 HS-009 TL-030 TL-031", "history-not-listed any-file-of-the-folder-counts")
+
+
+@golden("v8/mor_archived", "A history of one level", merge_on_read(8), _FEATURES)
+def archived_8(table: GoldenTable) -> None:
+    """Seven writes to logs, an archival after each."""
+    _archived(table, 10)
+    _asked(table, "HS-008 HS-001 HS-007 TL-030 TL-031", "history-not-listed history-forgets-completion-on-reading")
+
+
+@golden("v6/mor_archived", "An archived log", merge_on_read(6), _FEATURES)
+def archived_6(table: GoldenTable) -> None:
+    """Seven writes, an archival after each."""
+    _archived(table, 10)
+    _asked(table, "HS-008 HS-010 TL-032", "history-not-listed")
+
+
+@golden("v9/mor_without_version_file", "The version file was being replaced", merge_on_read(9), _FEATURES)
+def without_version(table: GoldenTable) -> None:
+    """A history whose version file is gone: writers delete it before they write it anew."""
+    _archived(table, 10)
+    table.damage(harm.remove(f"{_HISTORY}/_version_"))
+    table.whole_timeline("whole-timeline", "the newest manifest stands in", "HS-003 HS-008", "history-not-listed")
+
+
+@golden("v9/bad_history_file_missing", "A file of the history is gone", merge_on_read(9), _FEATURES)
+def history_file_missing(table: GoldenTable) -> None:
+    """The manifest names a file that storage lacks."""
+    _archived(table, 10)
+    table.damage(harm.remove(f"{_HISTORY}/{second(1)}_*.parquet"))
+    table.whole_timeline("whole-timeline", "it is refused", "HS-004", "missing-history-files-passed-over")
+    table.snapshot("snapshot", "a snapshot needs no history", "TL-018 RD-002", "before-first-active-uncommitted")
+
+
+@golden("v9/bad_history_version", "The version file holds no number", merge_on_read(9), _FEATURES)
+def history_version(table: GoldenTable) -> None:
+    """The version file was overwritten by a careless hand."""
+    _archived(table, 10)
+    table.damage(harm.write(f"{_HISTORY}/_version_", b"latest"))
+    table.whole_timeline(
+        "whole-timeline", "it is refused, not guessed", "TL-031 HS-003", "newest-manifest-whatever-the-version"
+    )
+
+
+@golden("v9/bad_history_manifest", "The current manifest does not parse", merge_on_read(9), _FEATURES)
+def history_manifest(table: GoldenTable) -> None:
+    """The current manifest was cut off in the middle."""
+    _archived(table, 10)
+    table.damage(harm.tear(f"{_HISTORY}/manifest_5", 20))
+    table.whole_timeline("whole-timeline", "it is refused", "TL-031 HS-004", "newest-manifest-whatever-the-version")

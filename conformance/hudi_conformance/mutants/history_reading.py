@@ -1,0 +1,30 @@
+"""Rules of reading the history, broken."""
+
+from dataclasses import replace
+
+from hudi_model.history import History, Manifest
+
+from hudi_conformance.mutants.registry import Function, mutant
+
+
+@mutant(
+    "newest-manifest-whatever-the-version",
+    "HS-003 HS-004",
+    "The newest manifest that parses is read, whatever the version file says.",
+    "history.current_manifest",
+)
+def _newest_manifest(_: Function) -> Function:
+    def newest(history: History) -> Manifest:
+        return max(history.manifests, key=lambda one: one.version, default=Manifest(0, ()))
+
+    return newest
+
+
+@mutant(
+    "history-forgets-completion-on-reading",
+    "HS-007",
+    "Archived actions have no completion time.",
+    "history.with_history",
+)
+def _without_completion(original: Function) -> Function:
+    return lambda active, history: original(active, [replace(one, completed=None) for one in history])
