@@ -33,7 +33,7 @@ def refuse_conflicts(table: Table, write: Write) -> None:
         return
     for other in concurrent_set(timeline, write):
         shared = sorted(units(write, groups_of(write.metadata)) & units(write, touched_groups(timeline, other)))
-        if shared and not is_harmless(write, other):
+        if shared:
             clause = "OW-005" if other.state is State.COMPLETED else "OW-006"
             raise conflict(clause, write, f"{other.requested}.{other.action} touches {shared} too")
     refuse_common_keys(table, write)
@@ -47,20 +47,22 @@ def conflict(clause: str, write: Write, detail: str) -> Rejection:
 def concurrent_set(timeline: Timeline, write: Write) -> tuple[Instant, ...]:
     """The data actions that completed since the write began, and the plans made since that wait.
 
+    A compaction planned before the write began changes nothing for it.
+
     Clauses: OW-004, OW-006.
     """
-    done = [one for one in completed_data(timeline) if one.requested not in write.seen]
+    done = [one for one in completed_data(timeline) if one.requested not in write.seen and follows(one, write)]
     later = (one for one in timeline.instants if one.requested > write.requested and one.action in PLANNED)
     return *done, *(one for one in later if one.state is not State.COMPLETED)
 
 
-def is_harmless(write: Write, other: Instant) -> bool:
-    """Whether a concurrent action changes nothing for the write: a compaction planned before the write began.
+def follows(other: Instant, write: Write) -> bool:
+    """Whether an action is no compaction, or one that was planned after the write began.
 
     Clauses: OW-006.
     """
     is_compaction = isinstance(other.content, CommitMetadata) and other.content.operation == "COMPACT"
-    return is_compaction and other.requested < write.requested
+    return not is_compaction or other.requested > write.requested
 
 
 def touched_groups(timeline: Timeline, instant: Instant) -> frozenset[GroupId]:
@@ -68,10 +70,9 @@ def touched_groups(timeline: Timeline, instant: Instant) -> frozenset[GroupId]:
 
     Clauses: OW-005, OW-006.
     """
-    if instant.state is State.COMPLETED:
-        return groups_of(instant.content)
     entries = (one for one in timeline.entries if one.requested == instant.requested)
-    return frozenset(group for one in entries for group in groups_of(one.content))
+    contents = [instant.content] if instant.state is State.COMPLETED else [one.content for one in entries]
+    return frozenset(group for content in contents for group in groups_of(content))
 
 
 def groups_of(content: object) -> frozenset[GroupId]:

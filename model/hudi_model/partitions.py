@@ -58,16 +58,8 @@ def folder(value: Value, name: str, kind: str, configuration: Configuration) -> 
     text = date_text(value, configuration) if kind.upper() == "TIMESTAMP" else "" if value is None else key_text(value)
     text = text or DEFAULT_PARTITION
     if is_true(properties, "hoodie.datasource.write.partitionpath.urlencode"):
-        text = escape(text)
+        text = "".join(f"%{ord(one):02X}" if one in SPECIAL else one for one in text)
     return f"{name}={text}" if is_true(properties, "hoodie.datasource.write.hive_style_partitioning") else text
-
-
-def escape(text: str) -> str:
-    """A folder's name with what is special in paths as `%` and two digits; blanks and other scripts are kept.
-
-    Clauses: DM-032.
-    """
-    return "".join(f"%{ord(one):02X}" if one in SPECIAL else one for one in text)
 
 
 def date_text(value: Value, configuration: Configuration) -> str:

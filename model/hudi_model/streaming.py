@@ -9,25 +9,12 @@ from hudi_model.tagging import NON_BLOCKING, index_kind
 MODES = ("SINGLE_WRITER", "OPTIMISTIC_CONCURRENCY_CONTROL", NON_BLOCKING)
 
 
-def mode_of(request: Request) -> str:
-    """How a writer shares the table with others.
-
-    Raises: CONFIG_INVALID.
-
-    Clauses: OW-026, SW-001.
-    """
-    mode = setting(request.settings, "hoodie.write.concurrency.mode").upper()
-    if mode not in MODES:
-        raise Rejection(Reason.CONFIG_INVALID, "OW-026", "hoodie.write.concurrency.mode", f"{mode!r} is no mode")
-    return mode
-
-
 def checks_conflicts(request: Request) -> bool:
     """Whether a write compares itself with those beside it: not where it is alone, nor where it only logs.
 
     Clauses: OW-026, SW-003, SW-004, SW-005.
     """
-    mode = mode_of(request)
+    mode = setting(request.settings, "hoodie.write.concurrency.mode").upper()
     logs_only = mode == NON_BLOCKING and request.operation not in (Operation.BULK_INSERT, Operation.DELETE_PARTITION)
     return mode != "SINGLE_WRITER" and not logs_only
 
@@ -39,11 +26,16 @@ def refuse_mode(configuration: Configuration, request: Request) -> None:
 
     Clauses: OW-025, OW-026, SW-001, SW-004.
     """
+    mode = setting(request.settings, "hoodie.write.concurrency.mode").upper()
     kind, operation, rules = index_kind(request.settings), request.operation, configuration.rules
     overwrites = operation in REPLACES - {Operation.DELETE_PARTITION}
     deterministic = configuration.merge_on_read and kind == "BUCKET" and not rules.logs_name_their_slice
-    if mode_of(request) == NON_BLOCKING and (overwrites or not deterministic):
-        detail = "non-blocking writers log to bucketed merge-on-read tables from version 8 on and overwrite nothing"
-        raise Rejection(Reason.CONFIG_INVALID, "SW-001", "hoodie.write.concurrency.mode", detail)
-    if operation is Operation.PARTIAL_UPDATE and rules.logs_name_their_slice:
-        raise Rejection(Reason.CONFIG_INVALID, "OW-025", operation, "the table does not take partial updates")
+    detail = "non-blocking writers log to bucketed merge-on-read tables from version 8 on and overwrite nothing"
+    faults = {
+        ("OW-026", f"{mode!r} is no mode"): mode not in MODES,
+        ("SW-001", detail): mode == NON_BLOCKING and (overwrites or not deterministic),
+        ("OW-025", "partial updates need version 8"): operation is Operation.PARTIAL_UPDATE and rules.version < 8,
+    }
+    for (clause, text), is_wrong in faults.items():
+        if is_wrong:
+            raise Rejection(Reason.CONFIG_INVALID, clause, "hoodie.write.concurrency.mode", text)

@@ -90,9 +90,7 @@ def stage(table: Table, write: Write) -> tuple[Write, Effects]:
     Clauses: OW-001, OW-003, MK-001, SL-002.
     """
     view = view_of(table, write)
-    schema = write.request.schema or table_schema(view)
-    made = (staged_file(view, write, change) for change in changes(view, write))
-    staged = [one for one in made if one]
+    staged, schema = staged_files(view, write), write.request.schema or table_schema(view)
     stats, gone = tuple(one.stat for one in staged), replaced(view, write)
     metadata = CommitMetadata(write.request.operation.name, False, stats, gone, schema, {})
     ready = replace(write, metadata=metadata)
@@ -112,29 +110,27 @@ def view_of(table: Table, write: Write) -> View:
     return View(opened, Timeline(collapse(known), known, opened.timeline.start), None, None, RELEASED)
 
 
-def changes(view: View, write: Write) -> tuple[Change, ...]:
-    """What each file group gets.
+def staged_files(view: View, write: Write) -> tuple[Staged, ...]:
+    """What each file group gets: a log where the group is there or logs are indexed, else a base file.
 
-    Clauses: OW-003, OW-015, OW-025.
+    Clauses: OW-003, OW-015, OW-016, OW-025, TT-001, TT-002.
     """
     groups, operation = dict[GroupId, list[Version]](), write.request.operation
     for number, (group, version) in enumerate(tagged(view, write)):
         row = stored_row(view, version, group[0], write.requested, number)
         groups.setdefault(group, []).append(row)
-    found = {(one.partition, one.file_id): one for one in snapshot_slices(view)}
-    partial = operation is Operation.PARTIAL_UPDATE
-    return tuple(Change(one, found.get(one), tuple(groups[one]), operation in ADDS, partial) for one in groups)
-
-
-def staged_file(view: View, write: Write, change: Change) -> Staged | None:
-    """The file that a change becomes: a log where the group is there or logs are indexed, else a base file.
-
-    Clauses: OW-015, OW-016, TT-001, TT-002.
-    """
-    schema = write.request.schema or table_schema(view)
-    in_bucket = index_kind(write.request.settings) == "BUCKET" and write.request.operation not in REPLACES
-    is_logged = view.configuration.merge_on_read and (change.found or in_bucket)
-    return (log_file if is_logged else base_file)(view, change, schema, write.requested)
+    schema, found = (
+        write.request.schema or table_schema(view),
+        {(one.partition, one.file_id): one for one in snapshot_slices(view)},
+    )
+    in_bucket = index_kind(write.request.settings) == "BUCKET" and operation not in REPLACES
+    staged = []
+    for group, versions in groups.items():
+        partial = operation is Operation.PARTIAL_UPDATE
+        change = Change(group, found.get(group), tuple(versions), operation in ADDS, partial)
+        is_logged = view.configuration.merge_on_read and (change.found or in_bucket)
+        staged.append((log_file if is_logged else base_file)(view, change, schema, write.requested))
+    return tuple(one for one in staged if one)
 
 
 def placing(table: Table, write: Write, staged: Staged) -> Effects:

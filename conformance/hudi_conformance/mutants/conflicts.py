@@ -1,15 +1,13 @@
 """Rules of writers beside each other, broken."""
 
 from hudi_model.actions import Instant
-from hudi_model.conflicts import PLANNED
-from hudi_model.contents import CommitMetadata
 from hudi_model.files import LogFile
 from hudi_model.locks import Lease
 from hudi_model.rejection import Rejection
 from hudi_model.requests import Write
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime, at_or_before
-from hudi_model.timeline import Timeline, completed_data
+from hudi_model.timeline import Timeline, commit_metadata, completed_data
 from hudi_model.views import View
 
 from hudi_conformance.mutants.registry import Function, mutant
@@ -33,13 +31,18 @@ def _concurrent_set_by_begin_time(_: Function) -> Function:
     return begun_after
 
 
-@mutant("plans-never-conflict", "OW-006", "Compactions planned meanwhile are in nobody's way.", "conflicts.is_harmless")
+@mutant("plans-never-conflict", "OW-006", "Plans are in nobody's way.", "conflicts.concurrent_set")
 def _plans_never_conflict(_: Function) -> Function:
-    def harmless(_write: Write, other: Instant) -> bool:
-        compacted = isinstance(other.content, CommitMetadata) and other.content.operation == "COMPACT"
-        return other.action in PLANNED or compacted
+    def writes_only(timeline: Timeline, write: Write) -> tuple[Instant, ...]:
+        done = (one for one in completed_data(timeline) if one.requested not in write.seen)
+        return tuple(one for one in done if commit_metadata(one).operation != "COMPACT")
 
-    return harmless
+    return writes_only
+
+
+@mutant("every-plan-conflicts", "OW-006", "A compaction planned before the write is in its way.", "conflicts.follows")
+def _every_plan_conflicts(_: Function) -> Function:
+    return lambda _other, _write: True
 
 
 @mutant("key-check-not-made", "OW-007", "The key check compares nothing.", "conflicts.refuse_common_keys")
