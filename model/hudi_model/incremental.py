@@ -1,13 +1,15 @@
 """Incremental queries: the merged rows that writes of a range of time brought."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from hudi_model.blocks import blocks_of
 from hudi_model.configuration import is_true
-from hudi_model.files import FileSlice
+from hudi_model.files import DataBlock, DeleteBlock, FileSlice
 from hudi_model.history import history_instants
 from hudi_model.queries import Answer, Selection, answer, sound_snapshot
 from hudi_model.readings import RELEASED, Reading, Readings
-from hudi_model.records import Record
+from hudi_model.records import Value
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import inner_path
 from hudi_model.slicing import path_of, snapshot_slices
@@ -42,11 +44,12 @@ def read_incremental(
     times = {one.requested: one.completed or one.requested for one in archived}
     times |= {one.requested: completion(one) for one in opened.timeline.instants}
 
-    def counts(row: Record) -> bool:
-        named = InstantTime(str(row.values.get("_hoodie_commit_time")))
+    def counts(instant: Value) -> bool:
+        named = InstantTime(str(instant))
         return is_within_range(asked, times.get(named, named))
 
-    return answer(view, slices_of_range(view, asked), replace(selection or Selection(), counts=counts))
+    chosen = replace(selection or Selection(), counts=lambda row: counts(row.values.get("_hoodie_commit_time")))
+    return answer(view, slices_of_range(view, asked, counts), chosen)
 
 
 def open_range(table: Table, begin: str, end: str | None) -> tuple[OpenTable, TimeRange]:
@@ -87,8 +90,8 @@ def writes_within(view: View, asked: TimeRange) -> tuple[Instant, ...]:
     return tuple(one for one in completed_data(view.timeline) if is_within_range(asked, completion(one)))
 
 
-def slices_of_range(view: View, asked: TimeRange) -> tuple[FileSlice, ...]:
-    """The slices to merge: as released of the files alone that the range's writes brought; else all as of its end.
+def slices_of_range(view: View, asked: TimeRange, counts: Callable[[Value], bool]) -> tuple[FileSlice, ...]:
+    """The slices to merge: all as of the end of the range; as released without what other writes brought.
 
     Raises: as for a snapshot; RANGE_NOT_RETAINED where a clean deleted what the end of the range needs.
 
@@ -96,13 +99,24 @@ def slices_of_range(view: View, asked: TimeRange) -> tuple[FileSlice, ...]:
     """
     writes, state = writes_within(view, asked), view.table.state
     named = {inner_path(stat.path) for one in writes for stat in commit_metadata(one).write_stats if stat.path}
-    bases = tuple(one for one in state.base_files if path_of(one) in named)
-    logs = tuple(one for one in state.log_files if path_of(one) in named)
-    is_whole = len(bases) + len(logs) == len(named) and not reaches_archived(view.table, asked)
-    if view.readings.incremental_merge is Reading.TEXT or not is_whole:
+    lost = named - {*map(path_of, state.base_files), *map(path_of, state.log_files)}
+    if view.readings.incremental_merge is Reading.TEXT or lost or reaches_archived(view.table, asked):
         return sound_snapshot(view)
-    part = replace(view.table, state=replace(state, base_files=bases, log_files=logs))
-    return snapshot_slices(replace(view, table=part))
+    return tuple(slice_within(one, counts) for one in snapshot_slices(view))
+
+
+def slice_within(found: FileSlice, counts: Callable[[Value], bool]) -> FileSlice:
+    """A slice without the rows and blocks of writes that do not count; what is no row or delete stays.
+
+    Clauses: IN-004.
+    """
+    base, logs = found.base_file, found.log_files
+    if base and isinstance(base.records, tuple):
+        base = replace(base, records=tuple(row for row in base.records if counts(row.values["_hoodie_commit_time"])))
+    changes = (DataBlock, DeleteBlock)
+    kept = (tuple(one for one in blocks_of(log) if not isinstance(one, changes) or counts(one.instant)) for log in logs)
+    within = tuple(replace(log, blocks=blocks) for log, blocks in zip(logs, kept, strict=True))
+    return replace(found, base_file=base, log_files=within)
 
 
 def reaches_archived(opened: OpenTable, asked: TimeRange) -> bool:

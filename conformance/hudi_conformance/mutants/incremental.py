@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 from hudi_model.files import FileSlice
-from hudi_model.incremental import TimeRange
 from hudi_model.readings import Readings
 from hudi_model.records import Record, Schema
 from hudi_model.rejection import Rejection
@@ -54,8 +53,8 @@ def _later_rows_compete(original: Function) -> Function:
 
 @mutant("incremental-unmerged", "IN-001", "Every version of the range is answered.", "incremental.slices_of_range")
 def _unmerged(original: Function) -> Function:
-    def apart(view: View, asked: TimeRange) -> Slices:
-        found: Slices = original(view, asked)
+    def apart(*question: Any) -> Slices:
+        found: Slices = original(*question)
         bases = tuple(replace(one, log_files=()) for one in found if one.base_file)
         return (*bases, *(replace(one, base_file=None, log_files=(log,)) for one in found for log in one.log_files))
 
@@ -64,8 +63,8 @@ def _unmerged(original: Function) -> Function:
 
 @mutant("incremental-one-log", "IN-001", "Of the logs of a group one is read.", "incremental.slices_of_range")
 def _one_log(original: Function) -> Function:
-    def shortened(view: View, asked: TimeRange) -> Slices:
-        return tuple(replace(one, log_files=one.log_files[:1]) for one in original(view, asked))
+    def shortened(*question: Any) -> Slices:
+        return tuple(replace(one, log_files=one.log_files[:1]) for one in original(*question))
 
     return shortened
 

@@ -202,7 +202,7 @@ def archived(table: GoldenTable) -> None:
     table.upsert(second(2), rides(20, ("r01", "r11")))
     table.upsert(second(3), rides(30, ("r01", "r12")))
     table.upsert(second(4), rides(40, ("r02",)))
-    table.forget(second(1), second(2))
+    table.archive(2)
     table.incremental(
         "0", None, "all", "rows of archived writes are answered as well", "IN-007", "archived-range-answered"
     )
