@@ -46,7 +46,7 @@ def garbage_between(table: GoldenTable) -> None:
     table.damage(harm.garbage_before_last_block(data_path(written.log_files[0]), b"no block at all, "))
     table.snapshot(
         "snapshot",
-        "both blocks are read: reading resumes at the next magic",
+        "the block before the garbage is corrupt with it, the one after it is read",
         "LF-011 LF-010 RD-013 LF-002",
         "corrupt-block-stops-file corrupt-block-without-warning",
     )
