@@ -46,7 +46,7 @@ def block_instants(table: Table) -> set[InstantTime]:
 
 
 def recovered(table: Table, instant: InstantTime, schema: Schema) -> Effects:
-    """The entries of one recovered write: it names the files that bear its instant.
+    """The entries of one recovered write, which names the files that bear its instant; the completed one first.
 
     Clauses: SR-010.
     """
@@ -55,7 +55,7 @@ def recovered(table: Table, instant: InstantTime, schema: Schema) -> Effects:
     stats = tuple(WriteStat(one.partition, one.file_id, path_of(one)) for one in own)
     metadata = CommitMetadata("UNKNOWN", write_stats=stats, schema=schema, extra={})
     return (
-        entry(table, instant, action, State.REQUESTED, None, None),
-        entry(table, instant, action, State.INFLIGHT, None, None),
         entry(table, instant, action, State.COMPLETED, metadata, generate_shared(instant, instant)),
+        entry(table, instant, action, State.INFLIGHT, None, None),
+        entry(table, instant, action, State.REQUESTED, None, None),
     )

@@ -5,28 +5,19 @@ no failed writes, no logs ─ new timeline files beside the old ones ─ propert
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from itertools import accumulate, repeat
+from itertools import accumulate, pairwise, repeat
 
+import hudi_model.effects as durable
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import property_names, property_value, timeline_layout
-from hudi_model.effects import (
-    AppendArchivedLog,
-    CommitMetadataTable,
-    CreateInstant,
-    DeleteInstant,
-    Effect,
-    Effects,
-    PutHistoryFile,
-    PutManifest,
-    PutProperties,
-    SwapVersion,
-    perform,
-)
+from hudi_model.effects import Effect, Effects, perform
 from hudi_model.history import Manifest, history_file, history_instants
 from hudi_model.merge_rules import MergeMode
 from hudi_model.names import timeline_file_name
 from hudi_model.payloads import (
     BY_PAYLOAD,
+    COMMIT_TIME,
+    EVENT_TIME,
     LATEST,
     MODE_OF_PAYLOAD,
     PACKAGE,
@@ -40,7 +31,8 @@ from hudi_model.services import clustering, compaction, log_compaction, rollback
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, generate_shared
 
-STEPS = (4, 5, 6, 8, 9)
+V6, V8, V9 = 6, 8, 9
+STEPS = (4, 5, V6, V8, V9)
 """The versions in their order: a table goes through all that lie between, and before 6 no further than to 6."""
 
 LAYOUT_2 = {
@@ -52,9 +44,9 @@ METADATA = ("hoodie.table.metadata.partitions", "hoodie.table.metadata.partition
 MODE, STRATEGY = "hoodie.record.merge.mode", "hoodie.record.merge.strategy.id"
 PAYLOAD, LEGACY_PAYLOAD = "hoodie.compaction.payload.class", "hoodie.table.legacy.payload.class"
 ORDERING, OLD_ORDERING = "hoodie.table.ordering.fields", "hoodie.table.precombine.field"
-PARTITION_FIELDS, PARTIAL_UPDATE = "hoodie.table.partition.fields", "hoodie.table.partial.update.mode"
+PARTITION_FIELDS = "hoodie.table.partition.fields"
+ONLY_IN_9 = ("hoodie.table.partial.update.mode", "hoodie.record.merge.property.")
 DEFAULT = "DefaultHoodieRecordPayload"
-PAYLOAD_OF_MODE = {MergeMode.EVENT_TIME_ORDERING: DEFAULT, MergeMode.COMMIT_TIME_ORDERING: LATEST}
 
 
 def change_version(table: Table, to: int, now: InstantTime, put_at: Mapping[str, InstantTime] | None = None) -> Effects:
@@ -67,7 +59,7 @@ def change_version(table: Table, to: int, now: InstantTime, put_at: Mapping[str,
     Clauses: VR-004, VR-005, VR-006, VR-010.
     """
     version = open_table(table).configuration.rules.version
-    if to not in STEPS[2:] or version < STEPS[2] < to:
+    if to not in (V6, V8, V9) or version < V6 < to:
         raise Rejection(Reason.CONFIG_INVALID, "VR-004", "hoodie.write.table.version", f"from {version} to {to}")
     effects = list(settle(table, now)) if to != version else []
     settled = perform(table, effects)
@@ -75,10 +67,10 @@ def change_version(table: Table, to: int, now: InstantTime, put_at: Mapping[str,
     layout = timeline_layout(properties)
     entries = [in_layout(settled, one, layout, put_at or {}) for one in settled.timeline]
     names, known = {one.name for one in entries}, {one.name for one in settled.timeline}
-    effects += [CreateInstant(one) for one in entries if one.name not in known]
+    effects += [durable.CreateInstant(one) for one in entries if one.name not in known]
     if to != version:
-        effects += [*moved_history(settled, layout), PutProperties(properties)]
-    return (*effects, *(DeleteInstant(one.name) for one in settled.timeline if one.name not in names))
+        effects += [*moved_history(settled, layout), durable.PutProperties(properties)]
+    return (*effects, *(durable.DeleteInstant(one.name) for one in settled.timeline if one.name not in names))
 
 
 def settle(table: Table, now: InstantTime) -> Effects:
@@ -103,7 +95,7 @@ def settle(table: Table, now: InstantTime) -> Effects:
         plain = {
             name: value for name, value in open_table(table).configuration.properties.items() if name not in METADATA
         }
-        effects += [PutProperties(plain), CommitMetadataTable(None)]
+        effects += [durable.PutProperties(plain), durable.CommitMetadataTable(None)]
     return tuple(effects)
 
 
@@ -139,12 +131,16 @@ def moved_history(table: Table, layout: int) -> Effects:
     """
     rows = history_instants(table.history, 3 - layout)
     if layout == 1:
-        return (AppendArchivedLog(tuple(one for one in rows if one not in table.history.archived_log)),)
+        return (durable.AppendArchivedLog(tuple(one for one in rows if one not in table.history.archived_log)),)
     told = (replace(one, completed=one.completed or generate_shared(one.requested, one.requested)) for one in rows)
     files = (history_file(told, 0),) if rows else ()
     version = max((one.version for one in table.history.manifests), default=0) + 1
     manifest = Manifest(version, tuple(one.name for one in files))
-    return (*(PutHistoryFile(one) for one in files), PutManifest(manifest), SwapVersion(version))
+    return (
+        *(durable.PutHistoryFile(one) for one in files),
+        durable.PutManifest(manifest),
+        durable.SwapVersion(version),
+    )
 
 
 def step_by_step(properties: dict[str, str], version: int, to: int) -> dict[str, str]:
@@ -152,20 +148,11 @@ def step_by_step(properties: dict[str, str], version: int, to: int) -> dict[str,
 
     Raises: CONFIG_INVALID.
 
-    Clauses: VR-004, VR-007, VR-008, VR-009.
+    Clauses: VR-004, VR-011.
     """
-    while version != to:
-        nearer = STEPS[STEPS.index(version) + (1 if to > version else -1)]
-        match version, nearer:
-            case 6, 8:
-                properties = from_6_to_8(properties)
-            case 8, 9:
-                properties = from_8_to_9(properties)
-            case 9, 8:
-                properties = from_9_to_8(properties)
-            case 8, 6:
-                properties = from_8_to_6(properties)
-        version = nearer
+    way = STEPS[STEPS.index(version) :] if to > version else STEPS[STEPS.index(version) :: -1]
+    for here, there in pairwise(way[: way.index(to) + 1]):
+        properties = restated(properties, here, there) if min(here, there) >= V6 else properties
     return {**without(properties, *METADATA), "hoodie.table.version": str(to)}
 
 
@@ -175,62 +162,51 @@ def without(properties: dict[str, str], *names: str) -> dict[str, str]:
     return {name: value for name, value in properties.items() if not (name in names or name.startswith(prefixes))}
 
 
-def from_6_to_8(properties: dict[str, str]) -> dict[str, str]:
-    """[New in v8] The mode is stated. Merge-on-read goes by event time wherever there are ordering fields.
+def restated(properties: dict[str, str], version: int, to: int) -> dict[str, str]:
+    """How a table merges, as the next version says it: by payload class, by mode, by what a class amounts to.
+
+    Raises: CONFIG_INVALID where custom merging has no payload class, which version 6 needs.
+
+    Clauses: VR-007, VR-008, VR-009, PL-010.
+    """
+    stated = properties.get(PAYLOAD) or properties.get(LEGACY_PAYLOAD, "")
+    payload = payload_in_8(properties) if version == V6 else stated
+    name, ordering = payload.rpartition(".")[2], property_value(properties, ORDERING)
+    if version == V9 and name in PAYLOADS:
+        ordering = ",".join(PAYLOADS[name].ordering) or ordering
+    rest = without(properties, PAYLOAD, LEGACY_PAYLOAD, ORDERING, OLD_ORDERING, *(ONLY_IN_9 if version == V9 else ()))
+    if to == V9 and name in PAYLOADS:
+        return {**without(rest, STRATEGY), **version_9_properties(name, ordering)}
+    rest |= {ORDERING if to == V9 else OLD_ORDERING: ordering} if ordering else {}
+    if to == V6:
+        rest = without(rest, MODE, STRATEGY, *LAYOUT_2)
+        fields = {PARTITION_FIELDS: ",".join(property_names(properties, PARTITION_FIELDS))}
+        return {**rest, **fields, PAYLOAD: payload_in_6(properties, payload)}
+    mode = MODE_OF_PAYLOAD.get(name, MergeMode.CUSTOM)
+    named = {PAYLOAD: payload, MODE: mode.value, STRATEGY: STRATEGY_OF_MODE.get(mode, BY_PAYLOAD)} if payload else {}
+    return {**rest, **named, **(LAYOUT_2 if version == V6 else {})}
+
+
+def payload_in_8(properties: dict[str, str]) -> str:
+    """The payload class of a table that leaves version 6: by event time on read, wherever there are ordering fields.
 
     Clauses: VR-007.
     """
-    payload, ordering = payload_name(properties), property_value(properties, ORDERING)
-    on_read, is_default = properties["hoodie.table.type"] == "MERGE_ON_READ", payload == DEFAULT
-    mode = MergeMode.EVENT_TIME_ORDERING if is_default or (on_read and ordering) else MergeMode.COMMIT_TIME_ORDERING
-    merging = {MODE: mode.value, STRATEGY: STRATEGY_OF_MODE[mode], PAYLOAD: PACKAGE + PAYLOAD_OF_MODE[mode]}
-    if payload and payload not in MODE_OF_PAYLOAD:
-        merging = {MODE: MergeMode.CUSTOM.value, STRATEGY: BY_PAYLOAD}
-    return {**properties, **LAYOUT_2, **merging}
+    name, ordering = payload_name(properties), property_value(properties, ORDERING)
+    if name and name not in MODE_OF_PAYLOAD:
+        return properties[PAYLOAD]
+    by_event_time = name == DEFAULT or (ordering and properties["hoodie.table.type"] == "MERGE_ON_READ")
+    return PACKAGE + (DEFAULT if by_event_time else LATEST)
 
 
-def from_8_to_9(properties: dict[str, str]) -> dict[str, str]:
-    """[New in v9] A payload class that the format gives up becomes what it amounts to.
+def payload_in_6(properties: dict[str, str], payload: str) -> str:
+    """The payload class that decides again in version 6: the one stated, else that of the mode.
 
-    Clauses: VR-008, PL-010.
+    Raises: CONFIG_INVALID.
+
+    Clauses: VR-009.
     """
-    payload, ordering = payload_name(properties), property_value(properties, ORDERING)
-    rest = without(properties, OLD_ORDERING)
-    named = {ORDERING: ordering} if ordering else {}
-    if payload in PAYLOADS:
-        return {**without(rest, PAYLOAD, STRATEGY), **version_9_properties(payload, ordering)}
-    return {**without(rest, *(() if rest.get(MODE) == MergeMode.CUSTOM else (STRATEGY,))), **named}
-
-
-def from_9_to_8(properties: dict[str, str]) -> dict[str, str]:
-    """The payload class comes back, and what stood for it goes.
-
-    Clauses: VR-008.
-    """
-    legacy = properties.get(LEGACY_PAYLOAD, "")
-    payload = legacy.rpartition(".")[2]
-    ordering = ",".join(PAYLOADS[payload].ordering if payload in PAYLOADS else ()) or property_value(
-        properties, ORDERING
-    )
-    custom = {MODE: MergeMode.CUSTOM.value, STRATEGY: BY_PAYLOAD} if payload not in {"", *MODE_OF_PAYLOAD} else {}
-    named = {name: value for name, value in ((OLD_ORDERING, ordering), (PAYLOAD, legacy)) if value}
-    rest = without(properties, ORDERING, LEGACY_PAYLOAD, PARTIAL_UPDATE, "hoodie.record.merge.property.")
-    return {**rest, **named, **custom}
-
-
-def from_8_to_6(properties: dict[str, str]) -> dict[str, str]:
-    """What version 8 states goes: the payload class decides again, partition fields lose their types.
-
-    Raises: CONFIG_INVALID where custom merging names no payload class.
-
-    Clauses: VR-007, VR-009.
-    """
-    mode = MergeMode(properties.get(MODE, MergeMode.EVENT_TIME_ORDERING))
-    payload = properties.get(PAYLOAD) or (PACKAGE + PAYLOAD_OF_MODE[mode] if mode in PAYLOAD_OF_MODE else "")
-    if not payload:
-        raise Rejection(
-            Reason.CONFIG_INVALID, "VR-009", PAYLOAD, "custom merging needs a payload class before version 8"
-        )
-    fields = ",".join(property_names(properties, PARTITION_FIELDS))
-    layout = {"hoodie.timeline.layout.version": "1"}
-    return {**without(properties, MODE, STRATEGY), **layout, PAYLOAD: payload, PARTITION_FIELDS: fields}
+    of_mode = {EVENT_TIME: DEFAULT, COMMIT_TIME: LATEST}.get(MergeMode(properties.get(MODE, EVENT_TIME)))
+    if not payload and not of_mode:
+        raise Rejection(Reason.CONFIG_INVALID, "VR-009", PAYLOAD, "custom merging needs a payload class")
+    return payload or PACKAGE + (of_mode or "")

@@ -177,11 +177,11 @@ def _recovery_of_foreign_instants(original: Function) -> Function:
     return lambda table, instant, schema: original(table, InstantTime(f"{int(instant) - 1}"), schema)
 
 
-@mutant("upgrade-to-commit-time", "VR-007", "An upgrade states commit time for every table.", "upgrades.from_6_to_8")
-def _upgrade_to_commit_time(original: Function) -> Function:
-    payload = "org.apache.hudi.common.model.OverwriteWithLatestAvroPayload"
-    stated = {"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING", "hoodie.compaction.payload.class": payload}
-    return lambda properties: {**original(properties), **stated}
+@mutant(
+    "upgrade-to-commit-time", "VR-007", "An upgrade takes every table for one by commit time.", "upgrades.payload_in_8"
+)
+def _upgrade_to_commit_time(_: Function) -> Function:
+    return lambda _properties: "org.apache.hudi.common.model.OverwriteWithLatestAvroPayload"
 
 
 @mutant(

@@ -663,6 +663,8 @@ def recovery_is_exact_without_replacement(told: Story, cut: int) -> None:
     stopped = perform(bare, recovery.recover(bare, SCHEMA)[:cut])
     rebuilt = perform(stopped, recovery.recover(stopped, SCHEMA))
     lines = lines_of(told, f"the timeline is lost; its rebuilding dies after {cut} effects and is done again")
+    if stopped.timeline:
+        same(snapshot(stopped, lines), expected, "rows meanwhile", stopped, lines)
     same(snapshot(rebuilt, lines) if rebuilt.timeline else expected, expected, "rows", rebuilt, lines)
 
 
