@@ -86,7 +86,7 @@ def old_slices(
 
     The last slice from before the earliest retained instant stays: a query as of that instant reads it.
 
-    Clauses: CN-002, CN-004, CN-007.
+    Clauses: CN-002, CN-004, CN-007, LC-009.
     """
     if group_of(group) in gone:
         return group.slices

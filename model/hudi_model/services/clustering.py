@@ -99,7 +99,7 @@ def refuse_updated(table: Table, plan: ReplacePlan, readings: Readings) -> None:
 def clustered(view: View, plan: ReplacePlan, place: int, requested: InstantTime) -> Iterator[Staged]:
     """The base files that one group becomes: its rows as a snapshot reads them, sorted, with their commit times.
 
-    Clauses: CL-004, CL-007.
+    Clauses: CL-004, CL-007, CL-009.
     """
     group, schema = plan.groups[place], table_schema(view)
     slices = (plans.planned_slice(view.table.state, one) for one in group.slices)

@@ -24,7 +24,7 @@ from hudi_model.views import View
 def schedule(table: Table, requested: InstantTime, settings: plans.Settings, readings: Readings = RELEASED) -> Effects:
     """A plan of every slice with enough logs or blocks that nobody else rewrites.
 
-    Clauses: LC-001, LC-002, LC-003.
+    Clauses: LC-001, LC-002, LC-003, LC-008.
     """
     view = plans.view_before(table, requested, readings)
     enough = number(settings, "hoodie.log.compaction.blocks.threshold")
