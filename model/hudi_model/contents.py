@@ -23,6 +23,8 @@ class WriteStat:
     size: int = 0
     change_logs: tuple[str, ...] = ()
     """Paths of the change feed's files that the write left beside this one."""
+    slice_files: tuple[str, ...] = ()
+    """Names of the base file and the logs that this log was appended to, where the write tells them."""
 
 
 @dataclass(frozen=True, slots=True)

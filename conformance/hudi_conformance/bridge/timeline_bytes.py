@@ -1,7 +1,7 @@
 """Bytes of timeline files from values of the model."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hudi_format import commit_metadata, plans
@@ -104,13 +104,14 @@ def _write_stat(stat: WriteStat, layout: int, sizes: Sizes) -> commit_metadata.W
         partition_path=stat.partition,
         file_size_in_bytes=stat.size or sizes.get(stat.path or "", 0),
         cdc_stats={path: sizes.get(path, 0) for path in stat.change_logs} or None,
-        **(_log_fields(name, layout) if name.startswith(".") else {}),
+        **(_log_fields(name, layout, stat.slice_files) if name.startswith(".") else {}),
     )
 
 
-def _log_fields(name: str, layout: int) -> dict[str, Any]:
+def _log_fields(name: str, layout: int, joined: Sequence[str]) -> dict[str, Any]:
     version = name.partition(".log.")[2].partition("_")[0]
-    fields = {"log_version": int(version), "log_offset": 0, "base_file": "", "log_files": (name,)}
+    files = {"base_file": "".join(joined[:1]), "log_files": (*joined[1:], name)}
+    fields = {"log_version": int(version), "log_offset": 0, **files}
     return fields if layout == 1 else {**fields, "total_log_files": 0}
 
 

@@ -82,7 +82,13 @@ def _write_stat(stat: commit_metadata.WriteStat) -> WriteStat:
         deletes=stat.num_deletes or 0,
         size=stat.file_size_in_bytes or 0,
         change_logs=tuple(sorted(stat.cdc_stats or ())),
+        slice_files=_slice_files(stat) if stat.base_file else (),
     )
+
+
+def _slice_files(stat: commit_metadata.WriteStat) -> tuple[str, ...]:
+    own = (stat.path or "").rpartition("/")[2]
+    return (stat.base_file or "", *(name for name in stat.log_files or () if name != own))
 
 
 def _compaction_plan(data: bytes, file: str) -> CompactionPlan:

@@ -25,6 +25,8 @@ _SIGNS: tuple[tuple[str, Reason], ...] = (
     (r"FileNotFoundException.*\.parquet|\.parquet.*does not exist", Reason.BASE_FILE_MISSING),
     ("Cleaner cleaned up the timestamp of interest", Reason.RANGE_NOT_RETAINED),
     ("HoodieIncrementalPathNotFoundException", Reason.RANGE_NOT_RETAINED),
+    ("Can not get the previous version of the base file|Fail to parse HoodieWriteStat", Reason.RANGE_NOT_RETAINED),
+    (r"FileNotFoundException.*\.cdc|\.cdc.*does not exist", Reason.LOG_FILE_MISSING),
     ("It isn't a CDC hudi table|when meta fields are disabled", Reason.CONFIG_INVALID),
     ("Exception when reading log file", Reason.LOG_CONTENT_CORRUPT),
     ("AvroRuntimeException|AvroTypeException|EOFException|Malformed data", Reason.LOG_CONTENT_CORRUPT),

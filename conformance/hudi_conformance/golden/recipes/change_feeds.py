@@ -6,7 +6,7 @@ from dataclasses import replace
 from hudi_model.files import CdcBlock, CdcRecord, LogFile
 from hudi_model.records import Field, Record, Schema
 from hudi_model.time import InstantTime
-from hudi_model.timeline import CommitMetadata, State
+from hudi_model.timeline import CommitMetadata, State, WriteStat
 
 from hudi_conformance.bridge.file_names import log_file_name
 from hudi_conformance.golden import harm
@@ -48,13 +48,33 @@ def _log(table: GoldenTable, at: InstantTime, before: Rows, written: Written) ->
             log = LogFile(file.partition, file.file_id, at, 1, _TOKEN, cdc=True, name=name, blocks=(block,))
             table.log_files.append(log)
             logs[data_path(file)] = data_path(log)
+    _amend(table, at, lambda stat: replace(stat, change_logs=(logs[stat.path],)) if stat.path in logs else stat)
+
+
+def _amend(table: GoldenTable, at: InstantTime, change: Callable[[WriteStat], WriteStat]) -> None:
+    """Let the completed file of a write say something else of its files."""
     for index, entry in enumerate(table.timeline):
         if entry.requested == at and entry.state is State.COMPLETED and isinstance(entry.content, CommitMetadata):
-            stats = tuple(
-                replace(stat, change_logs=(logs[stat.path],)) if stat.path in logs else stat
-                for stat in entry.content.write_stats
-            )
+            stats = tuple(map(change, entry.content.write_stats))
             table.timeline[index] = replace(entry, content=replace(entry.content, write_stats=stats))
+
+
+def _tell_slices(table: GoldenTable) -> None:
+    """As tables with a change feed do: a base file's stat tells the one before it, a log's stat the slice it joined."""
+    for at in {entry.requested for entry in table.timeline}:
+        _amend(table, at, lambda stat, at=at: _in_its_slice(table, stat, at))  # type: ignore[misc]
+
+
+def _in_its_slice(table: GoldenTable, stat: WriteStat, at: InstantTime) -> WriteStat:
+    group = (stat.partition, stat.file_id)
+    bases = [one for one in table.base_files if (one.partition, one.file_id) == group and one.instant < at]
+    newest = max(bases, key=lambda one: one.instant, default=None)
+    if newest is None:
+        return stat
+    logs = [one for one in table.log_files if (one.partition, one.file_id) == group and not one.cdc]
+    joined = tuple(one.name for one in logs if newest.instant < one.instant < at)
+    is_log = ".log." in (stat.path or "")
+    return replace(stat, previous_instant=newest.instant, slice_files=(newest.name, *joined) if is_log else ())
 
 
 def _changes(at: InstantTime, before: dict[str, Record], after: dict[str, Record]) -> Iterator[CdcRecord]:
@@ -73,6 +93,7 @@ def _history(table: GoldenTable) -> None:
     table.insert(second(1), _short(10, (*KEYS["oslo"], *KEYS["lima"])))
     _upsert(table, second(2), _short(20, ("r01", "r11", "fähre-05")))
     _upsert(table, second(3), _short(30, ("r01",)), ("lima", "r12"), ("oslo", "r03"))
+    _tell_slices(table)
 
 
 def _ask(table: GoldenTable, kills: str) -> None:
@@ -140,6 +161,7 @@ def replaced(table: GoldenTable) -> None:
     _upsert(table, second(3), [], *(("lima", key) for key in gone))
     left = [table.group("lima", number) for number in (0, 1)]
     table.replace_groups(second(4), [], left, operation="DELETE_PARTITION")
+    _tell_slices(table)
     table.changes(
         second(1.5),
         second(2.5),
@@ -180,7 +202,8 @@ def in_logs(table: GoldenTable) -> None:
     table.upsert(second(3), _short(30, ("r01",)), deletes={("lima", "r13"): 0, ("lima", "nobody"): 0})
     before = _copied(table)
     _log(table, second(4), before, table.compact(second(4), groups))
-    table.upsert(second(5), _short(40, ("r01", "r14", "new@lima")))
+    table.upsert(second(5), _short(40, ("r01", "r14")))
+    _tell_slices(table)
     table.changes(
         second(1.5),
         second(2.5),
