@@ -17,6 +17,7 @@ from hudi_model.queries import list_file_slices, read_snapshot
 from hudi_model.readings import RELEASED, TEXT, Readings
 from hudi_model.records import Record
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.services import compaction
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, tick
@@ -804,3 +805,87 @@ def may(act: Callable[[], object]) -> bool:
     except Rejection:
         return False
     return True
+
+
+EAGER_COMPACTION = {"hoodie.compact.inline.max.delta.commits": "1"}
+PLAN, RUN = 100, 101
+"""What a compaction does in an interleaving, where writers are numbers."""
+
+
+def beside_compaction(table: Table, requests: Sequence[Request], order: Sequence[int]) -> Outcome:
+    """Writers, and a compaction that is planned and carried out among their phases."""
+    open_writes, phases = dict[int, Write](), dict.fromkeys(order, 0)
+    committed, refused, plans = list[int](), list[int](), list[InstantTime]()
+    for moment, number in enumerate(order, start=1000):
+        phases[number] += 1
+        effects: Effects = ()
+        try:
+            if number == PLAN:
+                effects = compaction.schedule(table, tick(moment), EAGER_COMPACTION)
+                plans += [tick(moment)] if effects else []
+            elif number == RUN:
+                effects = compaction.execute(table, plans.pop(0), tick(moment)) if plans else ()
+            elif phases[number] == 1:
+                open_writes[number], effects = writers.begin(table, requests[number], tick(moment))
+            elif phases[number] == 2:
+                open_writes[number], effects = writers.stage(table, open_writes[number])
+            elif number not in refused:
+                effects = writers.commit(table, open_writes[number], tick(moment))
+                committed.append(number)
+        except Rejection as rejection:
+            if rejection.reason is not Reason.WRITE_CONFLICT:
+                raise
+            refused.append(number)
+            effects = writers.abort(table, open_writes[number])
+        table = perform(table, effects)
+    return Outcome(table, tuple(committed), tuple(refused))
+
+
+def schedules() -> st.SearchStrategy[tuple[int, ...]]:
+    """Two writers and a compaction in any order, the plan before it is carried out."""
+    return (
+        st.permutations((0, 0, 0, 1, 1, 1, PLAN, RUN)).map(tuple).filter(lambda one: one.index(PLAN) < one.index(RUN))
+    )
+
+
+@obligation(
+    "PO-194",
+    "Optimistic upserts beside a compaction are serializable in completion order",
+    "OW-006 OW-016 RD-006",
+    broken_by="overlap-not-checked log-slice-by-requested-time",
+    assumptions="released readings; keys that are in the table; one compaction",
+)
+@property_check
+@given(
+    shape=shapes(types=("MERGE_ON_READ",), partitioned=(True,)),
+    requests=st.lists(changes(KEYS[:2], DAYS[:1]), min_size=2, max_size=2),
+    order=schedules(),
+)
+def optimistic_beside_compaction(shape: Shape, requests: Sequence[Request], order: Sequence[int]) -> None:
+    """Logs that a compaction has not seen are not lost, whoever was first."""
+    upserts = [replace(one, operation=Operation.UPSERT) for one in requests]
+    start = seed(shape)
+    outcome = beside_compaction(start, upserts, order)
+    found, expected = bag(outcome.table), bag(serially(start, upserts, outcome.committed))
+    if found != expected:
+        raise Counterexample(f"rows {found}, serially {expected}", outcome.table, (str(shape), str(order)))
+
+
+@obligation(
+    "PO-195",
+    "Non-blocking writers and a compaction never refuse each other and lose nothing, however they overlap",
+    "SW-003 SW-005 SW-006",
+    broken_by="log-slice-by-requested-time",
+    assumptions="merge by event time, ordering values that differ, one compaction",
+)
+@property_check
+@given(keys=st.lists(st.sampled_from(KEYS[:2]), min_size=2, max_size=2), turned=st.booleans(), order=schedules())
+def non_blocking_beside_compaction(keys: Sequence[str], turned: bool, order: Sequence[int]) -> None:
+    """Logs that complete after the plan join the slice that it opens."""
+    values = (7, 8) if turned else (8, 7)
+    requests = [asked(Operation.UPSERT, [row(key, ts)], NON_BLOCKING) for key, ts in zip(keys, values, strict=True)]
+    outcome = beside_compaction(seed(Shape(), NON_BLOCKING), requests, order)
+    greatest = {key: max(ts for one, ts in zip(keys, values, strict=True) if one == key) for key in keys}
+    there = {(one["id"], one["ts"]) for one in read_snapshot(outcome.table).rows if one["day"] == "d1"}
+    if outcome.refused or not set(greatest.items()) <= there:
+        raise Counterexample(f"rows {sorted(there)}, brought {greatest}", outcome.table, (str(order),))
