@@ -852,7 +852,7 @@ def schedules() -> st.SearchStrategy[tuple[int, ...]]:
     "PO-194",
     "Optimistic upserts beside a compaction are serializable in completion order",
     "OW-006 OW-016 RD-006",
-    broken_by="overlap-not-checked log-slice-by-requested-time",
+    broken_by="overlap-not-checked",
     assumptions="released readings; keys that are in the table; one compaction",
 )
 @property_check
