@@ -34,8 +34,9 @@ def record_key(record: Record, configuration: Configuration) -> str:
     fields = configuration.record_key
     if not fields:
         raise Unsupported("generated-keys")
-    key = composed_key(record, fields, "a row to write")
-    return f"{fields[0]}:{key}" if len(fields) == 1 and key_generator(configuration) == "COMPLEX" else key
+    key, is_stored = composed_key(record, fields, "a row to write"), "hoodie.populate.meta.fields"
+    is_named = len(fields) == 1 and key_generator(configuration) == "COMPLEX"
+    return f"{fields[0]}:{key}" if is_named and is_true(configuration.properties, is_stored) else key
 
 
 def partition_path(record: Record, configuration: Configuration) -> str:

@@ -1,6 +1,9 @@
 """Non-blocking writers: all log to the same file groups at once, and readers and compaction merge what they wrote."""
 
 from hudi_model.configuration import Configuration
+from hudi_model.merge_modes import write_mode
+from hudi_model.merge_rules import MergeMode
+from hudi_model.readings import RELEASED
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.requests import REPLACES, Operation, Request
 from hudi_model.settings import setting
@@ -24,8 +27,10 @@ def refuse_mode(configuration: Configuration, request: Request) -> None:
 
     Raises: CONFIG_INVALID.
 
-    Clauses: OW-025, OW-026, SW-001, SW-004.
+    Clauses: MG-010, OW-025, OW-026, SW-001, SW-004.
     """
+    asked = request.settings.get("hoodie.write.record.merge.mode", "").upper()
+    write_mode(configuration, MergeMode.__members__.get(asked), RELEASED)
     mode = setting(request.settings, "hoodie.write.concurrency.mode").upper()
     kind, operation, rules = index_kind(request.settings), request.operation, configuration.rules
     overwrites = operation in REPLACES - {Operation.DELETE_PARTITION}
@@ -33,6 +38,7 @@ def refuse_mode(configuration: Configuration, request: Request) -> None:
     detail = "non-blocking writers log to bucketed merge-on-read tables from version 8 on and overwrite nothing"
     faults = {
         ("OW-026", f"{mode!r} is no mode"): mode not in MODES,
+        ("MG-010", f"{asked!r} is no merge mode"): bool(asked) and asked not in MergeMode.__members__,
         ("SW-001", detail): mode == NON_BLOCKING and (overwrites or not deterministic),
         ("OW-025", "partial updates need version 8"): operation is Operation.PARTIAL_UPDATE and rules.version < 8,
     }

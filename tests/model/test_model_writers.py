@@ -297,6 +297,15 @@ def test_non_blocking_writers_are_refused(version: str, kind: str, operation: Op
     assert found.value.clause == "SW-001"
 
 
+@pytest.mark.parametrize("mode", ["COMMIT_TIME_ORDERING", "NEWEST"])
+def test_a_write_that_asks_for_another_merge_mode_is_refused(mode: str) -> None:
+    """Readers and compaction would merge by the table's mode what the writer merged by its own."""
+    with pytest.raises(Rejection) as found:
+        begin(new(), upsert(row("a"), **{"hoodie.write.record.merge.mode": mode}), tick(1))
+    assert (found.value.reason, found.value.clause) == (Reason.CONFIG_INVALID, "MG-010")
+    begin(new(), upsert(row("a"), **{"hoodie.write.record.merge.mode": "EVENT_TIME_ORDERING"}), tick(1))
+
+
 def test_a_refusal_names_the_other_write_and_the_file_groups() -> None:
     """Who reads the message can look at what the other did."""
     start = after(new(), upsert(row("a")))
