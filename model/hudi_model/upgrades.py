@@ -28,6 +28,7 @@ from hudi_model.payloads import (
 )
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import clustering, compaction, log_compaction, rollback
+from hudi_model.services.restore import dropped_metadata
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, generate_shared
 
@@ -40,7 +41,6 @@ LAYOUT_2 = {
     "hoodie.timeline.path": "timeline",
     "hoodie.timeline.history.path": "history",
 }
-METADATA = ("hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight")
 MODE, STRATEGY = "hoodie.record.merge.mode", "hoodie.record.merge.strategy.id"
 PAYLOAD, LEGACY_PAYLOAD = "hoodie.compaction.payload.class", "hoodie.table.legacy.payload.class"
 ORDERING, OLD_ORDERING = "hoodie.table.ordering.fields", "hoodie.table.precombine.field"
@@ -91,12 +91,7 @@ def settle(table: Table, now: InstantTime) -> Effects:
         requested = next(times)
         effects += (planned := compaction.schedule(perform(table, effects), requested, every))
         effects += compaction.execute(perform(table, effects), requested, next(times)) if planned else ()
-    if table.metadata is not None:
-        plain = {
-            name: value for name, value in open_table(table).configuration.properties.items() if name not in METADATA
-        }
-        effects += [durable.PutProperties(plain), durable.CommitMetadataTable(None)]
-    return tuple(effects)
+    return (*effects, *dropped_metadata(table))
 
 
 def pending_services(table: Table) -> tuple[tuple[InstantTime, Callable[..., Effects]], ...]:
@@ -144,16 +139,16 @@ def moved_history(table: Table, layout: int) -> Effects:
 
 
 def step_by_step(properties: dict[str, str], version: int, to: int) -> dict[str, str]:
-    """The properties after every step between two versions; the metadata table's part in them is over.
+    """The properties after every step between two versions.
 
     Raises: CONFIG_INVALID.
 
-    Clauses: VR-004, VR-011.
+    Clauses: VR-004.
     """
     way = STEPS[STEPS.index(version) :] if to > version else STEPS[STEPS.index(version) :: -1]
     for here, there in pairwise(way[: way.index(to) + 1]):
         properties = restated(properties, here, there) if min(here, there) >= V6 else properties
-    return {**without(properties, *METADATA), "hoodie.table.version": str(to)}
+    return {**properties, "hoodie.table.version": str(to)}
 
 
 def without(properties: dict[str, str], *names: str) -> dict[str, str]:

@@ -1,5 +1,7 @@
 """Savepoints, and restores to them."""
 
+from dataclasses import replace
+
 import pytest
 from hudi_model.actions import Action, State
 from hudi_model.contents import CleanMetadata, CleanPlan, Content, RestorePlan, SavepointMetadata
@@ -162,3 +164,17 @@ def test_time_travel_to_a_saved_instant_after_a_clean_has_two_readings() -> None
     assert rows(read_as_of(found, at(2), text)) == [TWO]
     assert reason(read_as_of, found, at(2)) is Reason.RANGE_NOT_RETAINED
     assert reason(read_as_of, found, at(1), text) is Reason.RANGE_NOT_RETAINED
+
+
+def test_a_restore_lets_go_of_the_metadata_table_before_it_undoes_anything() -> None:
+    """No reader is sent to a table that knows files which are gone."""
+    found = saved()
+    named = {**properties(), "hoodie.table.metadata.partitions": "files"}
+    found = replace(found, properties=named, metadata=Table(properties(), None, (), (), ()))
+    found = perform(found, schedule(found, at(12), {}, at(2)))
+    effects = execute(found, at(12), at(13))
+    first = perform(found, effects[:3])
+    assert (first.metadata, len(first.base_files)) == (None, len(found.base_files))
+    assert isinstance(first.properties, dict)
+    assert "hoodie.table.metadata.partitions" not in first.properties
+    assert rows(read_snapshot(perform(found, effects))) == [TWO]

@@ -1,5 +1,7 @@
 """Rollback: which writes have failed, what is removed for them, and how an attempt goes on that stopped."""
 
+from dataclasses import replace
+
 import pytest
 from hudi_model.actions import Action, State
 from hudi_model.contents import RollbackMetadata, RollbackPlan
@@ -157,3 +159,20 @@ def test_with_nothing_failed_there_is_nothing_to_plan() -> None:
     beating = Table(properties(), None, failed(2), (), (), heartbeats=frozenset({(at(2), at(7))}))
     assert schedule(beating, at(8), {}) == ()
     assert entry(8, "rollback", "REQUESTED").name in {one.entry.name for one in schedule(beating, at(8), EAGER)}
+
+
+@pytest.mark.parametrize("version", [6, 9])
+def test_the_metadata_table_forgets_a_write_that_died_after_it_committed_there(version: int) -> None:
+    """Its entries and its log go; what other writes committed there stays."""
+    left = died(version)
+    kept, gone = base(1, ONE), log(1 if version < 8 else 2, data(2, TWO))
+    known = table(
+        [commit(1, kept, version=version), commit(2, gone, version=version)], [kept, gone], properties(version)
+    )
+    after = perform(replace(left, metadata=known), roll_back(replace(left, metadata=known), at(2), at(3), at(4), {}))
+    assert after.metadata is not None
+    assert {one.requested for one in after.metadata.timeline} == {at(1)}
+    assert rows(read_snapshot(after.metadata)) == [ONE]
+    untouched = table([commit(1, kept, version=version)], [kept], properties(version))
+    again = replace(left, metadata=untouched)
+    assert perform(again, roll_back(again, at(2), at(3), at(4), {})).metadata == untouched

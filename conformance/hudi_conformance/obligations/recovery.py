@@ -657,7 +657,7 @@ def lost(table: Table) -> Table:
 @given(told=stories(services=("compaction", "log_compaction", "cleaning"), longest=6), cut=st.integers(0, 40))
 def recovery_is_exact_without_replacement(told: Story, cut: int) -> None:
     """A rebuild that stopped is done again."""
-    table = told_table(told)
+    table = went_on(told_table(told), (again(told),), 900, {})
     expected = snapshot(table, told.lines())
     bare = lost(table)
     stopped = perform(bare, recovery.recover(bare, SCHEMA)[:cut])

@@ -4,7 +4,16 @@ from collections.abc import Mapping
 
 from hudi_model.actions import Action, Instant, State
 from hudi_model.contents import RestorePlan, RollbackMetadata
-from hudi_model.effects import BeatHeart, DeleteInstant, DeleteMarkers, Effect, Effects, perform
+from hudi_model.effects import (
+    BeatHeart,
+    CommitMetadataTable,
+    DeleteInstant,
+    DeleteMarkers,
+    Effect,
+    Effects,
+    PutProperties,
+    perform,
+)
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services.plans import entry, is_completed, plan_of, request
 from hudi_model.services.rollback import forget, plan_for, undo_files
@@ -63,18 +72,31 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
 
     Raises: INSTANT_NOT_FOUND.
 
-    Clauses: SR-006, SR-009.
+    Clauses: SR-006, SR-009, SR-012.
     """
     plan = plan_of(table, requested, RestorePlan)
     if is_completed(table, requested):
         return ()
-    effects: list[Effect] = [entry(table, requested, Action.RESTORE, State.INFLIGHT, None, None)]
+    started = entry(table, requested, Action.RESTORE, State.INFLIGHT, None, None)
+    effects: list[Effect] = [started, *dropped_metadata(table)]
     for one in plan.instants:
         effects.extend(undo(perform(table, effects), one, requested))
     effects.append(entry(table, requested, Action.RESTORE, State.COMPLETED, RollbackMetadata(plan.instants), completed))
     later = (one for one in table.timeline if one.action is Action.ROLLBACK and one.requested > plan.savepoint)
     effects.extend(DeleteInstant(one.name) for one in sorted(later, key=lambda one: (one.requested, -one.state)))
     return tuple(effects)
+
+
+def dropped_metadata(table: Table) -> Effects:
+    """The end of the metadata table: first the properties let go of it. A writer makes it anew.
+
+    Clauses: SR-012, VR-011.
+    """
+    if table.metadata is None:
+        return ()
+    stated = open_table(table).configuration.properties
+    kept = {name: value for name, value in stated.items() if not name.startswith("hoodie.table.metadata.partitions")}
+    return PutProperties(kept), CommitMetadataTable(None)
 
 
 def undo(table: Table, instant: InstantTime, requested: InstantTime) -> Effects:

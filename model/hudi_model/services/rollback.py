@@ -5,7 +5,16 @@ from collections.abc import Mapping
 
 from hudi_model.actions import Action, State
 from hudi_model.contents import CompactionPlan, ReplacePlan, RollbackMetadata, RollbackPlan
-from hudi_model.effects import BeatHeart, DeleteDataFile, DeleteInstant, DeleteMarkers, Effects, PutLogFile, perform
+from hudi_model.effects import (
+    BeatHeart,
+    CommitMetadataTable,
+    DeleteDataFile,
+    DeleteInstant,
+    DeleteMarkers,
+    Effects,
+    PutLogFile,
+    perform,
+)
 from hudi_model.files import BaseFile, DataBlock, DeleteBlock, LogFile, RollbackBlock
 from hudi_model.names import log_file_name
 from hudi_model.records import Damaged
@@ -126,7 +135,7 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
 
     Raises: INSTANT_NOT_FOUND.
 
-    Clauses: RB-004, RB-009, RB-010.
+    Clauses: RB-004, RB-009, RB-010, RB-011.
     """
     plan = plan_of(table, requested, RollbackPlan)
     if is_completed(table, requested):
@@ -135,6 +144,7 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
     return (
         entry(table, requested, Action.ROLLBACK, State.INFLIGHT, None, None),
         *undo_files(table, plan, requested),
+        *((CommitMetadataTable(without_write(table.metadata, plan.target, requested)),) if table.metadata else ()),
         *forget(table, plan.target, keep_plan=has_plan(table, plan.target)),
         entry(table, requested, Action.ROLLBACK, State.COMPLETED, metadata, completed),
         DeleteMarkers(plan.target),
@@ -159,6 +169,17 @@ def undo_files(table: Table, plan: RollbackPlan, requested: InstantTime) -> Effe
                 PutLogFile(LogFile(*place, version, UNKNOWN_WRITER, cdc=False, name=name, blocks=(command,)))
             )
     return tuple(effects)
+
+
+def without_write(metadata: Table, target: InstantTime, requested: InstantTime) -> Table:
+    """The metadata table without what a write, which died before it completed, had committed there.
+
+    Clauses: RB-011.
+    """
+    if not any(one.requested == target for one in metadata.timeline):
+        return metadata
+    files = undo_files(metadata, plan_for(metadata, target, by_markers=False, whole=True), requested)
+    return perform(metadata, (*files, *forget(metadata, target)))
 
 
 def forget(table: Table, target: InstantTime, *, keep_plan: bool = False) -> Effects:
