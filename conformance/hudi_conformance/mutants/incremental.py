@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from hudi_model.files import FileSlice
+from hudi_model.files import BaseFile, FileSlice
 from hudi_model.readings import Readings
-from hudi_model.records import Record, Schema
+from hudi_model.records import Record
 from hudi_model.rejection import Rejection
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import OpenTable, Table
@@ -73,15 +73,18 @@ def _one_log(original: Function) -> Function:
     "rewritten-rows-are-new",
     "IN-005",
     "A row belongs to the write of the file that holds it.",
-    "reading.base_rows",
+    "tables.open_table",
 )
 def _rewritten_rows_are_new(original: Function) -> Function:
-    def renamed(found: FileSlice, schema: Schema) -> tuple[Record, ...]:
-        rows: tuple[Record, ...] = original(found, schema)
-        instant = found.base_file.instant if found.base_file else ""
-        return tuple(Record({**row.values, "_hoodie_commit_time": instant}) for row in rows)
+    def renamed(file: BaseFile) -> BaseFile:
+        rows = file.records if isinstance(file.records, tuple) else ()
+        return replace(file, records=tuple(Record({**row.values, "_hoodie_commit_time": file.instant}) for row in rows))
 
-    return renamed
+    def opened(table: Table) -> OpenTable:
+        found: OpenTable = original(replace(table, base_files=tuple(map(renamed, table.base_files))))
+        return found
+
+    return opened
 
 
 @mutant("commit-times-not-needed", "IN-006", "Rows without commit time are no obstacle.", "incremental.open_range")

@@ -72,7 +72,7 @@ def _chunks(table: GoldenTable) -> None:
     table.incremental(
         "0", at[4], "from-the-beginning", "all rows as of the end", "IN-002 IN-003", "range-end-exclusive"
     )
-    table.incremental("earliest", None, "all", "the whole table", "IN-002", "last-write-only pending-slice-not-joined")
+    table.incremental("earliest", None, "all", "the whole table", "IN-002", "pending-slice-not-joined")
     table.incremental(second(20), second(3), "end-before-begin", "nothing", "IN-002", "range-begin-ignored")
     table.incremental("tomorrow", None, "no-instant", "words are no instants", "IN-002 TM-001", "bounds-are-any-text")
 
@@ -200,11 +200,19 @@ def archived(table: GoldenTable) -> None:
     """The first two of four deltacommits have left the timeline, and their files are still there."""
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11")))
-    table.upsert(second(3), rides(30, ("r01", "r12")))
+    table.upsert(second(3), [*rides(30, ("r01", "r12")), *rides(5, ("r03",), rider="late")])
     table.upsert(second(4), rides(40, ("r02",)))
     table.archive(2)
     table.incremental(
-        "0", None, "all", "rows of archived writes are answered as well", "IN-007", "archived-range-answered"
+        "0", None, "all", "rows of archived writes are answered as well", "IN-003 HS-008", "incremental-one-log"
+    )
+    table.incremental(
+        second(1.7),
+        None,
+        "since-archived-times",
+        "a range that holds archived writes is that of the text: the late row lost against one from before it",
+        "IN-007",
+        "archived-range-answered",
     )
     table.incremental(
         second(3), second(4.2), "active", "a range behind the archived part", "IN-007 IN-003", "range-by-requested-time"
