@@ -25,9 +25,6 @@ from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, moment_of
 from hudi_model.timeline import DATA_ACTIONS
 
-UNKNOWN_WRITER = "1-0-1"
-"""The write token of log files that hold a command."""
-
 
 def failed_writes(table: Table, now: InstantTime, settings: Mapping[str, str]) -> tuple[InstantTime, ...]:
     """The pending writes that will not complete, newest first: all of them, or those whose heart stopped.
@@ -164,10 +161,9 @@ def undo_files(table: Table, plan: RollbackPlan, requested: InstantTime) -> Effe
         logs = [log for log in table.log_files if (log.partition, log.file_id, log.instant) == place]
         if not any(command in log.blocks for log in logs if isinstance(log.blocks, tuple)):
             version = max((log.version for log in logs), default=0) + 1
-            name = log_file_name(file_id, instant, version, UNKNOWN_WRITER)
-            effects.append(
-                PutLogFile(LogFile(*place, version, UNKNOWN_WRITER, cdc=False, name=name, blocks=(command,)))
-            )
+            token = f"1-{int(requested[-9:])}-1"
+            name = log_file_name(file_id, instant, version, token)
+            effects.append(PutLogFile(LogFile(*place, version, token, cdc=False, name=name, blocks=(command,))))
     return tuple(effects)
 
 
