@@ -2,18 +2,10 @@
 
 from collections.abc import Mapping
 
+import hudi_model.effects as durable
 from hudi_model.actions import Action, Instant, State
 from hudi_model.contents import RestorePlan, RollbackMetadata
-from hudi_model.effects import (
-    BeatHeart,
-    CommitMetadataTable,
-    DeleteInstant,
-    DeleteMarkers,
-    Effect,
-    Effects,
-    PutProperties,
-    perform,
-)
+from hudi_model.effects import Effect, Effects, perform
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services.plans import entry, is_completed, plan_of, request
 from hudi_model.services.rollback import forget, plan_for, undo_files
@@ -83,7 +75,9 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
         effects.extend(undo(perform(table, effects), one, requested))
     effects.append(entry(table, requested, Action.RESTORE, State.COMPLETED, RollbackMetadata(plan.instants), completed))
     later = (one for one in table.timeline if one.action is Action.ROLLBACK and one.requested > plan.savepoint)
-    effects.extend(DeleteInstant(one.name) for one in sorted(later, key=lambda one: (one.requested, -one.state)))
+    effects.extend(
+        durable.DeleteInstant(one.name) for one in sorted(later, key=lambda one: (one.requested, -one.state))
+    )
     return tuple(effects)
 
 
@@ -96,7 +90,7 @@ def dropped_metadata(table: Table) -> Effects:
         return ()
     stated = open_table(table).configuration.properties
     kept = {name: value for name, value in stated.items() if not name.startswith("hoodie.table.metadata.partitions")}
-    return PutProperties(kept), CommitMetadataTable(None)
+    return durable.PutProperties(kept), durable.CommitMetadataTable(None)
 
 
 def undo(table: Table, instant: InstantTime, requested: InstantTime) -> Effects:
@@ -109,4 +103,10 @@ def undo(table: Table, instant: InstantTime, requested: InstantTime) -> Effects:
         return ()
     published = len(going) - sum(one.requested == instant and one.state < State.COMPLETED for one in table.timeline)
     files = undo_files(table, plan_for(table, instant, by_markers=False, whole=True), requested)
-    return (*going[:published], *files, *going[published:], DeleteMarkers(instant), BeatHeart(instant, None))
+    return (
+        *going[:published],
+        *files,
+        *going[published:],
+        durable.DeleteMarkers(instant),
+        durable.BeatHeart(instant, None),
+    )
