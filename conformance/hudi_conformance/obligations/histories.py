@@ -27,7 +27,7 @@ from hudi_model.timeline import State, timeline_of
 from hudi_model.writers import Operation, Request, create_table, write
 from hypothesis import strategies as st
 
-SCHEMA = Schema((Field("id", "string"), Field("day", "string"), Field("ts", "long"), Field("note", "string")))
+SCHEMA = Schema((Field("id", "string"), Field("day", "string"), Field("ts", "int64"), Field("note", "string")))
 KEYS = ("a", "b", "ключ", "k€y 🗝")
 DAYS = ("d1", "d2")
 NOTES = ("one", "two", None)
