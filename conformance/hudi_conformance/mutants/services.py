@@ -3,15 +3,15 @@
 from dataclasses import replace
 from typing import Any
 
-from hudi_model.contents import CleanMetadata, CleanPlan, CompactionOperation, ReplacePlan, SavepointMetadata
+from hudi_model.contents import CleanMetadata, CleanPlan, CompactionOperation, IndexPlan, ReplacePlan, SavepointMetadata
 from hudi_model.effects import CreateInstant, DeleteDataFile, Effects
 from hudi_model.files import DataBlock, FileGroup, FileSlice, GroupId
 from hudi_model.services import plans
 from hudi_model.slicing import file_groups, group_of
 from hudi_model.staging import Staged
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import OpenTable, Table, open_table
 from hudi_model.time import InstantTime
-from hudi_model.timeline import State, commit_metadata
+from hudi_model.timeline import State, commit_metadata, is_completed_data
 from hudi_model.views import View, visible_commits
 
 from hudi_conformance.mutants.registry import Function, mutant
@@ -306,3 +306,45 @@ def _plan_takes_one_slice(original: Function) -> Function:
         return found[:1]
 
     return first
+
+
+@mutant(
+    "index-used-before-it-is-whole",
+    "IG-005",
+    "A partition counts as built while it is being built.",
+    "services.indexing.execute",
+)
+def _index_used_before_it_is_whole(original: Function) -> Function:
+    def early(*given: Any) -> Effects:
+        effects: Effects = original(*given)
+        return effects[:2] + effects[3:4] + effects[2:3] + effects[4:]
+
+    return early
+
+
+@mutant(
+    "index-stops-at-its-plan",
+    "IG-004",
+    "What completes after the plan is not taken in.",
+    "services.indexing.last_without_gap",
+)
+def _index_stops_at_its_plan(original: Function) -> Function:
+    def as_planned(opened: OpenTable) -> Any:
+        planned = [one.content.upto for one in opened.state.timeline if isinstance(one.content, IndexPlan)]
+        return planned[0] if planned else original(opened)
+
+    return as_planned
+
+
+@mutant(
+    "index-plan-skips-a-gap",
+    "IG-002",
+    "An index is planned up to the last completed write, whatever is pending before it.",
+    "services.indexing.last_without_gap",
+)
+def _index_plan_skips_a_gap(_: Function) -> Function:
+    def last(opened: OpenTable) -> Any:
+        done = (one.requested for one in opened.timeline.instants if is_completed_data(one))
+        return max(done, default=None)
+
+    return last

@@ -6,7 +6,7 @@ from importlib import import_module
 from itertools import permutations
 from typing import Any, TypeAlias
 
-from hudi_model.contents import CleanPlan
+from hudi_model.contents import CleanPlan, IndexPlan
 from hudi_model.effects import Effects, perform
 from hudi_model.files import LogFile
 from hudi_model.queries import read_as_of, read_optimized, read_snapshot
@@ -16,7 +16,16 @@ from hudi_model.records import Record
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.requests import Write
 from hudi_model.schemas import table_schema
-from hudi_model.services import cleaning, clustering, compaction, log_compaction, plans, savepoints, time_to_live
+from hudi_model.services import (
+    cleaning,
+    clustering,
+    compaction,
+    indexing,
+    log_compaction,
+    plans,
+    savepoints,
+    time_to_live,
+)
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, tick
@@ -188,6 +197,53 @@ def _cleaning_keeps_the_table(told: Story, policy: str) -> None:
     keeps_the_table(told, "cleaning", {**EAGER, "hoodie.clean.policy": policy})
 
 
+WANTED = {"hoodie.metadata.index.column.stats.enable": "true", "hoodie.metadata.record.index.enable": "true"}
+
+
+def hollow(table: Table, _plan: IndexPlan) -> Table:
+    """A metadata table that stands for one with the partitions: what they hold is not this rule's concern."""
+    return replace(table, metadata=None)
+
+
+@obligation(
+    "PO-204",
+    "Indexing never changes the table; an index counts once it is there and holds all that completed before",
+    "IG-001 IG-002 IG-003 IG-004 IG-005 IG-006",
+    assumptions="whatever the partitions hold",
+    broken_by="index-used-before-it-is-whole index-stops-at-its-plan index-plan-skips-a-gap",
+)
+@property_check
+@given(told=busy_of_both_types("compaction"), gap=st.booleans(), later=st.booleans())
+def _indexing_keeps_the_table(told: Story, *, gap: bool, later: bool) -> None:
+    table = played(told)
+    done = [one.requested for one in completed_data(open_table(table).timeline)]
+    if gap:
+        table = perform(table, begin(table, Request(Operation.UPSERT), tick(BEFORE))[1])
+        table = try_write(table, all_keys("d2"), BEFORE + 1)
+    table = perform(table, indexing.schedule(table, PLAN, WANTED))
+    planned = [one.content for one in table.timeline if isinstance(one.content, IndexPlan)]
+    if [one.upto for one in planned] != done[-1:] if done else planned:
+        raise Counterexample(f"planned {planned}, completed without a gap are {done}", table, told.lines())
+    table = try_write(table, all_keys("d1"), SOON) if later and not gap else table
+    last = max(one.requested for one in completed_data(open_table(table).timeline)) if later and not gap else done[-1]
+    expected = rows_and_origins(table)
+    for left in prefixes(table, indexing.execute(table, PLAN, DONE, hollow)):
+        for one in (left, perform(left, indexing.execute(left, PLAN, AGAIN, hollow))):
+            refuse_change(one, expected, told, "indexing")
+            check_index(one, last)
+
+
+def check_index(table: Table, last: InstantTime) -> None:
+    """Nothing, unless a partition is used that is not there, or the completed entry tells less than it should."""
+    properties = open_table(table).configuration.properties
+    if properties.get(indexing.BUILT) and table.metadata is None:
+        raise Counterexample(f"{properties[indexing.BUILT]} are used and not there", table)
+    for one in table.timeline:
+        if one.action == "indexing" and one.state == 2 and one.content != IndexPlan(INDEXES_WANTED, last):
+            raise Counterexample(f"indexed {one.content}, the last write is {last}", table)
+
+
+INDEXES_WANTED = ("column_stats", "record_index")
 NOT_RETAINED = frozenset({Reason.RANGE_NOT_RETAINED})
 GOING = NOT_RETAINED | {Reason.BASE_FILE_MISSING, Reason.LOG_FILE_MISSING}
 """With what a query of the past is refused once a clean has completed, and while it is under way."""

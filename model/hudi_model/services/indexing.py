@@ -1,5 +1,8 @@
 """Indexing: a partition of the metadata table is built beside running writers, and used once it is whole (RFC-45)."""
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from hudi_model.actions import Action, State
 from hudi_model.configuration import property_names
 from hudi_model.contents import IndexPlan
@@ -17,6 +20,8 @@ INDEXES = {
     "hoodie.metadata.index.partition.stats.enable": "partition_stats",
     "hoodie.metadata.record.index.enable": "record_index",
 }
+Build: TypeAlias = Callable[[Table, IndexPlan], Table]
+"""How partitions come about: from the table, up to the instant of the plan."""
 BUILT, BUILDING = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
 
 
@@ -43,7 +48,15 @@ def last_without_gap(opened: OpenTable) -> InstantTime | None:
     return max((one for one in done if pending is None or one < pending), default=None)
 
 
-def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Effects:
+def unbuilt(_table: Table, _plan: IndexPlan) -> Table:
+    """The metadata table with the plan's partitions.
+
+    Raises: unsupported `indexing`.
+    """
+    raise Unsupported("indexing")
+
+
+def execute(table: Table, requested: InstantTime, completed: InstantTime, build: Build = unbuilt) -> Effects:
     """Writers log to the partitions from now on; they are built; then readers may use them.
 
     Raises: INSTANT_NOT_FOUND; unsupported `indexing`.
@@ -53,10 +66,10 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
     if plans.is_completed(table, requested):
         return ()
     plan, properties = plans.plan_of(table, requested, IndexPlan), open_table(table).configuration.properties
-    built, building = (tuple(sorted(property_names(properties, key))) for key in (BUILT, BUILDING))
-    started = {**properties, BUILDING: ",".join(sorted({*building, *plan.partitions}))}
-    ended = {**started, BUILT: ",".join(sorted({*built, *plan.partitions}))}
-    ended[BUILDING] = ",".join(one for one in building if one not in plan.partitions)
+    built, building = ({*property_names(properties, key)} for key in (BUILT, BUILDING))
+    started = {**properties, BUILDING: ",".join(sorted(building.union(plan.partitions)))}
+    left = ",".join(sorted(building.difference(plan.partitions)))
+    ended = {**properties, BUILDING: left, BUILT: ",".join(sorted(built.union(plan.partitions)))}
     caught_up = IndexPlan(plan.partitions, last_without_gap(open_table(table)) or plan.upto)
     return (
         plans.entry(table, requested, Action.INDEXING, State.INFLIGHT, None, None),
@@ -65,11 +78,3 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
         PutProperties(ended),
         plans.entry(table, requested, Action.INDEXING, State.COMPLETED, caught_up, completed),
     )
-
-
-def build(_table: Table, _plan: IndexPlan) -> Table:
-    """The metadata table with the plan's partitions.
-
-    Raises: unsupported `indexing`.
-    """
-    raise Unsupported("indexing")
