@@ -86,7 +86,7 @@ def merge_rule(configuration: Configuration) -> MergeRule:
 
     Raises: MERGER_UNKNOWN, PROPERTIES_INVALID; unsupported `payload-HoodieMetadataPayload`.
 
-    Clauses: MG-001, MG-008, MG-023, MG-024, MG-026, RM-002.
+    Clauses: MG-001, MG-008, MG-023, MG-024, RM-002.
     """
     properties, mode = configuration.properties, merge_mode(configuration)
     if mode is MergeMode.CUSTOM:
@@ -102,12 +102,12 @@ def partial_update_mode(properties: Mapping[str, str]) -> PartialUpdate:
 
     Raises: PROPERTIES_INVALID.
 
-    Clauses: MG-027.
+    Clauses: MG-026.
     """
     stated = properties.get("hoodie.table.partial.update.mode", "").strip() or "NONE"
     if stated not in PartialUpdate.__members__:
         detail = f"unknown partial update mode {stated!r}"
-        raise Rejection(Reason.PROPERTIES_INVALID, "MG-027", "hoodie.properties", detail)
+        raise Rejection(Reason.PROPERTIES_INVALID, "MG-026", "hoodie.properties", detail)
     return PartialUpdate(stated)
 
 

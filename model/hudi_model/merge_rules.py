@@ -22,7 +22,6 @@ class PartialUpdate(StrEnum):
     """[New in v9] For which columns of the winner the loser's value stands."""
 
     NONE = "NONE"
-    KEEP_VALUES = "KEEP_VALUES"
     IGNORE_DEFAULTS = "IGNORE_DEFAULTS"
     FILL_UNAVAILABLE = "FILL_UNAVAILABLE"
 

@@ -8,7 +8,7 @@ from hudi_model.records import META_FIELDS, Record, Schema
 def completed(rule: MergeRule, winner: Version, loser: Version) -> Version:
     """The winner, with the loser's values for the columns that it does not set; a delete neither gives nor takes.
 
-    Clauses: MG-021, MG-022, MG-023, MG-024, MG-025, MG-026.
+    Clauses: MG-021, MG-022, MG-023, MG-024, MG-025.
     """
     if winner.record is None or loser.record is None:
         return winner
@@ -50,12 +50,10 @@ def kept(rule: MergeRule, older: Version, newer: Version) -> Version:
     return Version(found.key, Record({**found.record.values, **late}), found.ordering, found.partial)
 
 
-def columns_of_block(block: DataBlock, schema: Schema, rule: MergeRule) -> Schema:
-    """The table's columns that a block's records set: all, or where the block or the table's mode says so its own.
+def columns_of_block(block: DataBlock, schema: Schema) -> Schema:
+    """The table's columns that a block's records set: all, or in a partial block those of its own schema.
 
-    Clauses: MG-021, MG-022, MG-026.
+    Clauses: MG-021, MG-022.
     """
-    if block.schema is None or not (block.partial or rule.partial_update is PartialUpdate.KEEP_VALUES):
-        return schema
-    own = {field.name for field in block.schema.fields}
-    return Schema(tuple(one for one in schema.fields if one.name in own))
+    own = {field.name for field in (block.schema or schema).fields}
+    return Schema(tuple(one for one in schema.fields if one.name in own)) if block.partial else schema

@@ -98,7 +98,7 @@ def block_versions(configuration: Configuration, block: Change, schema: Schema, 
             yield version_of_delete(known, rule)
         return
     stored = sound_records(block.records)
-    columns = columns_of_block(block, schema, rule)
+    columns = columns_of_block(block, schema)
     for whole, row in zip(stored, conform(stored, columns, where), strict=True):
         marks = Record({**whole.values, **row.values})
         version = version_of_record(marks, key_of(row, configuration, where), rule)

@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from hudi_model.configuration import Configuration
-from hudi_model.files import DataBlock
 from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate, Version
-from hudi_model.records import Delete, Record, Schema, Value
+from hudi_model.records import Delete, Record, Value
 from hudi_model.rejection import Rejection
 
 from hudi_conformance.mutants.registry import Function, mutant
@@ -144,21 +143,12 @@ def _payload_late_fills(original: Function) -> Function:
     "partial.columns_of_block",
 )
 def _partial_as_whole(_: Function) -> Function:
-    return lambda _block, schema, _rule: schema
-
-
-@mutant("keep-values-ignored", "MG-026", "Only blocks say that they are partial.", "partial.columns_of_block")
-def _keep_values_ignored(original: Function) -> Function:
-    def columns(block: DataBlock, schema: Schema, rule: MergeRule) -> Schema:
-        found: Schema = original(block, schema, replace(rule, partial_update=PartialUpdate.NONE))
-        return found
-
-    return columns
+    return lambda _block, schema: schema
 
 
 @mutant(
     "partial-update-mode-ignored",
-    "MG-023 MG-027 PL-010",
+    "MG-023 MG-026 PL-010",
     "The table's partial update mode says nothing.",
     "merge_modes.partial_update_mode",
 )

@@ -197,7 +197,6 @@ def operation_field(table: GoldenTable) -> None:
         *rides(20, ("r02", "r11"), _hoodie_operation="D"),
         *rides(5, ("r03",), _hoodie_operation="D"),
         *rides(20, ("r12",), _hoodie_operation="-U"),
-        *rides(20, ("r13",), _hoodie_operation=None),
     ]
     table.upsert(second(2), pairs)
     table.upsert(second(3), rides(30, ("r11",), rider="again", _hoodie_operation="I"))
