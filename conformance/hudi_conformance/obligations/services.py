@@ -663,26 +663,6 @@ def _log_compaction_forgets_deletes(told: Story) -> None:
     refuse_change(table, expected, told, "log compaction", readings)
 
 
-@obligation(
-    "PO-225",
-    "A savepoint's instant can be queried whatever cleaning has run",
-    "CN-008 RD-014",
-    refuted=True,
-    holds_instead="PO-206",
-)
-@property_check
-@given(told=stories(shapes((9,), ("COPY_ON_WRITE",)), WRITES, longest=8), chosen=st.integers(0, 7))
-def _savepoints_are_beyond_the_retained_range(told: Story, chosen: int) -> None:
-    table, _ = with_savepoint(played(told), chosen)
-    saved = [one.requested for one in table.timeline if one.action == "savepoint"]
-    past = {one: as_rows(read_as_of(table, one).rows) for one in saved}
-    planned = cleaning.schedule(table, PLAN, EAGER)
-    table = perform(table, planned)
-    if planned:
-        table = perform(table, cleaning.execute(table, PLAN, DONE))
-    refuse_wrong_past(table, past, "", frozenset(), RELEASED)
-
-
 ORDERS = tuple(
     order
     for order in sorted(set(permutations(("A", "A", "B", "B", "service", "service"))))
