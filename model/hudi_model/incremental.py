@@ -100,9 +100,10 @@ def slices_of_range(view: View, asked: TimeRange, counts: Callable[[Value], bool
     writes, state = writes_within(view, asked), view.table.state
     named = {inner_path(stat.path) for one in writes for stat in commit_metadata(one).write_stats if stat.path}
     lost = named - {*map(path_of, state.base_files), *map(path_of, state.log_files)}
-    if view.readings.incremental_merge is Reading.TEXT or lost or reaches_archived(view.table, asked):
-        return sound_snapshot(view)
-    return tuple(slice_within(one, counts) for one in snapshot_slices(view))
+    as_text = view.readings.incremental_merge is Reading.TEXT
+    needs_state = as_text or lost or reaches_archived(view.table, asked)
+    slices = sound_snapshot(view) if needs_state else snapshot_slices(view)
+    return slices if as_text else tuple(slice_within(one, counts) for one in slices)
 
 
 def slice_within(found: FileSlice, counts: Callable[[Value], bool]) -> FileSlice:

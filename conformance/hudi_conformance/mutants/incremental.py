@@ -115,7 +115,7 @@ def _answered_in_part(original: Function) -> Function:
 
 @mutant(
     "archived-range-answered",
-    "IN-007 CD-006",
+    "CD-006",
     "That a range begins before the active timeline is not noticed.",
     "incremental.reaches_archived",
 )

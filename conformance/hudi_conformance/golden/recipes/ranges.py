@@ -210,9 +210,9 @@ def archived(table: GoldenTable) -> None:
         second(1.7),
         None,
         "since-archived-times",
-        "a range that holds archived writes is that of the text: the late row lost against one from before it",
-        "IN-007",
-        "archived-range-answered",
+        "a range may hold archived writes; as released the late row shows, which lost against one from before it",
+        "IN-004 IN-007",
+        "range-begin-ignored",
     )
     table.incremental(
         second(3), second(4.2), "active", "a range behind the archived part", "IN-007 IN-003", "range-by-requested-time"
