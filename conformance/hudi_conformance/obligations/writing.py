@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import permutations, product
+from types import ModuleType
 from typing import Any
 
-from hudi_model import conflicts, locks, writers
+from hudi_model import conflicts, locks, tagging, writers
 from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan
+from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan, ReplacePlan
 from hudi_model.effects import CreateInstant, Effects, PutBaseFile, perform
 from hudi_model.files import BaseFile
 from hudi_model.locks import Lease
@@ -17,7 +18,7 @@ from hudi_model.queries import list_file_slices, read_snapshot
 from hudi_model.readings import RELEASED, TEXT, Readings
 from hudi_model.records import Record
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.services import compaction
+from hudi_model.services import clustering, compaction
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, tick
@@ -36,7 +37,9 @@ from hudi_conformance.obligations.histories import (
     Story,
     new_table,
     played,
+    remembered,
     request_of,
+    rows_of,
     shapes,
     stories,
 )
@@ -807,13 +810,13 @@ def may(act: Callable[[], object]) -> bool:
     return True
 
 
-EAGER_COMPACTION = {"hoodie.compact.inline.max.delta.commits": "1"}
+EAGER = {"hoodie.compact.inline.max.delta.commits": "1", "hoodie.clustering.inline.max.commits": "1"}
 PLAN, RUN = 100, 101
-"""What a compaction does in an interleaving, where writers are numbers."""
+"""What a service does in an interleaving, where writers are numbers."""
 
 
-def beside_compaction(table: Table, requests: Sequence[Request], order: Sequence[int]) -> Outcome:
-    """Writers, and a compaction that is planned and carried out among their phases."""
+def beside_service(table: Table, requests: Sequence[Request], order: Sequence[int], service: ModuleType) -> Outcome:
+    """Writers, and a service that is planned and carried out, or gives up, among their phases."""
     open_writes, phases = dict[int, Write](), dict.fromkeys(order, 0)
     committed, refused, plans = list[int](), list[int](), list[InstantTime]()
     for moment, number in enumerate(order, start=1000):
@@ -821,10 +824,10 @@ def beside_compaction(table: Table, requests: Sequence[Request], order: Sequence
         effects: Effects = ()
         try:
             if number == PLAN:
-                effects = compaction.schedule(table, tick(moment), EAGER_COMPACTION)
+                effects = service.schedule(table, tick(moment), EAGER)
                 plans += [tick(moment)] if effects else []
             elif number == RUN:
-                effects = compaction.execute(table, plans.pop(0), tick(moment)) if plans else ()
+                effects = service.execute(table, plans.pop(0), tick(moment)) if plans else ()
             elif phases[number] == 1:
                 open_writes[number], effects = writers.begin(table, requests[number], tick(moment))
             elif phases[number] == 2:
@@ -836,7 +839,7 @@ def beside_compaction(table: Table, requests: Sequence[Request], order: Sequence
             if rejection.reason is not Reason.WRITE_CONFLICT:
                 raise
             refused.append(number)
-            effects = writers.abort(table, open_writes[number])
+            effects = () if number == RUN else writers.abort(table, open_writes[number])
         table = perform(table, effects)
     return Outcome(table, tuple(committed), tuple(refused))
 
@@ -850,22 +853,26 @@ def schedules() -> st.SearchStrategy[tuple[int, ...]]:
 
 @obligation(
     "PO-194",
-    "Optimistic upserts beside a compaction are serializable in completion order",
-    "OW-006 OW-016 RD-006",
+    "Optimistic upserts beside a compaction or a clustering are serializable in completion order",
+    "OW-006 OW-011 OW-016 RD-006 CL-005",
     broken_by="overlap-not-checked",
-    assumptions="released readings; keys that are in the table; one compaction",
+    assumptions="released readings; keys that are in the table; one service",
 )
 @property_check
 @given(
-    shape=shapes(types=("MERGE_ON_READ",), partitioned=(True,)),
+    shape=SHAPES,
     requests=st.lists(changes(KEYS[:2], DAYS[:1]), min_size=2, max_size=2),
     order=schedules(),
+    clusters=st.booleans(),
 )
-def optimistic_beside_compaction(shape: Shape, requests: Sequence[Request], order: Sequence[int]) -> None:
-    """Logs that a compaction has not seen are not lost, whoever was first."""
+def optimistic_beside_service(
+    shape: Shape, requests: Sequence[Request], order: Sequence[int], *, clusters: bool
+) -> None:
+    """What a service has not seen is not lost, whoever was first."""
+    service = clustering if clusters or shape.table_type == "COPY_ON_WRITE" else compaction
     upserts = [replace(one, operation=Operation.UPSERT) for one in requests]
     start = seed(shape)
-    outcome = beside_compaction(start, upserts, order)
+    outcome = beside_service(start, upserts, order, service)
     found, expected = bag(outcome.table), bag(serially(start, upserts, outcome.committed))
     if found != expected:
         raise Counterexample(f"rows {found}, serially {expected}", outcome.table, (str(shape), str(order)))
@@ -884,8 +891,129 @@ def non_blocking_beside_compaction(keys: Sequence[str], turned: bool, order: Seq
     """Logs that complete after the plan join the slice that it opens."""
     values = (7, 8) if turned else (8, 7)
     requests = [asked(Operation.UPSERT, [row(key, ts)], NON_BLOCKING) for key, ts in zip(keys, values, strict=True)]
-    outcome = beside_compaction(seed(Shape(), NON_BLOCKING), requests, order)
+    outcome = beside_service(seed(Shape(), NON_BLOCKING), requests, order, compaction)
     greatest = {key: max(ts for one, ts in zip(keys, values, strict=True) if one == key) for key in keys}
     there = {(one["id"], one["ts"]) for one in read_snapshot(outcome.table).rows if one["day"] == "d1"}
     if outcome.refused or not set(greatest.items()) <= there:
         raise Counterexample(f"rows {sorted(there)}, brought {greatest}", outcome.table, (str(order),))
+
+
+@obligation(
+    "PO-196",
+    "While a clustering of a file group waits, writes of that group are refused and writes of others are not",
+    "OW-011",
+    broken_by="pending-clustering-not-seen",
+    exhaustive=True,
+    assumptions="plans with and without an inflight file, updates and deletions of partitions",
+)
+def clustering_waits() -> None:
+    """A plan for one partition; a write there, and one in the other partition."""
+    for version, kind, started in product((6, 8, 9), ("COPY_ON_WRITE", "MERGE_ON_READ"), (False, True)):
+        table = seed(Shape(version, kind))
+        effects = clustering.schedule(table, tick(500), EAGER)
+        table = perform(table, planned_for(effects, "d1", started=started))
+        for day in DAYS:
+            for request in (
+                asked(Operation.UPSERT, [row("a", 9, day=day)]),
+                Request(Operation.DELETE_PARTITION, (), (day,)),
+            ):
+                begun, effects = writers.begin(table, request, tick(501))
+                refused = not may(partial(writers.stage, perform(table, effects), begun))
+                if refused is not (day == "d1"):
+                    raise Counterexample(
+                        f"version {version}, {kind}: {request.operation} in {day}, refused: {refused}", table
+                    )
+
+
+def planned_for(effects: Effects, day: str, *, started: bool) -> Effects:
+    """The plan of a clustering, cut down to one partition, and its inflight file, which says nothing."""
+    found = [one.entry for one in effects if isinstance(one, CreateInstant)]
+    assert isinstance(found[0].content, ReplacePlan)
+    groups = tuple(one for one in found[0].content.groups if one.slices[0].partition == day)
+    requested = replace(found[0], content=replace(found[0].content, groups=groups))
+    inflight = replace(
+        requested, state=State.INFLIGHT, content=None, name=requested.name.replace("requested", "inflight")
+    )
+    return tuple(CreateInstant(one) for one in ((requested, inflight) if started else (requested,)))
+
+
+@obligation(
+    "PO-197",
+    "The bucket of a key is that of Java's hash of the list that holds it",
+    "OW-022",
+    broken_by="bucket-hash-keeps-its-sign",
+    exhaustive=True,
+    assumptions="texts whose Java hash is known, of both signs and outside the basic plane",
+)
+def buckets_as_in_java() -> None:
+    """`polygenelubricants` is known for the least hash there is, -2^31."""
+    known = {
+        ("",): 31,
+        ("a",): 128,
+        ("a", "b"): 4066,
+        ("polygenelubricants",): 31 - 2**31,
+        ("\U0001f6b2",): 31 + 1773077,
+    }
+    for values, hashed in known.items():
+        for buckets in range(1, 300):
+            found = tagging.bucket_of(values, buckets)
+            if found != (hashed & 0x7FFFFFFF) % buckets:
+                raise Counterexample(f"{values}: bucket {found} of {buckets}")
+
+
+@obligation(
+    "PO-198",
+    "Writes do to a table what they do to a plain dictionary",
+    "OW-012 OW-013 OW-014 OW-018 DM-001",
+    broken_by="overwrite-keeps-old-groups tagging-sees-nothing copy-on-write-forgets-old-rows",
+    assumptions="one after another; copy-on-write, or merge-on-read by commit time; no plain inserts",
+)
+@property_check
+@given(
+    story=stories(
+        st.one_of(shapes(types=("COPY_ON_WRITE",)), shapes(modes=(COMMIT_TIME,))),
+        [one for one in Operation if not is_plain_insert(one) and one is not Operation.PARTIAL_UPDATE],
+    )
+)
+def as_a_dictionary(story: Story) -> None:
+    """The dictionary knows nothing of files."""
+    table = played(story)
+    try:
+        found = rows_of(table)
+    except ValueError as doubled:
+        raise Counterexample(str(doubled), table, story.lines()) from None
+    if found != remembered(story):
+        raise Counterexample(f"rows {found}, remembered {remembered(story)}", table, story.lines())
+
+
+@obligation(
+    "PO-199",
+    "A row keeps the commit time of the write that brought it, and names the file it lies in",
+    "MF-010 MF-013 OW-015",
+    broken_by="carried-row-gets-new-time",
+    assumptions="released readings; upserts and deletes",
+)
+@property_check
+@given(story=stories(shapes(types=("COPY_ON_WRITE",)), longest=4))
+def rows_keep_their_commit(story: Story) -> None:
+    """Rows that the last step did not bring are as they were but for their file."""
+    before = {row_id(one): one for one in meta_rows(played(Story(story.shape, story.steps[:-1])))}
+    table = played(story)
+    files = {base.name: base for base in table.base_files}
+    brought = {(one["id"], one["day"]) for one in story.steps[-1].rows}
+    for one in meta_rows(table):
+        old = before.get(row_id(one), {})
+        is_old = (one["id"], one["day"]) not in brought
+        kept = not is_old or one["_hoodie_commit_time"] == old.get("_hoodie_commit_time")
+        if not kept or one["_hoodie_file_name"] not in files:
+            raise Counterexample(f"{one} was {old}", table, story.lines())
+
+
+def meta_rows(table: Table) -> list[dict[str, Any]]:
+    """The rows of a snapshot with their meta fields."""
+    return [dict(one) for one in read_snapshot(table, meta_columns=True).rows]
+
+
+def row_id(one: Mapping[str, Any]) -> tuple[str, str]:
+    """What tells a row in its table."""
+    return str(one["_hoodie_partition_path"]), str(one["_hoodie_record_key"])
