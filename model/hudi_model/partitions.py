@@ -74,8 +74,13 @@ def date_text(value: Value, configuration: Configuration) -> str:
     kind, zone, *formats = texts.values()
     source, target = (reduce(lambda text, pair: text.replace(*pair), DATE_LETTERS, one) for one in formats)
     units = {"UNIX_TIMESTAMP": 1, "EPOCHMILLISECONDS": 1000}
-    if zone in ("", "UTC", "GMT") and isinstance(value, str) and kind == "DATE_STRING":
-        return dt.datetime.strptime(value, source).replace(tzinfo=dt.UTC).strftime(target)
-    if zone not in ("", "UTC", "GMT") or kind not in units or not isinstance(value, int | None):
+    moment = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    if zone not in ("", "UTC", "GMT") or kind not in (*units, "DATE_STRING"):
         raise Unsupported("timestamp-key-generator")
-    return (dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(seconds=(value or 0) / units[kind])).strftime(target)
+    if isinstance(value, str) and kind == "DATE_STRING":
+        moment = dt.datetime.strptime(value, source).replace(tzinfo=dt.UTC)
+    elif isinstance(value, int) and kind in units:
+        moment += dt.timedelta(seconds=value / units[kind])
+    elif value is not None:
+        raise Unsupported("timestamp-key-generator")
+    return moment.strftime(target)

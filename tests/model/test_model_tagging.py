@@ -120,6 +120,7 @@ def test_partition_paths_by_timestamp() -> None:
     text = {**TIMES, "hoodie__keygen__timebased__timestamp__type": "DATE_STRING"}
     text["hoodie__keygen__timebased__input__dateformat"] = "dd.MM.yyyy"
     assert path({"p": "28.02.2024"}, **text) == "2024/02/28"
+    assert path({"p": None}, **text) == "1970/01/01"
     custom = {**TIMES, "hoodie__table__keygenerator__type": "CUSTOM"}
     assert path({"p": 1_709_078_400_000, "q": "x"}, "q:SIMPLE,p:TIMESTAMP", **custom) == "x/2024/02/28"
     with pytest.raises(Unsupported):
