@@ -51,7 +51,7 @@ def _replaced_group_hidden_too_early(original: Function) -> Function:
 def _replaced_by_file_id(original: Function) -> Function:
     def everywhere(view: View) -> frozenset[GroupId]:
         ids = {file_id for _, file_id in original(view)}
-        files = (*view.table.state.base_files, *view.table.state.log_files)
+        files: list[BaseFile | LogFile] = [*view.table.state.base_files, *view.table.state.log_files]
         return frozenset((file.partition, file.file_id) for file in files if file.file_id in ids)
 
     return everywhere
