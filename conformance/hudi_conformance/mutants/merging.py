@@ -1,10 +1,13 @@
 """Rules of merging, broken."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+from hudi_model import merging
 from hudi_model.configuration import Configuration
 from hudi_model.merge_rules import MergeMode, MergeRule, Version, is_greater
-from hudi_model.records import Delete
+from hudi_model.readings import Readings
+from hudi_model.records import Delete, Record
 
 from hudi_conformance.mutants.registry import Function, mutant
 
@@ -94,3 +97,50 @@ def _mode_always_event_time(_: Function) -> Function:
 @mutant("mode-always-commit-time", "MG-001 MG-012", "Every table merges by commit time.", "merge_modes.merge_mode")
 def _mode_always_commit_time(_: Function) -> Function:
     return lambda _configuration: MergeMode.COMMIT_TIME_ORDERING
+
+
+@mutant(
+    "commit-time-compares",
+    "MG-002",
+    "Under commit time ordering a greater ordering value stays.",
+    "merging.merge_by_commit_time",
+)
+def _commit_time_compares(_: Function) -> Function:
+    def compared(older: Version, newer: Version) -> Version:
+        if older.ordering is None or newer.ordering is None:
+            return newer
+        return older if is_greater(older.ordering, newer.ordering) else newer
+
+    return compared
+
+
+@mutant(
+    "logs-beat-base-row",
+    "MG-018 MG-003 MG-025",
+    "The winner of the logs takes the base row's place, whatever it holds.",
+    "merging.merge_slice",
+)
+def _logs_beat_base_row(_: Function) -> Function:
+    def replacing(
+        rule: MergeRule, rows: Iterable[Version], changes: Iterable[Version], _readings: Readings
+    ) -> tuple[Record, ...]:
+        base, winners = tuple(rows), merging.fold(rule, changes)
+        added = [winners[key] for key in sorted(winners.keys() - {row.key for row in base})]
+        left = [winners.get(row.key, row) for row in base]
+        return tuple(one.record for one in (*left, *added) if one.record and not one.is_delete)
+
+    return replacing
+
+
+@mutant(
+    "partials-become-whole",
+    "MG-025",
+    "What two partial updates make together counts as a whole record.",
+    "partial.completed",
+)
+def _partials_become_whole(original: Function) -> Function:
+    def whole(rule: MergeRule, winner: Version, loser: Version) -> Version:
+        found: Version = original(rule, winner, loser)
+        return replace(found, partial=False)
+
+    return whole
