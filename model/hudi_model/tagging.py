@@ -1,7 +1,6 @@
 """Tagging: which file group each row of a write goes to, looked up in an index as of the write's snapshot."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from hudi_model.files import GroupId
@@ -25,16 +24,11 @@ NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
 SHARED_TAIL = "-0000-0000-0000-000000000000-0"
 """The rest of a bucket's file id where writers do not wait for each other: both open the same group."""
 
+Incoming: TypeAlias = tuple[str, Version]
+"""A row to write, as a version of its key, and the partition it asks for."""
+
 Tag: TypeAlias = tuple[GroupId, Version]
 """A version of a key, and the file group that it goes to."""
-
-
-@dataclass(frozen=True, slots=True)
-class Incoming:
-    """A row to write, as a version of its key, and the partition it asks for."""
-
-    partition: str
-    version: Version
 
 
 def index_kind(settings: Mapping[str, str]) -> str:
@@ -67,11 +61,11 @@ def tagged(view: View, write: Write) -> tuple[Tag, ...]:
     """
     kind, rows = index_kind(write.request.settings), incoming(view, write)
     if kind == "BUCKET":
-        return tuple((bucket_group(view, write, row), row.version) for row in rows)
+        return tuple((bucket_group(view, write, place, version.key), version) for place, version in rows)
     if write.request.operation in ADDS:
-        return tuple((insert_group(view, write, row.partition), row.version) for row in rows)
+        return tuple((insert_group(view, write, place), version) for place, version in rows)
     known = known_rows(view, kind)
-    found = ((row, known.get(place_of(row.partition, row.version.key, kind))) for row in rows)
+    found = ((row, known.get(place_of(row[0], row[1].key, kind))) for row in rows)
     return tuple(tag for row, there in found for tag in tags_of(view, write, row, there))
 
 
@@ -80,19 +74,15 @@ def incoming(view: View, write: Write) -> tuple[Incoming, ...]:
 
     Clauses: MG-005, MG-008, OW-013, OW-019.
     """
-    configuration, operation, rows = view.configuration, write.request.operation, list[Incoming]()
-    rule = merge_rule(configuration)
-    for row in write.request.rows:
-        key = record_key(row, configuration)
+    configuration, operation, kind = view.configuration, write.request.operation, index_kind(write.request.settings)
+    same, rule = dict[object, list[Incoming]](), merge_rule(configuration)
+    phase = "insert" if operation in ADDS else "delete" if operation is Operation.DELETE else "upsert"
+    combines = switch(write.request.settings, f"hoodie.combine.before.{phase}")
+    for place, row in enumerate(write.request.rows):
+        key, partition = record_key(row, configuration), partition_path(row, configuration)
         version = version_of_record(row, key, rule, partial=operation is Operation.PARTIAL_UPDATE)
         version = Version(key, None, None) if operation is Operation.DELETE else version
-        rows.append(Incoming(partition_path(row, configuration), version))
-    phase = "insert" if operation in ADDS else "delete" if operation is Operation.DELETE else "upsert"
-    if not switch(write.request.settings, f"hoodie.combine.before.{phase}"):
-        return tuple(rows)
-    kind, same = index_kind(write.request.settings), dict[tuple[str, str], list[Incoming]]()
-    for one in rows:
-        same.setdefault(place_of(one.partition, one.version.key, kind), []).append(one)
+        same.setdefault(place_of(partition, key, kind) if combines else place, []).append((partition, version))
     return tuple(combined(view, many) for many in same.values())
 
 
@@ -101,9 +91,8 @@ def combined(view: View, many: list[Incoming]) -> Incoming:
 
     Clauses: OW-019.
     """
-    winner = precombine(merge_rule(view.configuration), (one.version for one in many))[0]
-    chosen = next((one for one in many if one.version is winner), many[-1])
-    return replace(chosen, version=winner)
+    winner = precombine(merge_rule(view.configuration), (version for _, version in many))[0]
+    return next((partition for partition, version in many if version is winner), many[-1][0]), winner
 
 
 def known_rows(view: View, kind: str) -> dict[tuple[str, str], tuple[GroupId, Record | None]]:
@@ -128,17 +117,17 @@ def tags_of(view: View, write: Write, row: Incoming, there: tuple[GroupId, Recor
 
     Clauses: OW-012, OW-021, OW-024.
     """
-    group, old = there or (insert_group(view, write, row.partition), None)
-    version, rule = row.version, merge_rule(view.configuration)
+    (partition, version), rule = row, merge_rule(view.configuration)
+    group, old = there or (insert_group(view, write, partition), None)
     kind = index_kind(write.request.settings).removeprefix("GLOBAL_").partition("_")[0].lower()
-    stays = group[0] == row.partition or version.is_delete
+    stays = group[0] == partition or version.is_delete
     if stays or not switch(write.request.settings, f"hoodie.{kind}.index.update.partition.path"):
         yield group, version
         return
     merged = merge(rule, version_of_row(old, version.key, rule), version) if old else version
     if old is None or merged.record is not old:
         yield group, Version(version.key, None, None)
-        yield insert_group(view, write, row.partition), merged
+        yield insert_group(view, write, partition), merged
 
 
 def committed_groups(view: View) -> tuple[GroupId, ...]:
@@ -161,23 +150,23 @@ def insert_group(view: View, write: Write, partition: str) -> GroupId:
     return partition, new_file_id(write.requested, partition)
 
 
-def bucket_group(view: View, write: Write, row: Incoming) -> GroupId:
-    """The file group of a row's bucket: the one whose file id begins with the bucket's number, or a new one.
+def bucket_group(view: View, write: Write, partition: str, key: str) -> GroupId:
+    """The file group of a key's bucket: the one whose file id begins with the bucket's number, or a new one.
 
     Clauses: OW-022, OW-023, SW-002.
     """
     settings = write.request.settings
     named = [name for name in setting(settings, "hoodie.bucket.index.hash.field").split(",") if name]
-    parts = dict(part.split(":", 1) for part in row.version.key.split(",") if ":" in part)
+    parts = dict(part.split(":", 1) for part in key.split(",") if ":" in part)
     is_composite = len(view.configuration.record_key) > 1
-    values = [parts[name] for name in named or parts] if is_composite else [row.version.key]
+    values = [parts[name] for name in named or parts] if is_composite else [key]
     prefix = f"{bucket_of(values, number(settings, 'hoodie.bucket.index.num.buckets')):08d}"
-    there = [one for one in committed_groups(view) if one[0] == row.partition and one[1][:8] == prefix]
+    there = [one for one in committed_groups(view) if one[0] == partition and one[1][:8] == prefix]
     if there and write.request.operation not in REPLACES:
         return there[0]
     shared = setting(settings, "hoodie.write.concurrency.mode").upper() == NON_BLOCKING
-    tail = SHARED_TAIL if shared else new_file_id(write.requested, row.partition, prefix)[8:]
-    return row.partition, prefix + tail
+    tail = SHARED_TAIL if shared else new_file_id(write.requested, partition, prefix)[8:]
+    return partition, prefix + tail
 
 
 def bucket_of(values: Iterable[str], buckets: int) -> int:

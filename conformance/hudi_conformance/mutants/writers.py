@@ -104,8 +104,8 @@ def _moved_row_stays_too(original: Function) -> Function:
 
 @mutant("new-bucket-group-each-time", "OW-023 SW-002", "Each write opens its bucket anew.", "tagging.bucket_group")
 def _new_bucket_group_each_time(original: Function) -> Function:
-    def opened_anew(view: View, write: Write, row: Incoming) -> GroupId:
-        partition, file_id = original(view, write, row)
+    def opened_anew(view: View, write: Write, partition: str, key: str) -> GroupId:
+        _, file_id = original(view, write, partition, key)
         return partition, file_id[:8] + new_file_id(write.requested, partition)[8:]
 
     return opened_anew
