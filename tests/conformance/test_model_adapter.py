@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hudi_adapter.serving import serve
 from hudi_conformance.adapters.model import adapter
+from hudi_conformance.bridge import writing
 from hudi_conformance.bridge.asking import OPERATIONS, READINGS
 from hudi_conformance.cases import Case, load_cases
 from hudi_conformance.judging import judge
@@ -65,9 +66,9 @@ def test_a_broken_model_fails(tmp_path: Path) -> None:
 
 
 def test_the_adapter_declares_its_ops() -> None:
-    """The reading ops of the protocol that the model holds, checking included."""
-    assert set(adapter(READINGS["released"]).operations) == set(OPERATIONS)
-    assert {"read_snapshot", "read_as_of", "read_optimized", "check_table"} <= set(OPERATIONS)
+    """The ops of the protocol that the model holds, reading, checking and writing."""
+    assert set(adapter(READINGS["released"]).operations) == {*OPERATIONS, *writing.OPERATIONS}
+    assert {"read_snapshot", "read_incremental", "read_changes", "check_table"} <= set(OPERATIONS)
 
 
 def test_an_op_that_the_model_lacks_is_unsupported(tmp_path: Path) -> None:
@@ -76,7 +77,7 @@ def test_an_op_that_the_model_lacks_is_unsupported(tmp_path: Path) -> None:
     message = {
         "cmd": "run",
         "seq": 1,
-        "op": "read_changes",
+        "op": "read_tea_leaves",
         "table": str(tmp_path),
         "params": {},
         "out_dir": str(tmp_path),
@@ -84,7 +85,7 @@ def test_an_op_that_the_model_lacks_is_unsupported(tmp_path: Path) -> None:
 
     serve(adapter(READINGS["released"]), io.StringIO(json.dumps(message) + "\n"), answers)
 
-    assert json.loads(answers.getvalue())["unsupported"] == {"feature": "read_changes"}
+    assert json.loads(answers.getvalue())["unsupported"] == {"feature": "read_tea_leaves"}
 
 
 @pytest.mark.parametrize("params", [{}, {"instant": 20250101000001000}, {"instant": None}])
