@@ -2,7 +2,7 @@ import pytest
 from hudi_model.configuration import configure
 from hudi_model.merge_modes import MergeMode, merge_mode, merge_rule, write_mode
 from hudi_model.readings import RELEASED, TEXT
-from hudi_model.rejection import Reason, Rejection, Unsupported
+from hudi_model.rejection import Reason, Rejection
 from model_states import properties
 
 EVENT_ID = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"
@@ -57,18 +57,17 @@ def test_a_mode_that_is_none_is_refused() -> None:
     assert caught.value.reason is Reason.PROPERTIES_INVALID
 
 
-def test_a_payload_that_is_not_modelled_is_unsupported_and_an_unknown_merger_is_refused() -> None:
-    with pytest.raises(Unsupported, match="payload-AWSDmsAvroPayload"):
-        merge_rule(configure(settings(8, "AWSDmsAvroPayload", "CUSTOM")))
+def test_a_merger_or_a_payload_that_nobody_knows_is_refused() -> None:
     for found in (settings(8, "MyPayload", "CUSTOM"), settings(9, persisted="CUSTOM", strategy="my-id")):
         with pytest.raises(Rejection) as caught:
             merge_rule(configure(found))
         assert caught.value.reason is Reason.MERGER_UNKNOWN
 
 
-def test_partial_updates_are_unsupported() -> None:
-    with pytest.raises(Unsupported, match="partial-update"):
-        merge_rule(configure({**settings(9), "hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"}))
+def test_a_partial_update_mode_that_no_release_has_is_refused() -> None:
+    with pytest.raises(Rejection) as caught:
+        merge_rule(configure({**settings(9), "hoodie.table.partial.update.mode": "KEEP_VALUES"}))
+    assert caught.value.reason is Reason.PROPERTIES_INVALID
 
 
 def test_a_writer_may_override_the_mode_in_the_text_and_not_as_released() -> None:

@@ -175,10 +175,12 @@ def test_content_of_an_unread_kind_is_unsupported(feature: str) -> None:
         read_snapshot(table([commit(1), commit(2)], files))
 
 
-def test_partial_updates_are_unsupported() -> None:
-    partial = replace(data(2, ("a", 1, "x")), partial=True)
-    with pytest.raises(Unsupported, match="partial-update"):
-        read_snapshot(table([commit(1), commit(2)], [base(1), log(2, partial)]))
+def test_a_partial_update_of_a_new_key_has_null_where_nothing_is_said() -> None:
+    partial = replace(
+        data(2, ("a", 1, "x")), partial=True, schema=Schema((Field("id", "string"), Field("ts", "int64")))
+    )
+    found = read_snapshot(table([commit(1), commit(2)], [base(1), log(2, partial)]))
+    assert found.rows == ({"id": "a", "ts": 1, "value": None},)
 
 
 def test_a_base_file_that_the_timeline_names_and_storage_lacks_is_refused() -> None:
