@@ -3,25 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from hudi_model import payloads
 from hudi_model.configuration import Configuration
 from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate
-from hudi_model.payloads import (
-    BY_PAYLOAD,
-    DELETE_FIELD,
-    DELETE_MARKER,
-    LATEST,
-    MODE_OF_PAYLOAD,
-    PAYLOADS,
-    STRATEGY_OF_MODE,
-    UNAVAILABLE,
-    payload_name,
-)
+from hudi_model.mergers import REFERENCE_MERGERS, select_merger
+from hudi_model.payloads import LATEST, MODE_OF_PAYLOAD, PAYLOADS, payload_name
 from hudi_model.readings import Reading, Readings
 from hudi_model.rejection import Reason, Rejection, Unsupported
 
 __all__ = ["MODE_OF_PAYLOAD", "MODE_OF_STRATEGY", "MergeMode", "MergeRule", "merge_mode", "merge_rule", "write_mode"]
 
-MODE_OF_STRATEGY = {identifier: mode for mode, identifier in STRATEGY_OF_MODE.items()}
+MODE_OF_STRATEGY = {identifier: mode for mode, identifier in payloads.STRATEGY_OF_MODE.items()}
 
 
 def merge_mode(configuration: Configuration) -> MergeMode:
@@ -91,7 +83,8 @@ def merge_rule(configuration: Configuration) -> MergeRule:
     properties, mode = configuration.properties, merge_mode(configuration)
     if mode is MergeMode.CUSTOM:
         return custom_rule(configuration)
-    delete, marker, unavailable = (properties.get(name) for name in (DELETE_FIELD, DELETE_MARKER, UNAVAILABLE))
+    keys = (payloads.DELETE_FIELD, payloads.DELETE_MARKER, payloads.UNAVAILABLE)
+    delete, marker, unavailable = (properties.get(name) for name in keys)
     habits = LATEST if payload_name(properties) == LATEST and not configuration.rules.mode_is_persisted else ""
     partial_update = partial_update_mode(properties)
     return MergeRule(mode, configuration.ordering, delete, marker, partial_update, unavailable, habits)
@@ -118,13 +111,11 @@ def custom_rule(configuration: Configuration) -> MergeRule:
 
     Clauses: MG-001, PL-003, PL-004, PL-005, PL-006, PL-007, PL-008, PL-011, RM-002.
     """
-    properties, ordering, name = (
-        configuration.properties,
-        configuration.ordering,
-        payload_name(configuration.properties),
-    )
-    strategy = properties.get("hoodie.record.merge.strategy.id", "").strip()
-    if strategy not in ("", BY_PAYLOAD, *MODE_OF_STRATEGY) and (configuration.rules.mode_is_persisted or not name):
+    properties, ordering = configuration.properties, configuration.ordering
+    name, strategy = payload_name(properties), properties.get("hoodie.record.merge.strategy.id", "").strip()
+    names_merger = strategy not in ("", payloads.BY_PAYLOAD, *MODE_OF_STRATEGY)
+    if names_merger and (configuration.rules.mode_is_persisted or not name):
+        select_merger(strategy, "JAVA", REFERENCE_MERGERS)
         return MergeRule(MergeMode.CUSTOM, ordering, strategy=strategy, properties=properties)
     if name == "HoodieMetadataPayload":
         raise Unsupported(f"payload-{name}")
@@ -142,15 +133,12 @@ def refuse_contradiction(configuration: Configuration) -> None:
 
     Clauses: MG-015, MG-016.
     """
-    stated, by_payload, by_strategy = (
-        persisted_mode(configuration),
-        mode_of_payload(configuration),
-        mode_of_strategy(configuration),
-    )
-    inferred = by_strategy or by_payload if configuration.rules.mode_is_persisted else by_payload or by_strategy
+    stated, by_payload = persisted_mode(configuration), mode_of_payload(configuration)
+    by_strategy, in_properties = mode_of_strategy(configuration), configuration.rules.mode_is_persisted
+    inferred = by_strategy or by_payload if in_properties else by_payload or by_strategy
     unsaid = stated is MergeMode.CUSTOM and inferred is None
-    differ = configuration.rules.mode_is_persisted and by_strategy is not MergeMode.CUSTOM
-    wrong = differ and by_payload and by_strategy and by_payload is not by_strategy
+    comparable = in_properties and by_payload and by_strategy and by_strategy is not MergeMode.CUSTOM
+    wrong = comparable and by_payload is not by_strategy
     if unsaid or wrong or (stated and inferred and stated is not inferred):
         detail = f"mode {stated}, payload class {by_payload}, strategy id {by_strategy}"
         raise Rejection(Reason.CONFIG_INVALID, "MG-016", "hoodie.write.record.merge.mode", detail)
