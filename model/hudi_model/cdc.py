@@ -36,21 +36,12 @@ def read_changes(table: Table, begin: str, end: str | None = None, readings: Rea
         raise Rejection(Reason.RANGE_NOT_RETAINED, "CD-006", "begin", f"{begin}: changes from then are archived")
     view = view_at_end(opened, asked.end, readings)
     schema = table_schema(view)
+    own = Schema(tuple(field for field in schema.fields if not is_own_column(field.name)))
+    side = f"struct<{','.join(f'{field.name}:{field.type}' for field in own.fields)}>"
     writes = (one for one in writes_within(view, asked) if brings_changes(one))
     changes = (change for one in writes for change in changes_of(opened, one, schema, readings))
-    rows = ((one.operation, image(one.before, schema), image(one.after, schema)) for one in changes)
-    feed = feed_schema(schema)
-    names = [field.name for field in feed.fields]
-    return Answer(feed, tuple(dict(zip(names, row, strict=True)) for row in rows))
-
-
-def feed_schema(schema: Schema) -> Schema:
-    """The columns of a change feed: the operation, and two images of the table's own columns.
-
-    Clauses: CD-002.
-    """
-    columns = ",".join(f"{field.name}:{field.type}" for field in schema.fields if not is_own_column(field.name))
-    return Schema((Field("op", "string"), Field("before", f"struct<{columns}>"), Field("after", f"struct<{columns}>")))
+    rows = ({"op": one.operation, "before": image(one.before, own), "after": image(one.after, own)} for one in changes)
+    return Answer(Schema((Field("op", "string"), Field("before", side), Field("after", side))), tuple(rows))
 
 
 def image(record: Record | None, schema: Schema) -> Value:
@@ -59,8 +50,7 @@ def image(record: Record | None, schema: Schema) -> Value:
     Clauses: CD-002.
     """
     values = conform_record(record, schema, "change feed").values if record else {}
-    own = {field.name: values.get(field.name) for field in schema.fields if not is_own_column(field.name)}
-    return own if record else None
+    return {field.name: values[field.name] for field in schema.fields} if record else None
 
 
 def brings_changes(write: Instant) -> bool:
