@@ -11,7 +11,7 @@ from hudi_model.slicing import file_groups, group_of
 from hudi_model.staging import Staged
 from hudi_model.tables import OpenTable, Table, open_table
 from hudi_model.time import InstantTime
-from hudi_model.timeline import State, commit_metadata, is_completed_data
+from hudi_model.timeline import State, commit_metadata, completion, completion_time, is_completed_data
 from hudi_model.views import View, visible_commits
 
 from hudi_conformance.mutants.registry import Function, mutant
@@ -348,3 +348,34 @@ def _index_plan_skips_a_gap(_: Function) -> Function:
         return max(done, default=None)
 
     return last
+
+
+@mutant(
+    "log-compaction-fills-partial-rows",
+    "LC-004",
+    "Rows that hold only what they change are written as if they held every column.",
+    "services.log_compaction.new_log",
+)
+def _log_compaction_fills_partial_rows(original: Function) -> Function:
+    def filled(view: View, found: FileSlice, requested: InstantTime, blocks: Any) -> Any:
+        whole = (replace(one, partial=False) if isinstance(one, DataBlock) else one for one in blocks)
+        return original(view, found, requested, tuple(whole))
+
+    return filled
+
+
+@mutant(
+    "new-slice-revives-a-replaced-group",
+    "CP-014 RD-003",
+    "A replaced file group is read again once a later action has written a base file of it.",
+    "views.replaced_groups",
+)
+def _new_slice_revives_a_replaced_group(original: Function) -> Function:
+    def but_revived(view: View) -> frozenset[GroupId]:
+        found: frozenset[GroupId] = original(view)
+        replacing = [one for one in visible_commits(view) if commit_metadata(one).replaced]
+        last = max((completion(one) for one in replacing), default="")
+        bases = view.table.state.base_files
+        return found - {group_of(one) for one in bases if completion_time(view.timeline, one.instant) > last}
+
+    return but_revived

@@ -80,7 +80,7 @@ class Step:
         """The step as a line of a counterexample."""
         if self.operation is None:
             return self.service
-        rows = ", ".join(f"{row['day']}/{row['id']}@{row['ts']}={row['note']}" for row in self.rows)
+        rows = ", ".join(f"{row['day']}/{row['id']}@{row['ts']}={row.get('note', '-')}" for row in self.rows)
         return f"{self.operation} {rows}{' '.join(self.partitions)}"
 
 

@@ -6,6 +6,7 @@ from importlib import import_module
 from itertools import permutations
 from typing import Any, TypeAlias
 
+from hudi_model.actions import State
 from hudi_model.contents import CleanPlan, IndexPlan
 from hudi_model.effects import Effects, perform
 from hudi_model.files import LogFile
@@ -128,8 +129,11 @@ def prefixes(table: Table, effects: Effects) -> Iterator[Table]:
 
 
 def refuse_change(table: Table, expected: Rows, told: Story, what: str, readings: Readings = RELEASED) -> None:
-    """Nothing, unless a table holds other rows than it did."""
-    found = rows_and_origins(table, readings)
+    """Nothing, unless a table holds other rows than it did, or cannot be read any more."""
+    try:
+        found = rows_and_origins(table, readings)
+    except Rejection as rejection:
+        raise Counterexample(f"{what}: {rejection}", table, told.lines()) from rejection
     if found != expected:
         raise Counterexample(f"{what}: {short(expected)} became {short(found)}", table, told.lines())
 
@@ -197,6 +201,54 @@ def _cleaning_keeps_the_table(told: Story, policy: str) -> None:
     keeps_the_table(told, "cleaning", {**EAGER, "hoodie.clean.policy": policy})
 
 
+PARTIAL = (Operation.UPSERT, *(Operation.PARTIAL_UPDATE,) * 4, Operation.DELETE)
+
+
+def with_gaps(step: Step) -> Step:
+    """A step whose partial updates leave out a column in every other row."""
+    if step.operation is not Operation.PARTIAL_UPDATE:
+        return step
+    rows = ({key: row[key] for key in row if key != "note" or number % 2} for number, row in enumerate(step.rows))
+    return replace(step, rows=tuple(rows))
+
+
+@obligation(
+    "PO-227",
+    "Compaction, log compaction and clustering keep what partial updates say, with and without a base file below",
+    "CP-004 LC-004 CL-004 MG-021",
+    assumptions="versions 8 and 9",
+    broken_by="log-compaction-fills-partial-rows compaction-reads-logs-only",
+)
+@property_check
+@given(
+    shape=shapes((8, 9), ("MERGE_ON_READ",)),
+    told=st.lists(steps(PARTIAL, ("compaction",)).map(with_gaps), min_size=3, max_size=10),
+    service=st.sampled_from(("log_compaction", "log_compaction", "compaction", "clustering")),
+    index=st.sampled_from(("SIMPLE", "BUCKET")),
+)
+def _services_keep_partial_updates(shape: Shape, told: list[Step], service: str, index: str) -> None:
+    story = Story(shape, (Step(Operation.UPSERT, all_keys("d1")), *told))
+    keeps_the_table(story, service, {**EAGER, "hoodie.index.type": index})
+
+
+@obligation(
+    "PO-228",
+    "A compaction whose file groups were replaced since it was planned changes nothing, carried out or not",
+    "CP-014 RD-003",
+    broken_by="new-slice-revives-a-replaced-group",
+)
+@property_check
+@given(told=busy(MERGE_ON_READ), day=st.sampled_from(DAYS))
+def _compaction_of_replaced_groups(told: Story, day: str) -> None:
+    table, planned = ready(told, "compaction")
+    if not planned:
+        return
+    table = taken(perform(table, planned), Step(Operation.INSERT_OVERWRITE, all_keys(day)), SOON)
+    expected = rows_and_origins(table)
+    for left in prefixes(table, compaction.execute(table, PLAN, DONE)):
+        refuse_change(left, expected, told, "compaction of replaced groups")
+
+
 WANTED = {"hoodie.metadata.index.column.stats.enable": "true", "hoodie.metadata.record.index.enable": "true"}
 
 
@@ -235,15 +287,14 @@ def _indexing_keeps_the_table(told: Story, *, gap: bool, later: bool) -> None:
 
 def check_index(table: Table, last: InstantTime) -> None:
     """Nothing, unless a partition is used that is not there, or the completed entry tells less than it should."""
-    properties = open_table(table).configuration.properties
-    if properties.get(indexing.BUILT) and table.metadata is None:
-        raise Counterexample(f"{properties[indexing.BUILT]} are used and not there", table)
+    used = open_table(table).configuration.properties.get("hoodie.table.metadata.partitions")
+    if used and table.metadata is None:
+        raise Counterexample(f"{used} are used and not there", table)
     for one in table.timeline:
-        if one.action == "indexing" and one.state == 2 and one.content != IndexPlan(INDEXES_WANTED, last):
+        if one.state == State.COMPLETED and isinstance(one.content, IndexPlan) and one.content.upto != last:
             raise Counterexample(f"indexed {one.content}, the last write is {last}", table)
 
 
-INDEXES_WANTED = ("column_stats", "record_index")
 NOT_RETAINED = frozenset({Reason.RANGE_NOT_RETAINED})
 GOING = NOT_RETAINED | {Reason.BASE_FILE_MISSING, Reason.LOG_FILE_MISSING}
 """With what a query of the past is refused once a clean has completed, and while it is under way."""
@@ -349,7 +400,9 @@ def _the_cleaner_spares_what_is_needed(told: Story, service: str, policy: str, c
     gone -= {(one.partition, one.name) for one in table.log_files}
     if gone:
         raise Counterexample(f"a savepoint lost {sorted(gone)}", table, told.lines())
-    waiting = {one.requested for one in table.timeline} - {one.requested for one in table.timeline if one.state == 2}
+    waiting = {one.requested for one in table.timeline} - {
+        one.requested for one in table.timeline if one.state is State.COMPLETED
+    }
     for requested in waiting:
         try:
             after = perform(table, module_of(service).execute(table, requested, AGAIN))

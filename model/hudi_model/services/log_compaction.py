@@ -1,5 +1,7 @@
 """Log compaction: the blocks of a file slice's logs become one log file that stands in their place (RFC-48)."""
 
+from dataclasses import replace
+
 from hudi_model.actions import Action
 from hudi_model.blocks import Change, effective_blocks
 from hudi_model.contents import CompactionPlan, WriteStat
@@ -10,7 +12,7 @@ from hudi_model.merging import fold
 from hudi_model.names import FIRST_ATTEMPT, log_file_name
 from hudi_model.reading import block_counts, log_versions
 from hudi_model.readings import RELEASED, Readings
-from hudi_model.records import Delete
+from hudi_model.records import Delete, Record, Schema
 from hudi_model.schemas import table_schema
 from hudi_model.services import plans
 from hudi_model.settings import number
@@ -64,12 +66,16 @@ def log_compacted(view: View, found: FileSlice, requested: InstantTime) -> Stage
     rule, schema = merge_rule(view.configuration), table_schema(view)
     instants = tuple(reversed(dict.fromkeys(one.instant for one in blocks_of(view, found))))
     winners = fold(rule, log_versions(view, found, schema, rule)).values()
-    rows = tuple(in_file(one.record, found.file_id) for one in winners if one.record)
+    rows: dict[Schema, list[Record]] = {}
+    for one in winners:
+        if one.record and not one.is_delete:
+            own = Schema(tuple(field for field in schema.fields if field.name in one.record.values))
+            rows.setdefault(own if one.partial else schema, []).append(in_file(one.record, found.file_id))
     gone = tuple(Delete(one.key, found.partition, one.ordering, zero_is_value=True) for one in winners if one.is_delete)
-    data = (DataBlock(requested, rows, compacted_instants=instants, schema=schema),) if rows else ()
+    data = (DataBlock(requested, tuple(many), own != schema, instants, own) for own, many in rows.items())
     file = new_log(view, found, requested, (*data, *((DeleteBlock(requested, gone, instants),) if gone else ())))
-    stat = WriteStat(found.partition, found.file_id, path_of(file), found.base_instant, len(rows), deletes=len(gone))
-    return Staged(file, stat, "APPEND")
+    stat = WriteStat(found.partition, found.file_id, path_of(file), found.base_instant, deletes=len(gone))
+    return Staged(file, replace(stat, writes=sum(map(len, rows.values()))), "APPEND")
 
 
 def new_log(view: View, found: FileSlice, requested: InstantTime, blocks: tuple[Block, ...]) -> LogFile:
