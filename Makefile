@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 CLI := $(VENV)/bin/hudi-conformance
 ADAPTERS ?= engine-in-process engine-spark
 
-.PHONY: env conformance test check format golden specs peers bench clean
+.PHONY: env conformance test check format golden specs peers soak bench clean
 
 conformance: env  ## run the suite against the included engine; build/report/index.html
 	$(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) --report build/report
@@ -35,6 +35,9 @@ specs: env  ## TLC over every TLA+ module
 
 peers: env  ## ask Apache Hudi and hudi-rs again
 	$(CLI) peers
+
+soak: env  ## explore scenarios further than the tests have time for; docs/soak.md
+	$(CLI) prove --soak
 
 bench: env
 	$(RUN) benchmarks/run.py

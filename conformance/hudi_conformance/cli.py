@@ -176,6 +176,38 @@ def timeline(path: Annotated[Path, typer.Argument(help="A table's folder.")]) ->
     raise typer.Exit(draw(path))
 
 
+@app.command()
+def prove(
+    obligations: Annotated[list[str] | None, typer.Argument(help="Ids such as PO-262; all unless told.")] = None,
+    mutant: Annotated[str | None, typer.Option(help="The model with this rule broken.")] = None,
+    *,
+    soak: Annotated[bool, typer.Option("--soak", help="Explore scenarios further and write docs/soak.md.")] = False,
+) -> None:
+    """Check what must hold of the model; print the shortest counterexample of what does not."""
+    from hudi_conformance.console import console
+    from hudi_conformance.proving import prove as check
+    from hudi_conformance.proving import soak as explore_further
+
+    if soak:
+        raise typer.Exit(explore_further(Path("docs/soak.md"), console()))
+    raise typer.Exit(check(obligations or [], mutant, console()))
+
+
+@app.command()
+def explore(
+    scenario: Annotated[str, typer.Argument(help="Its name; any other word lists them.")],
+    crashes: Annotated[int | None, typer.Option(help="How many processes may die.", min=0)] = None,
+    mutant: Annotated[str | None, typer.Option(help="The model with this rule broken.")] = None,
+    *,
+    whole: Annotated[bool, typer.Option("--whole", help="Every order, also of effects that nobody sees.")] = False,
+) -> None:
+    """Try every order of the effects of processes that share a table, and every death."""
+    from hudi_conformance.console import console
+    from hudi_conformance.proving import explore as search
+
+    raise typer.Exit(search(scenario, crashes, mutant, console(), whole=whole))
+
+
 def main() -> None:
     """Run the command line."""
     # The two groups bring their own options; they are loaded only when named.

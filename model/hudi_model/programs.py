@@ -15,12 +15,12 @@ from hudi_model.records import Record
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.requests import Operation, Request, Write
 from hudi_model.schemas import table_schema
-from hudi_model.services import archival, cleaning, clustering, compaction, log_compaction, rollback
+from hudi_model.services import archival, cleaning, clustering, compaction, log_compaction, rollback, savepoints
 from hudi_model.services.plans import operation_on, planned_slice
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, tick
-from hudi_model.timeline import completion, timeline_of
+from hudi_model.timeline import completed_data, completion, timeline_of
 from hudi_model.views import view_at
 from hudi_model.writers import abort, begin, commit, stage
 
@@ -66,6 +66,8 @@ class Mind:
     slices: tuple[CompactionOperation, ...] = ()
     rows: tuple[Record, ...] = ()
     refused: Reason | None = None
+    holds: bool = False
+    """Whether it takes itself for the holder of the lock."""
 
 
 Step: TypeAlias = Callable[[Table, Mind], Mind | None]
@@ -78,10 +80,12 @@ def program(name: str) -> tuple[Step, ...]:
         "writer": writer,
         "refused": lambda: (release_lock, then_abort),
         "abort": lambda: (abort_write,),
-        "service": lambda: (wake_up, take_lock, generate_time, plan, release_lock, *executor()),
+        "service": service,
         "executor": executor,
         "idle": lambda: (release_lock,),
+        "done": lambda: (),
         "archiver": lambda: (take_lock, archive, release_lock),
+        "savepointer": lambda: (take_lock, generate_time, save, release_lock),
         "reader": lambda: (pick_snapshot,),
     }
     return programs[name]()
@@ -90,14 +94,25 @@ def program(name: str) -> tuple[Step, ...]:
 def writer() -> tuple[Step, ...]:
     """A write: begun and finished inside the lock, staged outside.
 
-    Clauses: OW-002, OW-003, OW-004.
+    Clauses: OW-001, LK-003, TM-005.
     """
     begun = (take_lock, generate_time, begin_write, release_lock)
     return (*begun, stage_write, take_lock, generate_time, commit_write, release_lock)
 
 
+def service() -> tuple[Step, ...]:
+    """A plan, made inside the lock, and carried out.
+
+    Clauses: LK-004.
+    """
+    return (wake_up, take_lock, generate_time, plan, release_lock, *executor())
+
+
 def executor() -> tuple[Step, ...]:
-    """A plan carried out: files first, and inside the lock what makes them count."""
+    """A plan carried out: files first, and inside the lock what makes them count.
+
+    Clauses: LK-004, CP-002.
+    """
     return (prepare, take_lock, generate_time, finish, release_lock)
 
 
@@ -171,13 +186,19 @@ def plan(table: Table, mind: Mind) -> Mind:
 
 def prepare(table: Table, mind: Mind) -> Mind:
     """The effects of a plan up to those that make it count, whose time is not known yet."""
-    effects = carried_out(table, mind, LATER)
+    try:
+        effects = carried_out(table, mind, LATER)
+    except Rejection as rejection:
+        return replace(mind, refused=rejection.reason, turn="done")
     return replace(mind, todo=tuple(takewhile(lambda one: not is_final(one), effects)))
 
 
 def finish(table: Table, mind: Mind) -> Mind:
-    """The effects that make a plan count, at the time just generated."""
-    effects = carried_out(table, mind, mind.time)
+    """The effects that make a plan count, at the time just generated; a plan that others overtook gives way."""
+    try:
+        effects = carried_out(table, mind, mind.time)
+    except Rejection as rejection:
+        return replace(mind, refused=rejection.reason, turn="idle")
     return replace(mind, todo=tuple(dropwhile(lambda one: not is_final(one), effects)))
 
 
@@ -196,6 +217,12 @@ def is_final(effect: Act) -> bool:
 def archive(table: Table, mind: Mind) -> Mind:
     """Move old actions to the history, inside the lock."""
     return replace(mind, todo=archival.archive(table, mind.settings))
+
+
+def save(table: Table, mind: Mind) -> Mind:
+    """Save the newest write, inside the lock."""
+    newest = completed_data(timeline_of(table.timeline))[-1].requested
+    return replace(mind, instant=newest, todo=savepoints.savepoint(table, newest, mind.time))
 
 
 def pick_snapshot(table: Table, mind: Mind) -> Mind:

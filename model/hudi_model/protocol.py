@@ -150,11 +150,11 @@ def perform_act(process: Process, mind: Mind, shared: Shared, store: Store) -> t
         case Unstored("take_lock"):
             if not is_free(shared):
                 return None
-            shared = replace(shared, holder=process.name)
+            shared, mind = replace(shared, holder=process.name), replace(mind, holds=True)
         case Unstored("release_lock"):
-            shared = let_go(shared, process)
+            shared, mind = let_go(shared, process), replace(mind, holds=False)
         case Unstored("generate_time"):
-            shared = replace(shared, clock=shared.clock + 1)
+            shared = replace(shared, clock=next_tick(shared))
             mind = replace(mind, time=tick(shared.clock))
         case Unstored("read_slice"):
             mind = read_next_slice(shared.table.value, mind)
@@ -166,8 +166,19 @@ def perform_act(process: Process, mind: Mind, shared: Shared, store: Store) -> t
 
 
 def is_free(shared: Shared) -> bool:
-    """Whether nobody holds the lock."""
+    """Whether nobody holds the lock.
+
+    Clauses: LK-001.
+    """
     return shared.holder is None
+
+
+def next_tick(shared: Shared) -> int:
+    """A tick after all that were given out.
+
+    Clauses: TM-003.
+    """
+    return shared.clock + 1
 
 
 def let_go(shared: Shared, process: Process) -> Shared:
@@ -206,15 +217,35 @@ def may_die(process: Process) -> bool:
 
 
 def crash(world: World, place: int, store: Store) -> World:
-    """A process dies: its lock is free, its heart stands still; a service begins anew, a write does not."""
-    process, shared = world.processes[place], world.shared
-    told, table = process.mind.value, shared.table.value
-    beats = frozenset((one, DEAD if one == told.instant else beat) for one, beat in table.heartbeats)
-    shared = replace(let_go(shared, process), table=store.keep(replace(table, heartbeats=beats)))
-    mind = store.keep(Mind(told.service, told.request, told.settings))
+    """A process dies: its lease ends, its heart stands still; a service begins anew, a write does not.
+
+    Clauses: LK-002, RB-002, CP-002.
+    """
+    process = world.processes[place]
+    told = process.mind.value
+    shared = lease_ended(with_dead_heart(world.shared, told.instant, store), process)
+    mind = store.keep(Mind(told.service, told.request, told.settings, instant=told.instant))
     again = replace(process, program="service" if told.service else process.program, mind=mind, step=0)
     after = replace(again, is_alive=bool(told.service))
     return replace(placed(world, place, after, shared), crashes=world.crashes + 1)
+
+
+def with_dead_heart(shared: Shared, instant: InstantTime, store: Store) -> Shared:
+    """The heart of a write beat last long ago.
+
+    Clauses: RB-002.
+    """
+    table = shared.table.value
+    beats = frozenset((one, DEAD if one == instant else beat) for one, beat in table.heartbeats)
+    return replace(shared, table=store.keep(replace(table, heartbeats=beats)))
+
+
+def lease_ended(shared: Shared, process: Process) -> Shared:
+    """The lock of the dead is free.
+
+    Clauses: LK-002.
+    """
+    return let_go(shared, process)
 
 
 def project(world: World) -> tuple[object, ...]:

@@ -52,9 +52,12 @@ class Store:
         """A value as something to hash: dataclasses and mappings by number, other values with their type."""
         kind = type(value)
         if kind is str or value is None:
-            return value
-        if kind is tuple or kind is frozenset:
-            return kind([self._shape(one) for one in value])
+            plain: str | None = value
+            return plain
+        if kind is tuple:
+            return tuple([self._shape(one) for one in value])
+        if kind is frozenset:
+            return frozenset([self._shape(one) for one in value])
         if kind in self._names or is_dataclass(kind) or isinstance(value, Mapping):
             return self._number(value)
         return (kind, tuple(map(self._shape, value)) if kind is list else value)

@@ -1,0 +1,261 @@
+"""Small worlds to explore whole: a table, the processes that share it, and the laws that hold in every state."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from hudi_model.explore import Exploration, Progress, explore
+from hudi_model.programs import Mind
+from hudi_model.protocol import Process, Protocol, Shared, World
+from hudi_model.records import Record
+from hudi_model.requests import Operation, Request
+from hudi_model.store import Store
+from hudi_model.tables import Table
+from hudi_model.time import tick
+from hudi_model.writers import write
+
+from hudi_conformance import laws
+from hudi_conformance.obligations.histories import COMMIT_TIME, EVENT_TIME, Shape, new_table
+
+NON_BLOCKING = {
+    "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
+    "hoodie.index.type": "BUCKET",
+    "hoodie.bucket.index.num.buckets": "1",
+}
+MERGE_ON_READ, COPY_ON_WRITE = "MERGE_ON_READ", "COPY_ON_WRITE"
+ALWAYS = (laws.answers, laws.nothing_uncommitted, laws.readers, laws.snapshots_stay, laws.one_holder, laws.sound_times)
+AT_REST = (laws.plans_complete, laws.nothing_left)
+Actor = Callable[[Store], Process]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Who shares a table of which shape, after how many writes, and how many may die."""
+
+    name: str
+    sentence: str
+    shape: Shape
+    actors: tuple[Actor, ...]
+    crashes: int = 0
+    writes: int = 2
+    settings: Mapping[str, str] = field(default_factory=dict)
+    always: tuple[laws.LawOf, ...] = ALWAYS
+    at_rest: tuple[laws.LawOf, ...] = AT_REST
+
+    def start(self, store: Store) -> World:
+        """The world before anything happens."""
+        table, last = first_table(self.shape, self.writes, self.settings)
+        return World(Shared(store.keep(table), None, last), tuple(actor(store) for actor in self.actors))
+
+    def search(
+        self,
+        always: tuple[laws.LawOf, ...] | None = None,
+        at_rest: tuple[laws.LawOf, ...] | None = None,
+        *,
+        crashes: int | None = None,
+        whole: bool = False,
+        progress: Progress = lambda *_: None,
+    ) -> Exploration:
+        """Every state, held to the laws: the scenario's own unless told."""
+        store = Store()
+        start = self.start(store)
+        moves = Protocol(store, self.crashes if crashes is None else crashes, whole=whole).moves
+        made = [law(start) for law in (self.always if always is None else always)]
+        ends = [law(start) for law in (self.at_rest if at_rest is None else at_rest)]
+        return explore(start, moves, made, ends, progress)
+
+
+def first_table(shape: Shape, writes: int, settings: Mapping[str, str]) -> tuple[Table, int]:
+    """A table of two rows in two partitions, written a few times, and the last tick it took."""
+    table = new_table(shape)
+    for number in range(writes):
+        rows = (row("a", "d1", 1, str(number)), row("b", "d2", 1, str(number)))
+        request = Request(Operation.UPSERT, rows, settings=settings)
+        table = write(table, request, tick(2 * number + 1), tick(2 * number + 2))
+    return table, 2 * writes
+
+
+def row(key: str, day: str, ts: int, note: str) -> Record:
+    """A row."""
+    return Record({"id": key, "day": day, "ts": ts, "note": note})
+
+
+def writer(
+    name: str,
+    ts: int = 2,
+    *,
+    key: str = "a",
+    operation: Operation = Operation.UPSERT,
+    settings: Mapping[str, str] | None = None,
+) -> Actor:
+    """A writer of one row that bears its name."""
+    request = Request(operation, (row(key, {"a": "d1", "b": "d2"}.get(key, "d1"), ts, name),), settings=settings or {})
+    return lambda store: Process(name, "writer", store.keep(Mind(request=request)))
+
+
+def service(name: str, settings: Mapping[str, str] | None = None) -> Actor:
+    """A table service that plans once there is something to plan, and carries out every plan it finds."""
+    return lambda store: Process(name, "service", store.keep(Mind(name, settings=settings or {})))
+
+
+def reader(name: str = "reader") -> Actor:
+    """A reader of a whole snapshot, slice by slice."""
+    return lambda store: Process(name, "reader", store.keep(Mind()))
+
+
+def archiver(settings: Mapping[str, str]) -> Actor:
+    """An archiver."""
+    return lambda store: Process("archiver", "archiver", store.keep(Mind(settings=settings)))
+
+
+def savepointer() -> Actor:
+    """One who saves the newest write."""
+    return lambda store: Process("savepointer", "savepointer", store.keep(Mind()))
+
+
+COMPACTS = {"hoodie.compact.inline.max.delta.commits": "1"}
+CLEANS = {"hoodie.clean.commits.retained": "1"}
+ARCHIVES = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
+IMPATIENT = {"hoodie.client.heartbeat.interval_in_ms": "0"}
+CLUSTERS = {"hoodie.clustering.inline.max.commits": "1"}
+ROLLBACK = service("rollback")
+
+
+def _shape(table_type: str, mode: str, version: int = 9) -> Shape:
+    return Shape(version, table_type, mode)
+
+
+def _scenarios() -> tuple[Scenario, ...]:
+    pair = (writer("one"), writer("two"))
+    beside = (writer("one", settings=NON_BLOCKING), writer("two", 3, settings=NON_BLOCKING))
+    compaction = service("compaction", COMPACTS)
+    return (
+        Scenario(
+            "writers",
+            "Two optimistic writers of one row, a rollback, a reader; one process dies.",
+            _shape(COPY_ON_WRITE, COMMIT_TIME),
+            (*pair, ROLLBACK, reader()),
+            crashes=1,
+            writes=1,
+        ),
+        Scenario(
+            "writers-logs",
+            "The same on merge-on-read.",
+            _shape(MERGE_ON_READ, EVENT_TIME),
+            (*pair, ROLLBACK, reader()),
+            crashes=1,
+            writes=1,
+        ),
+        Scenario(
+            "writers-6",
+            "The same on copy-on-write of table version 6.",
+            _shape(COPY_ON_WRITE, COMMIT_TIME, 6),
+            (*pair, ROLLBACK, reader()),
+            crashes=1,
+            writes=1,
+        ),
+        Scenario(
+            "writers-logs-6",
+            "The same on merge-on-read of table version 6, whose writers share log files.",
+            _shape(MERGE_ON_READ, COMMIT_TIME, 6),
+            (*pair, ROLLBACK, reader()),
+            crashes=1,
+            writes=2,
+        ),
+        Scenario(
+            "writer-logs-6",
+            "A writer on merge-on-read of table version 6, a rollback, a reader; one process dies.",
+            _shape(MERGE_ON_READ, COMMIT_TIME, 6),
+            (writer("one"), ROLLBACK, reader()),
+            crashes=1,
+        ),
+        Scenario(
+            "travel",
+            "Two writers of different rows, a reader who comes back to its moment.",
+            _shape(COPY_ON_WRITE, COMMIT_TIME),
+            (writer("one"), writer("two", key="b"), reader()),
+        ),
+        Scenario(
+            "writer-compaction",
+            "A writer, a compaction, a rollback, a reader; one process dies.",
+            _shape(MERGE_ON_READ, COMMIT_TIME),
+            (writer("one"), compaction, ROLLBACK, reader()),
+            crashes=1,
+        ),
+        Scenario(
+            "writers-compaction",
+            "Two optimistic writers of one row, a compaction, a reader; one process dies.",
+            _shape(MERGE_ON_READ, COMMIT_TIME),
+            (*pair, compaction, reader()),
+            crashes=1,
+            at_rest=(laws.plans_complete,),
+        ),
+        Scenario(
+            "streams",
+            "Two non-blocking writers of one row under event time, a reader.",
+            _shape(MERGE_ON_READ, EVENT_TIME),
+            (*beside, reader()),
+            settings=NON_BLOCKING,
+        ),
+        Scenario(
+            "stream-compaction",
+            "A non-blocking writer, a compaction, a rollback, a reader; one process dies.",
+            _shape(MERGE_ON_READ, EVENT_TIME),
+            (beside[0], compaction, ROLLBACK, reader()),
+            crashes=1,
+            settings=NON_BLOCKING,
+        ),
+        Scenario(
+            "streams-compaction",
+            "Two non-blocking writers of one row under event time, a compaction, a reader.",
+            _shape(MERGE_ON_READ, EVENT_TIME),
+            (*beside, compaction, reader()),
+            settings=NON_BLOCKING,
+        ),
+        Scenario(
+            "streams-commit-time",
+            "Two non-blocking writers of one row under commit time.",
+            _shape(MERGE_ON_READ, COMMIT_TIME),
+            beside,
+            settings=NON_BLOCKING,
+        ),
+        Scenario(
+            "cleaning",
+            "Two writers of one row, a cleaner that keeps one commit, a reader.",
+            _shape(COPY_ON_WRITE, COMMIT_TIME),
+            (*pair, service("cleaning", CLEANS), reader()),
+            at_rest=(),
+        ),
+        Scenario(
+            "savepoint",
+            "Two writers of one row, a cleaner that keeps one commit, a savepoint of the newest write.",
+            _shape(COPY_ON_WRITE, COMMIT_TIME),
+            (*pair, service("cleaning", CLEANS), savepointer()),
+            at_rest=(),
+        ),
+        Scenario(
+            "slow-writer",
+            "A writer, and a rollback that takes every writer for dead; a reader.",
+            _shape(COPY_ON_WRITE, COMMIT_TIME),
+            (writer("one"), service("rollback", IMPATIENT), reader()),
+            at_rest=(),
+        ),
+        Scenario(
+            "clustering",
+            "A writer, a clustering, a rollback, a reader; one process dies.",
+            _shape(COPY_ON_WRITE, COMMIT_TIME),
+            (writer("one"), service("clustering", CLUSTERS), ROLLBACK, reader()),
+            crashes=1,
+        ),
+        Scenario(
+            "archival",
+            "A writer, an archiver, a reader; one process dies.",
+            _shape(COPY_ON_WRITE, COMMIT_TIME),
+            (writer("one"), archiver(ARCHIVES), ROLLBACK, reader()),
+            crashes=1,
+            writes=4,
+            always=(*ALWAYS, laws.history_whole),
+        ),
+    )
+
+
+SCENARIOS = {one.name: one for one in _scenarios()}

@@ -1,0 +1,159 @@
+"""Traces: the effects of processes as lines of JSON, in the words of specs/effects.toml."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import jsonschema
+from hudi_model.accepts import Refusal, accepts
+from hudi_model.actions import TimelineEntry
+from hudi_model.effects import (
+    AppendArchivedLog,
+    BeatHeart,
+    CommitMetadataTable,
+    CreateInstant,
+    DeleteDataFile,
+    DeleteHistoryFile,
+    DeleteInstant,
+    DeleteMarkers,
+    PutBaseFile,
+    PutHistoryFile,
+    PutLogFile,
+    PutManifest,
+    PutMarker,
+    PutPartitionMetafile,
+    SwapVersion,
+)
+from hudi_model.programs import Act, Unstored
+from hudi_model.protocol import Move, World
+from hudi_model.time import tick
+
+Line = dict[str, str]
+SCHEMA = "trace_line.json"
+
+
+def effect_name(act: Act) -> str:
+    """An effect as traces call it."""
+    return act.name if isinstance(act, Unstored) else snake_case(type(act).__name__)
+
+
+def snake_case(name: str) -> str:
+    """A class name as traces spell it."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+def lines_of(start: World, steps: Iterable[Move]) -> tuple[Line, ...]:
+    """The trace of moves from a world on. Of a death only the end of a lease shows, as a release of the lock."""
+    lines: list[Line] = []
+    for move in steps:
+        lines += lines_of_move(start, move)
+        start = move.world
+    return tuple(lines)
+
+
+def lines_of_move(before: World, move: Move) -> Iterator[Line]:
+    """The lines of one move."""
+    holds = move.process.mind.value.holds
+    for act in move.acts:
+        name = effect_name(act)
+        holds = (holds or name == "take_lock") and name != "release_lock"
+        yield {"process": move.process.name, "effect": name, **parameters(act, before, move)}
+    if move.dies and holds:
+        yield {"process": move.process.name, "effect": "release_lock", "holder": move.process.name}
+
+
+def parameters(act: Act, before: World, move: Move) -> Line:  # noqa: PLR0911, PLR0912, C901 - one line for each effect
+    """The parameters of an effect."""
+    name = move.process.name
+    after = next(one.mind.value for one in move.world.processes if one.name == name)
+    match act:
+        case Unstored("pick_snapshot", (upto,)):
+            return {"upto": upto}
+        case Unstored("read_slice", (partition, file_id, base_instant)):
+            return {"partition": partition, "file_id": file_id, "base_instant": base_instant}
+        case Unstored("generate_time"):
+            return {"time": tick(move.world.shared.clock)}
+        case Unstored():
+            return {"holder": name}
+        case CreateInstant(entry):
+            return instant_line(entry)
+        case DeleteInstant(file):
+            return instant_line(next(one for one in before.shared.table.value.timeline if one.name == file))
+        case PutMarker(marker):
+            line = {"requested": marker.instant, "partition": marker.partition}
+            return {**line, "file": marker.name, "io_type": marker.kind}
+        case DeleteMarkers(instant) | BeatHeart(instant):
+            return {"requested": instant}
+        case PutBaseFile(file) | PutLogFile(file):
+            return {"requested": after.instant, "partition": file.partition, "file": file.name}
+        case DeleteDataFile(partition, file):
+            return {"requested": after.instant, "partition": partition, "file": file}
+        case PutPartitionMetafile(partition):
+            return {"requested": after.instant, "partition": partition}
+        case CommitMetadataTable():
+            return {"requested": after.instant, "completed": tick(move.world.shared.clock)}
+        case PutHistoryFile(file):
+            return {"file": file.name, "level": str(file.level)}
+        case DeleteHistoryFile(file):
+            return {"file": file}
+        case PutManifest(manifest):
+            return {"version": str(manifest.version)}
+        case SwapVersion(version):
+            return {"version": str(version)}
+        case AppendArchivedLog(rows):
+            return {"actions": str(len(rows))}
+    return {"file": "hoodie.properties"}
+
+
+def instant_line(entry: TimelineEntry) -> Line:
+    """A timeline file as traces tell of it."""
+    line = {"action": entry.action.value, "state": entry.state.name, "requested": entry.requested}
+    return line | ({"completed": entry.completed} if entry.completed else {})
+
+
+@cache
+def schema() -> Mapping[str, Any]:
+    """The JSON Schema of a line."""
+    found: Mapping[str, Any] = json.loads(resources.files("hudi_adapter").joinpath("schemas", SCHEMA).read_text())
+    return found
+
+
+@cache
+def validator_of(effect: str) -> jsonschema.Draft202012Validator:
+    """The schema of the lines of one effect; of no line where there is no such effect."""
+    found = next((one for one in schema()["oneOf"] if one["title"] == effect), False)
+    return jsonschema.Draft202012Validator(found)
+
+
+def fault_of_line(line: Any) -> str:
+    """What is wrong with the form of a line."""
+    if not isinstance(line, dict):
+        return "a line is a JSON object"
+    if validator_of(str(line.get("effect"))).is_valid(line):
+        return ""
+    known = any(one["title"] == line.get("effect") for one in schema()["oneOf"])
+    error = next(validator_of(str(line.get("effect"))).iter_errors(line), None)
+    return str(error.message) if known and error else f"there is no effect {line.get('effect')!r}"
+
+
+def check_trace(text: str) -> str:
+    """What is wrong with a trace of JSON lines; the empty text where every line is explained."""
+    lines: list[Line] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            lines.append(json.loads(line))
+        except json.JSONDecodeError as error:
+            return f"line {number}: {error}"
+        fault = fault_of_line(lines[-1])
+        if fault:
+            return f"line {number}: {fault}"
+    refused = accepts(lines)
+    return told(refused) if refused else ""
+
+
+def told(refused: Refusal) -> str:
+    """A refusal in one sentence."""
+    return f"line {refused.number}: {json.dumps(dict(refused.line))}: {refused.wrong}; allowed: {refused.allowed}"
