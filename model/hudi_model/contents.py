@@ -134,6 +134,19 @@ class IndexPlan:
 
     partitions: tuple[str, ...]
     upto: InstantTime
+    definitions: tuple["IndexDefinition", ...] = ()
+    """Of those that their name does not say all about."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDefinition:
+    """An index: its metadata partition, its kind, the function of which columns; the fixed ones need no more."""
+
+    name: str
+    kind: str
+    function: str = ""
+    sources: tuple[str, ...] = ()
+    is_partitioned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,9 +68,15 @@ def evaluate(form: Any, row: Row, schema: Schema) -> bool | None:
     """
     if not isinstance(form, Sequence) or isinstance(form, str) or not form:
         raise invalid(f"{form!r} is no filter")
-    if form[0] in ("and", "or", "not") and not (len(form) > 1 and isinstance(form[1], str) and form[1] in OPERATORS):
+    if is_junction(form):
         return junction(form[0], [evaluate(part, row, schema) for part in form[1:]])
     return compare_column(form, row, schema)
+
+
+def is_junction(form: Sequence[Any]) -> bool:
+    """Whether a filter combines others; a column may be called `and`."""
+    compares = len(form) > 1 and isinstance(form[1], str) and form[1] in OPERATORS
+    return form[0] in ("and", "or", "not") and not compares
 
 
 def junction(word: str, parts: list[bool | None]) -> bool | None:

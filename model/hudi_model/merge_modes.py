@@ -9,7 +9,7 @@ from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate
 from hudi_model.mergers import REFERENCE_MERGERS, select_merger
 from hudi_model.payloads import LATEST, MODE_OF_PAYLOAD, PAYLOADS, payload_name
 from hudi_model.readings import Reading, Readings
-from hudi_model.rejection import Reason, Rejection, Unsupported
+from hudi_model.rejection import Reason, Rejection
 
 __all__ = ["MODE_OF_PAYLOAD", "MODE_OF_STRATEGY", "MergeMode", "MergeRule", "merge_mode", "merge_rule", "write_mode"]
 
@@ -76,7 +76,7 @@ def default_mode(configuration: Configuration) -> MergeMode:
 def merge_rule(configuration: Configuration) -> MergeRule:
     """How the rows of a table's log files merge.
 
-    Raises: MERGER_UNKNOWN, PROPERTIES_INVALID; unsupported `payload-HoodieMetadataPayload`.
+    Raises: MERGER_UNKNOWN, PROPERTIES_INVALID.
 
     Clauses: MG-001, MG-008, MG-023, MG-024, RM-002.
     """
@@ -107,7 +107,7 @@ def partial_update_mode(properties: Mapping[str, str]) -> PartialUpdate:
 def custom_rule(configuration: Configuration) -> MergeRule:
     """Custom merging: by the merger that the strategy id names, else by the payload class.
 
-    Raises: MERGER_UNKNOWN for a payload that nobody knows; unsupported `payload-HoodieMetadataPayload`.
+    Raises: MERGER_UNKNOWN for a payload that nobody knows.
 
     Clauses: MG-001, PL-003, PL-004, PL-005, PL-006, PL-007, PL-008, PL-011, RM-002.
     """
@@ -118,7 +118,7 @@ def custom_rule(configuration: Configuration) -> MergeRule:
         select_merger(strategy, "JAVA", REFERENCE_MERGERS)
         return MergeRule(MergeMode.CUSTOM, ordering, strategy=strategy, properties=properties)
     if name == "HoodieMetadataPayload":
-        raise Unsupported(f"payload-{name}")
+        return MergeRule(MergeMode.CUSTOM, (), strategy=name)
     if name not in PAYLOADS:
         detail = f"no merger is known for {name or 'custom merging that names neither payload class nor merger'}"
         raise Rejection(Reason.MERGER_UNKNOWN, "MG-001", "hoodie.properties", detail)

@@ -51,7 +51,7 @@ def merged_by_strategy(rule: MergeRule, older: Version, newer: Version) -> Versi
 
     Clauses: RM-001, RM-002, RM-006.
     """
-    merger = select_merger(rule.strategy, "JAVA", REFERENCE_MERGERS)
+    merger = select_merger(rule.strategy, "JAVA", (METADATA, *REFERENCE_MERGERS))
     return (merger.partial_merge if older.partial or newer.partial else merger.merge)(rule, older, newer)
 
 
@@ -121,9 +121,21 @@ def together(older: Value, newer: Value) -> Value:
     return older + newer  # type: ignore[operator]
 
 
+def listed(_: MergeRule, older: Version, newer: Version) -> Version:
+    """A newer entry of the metadata table; of two lists of files what either says, and of a file what the newer says.
+
+    Clauses: MT-008.
+    """
+    old, new = data_of(older), data_of(newer)
+    both = {name for name in new if isinstance(old.get(name), dict) and isinstance(new[name], dict)}
+    lists = {name: {**old[name], **new[name]} for name in both}  # type: ignore[dict-item]
+    return Version(newer.key, Record({**new, **lists}) if lists else newer.record, None)
+
+
 COUNTER = RecordMerger("2e073cb4-ac99-573a-986a-1e30a8c39b14", counted, counted)
 GREATER_OF_TWO = RecordMerger("f4d090e1-8005-5437-b99b-455ae39820db", greater_of_two, greater_of_two)
 SET_UNION = RecordMerger("a8a2be63-cd61-5653-a78e-c1ac920f0d25", counted, counted)
 DELETE_AT_ZERO = RecordMerger("78bd11f0-7eb9-574e-b71c-8a553f04b96d", used_up, used_up)
 REFERENCE_MERGERS = (COUNTER, GREATER_OF_TWO, SET_UNION, DELETE_AT_ZERO)
+METADATA = RecordMerger("HoodieMetadataPayload", listed, listed)
 """The ids are those of the URLs `urn:hudi-conformance:merger:<name>` by uuid version 5."""

@@ -30,7 +30,7 @@ def read_slice(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ..
     """The rows of a slice in the table's columns, meta fields beside them.
 
     Raises: BASE_FILE_CORRUPT, LOG_CONTENT_CORRUPT, KEY_MISSING, MERGER_UNKNOWN, SCHEMA_INCOMPATIBLE;
-    unsupported `payload-HoodieMetadataPayload`, and content that is not decoded yet.
+    unsupported content that is not decoded yet.
 
     Clauses: RD-004, RD-009, RD-017, BF-004, LF-013.
     """

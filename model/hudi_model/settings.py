@@ -1,6 +1,6 @@
 """The settings of writers and table services: keys under `hoodie.`, with the released defaults.
 
-Three differ: unless told a released writer believes to be alone, rolls back what fails, and fills up small files.
+Four differ: unless told a released writer is alone, rolls back what fails, fills small files, keeps a metadata table.
 """
 
 from collections.abc import Mapping
@@ -26,6 +26,7 @@ DEFAULTS = {
     "hoodie.clean.trigger.max.commits": "1",
     "hoodie.partition.ttl.strategy.days.retain": "-1",
     "hoodie.partition.ttl.strategy.max.delete.partitions": "1000",
+    "hoodie.metadata.enable": "",
     "hoodie.metadata.index.bloom.filter.enable": "false",
     "hoodie.metadata.index.column.stats.enable": "false",
     "hoodie.metadata.index.partition.stats.enable": "false",

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from hudi_model.actions import Instant
 from hudi_model.configuration import Configuration, Properties, configure, is_true, sound_properties, timeline_layout
+from hudi_model.contents import IndexDefinition
 from hudi_model.files import BaseFile, LogFile, Marker
 from hudi_model.history import History, history_instants, with_history
 from hudi_model.records import Damaged, Schema
@@ -35,6 +36,8 @@ class Table:
     """Writes that may still be alive, and when each last said so."""
     metadata: "Table | None" = None
     """The metadata table, a table of its own."""
+    indexes: tuple[IndexDefinition, ...] = ()
+    """Of a metadata table: the definitions of its indexes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from hudi_model.creation import create_table
 from hudi_model.effects import Effects, perform
 from hudi_model.files import BaseFile, GroupId, Marker
 from hudi_model.merge_rules import Version
+from hudi_model.metadata import asked_for, with_metadata
 from hudi_model.names import timeline_file_name
 from hudi_model.partitions import partition_path
 from hudi_model.readings import RELEASED
@@ -82,6 +83,14 @@ def enter(
     return durable.CreateInstant(TimelineEntry(write.requested, write.action, state, told, content, name))
 
 
+def operation_name(operation: Operation) -> str:
+    """What a commit calls its operation: a partial update is an upsert.
+
+    Clauses: OW-014.
+    """
+    return Operation.UPSERT.name if operation is Operation.PARTIAL_UPDATE else operation.name
+
+
 def stage(table: Table, write: Write) -> tuple[Write, Effects]:
     """The write's files, each announced by a marker; nothing of them counts yet.
 
@@ -92,7 +101,7 @@ def stage(table: Table, write: Write) -> tuple[Write, Effects]:
     view = view_of(table, write)
     staged, schema = staged_files(view, write), write.request.schema or table_schema(view)
     stats, gone = tuple(one.stat for one in staged), replaced(view, write)
-    metadata = CommitMetadata(write.request.operation.name, False, stats, gone, schema, {})
+    metadata = CommitMetadata(operation_name(write.request.operation), False, stats, gone, schema, {})
     ready = replace(write, metadata=metadata)
     refuse_pending_clustering(table, ready)
     placed = tuple(effect for one in staged for effect in placing(table, write, one))
@@ -119,10 +128,8 @@ def staged_files(view: View, write: Write) -> tuple[Staged, ...]:
     for number, (group, version) in enumerate(tagged(view, write)):
         row = stored_row(view, version, group[0], write.requested, number)
         groups.setdefault(group, []).append(row)
-    schema, found = (
-        write.request.schema or table_schema(view),
-        {(one.partition, one.file_id): one for one in snapshot_slices(view)},
-    )
+    schema = write.request.schema or table_schema(view)
+    found = {(one.partition, one.file_id): one for one in snapshot_slices(view)}
     in_bucket = index_kind(write.request.settings) == "BUCKET" and operation not in REPLACES
     staged = []
     for group, versions in groups.items():
@@ -171,11 +178,13 @@ def commit(table: Table, write: Write, completed: InstantTime) -> Effects:
 
     Raises: WRITE_CONFLICT.
 
-    Clauses: OW-004, OW-010, MK-004, LK-003, TL-026.
+    Clauses: OW-004, OW-010, MK-004, MT-003, LK-003, TL-026.
     """
     refuse_conflicts(table, write)
     done = enter(table, write, State.COMPLETED, write.metadata, completed)
-    return done, durable.DeleteMarkers(write.requested), *heartbeat(write, None)
+    asked = asked_for(table, write.request.settings)
+    ended = (done, durable.DeleteMarkers(write.requested), *heartbeat(write, None))
+    return *asked, *with_metadata(perform(table, asked), ended)
 
 
 def abort(table: Table, write: Write) -> Effects:

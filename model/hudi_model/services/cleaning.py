@@ -6,6 +6,7 @@ from hudi_model.actions import Action, State
 from hudi_model.contents import CleanMetadata, CleanPlan, SavepointMetadata
 from hudi_model.effects import PARTITION_METAFILE, DeleteDataFile, Effects
 from hudi_model.files import FileGroup, FileSlice, GroupId
+from hudi_model.metadata import with_metadata
 from hudi_model.readings import RELEASED
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import plans
@@ -149,9 +150,10 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
     copy = plan if view.configuration.rules.timeline_layout == 1 else None
     emptied = plan.partitions & empty_partitions(view, plan.files)
     done = CleanMetadata(plan.earliest_to_retain, plan.files)
-    return (
+    effects: Effects = (
         plans.entry(table, requested, Action.CLEAN, State.INFLIGHT, copy, None),
         *(DeleteDataFile(*one) for one in sorted(plan.files)),
         *(DeleteDataFile(one, PARTITION_METAFILE) for one in sorted(emptied)),
         plans.entry(table, requested, Action.CLEAN, State.COMPLETED, done, completed),
     )
+    return with_metadata(table, effects)

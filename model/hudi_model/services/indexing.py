@@ -1,40 +1,37 @@
 """Indexing: a partition of the metadata table is built beside running writers, and used once it is whole (RFC-45)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 from hudi_model.actions import Action, State
 from hudi_model.configuration import property_names
-from hudi_model.contents import IndexPlan
-from hudi_model.effects import CommitMetadataTable, Effects, PutProperties
-from hudi_model.rejection import Unsupported
-from hudi_model.services import plans
-from hudi_model.settings import switch
+from hudi_model.contents import IndexDefinition, IndexPlan
+from hudi_model.effects import CommitMetadataTable, Effects, PutProperties, perform
+from hudi_model.metadata import BUILDING, BUILT, FILES, valid, wanted, with_indexes
+from hudi_model.services import compaction, plans
 from hudi_model.tables import OpenTable, Table, open_table
 from hudi_model.time import InstantTime
 from hudi_model.timeline import WRITE_ACTIONS
 
-INDEXES = {
-    "hoodie.metadata.index.bloom.filter.enable": "bloom_filters",
-    "hoodie.metadata.index.column.stats.enable": "column_stats",
-    "hoodie.metadata.index.partition.stats.enable": "partition_stats",
-    "hoodie.metadata.record.index.enable": "record_index",
-}
+__all__ = ["BUILT", "build", "compact", "execute", "last_without_gap", "schedule"]
 Build: TypeAlias = Callable[[Table, IndexPlan], Table]
-"""How partitions come about: from the table, up to the instant of the plan."""
-BUILT, BUILDING = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
+"""How partitions come about: from the table, as the plan has them."""
 
 
-def schedule(table: Table, requested: InstantTime, settings: plans.Settings) -> Effects:
+def schedule(
+    table: Table, requested: InstantTime, settings: plans.Settings, definitions: tuple[IndexDefinition, ...] = ()
+) -> Effects:
     """A plan of the indexes that are wanted and neither built nor being built, up to the last write without a gap.
 
-    Clauses: IG-001, IG-002.
+    Clauses: IG-001, IG-002, IX-001.
     """
     opened = open_table(table)
     present = {one for key in (BUILT, BUILDING) for one in property_names(opened.configuration.properties, key)}
-    wanted = tuple(name for key, name in sorted(INDEXES.items()) if switch(settings, key) and name not in present)
-    upto = last_without_gap(opened)
-    return plans.request(table, requested, Action.INDEXING, IndexPlan(wanted, upto)) if wanted and upto else ()
+    asked = (*wanted(settings), *definitions)
+    missing, upto = tuple(one.name for one in asked if one.name not in present), last_without_gap(opened)
+    plan = IndexPlan(missing, upto or InstantTime(""), definitions)
+    return plans.request(table, requested, Action.INDEXING, plan) if missing and upto else ()
 
 
 def last_without_gap(opened: OpenTable) -> InstantTime | None:
@@ -48,18 +45,20 @@ def last_without_gap(opened: OpenTable) -> InstantTime | None:
     return max((one for one in done if pending is None or one < pending), default=None)
 
 
-def unbuilt(_table: Table, _plan: IndexPlan) -> Table:
-    """The metadata table with the plan's partitions.
+def build(table: Table, plan: IndexPlan) -> Table:
+    """The metadata table with the plan's partitions, of all that has completed by now.
 
-    Raises: unsupported `indexing`.
+    Clauses: IG-004, MT-009.
     """
-    raise Unsupported("indexing")
+    defined = {one.name: one for one in plan.definitions}
+    files = () if table.metadata else (FILES,)
+    return with_indexes(table, (*files, *(defined.get(name, IndexDefinition(name, name)) for name in plan.partitions)))
 
 
-def execute(table: Table, requested: InstantTime, completed: InstantTime, build: Build = unbuilt) -> Effects:
+def execute(table: Table, requested: InstantTime, completed: InstantTime, build: Build = build) -> Effects:
     """Writers log to the partitions from now on; they are built; then readers may use them.
 
-    Raises: INSTANT_NOT_FOUND; unsupported `indexing`.
+    Raises: INSTANT_NOT_FOUND.
 
     Clauses: IG-003, IG-004, IG-005.
     """
@@ -69,8 +68,8 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime, build:
     built, building = ({*property_names(properties, key)} for key in (BUILT, BUILDING))
     started = {**properties, BUILDING: ",".join(sorted(building.union(plan.partitions)))}
     left = ",".join(sorted(building.difference(plan.partitions)))
-    ended = {**properties, BUILDING: left, BUILT: ",".join(sorted(built.union(plan.partitions)))}
-    caught_up = IndexPlan(plan.partitions, last_without_gap(open_table(table)) or plan.upto)
+    ended = {**properties, BUILDING: left, BUILT: ",".join(sorted(built.union(plan.partitions, [FILES.name])))}
+    caught_up = replace(plan, upto=last_without_gap(open_table(table)) or plan.upto)
     return (
         plans.entry(table, requested, Action.INDEXING, State.INFLIGHT, None, None),
         PutProperties(started),
@@ -78,3 +77,15 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime, build:
         PutProperties(ended),
         plans.entry(table, requested, Action.INDEXING, State.COMPLETED, caught_up, completed),
     )
+
+
+def compact(table: Table, requested: InstantTime, completed: InstantTime, settings: plans.Settings) -> Effects:
+    """The metadata table is compacted as any other is, without what has not completed on the data timeline.
+
+    Clauses: MT-015.
+    """
+    metadata = valid(table)
+    planned = perform(metadata, compaction.schedule(metadata, requested, settings))
+    if table.metadata is None or planned == metadata:
+        return ()
+    return (CommitMetadataTable(perform(planned, compaction.execute(planned, requested, completed))),)

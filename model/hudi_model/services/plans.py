@@ -9,6 +9,7 @@ from hudi_model.configuration import timeline_layout
 from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan, Content, Plan, ReplacePlan
 from hudi_model.effects import CreateInstant, DeleteDataFile, DeleteMarkers, Effects, PutBaseFile, PutLogFile, PutMarker
 from hudi_model.files import BaseFile, FileSlice, GroupId, Marker
+from hudi_model.metadata import with_metadata
 from hudi_model.names import timeline_file_name
 from hudi_model.readings import Reading, Readings
 from hudi_model.rejection import Reason, Rejection
@@ -140,4 +141,4 @@ def carry_out(  # noqa: PLR0917 - what a service knows when it starts to write
     operation, stats = OPERATIONS.get(action, "CLUSTER"), tuple(one.stat for one in files)
     metadata = CommitMetadata(operation, operation == "COMPACT", stats, replaced, table_schema(view), {})
     done = entry(table, requested, completed_action(action), State.COMPLETED, metadata, completed)
-    return (*effects, done, DeleteMarkers(requested))
+    return with_metadata(table, (*effects, done, DeleteMarkers(requested)))

@@ -16,6 +16,7 @@ from hudi_model.effects import (
     perform,
 )
 from hudi_model.files import BaseFile, DataBlock, DeleteBlock, LogFile, RollbackBlock
+from hudi_model.metadata import with_metadata
 from hudi_model.names import log_file_name
 from hudi_model.records import Damaged
 from hudi_model.rejection import Reason, Rejection
@@ -138,7 +139,7 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
     if is_completed(table, requested):
         return ()
     metadata = RollbackMetadata((plan.target,), plan.files)
-    return (
+    effects: Effects = (
         entry(table, requested, Action.ROLLBACK, State.INFLIGHT, None, None),
         *undo_files(table, plan, requested),
         *((CommitMetadataTable(without_write(table.metadata, plan.target, requested)),) if table.metadata else ()),
@@ -147,6 +148,7 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
         DeleteMarkers(plan.target),
         BeatHeart(plan.target, None),
     )
+    return with_metadata(table, effects)
 
 
 def undo_files(table: Table, plan: RollbackPlan, requested: InstantTime) -> Effects:

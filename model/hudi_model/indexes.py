@@ -1,0 +1,194 @@
+"""Indexes: how they are defined, and what each holds of a table, by key."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any, TypeAlias
+
+from hudi_model.contents import IndexDefinition
+from hudi_model.files import BaseFile, CorruptBlock, DataBlock, FileSlice, LogFile
+from hudi_model.filters import applied
+from hudi_model.keys import key_of, key_text
+from hudi_model.merge_modes import merge_rule
+from hudi_model.reading import read_slice
+from hudi_model.records import Damaged, Record, Value, sound_records
+from hudi_model.schemas import table_schema
+from hudi_model.slicing import file_groups, snapshot_slices
+from hudi_model.time import InstantTime
+from hudi_model.timeline import State, is_committed
+from hudi_model.views import View
+
+Contents: TypeAlias = Mapping[str, Any]
+"""What an index holds: by key, a value as records have it."""
+
+EVERY_PARTITION, NO_PARTITION, NULL = "__all_partitions__", ".", "\0"
+UNINDEXED = frozenset({"_hoodie_commit_seqno", "_hoodie_file_name"})
+
+
+def contents(index: IndexDefinition, view: View) -> Contents:
+    """What an index of a table holds.
+
+    Clauses: MT-010, MT-011, IX-010, IX-020, IX-022, IX-030.
+    """
+    rows = live_rows(view) if index.kind in ("record_index", "secondary_index") else ()
+    match index.kind:
+        case "files":
+            return file_listing(view)
+        case "partition_stats":
+            return partition_statistics(index, view)
+        case "record_index":
+            return {joined(*([group[0]] if index.is_partitioned else []), key): [*group] for group, key, _ in rows}
+        case "secondary_index":
+            return {secondary_key(row.values.get(index.sources[0]), key): "" for _, key, row in rows}
+    kept = statistics_of_file if index.kind == "column_stats" else filter_of_file
+    return dict(entry for file in held_files(view) for entry in kept(index, view, file))
+
+
+def live_rows(view: View) -> Iterator[tuple[tuple[str, str], str, Record]]:
+    """The rows of a snapshot as merging leaves them, each with its file group and its key.
+
+    Clauses: IX-021, IX-031.
+    """
+    schema = table_schema(view)
+    for found in snapshot_slices(view):
+        for row in read_slice(view, found, schema):
+            yield (found.partition, found.file_id), key_of(row, view.configuration, found.file_id), row
+
+
+def secondary_key(value: Value, key: str) -> str:
+    """A value and the key of a row that has it, as one text.
+
+    Clauses: IX-030.
+    """
+    texts = [one.replace("\\", "\\\\").replace("$", "\\$") for one in (NULL if value is None else key_text(value), key)]
+    return "$".join(texts)
+
+
+def joined(*parts: str) -> str:
+    """The parts of a key, which bytes have as hashes one after another.
+
+    Clauses: MT-012.
+    """
+    return "|".join(parts)
+
+
+def held_files(view: View) -> tuple[BaseFile | LogFile, ...]:
+    """The files that count: those of completed actions, in slices and groups no longer read too.
+
+    Clauses: MT-010.
+    """
+    done = {one.requested for one in view.timeline.instants if one.state is State.COMPLETED}
+    bases = (one.base_file for group in file_groups(view) for one in group.slices)
+    written = ((log, instants_of(log)) for log in view.table.state.log_files)
+    logs = (log for log, times in written if times & done or any(is_committed(view.timeline, one) for one in times))
+    return (*(one for one in bases if one), *logs)
+
+
+def instants_of(log: LogFile) -> set[InstantTime]:
+    """Who wrote to a log file, whose name may tell its slice only."""
+    blocks = () if isinstance(log.blocks, Damaged) else log.blocks
+    return {one.instant for one in blocks if not isinstance(one, CorruptBlock)} or {log.instant}
+
+
+def file_listing(view: View) -> Contents:
+    """The files of each partition, and the partitions.
+
+    Clauses: MT-010.
+    """
+    listing: dict[str, dict[str, int]] = {}
+    for file in held_files(view):
+        partition = file.partition or NO_PARTITION
+        listing.setdefault(EVERY_PARTITION, {})[partition] = 0
+        listing.setdefault(partition, {})[file.name] = 0
+    return listing
+
+
+def statistics_of_file(index: IndexDefinition, view: View, file: BaseFile | LogFile) -> Iterator[tuple[str, Any]]:
+    """The statistics of each column that is indexed and that every row of a file has.
+
+    Clauses: MT-011, MT-012, MT-013, IX-040.
+    """
+    rows = rows_in(file)
+    every = [set(row.values) for row in rows] or [{one.name for one in table_schema(view).fields}]
+    kept = set[str].intersection(*every) - UNINDEXED
+    for column in sorted(kept & {*index.sources} if index.sources else kept):
+        found = statistics([expressed(index, row.values[column]) for row in rows])
+        if found:
+            yield joined(column, file.partition or NO_PARTITION, file.name), found
+
+
+def filter_of_file(index: IndexDefinition, view: View, file: BaseFile | LogFile) -> Iterator[tuple[str, Any]]:
+    """What a base file holds at all: keys, or an expression's values; log files have no filter.
+
+    Clauses: IX-010, IX-011.
+    """
+    if isinstance(file, BaseFile):
+        rows = rows_in(file)
+        keys = {key_of(row, view.configuration, file.name) for row in rows}
+        values = {expressed(index, row.values.get(column)) for row in rows for column in index.sources}
+        found = sorted(key_text(one) for one in (values if index.sources else keys) if one is not None)
+        yield joined(file.partition or NO_PARTITION, file.name), found
+
+
+def rows_in(file: BaseFile | LogFile) -> tuple[Record, ...]:
+    """The rows that lie in a file, whatever others make of them."""
+    if isinstance(file, BaseFile):
+        return sound_records(file.records)
+    blocks = () if isinstance(file.blocks, Damaged) else file.blocks
+    return tuple(row for one in blocks if isinstance(one, DataBlock) for row in sound_records(one.records))
+
+
+def expressed(index: IndexDefinition, value: Value) -> Value:
+    """A value after the expression of an index.
+
+    Clauses: IX-040, IX-041.
+    """
+    return None if value is None else applied(index.function or "identity", value)
+
+
+def statistics(values: Sequence[Value]) -> list[Value] | None:
+    """Least and greatest value, nulls, values in all; None where values have no order, or not that of their kind.
+
+    Clauses: MT-011, MT-013.
+    """
+    known: list[Any] = [one for one in values if one is not None]
+    if any(isinstance(one, list | dict | bytes) or one != one for one in known):  # noqa: PLR0124 - not-a-number
+        return None
+    return [min(known, default=None), max(known, default=None), len(values) - len(known), len(values)]
+
+
+def together(many: Iterable[list[Any] | None]) -> list[Any] | None:
+    """The statistics of several files; unknown where those of one are.
+
+    Clauses: MT-013, MT-014.
+    """
+    every = list(many)
+    known = [one for one in every if one]
+    if len(known) < len(every) or not known:
+        return None
+    ends = [end for one in known for end in one[:2] if end is not None]
+    return [min(ends, default=None), max(ends, default=None), *(sum(one[place] for one in known) for place in (2, 3))]
+
+
+def slice_statistics(view: View, found: FileSlice, kept: Contents, column: str) -> list[Any] | None:
+    """What the files of a slice together say of a column; nothing where a merger makes values of its own.
+
+    Clauses: MT-013, PN-004.
+    """
+    if found.log_files and merge_rule(view.configuration).strategy:
+        return None
+    files = (one for one in (found.base_file, *found.log_files) if one)
+    return together(kept.get(joined(column, found.partition or NO_PARTITION, one.name)) for one in files)
+
+
+def partition_statistics(index: IndexDefinition, view: View) -> Contents:
+    """The statistics of each partition's current slices together.
+
+    Clauses: MT-014.
+    """
+    kept = contents(IndexDefinition("column_stats", "column_stats", sources=index.sources), view)
+    slices, found = snapshot_slices(view), dict[str, Any]()
+    for column, partition in product({key.split("|")[0] for key in kept}, {one.partition for one in slices}):
+        own = (slice_statistics(view, one, kept, column) for one in slices if one.partition == partition)
+        if whole := together(own):
+            found[joined(column, partition or NO_PARTITION)] = whole
+    return found

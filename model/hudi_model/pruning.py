@@ -1,0 +1,166 @@
+"""Pruning: which slices a filter need not read, as indexes tell; what they do not know keeps a slice."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, TypeAlias
+
+from hudi_model.configuration import Configuration
+from hudi_model.contents import IndexDefinition
+from hudi_model.files import FileSlice
+from hudi_model.filters import RESULTS, column_of, compare_value, is_junction, junction, literal, type_of
+from hudi_model.indexes import NO_PARTITION, Contents, joined, secondary_key, slice_statistics
+from hudi_model.keys import key_text
+from hudi_model.metadata import built, rows_of, valid, view_of
+from hudi_model.partitions import partition_path, record_key
+from hudi_model.queries import Answer, Selection, answer, sound_snapshot
+from hudi_model.records import Record, Schema, Value
+from hudi_model.rejection import Rejection
+from hudi_model.schemas import META_SCHEMA, table_schema
+from hudi_model.tables import Table
+from hudi_model.views import View
+
+Truth: TypeAlias = frozenset[bool | None]
+"""What a filter may be for the rows of a slice: true, false, unknown."""
+Known: TypeAlias = Mapping[str, tuple[IndexDefinition, Contents]]
+"""Indexes by name, each with what it holds."""
+ANY: Truth = frozenset({True, False, None})
+EXACT = ("string", "int32", "int64", "date")
+"""The types whose equal values have one text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What indexes say of one slice: the ranges of a function of a column, and whether it lacks a value."""
+
+    ranges: Callable[[str, str], Sequence[list[Any]]]
+    lacks: Callable[[str, str, Value], bool]
+
+
+def read_pruned(table: Table, form: Any) -> Answer:
+    """The rows of a snapshot that a filter wants, from the slices that indexes leave over.
+
+    Raises: as for a snapshot.
+
+    Clauses: PN-001.
+    """
+    view = view_of(table)
+    slices = sound_snapshot(view)
+    return answer(view, kept_slices(view, slices, form), Selection(filter=form))
+
+
+def kept_slices(view: View, slices: Sequence[FileSlice], form: Any) -> tuple[FileSlice, ...]:
+    """The slices in which a filter may be true for some row.
+
+    Clauses: PN-001, PN-002.
+    """
+    schema, known = Schema((*META_SCHEMA, *table_schema(view).fields)), usable(view.table.state)
+    return tuple(one for one in slices if True in possible(form, facts_of(view, one, known), schema))
+
+
+def usable(table: Table) -> Known:
+    """The indexes that readers may use, and what each holds.
+
+    Clauses: MT-006, MT-007.
+    """
+    metadata, names = valid(table), built(table)
+    rows = rows_of(view_of(metadata))
+    return {one.name: (one, rows.get(one.name, {})) for one in metadata.indexes if one.name in names}
+
+
+def possible(form: Any, facts: Facts, schema: Schema) -> Truth:
+    """What a filter may be: three-valued, and a part that no index knows may be anything.
+
+    Clauses: PN-002, PN-003.
+    """
+    if is_junction(form):
+        parts = (possible(part, facts, schema) for part in form[1:])
+        return frozenset(junction(form[0], list(choice)) for choice in product(*parts))
+    (function, column), word = column_of(form[0]), form[1]
+    if word == "in":
+        return (
+            possible(["or", *([form[0], "=", one] for one in form[2])], facts, schema)
+            if form[2]
+            else frozenset({False})
+        )
+    own = type_of(column, schema)
+    kind, found = RESULTS.get(function, own), ANY
+    for bounds in facts.ranges(function, column):
+        found &= within(bounds, word, form[2:], kind)
+    value = literal(form[2], kind) if word == "=" and kind in EXACT else None
+    return found - {True} if value is not None and facts.lacks(function, column, value) else found
+
+
+def within(bounds: list[Any], word: str, value: Sequence[Any], kind: str) -> Truth:
+    """What a comparison may be for values of which the statistics are known.
+
+    Clauses: PN-003.
+    """
+    least, greatest, nulls, count = bounds
+    if word in ("is_null", "is_not_null"):
+        there = {word == "is_null"} if nulls else set()
+        return frozenset(there | ({word != "is_null"} if count > nulls else set()))
+    found: set[bool | None] = {None} if nulls else set()
+    if count > nulls:
+        try:
+            found |= {compare_value(word, end, value[0], kind) for end in (least, greatest)}
+            inside = compare_value("<=", least, value[0], kind) and compare_value(">=", greatest, value[0], kind)
+        except Rejection:
+            return ANY
+        found |= {True, False} if word in ("=", "!=") and inside and least != greatest else set()
+    return frozenset(found)
+
+
+def facts_of(view: View, found: FileSlice, known: Known) -> Facts:
+    """What indexes say of a slice.
+
+    Clauses: PN-004, PN-005, PN-006, PN-007, PN-008.
+    """
+    where, configuration = found.partition or NO_PARTITION, view.configuration
+    located = known["record_index"][1] if "record_index" in known else None
+    place, prefix = [found.partition, found.file_id], f"{found.partition}|"
+    here = {one.removeprefix(prefix) for one, group in (located or {}).items() if group == place}
+
+    def ranges(function: str, column: str) -> list[list[Any]]:
+        of_files = (one for one in known.values() if one[0].kind == "column_stats")
+        told = [slice_statistics(view, found, rows, column) for one, rows in of_files if function_of(one) == function]
+        if function == "identity" and "partition_stats" in known:
+            told.append(known["partition_stats"][1].get(joined(column, where)))
+        return [one for one in told if one]
+
+    def lacks(function: str, column: str, value: Value) -> bool:
+        told, key = [], key_of_value(configuration, column, value) if function == "identity" else None
+        if key is not None and located is not None:
+            told.append(key not in here)
+        if (function, (column,)) == ("identity", configuration.partition_by):
+            told.append(partition_path(Record({column: value}), configuration) != found.partition)
+        for index, rows in known.values():
+            if (
+                index.kind == "secondary_index"
+                and located is not None
+                and (function, (column,)) == ("identity", index.sources)
+            ):
+                told.append(not any(secondary_key(value, one) in rows for one in here))
+            if index.kind == "bloom_filters" and found.base_file and not found.log_files:
+                held = rows.get(joined(where, found.base_file.name))
+                is_asked = (function, (column,)) == (function_of(index), index.sources)
+                text = key if not index.sources else key_text(value) if is_asked else None
+                told.append(held is not None and text is not None and text not in held)
+        return any(told)
+
+    return Facts(ranges, lacks)
+
+
+def function_of(index: IndexDefinition) -> str:
+    """The function whose values an index holds."""
+    return index.function or "identity"
+
+
+def key_of_value(configuration: Configuration, column: str, value: Value) -> str | None:
+    """The record key that a row with this value has; None where the column is not the whole key.
+
+    Clauses: PN-005.
+    """
+    if column == "_hoodie_record_key":
+        return str(value)
+    return record_key(Record({column: value}), configuration) if configuration.record_key == (column,) else None
