@@ -22,7 +22,10 @@ def load_markers(storage: Storage) -> frozenset[Marker]:
     """The markers of all writes. Those that a timeline server keeps in `MARKERS<n>` files are read too."""
     found: set[Marker] = set()
     for status in _listed(storage, MARKERS):
-        _, _, instant, *folders, name = PurePosixPath(status.path).parts
+        _, _, *folders, name = PurePosixPath(status.path).parts
+        if not folders:
+            continue  # a stray file: markers lie in a folder of their write
+        instant, *folders = folders
         if name.startswith("MARKERS") and not folders and name != "MARKERS.type":
             lines = storage.read(status.path).decode(errors="replace").split()
             found |= {marker for line in lines if (marker := _marker(instant, line))}

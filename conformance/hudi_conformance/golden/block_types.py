@@ -1,10 +1,12 @@
 """Log blocks of other types: the Avro blocks of a stored log file encoded anew, for `GoldenTable.damage`."""
 
+import base64
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pyroaring
 from hudi_format.avro_schemas import record_schema
 from hudi_format.log_blocks import BlockType, HeaderKey, RawBlock, encode_block, read_blocks
 from hudi_format.log_content import decode_avro_arrow, decode_avro_records
@@ -21,6 +23,18 @@ def as_hfile_blocks(name: str) -> Damage:
 def as_parquet_blocks(name: str) -> Damage:
     """Put the records of a log file into Parquet blocks."""
     return _encoded(name, _parquet_block)
+
+
+def with_positions(name: str, base_instant: str, positions: Sequence[int]) -> Damage:
+    """Let the blocks of a log file state the rows of a base file that their records change."""
+    stated = base64.b64encode(pyroaring.BitMap64(positions).serialize()).decode()
+
+    def positioned(block: RawBlock, _file: str) -> bytes:
+        keys = HeaderKey.RECORD_POSITIONS, HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS
+        header = {**block.header, **dict(zip(keys, (stated, base_instant), strict=True))}
+        return encode_block(block.type, header, block.content)
+
+    return _encoded(name, positioned)
 
 
 def _encoded(name: str, encode: Callable[[RawBlock, str], bytes]) -> Damage:

@@ -81,6 +81,21 @@ def _substituted(path: Path, old: bytes, new: bytes) -> bytes:
     return data.replace(old, new, 1)
 
 
+def remove_folder(name: str) -> Damage:
+    """Delete a folder that holds nothing."""
+    return lambda table: (table / name).rmdir()
+
+
+def shorten_first_block(pattern: str) -> Damage:
+    """Take from the end of the first of two blocks as many bytes as the second has: they end where the first should."""
+
+    def shortened(data: bytes) -> bytes:
+        at = data.rindex(_MAGIC)
+        return data[: 2 * at - len(data)] + data[at:]
+
+    return _to_each(pattern, lambda path: path.write_bytes(shortened(path.read_bytes())))
+
+
 def garbage_before_last_block(pattern: str, data: bytes) -> Damage:
     """Put bytes between the last block of a log file and what stands before it."""
     return _to_each(pattern, lambda path: path.write_bytes(_inserted_before_last(path.read_bytes(), data)))

@@ -55,7 +55,7 @@ def ride(key: str, ts: int | None, **changes: Value) -> dict[str, Value]:
     return {**row, **changes}
 
 
-def rides(ts: int, keys: Iterable[str], **changes: Value) -> list[dict[str, Value]]:
+def rides(ts: int | None, keys: Iterable[str], **changes: Value) -> list[dict[str, Value]]:
     """One ride a key, all with the same ordering value."""
     return [ride(key, ts, **changes) for key in keys]
 

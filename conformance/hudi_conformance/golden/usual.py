@@ -55,6 +55,18 @@ def description(table: WrittenTable, clauses: str, kills: str) -> None:
     table.info("table-info", "keys, partitions, ordering and merge mode as the properties amount to", clauses, kills)
 
 
+def meta_fields(table: WrittenTable, kills: str = "meta-columns-never") -> None:
+    """The rows with the table's own columns."""
+    then = "each row names the write that brought it and the file it lies in"
+    table.snapshot("meta-columns", then, "MF-001 MF-010 MF-013", kills, meta_columns=True)
+
+
+def some_columns(table: WrittenTable, kills: str = "event-time-ignores-ordering") -> None:
+    """Two columns, none of which decides which row wins."""
+    then = "leaving out the ordering column changes no winner"
+    table.snapshot("projection", then, "RD-012 MG-003", kills, columns=["note", "id"])
+
+
 def chunk(  # noqa: PLR0917 - begin and end come first, as in the protocol
     table: WrittenTable, after: int, up_to: int, then: str, clauses: str, kills: str
 ) -> None:

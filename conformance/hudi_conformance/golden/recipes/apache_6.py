@@ -10,6 +10,8 @@ from hudi_conformance.golden.usual import (
     file_slices,
     first_commit,
     last_but_one,
+    meta_fields,
+    some_columns,
     timeline,
 )
 
@@ -57,6 +59,7 @@ def clustered(table: WrittenTable) -> None:
     )
     file_slices(table, "replaced-group-visible", "RD-003")
     timeline(table, clauses="TL-006 TL-007")
+    meta_fields(table)
 
 
 @written("v6/apache_mor_commit_time")
@@ -79,6 +82,7 @@ def compacted(table: WrittenTable) -> None:
     timeline(table, clauses="TL-006")
     chunk(table, 0, 1, "what one write brought, by requested time", "IN-001 IN-003", "range-begin-ignored")
     table.incremental("0", None, "incremental-all", "the whole table", "IN-002", "event-time-ignores-ordering")
+    meta_fields(table)
 
 
 @written("v6/apache_mor_event_time")
@@ -95,6 +99,7 @@ def event_time(table: WrittenTable) -> None:
     base_files_only(table)
     file_slices(table, clauses="RD-006 RD-007")
     description(table, "MG-009 PR-006", "mode-always-commit-time")
+    some_columns(table)
 
 
 @written("v6/apache_mor_event_time_by_1_1")
@@ -110,6 +115,7 @@ def event_time_by_1_1(table: WrittenTable) -> None:
     last_but_one(table, "the returning key is not back yet", "MG-005 LF-016")
     base_files_only(table)
     description(table, "PR-006 MG-009", "mode-always-commit-time")
+    some_columns(table)
 
 
 @written("v6/apache_mor_failed_write")

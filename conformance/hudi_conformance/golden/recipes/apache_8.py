@@ -10,6 +10,8 @@ from hudi_conformance.golden.usual import (
     file_slices,
     first_commit,
     last_but_one,
+    meta_fields,
+    some_columns,
     timeline,
 )
 
@@ -37,6 +39,7 @@ def clustered(table: WrittenTable) -> None:
     timeline(table, clauses="TL-006 TL-008")
     chunk(table, 2, 3, "clustering brings no rows", "IN-005", "rewritten-rows-are-new")
     chunk(table, 1, 3, "rows are of the write that brought them", "IN-005 IN-003", "rewritten-rows-are-new")
+    meta_fields(table)
 
 
 @written("v8/apache_cow_deletes")
@@ -67,6 +70,7 @@ def compacted(table: WrittenTable) -> None:
     base_files_only(table)
     file_slices(table, "oldest-base-file", "RD-004 RD-005")
     timeline(table, clauses="TL-006 TL-008")
+    meta_fields(table)
 
 
 @written("v8/apache_mor_event_time")
@@ -83,6 +87,7 @@ def event_time(table: WrittenTable) -> None:
     exact_request(table)
     base_files_only(table)
     file_slices(table, clauses="RD-005 RD-007")
+    some_columns(table)
 
 
 @written("v8/apache_mor_failed_write")

@@ -10,6 +10,7 @@ from hudi_conformance.golden.usual import (
     file_slices,
     first_commit,
     last_but_one,
+    meta_fields,
     timeline,
 )
 
@@ -70,6 +71,7 @@ def clustered(table: WrittenTable) -> None:
     file_slices(table, "replaced-group-visible", "RD-003")
     timeline(table, clauses="TL-006 TL-001")
     chunk(table, 2, 3, "clustering brings no rows", "IN-005", "rewritten-rows-are-new")
+    meta_fields(table)
 
 
 @written("v9/apache_mor_compacted")
@@ -82,6 +84,7 @@ def compacted(table: WrittenTable) -> None:
     base_files_only(table, "optimized-empty-under-compaction")
     file_slices(table, "oldest-base-file", "RD-008 RD-005")
     timeline(table)
+    meta_fields(table)
 
 
 @written("v9/apache_mor_garbage_between_blocks")

@@ -8,6 +8,7 @@ from hudi_conformance.golden.usual import (
     file_slices,
     first_commit,
     last_but_one,
+    some_columns,
     timeline,
 )
 
@@ -92,6 +93,7 @@ def event_time(table: WrittenTable) -> None:
     base_files_only(table)
     file_slices(table, clauses="RD-005 RD-007")
     description(table, "MG-012 PR-006", "mode-always-commit-time")
+    some_columns(table)
 
 
 @written("v9/apache_mor_log_only")
