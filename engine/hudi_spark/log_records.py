@@ -19,7 +19,8 @@ from hudi_spark.merge_modes import MergeRule
 from hudi_spark.schemas import concatenate, conform
 
 DELETED_FIELD: Final = "_hoodie_is_deleted"
-DELETE_OPERATION: Final = "D"
+# A delete, and the row that an update replaces.
+DELETE_OPERATIONS: Final = ("D", "-U")
 
 _KEY, _ROW, _DELETED, _NATURAL = "key", "row", "deleted", "natural"
 
@@ -137,7 +138,8 @@ def _is_delete(decoded: pa.Table, rule: MergeRule) -> pa.ChunkedArray:
     if DELETED_FIELD in names and pa.types.is_boolean(decoded.schema.field(DELETED_FIELD).type):
         deleted = pc.or_(deleted, pc.fill_null(decoded.column(DELETED_FIELD), fill_value=False))
     if OPERATION_FIELD in names:
-        deleted = pc.or_(deleted, _equals(decoded.column(OPERATION_FIELD), DELETE_OPERATION))
+        for operation in DELETE_OPERATIONS:
+            deleted = pc.or_(deleted, _equals(decoded.column(OPERATION_FIELD), operation))
     if rule.delete_field in names and rule.delete_marker is not None:
         deleted = pc.or_(deleted, _equals(decoded.column(rule.delete_field), rule.delete_marker))
     return deleted

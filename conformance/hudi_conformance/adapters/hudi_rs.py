@@ -45,7 +45,8 @@ _READ_OPTIMIZED = "hoodie.read.use.read_optimized.mode"
 # What its errors say, in the order in which they are tried.
 _UNSUPPORTED = (
     (r"Multiple ordering fields", "several-ordering-fields"),
-    (r"[Uu]nsupported payload|payload.*not supported", "payload"),
+    (r"[Uu]nsupported payload|payload.*not supported|merges with a merger of its own", "payload"),
+    (r"needs its own merger", "merge-custom"),
     (r"(?:not|un)supported|not (?:yet )?implemented|not yet supported", "not-in-hudi-rs"),
 )
 _SIGNS = (
@@ -58,7 +59,6 @@ _SIGNS = (
     (r"Config (?:error|not found|value)|property", Reason.PROPERTIES_INVALID),
     (r"[Ii]nstant|timestamp", Reason.INSTANT_MALFORMED),
     (r"[Tt]imeline|[Cc]ommit metadata", Reason.TIMELINE_FILE_CORRUPT),
-    (r"needs its own merger", Reason.MERGER_UNKNOWN),
     (r"ParquetError|Parquet error|Invalid Parquet file", Reason.BASE_FILE_CORRUPT),
     (r"(?:not found|No such file).*\.parquet|\.parquet.*(?:not found|No such file)", Reason.BASE_FILE_MISSING),
     (

@@ -30,7 +30,8 @@ _SIGNS: tuple[tuple[str, Reason], ...] = (
     ("It isn't a CDC hudi table|when meta fields are disabled", Reason.CONFIG_INVALID),
     ("Exception when reading log file", Reason.LOG_CONTENT_CORRUPT),
     ("AvroRuntimeException|AvroTypeException|EOFException|Malformed data", Reason.LOG_CONTENT_CORRUPT),
-    ("HoodieRecordMerger", Reason.MERGER_UNKNOWN),
+    ("HoodieRecordMerger|Missing hoodie.payload.record.schema", Reason.MERGER_UNKNOWN),  # the second: a statement's
+    ("No enum constant .*PartialUpdateMode", Reason.PROPERTIES_INVALID),
 )
 _LIMIT = 4000
 
@@ -39,6 +40,8 @@ def refusal(text: str) -> Rejected | Unsupported | None:
     """The refusal that an exception's full text amounts to; None when it says nothing we know."""
     if re.search(r"Illegal Parquet type: INT(?:32|64) \(TIME", text):
         return Unsupported("time")  # Spark 3.5 has no type for a time of day
+    if re.search(r"No valid \w+ merger implementation set", text):
+        return Unsupported("merge-custom")  # it has none but its own, whatever id the table names
     for pattern, reason in _SIGNS:
         if re.search(pattern, text):
             return Rejected(reason, first_line(text), native=text[:_LIMIT])
