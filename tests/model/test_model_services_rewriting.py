@@ -13,7 +13,7 @@ from hudi_model.services import clustering, compaction, log_compaction
 from hudi_model.services.expectations import EXPECTATIONS, may_run_beside, needs_external_lock
 from hudi_model.tables import Table
 from hudi_model.time import tick
-from hudi_model.writers import Operation, Request, begin, commit, stage
+from hudi_model.writers import Operation, Request, begin, commit, stage, write
 from service_tables import EAGER, content, names, new_table, record, rows, scheduled, serviced, upsert, written
 
 NON_BLOCKING = {
@@ -276,3 +276,17 @@ def test_services_beside_one_writer_need_no_external_lock() -> None:
     assert not needs_external_lock(writers=1, planners=1)
     assert needs_external_lock(writers=2, planners=0)
     assert needs_external_lock(writers=1, planners=2)
+
+
+def test_clustering_brings_no_deleted_partition_back() -> None:
+    """A partition that is deleted while clustering is pending stays deleted: one of the two gives up."""
+    table = scheduled(two_commits(), clustering, 30)
+    request = Request(Operation.DELETE_PARTITION, partitions=("d1",))
+    try:
+        table = write(table, request, tick(40), tick(45))
+    except Rejection as refused:
+        assert refused.reason is Reason.WRITE_CONFLICT  # noqa: PT017 - either of the two may give up
+        return
+    with pytest.raises(Rejection):
+        clustering.execute(table, tick(30), tick(50))
+    assert rows(table) == []
