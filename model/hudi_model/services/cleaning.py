@@ -120,7 +120,7 @@ def files_of(view: View, found: FileSlice) -> Files:
     """The files of a slice, and what the write of its base file logged for the change feed."""
     feed = tuple(one for one in view.table.state.log_files if one.cdc and one.instant == found.base_instant)
     base = {(found.partition, found.base_file.name)} if found.base_file else set()
-    logs = (one for one in found.log_files + feed if one.file_id == found.file_id)
+    logs = (one for one in found.log_files + feed if group_of(one) == (found.partition, found.file_id))
     return frozenset(base.union((one.partition, one.name) for one in logs))
 
 
