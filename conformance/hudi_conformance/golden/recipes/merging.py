@@ -134,7 +134,7 @@ def commit_time_8(table: GoldenTable) -> None:
 def overwrite_payload_6(table: GoldenTable) -> None:
     """A version 6 table whose payload overwrites, while its merger strategy id is that of event time."""
     _commit_time(table)
-    table.snapshot("payload-decides", "the payload class decides, not the id", "MG-009", "payload-class-ignored")
+    table.snapshot("payload-decides", "the payload class decides, not the id", "MG-009 PL-002", "payload-class-ignored")
 
 
 def _deletes(table: GoldenTable) -> None:

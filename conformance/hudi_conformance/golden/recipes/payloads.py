@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from hudi_model.merge_rules import PartialUpdate
 from hudi_model.payloads import PAYLOADS, version_9_properties
 from hudi_model.records import Field, Schema
 
@@ -155,12 +156,16 @@ _LISTED = (
 )
 
 
+_FILLING = {PartialUpdate.IGNORE_DEFAULTS: "MG-023", PartialUpdate.FILL_UNAVAILABLE: "MG-024"}
 _KINDS = {kind.payload: kind for kind in _LISTED}
 
 
 def _ask(table: GoldenTable, kind: _Kind) -> None:
     version_9 = table.layout.version > 8
-    clauses, kills = (f"{kind.clauses.split()[0]} PL-010", kind.kills_9) if version_9 else (kind.clauses, kind.kills)
+    clauses, kills = kind.clauses, kind.kills
+    if version_9:
+        filling = _FILLING.get(PAYLOADS[kind.payload].partial_update, "")
+        clauses, kills = f"{kind.clauses.split()[0]} PL-010 {filling}".strip(), kind.kills_9
     table.snapshot("snapshot", "rows merge as the payload class has it", f"{clauses} MG-018", kills)
     table.snapshot(
         "meta-columns",
