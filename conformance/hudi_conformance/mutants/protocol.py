@@ -90,10 +90,3 @@ def _reader_lists_anew(original: Function) -> Function:
         return replace(found, seen=mind.seen)
 
     return anew
-
-
-@mutant(
-    "savepoint-of-nothing", "SR-002", "A savepoint is not looked at by the cleaner.", "services.cleaning.saved_files"
-)
-def _savepoint_of_nothing(_: Function) -> Function:
-    return lambda *_: frozenset()
