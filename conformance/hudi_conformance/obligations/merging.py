@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 
-from hudi_model import merge_rules, merging
+from hudi_model import merge_rules, mergers, merging
 from hudi_model.configuration import configure
 from hudi_model.merge_modes import merge_rule
 from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate, Version
@@ -13,6 +13,7 @@ from hudi_model.mergers import COUNTER, DELETE_AT_ZERO, GREATER_OF_TWO, SET_UNIO
 from hudi_model.payloads import LATEST, PACKAGE, PAYLOADS, POSTGRES, version_9_properties
 from hudi_model.readings import RELEASED, TEXT, Readings
 from hudi_model.records import Delete, Record, Value
+from hudi_model.rejection import Rejection
 
 from hudi_conformance.obligations.registry import Check, Counterexample, obligation
 
@@ -578,3 +579,24 @@ obligation(
     assumptions="released readings; no deletes",
     exhaustive=True,
 )(alike([name for name, rule in PAYLOADS.items() if not rule.ordering]))
+
+
+@obligation(
+    "PO-143",
+    "The merger chosen is the first of the list that has the table's id and takes the engine's records, or none",
+    "RM-002",
+    broken_by="first-merger-listed any-engines-merger",
+    exhaustive=True,
+)
+def _first_fitting_merger() -> None:
+    kinds = [replace(one, record_type=kind) for one in (COUNTER, SET_UNION) for kind in ("AVRO", "SPARK")]
+    lists = [some for length in (1, 2, 3) for some in product(kinds, repeat=length)]
+    for listed, engine in product(lists, ("JAVA", "SPARK", "FLINK")):
+        wanted = {"JAVA": "AVRO"}.get(engine, engine)
+        fitting = [one for one in listed if (one.strategy, one.record_type) == (COUNTER.strategy, wanted)]
+        try:
+            found = mergers.select_merger(COUNTER.strategy, engine, listed)
+        except Rejection:
+            found = None
+        if found is not (fitting[0] if fitting else None):
+            raise Counterexample(f"{found} is chosen for {engine}", steps=tuple(map(str, listed)))
