@@ -20,8 +20,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from hudi_conformance.mutants import MUTANTS, mutated
 from hudi_conformance.obligations import OBLIGATIONS, Counterexample, Obligation, Verdict
 from hudi_conformance.obligations.concurrency import steps_of
+from hudi_conformance.obligations.scenarios import SCENARIOS, Scenario
 from hudi_conformance.report.console_timeline import timeline_table
-from hudi_conformance.scenarios import SCENARIOS, Scenario
 
 SOAKED = {
     "writers": 2,
@@ -125,7 +125,7 @@ def print_counterexample(message: str, steps: Iterable[str], table: Table | None
     """What is wrong, the way there, and the timeline it leaves."""
     out.print(f"  {message}", style="bold", markup=False)
     for number, step in enumerate(steps, start=1):
-        out.print(f"  {number:>3}  {step}", markup=False, highlight=False, no_wrap=True, overflow="ellipsis")
+        out.print(f"  {number:>3}  {step}", markup=False, highlight=False, soft_wrap=True)
     if table is not None:
         out.print(drawn(table))
 

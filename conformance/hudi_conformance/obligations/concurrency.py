@@ -8,9 +8,9 @@ from hudi_model.protocol import Move, Protocol, World
 from hudi_model.readings import RELEASED, TEXT
 from hudi_model.store import Store
 
-from hudi_conformance import laws
+from hudi_conformance.obligations import laws
 from hudi_conformance.obligations.registry import Counterexample, obligation
-from hudi_conformance.scenarios import SCENARIOS, Scenario
+from hudi_conformance.obligations.scenarios import SCENARIOS, Scenario
 from hudi_conformance.traces import lines_of, told
 
 INSTANT = re.compile(r"\d{17}")

@@ -27,6 +27,8 @@ from hudi_model.timeline import State, timeline_of
 from hudi_model.writers import Operation, Request, create_table, write
 from hypothesis import strategies as st
 
+from hudi_conformance.obligations.registry import Counterexample
+
 SCHEMA = Schema((Field("id", "string"), Field("day", "string"), Field("ts", "int64"), Field("note", "string")))
 KEYS = ("a", "b", "ключ", "k€y 🗝")
 DAYS = ("d1", "d2")
@@ -94,6 +96,14 @@ class Story:
     def lines(self) -> tuple[str, ...]:
         """The story, to be told."""
         return (str(self.shape), *(f"{number}. {step}" for number, step in enumerate(self.steps, start=1)))
+
+
+def deletes_are_plain(shape: Shape) -> bool:
+    """Whether a plain dict tells what a delete does.
+
+    In logs under event time a delete without ordering value, then a late upsert, may bring back the row before both.
+    """
+    return shape.table_type == "COPY_ON_WRITE" or shape.mode == COMMIT_TIME
 
 
 def shapes(
@@ -192,7 +202,7 @@ def rows_of(table: Table) -> dict[Place, Row]:
     """What a snapshot of the table holds.
 
     Raises:
-        ValueError: a place has two rows.
+        Counterexample: a place has two rows.
 
     """
     found = [dict(row) for row in read_snapshot(table).rows]
@@ -200,7 +210,7 @@ def rows_of(table: Table) -> dict[Place, Row]:
     partitioned = bool(table.properties["hoodie.table.partition.fields"])
     places = {place_of(row, partitioned=partitioned): row for row in found}
     if len(places) != len(found):
-        raise ValueError(f"a key has two rows in one partition: {found}")
+        raise Counterexample(f"a key has two rows in one partition: {found}", table)
     return places
 
 

@@ -16,6 +16,7 @@ from hudi_model.timeline import DATA_ACTIONS, State, TimelineEntry, timeline_of
 from hudi_model.transitions import timeline_faults
 
 from hudi_conformance.obligations.histories import COMMIT_TIME, EVENT_TIME, Place, Row, place_of, rows_of
+from hudi_conformance.obligations.registry import Counterexample
 
 LawOf: TypeAlias = Callable[[World], Law]
 """A law, made for the world that a search starts from."""
@@ -54,7 +55,7 @@ def answers(start: World) -> Law:
         expected = serial(before, completed_requests(world, table.timeline), mode_of(table))
         try:
             found = rows_of(table)
-        except (Rejection, ValueError) as error:
+        except (Rejection, Counterexample) as error:
             return f"the table cannot be read: {error}"
         return (
             "" if found == expected else f"the table holds {shown(found)}, the completed writes make {shown(expected)}"
@@ -107,7 +108,7 @@ def nothing_uncommitted(_: World) -> Law:
         others = {one.name for one in world.processes} - done
         try:
             early = [row for row in rows_of(table).values() if row["note"] in others]
-        except (Rejection, ValueError) as error:
+        except (Rejection, Counterexample) as error:
             return f"the table cannot be read: {error}"
         return f"{early[0]['note']} is seen and has not completed" if early else ""
 

@@ -13,7 +13,7 @@ from hudi_model.tables import Table
 from hudi_model.time import tick
 from hudi_model.writers import write
 
-from hudi_conformance import laws
+from hudi_conformance.obligations import laws
 from hudi_conformance.obligations.histories import COMMIT_TIME, EVENT_TIME, Shape, new_table
 
 NON_BLOCKING = {
