@@ -19,6 +19,7 @@ _MODULES = (
     "types",
     "damaged",
     "change_feed",
+    "partial_updates",
 )
 
 
