@@ -14,7 +14,7 @@ from hudi_model.records import Damaged, Record, Value, sound_records
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import file_groups, snapshot_slices
 from hudi_model.time import InstantTime
-from hudi_model.timeline import State, is_committed
+from hudi_model.timeline import State, is_committed, rolled_back
 from hudi_model.views import View
 
 Contents: TypeAlias = Mapping[str, Any]
@@ -74,9 +74,12 @@ def joined(*parts: str) -> str:
 def held_files(view: View) -> tuple[BaseFile | LogFile, ...]:
     """The files that count: those of completed actions, in slices and groups no longer read too.
 
+    A log that a rollback took back by a command stays in storage, and is listed with the command's.
+
     Clauses: MT-010.
     """
-    done = {one.requested for one in view.timeline.instants if one.state is State.COMPLETED}
+    completed = (one.requested for one in view.timeline.instants if one.state is State.COMPLETED)
+    done = {*completed, *rolled_back(view.timeline)}
     bases = (one.base_file for group in file_groups(view) for one in group.slices)
     written = ((log, instants_of(log)) for log in view.table.state.log_files)
     logs = (log for log, times in written if times & done or any(is_committed(view.timeline, one) for one in times))

@@ -212,10 +212,8 @@ def metadata_differences(table: Table, readings: Readings = RELEASED) -> tuple[t
 
     Clauses: MT-005.
     """
-    metadata = valid(table)
-    stored = rows_of(view_of(metadata, readings))
-    return tuple(
-        (one.name, key)
-        for one in metadata.indexes if one.name in built(table)
-        for key in difference(stored.get(one.name, {}), contents(one, view_of(table)))
-    )  # fmt: skip
+    metadata, names, found = valid(table), built(table), list[tuple[str, str]]()
+    for index in (one for one in metadata.indexes if one.name in names):
+        stored, held = rows_of(view_of(metadata, readings)).get(index.name, {}), contents(index, view_of(table))
+        found += ((index.name, key) for key in {**stored, **held} if stored.get(key) != held.get(key))
+    return tuple(found)

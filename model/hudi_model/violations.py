@@ -9,15 +9,18 @@ from hudi_model.blocks import blocks_of, corrupt_blocks
 from hudi_model.configuration import properties_fault, sound_properties
 from hudi_model.files import DataBlock, DeleteBlock, FileSlice
 from hudi_model.merge_modes import merge_mode
+from hudi_model.metadata import metadata_differences
 from hudi_model.readings import RELEASED
 from hudi_model.records import Damaged, sound_deletes, sound_records
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.retention import inner_path, refuse_lost_timeline, refuse_missing, refuse_missing_logs
 from hudi_model.slicing import path_of, snapshot_slices
 from hudi_model.tables import OpenTable, Table, open_table
-from hudi_model.timeline import State, TimelineEntry, commit_metadata, is_completed_data
+from hudi_model.timeline import Action, State, TimelineEntry, commit_metadata, is_completed_data
 from hudi_model.transitions import timeline_faults
 from hudi_model.views import view_at
+
+REMOVING = (Action.CLEAN, Action.ROLLBACK, Action.RESTORE)
 
 
 class Severity(StrEnum):
@@ -52,6 +55,7 @@ def violations(table: Table) -> tuple[Violation, ...]:
         *timeline_violations(table),
         *content_violations(table),
         *reading_violations(table),
+        *metadata_violations(table),
     )
     return tuple(dict.fromkeys(found))
 
@@ -146,6 +150,18 @@ def reading_violations(table: Table) -> tuple[Violation, ...]:
         *path_violations(opened),
         *(violation for one in slices for violation in slice_violations(one)),
     )
+
+
+def metadata_violations(table: Table) -> tuple[Violation, ...]:
+    """Entries of the metadata table that are not so; while files are being removed it may still list them.
+
+    Clauses: MT-005.
+    """
+    if table.metadata is None:
+        return ()
+    removing = [one for one in open_table(table).timeline.instants if one.action in REMOVING and one.completed is None]
+    found = () if removing else metadata_differences(table)
+    return tuple(Violation("MT-005", Severity.ERROR, index, f"{key!r} is not as it is held") for index, key in found)
 
 
 def known_elsewhere(table: Table, violation: Violation) -> tuple[Violation, ...]:

@@ -14,7 +14,7 @@ from hudi_model.tables import OpenTable, Table, open_table
 from hudi_model.time import InstantTime
 from hudi_model.timeline import WRITE_ACTIONS
 
-__all__ = ["BUILT", "build", "compact", "execute", "last_without_gap", "schedule"]
+__all__ = ["BUILT", "compact", "execute", "last_without_gap", "schedule", "whole"]
 Build: TypeAlias = Callable[[Table, IndexPlan], Table]
 """How partitions come about: from the table, as the plan has them."""
 
@@ -45,7 +45,7 @@ def last_without_gap(opened: OpenTable) -> InstantTime | None:
     return max((one for one in done if pending is None or one < pending), default=None)
 
 
-def build(table: Table, plan: IndexPlan) -> Table:
+def whole(table: Table, plan: IndexPlan) -> Table:
     """The metadata table with the plan's partitions, of all that has completed by now.
 
     Clauses: IG-004, MT-009.
@@ -55,7 +55,7 @@ def build(table: Table, plan: IndexPlan) -> Table:
     return with_indexes(table, (*files, *(defined.get(name, IndexDefinition(name, name)) for name in plan.partitions)))
 
 
-def execute(table: Table, requested: InstantTime, completed: InstantTime, build: Build = build) -> Effects:
+def execute(table: Table, requested: InstantTime, completed: InstantTime, build: Build | None = None) -> Effects:
     """Writers log to the partitions from now on; they are built; then readers may use them.
 
     Raises: INSTANT_NOT_FOUND.
@@ -73,7 +73,7 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime, build:
     return (
         plans.entry(table, requested, Action.INDEXING, State.INFLIGHT, None, None),
         PutProperties(started),
-        CommitMetadataTable(build(table, caught_up)),
+        CommitMetadataTable((build or whole)(table, caught_up)),
         PutProperties(ended),
         plans.entry(table, requested, Action.INDEXING, State.COMPLETED, caught_up, completed),
     )
