@@ -11,8 +11,6 @@ from hudi_model.payloads import LATEST, MODE_OF_PAYLOAD, PAYLOADS, payload_name
 from hudi_model.readings import Reading, Readings
 from hudi_model.rejection import Reason, Rejection
 
-__all__ = ["MODE_OF_PAYLOAD", "MODE_OF_STRATEGY", "MergeMode", "MergeRule", "merge_mode", "merge_rule", "write_mode"]
-
 MODE_OF_STRATEGY = {identifier: mode for mode, identifier in payloads.STRATEGY_OF_MODE.items()}
 
 

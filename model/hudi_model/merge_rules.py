@@ -36,13 +36,11 @@ class MergeRule:
     delete_marker: str | None = None
     partial_update: PartialUpdate = PartialUpdate.NONE
     unavailable: str | None = None
-    """The text that stands for a value which the source did not send."""
     payload: str = ""
     """The payload class whose own habits the table has, before version 9."""
     strategy: str = ""
     """The id of the merger that decides in place of a mode."""
     properties: Mapping[str, str] = field(default_factory=dict)
-    """What the table tells its merger."""
 
 
 @dataclass(frozen=True, slots=True)

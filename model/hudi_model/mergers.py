@@ -136,6 +136,6 @@ COUNTER = RecordMerger("2e073cb4-ac99-573a-986a-1e30a8c39b14", counted, counted)
 GREATER_OF_TWO = RecordMerger("f4d090e1-8005-5437-b99b-455ae39820db", greater_of_two, greater_of_two)
 SET_UNION = RecordMerger("a8a2be63-cd61-5653-a78e-c1ac920f0d25", counted, counted)
 DELETE_AT_ZERO = RecordMerger("78bd11f0-7eb9-574e-b71c-8a553f04b96d", used_up, used_up)
-REFERENCE_MERGERS = (COUNTER, GREATER_OF_TWO, SET_UNION, DELETE_AT_ZERO)
 METADATA = RecordMerger("HoodieMetadataPayload", listed, listed)
+REFERENCE_MERGERS = (COUNTER, GREATER_OF_TWO, SET_UNION, DELETE_AT_ZERO)
 """The ids are those of the URLs `urn:hudi-conformance:merger:<name>` by uuid version 5."""

@@ -3,22 +3,12 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from hudi_model.merge_rules import (
-    MergeMode,
-    MergeRule,
-    PartialUpdate,
-    Version,
-    is_greater,
-    version_of_record,
-    version_of_row,
-)
+from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate, Version, is_greater
 from hudi_model.mergers import merged_by_strategy
 from hudi_model.partial import completed, kept
 from hudi_model.payloads import LATEST
 from hudi_model.readings import RELEASED, Reading, Readings
 from hudi_model.records import Record
-
-__all__ = ["Version", "fold", "merge", "merge_slice", "precombine", "version_of_record", "version_of_row"]
 
 
 def merge(rule: MergeRule, older: Version, newer: Version) -> Version:

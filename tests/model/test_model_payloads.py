@@ -2,8 +2,8 @@
 
 import pytest
 from hudi_model.configuration import configure
-from hudi_model.merge_modes import MergeMode, merge_rule, refuse_contradiction
-from hudi_model.merge_rules import MergeRule, PartialUpdate, Version, version_of_delete, version_of_record
+from hudi_model.merge_modes import merge_rule, refuse_contradiction
+from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate, Version, version_of_delete, version_of_record
 from hudi_model.merging import fold, merge, precombine
 from hudi_model.payloads import PACKAGE, PAYLOADS, version_9_properties
 from hudi_model.readings import RELEASED, TEXT

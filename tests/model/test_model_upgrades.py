@@ -7,7 +7,8 @@ from hudi_model.actions import Action, State
 from hudi_model.contents import ClusteringGroup, CommitMetadata, IndexPlan, ReplacePlan
 from hudi_model.effects import PutProperties, perform
 from hudi_model.history import ArchivedInstant, History, history_instants
-from hudi_model.merge_modes import MergeMode, merge_mode
+from hudi_model.merge_modes import merge_mode
+from hudi_model.merge_rules import MergeMode
 from hudi_model.payloads import MODE_OF_PAYLOAD, PACKAGE, PAYLOADS
 from hudi_model.queries import read_snapshot
 from hudi_model.rejection import Reason, Rejection

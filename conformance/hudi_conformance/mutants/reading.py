@@ -6,7 +6,7 @@ from typing import Any
 
 from hudi_model.files import BaseFile, DataBlock, FileSlice, LogFile
 from hudi_model.filters import matches
-from hudi_model.merging import Version
+from hudi_model.merge_rules import Version
 from hudi_model.queries import Answer, Selection
 from hudi_model.records import META_FIELDS, Field, Record, Records, Schema
 from hudi_model.rejection import Reason, Rejection
