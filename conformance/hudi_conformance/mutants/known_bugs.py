@@ -374,3 +374,23 @@ def _bucket_of_what_follows_a_colon(original: Function) -> Function:
 )
 def _file_name_kept(original: Function) -> Function:
     return lambda row, name: row if row.values.get("_hoodie_file_name") else original(row, name)
+
+
+@mutant("inserts-marked-partial", "MG-022", "Every data block is marked as partial.", "staging.blocks_of_change")
+def _inserts_marked_partial(original: Function) -> Function:
+    return lambda change, schema, requested: original(replace(change, partial=True), schema, requested)
+
+
+@mutant(
+    "keys-have-the-order-of-numbers",
+    "MT-011",
+    "Texts of digits are ordered as numbers in statistics.",
+    "indexes.statistics",
+)
+def _keys_have_the_order_of_numbers(original: Function) -> Function:
+    def numeric(values: Any) -> Any:
+        if values and all(isinstance(one, str) and one.isdecimal() for one in values):
+            return [min(values, key=int), max(values, key=int), 0, len(values)]
+        return original(values)
+
+    return numeric
