@@ -62,3 +62,14 @@ def way_to(world: World, before: dict[World, World], moves: Moves) -> tuple[Move
         steps.append(next(move for move in moves(before[world]) if move.world == world))
         world = before[world]
     return tuple(reversed(steps))
+
+
+def project(world: World) -> tuple[object, ...]:
+    """A state in plain texts and numbers, for other tools to compare: clock, lock, timeline, files, processes."""
+    table = world.shared.table.value
+    timeline = sorted((one.requested, one.action.value, one.state.name, one.completed or "") for one in table.timeline)
+    files = sorted((one.partition, one.name) for many in (table.base_files, table.log_files) for one in many)
+    processes = tuple(
+        (one.name, one.program, one.step, len(one.mind.value.todo), one.is_alive) for one in world.processes
+    )
+    return world.shared.clock, world.shared.holder or "", tuple(timeline), tuple(files), processes

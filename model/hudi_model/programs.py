@@ -1,6 +1,6 @@
 """What each kind of process does, step by step: lock, time, the effects of a writer or a service; or a read."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import dropwhile, takewhile
 from types import ModuleType
@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.contents import CompactionOperation
-from hudi_model.effects import CommitMetadataTable, CreateInstant, Effect, Effects
+from hudi_model.effects import CommitMetadataTable, CreateInstant, Effect
 from hudi_model.reading import read_slice
 from hudi_model.readings import RELEASED
 from hudi_model.records import Record
@@ -70,6 +70,7 @@ class Mind:
     """Whether it takes itself for the holder of the lock."""
 
 
+Part: TypeAlias = Callable[[Iterable[Act]], Iterable[Act]]
 Step: TypeAlias = Callable[[Table, Mind], Mind | None]
 """Reads the table and says what to do about it; None where there is nothing yet to do."""
 
@@ -78,7 +79,7 @@ def program(name: str) -> tuple[Step, ...]:
     """The steps of a program, by its name."""
     programs: dict[str, Callable[[], tuple[Step, ...]]] = {
         "writer": writer,
-        "refused": lambda: (release_lock, then_abort),
+        "refused": lambda: (release_lock, abort_write),
         "abort": lambda: (abort_write,),
         "service": service,
         "executor": executor,
@@ -154,11 +155,6 @@ def commit_write(table: Table, mind: Mind) -> Mind:
         return replace(mind, refused=rejection.reason, turn="refused")
 
 
-def then_abort(_: Table, mind: Mind) -> Mind:
-    """Go on to abort, outside the lock."""
-    return replace(mind, turn="abort")
-
-
 def abort_write(table: Table, mind: Mind) -> Mind:
     """Remove what was staged."""
     return replace(mind, todo=abort(table, mind.write))
@@ -186,26 +182,23 @@ def plan(table: Table, mind: Mind) -> Mind:
 
 def prepare(table: Table, mind: Mind) -> Mind:
     """The effects of a plan up to those that make it count, whose time is not known yet."""
-    try:
-        effects = carried_out(table, mind, LATER)
-    except Rejection as rejection:
-        return replace(mind, refused=rejection.reason, turn="done")
-    return replace(mind, todo=tuple(takewhile(lambda one: not is_final(one), effects)))
+    return carried_out(table, mind, LATER, lambda effects: takewhile(lambda one: not is_final(one), effects), "done")
 
 
 def finish(table: Table, mind: Mind) -> Mind:
-    """The effects that make a plan count, at the time just generated; a plan that others overtook gives way."""
+    """The effects that make a plan count, at the time just generated."""
+    return carried_out(
+        table, mind, mind.time, lambda effects: dropwhile(lambda one: not is_final(one), effects), "idle"
+    )
+
+
+def carried_out(table: Table, mind: Mind, completed: InstantTime, part: Part, otherwise: str) -> Mind:
+    """A part of what executing a plan does; a plan that others overtook gives way."""
     try:
-        effects = carried_out(table, mind, mind.time)
+        effects = SERVICES[mind.service][0].execute(table, mind.instant, completed)
     except Rejection as rejection:
-        return replace(mind, refused=rejection.reason, turn="idle")
-    return replace(mind, todo=tuple(dropwhile(lambda one: not is_final(one), effects)))
-
-
-def carried_out(table: Table, mind: Mind, completed: InstantTime) -> Effects:
-    """What executing a plan does."""
-    effects: Effects = SERVICES[mind.service][0].execute(table, mind.instant, completed)
-    return effects
+        return replace(mind, refused=rejection.reason, turn=otherwise)
+    return replace(mind, todo=tuple(part(effects)))
 
 
 def is_final(effect: Act) -> bool:

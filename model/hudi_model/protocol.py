@@ -78,7 +78,7 @@ Stand: TypeAlias = tuple[tuple[Act, ...], Process, Shared]
 
 
 class Protocol:
-    """The moves of a world, each worked out once; `crashes` is how many processes may die."""
+    """The moves of a world, each turn worked out once; `crashes` is how many processes may die."""
 
     def __init__(self, store: Store, crashes: int = 0, *, whole: bool = False) -> None:
         self._store, self._crashes, self._whole = store, crashes, whole
@@ -205,7 +205,7 @@ def is_unseen(act: Act, process: Process, shared: Shared) -> bool:
         case PutLogFile(file):
             return file.instant == process.mind.value.instant
         case DeleteDataFile():
-            return process.program == "abort"
+            return process.program in ("abort", "refused") and bool(process.mind.value.todo)
     return isinstance(act, OWN) and (locked or bool(process.mind.value.todo))
 
 
@@ -246,17 +246,3 @@ def lease_ended(shared: Shared, process: Process) -> Shared:
     Clauses: LK-002.
     """
     return let_go(shared, process)
-
-
-def project(world: World) -> tuple[object, ...]:
-    """A state in plain texts and numbers, times by their order of generation: what a state of another tool compares to.
-
-    The clock, who holds the lock, what is on the timeline, what files there are, where each process stands.
-    """
-    table = world.shared.table.value
-    timeline = sorted((one.requested, one.action.value, one.state.name, one.completed or "") for one in table.timeline)
-    files = sorted((one.partition, one.name) for many in (table.base_files, table.log_files) for one in many)
-    processes = tuple(
-        (one.name, one.program, one.step, len(one.mind.value.todo), one.is_alive) for one in world.processes
-    )
-    return world.shared.clock, world.shared.holder or "", tuple(timeline), tuple(files), processes

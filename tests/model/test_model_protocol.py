@@ -13,7 +13,8 @@ from hudi_conformance.obligations.scenarios import (
     writer,
 )
 from hudi_conformance.obligations.scenarios import Shape as Kind
-from hudi_model.protocol import Move, Protocol, World, project
+from hudi_model.explore import project
+from hudi_model.protocol import Move, Protocol, World
 from hudi_model.queries import read_snapshot
 from hudi_model.records import Record
 from hudi_model.store import Store

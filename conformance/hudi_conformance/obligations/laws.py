@@ -237,6 +237,7 @@ def nothing_left(_: World) -> Law:
         table = world.shared.table.value
         instants = timeline_of(table.timeline).instants
         done = {one.requested for one in instants if one.state is State.COMPLETED}
+        done |= {one.requested for one in history_instants(table.history)}
         pending = [f"{one.action} {one.requested}" for one in instants if one.requested not in done]
         markers = [f"marker {one.name}" for one in table.markers if one.instant not in done]
         files = [one.name for many in (table.base_files, table.log_files) for one in many if one.instant not in done]
