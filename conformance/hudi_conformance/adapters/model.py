@@ -28,6 +28,8 @@ from hudi_conformance.bridge.asking import OPERATIONS, READINGS, Answered, ask
 from hudi_conformance.mutants import MUTANTS, mutated
 
 FEATURES = (
+    "table-version-4",
+    "table-version-5",
     "table-version-6",
     "table-version-8",
     "table-version-9",
@@ -52,6 +54,9 @@ FEATURES = (
     "filter",
     "projection",
     "meta-columns",
+    "virtual-keys",
+    "history",
+    "clock",
     "schema-evolution",
     "incremental",
     "cdc",
