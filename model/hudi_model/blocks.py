@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from hudi_model.files import Block, CorruptBlock, DataBlock, DeleteBlock, LogFile, RollbackBlock
-from hudi_model.records import Damaged
-from hudi_model.rejection import Rejection
+from hudi_model.records import sound_records
 from hudi_model.time import InstantTime
 
 Change: TypeAlias = DataBlock | DeleteBlock
@@ -26,10 +25,7 @@ def blocks_of(log: LogFile) -> tuple[Block, ...]:
 
     Raises: what the damage says.
     """
-    if isinstance(log.blocks, Damaged):
-        damage = log.blocks
-        raise Rejection(damage.reason, damage.clause, damage.where, damage.detail)
-    return log.blocks
+    return sound_records(log.blocks)
 
 
 def corrupt_blocks(logs: Iterable[LogFile]) -> tuple[Skipped, ...]:

@@ -73,7 +73,7 @@ def current_manifest(history: History) -> Manifest:
     """
     for damage in history.unreadable:
         if damage.where.endswith(VERSION_FILE):
-            raise Rejection(damage.reason, damage.clause, damage.where, damage.detail)
+            raise damage.refusal()
     known = {0: Manifest(0, ())} | {one.version: one for one in history.manifests}
     version = max(known) if history.current is None else history.current
     if version not in known:
@@ -103,10 +103,10 @@ def history_instants(history: History, layout: int = 2) -> tuple[ArchivedInstant
 
     Clauses: HS-001, HS-007, HS-010.
     """
+    for damage in history.unreadable if layout == 1 else ():
+        raise damage.refusal()
     tree = () if layout == 1 else (row for file in current_files(history) for row in file.instants)
     rows = history.archived_log if layout == 1 else tree
-    for damage in history.unreadable if layout == 1 else ():
-        raise Rejection(damage.reason, damage.clause, damage.where, damage.detail)
     # A row that an interrupted archival wrote again may lack its plan: the other one stands.
     found = {(row.requested, row.action): row for row in sorted(rows, key=lambda row: row.plan is not None)}
     return tuple(found[key] for key in sorted(found))

@@ -71,6 +71,10 @@ class Damaged:
     detail: str
     offset: int | None = None
 
+    def refusal(self) -> Rejection:
+        """What reading it raises."""
+        return Rejection(self.reason, self.clause, self.where, self.detail)
+
 
 @dataclass(frozen=True, slots=True)
 class UnsupportedContent:
@@ -99,12 +103,12 @@ Clauses: MF-001, MF-010.
 
 
 def sound_records(records: tuple[Item, ...] | Damaged | UnsupportedContent) -> tuple[Item, ...]:
-    """The records of a base file or a data block, or the changes of a change log.
+    """The records of a base file or a data block, the changes of a change log, or the blocks of a log file.
 
     Raises: what the damage says; unsupported what cannot be decoded yet.
     """
     if isinstance(records, Damaged):
-        raise Rejection(records.reason, records.clause, records.where, records.detail)
+        raise records.refusal()
     if isinstance(records, UnsupportedContent):
         raise Unsupported(records.feature)
     return records

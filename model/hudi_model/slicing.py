@@ -5,25 +5,19 @@ group f1   base@10  log  log │ compaction requested @40 │ log  log
            └── slice 10 ─────┘                          └ slice 40, joined with slice 10 while 40 is pending
 """
 
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import replace
 
+from hudi_model.actions import Action, State
+from hudi_model.contents import CompactionOperation, CompactionPlan, WriteStat
 from hudi_model.files import BaseFile, FileGroup, FileSlice, GroupId, LogFile
 from hudi_model.readings import Reading
+from hudi_model.records import Damaged
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.tables import Table
 from hudi_model.time import InstantTime, at_or_before
-from hudi_model.timeline import (
-    Action,
-    CompactionPlan,
-    Instant,
-    State,
-    Timeline,
-    commit_metadata,
-    completed_data,
-    completion_time,
-    is_committed,
-    sound_content,
-)
+from hudi_model.timeline import Timeline, commit_metadata, completed_data, completion_time, is_committed
 from hudi_model.views import View, is_within, replaced_groups
 
 
@@ -37,13 +31,12 @@ def pending_compactions(timeline: Timeline) -> dict[GroupId, frozenset[InstantTi
     pending: dict[GroupId, frozenset[InstantTime]] = {}
     for one in timeline.instants:
         if one.action is Action.COMPACTION and one.state is not State.COMPLETED:
-            for operation in compaction_plan(timeline, one).operations:
-                group = (operation.partition, operation.file_id)
-                pending[group] = pending.get(group, frozenset()) | {one.requested}
+            for operation in compaction_plan(timeline, one.requested).operations:
+                pending[group_of(operation)] = pending.get(group_of(operation), frozenset()) | {one.requested}
     return pending
 
 
-def compaction_plan(timeline: Timeline, compaction: Instant) -> CompactionPlan:
+def compaction_plan(timeline: Timeline, requested: InstantTime) -> CompactionPlan:
     """The plan of a compaction, from its requested entry.
 
     Raises: TIMELINE_FILE_CORRUPT.
@@ -51,11 +44,12 @@ def compaction_plan(timeline: Timeline, compaction: Instant) -> CompactionPlan:
     Clauses: RD-008.
     """
     for entry in timeline.entries:
-        if entry.requested == compaction.requested and entry.state is State.REQUESTED:
-            content = sound_content(replace(compaction, content=entry.content))
-            if isinstance(content, CompactionPlan):
-                return content
-    where = f"{compaction.requested}.{compaction.action}.requested"
+        if entry.requested == requested and entry.state is State.REQUESTED:
+            if isinstance(entry.content, Damaged):
+                raise entry.content.refusal()
+            if isinstance(entry.content, CompactionPlan):
+                return entry.content
+    where = f"{requested}.compaction.requested"
     raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "RD-008", where, "the pending compaction has no plan")
 
 
@@ -64,29 +58,29 @@ def file_groups(view: View) -> tuple[FileGroup, ...]:
 
     Clauses: SL-003, RD-002.
     """
-    base_files, log_files = view.table.state.base_files, data_logs(view)
     pending = pending_compactions(view.timeline)
-    ids = {group_of(base) for base in base_files} | {group_of(log) for log in log_files}
+    bases, logs = defaultdict[GroupId, list[BaseFile]](list), defaultdict[GroupId, list[LogFile]](list)
+    for base in view.table.state.base_files:
+        bases[group_of(base)].append(base)
+    for log in data_logs(view):
+        logs[group_of(log)].append(log)
+    groups = sorted({*bases, *logs})
     return tuple(
-        FileGroup(
-            *group,
-            slices_of(
-                view,
-                tuple(base for base in base_files if group_of(base) == group),
-                tuple(log for log in log_files if group_of(log) == group),
-                pending.get(group, frozenset()),
-            ),
-        )
-        for group in sorted(ids)
+        FileGroup(*one, slices_of(view, bases[one], logs[one], pending.get(one, frozenset()))) for one in groups
     )
 
 
-def group_of(file: BaseFile | LogFile | FileGroup) -> GroupId:
-    """The file group that a file belongs to.
+def group_of(file: BaseFile | LogFile | FileSlice | FileGroup | WriteStat | CompactionOperation) -> GroupId:
+    """The file group that a file belongs to, or what is said of one.
 
     Clauses: SL-003.
     """
     return file.partition, file.file_id
+
+
+def data_files(table: Table) -> tuple[BaseFile | LogFile, ...]:
+    """All files of a table that hold rows or changes."""
+    return (*table.base_files, *table.log_files)
 
 
 def data_logs(view: View) -> tuple[LogFile, ...]:
@@ -114,17 +108,12 @@ def slices_of(
             boundary = slice_of_log(view, log, boundaries)
             boundaries.add(boundary)
             assigned.setdefault(boundary, []).append(log)
-    return tuple(
-        new_slice(view, bases.get(instant), instant, assigned.get(instant, []))
-        for instant in sorted(boundaries)
-        if instant in bases or instant in assigned
-    )
-
-
-def new_slice(view: View, base: BaseFile | None, instant: InstantTime, logs: list[LogFile]) -> FileSlice:
-    """A slice of the files found for it, its logs in merge order."""
-    some_file = base or logs[0]
-    return FileSlice(some_file.partition, some_file.file_id, instant, base, in_merge_order(view, logs))
+    slices = []
+    for instant in sorted({*bases, *assigned}):
+        base, logs = bases.get(instant), assigned.get(instant, [])
+        group = group_of(base or logs[0])
+        slices.append(FileSlice(*group, instant, base, in_merge_order(view, logs)))
+    return tuple(slices)
 
 
 def committed_base_files(view: View, base_files: Iterable[BaseFile]) -> dict[InstantTime, BaseFile]:
@@ -170,11 +159,11 @@ def in_merge_order(view: View, logs: Iterable[LogFile]) -> tuple[LogFile, ...]:
 
     Clauses: RD-007.
     """
+    by_request = sorted(logs, key=requested_order)
     if view.readings.log_order is Reading.RELEASED:
-        return tuple(sorted(logs, key=requested_order))
-    order: Callable[[LogFile], tuple[InstantTime, int, str]]
-    order = lambda log: (completion_time(view.timeline, log.instant), log.version, log.write_token)  # noqa: E731
-    return tuple(sorted(logs, key=order))
+        return tuple(by_request)
+    times = {log.instant: completion_time(view.timeline, log.instant) for log in by_request}
+    return tuple(sorted(by_request, key=lambda log: (times[log.instant], log.version, log.write_token)))
 
 
 def current_slice(view: View, group: FileGroup, pending: frozenset[InstantTime]) -> FileSlice | None:
@@ -224,8 +213,6 @@ def optimized_slices(view: View) -> tuple[FileSlice, ...]:
 
     Clauses: RD-009, RD-015.
     """
-    with_base = (
-        tuple(one for one in group.slices if one.base_file and is_within(view, one.base_instant))
-        for group in present_groups(view)
-    )
-    return tuple(replace(slices[-1], log_files=()) for slices in with_base if slices)
+    found = (one for group in present_groups(view) for one in group.slices if one.base_file)
+    newest = {group_of(one): one for one in found if is_within(view, one.base_instant)}
+    return tuple(replace(one, log_files=()) for one in newest.values())

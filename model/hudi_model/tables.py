@@ -8,7 +8,7 @@ from hudi_model.contents import IndexDefinition
 from hudi_model.files import BaseFile, LogFile, Marker
 from hudi_model.history import History, history_instants, with_history
 from hudi_model.records import Damaged, Schema
-from hudi_model.rejection import Rejection, Unsupported
+from hudi_model.rejection import Unsupported
 from hudi_model.time import InstantTime
 from hudi_model.timeline import Timeline, TimelineEntry, entries_of_layout, timeline_of
 
@@ -60,7 +60,7 @@ def open_table(table: Table) -> OpenTable:
     configuration = configure(sound_properties(table.properties, table.backup_properties))
     refuse_unread_layouts(configuration)
     for damaged in table.malformed:
-        raise Rejection(damaged.reason, damaged.clause, damaged.where, damaged.detail)
+        raise damaged.refusal()
     entries = entries_of_layout(table.timeline, timeline_layout(configuration.properties))
     return OpenTable(configuration, timeline_of(entries), table)
 

@@ -106,10 +106,22 @@ def refuse_second_completion(group: tuple[TimelineEntry, ...]) -> None:
 
     Clauses: TL-012.
     """
+    for fault in second_completions(group):
+        raise fault
+
+
+def second_completions(group: tuple[TimelineEntry, ...]) -> tuple[Rejection, ...]:
+    """Entries that complete an action which another entry has completed already.
+
+    Clauses: TL-012.
+    """
     completed = [entry for entry in group if entry.state is State.COMPLETED]
-    if len(completed) > 1:
-        detail = f"{' and '.join(entry.name for entry in completed)} complete one instant"
-        raise Rejection(Reason.INSTANT_MALFORMED, "TL-012", completed[1].name, detail)
+    return tuple(timeline_fault("TL-012", one, f"{completed[0].name} completed it too") for one in completed[1:])
+
+
+def timeline_fault(clause: str, entry: TimelineEntry, detail: str) -> Rejection:
+    """What a file of the timeline shows against a clause."""
+    return Rejection(Reason.INSTANT_MALFORMED, clause, entry.name, detail)
 
 
 def collapse(entries: Iterable[TimelineEntry]) -> tuple[Instant, ...]:
@@ -137,8 +149,12 @@ def is_saved(timeline: Timeline, instant: InstantTime) -> bool:
 
     Clauses: SR-002, SR-008.
     """
-    saved = (one for one in timeline.instants if one.action is Action.SAVEPOINT and one.state is State.COMPLETED)
-    return any(widen(one.requested) == widen(instant) for one in saved)
+    return any(widen(one.requested) == widen(instant) for one in completed(timeline, Action.SAVEPOINT))
+
+
+def completed(timeline: Timeline, *actions: Action) -> tuple[Instant, ...]:
+    """The completed actions of some kinds, by requested time."""
+    return tuple(one for one in timeline.instants if one.state is State.COMPLETED and one.action in actions)
 
 
 def is_completed_data(instant: Instant) -> bool:
@@ -159,14 +175,13 @@ def completed_data(timeline: Timeline) -> tuple[Instant, ...]:
 
     Clauses: TL-013.
     """
-    done = (instant for instant in timeline.instants if is_completed_data(instant))
-    return tuple(sorted(done, key=lambda instant: (completion(instant), instant.requested)))
+    return tuple(sorted(completed(timeline, *DATA_ACTIONS), key=lambda one: (completion(one), one.requested)))
 
 
 def completion_time(timeline: Timeline, requested: InstantTime) -> InstantTime:
     """When the write requested then completed; its own instant where the timeline does not tell."""
-    known = (completion(one) for one in timeline.instants if one.requested == requested and is_completed_data(one))
-    return next(known, requested)
+    done = completed(timeline, *DATA_ACTIONS)
+    return next((completion(one) for one in done if one.requested == requested), requested)
 
 
 def is_committed(timeline: Timeline, requested: InstantTime) -> bool:
@@ -190,10 +205,8 @@ def rolled_back(timeline: Timeline) -> frozenset[InstantTime]:
 
     Clauses: TL-017.
     """
-    undone = (one for one in timeline.instants if one.action in (Action.ROLLBACK, Action.RESTORE))
-    contents = (sound_content(one) for one in undone if one.state is State.COMPLETED)
-    metadata = (content for content in contents if isinstance(content, RollbackMetadata))
-    return frozenset(instant for one in metadata for instant in one.rolled_back)
+    contents = map(sound_content, completed(timeline, Action.ROLLBACK, Action.RESTORE))
+    return frozenset(instant for one in contents if isinstance(one, RollbackMetadata) for instant in one.rolled_back)
 
 
 def sound_content(instant: Instant) -> Content:
@@ -202,8 +215,7 @@ def sound_content(instant: Instant) -> Content:
     Raises: what the damage says, TIMELINE_FILE_CORRUPT most often.
     """
     if isinstance(instant.content, Damaged):
-        damage = instant.content
-        raise Rejection(damage.reason, damage.clause, damage.where, damage.detail)
+        raise instant.content.refusal()
     return instant.content
 
 
@@ -227,10 +239,11 @@ def timeline_up_to(timeline: Timeline, read_time: InstantTime) -> Timeline:
 
     Clauses: RD-010.
     """
-    entries = tuple(
-        entry
-        for entry in timeline.entries
-        if at_or_before(entry.requested, read_time)
-        and (entry.completed is None or at_or_before(entry.completed, read_time))
-    )
-    return Timeline(collapse(entries), entries, timeline.start)
+    times = ((one, (one.requested, one.completed or one.requested)) for one in timeline.entries)
+    return with_entries(timeline, (one for one, both in times if at_or_before(max(both), read_time)))
+
+
+def with_entries(timeline: Timeline, entries: Iterable[TimelineEntry]) -> Timeline:
+    """A timeline as if only these of its entries were there."""
+    kept = tuple(entries)
+    return Timeline(collapse(kept), kept, timeline.start)
