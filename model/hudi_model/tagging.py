@@ -9,7 +9,7 @@ from hudi_model.merge_modes import merge_rule
 from hudi_model.merge_rules import Version, version_of_record, version_of_row
 from hudi_model.merging import merge, precombine
 from hudi_model.names import new_file_id
-from hudi_model.partitions import partition_path, record_key
+from hudi_model.partitions import key_generator, partition_path, record_key
 from hudi_model.reading import base_rows, read_slice
 from hudi_model.records import Record
 from hudi_model.rejection import Reason, Rejection
@@ -60,6 +60,7 @@ def tagged(view: View, write: Write) -> tuple[Tag, ...]:
     Clauses: OW-003, OW-012, OW-020, OW-022.
     """
     kind, rows = index_kind(write.request.settings), incoming(view, write)
+    refuse_unclear(view, write)
     if kind == "BUCKET":
         return tuple((bucket_group(view, write, place, version.key), version) for place, version in rows)
     if write.request.operation in ADDS:
@@ -84,6 +85,25 @@ def incoming(view: View, write: Write) -> tuple[Incoming, ...]:
         version = Version(key, None, None) if operation is Operation.DELETE else version
         same.setdefault(place_of(partition, key, kind) if combines else place, []).append((partition, version))
     return tuple(combined(view, many) for many in same.values())
+
+
+def refuse_unclear(view: View, write: Write) -> None:
+    """Nothing, unless a partial update tells no partition, or the table's keys do not name their field as new ones do.
+
+    Raises: CONFIG_INVALID.
+
+    Clauses: DM-030, OW-025.
+    """
+    configuration, operation = view.configuration, write.request.operation
+    for row in write.request.rows if operation is Operation.PARTIAL_UPDATE else ():
+        if not row.values.keys() >= {*configuration.partition_by}:
+            raise Rejection(Reason.CONFIG_INVALID, "OW-025", "a row to write", "it does not tell its partition")
+    mark = "".join(configuration.record_key[:1]) + ":"
+    keys = (record_key(one, configuration) for one in write.request.rows)
+    if key_generator(configuration) == "COMPLEX" and all(key.startswith(mark) for key in keys):
+        rows = (row for one in snapshot_slices(view) for row in read_slice(view, one, table_schema(view)))
+        if not all(key_of(row, configuration, "").startswith(mark) for row in rows):
+            raise Rejection(Reason.CONFIG_INVALID, "DM-030", mark, "keys of the table do not name their field")
 
 
 def combined(view: View, many: list[Incoming]) -> Incoming:

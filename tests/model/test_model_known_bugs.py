@@ -162,6 +162,26 @@ def test_a_colon_in_a_key_is_part_of_what_is_hashed() -> None:
     assert len({log.file_id for log in table.log_files}) > 1
 
 
+def test_a_complex_generator_does_not_spell_keys_anew() -> None:
+    """apache/hudi#9936, apache/hudi#13650: the same key would be another one; the write is refused."""
+    table = upsert(new_table(), 10, ("a", "d1", 1, "bare"))
+    named = replace(table, properties={**table.properties, "hoodie.table.keygenerator.type": "COMPLEX"})  # type: ignore[dict-item]
+    with pytest.raises(Rejection) as refused:
+        upsert(named, 20, ("a", "d1", 2, "named"))
+    assert (refused.value.reason, refused.value.clause) == (Reason.CONFIG_INVALID, "DM-030")
+    fresh = upsert(new_table(hoodie_table_keygenerator_type="COMPLEX"), 10, ("a", "d1", 1, "named"))
+    assert rows(upsert(fresh, 20, ("a", "d1", 2, "named"))) == [("a", "d1", 2, "named")]
+
+
+@pytest.mark.parametrize("kind", ["SIMPLE", "GLOBAL_SIMPLE"])
+def test_a_partial_update_that_does_not_say_its_partition_is_refused(kind: str) -> None:
+    """apache/hudi#19610: else the row would go to the partition of null."""
+    table = upsert(new_table(), 10, ("a", "d1", 1, "one"))
+    with pytest.raises(Rejection) as refused:
+        wrote(table, Operation.PARTIAL_UPDATE, 20, Record({"id": "a", "ts": 2}), **{"hoodie.index.type": kind})
+    assert (refused.value.reason, refused.value.clause) == (Reason.CONFIG_INVALID, "OW-025")
+
+
 # Indexes
 
 
