@@ -175,7 +175,7 @@ def together(many: Iterable[list[Any] | None]) -> list[Any] | None:
 def slice_statistics(view: View, found: FileSlice, kept: Contents, column: str) -> list[Any] | None:
     """What the files of a slice together say of a column; nothing where a merger makes values of its own.
 
-    Clauses: MT-013, PN-004.
+    Clauses: MT-013, IX-054.
     """
     if found.log_files and merge_rule(view.configuration).strategy:
         return None

@@ -42,7 +42,7 @@ def read_pruned(table: Table, form: Any) -> Answer:
 
     Raises: as for a snapshot.
 
-    Clauses: PN-001.
+    Clauses: IX-051.
     """
     view = view_of(table)
     slices = sound_snapshot(view)
@@ -52,7 +52,7 @@ def read_pruned(table: Table, form: Any) -> Answer:
 def kept_slices(view: View, slices: Sequence[FileSlice], form: Any) -> tuple[FileSlice, ...]:
     """The slices in which a filter may be true for some row.
 
-    Clauses: PN-001, PN-002.
+    Clauses: IX-051, IX-052.
     """
     schema, known = Schema((*META_SCHEMA, *table_schema(view).fields)), usable(view.table.state)
     return tuple(one for one in slices if True in possible(form, facts_of(view, one, known), schema))
@@ -71,7 +71,7 @@ def usable(table: Table) -> Known:
 def possible(form: Any, facts: Facts, schema: Schema) -> Truth:
     """What a filter may be: three-valued, and a part that no index knows may be anything.
 
-    Clauses: PN-002, PN-003.
+    Clauses: IX-052, IX-053.
     """
     if is_junction(form):
         parts = (possible(part, facts, schema) for part in form[1:])
@@ -94,7 +94,7 @@ def possible(form: Any, facts: Facts, schema: Schema) -> Truth:
 def within(bounds: list[Any], word: str, value: Sequence[Any], kind: str) -> Truth:
     """What a comparison may be for values of which the statistics are known.
 
-    Clauses: PN-003.
+    Clauses: IX-053.
     """
     least, greatest, nulls, count = bounds
     if word in ("is_null", "is_not_null"):
@@ -114,7 +114,7 @@ def within(bounds: list[Any], word: str, value: Sequence[Any], kind: str) -> Tru
 def facts_of(view: View, found: FileSlice, known: Known) -> Facts:
     """What indexes say of a slice.
 
-    Clauses: PN-004, PN-005, PN-006, PN-007, PN-008.
+    Clauses: IX-054, IX-055, IX-056, IX-057, IX-058.
     """
     where, configuration = found.partition or NO_PARTITION, view.configuration
     located = known["record_index"][1] if "record_index" in known else None
@@ -159,7 +159,7 @@ def function_of(index: IndexDefinition) -> str:
 def key_of_value(configuration: Configuration, column: str, value: Value) -> str | None:
     """The record key that a row with this value has; None where the column is not the whole key.
 
-    Clauses: PN-005.
+    Clauses: IX-055.
     """
     if column == "_hoodie_record_key":
         return str(value)

@@ -185,12 +185,12 @@ def _writer_drops_unasked_indexes(original: Function) -> Function:
     return dropping
 
 
-@mutant("or-as-and", "PN-002", "A part of an or is taken for a part of an and.", "pruning.possible")
+@mutant("or-as-and", "IX-052", "A part of an or is taken for a part of an and.", "pruning.possible")
 def _or_as_and(original: Function) -> Function:
     return lambda form, *known: original(["and", *form[1:]] if form[0] == "or" else form, *known)
 
 
-@mutant("unknown-part-is-false", "PN-002", "A part that no index knows is false.", "pruning.possible")
+@mutant("unknown-part-is-false", "IX-052", "A part that no index knows is false.", "pruning.possible")
 def _unknown_part_is_false(original: Function) -> Function:
     def decided(form: Any, *known: Any) -> frozenset[bool | None]:
         found: frozenset[bool | None] = original(form, *known)
@@ -201,7 +201,7 @@ def _unknown_part_is_false(original: Function) -> Function:
 
 @mutant(
     "record-index-for-any-column",
-    "PN-005",
+    "IX-055",
     "The record index is asked for the values of any column.",
     "pruning.key_of_value",
 )

@@ -285,7 +285,7 @@ def refuse_pruned_away(table: Table, form: Any, told: Story) -> None:
 @obligation(
     "PO-304",
     "Pruning by every kind of index, alone and together, never changes an answer",
-    "PN-001 PN-002 PN-003 PN-004 PN-005 PN-006 PN-007 PN-008",
+    "IX-051 IX-052 IX-053 IX-054 IX-055 IX-056 IX-057 IX-058",
     broken_by="or-as-and unknown-part-is-false record-index-for-any-column",
     assumptions="released readings; keys are unique in the table, and every row lies in the partition of its columns",
 )
@@ -307,7 +307,7 @@ def pruning_changes_nothing(told: Story, forms: Sequence[Any], kept: int) -> Non
 @obligation(
     "PO-305",
     "Where statistics are absent nothing is skipped",
-    "MT-013 PN-003",
+    "MT-013 IX-053",
     broken_by="unknown-statistics-prune unknown-is-all-null or-as-and",
 )
 @property_check
@@ -589,7 +589,7 @@ def overlapping_by_completion() -> None:
 @obligation(
     "PO-316",
     "A slice may be skipped when each of its files, judged by its own statistics, may be",
-    "PN-004 MG-026",
+    "IX-054 MG-026",
     refuted=True,
     holds_instead="PO-304",
     assumptions="partial update mode IGNORE_DEFAULTS; as released, each file is judged by itself",
@@ -620,7 +620,7 @@ def files_judged_alone() -> None:
 @obligation(
     "PO-317",
     "Skipping partitions by their path never changes an answer",
-    "PN-006 OW-021",
+    "IX-056 OW-021",
     refuted=True,
     holds_instead="PO-304",
     assumptions="a global index without hoodie.record.index.update.partition.path",
