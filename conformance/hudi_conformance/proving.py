@@ -23,16 +23,7 @@ from hudi_conformance.obligations.concurrency import steps_of
 from hudi_conformance.obligations.scenarios import SCENARIOS, Scenario
 from hudi_conformance.report.console_timeline import timeline_table
 
-SOAKED = {
-    "writers": 2,
-    "writers-logs": 2,
-    "writer-compaction": 2,
-    "writers-compaction": 1,
-    "stream-compaction": 2,
-    "streams-compaction": 1,
-    "clustering": 2,
-    "archival": 2,
-}
+SOAKED = {"two-deaths": 2, "writers-compaction": 1, "streams-compaction": 1}
 """Scenarios explored further than tests have time for, and how many processes may die."""
 
 

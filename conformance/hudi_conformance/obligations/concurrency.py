@@ -345,6 +345,18 @@ def all_accepted(scenario: Scenario) -> None:
 
 
 @obligation(
+    "PO-281",
+    "In every state the metadata table lists the files of the completed writes, each of them and no others",
+    "OW-010 MT-003 MT-004 MT-006",
+    broken_by="metadata-after-data uncommitted-metadata-used",
+    assumptions=ALL_ORDERS,
+    exhaustive=True,
+)
+def _metadata_agrees() -> None:
+    explored("metadata", laws.metadata_agrees, laws.answers)
+
+
+@obligation(
     "PO-282",
     "On version 6 a refused write may delete the log files it has made",
     "OW-009 RB-007 LF-015",

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
+from hudi_model import metadata
 from hudi_model.contents import CleanMetadata, CleanPlan, SavepointMetadata
 from hudi_model.explore import Law
 from hudi_model.history import history_instants
@@ -245,6 +246,28 @@ def nothing_left(_: World) -> Law:
         return f"{left[0]} is left" if left else ""
 
     return law
+
+
+def metadata_agrees(_: World) -> Law:
+    """The metadata table lists the files of the completed writes, each of them and no others."""
+
+    def law(world: World) -> str:
+        table = world.shared.table.value
+        if table.metadata is None:
+            return "there is no metadata table"
+        listed = listed_files(table)
+        done = {one.requested for one in table.timeline if one.state is State.COMPLETED}
+        there = {(one.partition, one.name) for one in table.base_files if one.instant in done}
+        differing = sorted(listed ^ there)
+        return f"{differing[0]} is listed or there, and not both" if differing else ""
+
+    return remembering(law, lambda world: world.shared.table.number)
+
+
+def listed_files(table: Table) -> set[tuple[str, str]]:
+    """The files that a reader of the metadata table finds, by partition and name."""
+    held = metadata.rows_of(metadata.view_of(metadata.valid(table)))["files"]
+    return {(partition, name) for partition, files in held.items() if partition in table.partitions for name in files}
 
 
 def saved_files_stay(_: World) -> Law:

@@ -94,9 +94,9 @@ def writer(
     return lambda store: Process(name, "writer", store.keep(Mind(request=request)))
 
 
-def service(name: str, settings: Mapping[str, str] | None = None) -> Actor:
-    """A table service that plans once there is something to plan, and carries out every plan it finds."""
-    return lambda store: Process(name, "service", store.keep(Mind(name, settings=settings or {})))
+def service(name: str, settings: Mapping[str, str] | None = None, called: str = "") -> Actor:
+    """A table service that plans once there is something to plan, and carries its plan out."""
+    return lambda store: Process(called or name, "service", store.keep(Mind(name, settings=settings or {})))
 
 
 def reader(name: str = "reader") -> Actor:
@@ -138,6 +138,23 @@ def _scenarios() -> tuple[Scenario, ...]:
             (*pair, ROLLBACK, reader()),
             crashes=1,
             writes=1,
+        ),
+        Scenario(
+            "two-deaths",
+            "Two optimistic writers of one row, two rollbacks; two processes die.",
+            _shape(COPY_ON_WRITE, COMMIT_TIME),
+            (*pair, ROLLBACK, service("rollback", called="another")),
+            crashes=2,
+            writes=1,
+        ),
+        Scenario(
+            "metadata",
+            "Two optimistic writers of different rows that keep a metadata table, a rollback; one process dies.",
+            _shape(COPY_ON_WRITE, COMMIT_TIME),
+            (writer("one"), writer("two", key="b"), ROLLBACK),
+            crashes=1,
+            settings={"hoodie.metadata.enable": "true"},
+            always=(laws.answers, laws.metadata_agrees),
         ),
         Scenario(
             "writers-logs",
@@ -214,6 +231,7 @@ def _scenarios() -> tuple[Scenario, ...]:
             _shape(MERGE_ON_READ, EVENT_TIME),
             (*beside, compaction, reader()),
             settings=NON_BLOCKING,
+            at_rest=(laws.plans_complete,),
         ),
         Scenario(
             "streams-commit-time",
@@ -238,7 +256,7 @@ def _scenarios() -> tuple[Scenario, ...]:
         ),
         Scenario(
             "slow-writer",
-            "A writer, and a rollback that takes every writer for dead; a reader. The writer may go on without its request.",
+            "A writer, and a rollback that takes every writer for dead; a reader.",
             _shape(COPY_ON_WRITE, COMMIT_TIME),
             (writer("one"), service("rollback", IMPATIENT), reader()),
             always=tuple(law for law in ALWAYS if law is not laws.sound_times),
