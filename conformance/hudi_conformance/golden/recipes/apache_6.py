@@ -80,7 +80,7 @@ def compacted(table: WrittenTable) -> None:
     base_files_only(table)
     file_slices(table, "oldest-base-file", "RD-004 RD-006")
     timeline(table, clauses="TL-006")
-    chunk(table, 0, 1, "what one write brought, by requested time", "IN-001 IN-003", "range-begin-ignored")
+    chunk(table, 0, 1, "what one write brought, by requested time", "IN-001 IN-003 IN-004", "range-begin-ignored")
     table.incremental("0", None, "incremental-all", "the whole table", "IN-002", "event-time-ignores-ordering")
     meta_fields(table)
 

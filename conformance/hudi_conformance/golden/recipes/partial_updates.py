@@ -61,14 +61,14 @@ def _ask(table: GoldenTable, late: str) -> None:
     table.snapshot(
         "projection",
         "the columns that a question asks for change no side that supplies them",
-        "MG-021 MG-025 RD-012",
+        "MG-021 MG-025 MG-013 RD-012",
         "partial-as-whole",
         columns=["fare", "rider"],
     )
     table.snapshot(
         "filter",
         "a filter sees the merged rows",
-        "MG-021 RD-012",
+        "MG-021 MG-013 RD-012",
         "partial-as-whole filter-before-merge",
         filter=["and", ["rider", "=", "renamed"], ["fare", "is_not_null"]],
     )

@@ -166,18 +166,18 @@ def _ask(table: GoldenTable, kind: _Kind) -> None:
     if version_9:
         filling = _FILLING.get(PAYLOADS[kind.payload].partial_update, "")
         clauses, kills = f"{kind.clauses.split()[0]} PL-010 {filling}".strip(), kind.kills_9
-    table.snapshot("snapshot", "rows merge as the payload class has it", f"{clauses} MG-018", kills)
+    table.snapshot("snapshot", "rows merge as the payload class has it", f"{clauses} MG-018 MG-013", kills)
     table.snapshot(
         "meta-columns",
         "each row has the meta fields of its winner, or of what came late",
-        f"{clauses} MF-001",
+        f"{clauses} MF-001 MG-013",
         kills.split()[0],
         meta_columns=True,
     )
     table.snapshot(
         "names",
         "leaving out every column that decides changes no row",
-        f"{clauses} RD-012",
+        f"{clauses} RD-012 MG-013",
         kills.split()[0],
         columns=["name"],
     )

@@ -64,7 +64,7 @@ def _chunks(table: GoldenTable) -> None:
         None,
         "across-the-plan",
         "what was logged before and after the plan is one slice",
-        "IN-005 RD-008",
+        "IN-005 IN-004 RD-008",
         "range-begin-ignored",
         columns=["id", "rider"],
         filter=["city", "=", "oslo"],
@@ -215,7 +215,12 @@ def archived(table: GoldenTable) -> None:
         "range-begin-ignored",
     )
     table.incremental(
-        second(3), second(4.2), "active", "a range behind the archived part", "IN-007 IN-003", "range-by-requested-time"
+        second(3),
+        second(4.2),
+        "active",
+        "a range behind the archived part",
+        "IN-007 IN-003 IN-004",
+        "range-by-requested-time",
     )
 
 
