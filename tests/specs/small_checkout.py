@@ -58,6 +58,22 @@ section = [
 name = "release-1.1.1"
 title = "A release"
 """,
+    "specs/coverage/reasons.toml": '[[reason]]\nname = "motivation"\nsentence = "Why it is so."\n',
+    "specs/coverage/text-1.0.toml": """
+[[section]]
+heading = "First"
+passage = [
+    { number = 1, sum = "a7937b64b8ca", kind = "heading", not_normative = "motivation" },
+    { number = 2, sum = "0", kind = "sentence", clauses = ["TL-001", "TL-003"], note = "eleven actions" },
+    { number = 3, sum = "0", kind = "item", question = "Q-001", gap = "cut" },
+]
+[[section]]
+heading = "Second"
+passage = [
+    { number = 1, sum = "0", kind = "heading", clauses = ["TL-002"], gap = "empty" },
+]
+""",
+    "specs/questions/Q-001-what-then.md": "# Q-001 What then?\n",
     "specs/uncovered.txt": "# only shrinks\nTL-002\n",
     "specs/tla/Timeline.tla": "\\* TL-001\n",
     "model/hudi_model/timeline.py": '''

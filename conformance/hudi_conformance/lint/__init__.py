@@ -8,6 +8,7 @@ from rich.console import Console
 from hudi_conformance.clauses import Clause, Problem
 from hudi_conformance.lint.checkout import NoCheckoutError, find_root, read_checkout
 from hudi_conformance.lint.citations import all_citations
+from hudi_conformance.lint.coverage import check_coverage, check_passages
 from hudi_conformance.lint.rules import (
     check_citations,
     check_clauses,
@@ -38,11 +39,13 @@ def lint(root: Path, texts: Path | None = None) -> LintReport:
         *check_citations(checkout, citations),
         *check_stated(checkout, citations),
         *check_covered(checkout, citations),
+        *check_coverage(checkout),
     ]
     if not checkout.clauses:
         found.append(Problem("specs/clauses", 1, "no clause found: nothing was checked"))
     if texts is not None:
         found.extend(check_texts(checkout.sources, texts, "specs/sources.toml"))
+        found.extend(check_passages(checkout, texts))
     # Citations are read above, so that what they found broken is among the checkout's problems here.
     problems = {*checkout.problems, *found}
     return LintReport(
