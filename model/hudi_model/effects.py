@@ -15,58 +15,72 @@ from hudi_model.history import ArchivedInstant, HistoryFile, Manifest
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
 
+PARTITION_METAFILE = ".hoodie_partition_metadata"
+"""The file that makes a folder a partition; without it the folder is none."""
+
+Item = TypeVar("Item")
+
+
+class Effect:
+    """One change of storage."""
+
+    __slots__ = ()
+
+
+Effects: TypeAlias = tuple[Effect, ...]
+
 
 @dataclass(frozen=True, slots=True)
-class CreateInstant:
+class CreateInstant(Effect):
     """A file of the active timeline appears, whole."""
 
     entry: TimelineEntry
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteInstant:
+class DeleteInstant(Effect):
     """A file of the active timeline disappears."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class PutMarker:
+class PutMarker(Effect):
     """A marker announces a data file."""
 
     marker: Marker
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteMarkers:
+class DeleteMarkers(Effect):
     """The markers of one write disappear."""
 
     instant: InstantTime
 
 
 @dataclass(frozen=True, slots=True)
-class PutBaseFile:
+class PutBaseFile(Effect):
     """A base file appears, whole."""
 
     file: BaseFile
 
 
 @dataclass(frozen=True, slots=True)
-class PutLogFile:
+class PutLogFile(Effect):
     """A log file appears, or grows by blocks: a file of the same partition and name is replaced."""
 
     file: LogFile
 
 
 @dataclass(frozen=True, slots=True)
-class PutPartitionMetafile:
+class PutPartitionMetafile(Effect):
     """A folder becomes a partition."""
 
     partition: str
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteDataFile:
+class DeleteDataFile(Effect):
     """A base file, a log file or a partition's metafile disappears; one that is gone already stays gone."""
 
     partition: str
@@ -74,86 +88,60 @@ class DeleteDataFile:
 
 
 @dataclass(frozen=True, slots=True)
-class CommitMetadataTable:
+class CommitMetadataTable(Effect):
     """The metadata table takes its next state; None drops it."""
 
     table: Table | None
 
 
 @dataclass(frozen=True, slots=True)
-class PutHistoryFile:
+class PutHistoryFile(Effect):
     """A file of the history appears, not yet named by a manifest."""
 
     file: HistoryFile
 
 
 @dataclass(frozen=True, slots=True)
-class AppendArchivedLog:
+class AppendArchivedLog(Effect):
     """Before version 8: the archived log grows by a block of actions."""
 
     rows: tuple[ArchivedInstant, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteHistoryFile:
+class DeleteHistoryFile(Effect):
     """A manifest of the history that is not current disappears, or a file that none in use names."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class PutManifest:
+class PutManifest(Effect):
     """A manifest of the history appears, not yet current."""
 
     manifest: Manifest
 
 
 @dataclass(frozen=True, slots=True)
-class SwapVersion:
+class SwapVersion(Effect):
     """The history's version file names another manifest."""
 
     version: int
 
 
 @dataclass(frozen=True, slots=True)
-class PutProperties:
+class PutProperties(Effect):
     """The table's properties are replaced."""
 
     properties: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class BeatHeart:
+class BeatHeart(Effect):
     """The heartbeat of a write is renewed; with no moment it stops for good."""
 
     instant: InstantTime
     moment: InstantTime | None
-
-
-Effect: TypeAlias = (
-    CreateInstant
-    | DeleteInstant
-    | PutMarker
-    | DeleteMarkers
-    | PutBaseFile
-    | PutLogFile
-    | PutPartitionMetafile
-    | DeleteDataFile
-    | CommitMetadataTable
-    | PutHistoryFile
-    | AppendArchivedLog
-    | DeleteHistoryFile
-    | PutManifest
-    | SwapVersion
-    | PutProperties
-    | BeatHeart
-)
-Effects: TypeAlias = tuple[Effect, ...]
-
-File = TypeVar("File", BaseFile, LogFile)
-
-PARTITION_METAFILE = ".hoodie_partition_metadata"
-"""The file that makes a folder a partition; without it the folder is none."""
 
 
 def perform(table: Table, effects: Iterable[Effect]) -> Table:
@@ -171,32 +159,33 @@ def apply(table: Table, effect: Effect) -> Table:  # noqa: C901, PLR0911 - one l
     """
     match effect:
         case CreateInstant(entry):
-            kept = tuple(one for one in table.timeline if one.name != entry.name)
-            return replace(table, timeline=(*kept, entry))
+            return replace(table, timeline=(*without(table.timeline, name=entry.name), entry))
         case DeleteInstant(name):
-            return replace(table, timeline=tuple(one for one in table.timeline if one.name != name))
+            return replace(table, timeline=without(table.timeline, name=name))
         case PutMarker(marker):
             return replace(table, markers=table.markers | {marker})
         case DeleteMarkers(instant):
-            return replace(table, markers=frozenset(one for one in table.markers if one.instant != instant))
+            return replace(table, markers=frozenset(without(table.markers, instant=instant)))
         case PutBaseFile(file):
-            return replace(table, base_files=(*without(table.base_files, file.partition, file.name), file))
+            others = without(table.base_files, partition=file.partition, name=file.name)
+            return replace(table, base_files=(*others, file))
         case PutLogFile(file):
-            return replace(table, log_files=(*without(table.log_files, file.partition, file.name), file))
+            logs = without(table.log_files, partition=file.partition, name=file.name)
+            return replace(table, log_files=(*logs, file))
         case PutPartitionMetafile(partition):
             return replace(table, partitions=table.partitions | {partition})
         case DeleteDataFile(partition, name):
+            bases = without(table.base_files, partition=partition, name=name)
+            logs = without(table.log_files, partition=partition, name=name)
             gone = {partition} if name == PARTITION_METAFILE else set()
-            table = replace(table, base_files=without(table.base_files, partition, name))
-            logs = without(table.log_files, partition, name)
-            return replace(table, log_files=logs, partitions=table.partitions - gone)
+            return replace(table, base_files=bases, log_files=logs, partitions=table.partitions - gone)
         case CommitMetadataTable(metadata):
             return replace(table, metadata=metadata)
         case PutProperties(properties):
             return replace(table, properties=properties)
         case BeatHeart(instant, moment):
-            others = frozenset(one for one in table.heartbeats if one[0] != instant)
-            return replace(table, heartbeats=others | {(instant, moment)} if moment else others)
+            beats = frozenset(one for one in table.heartbeats if one[0] != instant)
+            return replace(table, heartbeats=beats | {(instant, moment)} if moment else beats)
     return apply_to_history(table, effect)
 
 
@@ -208,22 +197,20 @@ def apply_to_history(table: Table, effect: Effect) -> Table:
     history = table.history
     match effect:
         case PutHistoryFile(file):
-            kept = tuple(one for one in history.files if one.name != file.name)
-            history = replace(history, files=(*kept, file))
+            history = replace(history, files=(*without(history.files, name=file.name), file))
         case AppendArchivedLog(rows):
             history = replace(history, archived_log=(*history.archived_log, *rows))
         case DeleteHistoryFile(name):
-            kept = tuple(one for one in history.files if one.name != name)
-            known = tuple(one for one in history.manifests if f"manifest_{one.version}" != name)
-            history = replace(history, files=kept, manifests=known)
+            manifests = tuple(one for one in history.manifests if f"manifest_{one.version}" != name)
+            history = replace(history, files=without(history.files, name=name), manifests=manifests)
         case PutManifest(manifest):
-            known = tuple(one for one in history.manifests if one.version != manifest.version)
-            history = replace(history, manifests=(*known, manifest))
+            others = without(history.manifests, version=manifest.version)
+            history = replace(history, manifests=(*others, manifest))
         case SwapVersion(version):
             history = replace(history, current=version)
     return replace(table, history=history)
 
 
-def without(files: tuple[File, ...], partition: str, name: str) -> tuple[File, ...]:
-    """The files but one."""
-    return tuple(file for file in files if (file.partition, file.name) != (partition, name))
+def without(items: Iterable[Item], **known: object) -> tuple[Item, ...]:
+    """The items but the one of which this is known."""
+    return tuple(one for one in items if any(getattr(one, name) != value for name, value in known.items()))

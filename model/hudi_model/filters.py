@@ -19,7 +19,7 @@ COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-OPERATORS = frozenset({*COMPARISONS, "in", "is_null", "is_not_null"})
+OPERATORS = (*COMPARISONS, "in", "is_null", "is_not_null")
 
 FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
     "identity": lambda value: value,
@@ -37,6 +37,18 @@ FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {
 NUMBERS = ("int32", "int64", "float32", "float64", "decimal")
 
 RESULTS = {**dict.fromkeys(("year", "month", "day", "hour"), "int64"), "from_unixtime": "string"}
+
+PARSERS: Mapping[str, Callable[[str], Value]] = {
+    **dict.fromkeys(("int32", "int64"), int),
+    **dict.fromkeys(("float32", "float64"), float),
+    **dict.fromkeys(("time-millis", "time-micros"), dt.time.fromisoformat),
+    **dict.fromkeys(("timestamp-millis", "timestamp-micros"), dt.datetime.fromisoformat),
+    **dict.fromkeys(("local-timestamp-millis", "local-timestamp-micros"), dt.datetime.fromisoformat),
+    "decimal": Decimal,
+    "binary": bytes.fromhex,
+    "date": dt.date.fromisoformat,
+}
+"""Texts in which values of a type travel; those of other types are the value."""
 
 
 def matches(form: Any, row: Row, schema: Schema) -> bool:
@@ -70,13 +82,24 @@ def evaluate(form: Any, row: Row, schema: Schema) -> bool | None:
         raise invalid(f"{form!r} is no filter")
     if is_junction(form):
         return junction(form[0], [evaluate(part, row, schema) for part in form[1:]])
-    return compare_column(form, row, schema)
+    word = form[1] if len(form) > 1 else None
+    if word not in OPERATORS:
+        raise invalid(f"{word!r} is no operator")
+    function, name = column_of(form[0])
+    own = type_of(name, schema)
+    if function == "from_unixtime" and own not in ("int32", "int64"):
+        raise invalid(f"from_unixtime of {own}")
+    value = None if row[name] is None else applied(function, row[name])
+    if word in ("is_null", "is_not_null"):
+        return bool((value is None) == (word == "is_null"))
+    if len(form) != 3:
+        raise invalid(f"`{word}` takes one value")
+    return compare_value(word, value, form[2], RESULTS.get(function, own))
 
 
 def is_junction(form: Sequence[Any]) -> bool:
     """Whether a filter combines others; a column may be called `and`."""
-    compares = len(form) > 1 and isinstance(form[1], str) and form[1] in OPERATORS
-    return form[0] in ("and", "or", "not") and not compares
+    return form[0] in ("and", "or", "not") and not (len(form) > 1 and form[1] in OPERATORS)
 
 
 def junction(word: str, parts: list[bool | None]) -> bool | None:
@@ -92,28 +115,6 @@ def junction(word: str, parts: list[bool | None]) -> bool | None:
     if decisive in parts:
         return decisive
     return None if None in parts else not decisive
-
-
-def compare_column(form: Sequence[Any], row: Row, schema: Schema) -> bool | None:
-    """A comparison of one column with a value.
-
-    Raises: CONFIG_INVALID.
-    """
-    word = form[1] if len(form) > 1 else None
-    if word not in OPERATORS:
-        raise invalid(f"{word!r} is no operator")
-    function, name = column_of(form[0])
-    own = type_of(name, schema)
-    if function == "from_unixtime" and own not in ("int32", "int64"):
-        raise invalid(f"from_unixtime of {own}")
-    kind = RESULTS.get(function, own)
-    stored = row[name]
-    value = None if stored is None else applied(function, stored)
-    if word in ("is_null", "is_not_null"):
-        return bool((value is None) == (word == "is_null"))
-    if len(form) != 3:
-        raise invalid(f"`{word}` takes one value")
-    return compare_value(word, value, form[2], kind)
 
 
 def compare_value(word: str, value: Value, form: Any, kind: str) -> bool | None:
@@ -170,50 +171,20 @@ def applied(function: str, value: Value) -> Value:
 
 
 def literal(form: Any, kind: str) -> Value:
-    """A filter's value in a column's type, from the form in which rows travel.
+    """A filter's value in a column's type: a text in which rows travel, or a number, truth value or null as such.
 
     Raises: CONFIG_INVALID.
     """
-    if not isinstance(form, str):
-        return plain_literal(form, kind)
+    family, takes = kind.partition("(")[0], {bool: ("boolean",), int: NUMBERS, float: ("float32", "float64")}
     try:
-        return parse_text(form, kind)
+        if isinstance(form, str):
+            return PARSERS.get(family, str)(form)
     except (ValueError, InvalidOperation):
         raise invalid(f"{form!r} is no {kind}") from None
-
-
-def plain_literal(form: Any, kind: str) -> Value:
-    """A number, a truth value or null that a filter gives as such: it must be one of the column's type.
-
-    Raises: CONFIG_INVALID.
-    """
-    family = kind.partition("(")[0]
-    takes = {bool: ("boolean",), int: NUMBERS, float: ("float32", "float64")}
     if form is None or family in takes.get(type(form), ()):
         result: Value = form
         return result
     raise invalid(f"{form!r} is no {kind}")
-
-
-def parse_text(text: str, kind: str) -> Value:
-    """A text as a value of a logical type."""
-    family = kind.partition("(")[0]
-    parsers: Mapping[str, Callable[[str], Value]] = {
-        "int32": int,
-        "int64": int,
-        "float32": float,
-        "float64": float,
-        "decimal": Decimal,
-        "binary": bytes.fromhex,
-        "date": dt.date.fromisoformat,
-        "time-millis": dt.time.fromisoformat,
-        "time-micros": dt.time.fromisoformat,
-        "timestamp-millis": dt.datetime.fromisoformat,
-        "timestamp-micros": dt.datetime.fromisoformat,
-        "local-timestamp-millis": dt.datetime.fromisoformat,
-        "local-timestamp-micros": dt.datetime.fromisoformat,
-    }
-    return parsers.get(family, str)(text)
 
 
 def invalid(detail: str) -> Rejection:
