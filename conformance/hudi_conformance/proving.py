@@ -180,8 +180,8 @@ def soak(page: Path, out: Console) -> int:
 
 SOAK_PAGE = """# Explorations with larger bounds
 
-Written by `make soak` (`hudi-conformance prove --soak`) at commit {commit}. One process; the scenarios are those of
-`hudi-conformance explore`.
+Written by `make soak` (`hudi-conformance prove --soak`) at commit `{commit}`.
+One process; the scenarios are those of `hudi-conformance explore`.
 
 | scenario | deaths | states | transitions | depth | time | result |
 | --- | --- | --- | --- | --- | --- | --- |

@@ -15,7 +15,16 @@ from hudi_model.records import Record
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.requests import Operation, Request, Write
 from hudi_model.schemas import table_schema
-from hudi_model.services import archival, cleaning, clustering, compaction, log_compaction, rollback, savepoints
+from hudi_model.services import (
+    archival,
+    cleaning,
+    clustering,
+    compaction,
+    indexing,
+    log_compaction,
+    rollback,
+    savepoints,
+)
 from hudi_model.services.plans import operation_on, planned_slice
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import Table, open_table
@@ -37,13 +46,13 @@ Act: TypeAlias = Effect | Unstored
 TAKE, RELEASE, GENERATE, READ = "take_lock", "release_lock", "generate_time", "read_slice"
 NEVER, LATER = InstantTime(""), tick(10**5)
 """Before and after every time of a search; not so late that a beating heart would seem to stand still."""
-NO_REQUEST = Request(Operation.UPSERT)
-NO_WRITE = Write(NEVER, Action.COMMIT, None, NO_REQUEST)
+NO_WRITE = Write(NEVER, Action.COMMIT, None, Request(Operation.UPSERT))
 SERVICES: Mapping[str, tuple[ModuleType, Action]] = {
     "compaction": (compaction, Action.COMPACTION),
     "log_compaction": (log_compaction, Action.LOG_COMPACTION),
     "clustering": (clustering, Action.CLUSTERING),
     "cleaning": (cleaning, Action.CLEAN),
+    "indexing": (indexing, Action.INDEXING),
     "rollback": (rollback, Action.ROLLBACK),
 }
 
@@ -53,7 +62,7 @@ class Mind:
     """What a process knows. It dies with all but what it was told: service, request, settings."""
 
     service: str = ""
-    request: Request = NO_REQUEST
+    request: Request = NO_WRITE.request
     settings: Mapping[str, str] = field(default_factory=dict)
     todo: tuple[Act, ...] = ()
     turn: str = ""
@@ -102,18 +111,15 @@ def writer() -> tuple[Step, ...]:
 
 
 def service() -> tuple[Step, ...]:
-    """A plan, made inside the lock, and carried out.
+    """A plan made inside the lock, and carried out.
 
-    Clauses: LK-004.
+    Clauses: LK-004, CP-002.
     """
     return (wake_up, take_lock, generate_time, plan, release_lock, *executor())
 
 
 def executor() -> tuple[Step, ...]:
-    """A plan carried out: files first, and inside the lock what makes them count.
-
-    Clauses: LK-004, CP-002.
-    """
+    """A plan carried out: files first, and inside the lock what makes them count."""
     return (prepare, take_lock, generate_time, finish, release_lock)
 
 

@@ -15,6 +15,7 @@ from hudi_model.requests import Operation, Request
 from hudi_model.tables import Table
 from hudi_model.timeline import DATA_ACTIONS, State, TimelineEntry, timeline_of
 from hudi_model.transitions import timeline_faults
+from hudi_model.violations import metadata_violations
 
 from hudi_conformance.obligations.histories import COMMIT_TIME, EVENT_TIME, Place, Row, place_of, rows_of
 from hudi_conformance.obligations.registry import Counterexample
@@ -260,6 +261,16 @@ def metadata_agrees(_: World) -> Law:
         there = {(one.partition, one.name) for one in table.base_files if one.instant in done}
         differing = sorted(listed ^ there)
         return f"{differing[0]} is listed or there, and not both" if differing else ""
+
+    return remembering(law, lambda world: world.shared.table.number)
+
+
+def metadata_sound(_: World) -> Law:
+    """Every index that readers may use is as the table's own files make it."""
+
+    def law(world: World) -> str:
+        found = metadata_violations(world.shared.table.value)
+        return f"{found[0].where}: {found[0].message}" if found else ""
 
     return remembering(law, lambda world: world.shared.table.number)
 

@@ -117,6 +117,7 @@ def savepointer() -> Actor:
 COMPACTS = {"hoodie.compact.inline.max.delta.commits": "1"}
 CLEANS = {"hoodie.clean.commits.retained": "1"}
 ARCHIVES = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
+INDEXES = {"hoodie.metadata.index.column.stats.enable": "true"}
 IMPATIENT = {"hoodie.client.heartbeat.interval_in_ms": "0"}
 CLUSTERS = {"hoodie.clustering.inline.max.commits": "1"}
 ROLLBACK = service("rollback")
@@ -141,11 +142,12 @@ def _scenarios() -> tuple[Scenario, ...]:
         ),
         Scenario(
             "two-deaths",
-            "Two optimistic writers of one row, two rollbacks; two processes die.",
+            "Two optimistic writers of one row, two rollbacks that may take up one plan; two processes die.",
             _shape(COPY_ON_WRITE, COMMIT_TIME),
             (*pair, ROLLBACK, service("rollback", called="another")),
             crashes=2,
             writes=1,
+            at_rest=(laws.plans_complete,),
         ),
         Scenario(
             "metadata",
@@ -155,6 +157,15 @@ def _scenarios() -> tuple[Scenario, ...]:
             crashes=1,
             settings={"hoodie.metadata.enable": "true"},
             always=(laws.answers, laws.metadata_agrees),
+        ),
+        Scenario(
+            "indexing",
+            "A writer that keeps a metadata table, an indexing of column statistics, a rollback; one process dies.",
+            _shape(COPY_ON_WRITE, COMMIT_TIME),
+            (writer("one"), service("indexing", INDEXES), ROLLBACK),
+            crashes=1,
+            settings={"hoodie.metadata.enable": "true"},
+            always=(laws.answers, laws.metadata_agrees, laws.metadata_sound),
         ),
         Scenario(
             "writers-logs",
