@@ -13,7 +13,7 @@ from hudi_model.queries import Answer, Selection
 from hudi_model.records import Record, Schema
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.schemas import without_meta_fields
-from hudi_model.slicing import group_of, snapshot_slices
+from hudi_model.slicing import group_of, pending_compactions, snapshot_slices
 from hudi_model.time import InstantTime
 from hudi_model.timeline import commit_metadata, is_committed
 from hudi_model.views import View, is_within, view_at, visible_commits
@@ -394,3 +394,17 @@ def _keys_have_the_order_of_numbers(original: Function) -> Function:
         return original(values)
 
     return numeric
+
+
+@mutant(
+    "groups-under-compaction-dropped",
+    "IN-005 RD-008",
+    "A range has no rows of file groups for which a compaction is pending.",
+    "incremental.slices_of_range",
+)
+def _groups_under_compaction_dropped(original: Function) -> Function:
+    def idle(view: View, *rest: Any) -> tuple[FileSlice, ...]:
+        pending, slices = pending_compactions(view.timeline), original(view, *rest)
+        return tuple(one for one in slices if (one.partition, one.file_id) not in pending)
+
+    return idle

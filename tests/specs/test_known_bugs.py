@@ -1,0 +1,64 @@
+"""Every documented defect of a real implementation is shown here, or waits for something named, or does not apply."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hudi_conformance.cases import load_cases
+from hudi_conformance.known_bugs import KnownBug, faults, load_known_bugs, page
+from hudi_conformance.lint.checkout import read_checkout
+from hudi_conformance.obligations import OBLIGATIONS
+from hudi_conformance.report.known_bugs import PAGE
+
+ROOT = Path(__file__).parents[2]
+BUGS = load_known_bugs(ROOT)
+SOUND = KnownBug("bug-1", "area", "title", ("RD-001",), ("v9/a::b",), (), (), "", "", "")
+
+
+def test_all_118_are_listed_once() -> None:
+    """None is lost, none is counted twice."""
+    assert len(BUGS) == len({bug.id for bug in BUGS}) == 118
+
+
+def test_what_an_entry_names_exists() -> None:
+    """Clauses, cases, obligations and tests are real."""
+    clauses, cases = (
+        read_checkout(ROOT).ids,
+        frozenset(case.id.removeprefix("conformance::") for case in load_cases(ROOT)),
+    )
+
+    found = [fault for bug in BUGS for fault in faults(bug, clauses, cases, frozenset(OBLIGATIONS))]
+    missing = [test for bug in BUGS for test in bug.tests if not _is_test(test)]
+
+    assert found == []
+    assert missing == []
+
+
+def _is_test(test: str) -> bool:
+    file, _, name = test.partition("::")
+    path = ROOT / file
+    return path.is_file() and f"def {name}(" in path.read_text(encoding="utf-8")
+
+
+def test_the_page_is_current() -> None:
+    """The documentation says what the registry says."""
+    assert (ROOT / PAGE).read_text(encoding="utf-8") == page(BUGS)
+
+
+@pytest.mark.parametrize(
+    ("bug", "word"),
+    [
+        (replace(SOUND, clauses=("RD-999",)), "no clause RD-999"),
+        (replace(SOUND, cases=("v9/none::x",)), "no case v9/none::x"),
+        (replace(SOUND, obligations=("PO-999",)), "no obligation PO-999"),
+        (replace(SOUND, cases=()), "one of the three"),
+        (replace(SOUND, waits="something"), "one of the three"),
+        (replace(SOUND, clauses=()), "names no clause"),
+    ],
+)
+def test_an_entry_that_says_what_is_not_so_is_found(bug: KnownBug, word: str) -> None:
+    """A registry nobody checks would soon be wishful."""
+    known = frozenset({"RD-001"}), frozenset({"v9/a::b"}), frozenset({"PO-100"})
+
+    assert not list(faults(SOUND, *known))
+    assert any(word in fault for fault in faults(bug, *known))
