@@ -7,8 +7,7 @@ from hudi_model.effects import CommitMetadataTable, Effects
 from hudi_model.files import DataBlock, DeleteBlock
 from hudi_model.records import Schema
 from hudi_model.services.plans import entry
-from hudi_model.services.rollback import data_files
-from hudi_model.slicing import path_of
+from hudi_model.slicing import data_files, path_of
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, generate_shared
 
@@ -56,6 +55,6 @@ def recovered(table: Table, instant: InstantTime, schema: Schema) -> Effects:
     metadata = CommitMetadata("UNKNOWN", write_stats=stats, schema=schema, extra={})
     return (
         entry(table, instant, action, State.COMPLETED, metadata, generate_shared(instant, instant)),
-        entry(table, instant, action, State.INFLIGHT, None, None),
-        entry(table, instant, action, State.REQUESTED, None, None),
+        entry(table, instant, action, State.INFLIGHT),
+        entry(table, instant, action, State.REQUESTED),
     )

@@ -3,9 +3,22 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+import hudi_model.effects as durable
 from hudi_model.configuration import is_true
 from hudi_model.contents import WriteStat
-from hudi_model.files import BaseFile, Block, CdcBlock, CdcRecord, DataBlock, DeleteBlock, FileSlice, GroupId, LogFile
+from hudi_model.effects import Effects
+from hudi_model.files import (
+    BaseFile,
+    Block,
+    CdcBlock,
+    CdcRecord,
+    DataBlock,
+    DeleteBlock,
+    FileSlice,
+    GroupId,
+    LogFile,
+    Marker,
+)
 from hudi_model.keys import key_of
 from hudi_model.merge_modes import merge_rule
 from hudi_model.merge_rules import Version, version_of_row
@@ -14,6 +27,7 @@ from hudi_model.names import FIRST_ATTEMPT, base_file_name, log_file_name
 from hudi_model.reading import base_rows
 from hudi_model.records import META_FIELDS, Delete, Record, Schema
 from hudi_model.slicing import group_of, path_of, pending_compactions
+from hudi_model.tables import Table
 from hudi_model.time import InstantTime
 from hudi_model.views import View
 
@@ -54,6 +68,29 @@ def stored_row(view: View, version: Version, partition: str, requested: InstantT
         "_hoodie_file_name": "",
     }
     return replace(version, record=Record({**meta, **version.record.values, **meta}))
+
+
+def placing(table: Table, requested: InstantTime, staged: Staged) -> Effects:
+    """A file appears: first its marker, then the partition where it is new, then the file; its change log likewise.
+
+    Clauses: MK-001, CD-010, SL-002.
+    """
+    effects: Effects = ()
+    for file, kind in ((staged.feed, "CREATE"), (staged.file, staged.marker)):
+        if file:
+            opens = [durable.PutPartitionMetafile(file.partition)] if file.partition not in table.partitions else []
+            put = durable.PutBaseFile(file) if isinstance(file, BaseFile) else durable.PutLogFile(file)
+            effects += (durable.PutMarker(Marker(requested, file.partition, file.name, kind)), *opens, put)
+    return effects
+
+
+def unplacing(table: Table, requested: InstantTime) -> Effects:
+    """The files that the markers of an instant announce go.
+
+    Clauses: MK-003.
+    """
+    announced = sorted((one.partition, one.name) for one in table.markers if one.instant == requested)
+    return tuple(durable.DeleteDataFile(*one) for one in announced)
 
 
 def in_file(record: Record, name: str) -> Record:

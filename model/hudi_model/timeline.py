@@ -149,10 +149,10 @@ def is_saved(timeline: Timeline, instant: InstantTime) -> bool:
 
     Clauses: SR-002, SR-008.
     """
-    return any(widen(one.requested) == widen(instant) for one in completed(timeline, Action.SAVEPOINT))
+    return any(widen(one.requested) == widen(instant) for one in completed_actions(timeline, Action.SAVEPOINT))
 
 
-def completed(timeline: Timeline, *actions: Action) -> tuple[Instant, ...]:
+def completed_actions(timeline: Timeline, *actions: Action) -> tuple[Instant, ...]:
     """The completed actions of some kinds, by requested time."""
     return tuple(one for one in timeline.instants if one.state is State.COMPLETED and one.action in actions)
 
@@ -175,12 +175,12 @@ def completed_data(timeline: Timeline) -> tuple[Instant, ...]:
 
     Clauses: TL-013.
     """
-    return tuple(sorted(completed(timeline, *DATA_ACTIONS), key=lambda one: (completion(one), one.requested)))
+    return tuple(sorted(completed_actions(timeline, *DATA_ACTIONS), key=lambda one: (completion(one), one.requested)))
 
 
 def completion_time(timeline: Timeline, requested: InstantTime) -> InstantTime:
     """When the write requested then completed; its own instant where the timeline does not tell."""
-    done = completed(timeline, *DATA_ACTIONS)
+    done = completed_actions(timeline, *DATA_ACTIONS)
     return next((completion(one) for one in done if one.requested == requested), requested)
 
 
@@ -205,7 +205,7 @@ def rolled_back(timeline: Timeline) -> frozenset[InstantTime]:
 
     Clauses: TL-017.
     """
-    contents = map(sound_content, completed(timeline, Action.ROLLBACK, Action.RESTORE))
+    contents = map(sound_content, completed_actions(timeline, Action.ROLLBACK, Action.RESTORE))
     return frozenset(instant for one in contents if isinstance(one, RollbackMetadata) for instant in one.rolled_back)
 
 

@@ -3,27 +3,28 @@
 from dataclasses import replace
 
 import hudi_model.effects as durable
-from hudi_model.actions import Action, State, TimelineEntry
+from hudi_model.actions import Action, State
 from hudi_model.conflicts import refuse_conflicts, refuse_pending_clustering
 from hudi_model.contents import CommitMetadata, Content, ReplacePlan
 from hudi_model.creation import create_table
 from hudi_model.effects import Effects, perform
-from hudi_model.files import BaseFile, GroupId, Marker
+from hudi_model.files import GroupId
 from hudi_model.merge_rules import Version
 from hudi_model.metadata import asked_for, with_metadata
-from hudi_model.names import timeline_file_name
 from hudi_model.partitions import partition_path
 from hudi_model.readings import RELEASED
 from hudi_model.requests import ADDS, REPLACES, Operation, Request, Write
 from hudi_model.schemas import table_schema
+from hudi_model.services.plans import entry
+from hudi_model.services.rollback import forget
 from hudi_model.settings import setting
-from hudi_model.slicing import snapshot_slices
-from hudi_model.staging import Change, Staged, base_file, log_file, stored_row
+from hudi_model.slicing import group_of, snapshot_slices
+from hudi_model.staging import Change, Staged, base_file, log_file, placing, stored_row, unplacing
 from hudi_model.streaming import refuse_mode
 from hudi_model.tables import Table, open_table
 from hudi_model.tagging import committed_groups, index_kind, tagged
 from hudi_model.time import InstantTime
-from hudi_model.timeline import Timeline, collapse, completion
+from hudi_model.timeline import completion, with_entries
 from hudi_model.views import View
 
 __all__ = ["Operation", "Request", "Write", "abort", "begin", "commit", "create_table", "stage", "write"]
@@ -52,11 +53,10 @@ def begin(table: Table, request: Request, requested: InstantTime) -> tuple[Write
     """
     opened = open_table(table)
     refuse_mode(opened.configuration, request)
-    done = [one for one in opened.timeline.instants if one.state is State.COMPLETED]
+    done = {one.requested: completion(one) for one in opened.timeline.instants if one.state is State.COMPLETED}
     usual = Action.DELTA_COMMIT if opened.configuration.merge_on_read else Action.COMMIT
     action = Action.REPLACE_COMMIT if request.operation in REPLACES else usual
-    begun = Write(requested, action, max(map(completion, done), default=None), request)
-    begun = replace(begun, seen=frozenset(one.requested for one in done))
+    begun = Write(requested, action, max(done.values(), default=None), request, seen=frozenset(done))
     plan = ReplacePlan("") if action is Action.REPLACE_COMMIT else None
     return begun, (*heartbeat(begun, requested), enter(table, begun, State.REQUESTED, plan))
 
@@ -77,34 +77,25 @@ def enter(
 
     Clauses: TL-003, TL-007, TL-009.
     """
-    layout = open_table(table).configuration.rules.timeline_layout
-    name = timeline_file_name(write.requested, write.action, state, completed, layout)
-    told = completed if layout == 2 else None
-    return durable.CreateInstant(TimelineEntry(write.requested, write.action, state, told, content, name))
-
-
-def operation_name(operation: Operation) -> str:
-    """What a commit calls its operation: a partial update is an upsert.
-
-    Clauses: OW-014.
-    """
-    return Operation.UPSERT.name if operation is Operation.PARTIAL_UPDATE else operation.name
+    return entry(table, write.requested, write.action, state, content, completed)
 
 
 def stage(table: Table, write: Write) -> tuple[Write, Effects]:
-    """The write's files, each announced by a marker; nothing of them counts yet.
+    """The write's files, each announced by a marker; nothing of them counts yet. A partial update is an upsert.
 
     Raises: KEY_MISSING, CONFIG_INVALID, SCHEMA_INCOMPATIBLE, MERGER_UNKNOWN, WRITE_CONFLICT.
 
-    Clauses: OW-001, OW-003, MK-001, SL-002.
+    Clauses: OW-001, OW-003, OW-014, MK-001, SL-002.
     """
     view = view_of(table, write)
     staged, schema = staged_files(view, write), write.request.schema or table_schema(view)
     stats, gone = tuple(one.stat for one in staged), replaced(view, write)
-    metadata = CommitMetadata(operation_name(write.request.operation), False, stats, gone, schema, {})
+    operation = write.request.operation
+    name = Operation.UPSERT.name if operation is Operation.PARTIAL_UPDATE else operation.name
+    metadata = CommitMetadata(name, False, stats, gone, schema, {})
     ready = replace(write, metadata=metadata)
     refuse_pending_clustering(table, ready)
-    placed = tuple(effect for one in staged for effect in placing(table, write, one))
+    placed = tuple(effect for one in staged for effect in placing(table, write.requested, one))
     return ready, (enter(table, write, State.INFLIGHT), *placed)
 
 
@@ -114,9 +105,8 @@ def view_of(table: Table, write: Write) -> View:
     Clauses: OW-002, OW-003.
     """
     opened = open_table(table)
-    entries = opened.timeline.entries
-    known = tuple(one for one in entries if one.state < State.COMPLETED or one.requested in write.seen)
-    return View(opened, Timeline(collapse(known), known, opened.timeline.start), None, None, RELEASED)
+    known = (one for one in opened.timeline.entries if one.state < State.COMPLETED or one.requested in write.seen)
+    return View(opened, with_entries(opened.timeline, known), None, None, RELEASED)
 
 
 def staged_files(view: View, write: Write) -> tuple[Staged, ...]:
@@ -129,30 +119,14 @@ def staged_files(view: View, write: Write) -> tuple[Staged, ...]:
         row = stored_row(view, version, group[0], write.requested, number)
         groups.setdefault(group, []).append(row)
     schema = write.request.schema or table_schema(view)
-    found = {(one.partition, one.file_id): one for one in snapshot_slices(view)}
+    found = {group_of(one): one for one in snapshot_slices(view)}
     in_bucket = index_kind(write.request.settings) == "BUCKET" and operation not in REPLACES
-    staged = []
+    how, staged = (operation in ADDS, operation is Operation.PARTIAL_UPDATE), []
     for group, versions in groups.items():
-        partial = operation is Operation.PARTIAL_UPDATE
-        change = Change(group, found.get(group), tuple(versions), operation in ADDS, partial)
+        change = Change(group, found.get(group), tuple(versions), *how)
         is_logged = view.configuration.merge_on_read and (change.found or in_bucket)
         staged.append((log_file if is_logged else base_file)(view, change, schema, write.requested))
     return tuple(one for one in staged if one)
-
-
-def placing(table: Table, write: Write, staged: Staged) -> Effects:
-    """A file appears: first its marker, then the partition where it is new, then the file; its change log likewise.
-
-    Clauses: MK-001, CD-010, SL-002.
-    """
-    effects: Effects = ()
-    for file, kind in ((staged.feed, "CREATE"), (staged.file, staged.marker)):
-        if file:
-            is_new = file.partition not in table.partitions
-            marker = durable.PutMarker(Marker(write.requested, file.partition, file.name, kind))
-            put = durable.PutBaseFile(file) if isinstance(file, BaseFile) else durable.PutLogFile(file)
-            effects += (marker, *([durable.PutPartitionMetafile(file.partition)] if is_new else []), put)
-    return effects
 
 
 def replaced(view: View, write: Write) -> frozenset[GroupId]:
@@ -192,8 +166,5 @@ def abort(table: Table, write: Write) -> Effects:
 
     Clauses: OW-009, MK-003.
     """
-    mine = sorted((one.partition, one.name) for one in table.markers if one.instant == write.requested)
-    states = sorted((-one.state, one.name) for one in table.timeline if one.requested == write.requested)
-    files = tuple(durable.DeleteDataFile(*one) for one in mine)
-    instants = tuple(durable.DeleteInstant(name) for _, name in states)
+    files, instants = unplacing(table, write.requested), forget(table, write.requested)
     return *files, durable.DeleteMarkers(write.requested), *instants, *heartbeat(write, None)

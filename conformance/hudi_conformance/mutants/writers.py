@@ -35,18 +35,18 @@ def _files_count_when_staged(original: Function) -> Function:
     return completed_at_once
 
 
-@mutant("completed-without-files", "OW-001", "A write completes without the files it names.", "writers.placing")
+@mutant("completed-without-files", "OW-001", "A write completes without the files it names.", "staging.placing")
 def _completed_without_files(original: Function) -> Function:
-    def announced_only(table: Table, write: Write, staged: Staged) -> Effects:
-        return tuple(one for one in original(table, write, staged) if not isinstance(one, PutBaseFile | PutLogFile))
+    def announced_only(table: Table, requested: InstantTime, staged: Staged) -> Effects:
+        return tuple(one for one in original(table, requested, staged) if not isinstance(one, PutBaseFile | PutLogFile))
 
     return announced_only
 
 
-@mutant("marker-after-file", "MK-001", "A marker follows the file that it announces.", "writers.placing")
+@mutant("marker-after-file", "MK-001", "A marker follows the file that it announces.", "staging.placing")
 def _marker_after_file(original: Function) -> Function:
-    def announced_late(table: Table, write: Write, staged: Staged) -> Effects:
-        effects: Effects = original(table, write, staged)
+    def announced_late(table: Table, requested: InstantTime, staged: Staged) -> Effects:
+        effects: Effects = original(table, requested, staged)
         return tuple(sorted(effects, key=lambda one: isinstance(one, PutMarker)))
 
     return announced_late

@@ -13,6 +13,7 @@ from hudi_model.readings import RELEASED, Reading
 from hudi_model.records import Damaged
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import archival, compaction, restore, rollback, savepoints
+from hudi_model.slicing import data_files
 from hudi_model.tables import Table, open_table, whole_timeline
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import completed_data
@@ -104,7 +105,7 @@ def same(found: Any, expected: Any, message: str, table: Table, told: Iterable[s
 
 def data_of(table: Table) -> frozenset[tuple[str, str]]:
     """The data files of a table."""
-    return frozenset((one.partition, one.name) for one in rollback.data_files(table))
+    return frozenset((one.partition, one.name) for one in data_files(table))
 
 
 def went_on(table: Table, steps: Iterable[Step], first: int, settings: Mapping[str, str]) -> Table:
@@ -132,7 +133,7 @@ def attempt(table: Table, step: Step, first: int, effects: int) -> Table:
 def traces(table: Table, instant: InstantTime) -> tuple[str, ...]:
     """What is left of an action: its entries, its files and its blocks that count."""
     entries = [one.name for one in table.timeline if one.requested == instant]
-    files = [one.name for one in rollback.data_files(table) if one.instant == instant]
+    files = [one.name for one in data_files(table) if one.instant == instant]
     markers = [one.name for one in table.markers if one.instant == instant]
     blocks = [log.name for log in table.log_files if instant in counted_instants(log)]
     return (*entries, *files, *markers, *blocks)
@@ -312,7 +313,7 @@ def restore_is_exact(told: Story, later: Story, dies: tuple[Step, int], cut: int
     after = perform(stopped, restore.execute(stopped, tick(LATER + 10), tick(LATER + 12)))
     same(snapshot(after, lines), expected, "rows after the restore", after, lines)
     undone = {one.requested for one in table.timeline} - {one.requested for one in before.timeline}
-    left_over = sorted(one.name for one in rollback.data_files(after) if one.instant in undone)
+    left_over = sorted(one.name for one in data_files(after) if one.instant in undone)
     same(left_over, [], "files of what was undone", after, lines)
     more = went_on(after, told.steps, LATER + 100, {})
     unrestored = went_on(before, told.steps, LATER + 100, {})

@@ -7,8 +7,8 @@ from typing import TypeAlias, TypeVar
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import timeline_layout
 from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan, Content, Plan, ReplacePlan
-from hudi_model.effects import CreateInstant, DeleteDataFile, DeleteMarkers, Effects, PutBaseFile, PutLogFile, PutMarker
-from hudi_model.files import BaseFile, FileSlice, GroupId, Marker
+from hudi_model.effects import CreateInstant, DeleteMarkers, Effects
+from hudi_model.files import FileSlice, GroupId
 from hudi_model.metadata import with_metadata
 from hudi_model.names import timeline_file_name
 from hudi_model.readings import Reading, Readings
@@ -16,7 +16,7 @@ from hudi_model.rejection import Reason, Rejection
 from hudi_model.schemas import table_schema
 from hudi_model.services.expectations import may_run_beside
 from hudi_model.slicing import group_of, snapshot_slices
-from hudi_model.staging import Staged
+from hudi_model.staging import Staged, placing, unplacing
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime
 from hudi_model.timeline import Timeline, completed_action
@@ -36,9 +36,17 @@ def view_before(table: Table, requested: InstantTime, readings: Readings) -> Vie
 
 
 def entry(  # noqa: PLR0917 - the parts of one file, in the order of its name
-    table: Table, requested: InstantTime, action: Action, state: State, content: Content, completed: InstantTime | None
+    table: Table,
+    requested: InstantTime,
+    action: Action,
+    state: State,
+    content: Content = None,
+    completed: InstantTime | None = None,
 ) -> CreateInstant:
-    """A timeline file of a service. [Modified in v8] Its name holds the completion time."""
+    """A timeline file. [Modified in v8] A completed one's name says when.
+
+    Clauses: TL-003, TL-007, TL-009.
+    """
     layout = timeline_layout(open_table(table).configuration.properties)
     known = completed if layout == 2 else None
     name = timeline_file_name(requested, action, state, known, layout)
@@ -50,7 +58,7 @@ def request(table: Table, requested: InstantTime, action: Action, plan: Plan) ->
 
     Clauses: CP-002, CL-003, CN-009.
     """
-    return (entry(table, requested, action, State.REQUESTED, plan, None),)
+    return (entry(table, requested, action, State.REQUESTED, plan),)
 
 
 def is_completed(table: Table, requested: InstantTime) -> bool:
@@ -77,12 +85,11 @@ def pending_slices(timeline: Timeline) -> tuple[tuple[Action, CompactionOperatio
     done = {one.requested for one in timeline.entries if one.state is State.COMPLETED}
     found: list[tuple[Action, CompactionOperation]] = []
     for one in timeline.entries:
-        if one.state is State.REQUESTED and one.requested not in done:
-            match one.content:
-                case CompactionPlan(operations):
-                    found += ((one.action, operation) for operation in operations)
-                case ReplacePlan(groups=groups):
-                    found += ((Action.CLUSTERING, operation) for group in groups for operation in group.slices)
+        match one.content if one.state is State.REQUESTED and one.requested not in done else None:
+            case CompactionPlan(operations):
+                found += ((one.action, operation) for operation in operations)
+            case ReplacePlan(groups=groups):
+                found += ((Action.CLUSTERING, operation) for group in groups for operation in group.slices)
     return tuple(found)
 
 
@@ -91,9 +98,8 @@ def free_slices(view: View, service: Action) -> tuple[FileSlice, ...]:
 
     Clauses: CP-003, LC-002, CL-002.
     """
-    pending = {(action, (one.partition, one.file_id)) for action, one in pending_slices(view.table.timeline)}
-    found = snapshot_slices(view)
-    return tuple(one for one in found if may_run_beside(service, (one.partition, one.file_id), pending))
+    pending = {(action, group_of(one)) for action, one in pending_slices(view.table.timeline)}
+    return tuple(one for one in snapshot_slices(view) if may_run_beside(service, group_of(one), pending))
 
 
 def operation_on(found: FileSlice) -> CompactionOperation:
@@ -110,14 +116,13 @@ def planned_slice(table: Table, operation: CompactionOperation) -> FileSlice:
 
     Clauses: CP-005.
     """
-    group = operation.partition, operation.file_id
+    group = group_of(operation)
     base = next((one for one in table.base_files if group_of(one) == group and one.name == operation.base_file), None)
     logs = {one.name: one for one in table.log_files if group_of(one) == group}
     if operation.base_file and not base:
         raise Rejection(Reason.BASE_FILE_MISSING, "CP-005", operation.base_file, "a plan names it, storage lacks it")
-    for name in operation.log_files:
-        if name not in logs:
-            raise Rejection(Reason.LOG_FILE_MISSING, "CP-005", name, "a plan names it, storage lacks it")
+    for name in (one for one in operation.log_files if one not in logs):
+        raise Rejection(Reason.LOG_FILE_MISSING, "CP-005", name, "a plan names it, storage lacks it")
     return FileSlice(*group, operation.base_instant, base, tuple(logs[name] for name in operation.log_files))
 
 
@@ -130,15 +135,13 @@ def carry_out(  # noqa: PLR0917 - what a service knows when it starts to write
     Clauses: CP-006, CP-007, CP-010, LC-006, CL-006, TL-006.
     """
     table, files = view.table.state, tuple(staged)
-    left = sorted((one.partition, one.name) for one in table.markers if one.instant == requested)
-    effects: Effects = (
-        entry(table, requested, action, State.INFLIGHT, None, None),
-        *(DeleteDataFile(*one) for one in left),
-    )
-    for one in files:
-        effects += (PutMarker(Marker(requested, one.file.partition, one.file.name, one.marker)),)
-        effects += (PutBaseFile(one.file) if isinstance(one.file, BaseFile) else PutLogFile(one.file),)
     operation, stats = OPERATIONS.get(action, "CLUSTER"), tuple(one.stat for one in files)
     metadata = CommitMetadata(operation, operation == "COMPACT", stats, replaced, table_schema(view), {})
-    done = entry(table, requested, completed_action(action), State.COMPLETED, metadata, completed)
-    return with_metadata(table, (*effects, done, DeleteMarkers(requested)))
+    effects = (
+        entry(table, requested, action, State.INFLIGHT),
+        *unplacing(table, requested),
+        *(effect for one in files for effect in placing(table, requested, one)),
+        entry(table, requested, completed_action(action), State.COMPLETED, metadata, completed),
+        DeleteMarkers(requested),
+    )
+    return with_metadata(table, effects)

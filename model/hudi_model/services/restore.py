@@ -8,10 +8,10 @@ from hudi_model.contents import RestorePlan, RollbackMetadata
 from hudi_model.effects import Effect, Effects, perform
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services.plans import entry, is_completed, plan_of, request
-from hudi_model.services.rollback import forget, plan_for, undo_files
+from hudi_model.services.rollback import entries_of, forget, plan_for, undo_files
 from hudi_model.tables import OpenTable, Table, open_table, whole_timeline
 from hudi_model.time import InstantTime
-from hudi_model.timeline import WRITE_ACTIONS
+from hudi_model.timeline import WRITE_ACTIONS, completed_actions
 
 
 def schedule(table: Table, requested: InstantTime, _settings: Mapping[str, str], savepoint: InstantTime) -> Effects:
@@ -23,16 +23,15 @@ def schedule(table: Table, requested: InstantTime, _settings: Mapping[str, str],
     Clauses: SR-004, SR-005.
     """
     opened = open_table(table)
-    kept = [one for one in opened.timeline.instants if one.action is Action.SAVEPOINT and one.state is State.COMPLETED]
-    if savepoint not in {one.requested for one in kept}:
+    kept = [one.requested for one in completed_actions(opened.timeline, Action.SAVEPOINT)]
+    if savepoint not in kept:
         raise Rejection(Reason.INSTANT_NOT_FOUND, "SR-004", savepoint, "there is no such savepoint")
     active, undone = {one.requested for one in opened.timeline.instants}, instants_after(opened, savepoint)
-    for one in kept:
-        if one.requested in undone:
-            raise Rejection(Reason.CONFIG_INVALID, "SR-004", one.requested, "a later savepoint is to be deleted first")
-    for archived in whole_timeline(table):
-        if archived.requested > savepoint and archived.requested not in active and archived.action in WRITE_ACTIONS:
-            raise Rejection(Reason.RANGE_NOT_RETAINED, "SR-004", archived.requested, "a later write has been archived")
+    for later in (one for one in kept if one in undone):
+        raise Rejection(Reason.CONFIG_INVALID, "SR-004", later, "a later savepoint is to be deleted first")
+    for one in whole_timeline(table):
+        if one.requested > savepoint and one.requested not in active and one.action in WRITE_ACTIONS:
+            raise Rejection(Reason.RANGE_NOT_RETAINED, "SR-004", one.requested, "a later write has been archived")
     return request(table, requested, Action.RESTORE, RestorePlan(savepoint, undone))
 
 
@@ -69,16 +68,13 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
     plan = plan_of(table, requested, RestorePlan)
     if is_completed(table, requested):
         return ()
-    started = entry(table, requested, Action.RESTORE, State.INFLIGHT, None, None)
-    effects: list[Effect] = [started, *dropped_metadata(table)]
+    effects: list[Effect] = [entry(table, requested, Action.RESTORE, State.INFLIGHT), *dropped_metadata(table)]
     for one in plan.instants:
-        effects.extend(undo(perform(table, effects), one, requested))
-    effects.append(entry(table, requested, Action.RESTORE, State.COMPLETED, RollbackMetadata(plan.instants), completed))
-    later = (one for one in table.timeline if one.action is Action.ROLLBACK and one.requested > plan.savepoint)
-    effects.extend(
-        durable.DeleteInstant(one.name) for one in sorted(later, key=lambda one: (one.requested, -one.state))
-    )
-    return tuple(effects)
+        effects += undo(perform(table, effects), one, requested)
+    done = entry(table, requested, Action.RESTORE, State.COMPLETED, RollbackMetadata(plan.instants), completed)
+    later = [one for one in table.timeline if one.action is Action.ROLLBACK and one.requested > plan.savepoint]
+    later.sort(key=lambda one: (one.requested, -one.state))
+    return (*effects, done, *(durable.DeleteInstant(one.name) for one in later))
 
 
 def dropped_metadata(table: Table) -> Effects:
@@ -98,15 +94,10 @@ def undo(table: Table, instant: InstantTime, requested: InstantTime) -> Effects:
 
     Clauses: SR-006, SR-007.
     """
-    going = forget(table, instant)
-    if not going:
+    own, going = entries_of(table, instant), forget(table, instant)
+    if not own:
         return ()
-    published = len(going) - sum(one.requested == instant and one.state < State.COMPLETED for one in table.timeline)
+    published = sum(one.state is State.COMPLETED for one in own)
     files = undo_files(table, plan_for(table, instant, by_markers=False, whole=True), requested)
-    return (
-        *going[:published],
-        *files,
-        *going[published:],
-        durable.DeleteMarkers(instant),
-        durable.BeatHeart(instant, None),
-    )
+    ended = (durable.DeleteMarkers(instant), durable.BeatHeart(instant, None))
+    return (*going[:published], *files, *going[published:], *ended)

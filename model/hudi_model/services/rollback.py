@@ -3,25 +3,18 @@
 import datetime as dt
 from collections.abc import Mapping
 
-from hudi_model.actions import Action, State
+import hudi_model.effects as durable
+from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.contents import CompactionPlan, ReplacePlan, RollbackMetadata, RollbackPlan
-from hudi_model.effects import (
-    BeatHeart,
-    CommitMetadataTable,
-    DeleteDataFile,
-    DeleteInstant,
-    DeleteMarkers,
-    Effects,
-    PutLogFile,
-    perform,
-)
-from hudi_model.files import BaseFile, DataBlock, DeleteBlock, LogFile, RollbackBlock
+from hudi_model.effects import Effect, Effects, perform
+from hudi_model.files import DataBlock, DeleteBlock, LogFile, RollbackBlock
 from hudi_model.metadata import with_metadata
 from hudi_model.names import log_file_name
 from hudi_model.records import Damaged
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services.plans import entry, is_completed, plan_of, request
 from hudi_model.settings import number, setting, switch
+from hudi_model.slicing import data_files, group_of
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, moment_of
 from hudi_model.timeline import DATA_ACTIONS
@@ -37,8 +30,9 @@ def failed_writes(table: Table, now: InstantTime, settings: Mapping[str, str]) -
     waiting = (one for one in open_table(table).timeline.instants if one.state is not State.COMPLETED)
     writes = [one.requested for one in waiting if one.action in DATA_ACTIONS and not has_plan(table, one.requested)]
     policy = setting(settings, "hoodie.clean.failed.writes.policy").upper()
-    dead = {"EAGER": writes, "LAZY": [one for one in writes if is_expired(table, one, now, settings)]}
-    return tuple(reversed(dead.get(policy, [])))
+    if policy == "LAZY":
+        writes = [one for one in writes if is_expired(table, one, now, settings)]
+    return tuple(reversed(writes)) if policy in ("EAGER", "LAZY") else ()
 
 
 def is_expired(table: Table, write: InstantTime, now: InstantTime, settings: Mapping[str, str]) -> bool:
@@ -99,9 +93,7 @@ def plan_for(table: Table, target: InstantTime, *, by_markers: bool, whole: bool
 
     Clauses: RB-006, RB-007, RB-008.
     """
-    action = next(
-        one.action for one in table.timeline if one.requested == target and one.action is not Action.SAVEPOINT
-    )
+    action = entries_of(table, target)[0].action
     announced = frozenset((one.partition, one.name) for one in table.markers if by_markers and one.instant == target)
     spared = not whole and has_plan(table, target)
     files, commands = set(), set()
@@ -112,11 +104,6 @@ def plan_for(table: Table, target: InstantTime, *, by_markers: bool, whole: bool
         elif file.instant != target and isinstance(file, LogFile) and (place in announced or holds_block(file, target)):
             commands.add((file.partition, file.file_id, file.instant))
     return RollbackPlan(target, action.value, frozenset(files), frozenset(commands))
-
-
-def data_files(table: Table) -> tuple[BaseFile | LogFile, ...]:
-    """All files of a table that hold rows or changes."""
-    return (*table.base_files, *table.log_files)
 
 
 def holds_block(log: LogFile, instant: InstantTime) -> bool:
@@ -140,13 +127,17 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
         return ()
     metadata = RollbackMetadata((plan.target,), plan.files)
     effects: Effects = (
-        entry(table, requested, Action.ROLLBACK, State.INFLIGHT, None, None),
+        entry(table, requested, Action.ROLLBACK, State.INFLIGHT),
         *undo_files(table, plan, requested),
-        *((CommitMetadataTable(without_write(table.metadata, plan.target, requested)),) if table.metadata else ()),
+        *(
+            (durable.CommitMetadataTable(without_write(table.metadata, plan.target, requested)),)
+            if table.metadata
+            else ()
+        ),
         *forget(table, plan.target, keep_plan=has_plan(table, plan.target)),
         entry(table, requested, Action.ROLLBACK, State.COMPLETED, metadata, completed),
-        DeleteMarkers(plan.target),
-        BeatHeart(plan.target, None),
+        durable.DeleteMarkers(plan.target),
+        durable.BeatHeart(plan.target, None),
     )
     return with_metadata(table, effects)
 
@@ -157,15 +148,13 @@ def undo_files(table: Table, plan: RollbackPlan, requested: InstantTime) -> Effe
     Clauses: RB-007, RB-009, LF-015.
     """
     command = RollbackBlock(requested, plan.target)
-    effects: list[DeleteDataFile | PutLogFile] = [DeleteDataFile(*place) for place in sorted(plan.files)]
-    for partition, file_id, instant in sorted(plan.commands):
-        place = (partition, file_id, instant)
-        logs = [log for log in table.log_files if (log.partition, log.file_id, log.instant) == place]
+    effects: list[Effect] = [durable.DeleteDataFile(*place) for place in sorted(plan.files)]
+    for place in sorted(plan.commands):
+        logs = [log for log in table.log_files if (*group_of(log), log.instant) == place]
         if not any(command in log.blocks for log in logs if isinstance(log.blocks, tuple)):
-            version = max((log.version for log in logs), default=0) + 1
-            token = f"1-{int(requested[-9:])}-1"
-            name = log_file_name(file_id, instant, version, token)
-            effects.append(PutLogFile(LogFile(*place, version, token, cdc=False, name=name, blocks=(command,))))
+            version, token = max((log.version for log in logs), default=0) + 1, f"1-{int(requested[-9:])}-1"
+            name = log_file_name(*place[1:], version, token)
+            effects.append(durable.PutLogFile(LogFile(*place, version, token, cdc=False, name=name, blocks=(command,))))
     return tuple(effects)
 
 
@@ -185,9 +174,14 @@ def forget(table: Table, target: InstantTime, *, keep_plan: bool = False) -> Eff
 
     Clauses: RB-008, RB-009.
     """
-    own = [one for one in table.timeline if one.requested == target and one.action is not Action.SAVEPOINT]
-    going = (one for one in own if not (keep_plan and one.state is State.REQUESTED))
-    return tuple(DeleteInstant(one.name) for one in sorted(going, key=lambda one: one.state, reverse=True))
+    lowest = State.INFLIGHT if keep_plan else State.REQUESTED
+    return tuple(durable.DeleteInstant(one.name) for one in entries_of(table, target) if one.state >= lowest)
+
+
+def entries_of(table: Table, requested: InstantTime) -> list[TimelineEntry]:
+    """The timeline files of an action, the highest state first; a savepoint of it is another action."""
+    own = (one for one in table.timeline if one.requested == requested and one.action is not Action.SAVEPOINT)
+    return sorted(own, key=lambda one: one.state, reverse=True)
 
 
 def roll_back(

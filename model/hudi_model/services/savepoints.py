@@ -9,7 +9,7 @@ from hudi_model.services.plans import entry
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime
-from hudi_model.timeline import completed_data
+from hudi_model.timeline import completed_actions, completed_data
 from hudi_model.views import view_at
 
 
@@ -24,8 +24,7 @@ def savepoint(table: Table, instant: InstantTime, completed: InstantTime, commen
     opened = open_table(table)
     if instant not in {one.requested for one in completed_data(opened.timeline)}:
         raise Rejection(Reason.INSTANT_NOT_FOUND, "SR-001", instant, "no write of this instant has completed")
-    saved = (one for one in opened.timeline.instants if one.action is Action.SAVEPOINT and one.requested == instant)
-    if any(one.state is State.COMPLETED for one in saved):
+    if instant in {one.requested for one in completed_actions(opened.timeline, Action.SAVEPOINT)}:
         raise Rejection(Reason.CONFIG_INVALID, "SR-001", instant, "the write is saved already")
     cleans = (one.content for one in table.timeline if isinstance(one.content, CleanMetadata | CleanPlan))
     if any(one.earliest_to_retain and instant < one.earliest_to_retain for one in cleans):
@@ -34,7 +33,7 @@ def savepoint(table: Table, instant: InstantTime, completed: InstantTime, commen
     names = ((one.partition, file.name) for one in slices for file in (one.base_file, *one.log_files) if file)
     kept = SavepointMetadata(frozenset(names), comment)
     return (
-        entry(table, instant, Action.SAVEPOINT, State.INFLIGHT, None, None),
+        entry(table, instant, Action.SAVEPOINT, State.INFLIGHT),
         entry(table, instant, Action.SAVEPOINT, State.COMPLETED, kept, completed),
     )
 
