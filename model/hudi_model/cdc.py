@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from hudi_model.actions import Instant, State
 from hudi_model.blocks import blocks_of
 from hudi_model.configuration import is_true
+from hudi_model.conflicts import groups_of
 from hudi_model.files import CdcBlock, CdcRecord, GroupId
 from hudi_model.incremental import open_range, reaches_archived, view_at_end, writes_within
 from hudi_model.queries import Answer, is_own_column, sound_snapshot
@@ -16,7 +18,7 @@ from hudi_model.retention import inner_path
 from hudi_model.schemas import KEEPS_SCHEMA, conform_record, table_schema
 from hudi_model.slicing import group_of, path_of
 from hudi_model.tables import OpenTable, Table
-from hudi_model.timeline import Instant, State, Timeline, collapse, commit_metadata, completion
+from hudi_model.timeline import commit_metadata, completion, with_entries
 from hudi_model.views import View
 
 INSERT, UPDATE, DELETE = "i", "u", "d"
@@ -58,7 +60,8 @@ def brings_changes(write: Instant) -> bool:
 
     Clauses: CD-007.
     """
-    return not commit_metadata(write).compacted and commit_metadata(write).operation not in KEEPS_SCHEMA
+    metadata = commit_metadata(write)
+    return not metadata.compacted and metadata.operation not in KEEPS_SCHEMA
 
 
 def changes_of(opened: OpenTable, write: Instant, schema: Schema, readings: Readings) -> Iterator[CdcRecord]:
@@ -82,8 +85,8 @@ def view_without(view: View, write: Instant) -> View:
     Clauses: CD-005.
     """
     done = (State.COMPLETED, write.requested)
-    entries = tuple(one for one in view.timeline.entries if (one.state, one.requested) != done)
-    return replace(view, timeline=Timeline(collapse(entries), entries, view.timeline.start))
+    others = (one for one in view.timeline.entries if (one.state, one.requested) != done)
+    return replace(view, timeline=with_entries(view.timeline, others))
 
 
 def touched_rows(view: View, write: Instant, schema: Schema) -> dict[GroupId, dict[str, Record]]:
@@ -93,11 +96,10 @@ def touched_rows(view: View, write: Instant, schema: Schema) -> dict[GroupId, di
 
     Clauses: CD-005, CD-006.
     """
-    metadata = commit_metadata(write)
-    touched = {(stat.partition, stat.file_id) for stat in metadata.write_stats} | metadata.replaced
-    slices = {(one.partition, one.file_id): one for one in sound_snapshot(view)}
-    rows = {group: read_slice(view, slices[group], schema) for group in touched & slices.keys()}
-    return {group: {str(row.values["_hoodie_record_key"]): row for row in found} for group, found in rows.items()}
+    touched, rows = groups_of(commit_metadata(write)), dict[GroupId, dict[str, Record]]()
+    for one in (one for one in sound_snapshot(view) if group_of(one) in touched):
+        rows[group_of(one)] = {str(row.values["_hoodie_record_key"]): row for row in read_slice(view, one, schema)}
+    return rows
 
 
 def derived_changes(write: Instant, before: dict[str, Record], after: dict[str, Record]) -> Iterator[CdcRecord]:
@@ -130,9 +132,8 @@ def logged_changes(opened: OpenTable, write: Instant) -> dict[GroupId, tuple[Cdc
     Clauses: CD-003, CD-010, LF-018.
     """
     logs = {path_of(log): log for log in opened.state.log_files if log.cdc}
-    named = [inner_path(path) for stat in commit_metadata(write).write_stats for path in stat.change_logs]
     logged: dict[GroupId, tuple[CdcRecord, ...]] = {}
-    for path in named:
+    for path in (inner_path(path) for stat in commit_metadata(write).write_stats for path in stat.change_logs):
         if path not in logs:
             raise Rejection(Reason.LOG_FILE_MISSING, "CD-003", path, "the timeline names it, storage lacks it")
         blocks = [sound_records(one.changes) for one in blocks_of(logs[path]) if isinstance(one, CdcBlock)]

@@ -9,6 +9,7 @@ from hudi_model.records import sound_deletes, sound_records
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.requests import Write
 from hudi_model.settings import setting, switch
+from hudi_model.slicing import group_of
 from hudi_model.streaming import checks_conflicts
 from hudi_model.tables import Table, open_table
 from hudi_model.tagging import index_kind, place_of
@@ -82,11 +83,11 @@ def groups_of(content: object) -> frozenset[GroupId]:
     """
     match content:
         case CommitMetadata(write_stats=stats, replaced=replaced):
-            return replaced | {(one.partition, one.file_id) for one in stats}
+            return replaced | set(map(group_of, stats))
         case CompactionPlan(operations):
-            return frozenset((one.partition, one.file_id) for one in operations)
+            return frozenset(map(group_of, operations))
         case ReplacePlan(groups=groups):
-            return frozenset((one.partition, one.file_id) for group in groups for one in group.slices)
+            return frozenset(group_of(one) for group in groups for one in group.slices)
     return frozenset()
 
 

@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from hudi_model.actions import Instant
 from hudi_model.blocks import blocks_of
 from hudi_model.configuration import is_true
 from hudi_model.files import DataBlock, DeleteBlock, FileSlice
-from hudi_model.history import history_instants
 from hudi_model.queries import Answer, Selection, answer, sound_snapshot
 from hudi_model.readings import RELEASED, Reading, Readings
 from hudi_model.records import Value
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import inner_path
-from hudi_model.slicing import path_of, snapshot_slices
-from hudi_model.tables import OpenTable, Table, open_table
+from hudi_model.slicing import data_files, path_of, snapshot_slices
+from hudi_model.tables import OpenTable, Table, open_table, whole_timeline
 from hudi_model.time import InstantTime, query_instant
-from hudi_model.timeline import Instant, commit_metadata, completed_data, completion
+from hudi_model.timeline import WRITE_ACTIONS, commit_metadata, completed_data, completion
 from hudi_model.views import View, view_at
 
 
@@ -40,9 +40,7 @@ def read_incremental(
     """
     opened, asked = open_range(table, begin, end)
     view = view_at_end(opened, asked.end, readings)
-    archived = history_instants(opened.state.history, opened.configuration.rules.timeline_layout)
-    times = {one.requested: one.completed or one.requested for one in archived}
-    times |= {one.requested: completion(one) for one in opened.timeline.instants}
+    times = {one.requested: completion(one) for one in whole_timeline(table) if one.action in WRITE_ACTIONS}
 
     def counts(instant: Value) -> bool:
         named = InstantTime(str(instant))
@@ -99,7 +97,7 @@ def slices_of_range(view: View, asked: TimeRange, counts: Callable[[Value], bool
     """
     writes, state = writes_within(view, asked), view.table.state
     named = {inner_path(stat.path) for one in writes for stat in commit_metadata(one).write_stats if stat.path}
-    lost = named - {*map(path_of, state.base_files), *map(path_of, state.log_files)}
+    lost = named - set(map(path_of, data_files(state)))
     as_text = view.readings.incremental_merge is Reading.TEXT
     needs_state = as_text or lost or reaches_archived(view.table, asked)
     slices = sound_snapshot(view) if needs_state else snapshot_slices(view)
@@ -111,13 +109,13 @@ def slice_within(found: FileSlice, counts: Callable[[Value], bool]) -> FileSlice
 
     Clauses: IN-004.
     """
-    base, logs = found.base_file, found.log_files
+    base, logs, changes = found.base_file, [], (DataBlock, DeleteBlock)
     if base and isinstance(base.records, tuple):
         base = replace(base, records=tuple(row for row in base.records if counts(row.values["_hoodie_commit_time"])))
-    changes = (DataBlock, DeleteBlock)
-    kept = (tuple(one for one in blocks_of(log) if not isinstance(one, changes) or counts(one.instant)) for log in logs)
-    within = tuple(replace(log, blocks=blocks) for log, blocks in zip(logs, kept, strict=True))
-    return replace(found, base_file=base, log_files=within)
+    for log in found.log_files:
+        kept = (one for one in blocks_of(log) if not isinstance(one, changes) or counts(one.instant))
+        logs.append(replace(log, blocks=tuple(kept)))
+    return replace(found, base_file=base, log_files=tuple(logs))
 
 
 def reaches_archived(opened: OpenTable, asked: TimeRange) -> bool:
@@ -125,7 +123,6 @@ def reaches_archived(opened: OpenTable, asked: TimeRange) -> bool:
 
     Clauses: IN-007, CD-006.
     """
-    start, state = opened.timeline.start, opened.state
+    start = opened.timeline.start
     begins_before = start is not None and (asked.begin is None or asked.begin < start)
-    written = (*(one.instant for one in state.base_files), *(one.instant for one in state.log_files))
-    return begins_before and any(one < str(start) for one in written)
+    return begins_before and any(one.instant < str(start) for one in data_files(opened.state))

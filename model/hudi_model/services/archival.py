@@ -11,6 +11,7 @@ from hudi_model.history import ArchivedInstant, HistoryFile, Manifest
 from hudi_model.readings import RELEASED
 from hudi_model.services.cleaning import earliest_to_retain
 from hudi_model.settings import number, switch
+from hudi_model.slicing import data_files, group_of
 from hudi_model.tables import OpenTable, Table, open_table
 from hudi_model.time import InstantTime
 from hudi_model.timeline import WRITE_ACTIONS, completed_data, completion, entries_by_action
@@ -30,7 +31,7 @@ def archive(table: Table, settings: Mapping[str, str], data_table: Table | None 
     opened = open_table(table)
     layout = timeline_layout(opened.configuration.properties)
     known = archived_already(table, layout)
-    chosen = known | {(one.requested, one.action) for one in actions_to_archive(opened, settings, data_table)}
+    chosen = known | identities(actions_to_archive(opened, settings, data_table))
     leaving = [group for group in entries_by_action(table.timeline) if chosen & identities(group)]
     rows = tuple(archived(group) for group in leaving if not known & identities(group))
     log = (effects.AppendArchivedLog(rows),) if rows and layout == 1 else ()
@@ -41,12 +42,12 @@ def archive(table: Table, settings: Mapping[str, str], data_table: Table | None 
 
 def archived_already(table: Table, layout: int) -> set[tuple[InstantTime, Action]]:
     """The actions that the history holds."""
-    return {(one.requested, one.action) for one in history.history_instants(table.history, layout)}
+    return identities(history.history_instants(table.history, layout))
 
 
-def identities(group: Group) -> set[tuple[InstantTime, Action]]:
-    """What the files of one action call it: the completed name is one of them."""
-    return {(one.requested, one.action) for one in group}
+def identities(found: Iterable[TimelineEntry | Instant | ArchivedInstant]) -> set[tuple[InstantTime, Action]]:
+    """What actions are called, or one action by its files: the completed name is one of them."""
+    return {(one.requested, one.action) for one in found}
 
 
 def archived(group: Group) -> ArchivedInstant:
@@ -102,13 +103,17 @@ def trim(table: Table, retained: int) -> Effects:
 def actions_to_archive(opened: OpenTable, settings: Mapping[str, str], data_table: Table | None) -> list[Instant]:
     """The oldest completed writes beyond those to keep, and the cleans and rollbacks that are older than the last one.
 
+    What something on the timeline, in storage or in the metadata table still needs stays, and all after it.
+
     Clauses: AR-003, AR-004.
     """
     writes = sorted(completed_data(opened.timeline), key=lambda one: one.requested)
     least, most = writes_to_keep(opened, writes, settings)
     if len(writes) <= most:
         return []
-    limit = earliest_needed(opened, data_table)
+    first = open_table(data_table).timeline.instants[:1] if data_table else ()
+    limits = (before_pending(opened), uncleaned(opened), unindexed(opened), *(one.requested for one in first))
+    limit = min((one for one in limits if one), default=None)
     kept = kept_by_savepoints(opened, beyond=switch(settings, "hoodie.archive.beyond.savepoint"))
     old = [one for one in writes if one.requested not in kept and (limit is None or one.requested < limit)]
     leaving = old[: len(writes) - least]
@@ -133,16 +138,9 @@ def kept_by_savepoints(opened: OpenTable, *, beyond: bool) -> frozenset[InstantT
 
     Clauses: AR-006.
     """
-    times = [one.requested for one in opened.timeline.instants]
     saved = [one.requested for one in opened.timeline.instants if one.action is Action.SAVEPOINT]
-    return frozenset(saved if beyond else (one for one in times if saved and one >= min(saved)))
-
-
-def earliest_needed(opened: OpenTable, data_table: Table | None) -> InstantTime | None:
-    """The first instant that something on the timeline, in storage or in the metadata table still needs, or None."""
-    first = open_table(data_table).timeline.instants[:1] if data_table else ()
-    limits = (before_pending(opened), uncleaned(opened), unindexed(opened), *(one.requested for one in first))
-    return min((one for one in limits if one), default=None)
+    later = (one.requested for one in opened.timeline.instants if saved and one.requested >= min(saved))
+    return frozenset(saved if beyond else later)
 
 
 def before_pending(opened: OpenTable) -> InstantTime | None:
@@ -161,8 +159,7 @@ def uncleaned(opened: OpenTable) -> InstantTime | None:
 
     Clauses: AR-007.
     """
-    groups = {(one.partition, one.file_id) for one in opened.state.base_files}
-    groups |= {(one.partition, one.file_id) for one in opened.state.log_files}
+    groups = set(map(group_of, data_files(opened.state)))
     writes = ((one, one.content) for one in completed_data(opened.timeline))
     found = (one.requested for one, done in writes if isinstance(done, CommitMetadata) and done.replaced & groups)
     return min(found, default=None)
@@ -185,7 +182,6 @@ def is_finished(one: Instant, opened: OpenTable) -> bool:
 
     Clauses: AR-004, AR-009.
     """
-    instants = {one.instant for one in opened.state.base_files} | {one.instant for one in opened.state.log_files}
     undone = one.content.rolled_back if isinstance(one.content, RollbackMetadata) else ()
     found = one.action in (Action.CLEAN, Action.ROLLBACK) and one.state is State.COMPLETED
-    return found and not instants & set(undone)
+    return found and not any(file.instant in undone for file in data_files(opened.state))
