@@ -1,11 +1,13 @@
 """Incremental queries: ranges, what belongs to them, and what competes in them."""
 
 import pytest
+from hudi_model.effects import perform
 from hudi_model.incremental import TimeRange, is_within_range, open_range, read_incremental
 from hudi_model.queries import Selection, read_snapshot
 from hudi_model.readings import RELEASED, TEXT, Readings
 from hudi_model.records import Field, Record, Schema
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.services.savepoints import savepoint
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime, tick
 from hudi_model.writers import Operation, Request, create_table, write
@@ -108,3 +110,12 @@ def test_rows_must_tell_their_commit():
     with pytest.raises(Rejection) as caught:
         read_incremental(written(**{"hoodie.populate.meta.fields": "false"}), "0")
     assert caught.value.reason is Reason.CONFIG_INVALID
+
+
+def test_a_savepoint_brings_no_rows():
+    """It shares the instant of the write that it keeps, and completes when it likes."""
+    table = written((UPSERT, "a", 1))
+    saved = perform(table, savepoint(table, tick(0), tick(30)))
+
+    assert notes(saved, tick(1)) == []
+    assert notes(saved, "0", tick(1)) == ["0"]
