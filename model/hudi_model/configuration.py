@@ -13,7 +13,6 @@ Properties: TypeAlias = Mapping[str, str] | Damaged | None
 """None stands for an absent file."""
 
 REQUIRED = ("hoodie.table.name", "hoodie.table.type", "hoodie.table.version")
-LONGEST_VERSION = 9
 TABLE_TYPES = ("COPY_ON_WRITE", "MERGE_ON_READ")
 
 DEFAULTS = {
@@ -86,16 +85,16 @@ def properties_fault(properties: Properties) -> Rejection | None:
     if properties is None:
         return Rejection(Reason.NOT_A_TABLE, "SL-001", where, "there is no such file")
     if isinstance(properties, Damaged):
-        return Rejection(properties.reason, properties.clause, properties.where, properties.detail)
+        return properties.refusal()
     missing = [name for name in REQUIRED if not properties.get(name)]
-    if missing:
-        return Rejection(Reason.PROPERTIES_INVALID, "PR-002", where, f"missing {', '.join(missing)}")
-    if properties["hoodie.table.type"] not in TABLE_TYPES:
-        detail = f"unknown table type {properties['hoodie.table.type']!r}"
+    kind, version = properties.get("hoodie.table.type"), properties.get("hoodie.table.version", "")
+    faults = {
+        f"missing {', '.join(missing)}": bool(missing),
+        f"unknown table type {kind!r}": kind not in TABLE_TYPES,
+        f"version {version!r} is no number": not (version.isascii() and version.isdigit() and len(version) < 10),
+    }
+    for detail in (detail for detail, is_wrong in faults.items() if is_wrong):
         return Rejection(Reason.PROPERTIES_INVALID, "PR-002", where, detail)
-    version = properties["hoodie.table.version"]
-    if not (version.isascii() and version.isdigit() and len(version) <= LONGEST_VERSION):
-        return Rejection(Reason.PROPERTIES_INVALID, "PR-002", where, f"version {version!r} is no number")
     return checksum_fault(properties)
 
 
@@ -120,13 +119,10 @@ def sound_properties(main: Properties, backup: Properties) -> Mapping[str, str]:
 
     Clauses: PR-002, PR-004.
     """
-    fault = properties_fault(main)
-    if fault is None and isinstance(main, Mapping):
-        return main
-    if properties_fault(backup) is None and isinstance(backup, Mapping):
-        return backup
-    if main is None and backup is not None:
-        fault = properties_fault(backup)
+    for one in (main, backup):
+        if isinstance(one, Mapping) and properties_fault(one) is None:
+            return one
+    fault = properties_fault(backup if main is None else main)
     raise fault or Rejection(Reason.NOT_A_TABLE, "SL-001", "hoodie.properties", "there is no such file")
 
 
@@ -158,12 +154,10 @@ def timeline_layout(properties: Mapping[str, str]) -> int:
     Clauses: PR-007.
     """
     stated = properties.get("hoodie.timeline.layout.version", "")
-    if stated in ("1", "2"):
-        return int(stated)
-    if stated:
+    if stated not in ("", "1", "2"):
         detail = f"timeline layout {stated!r} is none of 1, 2"
         raise Rejection(Reason.PROPERTIES_INVALID, "PR-007", "hoodie.properties", detail)
-    return overlay(int(properties["hoodie.table.version"])).timeline_layout
+    return int(stated) if stated else overlay(int(properties["hoodie.table.version"])).timeline_layout
 
 
 def timeline_folder(properties: Mapping[str, str]) -> str:
@@ -171,6 +165,5 @@ def timeline_folder(properties: Mapping[str, str]) -> str:
 
     Clauses: PR-007.
     """
-    if timeline_layout(properties) == 1:
-        return ".hoodie"
-    return f".hoodie/{property_value(properties, 'hoodie.timeline.path')}"
+    own = f"/{property_value(properties, 'hoodie.timeline.path')}" if timeline_layout(properties) == 2 else ""
+    return f".hoodie{own}"

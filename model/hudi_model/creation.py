@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from hudi_model.configuration import TABLE_TYPES, property_value
 from hudi_model.merge_modes import refuse_contradiction
 from hudi_model.merge_rules import MergeMode
+from hudi_model.payloads import COMMIT_TIME, DEFAULT, EVENT_TIME, LATEST, PACKAGE, STRATEGY_OF_MODE
 from hudi_model.records import Schema
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import Table, open_table
 
 KEY, PARTITION, ORDERING = (f"hoodie.table.{kind}.fields" for kind in ("recordkey", "partition", "ordering"))
 MODE, VERSION, TYPE = "hoodie.record.merge.mode", "hoodie.table.version", "hoodie.table.type"
+PAYLOAD, STRATEGY = "hoodie.compaction.payload.class", "hoodie.record.merge.strategy.id"
 OLD_ORDERING = "hoodie.table.precombine.field"
 COMMON = {
     VERSION: "9",
@@ -26,18 +28,12 @@ COMMON = {
     "hoodie.datasource.write.hive_style_partitioning": "false",
     "hoodie.datasource.write.partitionpath.urlencode": "false",
 }
-OF_LAYOUT_2 = {
+LAYOUT_2 = {
     "hoodie.timeline.layout.version": "2",
-    "hoodie.archivelog.folder": "history",
     "hoodie.timeline.path": "timeline",
     "hoodie.timeline.history.path": "history",
-    "hoodie.table.multiple.base.file.formats.enable": "false",
 }
-MERGERS = {
-    "EVENT_TIME_ORDERING": ("DefaultHoodieRecordPayload", "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"),
-    "COMMIT_TIME_ORDERING": ("OverwriteWithLatestAvroPayload", "ce9acb64-bde0-424c-9b91-f6ebba25356d"),
-}
-"""The payload class and the strategy that stand for a mode."""
+"""[New in v8] Where the timeline lies."""
 
 
 def create_table(properties: Mapping[str, str], schema: Schema) -> Table:
@@ -72,14 +68,14 @@ def released_properties(stated: Mapping[str, str]) -> dict[str, str]:
     """
     version, ordering, kind = stated[VERSION], property_value(stated, ORDERING), generator(stated)
     mode = stated.get(MODE) or ("EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING")
-    payload, strategy = MERGERS.get(mode, ("", ""))
+    payload = {EVENT_TIME.value: DEFAULT, COMMIT_TIME.value: LATEST}.get(mode)
     guarded = f"{stated.get('hoodie.database.name', '')}.{stated['hoodie.table.name']}"
     added = {"hoodie.table.checksum": str(zlib.crc32(guarded.encode())), **of_version(version, kind, mode)}
     logged = version == "6" and stated[TYPE] == "MERGE_ON_READ"
     if payload and (logged or version == "8"):
-        added["hoodie.compaction.payload.class"] = f"org.apache.hudi.common.model.{payload}"
-        name = "hoodie.compaction.record.merger.strategy" if logged else "hoodie.record.merge.strategy.id"
-        added[name] = MERGERS["EVENT_TIME_ORDERING"][1] if logged else strategy
+        added[PAYLOAD] = PACKAGE + payload
+        name = "hoodie.compaction.record.merger.strategy" if logged else STRATEGY
+        added[name] = STRATEGY_OF_MODE[EVENT_TIME if logged else MergeMode(mode)]
     if ordering:
         added[ORDERING if version == "9" else OLD_ORDERING] = ordering
     left = {ORDERING, OLD_ORDERING, *([MODE] if version == "6" else [])}
@@ -101,8 +97,15 @@ def of_version(version: str, generator_type: str, mode: str) -> dict[str, str]:
             "hoodie.table.keygenerator.class": f"org.apache.hudi.keygen.{name}KeyGenerator",
         }
     native = {"hoodie.table.format": "native"} if version == "9" else {}
-    own = {"hoodie.table.initial.version": version, "hoodie.table.keygenerator.type": generator_type, MODE: mode}
-    return {**OF_LAYOUT_2, **native, **own}
+    return {
+        **LAYOUT_2,
+        **native,
+        "hoodie.archivelog.folder": "history",
+        "hoodie.table.multiple.base.file.formats.enable": "false",
+        "hoodie.table.initial.version": version,
+        "hoodie.table.keygenerator.type": generator_type,
+        MODE: mode,
+    }
 
 
 def generator(stated: Mapping[str, str]) -> str:

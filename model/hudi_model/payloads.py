@@ -15,13 +15,14 @@ STRATEGY_OF_MODE = {
 BY_PAYLOAD = "00000000-0000-0000-0000-000000000000"
 """The strategy id that says: the payload class merges."""
 PACKAGE = "org.apache.hudi.common.model."
+DEFAULT = "DefaultHoodieRecordPayload"
 LATEST, POSTGRES, MYSQL = "OverwriteWithLatestAvroPayload", "PostgresDebeziumAvroPayload", "MySqlDebeziumAvroPayload"
 NOTHING, DEFAULTS, FILL = PartialUpdate.NONE, PartialUpdate.IGNORE_DEFAULTS, PartialUpdate.FILL_UNAVAILABLE
 CHANGE, TOAST = "_change_operation_type", "__debezium_unavailable_value"
 
 PAYLOADS = {
     LATEST: MergeRule(COMMIT_TIME, ()),
-    "DefaultHoodieRecordPayload": MergeRule(EVENT_TIME, ()),
+    DEFAULT: MergeRule(EVENT_TIME, ()),
     "EventTimeAvroPayload": MergeRule(EVENT_TIME, ()),
     "OverwriteNonDefaultsWithLatestAvroPayload": MergeRule(COMMIT_TIME, (), partial_update=DEFAULTS),
     "PartialUpdateAvroPayload": MergeRule(EVENT_TIME, (), partial_update=DEFAULTS),

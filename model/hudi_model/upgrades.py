@@ -3,13 +3,14 @@
 no failed writes, no logs ─ new timeline files beside the old ones ─ properties: the other version ─ old ones gone
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import accumulate, pairwise, repeat
 
 import hudi_model.effects as durable
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import property_names, property_value, timeline_layout
+from hudi_model.creation import LAYOUT_2, MODE, OLD_ORDERING, ORDERING, PARTITION, PAYLOAD, STRATEGY
 from hudi_model.effects import Effect, Effects, perform
 from hudi_model.history import Manifest, history_file, history_instants
 from hudi_model.merge_rules import MergeMode
@@ -17,6 +18,7 @@ from hudi_model.names import timeline_file_name
 from hudi_model.payloads import (
     BY_PAYLOAD,
     COMMIT_TIME,
+    DEFAULT,
     EVENT_TIME,
     LATEST,
     MODE_OF_PAYLOAD,
@@ -36,17 +38,8 @@ V6, V8, V9 = 6, 8, 9
 STEPS = (4, 5, V6, V8, V9)
 """The versions in their order: a table goes through all that lie between, and before 6 no further than to 6."""
 
-LAYOUT_2 = {
-    "hoodie.timeline.layout.version": "2",
-    "hoodie.timeline.path": "timeline",
-    "hoodie.timeline.history.path": "history",
-}
-MODE, STRATEGY = "hoodie.record.merge.mode", "hoodie.record.merge.strategy.id"
-PAYLOAD, LEGACY_PAYLOAD = "hoodie.compaction.payload.class", "hoodie.table.legacy.payload.class"
-ORDERING, OLD_ORDERING = "hoodie.table.ordering.fields", "hoodie.table.precombine.field"
-PARTITION_FIELDS = "hoodie.table.partition.fields"
+LEGACY_PAYLOAD = "hoodie.table.legacy.payload.class"
 ONLY_IN_9 = ("hoodie.table.partial.update.mode", "hoodie.record.merge.property.")
-DEFAULT = "DefaultHoodieRecordPayload"
 
 
 def change_version(table: Table, to: int, now: InstantTime, put_at: Mapping[str, InstantTime] | None = None) -> Effects:
@@ -82,27 +75,19 @@ def settle(table: Table, now: InstantTime) -> Effects:
     """
     every = {"hoodie.clean.failed.writes.policy": "EAGER", "hoodie.compact.inline.max.delta.commits": "0"}
     times = accumulate(repeat(now), lambda last, _: generate_shared(last, last))
+    services = {Action.COMPACTION: compaction.execute, Action.LOG_COMPACTION: log_compaction.execute}
     effects: list[Effect] = []
-    for one in rollback.failed_writes(table, now, every):
-        effects += rollback.roll_back(perform(table, effects), one, next(times), next(times), every)
-    for one, execute in pending_services(table):
-        effects += execute(perform(table, effects), one, next(times))
+    for failed in rollback.failed_writes(table, now, every):
+        effects += rollback.roll_back(perform(table, effects), failed, next(times), next(times), every)
+    for one in open_table(table).timeline.instants:
+        if one.state is not State.COMPLETED and rollback.has_plan(table, one.requested):
+            execute = services.get(one.action, clustering.execute)
+            effects += execute(perform(table, effects), one.requested, next(times))
     if open_table(table).configuration.merge_on_read:
         requested = next(times)
         effects += (planned := compaction.schedule(perform(table, effects), requested, every))
         effects += compaction.execute(perform(table, effects), requested, next(times)) if planned else ()
     return (*effects, *dropped_metadata(table))
-
-
-def pending_services(table: Table) -> tuple[tuple[InstantTime, Callable[..., Effects]], ...]:
-    """The services that are planned and not done, each with what carries it out.
-
-    Clauses: VR-005.
-    """
-    services = {Action.COMPACTION: compaction.execute, Action.LOG_COMPACTION: log_compaction.execute}
-    waiting = (one for one in open_table(table).timeline.instants if one.state is not State.COMPLETED)
-    planned = (one for one in waiting if rollback.has_plan(table, one.requested))
-    return tuple((one.requested, services.get(one.action, clustering.execute)) for one in planned)
 
 
 def in_layout(table: Table, entry: TimelineEntry, layout: int, put_at: Mapping[str, InstantTime]) -> TimelineEntry:
@@ -130,12 +115,8 @@ def moved_history(table: Table, layout: int) -> Effects:
     told = (replace(one, completed=one.completed or generate_shared(one.requested, one.requested)) for one in rows)
     files = (history_file(told, 0),) if rows else ()
     version = max((one.version for one in table.history.manifests), default=0) + 1
-    manifest = Manifest(version, tuple(one.name for one in files))
-    return (
-        *(durable.PutHistoryFile(one) for one in files),
-        durable.PutManifest(manifest),
-        durable.SwapVersion(version),
-    )
+    manifest = durable.PutManifest(Manifest(version, tuple(one.name for one in files)))
+    return (*map(durable.PutHistoryFile, files), manifest, durable.SwapVersion(version))
 
 
 def step_by_step(properties: dict[str, str], version: int, to: int) -> dict[str, str]:
@@ -175,8 +156,8 @@ def restated(properties: dict[str, str], version: int, to: int) -> dict[str, str
     rest |= {ORDERING if to == V9 else OLD_ORDERING: ordering} if ordering else {}
     if to == V6:
         rest = without(rest, MODE, STRATEGY, *LAYOUT_2)
-        fields = {PARTITION_FIELDS: ",".join(property_names(properties, PARTITION_FIELDS))}
-        return {**rest, **fields, PAYLOAD: payload_in_6(properties, payload)}
+        fields = ",".join(property_names(properties, PARTITION))
+        return {**rest, PARTITION: fields, PAYLOAD: payload_in_6(properties, payload)}
     mode = MODE_OF_PAYLOAD.get(name, MergeMode.CUSTOM)
     named = {PAYLOAD: payload, MODE: mode.value, STRATEGY: STRATEGY_OF_MODE.get(mode, BY_PAYLOAD)} if payload else {}
     return {**rest, **named, **(LAYOUT_2 if version == V6 else {})}

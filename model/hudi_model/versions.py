@@ -1,16 +1,8 @@
 """What each table version changes: the one place where versions differ, read by every other module."""
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from hudi_model.rejection import Reason, Rejection
-
-
-class Verdict(StrEnum):
-    """Whether a table of some version can be read."""
-
-    READ = "read"
-    REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +33,12 @@ NO_RULES = {
 """Why other versions have no rules; the older ones are those before the first text, 1 to 3."""
 
 
-def verdict(version: int, reader: int = 9) -> Verdict:
-    """What a reader that was made for a version makes of a table of another: it reads what is older.
+def is_read(version: int, reader: int = 9) -> bool:
+    """Whether a reader that was made for a version reads a table of another: it does if the table's is no newer.
 
     Clauses: VR-001, VR-003, VR-020, VR-021.
     """
-    return Verdict.READ if version in OVERLAYS and version <= reader else Verdict.REFUSED
+    return version in OVERLAYS and version <= reader
 
 
 def overlay(version: int) -> Overlay:
@@ -56,7 +48,7 @@ def overlay(version: int) -> Overlay:
 
     Clauses: VR-001, VR-002, VR-020.
     """
-    if verdict(version) is Verdict.READ:
+    if is_read(version):
         return OVERLAYS[version]
     reason = NO_RULES.get(version, "newer than any known" if version > max(OVERLAYS) else "older than the first text")
     detail = f"table version {version} is none of {sorted(OVERLAYS)}: {reason}"

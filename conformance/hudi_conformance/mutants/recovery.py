@@ -8,7 +8,7 @@ from hudi_model.contents import RollbackPlan, SavepointMetadata
 from hudi_model.effects import CreateInstant, DeleteDataFile, DeleteInstant, Effects
 from hudi_model.tables import OpenTable, Table, open_table
 from hudi_model.time import InstantTime
-from hudi_model.versions import OVERLAYS, Overlay, Verdict
+from hudi_model.versions import OVERLAYS, Overlay
 
 from hudi_conformance.mutants.registry import Function, mutant
 
@@ -145,9 +145,9 @@ def _unknown_version_is_read(_: Function) -> Function:
     return lambda version: OVERLAYS.get(version, OVERLAYS[9])
 
 
-@mutant("older-reader-guesses", "VR-020", "A reader reads what is newer than itself.", "versions.verdict")
+@mutant("older-reader-guesses", "VR-020", "A reader reads what is newer than itself.", "versions.is_read")
 def _older_reader_guesses(_: Function) -> Function:
-    return lambda version, _reader=9: Verdict.READ if version in OVERLAYS else Verdict.REFUSED
+    return lambda version, _reader=9: version in OVERLAYS
 
 
 @mutant("layouts-are-mixed", "VR-006", "Timeline files of both layouts are read.", "timeline.entries_of_layout")

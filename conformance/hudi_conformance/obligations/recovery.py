@@ -17,7 +17,7 @@ from hudi_model.slicing import data_files
 from hudi_model.tables import Table, open_table, whole_timeline
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import completed_data
-from hudi_model.versions import OVERLAYS, Verdict
+from hudi_model.versions import OVERLAYS
 from hudi_model.writers import Operation, begin, commit, stage
 from hypothesis import given
 from hypothesis import strategies as st
@@ -689,7 +689,7 @@ def unknown_versions_are_refused() -> None:
             continue
         raise Counterexample(f"version {version} is read", table)
     for reader in OVERLAYS:
-        newer = [one for one in OVERLAYS if one > reader and versions.verdict(one, reader) is Verdict.READ]
+        newer = [one for one in OVERLAYS if one > reader and versions.is_read(one, reader)]
         same(newer, [], f"newer versions that a reader of version {reader} reads", Table(None, None, (), (), ()), ())
 
 
