@@ -12,20 +12,18 @@ from hudi_conformance.mutants import MUTANTS, mutated
 from hudi_model.actions import Action, State
 from hudi_model.contents import IndexDefinition
 from hudi_model.effects import perform
-from hudi_model.files import DataBlock
 from hudi_model.metadata import metadata_differences, rows_of, valid, view_of
 from hudi_model.pruning import read_pruned
 from hudi_model.queries import read_snapshot
 from hudi_model.records import Field, Record, Schema, Value
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.services import archival, cleaning, clustering, indexing, restore, rollback
-from hudi_model.services.savepoints import delete_savepoint, savepoint
+from hudi_model.services import clustering, indexing, restore, rollback
+from hudi_model.services.savepoints import savepoint
 from hudi_model.tables import Table
-from hudi_model.tagging import bucket_of
 from hudi_model.time import tick
 from hudi_model.upgrades import change_version
 from hudi_model.writers import Operation, Request, begin, create_table, stage, write
-from service_tables import EAGER, SCHEMA, names, new_table, record, rows, scheduled, serviced, upsert
+from service_tables import EAGER, SCHEMA, names, new_table, record, rows, scheduled, upsert
 
 BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "8"}
 ANYWHERE = {"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"}
@@ -97,69 +95,7 @@ def test_of_an_insert_and_a_delete_in_one_batch_nothing_is_left() -> None:
     assert read_snapshot(wrote(table, Operation.UPSERT, 10, *both)).rows == ()
 
 
-@broken_by("inserts-marked-partial")
-def test_blocks_of_whole_rows_are_not_marked_partial() -> None:
-    """apache/hudi#10049: rows that a merge inserts are whole records."""
-    table = wrote(new_table(), Operation.INSERT, 10, record(("a", "d1", 1, "one")), **BUCKETS)
-    table = wrote(table, Operation.UPSERT, 20, record(("a", "d1", 2, "two")), **BUCKETS)
-    blocks = [block for log in table.log_files if isinstance(log.blocks, tuple) for block in log.blocks]
-    assert [block.partial for block in blocks if isinstance(block, DataBlock)] == [False, False]
-
-
-def test_an_insert_into_a_small_file_adds_its_row_as_it_is() -> None:
-    """apache/hudi#19915: an insert looks no key up, also where it fills a small file."""
-    small = {"hoodie.parquet.small.file.limit": "1000000"}
-    table = wrote(new_table("COPY_ON_WRITE"), Operation.INSERT, 10, record(("a", "d1", 9, "old")), **small)
-    table = wrote(table, Operation.INSERT, 20, record(("a", "d1", 5, "new")), **small)
-    assert rows(table) == [("a", "d1", 5, "new"), ("a", "d1", 9, "old")]
-    assert len({file.file_id for file in table.base_files}) == 1
-
-
-def test_a_partial_update_under_a_global_index_sets_its_own_columns() -> None:
-    """apache/hudi#19712: columns are told by their names, not by their places."""
-    settings = {"hoodie.index.type": "GLOBAL_SIMPLE"}
-    table = upsert(new_table(), 10, ("a", "d1", 1, "one"))
-    change = Record({"id": "a", "day": "d1", "ts": 2, "note": "two"})
-    table = wrote(table, Operation.PARTIAL_UPDATE, 20, Record({**change.values}), **settings)
-    assert rows(table) == [("a", "d1", 2, "two")]
-    table = wrote(table, Operation.PARTIAL_UPDATE, 30, Record({"id": "a", "day": "d1", "ts": 3}), **settings)
-    assert rows(table) == [("a", "d1", 3, "two")]
-
-
 # Buckets and keys
-
-
-@broken_by("buckets-without-base-file-unknown")
-def test_a_bucket_that_has_logs_only_is_found_again() -> None:
-    """apache/hudi#6593: keys of a bucket without base file go to the file group that there is."""
-    table = wrote(new_table(), Operation.UPSERT, 10, record(("a", "d1", 1, "one")), **BUCKETS)
-    table = wrote(table, Operation.UPSERT, 20, record(("a", "d1", 2, "two")), **BUCKETS)
-    assert table.base_files == ()
-    assert len({log.file_id for log in table.log_files}) == 1
-    assert rows(table) == [("a", "d1", 2, "two")]
-
-
-@broken_by("groups-of-failed-writes-are-buckets")
-def test_a_group_that_a_failed_write_opened_is_no_bucket() -> None:
-    """apache/hudi#11527: the next write opens the bucket anew, and all after it go where that one completed."""
-    request = Request(Operation.UPSERT, (record(("a", "d1", 1, "failed")),), settings=BUCKETS)
-    begun, effects = begin(new_table(), request, tick(10))
-    table = perform(new_table(), effects)
-    table = perform(table, stage(table, begun)[1])
-    failed = {log.file_id for log in table.log_files}
-    table = wrote(table, Operation.UPSERT, 20, record(("a", "d1", 1, "done")), **BUCKETS)
-    table = wrote(table, Operation.UPSERT, 30, record(("a", "d1", 2, "again")), **BUCKETS)
-    assert len({log.file_id for log in table.log_files} - failed) == 1
-    assert rows(table) == [("a", "d1", 2, "again")]
-
-
-@broken_by("bucket-of-what-follows-a-colon")
-def test_a_colon_in_a_key_is_part_of_what_is_hashed() -> None:
-    """apache/hudi#4785, apache/hudi#12120: the key of one field is hashed whole, moments and colons too."""
-    keys = [f"tiq_{number}:htmtalent" for number in range(4)] + ["2023-10-25 10:01:13.182"]
-    table = wrote(new_table(), Operation.UPSERT, 10, *(record((key, "d1", 1, "x")) for key in keys), **BUCKETS)
-    assert {log.file_id[:8] for log in table.log_files} == {f"{bucket_of([key], 8):08d}" for key in keys}
-    assert len({log.file_id for log in table.log_files}) > 1
 
 
 def test_a_complex_generator_does_not_spell_keys_anew() -> None:
@@ -267,25 +203,6 @@ def test_absent_statistics_are_unknown() -> None:
     assert found(table, ["score", "is_not_null"]) == ["k", "l"]
 
 
-@broken_by("keys-have-the-order-of-numbers")
-def test_keys_have_the_order_of_texts() -> None:
-    """apache/hudi#7628: the least of 9, 10 and 95 is 10, as keys are texts."""
-    table = indexed(upsert(new_table(), 10, ("9", "p1", 1, "x"), ("10", "p1", 1, "x"), ("95", "p1", 1, "x")), 20)
-    assert found(table, ["_hoodie_record_key", "=", "9"]) == ["9"]
-    assert found(table, ["_hoodie_record_key", "=", "10"]) == ["10"]
-
-
-def test_every_index_knows_rows_that_came_after_it() -> None:
-    """apache/hudi#13680: a filter on the key finds an insert."""
-    table = indexed(upsert(new_table(), 10, ("k", "p1", 1, "x")), 20, BY_NOTE)
-    for number, kind in enumerate(("GLOBAL_BLOOM", "RECORD_INDEX", "SIMPLE")):
-        table = wrote(
-            table, Operation.INSERT, 30 + 10 * number, record((kind, "p1", 1, "new")), **{"hoodie.index.type": kind}
-        )
-        assert found(table, ["id", "=", kind]) == [kind]
-    assert metadata_differences(table) == ()
-
-
 @broken_by("unpartitioned-without-name")
 def test_a_table_without_partitions_is_listed_and_filtered() -> None:
     """hudi-rs#505, apache/hudi#6113: its partition is a dot, and names of its files are whole."""
@@ -350,61 +267,6 @@ def test_of_a_clustering_and_the_deletion_of_its_partition_one_gives_way() -> No
     table = perform(table, clustering.execute(table, tick(20), tick(45)))
     assert rows(table) == [("a", "p", 1, "x")]
     assert rows(write(table, Request(Operation.DELETE_PARTITION, partitions=("p",)), tick(50), tick(55))) == []
-
-
-@broken_by("file-name-kept")
-def test_clustered_rows_name_the_file_they_lie_in() -> None:
-    """apache/hudi#4512: also where they keep the time of their write."""
-    table = serviced(upsert(new_table(), 10, ("a", "p", 1, "x"), ("b", "p", 1, "y")), clustering, 20)
-    found_rows = read_snapshot(table, meta_columns=True).rows
-    newest = max(table.base_files, key=lambda file: file.instant)
-    assert {row["_hoodie_file_name"] for row in found_rows} == {newest.name}
-    assert {row["_hoodie_commit_time"] for row in found_rows} == {tick(10)}
-
-
-def test_what_a_deleted_savepoint_kept_is_cleaned() -> None:
-    """apache/hudi#10651: though its partition was not written since."""
-    table = upsert(new_table("COPY_ON_WRITE"), 10, ("a", "p1", 1, "one"))
-    table = perform(table, savepoint(table, tick(10), tick(18)))
-    for number in (2, 3, 4):
-        table = upsert(table, 10 * number, ("a", "p1", number, "more"))
-    table = serviced(table, cleaning, 50)
-    saved = [file.name for file in table.base_files if file.instant == tick(10)]
-    assert len(saved) == 1
-    for number in (6, 7):
-        table = upsert(table, 10 * number, ("b", "p2", number, "other"))
-    table = serviced(perform(table, delete_savepoint(table, tick(10))), cleaning, 80)
-    assert not any(file.instant == tick(10) for file in table.base_files)
-
-
-def test_partitions_of_archived_writes_are_cleaned() -> None:
-    """apache/hudi#8373: though no write on the timeline names them."""
-    table = new_table("COPY_ON_WRITE")
-    for number in range(1, 4):
-        table = upsert(table, 10 * number, ("a", "p1", number, "old"))
-    for number in range(4, 12):
-        table = upsert(table, 10 * number, ("b", "p2", number, "new"))
-    few = {"hoodie.keep.min.commits": "3", "hoodie.keep.max.commits": "4", "hoodie.clean.commits.retained": "1"}
-    table = perform(table, archival.archive(table, few))
-    assert not any(one.requested <= tick(30) for one in table.timeline)
-    table = serviced(table, cleaning, 200)
-    assert [file.instant for file in table.base_files if file.partition == "p1"] == [tick(30)]
-    assert rows(table) == [("a", "p1", 3, "old"), ("b", "p2", 11, "new")]
-
-
-def test_two_rollbacks_of_one_slice_make_logs_of_two_names() -> None:
-    """apache/hudi#18827: before version 8 a command's log lies beside the slice's, under a name of its own."""
-    table = upsert(new_table(version=6), 10, ("k", "p1", 1, "x"), ("l", "p2", 1, "x"))
-    for number in (2, 3):
-        members = (record(("k", "p1", number, "failed")), record(("l", "p2", number, "failed")))
-        begun, effects = begin(table, Request(Operation.UPSERT, members), tick(10 * number))
-        table = perform(table, effects)
-        table = perform(table, stage(table, begun)[1])
-    for target, now in ((30, 40), (20, 50)):
-        table = perform(table, rollback.schedule(table, tick(now), {}, tick(target)))
-        table = perform(table, rollback.execute(table, tick(now), tick(now + 5)))
-    assert len(table.log_files) == len(names(table) - {file.name for file in table.base_files}) == 8
-    assert rows(table) == [("k", "p1", 1, "x"), ("l", "p2", 1, "x")]
 
 
 # Versions

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from hudi_model.actions import Action
 from hudi_model.blocks import Change, blocks_of
 from hudi_model.files import BaseFile, Block, DataBlock, DeleteBlock, FileSlice, GroupId, LogFile, RollbackBlock
 from hudi_model.history import History
@@ -12,7 +13,7 @@ from hudi_model.merge_rules import Version
 from hudi_model.queries import Answer, Selection
 from hudi_model.records import Record, Schema
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.schemas import without_meta_fields
+from hudi_model.schemas import table_schema, without_meta_fields
 from hudi_model.slicing import group_of, pending_compactions, snapshot_slices
 from hudi_model.time import InstantTime
 from hudi_model.timeline import commit_metadata, is_committed
@@ -408,3 +409,70 @@ def _groups_under_compaction_dropped(original: Function) -> Function:
         return tuple(one for one in slices if (one.partition, one.file_id) not in pending)
 
     return idle
+
+
+@mutant(
+    "only-recent-partitions-cleaned",
+    "CN-015",
+    "A clean looks at partitions that were written since the last one, and at no others.",
+    "services.cleaning.removable_files",
+)
+def _only_recent_partitions_cleaned(original: Function) -> Function:
+    def recent(view: View, *rest: Any) -> frozenset[tuple[str, str]]:
+        cleans = (one.requested for one in view.timeline.instants if one.action is Action.CLEAN)
+        last = max(cleans, default=InstantTime(""))
+        writes = (commit_metadata(one) for one in visible_commits(view) if one.requested > last)
+        partitions = {stat.partition for one in writes for stat in one.write_stats}
+        return frozenset(place for place in original(view, *rest) if place[0] in partitions)
+
+    return recent
+
+
+@mutant(
+    "inserts-into-small-files-merge",
+    "OW-012 OW-020",
+    "A row inserted into a small file competes with the row of its key.",
+    "staging.base_file",
+)
+def _inserts_into_small_files_merge(original: Function) -> Function:
+    return lambda view, change, *rest: original(view, replace(change, appended=False), *rest)
+
+
+@mutant(
+    "metadata-never-updated",
+    "MT-003",
+    "Actions do not tell the metadata table of themselves.",
+    "metadata.with_metadata",
+)
+def _metadata_never_updated(_: Function) -> Function:
+    return lambda _table, effects: effects
+
+
+@mutant(
+    "partial-columns-by-place",
+    "OW-025",
+    "Values of a partial update are the table's columns from the first on.",
+    "staging.stored_row",
+)
+def _partial_columns_by_place(original: Function) -> Function:
+    def placed(view: View, version: Version, *rest: Any) -> Version:
+        if version.partial and version.record:
+            names = [field.name for field in table_schema(view).fields]
+            values = dict(zip(names, version.record.values.values(), strict=False))
+            version = replace(version, record=Record(values))
+        found: Version = original(view, version, *rest)
+        return found
+
+    return placed
+
+
+@mutant(
+    "every-rollback-has-one-token", "RB-007 SL-023", "Logs of commands all have one write token.", "names.log_file_name"
+)
+def _every_rollback_has_one_token(original: Function) -> Function:
+    def constant(file_id: str, instant: str, version: int, token: str, *rest: Any, **more: Any) -> str:
+        is_command = token.startswith("1-") and token.endswith("-1")
+        name: str = original(file_id, instant, version, "1-0-1" if is_command else token, *rest, **more)
+        return name
+
+    return constant
