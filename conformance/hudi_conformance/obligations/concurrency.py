@@ -357,6 +357,18 @@ def _metadata_agrees() -> None:
 
 
 @obligation(
+    "PO-286",
+    "An index that is built beside a writer holds what the table's files make it hold, in every state",
+    "IG-002 IG-003 IG-004 MT-005",
+    broken_by="indexer-stops-at-its-plan metadata-after-data",
+    assumptions=ALL_ORDERS,
+    exhaustive=True,
+)
+def _indexing_beside_writer() -> None:
+    explored("indexing", laws.metadata_agrees, laws.metadata_sound, laws.answers)
+
+
+@obligation(
     "PO-282",
     "On version 6 a refused write may delete the log files it has made",
     "OW-009 RB-007 LF-015",
