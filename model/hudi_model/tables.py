@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from hudi_model.actions import Instant
+from hudi_model.actions import Instant, TimelineEntry
 from hudi_model.configuration import Configuration, Properties, configure, is_true, sound_properties, timeline_layout
 from hudi_model.contents import IndexDefinition
 from hudi_model.files import BaseFile, LogFile, Marker
@@ -10,7 +10,7 @@ from hudi_model.history import History, history_instants, with_history
 from hudi_model.records import Damaged, Schema
 from hudi_model.rejection import Unsupported
 from hudi_model.time import InstantTime
-from hudi_model.timeline import Timeline, TimelineEntry, entries_of_layout, timeline_of
+from hudi_model.timeline import Timeline, entries_of_layout, timeline_of
 
 __all__ = ["OpenTable", "Properties", "Table", "open_table", "whole_timeline"]
 

@@ -4,36 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hudi_model.actions import Action, Instant, State, TimelineEntry
-from hudi_model.contents import (
-    CleanMetadata,
-    CommitMetadata,
-    CompactionOperation,
-    CompactionPlan,
-    Content,
-    OtherContent,
-    RollbackMetadata,
-    WriteStat,
-)
+from hudi_model.contents import CommitMetadata, Content, RollbackMetadata
 from hudi_model.records import Damaged
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.time import InstantTime, at_or_before, widen
-
-__all__ = [
-    "Action",
-    "CleanMetadata",
-    "CommitMetadata",
-    "CompactionOperation",
-    "CompactionPlan",
-    "Content",
-    "Instant",
-    "OtherContent",
-    "RollbackMetadata",
-    "State",
-    "Timeline",
-    "TimelineEntry",
-    "WriteStat",
-    "timeline_of",
-]
 
 COMPLETES_AS = {
     Action.COMPACTION: Action.COMMIT,

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
+from hudi_model.actions import Instant
 from hudi_model.configuration import Configuration
 from hudi_model.files import GroupId
 from hudi_model.readings import Reading, Readings
 from hudi_model.tables import OpenTable
 from hudi_model.time import InstantTime, at_or_before
-from hudi_model.timeline import Instant, Timeline, commit_metadata, completed_data, timeline_up_to
+from hudi_model.timeline import Timeline, commit_metadata, completed_data, timeline_up_to
 
 
 @dataclass(frozen=True, slots=True)

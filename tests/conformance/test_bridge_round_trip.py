@@ -12,12 +12,13 @@ from hudi_conformance.golden.groups import Group
 from hudi_conformance.golden.layout import Layout
 from hudi_conformance.golden.questions import GoldenTable
 from hudi_conformance.golden.rides import fleet, ride, rides, second
+from hudi_model.actions import Action, State, TimelineEntry
+from hudi_model.contents import CommitMetadata, OtherContent
 from hudi_model.files import CorruptBlock, DataBlock
 from hudi_model.records import Damaged, UnsupportedContent
 from hudi_model.rejection import Reason
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
-from hudi_model.timeline import Action, CommitMetadata, OtherContent, State, TimelineEntry
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

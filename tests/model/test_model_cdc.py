@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 import pytest
+from hudi_model.actions import Action, Instant, State
 from hudi_model.cdc import derived_changes, read_changes, with_images
+from hudi_model.contents import CommitMetadata
 from hudi_model.files import CdcBlock, CdcRecord, LogFile
 from hudi_model.records import Damaged, Record
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import Table
 from hudi_model.time import tick
-from hudi_model.timeline import Action, CommitMetadata, Instant, State
 from hypothesis import given
 from hypothesis import strategies as st
 from test_model_incremental import DELETE, UPSERT, written

@@ -13,12 +13,12 @@ from hudi_conformance.obligations.scenarios import (
     writer,
 )
 from hudi_conformance.obligations.scenarios import Shape as Kind
+from hudi_model.actions import State
 from hudi_model.explore import project
 from hudi_model.protocol import Move, Protocol, World
 from hudi_model.queries import read_snapshot
 from hudi_model.records import Record
 from hudi_model.store import Store
-from hudi_model.timeline import State
 
 KIND = Kind(9, COPY_ON_WRITE, COMMIT_TIME)
 PAIR = Scenario("pair", "", KIND, (writer("one"), writer("two"), ROLLBACK), writes=1)

@@ -3,6 +3,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hudi_model.contents import CleanMetadata, RollbackMetadata
 from hudi_model.files import BaseFile, CorruptBlock, DataBlock, LogFile
 from hudi_model.merge_rules import MergeMode, MergeRule, version_of_delete, version_of_row
 from hudi_model.merging import merge
@@ -14,7 +15,6 @@ from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.schemas import promote
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
-from hudi_model.timeline import CleanMetadata, RollbackMetadata
 from hypothesis import given
 from hypothesis import strategies as st
 from model_states import (

@@ -1,14 +1,10 @@
 import itertools
 
 import pytest
+from hudi_model.actions import Action, Instant, State, TimelineEntry
+from hudi_model.contents import CommitMetadata, RollbackMetadata
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.timeline import (
-    Action,
-    CommitMetadata,
-    Instant,
-    RollbackMetadata,
-    State,
-    TimelineEntry,
     collapse,
     commit_metadata,
     completed_data,

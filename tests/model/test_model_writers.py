@@ -3,7 +3,9 @@ from typing import Any
 
 import pytest
 from hudi_conformance.golden.layout import copy_on_write, merge_on_read
+from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.cdc import read_changes
+from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan
 from hudi_model.effects import BeatHeart, CreateInstant, DeleteMarkers, PutBaseFile, PutLogFile, PutMarker, perform
 from hudi_model.files import DataBlock, DeleteBlock
 from hudi_model.queries import read_snapshot
@@ -12,7 +14,6 @@ from hudi_model.rejection import Reason, Rejection
 from hudi_model.settings import number
 from hudi_model.tables import Table
 from hudi_model.time import tick
-from hudi_model.timeline import Action, CommitMetadata, CompactionOperation, CompactionPlan, State, TimelineEntry
 from hudi_model.violations import violations
 from hudi_model.writers import Operation, Request, abort, begin, commit, create_table, stage, write
 from hypothesis import given

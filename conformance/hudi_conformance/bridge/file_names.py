@@ -5,8 +5,8 @@ from typing import Literal
 
 from hudi_format.names import BaseFileName, LogFileName, TimelineFileName, TimelineState
 from hudi_format.names import timeline_file_name as format_timeline_name
+from hudi_model.actions import Action, State
 from hudi_model.time import InstantTime
-from hudi_model.timeline import Action, State
 
 _STATES: Mapping[State, TimelineState] = {
     State.REQUESTED: "REQUESTED",

@@ -15,6 +15,7 @@ from hudi_format.names import (
 )
 from hudi_format.properties import parse_properties
 from hudi_format.storage import FileStatus, Storage, open_storage
+from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
 from hudi_model.files import BaseFile, LogFile
 from hudi_model.history import History
@@ -22,7 +23,6 @@ from hudi_model.records import Damaged, Schema
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import Properties, Table
 from hudi_model.time import InstantTime
-from hudi_model.timeline import Action, State, TimelineEntry
 
 from hudi_conformance.bridge.damage import damaged
 from hudi_conformance.bridge.file_contents import load_base_file, load_log_file

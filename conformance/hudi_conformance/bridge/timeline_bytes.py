@@ -5,23 +5,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hudi_format import commit_metadata, plans
+from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.contents import (
-    CleanPlan,
-    IndexPlan,
-    ReplacePlan,
-    RestorePlan,
-    RollbackPlan,
-    SavepointMetadata,
-)
-from hudi_model.timeline import (
-    Action,
     CleanMetadata,
+    CleanPlan,
     CommitMetadata,
     CompactionOperation,
     CompactionPlan,
+    IndexPlan,
+    ReplacePlan,
+    RestorePlan,
     RollbackMetadata,
-    State,
-    TimelineEntry,
+    RollbackPlan,
+    SavepointMetadata,
     WriteStat,
 )
 

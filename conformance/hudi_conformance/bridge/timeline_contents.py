@@ -6,10 +6,7 @@ from hudi_format import commit_metadata, plans
 from hudi_format.avro_files import read_container
 from hudi_format.avro_schemas import record_schema
 from hudi_format.names import TimelineFileName
-from hudi_model.records import Schema
-from hudi_model.rejection import Reason
-from hudi_model.time import InstantTime
-from hudi_model.timeline import (
+from hudi_model.contents import (
     CleanMetadata,
     CommitMetadata,
     CompactionOperation,
@@ -19,6 +16,9 @@ from hudi_model.timeline import (
     RollbackMetadata,
     WriteStat,
 )
+from hudi_model.records import Schema
+from hudi_model.rejection import Reason
+from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.damage import sound
 from hudi_conformance.bridge.plan_contents import DECODERS

@@ -10,6 +10,7 @@ from typing import Any
 from hudi_adapter.rows import Rows, RowsError, read_rows
 from hudi_format.avro_schemas import record_schema
 from hudi_model import effects, writers
+from hudi_model.actions import State
 from hudi_model.configuration import timeline_folder
 from hudi_model.filters import check_filter, matches
 from hudi_model.queries import read_snapshot
@@ -19,7 +20,6 @@ from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.schemas import table_schema
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, instant_of
-from hudi_model.timeline import State
 from hudi_model.views import view_at
 
 from hudi_conformance.bridge.clock import Clock

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hudi_model.actions import Action, State
 from hudi_model.files import BaseFile, Block
 from hudi_model.records import Ordering, Record
 from hudi_model.time import InstantTime
-from hudi_model.timeline import Action, State
 
 from hudi_conformance.golden.groups import Group
 from hudi_conformance.golden.rides import Row

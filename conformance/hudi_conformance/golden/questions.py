@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hudi_model.actions import Action, State
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
-from hudi_model.timeline import Action, State
 
 from hudi_conformance.golden.layout import Layout
 from hudi_conformance.golden.services import Services

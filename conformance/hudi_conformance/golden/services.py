@@ -3,7 +3,18 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from hudi_model.contents import CleanPlan, ReplacePlan, RollbackPlan, SavepointMetadata
+from hudi_model.actions import Action, State
+from hudi_model.contents import (
+    CleanMetadata,
+    CleanPlan,
+    CommitMetadata,
+    CompactionOperation,
+    CompactionPlan,
+    ReplacePlan,
+    RollbackMetadata,
+    RollbackPlan,
+    SavepointMetadata,
+)
 from hudi_model.effects import perform
 from hudi_model.files import BaseFile, Block, DataBlock, LogFile, RollbackBlock
 from hudi_model.queries import read_snapshot
@@ -11,15 +22,6 @@ from hudi_model.readings import Readings
 from hudi_model.records import META_FIELDS, Record, Records
 from hudi_model.services.archival import archive
 from hudi_model.time import InstantTime
-from hudi_model.timeline import (
-    Action,
-    CleanMetadata,
-    CommitMetadata,
-    CompactionOperation,
-    CompactionPlan,
-    RollbackMetadata,
-    State,
-)
 
 from hudi_conformance.golden.groups import Group
 from hudi_conformance.golden.operations import Operations

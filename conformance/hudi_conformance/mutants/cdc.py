@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from hudi_model.actions import Instant
 from hudi_model.cdc import DELETE, UPDATE
 from hudi_model.files import CdcRecord
 from hudi_model.queries import Answer
 from hudi_model.records import Record
 from hudi_model.tables import OpenTable, Table
-from hudi_model.timeline import Instant
 
 from hudi_conformance.mutants.registry import Function, mutant
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from hudi_model.actions import State
 from hudi_model.files import BaseFile, DataBlock, FileSlice, LogFile
 from hudi_model.filters import matches
 from hudi_model.merge_rules import Version
@@ -11,7 +12,7 @@ from hudi_model.queries import Answer, Selection
 from hudi_model.records import META_FIELDS, Field, Record, Records, Schema
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import OpenTable, Table
-from hudi_model.timeline import State, commit_metadata
+from hudi_model.timeline import commit_metadata
 from hudi_model.views import View, visible_commits
 from hudi_model.violations import Severity, Violation
 

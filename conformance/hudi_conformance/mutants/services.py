@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from hudi_model.actions import State
 from hudi_model.contents import CleanMetadata, CleanPlan, CompactionOperation, IndexPlan, ReplacePlan, SavepointMetadata
 from hudi_model.effects import CreateInstant, DeleteDataFile, Effects
 from hudi_model.files import DataBlock, FileGroup, FileSlice, GroupId
@@ -11,7 +12,7 @@ from hudi_model.slicing import file_groups, group_of
 from hudi_model.staging import Staged
 from hudi_model.tables import OpenTable, Table, open_table
 from hudi_model.time import InstantTime
-from hudi_model.timeline import State, commit_metadata, completion, completion_time, is_completed_data
+from hudi_model.timeline import commit_metadata, completion, completion_time, is_completed_data
 from hudi_model.views import View, visible_commits
 
 from hudi_conformance.mutants.registry import Function, mutant

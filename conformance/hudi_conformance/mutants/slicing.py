@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from hudi_model.actions import Action
 from hudi_model.files import BaseFile, FileSlice, GroupId, LogFile
 from hudi_model.readings import Readings
 from hudi_model.slicing import pending_compactions, snapshot_slices
 from hudi_model.tables import OpenTable
 from hudi_model.time import InstantTime, at_or_before
-from hudi_model.timeline import Action, is_committed, is_completed_data
+from hudi_model.timeline import is_committed, is_completed_data
 from hudi_model.views import View
 
 from hudi_conformance.mutants.registry import Function, mutant

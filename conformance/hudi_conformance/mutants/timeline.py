@@ -2,16 +2,10 @@
 
 from collections.abc import Iterable
 
+from hudi_model.actions import Instant, State, TimelineEntry
+from hudi_model.contents import CommitMetadata, Content
 from hudi_model.time import InstantTime
-from hudi_model.timeline import (
-    CommitMetadata,
-    Content,
-    Instant,
-    State,
-    Timeline,
-    TimelineEntry,
-    entries_by_action,
-)
+from hudi_model.timeline import Timeline, entries_by_action
 
 from hudi_conformance.mutants.registry import Function, mutant
 

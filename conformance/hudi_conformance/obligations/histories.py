@@ -18,12 +18,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from hudi_model.actions import State
 from hudi_model.effects import Effects, perform
 from hudi_model.queries import read_snapshot
 from hudi_model.records import Field, Record, Schema
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime, tick
-from hudi_model.timeline import State, timeline_of
+from hudi_model.timeline import timeline_of
 from hudi_model.writers import Operation, Request, create_table, write
 from hypothesis import strategies as st
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from hudi_model import metadata
+from hudi_model.actions import State, TimelineEntry
 from hudi_model.contents import CleanMetadata, CleanPlan, SavepointMetadata
 from hudi_model.explore import Law
 from hudi_model.history import history_instants
@@ -13,7 +14,7 @@ from hudi_model.readings import Readings
 from hudi_model.rejection import Rejection
 from hudi_model.requests import Operation, Request
 from hudi_model.tables import Table
-from hudi_model.timeline import DATA_ACTIONS, State, TimelineEntry, timeline_of
+from hudi_model.timeline import DATA_ACTIONS, timeline_of
 from hudi_model.transitions import timeline_faults
 from hudi_model.violations import metadata_violations
 

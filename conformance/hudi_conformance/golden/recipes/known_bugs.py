@@ -1,7 +1,7 @@
 """Tables on which documented defects of real implementations show; see specs/known-bugs.toml. Logs, merging, slices."""
 
+from hudi_model.actions import State
 from hudi_model.files import CorruptBlock
-from hudi_model.timeline import State
 
 from hudi_conformance.golden import block_types, harm
 from hudi_conformance.golden.layout import merge_on_read

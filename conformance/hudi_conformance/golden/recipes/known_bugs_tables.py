@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, replace
 
+from hudi_model.actions import Action
+from hudi_model.contents import CommitMetadata
 from hudi_model.files import CdcBlock, CdcRecord, LogFile
 from hudi_model.records import Field, Schema
 from hudi_model.time import InstantTime
-from hudi_model.timeline import Action, CommitMetadata
 
 from hudi_conformance.bridge.file_names import log_file_name
 from hudi_conformance.golden import harm

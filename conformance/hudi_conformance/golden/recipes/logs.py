@@ -1,7 +1,7 @@
 """Log files as failures leave them: torn, empty, interleaved, rolled back."""
 
+from hudi_model.actions import State
 from hudi_model.files import CorruptBlock
-from hudi_model.timeline import State
 
 from hudi_conformance.golden import block_types, harm
 from hudi_conformance.golden.layout import merge_on_read

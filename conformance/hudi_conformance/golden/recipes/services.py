@@ -1,6 +1,6 @@
 """What table services leave: compactions pending and completed, replaced groups, cleaned files, savepoints."""
 
-from hudi_model.timeline import State
+from hudi_model.actions import State
 
 from hudi_conformance.golden.groups import Group
 from hudi_conformance.golden.layout import copy_on_write, merge_on_read

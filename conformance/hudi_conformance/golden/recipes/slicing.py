@@ -1,7 +1,7 @@
 """Which files make a slice, in which order, and what pending compactions do to them."""
 
+from hudi_model.actions import State
 from hudi_model.records import Record
-from hudi_model.timeline import State
 
 from hudi_conformance.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.golden.questions import GoldenTable, golden
