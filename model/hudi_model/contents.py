@@ -144,7 +144,7 @@ class IndexDefinition:
 
     name: str
     kind: str
-    function: str = ""
+    function: str = "identity"
     sources: tuple[str, ...] = ()
     is_partitioned: bool = False
 

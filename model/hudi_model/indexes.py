@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, TypeAlias
 
+from hudi_model.actions import State
 from hudi_model.contents import IndexDefinition
 from hudi_model.files import BaseFile, CorruptBlock, DataBlock, FileSlice, LogFile
 from hudi_model.filters import applied
@@ -14,7 +15,7 @@ from hudi_model.records import Damaged, Record, Value, sound_records
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import file_groups, snapshot_slices
 from hudi_model.time import InstantTime
-from hudi_model.timeline import State, is_committed, rolled_back
+from hudi_model.timeline import is_committed, rolled_back
 from hudi_model.views import View
 
 Contents: TypeAlias = Mapping[str, Any]
@@ -55,19 +56,13 @@ def live_rows(view: View) -> Iterator[tuple[tuple[str, str], str, Record]]:
 
 
 def secondary_key(value: Value, key: str) -> str:
-    """A value and the key of a row that has it, as one text.
-
-    Clauses: IX-030.
-    """
+    """A value and the key of a row that has it, as one text."""
     texts = [one.replace("\\", "\\\\").replace("$", "\\$") for one in (NULL if value is None else key_text(value), key)]
     return "$".join(texts)
 
 
 def joined(*parts: str) -> str:
-    """The parts of a key, which bytes have as hashes one after another.
-
-    Clauses: MT-012.
-    """
+    """The parts of a key, which bytes have as hashes one after another."""
     return "|".join(parts)
 
 
@@ -78,12 +73,16 @@ def held_files(view: View) -> tuple[BaseFile | LogFile, ...]:
 
     Clauses: MT-010.
     """
-    completed = (one.requested for one in view.timeline.instants if one.state is State.COMPLETED)
-    done = {*completed, *rolled_back(view.timeline)}
     bases = (one.base_file for group in file_groups(view) for one in group.slices)
-    written = ((log, instants_of(log)) for log in view.table.state.log_files)
-    logs = (log for log, times in written if times & done or any(is_committed(view.timeline, one) for one in times))
-    return (*(one for one in bases if one), *logs)
+    return (*(one for one in bases if one), *(one for one in view.table.state.log_files if is_held(view, one)))
+
+
+def is_held(view: View, log: LogFile) -> bool:
+    """Whether a log counts: before version 8 a slice may hold logs of writes that have not completed."""
+    completed = {one.requested for one in view.timeline.instants if one.state is State.COMPLETED}
+    times = instants_of(log)
+    known = times & (completed | rolled_back(view.timeline))
+    return bool(known) or any(is_committed(view.timeline, one) for one in times)
 
 
 def instants_of(log: LogFile) -> set[InstantTime]:
@@ -108,28 +107,25 @@ def file_listing(view: View) -> Contents:
 def statistics_of_file(index: IndexDefinition, view: View, file: BaseFile | LogFile) -> Iterator[tuple[str, Any]]:
     """The statistics of each column that is indexed and that every row of a file has.
 
-    Clauses: MT-011, MT-012, MT-013, IX-040.
+    Clauses: MT-011, MT-012, IX-040, IX-041.
     """
     rows = rows_in(file)
     every = [set(row.values) for row in rows] or [{one.name for one in table_schema(view).fields}]
     kept = set[str].intersection(*every) - UNINDEXED
     for column in sorted(kept & {*index.sources} if index.sources else kept):
-        found = statistics([expressed(index, row.values[column]) for row in rows])
-        if found:
+        values = (row.values[column] for row in rows)
+        if found := statistics([None if one is None else applied(index.function, one) for one in values]):
             yield joined(column, file.partition or NO_PARTITION, file.name), found
 
 
 def filter_of_file(index: IndexDefinition, view: View, file: BaseFile | LogFile) -> Iterator[tuple[str, Any]]:
-    """What a base file holds at all: keys, or an expression's values; log files have no filter.
-
-    Clauses: IX-010, IX-011.
-    """
+    """What a base file holds at all: keys, or an expression's values; log files have no filter."""
     if isinstance(file, BaseFile):
         rows = rows_in(file)
+        values = (row.values.get(column) for row in rows for column in index.sources)
+        found = {key_text(applied(index.function, one)) for one in values if one is not None}
         keys = {key_of(row, view.configuration, file.name) for row in rows}
-        values = {expressed(index, row.values.get(column)) for row in rows for column in index.sources}
-        found = sorted(key_text(one) for one in (values if index.sources else keys) if one is not None)
-        yield joined(file.partition or NO_PARTITION, file.name), found
+        yield joined(file.partition or NO_PARTITION, file.name), sorted(found if index.sources else keys)
 
 
 def rows_in(file: BaseFile | LogFile) -> tuple[Record, ...]:
@@ -138,14 +134,6 @@ def rows_in(file: BaseFile | LogFile) -> tuple[Record, ...]:
         return sound_records(file.records)
     blocks = () if isinstance(file.blocks, Damaged) else file.blocks
     return tuple(row for one in blocks if isinstance(one, DataBlock) for row in sound_records(one.records))
-
-
-def expressed(index: IndexDefinition, value: Value) -> Value:
-    """A value after the expression of an index.
-
-    Clauses: IX-040, IX-041.
-    """
-    return None if value is None else applied(index.function or "identity", value)
 
 
 def statistics(values: Sequence[Value]) -> list[Value] | None:
@@ -160,10 +148,7 @@ def statistics(values: Sequence[Value]) -> list[Value] | None:
 
 
 def together(many: Iterable[list[Any] | None]) -> list[Any] | None:
-    """The statistics of several files; unknown where those of one are.
-
-    Clauses: MT-013, MT-014.
-    """
+    """The statistics of several files; unknown where those of one are."""
     every = list(many)
     known = [one for one in every if one]
     if len(known) < len(every) or not known:
@@ -173,14 +158,12 @@ def together(many: Iterable[list[Any] | None]) -> list[Any] | None:
 
 
 def slice_statistics(view: View, found: FileSlice, kept: Contents, column: str) -> list[Any] | None:
-    """What the files of a slice together say of a column; nothing where a merger makes values of its own.
-
-    Clauses: MT-013, IX-054.
-    """
+    """What the files of a slice together say of a column; nothing where a merger makes values of its own."""
     if found.log_files and merge_rule(view.configuration).strategy:
         return None
-    files = (one for one in (found.base_file, *found.log_files) if one)
-    return together(kept.get(joined(column, found.partition or NO_PARTITION, one.name)) for one in files)
+    names = [one.name for one in found.log_files if is_held(view, one)]
+    names += [found.base_file.name] if found.base_file else []
+    return together(kept.get(joined(column, found.partition or NO_PARTITION, name)) for name in names)
 
 
 def partition_statistics(index: IndexDefinition, view: View) -> Contents:

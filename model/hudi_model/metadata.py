@@ -60,7 +60,8 @@ def next_metadata(table: Table, entry: TimelineEntry) -> Table:
     found, stored = {one.partition: one for one in snapshot_slices(view)}, rows_of(view)
     for index in metadata.indexes:
         changed = difference(stored.get(index.name, {}), contents(index, after)).items()
-        versions = tuple(Version(key, None if value is None else row(key, value), None) for key, value in changed)
+        rows = ((key, None if value is None else Record({"key": key, "content": value})) for key, value in changed)
+        versions = tuple(Version(key, row, None) for key, row in rows)
         change = Change((index.name, found[index.name].file_id), found[index.name], versions)
         staged += [one] if (one := log_file(view, change, SCHEMA, entry.requested)) else []
     puts = tuple(durable.PutLogFile(one.file) for one in staged if isinstance(one.file, LogFile))
@@ -88,11 +89,6 @@ def difference(stored: Contents, held: Contents) -> dict[str, Any]:
             old, new = stored.get(key) or {}, value or {}
             changed[key] = {name: new.get(name) for name in {**old, **new} if old.get(name) != new.get(name)}
     return changed
-
-
-def row(key: str, content: Any) -> Record:
-    """An entry of an index as a row of the metadata table."""
-    return Record({"key": key, "content": content})
 
 
 def view_of(table: Table, readings: Readings = RELEASED) -> View:
@@ -149,7 +145,8 @@ def with_indexes(table: Table, indexes: Iterable[IndexDefinition]) -> Table:
         instant, later = (InstantTime(f"{number + one + (10 if layout == 1 else 0):017d}") for one in (0, 1))
         group = index.name, f"{index.name.replace('column', 'col')}-0000-0".replace("_", "-")
         name = base_file_name(group[1], BY_NO_TASK, instant, "hfile")
-        records = tuple(row(*one) for one in sorted(contents(index, view_of(table)).items()))
+        held = sorted(contents(index, view_of(table)).items())
+        records = tuple(Record({"key": key, "content": value}) for key, value in held)
         file = BaseFile(*group, BY_NO_TASK, instant, "hfile", name, records)
         done = deltacommit(instant, later if layout == 2 else None, (WriteStat(*group, path_of(file)),))
         metadata = perform(metadata, (durable.PutBaseFile(file), *done))

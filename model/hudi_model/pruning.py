@@ -50,19 +50,13 @@ def read_pruned(table: Table, form: Any) -> Answer:
 
 
 def kept_slices(view: View, slices: Sequence[FileSlice], form: Any) -> tuple[FileSlice, ...]:
-    """The slices in which a filter may be true for some row.
-
-    Clauses: IX-051, IX-052.
-    """
+    """The slices in which a filter may be true for some row."""
     schema, known = Schema((*META_SCHEMA, *table_schema(view).fields)), usable(view.table.state)
     return tuple(one for one in slices if True in possible(form, facts_of(view, one, known), schema))
 
 
 def usable(table: Table) -> Known:
-    """The indexes that readers may use, and what each holds.
-
-    Clauses: MT-006, MT-007.
-    """
+    """The indexes that readers may use, and what each holds."""
     metadata, names = valid(table), built(table)
     rows = rows_of(view_of(metadata))
     return {one.name: (one, rows.get(one.name, {})) for one in metadata.indexes if one.name in names}
@@ -78,11 +72,8 @@ def possible(form: Any, facts: Facts, schema: Schema) -> Truth:
         return frozenset(junction(form[0], list(choice)) for choice in product(*parts))
     (function, column), word = column_of(form[0]), form[1]
     if word == "in":
-        return (
-            possible(["or", *([form[0], "=", one] for one in form[2])], facts, schema)
-            if form[2]
-            else frozenset({False})
-        )
+        either = ["or", *([form[0], "=", one] for one in form[2])]
+        return possible(either, facts, schema) if form[2] else frozenset({False})
     own = type_of(column, schema)
     kind, found = RESULTS.get(function, own), ANY
     for bounds in facts.ranges(function, column):
@@ -92,14 +83,10 @@ def possible(form: Any, facts: Facts, schema: Schema) -> Truth:
 
 
 def within(bounds: list[Any], word: str, value: Sequence[Any], kind: str) -> Truth:
-    """What a comparison may be for values of which the statistics are known.
-
-    Clauses: IX-053.
-    """
+    """What a comparison may be for values of which the statistics are known."""
     least, greatest, nulls, count = bounds
     if word in ("is_null", "is_not_null"):
-        there = {word == "is_null"} if nulls else set()
-        return frozenset(there | ({word != "is_null"} if count > nulls else set()))
+        return frozenset((word == "is_null") == is_null for is_null in [True] * nulls + [False] * (count - nulls))
     found: set[bool | None] = {None} if nulls else set()
     if count > nulls:
         try:
@@ -116,51 +103,37 @@ def facts_of(view: View, found: FileSlice, known: Known) -> Facts:
 
     Clauses: IX-054, IX-055, IX-056, IX-057, IX-058.
     """
-    where, configuration = found.partition or NO_PARTITION, view.configuration
-    located = known["record_index"][1] if "record_index" in known else None
-    place, prefix = [found.partition, found.file_id], f"{found.partition}|"
-    here = {one.removeprefix(prefix) for one, group in (located or {}).items() if group == place}
+    where, place, configuration = found.partition or NO_PARTITION, [found.partition, found.file_id], view.configuration
+    index, located = known.get("record_index", (None, {}))
+    prefix = f"{found.partition}|" if index and index.is_partitioned else ""
+    here = {one.removeprefix(prefix) for one, group in located.items() if group == place}
 
     def ranges(function: str, column: str) -> list[list[Any]]:
-        of_files = (one for one in known.values() if one[0].kind == "column_stats")
-        told = [slice_statistics(view, found, rows, column) for one, rows in of_files if function_of(one) == function]
+        own = (rows for one, rows in known.values() if (one.kind, one.function) == ("column_stats", function))
+        told = [slice_statistics(view, found, rows, column) for rows in own]
         if function == "identity" and "partition_stats" in known:
             told.append(known["partition_stats"][1].get(joined(column, where)))
         return [one for one in told if one]
 
     def lacks(function: str, column: str, value: Value) -> bool:
-        told, key = [], key_of_value(configuration, column, value) if function == "identity" else None
-        if key is not None and located is not None:
-            told.append(key not in here)
+        key = key_of_value(configuration, column, value) if function == "identity" else None
+        told = [index is not None and key is not None and key not in here]
         if (function, (column,)) == ("identity", configuration.partition_by):
             told.append(partition_path(Record({column: value}), configuration) != found.partition)
-        for index, rows in known.values():
-            if (
-                index.kind == "secondary_index"
-                and located is not None
-                and (function, (column,)) == ("identity", index.sources)
-            ):
-                told.append(not any(secondary_key(value, one) in rows for one in here))
-            if index.kind == "bloom_filters" and found.base_file and not found.log_files:
-                held = rows.get(joined(where, found.base_file.name))
-                is_asked = (function, (column,)) == (function_of(index), index.sources)
-                text = key if not index.sources else key_text(value) if is_asked else None
-                told.append(held is not None and text is not None and text not in held)
+        for one, rows in known.values():
+            is_asked = (function, (column,)) == (one.function, one.sources)
+            if one.kind == "secondary_index" and index and is_asked:
+                told.append(not any(secondary_key(value, kept) in rows for kept in here))
+            if one.kind == "bloom_filters" and found.base_file and not found.log_files:
+                text = key if not one.sources else key_text(value) if is_asked else None
+                told.append(text is not None and text not in rows.get(joined(where, found.base_file.name), [text]))
         return any(told)
 
     return Facts(ranges, lacks)
 
 
-def function_of(index: IndexDefinition) -> str:
-    """The function whose values an index holds."""
-    return index.function or "identity"
-
-
 def key_of_value(configuration: Configuration, column: str, value: Value) -> str | None:
-    """The record key that a row with this value has; None where the column is not the whole key.
-
-    Clauses: IX-055.
-    """
+    """The record key that a row with this value has; None where the column is not the whole key."""
     if column == "_hoodie_record_key":
         return str(value)
     return record_key(Record({column: value}), configuration) if configuration.record_key == (column,) else None

@@ -21,7 +21,7 @@ from hudi_model.services import archival, indexing, rollback
 from hudi_model.tables import Table
 from hudi_model.time import tick
 from hudi_model.writers import Operation, Request, create_table
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hudi_conformance.obligations.histories import (
@@ -294,6 +294,8 @@ def refuse_pruned_away(table: Table, form: Any, told: Story) -> None:
 def pruning_changes_nothing(told: Story, forms: Sequence[Any], kept: int) -> None:
     """Random filters, with all indexes and with one alone, beside the record index where that is what it needs."""
     table = indexed(told)
+    rows = read_snapshot(table).rows
+    assume(len({one["id"] for one in rows}) == len(rows))
     every = sorted(metadata.built(table) - {"files"})
     alone = {"files", *every[kept : kept + 1]}
     some = perform(table, metadata.drop(table, sorted(metadata.built(table) - alone)))
@@ -339,14 +341,15 @@ def without(held: Mapping[str, Any], key: str) -> dict[str, Any]:
     "The record index maps every live key to the one file group that holds it, and holds no other key",
     "IX-020 IX-021",
     broken_by="stale-entries-kept delete-wins-over-put metadata-misses-replaced-groups",
-    assumptions="released readings; the writers' index is global, too",
+    assumptions="released readings; the writers' index is global, too; no overwriting brought a key twice",
 )
 @property_check
-@given(told=HISTORIES)
+@given(told=stories(shapes((9, 6), partitioned=(True,)), OPERATIONS, ("clustering",), 5))
 def located(told: Story) -> None:
     """After upserts that move rows, deletes, overwrites and services."""
     table = indexed(told)
     rows, stored = read_snapshot(table, meta_columns=True).rows, everything(table).get("record_index", {})
+    assume(len({one["id"] for one in rows}) == len(rows))
     for one in rows:
         place = stored.get(str(one["_hoodie_record_key"]))
         if (
@@ -633,3 +636,21 @@ def rows_beside_their_partition() -> None:
         step = Step(Operation.UPSERT, ({"id": "a", "day": day, "ts": number, "note": "one"},))
         table = taken(table, step, 10 * number + 1, settings)
     refuse_pruned_away(table, ["day", "=", DAYS[1]], Story(Shape(), ()))
+
+
+@obligation(
+    "PO-319",
+    "With a global record index every row is found by its key",
+    "IX-020 IX-055 OW-018",
+    refuted=True,
+    holds_instead="PO-306",
+    assumptions="the writers' index is global, too",
+)
+def overwritten_beside_the_index() -> None:
+    """Overwriting looks no keys up: a key that another partition has lives twice, the index knows one place."""
+    steps = (
+        Step(Operation.UPSERT, ({"id": "a", "day": "d1", "ts": 1, "note": "one"},)),
+        Step(Operation.INSERT_OVERWRITE, ({"id": "a", "day": "d2", "ts": 1, "note": "two"},)),
+    )
+    told = Story(Shape(), steps)
+    refuse_pruned_away(indexed(told), ["id", "=", "a"], told)
