@@ -71,8 +71,9 @@ def touched_groups(timeline: Timeline, instant: Instant) -> frozenset[GroupId]:
 
     Clauses: OW-005, OW-006.
     """
-    entries = (one for one in timeline.entries if one.requested == instant.requested)
-    contents = [instant.content] if instant.state is State.COMPLETED else [one.content for one in entries]
+    if instant.state is State.COMPLETED:
+        return groups_of(instant.content)
+    contents = (one.content for one in timeline.entries if one.requested == instant.requested)
     return frozenset(group for content in contents for group in groups_of(content))
 
 

@@ -7,18 +7,7 @@ import hudi_model.effects as durable
 from hudi_model.configuration import is_true
 from hudi_model.contents import WriteStat
 from hudi_model.effects import Effects
-from hudi_model.files import (
-    BaseFile,
-    Block,
-    CdcBlock,
-    CdcRecord,
-    DataBlock,
-    DeleteBlock,
-    FileSlice,
-    GroupId,
-    LogFile,
-    Marker,
-)
+from hudi_model.files import BaseFile, CdcBlock, CdcRecord, DataBlock, DeleteBlock, FileSlice, GroupId, LogFile, Marker
 from hudi_model.keys import key_of
 from hudi_model.merge_modes import merge_rule
 from hudi_model.merge_rules import Version, version_of_row
@@ -139,17 +128,13 @@ def change_log(view: View, change: Change, made: Iterable[CdcRecord], requested:
     if not change.found or not made or not is_true(properties, "hoodie.table.cdc.enabled"):
         return None
     mode = properties.get("hoodie.table.cdc.supplemental.logging.mode", "").upper() or "DATA_BEFORE_AFTER"
-    logged = tuple(
-        CdcRecord(
-            one.operation,
-            one.key,
-            own_columns(one.before) if mode != "OP_KEY_ONLY" else None,
-            own_columns(one.after) if mode == "DATA_BEFORE_AFTER" else None,
-        )
-        for one in made
-    )
+    logged = []
+    for one in made:
+        before = own_columns(one.before) if mode != "OP_KEY_ONLY" else None
+        after = own_columns(one.after) if mode == "DATA_BEFORE_AFTER" else None
+        logged.append(CdcRecord(one.operation, one.key, before, after))
     name = log_file_name(change.group[1], requested, 1, FIRST_ATTEMPT, cdc=True)
-    return LogFile(*change.group, requested, 1, FIRST_ATTEMPT, True, name, (CdcBlock(requested, logged),))
+    return LogFile(*change.group, requested, 1, FIRST_ATTEMPT, True, name, (CdcBlock(requested, tuple(logged)),))
 
 
 def own_columns(row: Record | None) -> Record | None:
@@ -181,7 +166,7 @@ def log_file(view: View, change: Change, schema: Schema, requested: InstantTime)
     return Staged(file, WriteStat(*change.group, path_of(file), named, *counts), "APPEND" if by_slice else "CREATE")
 
 
-def blocks_of_change(change: Change, schema: Schema, requested: InstantTime) -> Iterable[Block]:
+def blocks_of_change(change: Change, schema: Schema, requested: InstantTime) -> Iterable[DataBlock | DeleteBlock]:
     """The blocks of a change: rows first, then tombstones, whose missing ordering value is the integer 0.
 
     Clauses: LF-017, OW-013, OW-016, OW-025.

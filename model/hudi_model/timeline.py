@@ -90,12 +90,8 @@ def second_completions(group: tuple[TimelineEntry, ...]) -> tuple[Rejection, ...
     Clauses: TL-012.
     """
     completed = [entry for entry in group if entry.state is State.COMPLETED]
-    return tuple(timeline_fault("TL-012", one, f"{completed[0].name} completed it too") for one in completed[1:])
-
-
-def timeline_fault(clause: str, entry: TimelineEntry, detail: str) -> Rejection:
-    """What a file of the timeline shows against a clause."""
-    return Rejection(Reason.INSTANT_MALFORMED, clause, entry.name, detail)
+    detail = f"{completed[0].name} completed it too" if completed else ""
+    return tuple(Rejection(Reason.INSTANT_MALFORMED, "TL-012", one.name, detail) for one in completed[1:])
 
 
 def collapse(entries: Iterable[TimelineEntry]) -> tuple[Instant, ...]:
@@ -129,11 +125,6 @@ def is_saved(timeline: Timeline, instant: InstantTime) -> bool:
 def completed_actions(timeline: Timeline, *actions: Action) -> tuple[Instant, ...]:
     """The completed actions of some kinds, by requested time."""
     return tuple(one for one in timeline.instants if one.state is State.COMPLETED and one.action in actions)
-
-
-def is_completed_data(instant: Instant) -> bool:
-    """Whether an instant is a completed commit, deltacommit or replacecommit."""
-    return instant.state is State.COMPLETED and instant.action in DATA_ACTIONS
 
 
 def completion(instant: Instant) -> InstantTime:
@@ -213,8 +204,8 @@ def timeline_up_to(timeline: Timeline, read_time: InstantTime) -> Timeline:
 
     Clauses: RD-010.
     """
-    times = ((one, (one.requested, one.completed or one.requested)) for one in timeline.entries)
-    return with_entries(timeline, (one for one, both in times if at_or_before(max(both), read_time)))
+    known = (one for one in timeline.entries if at_or_before(one.requested, read_time))
+    return with_entries(timeline, (one for one in known if at_or_before(one.completed or one.requested, read_time)))
 
 
 def with_entries(timeline: Timeline, entries: Iterable[TimelineEntry]) -> Timeline:

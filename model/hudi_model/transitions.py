@@ -1,21 +1,13 @@
 """Legal histories: how an action may move between states, and what a sound timeline looks like."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
 from typing import TypeAlias
 
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.contents import RollbackPlan
-from hudi_model.rejection import Rejection
+from hudi_model.rejection import Reason, Rejection
 from hudi_model.time import InstantTime
-from hudi_model.timeline import (
-    COMPLETES_AS,
-    Timeline,
-    completed_action,
-    entries_by_action,
-    second_completions,
-    timeline_fault,
-)
+from hudi_model.timeline import COMPLETES_AS, Timeline, completed_action, entries_by_action, second_completions
 
 Moves: TypeAlias = Mapping[State | None, tuple[State, ...]]
 
@@ -51,15 +43,6 @@ def may_complete(timeline: Timeline, requested: InstantTime) -> bool:
     return [one.state for one in own] == [State.INFLIGHT] and requested not in targets
 
 
-def is_legal_history(action: Action, states: Iterable[State]) -> bool:
-    """Whether an action may go through these states in this order, from nothing.
-
-    Clauses: TL-003.
-    """
-    way = (None, *states)
-    return all(is_legal_move(action, before, after) for before, after in pairwise(way) if after is not None)
-
-
 def timeline_faults(entries: Iterable[TimelineEntry], archived: Iterable[InstantTime] = ()) -> tuple[Rejection, ...]:
     """What a timeline shows that no legal history leaves behind; archival may have begun to remove what is archived.
 
@@ -81,7 +64,7 @@ def skipped_states(group: tuple[TimelineEntry, ...]) -> tuple[Rejection, ...]:
     lowest = State.INFLIGHT if newest.action is Action.SAVEPOINT else State.REQUESTED
     missing = sorted({state for state in State if lowest <= state < newest.state} - {entry.state for entry in group})
     detail = f"the action is {newest.state.name} and was never {', '.join(state.name for state in missing)}"
-    return (timeline_fault("TL-003", newest, detail),) if missing else ()
+    return (fault_of("TL-003", newest, detail),) if missing else ()
 
 
 def action_faults(group: tuple[TimelineEntry, ...]) -> Iterator[Rejection]:
@@ -91,12 +74,12 @@ def action_faults(group: tuple[TimelineEntry, ...]) -> Iterator[Rejection]:
     """
     kinds = sorted({completed_action(entry.action) for entry in group})
     if len(kinds) > 1:
-        yield timeline_fault("TL-005", group[0], f"{' and '.join(kinds)} share one instant")
+        yield fault_of("TL-005", group[0], f"{' and '.join(kinds)} share one instant")
     for one in group:
         if one.state is State.COMPLETED and one.action in COMPLETES_AS:
-            yield timeline_fault("TL-006", one, f"a {one.action} completes as {completed_action(one.action)}")
+            yield fault_of("TL-006", one, f"a {one.action} completes as {completed_action(one.action)}")
         if one.completed is not None and one.completed <= one.requested:
-            yield timeline_fault("TL-011", one, f"completed at {one.completed}, requested at {one.requested}")
+            yield fault_of("TL-011", one, f"completed at {one.completed}, requested at {one.requested}")
     yield from second_completions(group)
 
 
@@ -109,4 +92,9 @@ def shared_completions(entries: Iterable[TimelineEntry]) -> Iterator[Rejection]:
     for entry in sorted(entries, key=lambda one: (one.requested, one.action)):
         first = seen.setdefault(entry.completed, entry) if entry.completed else entry
         if first.requested != entry.requested:
-            yield timeline_fault("TL-012", entry, f"{first.name} completed at the same time")
+            yield fault_of("TL-012", entry, f"{first.name} completed at the same time")
+
+
+def fault_of(clause: str, entry: TimelineEntry, detail: str) -> Rejection:
+    """What a file of the timeline shows against a clause."""
+    return Rejection(Reason.INSTANT_MALFORMED, clause, entry.name, detail)

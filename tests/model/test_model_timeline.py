@@ -13,7 +13,7 @@ from hudi_model.timeline import (
     timeline_of,
     timeline_up_to,
 )
-from hudi_model.transitions import is_legal_history, is_legal_move, timeline_faults
+from hudi_model.transitions import is_legal_move, timeline_faults
 from hypothesis import given
 from hypothesis import strategies as st
 from model_states import at, base, commit, completed_compaction, damaged, entry, failed, pending_compaction
@@ -28,6 +28,11 @@ ENTRIES = st.lists(
     ),
     max_size=12,
 )
+
+
+def is_legal_history(action: Action, states: list[State]) -> bool:
+    """Whether an action may go through these states in this order, from nothing."""
+    return all(is_legal_move(action, *move) for move in zip([None, *states], states, strict=False))
 
 
 def clauses(entries: tuple[TimelineEntry, ...]) -> set[str]:

@@ -12,7 +12,7 @@ from hudi_model.slicing import file_groups, group_of
 from hudi_model.staging import Staged
 from hudi_model.tables import OpenTable, Table, open_table
 from hudi_model.time import InstantTime
-from hudi_model.timeline import commit_metadata, completion, completion_time, is_completed_data
+from hudi_model.timeline import commit_metadata, completed_data, completion, completion_time
 from hudi_model.views import View, visible_commits
 
 from hudi_conformance.mutants.registry import Function, mutant
@@ -345,7 +345,7 @@ def _index_stops_at_its_plan(original: Function) -> Function:
 )
 def _index_plan_skips_a_gap(_: Function) -> Function:
     def last(opened: OpenTable) -> Any:
-        done = (one.requested for one in opened.timeline.instants if is_completed_data(one))
+        done = (one.requested for one in completed_data(opened.timeline))
         return max(done, default=None)
 
     return last

@@ -9,7 +9,7 @@ from hudi_model.readings import Readings
 from hudi_model.slicing import pending_compactions, snapshot_slices
 from hudi_model.tables import OpenTable
 from hudi_model.time import InstantTime, at_or_before
-from hudi_model.timeline import is_committed, is_completed_data
+from hudi_model.timeline import completed_data, is_committed
 from hudi_model.views import View
 
 from hudi_conformance.mutants.registry import Function, mutant
@@ -103,7 +103,7 @@ def _oldest_base_file(original: Function) -> Function:
 def _deltacommit_base_file_opens_no_slice(original: Function) -> Function:
     def compacted(view: View, base_files: Iterable[BaseFile]) -> dict[InstantTime, BaseFile]:
         found: dict[InstantTime, BaseFile] = original(view, base_files)
-        actions = {one.requested: one.action for one in view.timeline.instants if is_completed_data(one)}
+        actions = {one.requested: one.action for one in completed_data(view.timeline)}
         first = min(found, default=None)
         kept = (one for one in found if one == first or actions.get(one) is not Action.DELTA_COMMIT)
         return {instant: found[instant] for instant in kept}
