@@ -183,7 +183,7 @@ def dated_partitions(table: GoldenTable) -> None:
 
 @golden("v9/cow_partitions_with_marks", "Partition values with slashes, percent and equals signs", copy_on_write(9))
 def partitions_with_marks(table: GoldenTable) -> None:
-    """Folders are not encoded: a value with a slash makes two."""
+    """Folders are not encoded: a value with a slash makes two, and one of them lies within another partition."""
     values = ("a=", "a%", "a%2Fb", "a/b", "a=b/c", "a")
     table.insert(second(1), [row for city in values for row in rides(10, (f"k1@{city}", f"k2@{city}"))])
     table.upsert(second(2), rides(20, ("k1@a/b", "k1@a=")))
