@@ -103,10 +103,11 @@ def history_instants(history: History, layout: int = 2) -> tuple[ArchivedInstant
 
     Clauses: HS-001, HS-007, HS-010.
     """
-    for damage in history.unreadable if layout == 1 else ():
-        raise damage.refusal()
-    tree = () if layout == 1 else (row for file in current_files(history) for row in file.instants)
-    rows = history.archived_log if layout == 1 else tree
+    rows = history.archived_log
+    if layout == 2:
+        rows = tuple(row for file in current_files(history) for row in file.instants)
+    elif history.unreadable:
+        raise history.unreadable[0].refusal()
     # A row that an interrupted archival wrote again may lack its plan: the other one stands.
     found = {(row.requested, row.action): row for row in sorted(rows, key=lambda row: row.plan is not None)}
     return tuple(found[key] for key in sorted(found))

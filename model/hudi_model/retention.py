@@ -34,8 +34,10 @@ def refuse_lost_timeline(view: View) -> None:
 
     Clauses: TL-022.
     """
-    for file in () if view.table.timeline.instants else data_files(view.table.state):
-        raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "TL-022", path_of(file), "there are data files and no timeline")
+    files = data_files(view.table.state)
+    if files and not view.table.timeline.instants:
+        where = path_of(files[0])
+        raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "TL-022", where, "there are data files and no timeline")
 
 
 def refuse_missing(view: View, slices: tuple[FileSlice, ...]) -> None:

@@ -109,7 +109,8 @@ def base_file(view: View, change: Change, schema: Schema, requested: InstantTime
     file = BaseFile(*change.group, FIRST_ATTEMPT, requested, "parquet", name, tuple(in_file(row, name) for row in rows))
     before, kept = {one.key: one.record for one in old}, {id(row) for row in stored}
     after = [(key_of(row, view.configuration, where), row) for row in rows]
-    fresh = [CdcRecord("iu"[key in before], key, before.get(key), row) for key, row in after if id(row) not in kept]
+    written = [(key, row) for key, row in after if id(row) not in kept]
+    fresh = [CdcRecord("u" if key in before else "i", key, before.get(key), row) for key, row in written]
     gone = [CdcRecord("d", key, row) for key, row in before.items() if key not in dict(after)]
     feed = change_log(view, change, (*fresh, *gone), requested)
     inserts = sum(one.operation == "i" for one in fresh)

@@ -124,11 +124,10 @@ def known_rows(view: View, kind: str) -> dict[tuple[str, str], tuple[GroupId, Re
     """
     schema, gone, alive = table_schema(view), {}, {}
     for one in snapshot_slices(view):
-        group = (one.partition, one.file_id)
         for row in base_rows(one, schema):
-            gone[place_of(one.partition, key_of(row, view.configuration, one.file_id), kind)] = group, None
+            gone[place_of(one.partition, key_of(row, view.configuration, one.file_id), kind)] = group_of(one), None
         for row in read_slice(view, one, schema):
-            alive[place_of(one.partition, key_of(row, view.configuration, one.file_id), kind)] = group, row
+            alive[place_of(one.partition, key_of(row, view.configuration, one.file_id), kind)] = group_of(one), row
     return {**gone, **alive}
 
 

@@ -35,9 +35,6 @@ from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, generate_shared
 
 V6, V8, V9 = 6, 8, 9
-STEPS = (4, 5, V6, V8, V9)
-"""The versions in their order: a table goes through all that lie between, and before 6 no further than to 6."""
-
 LEGACY_PAYLOAD = "hoodie.table.legacy.payload.class"
 ONLY_IN_9 = ("hoodie.table.partial.update.mode", "hoodie.record.merge.property.")
 
@@ -120,15 +117,15 @@ def moved_history(table: Table, layout: int) -> Effects:
 
 
 def step_by_step(properties: dict[str, str], version: int, to: int) -> dict[str, str]:
-    """The properties after every step between two versions.
+    """The properties after every step between two versions; before 6 no step changes how a table is told.
 
     Raises: CONFIG_INVALID.
 
     Clauses: VR-004.
     """
-    way = STEPS[STEPS.index(version) :] if to > version else STEPS[STEPS.index(version) :: -1]
-    for here, there in pairwise(way[: way.index(to) + 1]):
-        properties = restated(properties, here, there) if min(here, there) >= V6 else properties
+    between = (one for one in (V6, V8, V9) if min(version, to) <= one <= max(version, to))
+    for here, there in pairwise(sorted(between, reverse=to < version)):
+        properties = restated(properties, here, there)
     return {**properties, "hoodie.table.version": str(to)}
 
 

@@ -93,7 +93,7 @@ def plan_for(table: Table, target: InstantTime, *, by_markers: bool, whole: bool
 
     Clauses: RB-006, RB-007, RB-008.
     """
-    action = entries_of(table, target)[0].action
+    action = entries_of(table, target)[-1].action
     announced = frozenset((one.partition, one.name) for one in table.markers if by_markers and one.instant == target)
     spared = not whole and has_plan(table, target)
     files, commands = set(), set()
@@ -129,11 +129,7 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
     effects: Effects = (
         entry(table, requested, Action.ROLLBACK, State.INFLIGHT),
         *undo_files(table, plan, requested),
-        *(
-            (durable.CommitMetadataTable(without_write(table.metadata, plan.target, requested)),)
-            if table.metadata
-            else ()
-        ),
+        *withdraw(table, plan.target, requested),
         *forget(table, plan.target, keep_plan=has_plan(table, plan.target)),
         entry(table, requested, Action.ROLLBACK, State.COMPLETED, metadata, completed),
         durable.DeleteMarkers(plan.target),
@@ -158,15 +154,16 @@ def undo_files(table: Table, plan: RollbackPlan, requested: InstantTime) -> Effe
     return tuple(effects)
 
 
-def without_write(metadata: Table, target: InstantTime, requested: InstantTime) -> Table:
-    """The metadata table without what a write, which died before it completed, had committed there.
+def withdraw(table: Table, target: InstantTime, requested: InstantTime) -> Effects:
+    """The metadata table loses what a write, which died before it completed, had committed there.
 
     Clauses: RB-011.
     """
-    if not any(one.requested == target for one in metadata.timeline):
-        return metadata
+    metadata = table.metadata
+    if metadata is None or not entries_of(metadata, target):
+        return ()
     files = undo_files(metadata, plan_for(metadata, target, by_markers=False, whole=True), requested)
-    return perform(metadata, (*files, *forget(metadata, target)))
+    return (durable.CommitMetadataTable(perform(metadata, (*files, *forget(metadata, target)))),)
 
 
 def forget(table: Table, target: InstantTime, *, keep_plan: bool = False) -> Effects:
