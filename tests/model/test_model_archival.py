@@ -109,13 +109,15 @@ def test_a_savepoint_stops_archival_unless_it_may_go_beyond() -> None:
     assert left(beyond) == seconds(2, 2, 8), "the saved write is one of those that stay"
 
 
-def test_writes_stay_that_the_metadata_table_has_not_compacted() -> None:
+@pytest.mark.parametrize("version", [6, 9])
+def test_writes_stay_that_the_metadata_table_has_not_compacted(version: int) -> None:
     """Whether its log blocks count is told by the data table's timeline."""
-    writes = tuple(map(commit, range(9)))
-    fresh = table([commit(0.2)], settings=properties())
-    compacted = table([completed_compaction(3.6, base(3.6), 3.7)], settings=properties())
-    assert left(after(*writes, metadata=fresh)) == seconds(*range(9))
-    assert left(after(*writes, metadata=compacted)) == seconds(*range(4, 9))
+    settings = properties(version)
+    fresh = table([commit(0.2, version=version)], settings=settings)
+    compacted = table([commit(3.6, base(3.6), action="commit", version=version)], settings=settings)
+    for metadata, first in ((fresh, 0), (compacted, 4)):
+        here = replace(table([commit(one, version=version) for one in range(9)], settings=settings), metadata=metadata)
+        assert left(perform(here, archive(here, SETTINGS))) == seconds(*range(first, 9))
 
 
 def test_a_metadata_table_archives_nothing_that_its_data_table_has() -> None:

@@ -172,8 +172,8 @@ def unindexed(opened: OpenTable) -> InstantTime | None:
     """
     if opened.state.metadata is None:
         return None
-    merged = (one.requested for one in opened.state.metadata.timeline if one.completed and one.action is Action.COMMIT)
-    last = max(merged, default="")
+    commits = (one for one in opened.state.metadata.timeline if one.action is Action.COMMIT)
+    last = max((one.requested for one in commits if one.state is State.COMPLETED), default="")
     return min((one.requested for one in completed_data(opened.timeline) if completion(one) > last), default=None)
 
 
