@@ -212,7 +212,7 @@ def _names_of_commands() -> None:
 @obligation(
     "PO-336",
     "Statistics order keys as texts, also where they are numbers",
-    "MT-011 PN-003",
+    "MT-011 IX-053",
     broken_by="keys-have-the-order-of-numbers",
 )
 @property_check
@@ -244,7 +244,7 @@ def _names_of_files() -> None:
 @obligation(
     "PO-338",
     "A filter on the key finds a row that was inserted after the indexes were built, by whatever index it was written",
-    "PN-001 MT-003 IX-021",
+    "IX-051 MT-003 IX-021",
     broken_by="metadata-never-updated",
     exhaustive=True,
 )
