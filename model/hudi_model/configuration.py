@@ -40,6 +40,7 @@ class Configuration:
     name: str
     table_type: str
     rules: Overlay
+    timeline_layout: int
     record_key: tuple[str, ...]
     partition_by: tuple[str, ...]
     ordering: tuple[str, ...]
@@ -133,12 +134,11 @@ def configure(properties: Mapping[str, str]) -> Configuration:
 
     Clauses: PR-005, PR-006, PR-007, PR-022.
     """
-    rules = overlay(int(properties["hoodie.table.version"]))
-    timeline_layout(properties)
     return Configuration(
         name=properties["hoodie.table.name"],
         table_type=properties["hoodie.table.type"],
-        rules=rules,
+        rules=overlay(int(properties["hoodie.table.version"])),
+        timeline_layout=timeline_layout(properties),
         record_key=property_names(properties, "hoodie.table.recordkey.fields"),
         partition_by=property_names(properties, "hoodie.table.partition.fields"),
         ordering=property_names(properties, "hoodie.table.ordering.fields"),

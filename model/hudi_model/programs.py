@@ -46,7 +46,7 @@ Act: TypeAlias = Effect | Unstored
 TAKE, RELEASE, GENERATE, READ = "take_lock", "release_lock", "generate_time", "read_slice"
 NEVER, LATER = InstantTime(""), tick(10**5)
 """Before and after every time of a search; not so late that a beating heart would seem to stand still."""
-NO_WRITE = Write(NEVER, Action.COMMIT, None, Request(Operation.UPSERT))
+NO_WRITE = Write(NEVER, Action.COMMIT, Request(Operation.UPSERT))
 SERVICES: Mapping[str, tuple[ModuleType, Action]] = {
     "compaction": (compaction, Action.COMPACTION),
     "log_compaction": (log_compaction, Action.LOG_COMPACTION),

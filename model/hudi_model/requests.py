@@ -48,7 +48,6 @@ class Write:
 
     requested: InstantTime
     action: Action
-    snapshot_time: InstantTime | None
     request: Request
     metadata: CommitMetadata | None = None
     seen: frozenset[InstantTime] = frozenset()

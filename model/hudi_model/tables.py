@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from hudi_model.actions import Instant, TimelineEntry
-from hudi_model.configuration import Configuration, Properties, configure, is_true, sound_properties, timeline_layout
+from hudi_model.configuration import Configuration, Properties, configure, is_true, sound_properties
 from hudi_model.contents import IndexDefinition
 from hudi_model.files import BaseFile, LogFile, Marker
 from hudi_model.history import History, history_instants, with_history
@@ -61,7 +61,7 @@ def open_table(table: Table) -> OpenTable:
     refuse_unread_layouts(configuration)
     for damaged in table.malformed:
         raise damaged.refusal()
-    entries = entries_of_layout(table.timeline, timeline_layout(configuration.properties))
+    entries = entries_of_layout(table.timeline, configuration.timeline_layout)
     return OpenTable(configuration, timeline_of(entries), table)
 
 
@@ -73,7 +73,7 @@ def whole_timeline(table: Table) -> tuple[Instant, ...]:
     Clauses: HS-008.
     """
     opened = open_table(table)
-    rows = history_instants(table.history, timeline_layout(opened.configuration.properties))
+    rows = history_instants(table.history, opened.configuration.timeline_layout)
     return with_history(opened.timeline.instants, rows)
 
 

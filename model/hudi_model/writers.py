@@ -24,7 +24,7 @@ from hudi_model.streaming import refuse_mode
 from hudi_model.tables import Table, open_table
 from hudi_model.tagging import committed_groups, index_kind, tagged
 from hudi_model.time import InstantTime
-from hudi_model.timeline import completion, with_entries
+from hudi_model.timeline import with_entries
 from hudi_model.views import View
 
 __all__ = ["Operation", "Request", "Write", "abort", "begin", "commit", "create_table", "stage", "write"]
@@ -53,10 +53,10 @@ def begin(table: Table, request: Request, requested: InstantTime) -> tuple[Write
     """
     opened = open_table(table)
     refuse_mode(opened.configuration, request)
-    done = {one.requested: completion(one) for one in opened.timeline.instants if one.state is State.COMPLETED}
+    done = frozenset(one.requested for one in opened.timeline.instants if one.state is State.COMPLETED)
     usual = Action.DELTA_COMMIT if opened.configuration.merge_on_read else Action.COMMIT
     action = Action.REPLACE_COMMIT if request.operation in REPLACES else usual
-    begun = Write(requested, action, max(done.values(), default=None), request, seen=frozenset(done))
+    begun = Write(requested, action, request, seen=done)
     plan = ReplacePlan("") if action is Action.REPLACE_COMMIT else None
     return begun, (*heartbeat(begun, requested), enter(table, begun, State.REQUESTED, plan))
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 
 from hudi_model import effects, history
 from hudi_model.actions import Action, Instant, State, TimelineEntry
-from hudi_model.configuration import timeline_layout
 from hudi_model.contents import CommitMetadata, RollbackMetadata
 from hudi_model.effects import Effects, perform
 from hudi_model.history import ArchivedInstant, HistoryFile, Manifest
@@ -29,7 +28,7 @@ def archive(table: Table, settings: Mapping[str, str], data_table: Table | None 
     Clauses: AR-001, AR-002, AR-010, AR-011, HS-010.
     """
     opened = open_table(table)
-    layout = timeline_layout(opened.configuration.properties)
+    layout = opened.configuration.timeline_layout
     known = archived_already(table, layout)
     chosen = known | identities(actions_to_archive(opened, settings, data_table))
     leaving = [group for group in entries_by_action(table.timeline) if chosen & identities(group)]

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.configuration import timeline_layout
 from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan, Content, Plan, ReplacePlan
 from hudi_model.effects import CreateInstant, DeleteMarkers, Effects
 from hudi_model.files import FileSlice, GroupId
@@ -47,7 +46,7 @@ def entry(  # noqa: PLR0917 - the parts of one file, in the order of its name
 
     Clauses: TL-003, TL-007, TL-009.
     """
-    layout = timeline_layout(open_table(table).configuration.properties)
+    layout = open_table(table).configuration.timeline_layout
     known = completed if layout == 2 else None
     name = timeline_file_name(requested, action, state, known, layout)
     return CreateInstant(TimelineEntry(requested, action, state, known, content, name))
