@@ -152,11 +152,12 @@ def perform(table: Table, effects: Iterable[Effect]) -> Table:
     return reduce(apply, effects, table)
 
 
-def apply(table: Table, effect: Effect) -> Table:  # noqa: C901, PLR0911 - one line for each effect there is
+def apply(table: Table, effect: Effect) -> Table:  # noqa: C901, PLR0911, PLR0912 - a case for each
     """The table after one effect.
 
     Clauses: SA-001, SA-002, SA-004.
     """
+    history = table.history
     match effect:
         case CreateInstant(entry):
             return replace(table, timeline=(*without(table.timeline, name=entry.name), entry))
@@ -186,29 +187,20 @@ def apply(table: Table, effect: Effect) -> Table:  # noqa: C901, PLR0911 - one l
         case BeatHeart(instant, moment):
             beats = frozenset(one for one in table.heartbeats if one[0] != instant)
             return replace(table, heartbeats=beats | {(instant, moment)} if moment else beats)
-    return apply_to_history(table, effect)
-
-
-def apply_to_history(table: Table, effect: Effect) -> Table:
-    """The table after an effect on its history.
-
-    Clauses: SA-001.
-    """
-    history = table.history
-    match effect:
         case PutHistoryFile(file):
-            history = replace(history, files=(*without(history.files, name=file.name), file))
+            return replace(table, history=replace(history, files=(*without(history.files, name=file.name), file)))
         case AppendArchivedLog(rows):
-            history = replace(history, archived_log=(*history.archived_log, *rows))
+            return replace(table, history=replace(history, archived_log=(*history.archived_log, *rows)))
         case DeleteHistoryFile(name):
             manifests = tuple(one for one in history.manifests if f"manifest_{one.version}" != name)
-            history = replace(history, files=without(history.files, name=name), manifests=manifests)
+            files = without(history.files, name=name)
+            return replace(table, history=replace(history, files=files, manifests=manifests))
         case PutManifest(manifest):
-            others = without(history.manifests, version=manifest.version)
-            history = replace(history, manifests=(*others, manifest))
+            manifests = (*without(history.manifests, version=manifest.version), manifest)
+            return replace(table, history=replace(history, manifests=manifests))
         case SwapVersion(version):
-            history = replace(history, current=version)
-    return replace(table, history=history)
+            return replace(table, history=replace(history, current=version))
+    return table
 
 
 def without(items: Iterable[Item], **known: object) -> tuple[Item, ...]:
