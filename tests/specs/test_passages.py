@@ -25,7 +25,7 @@ LINES = st.lists(
             "```bash",
             "```",
             "├── a folder",
-            "/root/",
+            "/base/",
             "Figure: a picture",
             "## part",
         ]
