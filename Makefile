@@ -29,6 +29,7 @@ golden: env  ## rebuild the model-written golden tables, the index, the generate
 	$(CLI) golden build
 	$(RUN) -m hudi_conformance.report.status
 	$(RUN) -m hudi_conformance.report.coverage
+	$(RUN) -m hudi_conformance.report.model_page
 	$(RUN) -m hudi_conformance.report.known_bugs
 
 specs: env  ## TLC over every TLA+ module
