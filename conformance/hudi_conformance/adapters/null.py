@@ -26,12 +26,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Serve the protocol with empty answers, with one refusal, or with `unsupported`."""
     parser = argparse.ArgumentParser(prog="hudi_conformance.adapters.null")
     parser.add_argument("kind", choices=sorted(KINDS))
-    parser.add_argument("--reason", choices=sorted(Reason), default=Reason.CONFIG_INVALID, help="of kind `reject`")
+    parser.add_argument("--reason", choices=sorted(Reason), default=Reason.LOCK_UNAVAILABLE, help="of kind `reject`")
     options = parser.parse_args(arguments)
     serve(adapter(options.kind, Reason(options.reason)))
 
 
-def adapter(kind: str, reason: Reason = Reason.CONFIG_INVALID) -> Adapter:
+def adapter(kind: str, reason: Reason = Reason.LOCK_UNAVAILABLE) -> Adapter:
     """The null implementation of a kind: `empty`, `reject` or `unsupported`."""
     operation = KINDS[kind](reason)
     operations = dict.fromkeys((*ROW_OPS, *VALUE_OPS, "table_info"), operation)
