@@ -42,6 +42,5 @@ def refuse_mode(configuration: Configuration, request: Request) -> None:
         ("SW-001", detail): mode == NON_BLOCKING and (overwrites or not deterministic),
         ("OW-025", "partial updates need version 8"): operation is Operation.PARTIAL_UPDATE and rules.version < 8,
     }
-    for (clause, text), is_wrong in faults.items():
-        if is_wrong:
-            raise Rejection(Reason.CONFIG_INVALID, clause, "hoodie.write.concurrency.mode", text)
+    for clause, text in (fault for fault, is_wrong in faults.items() if is_wrong):
+        raise Rejection(Reason.CONFIG_INVALID, clause, f"the {operation}", text)
