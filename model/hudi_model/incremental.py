@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from hudi_model.actions import Instant
-from hudi_model.blocks import blocks_of
+from hudi_model.blocks import Change, blocks_of
 from hudi_model.configuration import is_true
-from hudi_model.files import DataBlock, DeleteBlock, FileSlice
+from hudi_model.files import FileSlice
 from hudi_model.queries import Answer, Selection, answer, sound_snapshot
 from hudi_model.readings import RELEASED, Reading, Readings
 from hudi_model.records import Value
@@ -109,11 +109,11 @@ def slice_within(found: FileSlice, counts: Callable[[Value], bool]) -> FileSlice
 
     Clauses: IN-004.
     """
-    base, logs, changes = found.base_file, [], (DataBlock, DeleteBlock)
+    base, logs = found.base_file, []
     if base and isinstance(base.records, tuple):
         base = replace(base, records=tuple(row for row in base.records if counts(row.values["_hoodie_commit_time"])))
     for log in found.log_files:
-        kept = (one for one in blocks_of(log) if not isinstance(one, changes) or counts(one.instant))
+        kept = (one for one in blocks_of(log) if not isinstance(one, Change) or counts(one.instant))
         logs.append(replace(log, blocks=tuple(kept)))
     return replace(found, base_file=base, log_files=tuple(logs))
 

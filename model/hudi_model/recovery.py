@@ -1,10 +1,9 @@
 """Recovery: a table whose timeline and metadata are lost gets a timeline again, from the names of its files."""
 
 from hudi_model.actions import Action, State
-from hudi_model.blocks import blocks_of
+from hudi_model.blocks import Change, blocks_of
 from hudi_model.contents import CommitMetadata, WriteStat
 from hudi_model.effects import CommitMetadataTable, Effects
-from hudi_model.files import DataBlock, DeleteBlock
 from hudi_model.records import Schema
 from hudi_model.services.plans import entry
 from hudi_model.slicing import data_files, path_of
@@ -32,16 +31,14 @@ def recover(table: Table, schema: Schema) -> Effects:
     Clauses: SR-010, SR-011, TL-018.
     """
     instants = sorted({one.instant for one in data_files(table)} | block_instants(table))
-    return (
-        CommitMetadataTable(None),
-        *(effect for one in reversed(instants) for effect in recovered(table, one, schema)),
-    )
+    told = (effect for one in reversed(instants) for effect in recovered(table, one, schema))
+    return (CommitMetadataTable(None), *told)
 
 
 def block_instants(table: Table) -> set[InstantTime]:
     """The writes that blocks tell of."""
     blocks = (block for log in table.log_files if not log.cdc for block in blocks_of(log))
-    return {block.instant for block in blocks if isinstance(block, DataBlock | DeleteBlock)}
+    return {block.instant for block in blocks if isinstance(block, Change)}
 
 
 def recovered(table: Table, instant: InstantTime, schema: Schema) -> Effects:

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 
 import hudi_model.effects as durable
 from hudi_model.actions import Action, State, TimelineEntry
+from hudi_model.blocks import Change
 from hudi_model.contents import CompactionPlan, ReplacePlan, RollbackMetadata, RollbackPlan
 from hudi_model.effects import Effect, Effects, perform
-from hudi_model.files import DataBlock, DeleteBlock, LogFile, RollbackBlock
+from hudi_model.files import LogFile, RollbackBlock
 from hudi_model.metadata import with_metadata
 from hudi_model.names import log_file_name
 from hudi_model.records import Damaged
@@ -112,7 +113,7 @@ def holds_block(log: LogFile, instant: InstantTime) -> bool:
     Clauses: RB-007.
     """
     blocks = () if isinstance(log.blocks, Damaged) else log.blocks
-    return any(isinstance(one, DataBlock | DeleteBlock) and one.instant == instant for one in blocks)
+    return any(isinstance(one, Change) and one.instant == instant for one in blocks)
 
 
 def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Effects:
