@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import dropwhile, takewhile
+from itertools import takewhile
 from types import ModuleType
 from typing import TypeAlias
 
@@ -45,7 +45,7 @@ class Unstored:
 Act: TypeAlias = Effect | Unstored
 TAKE, RELEASE, GENERATE, READ = "take_lock", "release_lock", "generate_time", "read_slice"
 NEVER, LATER = InstantTime(""), tick(10**5)
-"""Before and after every time of a search; not so late that a beating heart would seem to stand still."""
+"""Before and after every time of a search, not so late that a beating heart seems to stand still."""
 NO_WRITE = Write(NEVER, Action.COMMIT, Request(Operation.UPSERT))
 SERVICES: Mapping[str, tuple[ModuleType, Action]] = {
     "compaction": (compaction, Action.COMPACTION),
@@ -59,29 +59,27 @@ SERVICES: Mapping[str, tuple[ModuleType, Action]] = {
 
 @dataclass(frozen=True, slots=True)
 class Mind:
-    """What a process knows. It dies with all but what it was told: service, request, settings."""
+    """What a process knows; all but service, request and settings dies with it. `turn` names its next program."""
 
     service: str = ""
     request: Request = NO_WRITE.request
     settings: Mapping[str, str] = field(default_factory=dict)
     todo: tuple[Act, ...] = ()
     turn: str = ""
-    """The program to go on with, where it is another."""
+    done: tuple[Act, ...] = ()
     time: InstantTime = NEVER
     instant: InstantTime = NEVER
-    """The requested time of what it works on."""
     write: Write = NO_WRITE
     seen: tuple[TimelineEntry, ...] = ()
     slices: tuple[CompactionOperation, ...] = ()
     rows: tuple[Record, ...] = ()
     refused: Reason | None = None
     holds: bool = False
-    """Whether it takes itself for the holder of the lock."""
 
 
 Part: TypeAlias = Callable[[Iterable[Act]], Iterable[Act]]
 Step: TypeAlias = Callable[[Table, Mind], Mind | None]
-"""Reads the table and says what to do about it; None where there is nothing yet to do."""
+"""Reads the table and says what to do about it; None where there is nothing to do yet."""
 
 
 def program(name: str) -> tuple[Step, ...]:
@@ -168,8 +166,7 @@ def abort_write(table: Table, mind: Mind) -> Mind:
 
 def wake_up(table: Table, mind: Mind) -> Mind | None:
     """Take up a plan that waits, else make one if there is anything to plan."""
-    waiting = pending_plans(table, mind.service)
-    if waiting:
+    if waiting := pending_plans(table, mind.service):
         return replace(mind, instant=waiting[0], turn="executor")
     return mind if SERVICES[mind.service][0].schedule(table, LATER, mind.settings) else None
 
@@ -188,14 +185,18 @@ def plan(table: Table, mind: Mind) -> Mind:
 
 def prepare(table: Table, mind: Mind) -> Mind:
     """The effects of a plan up to those that make it count, whose time is not known yet."""
-    return carried_out(table, mind, LATER, lambda effects: takewhile(lambda one: not is_final(one), effects), "done")
+    found = carried_out(table, mind, LATER, lambda effects: takewhile(lambda one: not is_final(one), effects), "done")
+    return replace(found, done=found.todo)
 
 
 def finish(table: Table, mind: Mind) -> Mind:
-    """The effects that make a plan count, at the time just generated."""
-    return carried_out(
-        table, mind, mind.time, lambda effects: dropwhile(lambda one: not is_final(one), effects), "idle"
-    )
+    """What follows what has been done of a plan, worked out anew at the time just generated."""
+    return carried_out(table, mind, mind.time, lambda effects: after(tuple(effects), mind.done), "idle")
+
+
+def after(effects: tuple[Act, ...], done: tuple[Act, ...]) -> tuple[Act, ...]:
+    """The effects behind the last one that is done."""
+    return effects[max((place for place, one in enumerate(effects, start=1) if one in done), default=0) :]
 
 
 def carried_out(table: Table, mind: Mind, completed: InstantTime, part: Part, otherwise: str) -> Mind:
@@ -209,12 +210,12 @@ def carried_out(table: Table, mind: Mind, completed: InstantTime, part: Part, ot
 
 def is_final(effect: Act) -> bool:
     """Whether an effect makes an action count: from here on inside the lock."""
-    done = isinstance(effect, CreateInstant) and effect.entry.state is State.COMPLETED
-    return done or isinstance(effect, CommitMetadataTable)
+    completes = isinstance(effect, CreateInstant) and effect.entry.state is State.COMPLETED
+    return completes or isinstance(effect, CommitMetadataTable)
 
 
 def archive(table: Table, mind: Mind) -> Mind:
-    """Move old actions to the history, inside the lock."""
+    """Move old actions to the history."""
     return replace(mind, todo=archival.archive(table, mind.settings))
 
 
@@ -233,8 +234,8 @@ def pick_snapshot(table: Table, mind: Mind) -> Mind:
     upto = max((completion(one) for one in opened.timeline.instants if one.state is State.COMPLETED), default=NEVER)
     slices = tuple(map(operation_on, snapshot_slices(view_at(opened, None, RELEASED))))
     reads = (Unstored(READ, (one.partition, one.file_id, one.base_instant)) for one in slices)
-    done = tuple(one for one in table.timeline if one.state is State.COMPLETED)
-    return replace(mind, seen=done, slices=slices, todo=(Unstored("pick_snapshot", (upto,)), *reads))
+    seen = tuple(one for one in table.timeline if one.state is State.COMPLETED)
+    return replace(mind, seen=seen, slices=slices, todo=(Unstored("pick_snapshot", (upto,)), *reads))
 
 
 def read_next_slice(table: Table, mind: Mind) -> Mind:
