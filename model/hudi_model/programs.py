@@ -79,7 +79,6 @@ class Mind:
 
 Part: TypeAlias = Callable[[Iterable[Act]], Iterable[Act]]
 Step: TypeAlias = Callable[[Table, Mind], Mind | None]
-"""Reads the table and says what to do about it; None where there is nothing to do yet."""
 
 
 def program(name: str) -> tuple[Step, ...]:
