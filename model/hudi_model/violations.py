@@ -8,6 +8,7 @@ from functools import partial
 from hudi_model.actions import Action, State
 from hudi_model.configuration import properties_fault, sound_properties
 from hudi_model.files import CorruptBlock, DataBlock, DeleteBlock, FileSlice
+from hudi_model.history import history_instants
 from hudi_model.merge_modes import merge_mode
 from hudi_model.metadata import metadata_differences
 from hudi_model.readings import RELEASED
@@ -106,7 +107,7 @@ def content_violations(table: Table) -> Iterator[Violation]:
 def reading_violations(table: Table, known: Collection[str]) -> tuple[Violation, ...]:
     """What keeps a snapshot of a table from being read whole; what closes it, unless that clause is known as broken.
 
-    Clauses: RD-011, RD-013, SL-007, VR-002.
+    Clauses: RD-011, RD-013, HS-004, SL-007, VR-002.
     """
     try:
         opened = open_table(table)
@@ -122,6 +123,7 @@ def reading_violations(table: Table, known: Collection[str]) -> tuple[Violation,
             partial(refuse_lost_timeline, view),
             partial(refuse_missing, view, slices),
             partial(refuse_missing_logs, view, slices),
+            partial(history_instants, table.history, opened.configuration.timeline_layout),
             *(partial(inner_path, path) for path in paths),
         ),
         *(violation for one in slices for violation in slice_violations(one)),

@@ -6,6 +6,7 @@ from hudi_conformance.golden import harm
 from hudi_conformance.golden.layout import merge_on_read
 from hudi_conformance.golden.questions import GoldenTable, golden
 from hudi_conformance.golden.rides import fleet, rides, second
+from hudi_conformance.golden.usual import check
 
 _HISTORY = ".hoodie/timeline/history"
 _FEATURES = ("history",)
@@ -69,6 +70,7 @@ def history_file_missing(table: GoldenTable) -> None:
     table.damage(harm.remove(f"{_HISTORY}/{second(1)}_*.parquet"))
     table.whole_timeline("whole-timeline", "it is refused", "HS-004", "missing-history-files-passed-over")
     table.snapshot("snapshot", "a snapshot needs no history", "TL-018 RD-002", "before-first-active-uncommitted")
+    check(table, "the fault is told", "HS-004", "violations-never missing-history-files-passed-over")
 
 
 @golden("v9/bad_history_version", "The version file holds no number", merge_on_read(9), _FEATURES)
