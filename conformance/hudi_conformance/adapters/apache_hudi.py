@@ -32,7 +32,6 @@ FEATURES = (
     "log-rollback",
     "log-corrupt",
     "log-parquet",
-    "log-hfile",
     "base-parquet",
     "base-orc",
     "record-positions",
@@ -47,6 +46,7 @@ FEATURES = (
     "filter",
     "projection",
     "meta-columns",
+    "history",
     "incremental",
     "cdc",
     "log-cdc",
@@ -98,8 +98,9 @@ class ApacheHudi:
         return self._read(request, options, lambda frame: _with_images(frame, images))
 
     def list_timeline(self, request: Request) -> Answer:
-        """The active timeline."""
-        return ValueAnswer(hudi_views.timeline(self.session, request.table))
+        """The timeline, archived actions too if asked for."""
+        whole = bool(request.params.get("include_history", False))
+        return ValueAnswer(hudi_views.timeline(self.session, request.table, include_history=whole))
 
     def list_file_slices(self, request: Request) -> Answer:
         """The slices a snapshot reads."""

@@ -44,6 +44,7 @@ FEATURES = (
 _READ_OPTIMIZED = "hoodie.read.use.read_optimized.mode"
 # What its errors say, in the order in which they are tried.
 _UNSUPPORTED = (
+    (r"Only support table version.*Found: [45]\b", "table-version-before-6"),
     (r"Multiple ordering fields", "several-ordering-fields"),
     (r"[Uu]nsupported payload|payload.*not supported|merges with a merger of its own", "payload"),
     (r"needs its own merger", "merge-custom"),

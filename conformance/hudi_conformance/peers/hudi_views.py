@@ -34,13 +34,18 @@ def columns_as_ddl(session: Any, table: Path) -> str:
     return ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in own)
 
 
-def timeline(session: Any, table: Path) -> list[dict[str, Any]]:
-    """The active timeline: the highest state of each action, by requested time."""
+def timeline(session: Any, table: Path, *, include_history: bool = False) -> list[dict[str, Any]]:
+    """The active timeline: the highest state of each action, by requested time; archived actions too if asked for."""
     client = meta_client(session, table)
     says_completion = int(client.getTableConfig().getTableVersion().versionCode()) >= _FIRST_COMPLETION_VERSION
-    instants = client.getActiveTimeline().getInstants()
-    found = [_instant(instants.get(index), says_completion) for index in range(instants.size())]
-    return sorted(found, key=lambda entry: (entry["requested"], entry["action"]))
+    timelines = [client.getArchivedTimeline()] if include_history else []
+    listed = [one.getInstants() for one in (*timelines, client.getActiveTimeline())]
+    found = [_instant(instants.get(index), says_completion) for instants in listed for index in range(instants.size())]
+    # An archived action may have a row for each of its states.
+    order = ("REQUESTED", "INFLIGHT", "COMPLETED")
+    by_state = sorted(found, key=lambda entry: order.index(entry["state"]))
+    highest = {(entry["requested"], entry["action"] == "savepoint"): entry for entry in by_state}
+    return sorted(highest.values(), key=lambda entry: (entry["requested"], entry["action"]))
 
 
 def _instant(instant: Any, says_completion: bool) -> dict[str, Any]:

@@ -20,6 +20,8 @@ _SIGNS: tuple[tuple[str, Reason], ...] = (
     ("Failed to parse instant|Invalid action|unknown action", Reason.INSTANT_MALFORMED),
     ("[Uu]nable to read commit metadata|Failed to parse.*commit metadata", Reason.TIMELINE_FILE_CORRUPT),
     ("HoodieIOException: (?:Failed|Unable) to (?:fetch|read).*(?:instant|commit)", Reason.TIMELINE_FILE_CORRUPT),
+    ("Error deserializing manifest entries", Reason.TIMELINE_FILE_CORRUPT),
+    (r"Failed to read footer for parquet \S+/history/", Reason.TIMELINE_FILE_CORRUPT),
     ("is not a Parquet file|Could not read footer", Reason.BASE_FILE_CORRUPT),
     ("can not read class org.apache.parquet.format", Reason.BASE_FILE_CORRUPT),
     (r"FileNotFoundException.*\.parquet|\.parquet.*does not exist", Reason.BASE_FILE_MISSING),
