@@ -22,7 +22,7 @@ Row = tuple[str, int | None, str]
 
 def at(number: float) -> InstantTime:
     """The instant of a test's second `number`."""
-    return tick(int(number * 1000))
+    return tick(round(number * 1000))
 
 
 def record(row: Row, commit: InstantTime, **more: Any) -> Record:

@@ -206,9 +206,10 @@ def without_metadata_table(path: Path, table: Table, params: Params) -> Table:
 
 
 def settings_of(params: Params) -> dict[str, str]:
-    """The keys of a request."""
+    """The keys of a request. Whether to keep a metadata table is a writer's choice: this one never does."""
     given = {**(params.get("options") or {}), **(params.get("configs") or {})}
-    return {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
+    told = {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
+    return {key: value for key, value in told.items() if key != "hoodie.metadata.enable"}
 
 
 def request_of(table: Table, params: Params) -> writers.Request:
