@@ -23,7 +23,7 @@ from hudi_model.effects import Effects, perform
 from hudi_model.queries import read_snapshot
 from hudi_model.records import Field, Record, Schema
 from hudi_model.tables import Table
-from hudi_model.time import InstantTime, tick
+from hudi_model.time import tick
 from hudi_model.timeline import timeline_of
 from hudi_model.writers import Operation, Request, create_table, write
 from hypothesis import strategies as st
@@ -254,8 +254,3 @@ def forget(held: dict[Place, Row], days: set[str]) -> None:
     """Rows of whole partitions go."""
     for place in [one for one in held if one[0] in days]:
         del held[place]
-
-
-def last_completion(table: Table) -> InstantTime:
-    """When the last action of a table completed."""
-    return max((one.completed or one.requested for one in table.timeline), default=InstantTime(""))
