@@ -50,7 +50,16 @@ def _rows_file(folder: Path, rows: list[Row]) -> str:
     return str(path)
 
 
-def _create(session: Session, path: Path, version: int, kind: str, *, partitioned: bool, ordered: bool) -> None:
+def _create(
+    session: Session,
+    path: Path,
+    version: int,
+    kind: str,
+    *,
+    partitioned: bool,
+    ordered: bool,
+    properties: Mapping[str, str] | None = None,
+) -> None:
     session.run(
         "create_table",
         path,
@@ -62,7 +71,7 @@ def _create(session: Session, path: Path, version: int, kind: str, *, partitione
             "record_key": ["id"],
             "partition_by": ["city"] if partitioned else [],
             "ordering": ["ts"] if ordered else [],
-            "properties": {},
+            "properties": dict(properties or {}),
         },
     )
 
@@ -131,3 +140,21 @@ def test_the_second_of_two_overlapping_writes_is_refused_and_leaves_nothing(
     assert refusal.value.reason is Reason.WRITE_CONFLICT
     assert _read(path) == [("r1", "oslo", 2, 2.0)]
     assert not [found for found in path.rglob("*") if loser["requested"] in found.name]
+
+
+def test_change_logs_keep_what_the_table_says(tmp_path: Path) -> None:
+    """A table that logs operations and keys alone gets change logs without images."""
+    session, path, inputs = Session(), tmp_path / "table", tmp_path / "inputs"
+    path.mkdir()
+    inputs.mkdir()
+    feed = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": "OP_KEY_ONLY"}
+    _create(session, path, 9, "COPY_ON_WRITE", partitioned=False, ordered=False, properties=feed)
+    for fare in (1.0, 2.0):
+        rows = _rows_file(inputs, [("r1", "oslo", 1, fare), ("r2", "lima", 1, fare)])
+        session.run("write", path, {"operation": "upsert", "input": rows})
+
+    logs = [one for one in load(path).log_files if one.cdc]
+    changes = [change for log in logs for block in log.blocks for change in block.changes]
+
+    assert {change.key for change in changes} == {"r1", "r2"}
+    assert all(change.before is None and change.after is None for change in changes)

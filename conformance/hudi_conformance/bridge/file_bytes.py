@@ -1,6 +1,6 @@
 """Bytes of base files and log files from values of the model."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from hudi_adapter.rows import arrow_of_rows, rows_of_mappings
 from hudi_format.base_files import write_base_file
@@ -24,6 +24,8 @@ from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.schemas import avro_schema
 
+_LOGGING_MODE = "hoodie.table.cdc.supplemental.logging.mode"
+
 # What fills a corrupt block: a magic whose length runs past the end of any file, then letters.
 _LENGTH_PAST_THE_END = b"\x7f" + b"\xff" * 7
 _FILLER = b"garbage "
@@ -44,9 +46,12 @@ def base_file_bytes(file: BaseFile, schema: Schema, table_name: str) -> bytes:
     return write_base_file(arrow_of_rows(rows), avro_schema(present, table_name, meta_fields=True))
 
 
-def log_file_bytes(
-    file: LogFile, schema: Schema, table_name: str, logging_mode: str = LoggingMode.DATA_BEFORE_AFTER
-) -> bytes:
+def logging_mode(properties: Mapping[str, str]) -> str:
+    """How much of a change a table keeps for its change feed."""
+    return properties.get(_LOGGING_MODE, LoggingMode.DATA_BEFORE_AFTER)
+
+
+def log_file_bytes(file: LogFile, schema: Schema, table_name: str, mode: str) -> bytes:
     """The blocks of a log file one after the other; data blocks without schema take `schema`.
 
     Of the changes in a log of the change feed, what the logging mode keeps is written.
@@ -62,7 +67,7 @@ def log_file_bytes(
         if isinstance(block, CdcBlock) and isinstance(block.changes, tuple):
             avro = avro_schema(schema, table_name)
             changes = [_change(change, avro) for change in block.changes]
-            data += change_block(block.instant, changes, LoggingMode(logging_mode.upper()), avro)
+            data += change_block(block.instant, changes, LoggingMode(mode.upper()), avro)
         else:
             data += _block_bytes(file.name, block, schema, table_name, len(data))
     return data

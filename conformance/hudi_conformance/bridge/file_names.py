@@ -30,3 +30,8 @@ def timeline_file_name(
 ) -> str:
     """The name of a timeline file under layout 1 (table version 6) or 2 (8 and 9)."""
     return format_timeline_name(TimelineFileName(requested, action.value, _STATES[state], completed), layout)
+
+
+def data_path(partition: str, name: str) -> str:
+    """Where a file of a partition lies, relative to the table."""
+    return f"{partition}/{name}" if partition else name

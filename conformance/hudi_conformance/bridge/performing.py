@@ -15,12 +15,13 @@ from hudi_model import effects as done
 from hudi_model.actions import State, TimelineEntry
 from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
 from hudi_model.contents import CommitMetadata
-from hudi_model.records import Damaged, Schema
+from hudi_model.records import Schema
 from hudi_model.rejection import Unsupported
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime, moment_of
 
-from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes
+from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes, logging_mode
+from hudi_conformance.bridge.file_names import data_path
 from hudi_conformance.bridge.histories import archive_folder, archived_log_bytes, history_file_bytes, manifest_bytes
 from hudi_conformance.bridge.sidecars import HEARTBEATS, MARKERS, marker_path
 from hudi_conformance.bridge.timeline_bytes import content_bytes
@@ -54,18 +55,18 @@ def perform(table: Table, effects: done.Effects, site: Site) -> Table:
 
 def _do(before: Table, table: Table, effect: done.Effect, site: Site) -> None:
     storage = LocalStorage(site.base)
-    name = _name(table)
+    name, mode = _name(table), logging_mode(_properties(table))
     match effect:
         case done.CreateInstant(entry):
             _put_entry(storage, table, entry, site)
         case done.DeleteInstant(file):
             _delete_entry(storage, before, file)
         case done.PutBaseFile(file):
-            storage.put(_path(file.partition, file.name), base_file_bytes(file, site.schema, name))
+            storage.put(data_path(file.partition, file.name), base_file_bytes(file, site.schema, name))
         case done.PutLogFile(file):
-            storage.put(_path(file.partition, file.name), log_file_bytes(file, site.schema, name))
+            storage.put(data_path(file.partition, file.name), log_file_bytes(file, site.schema, name, mode))
         case done.DeleteDataFile(partition, file):
-            storage.delete(_path(partition, file))
+            storage.delete(data_path(partition, file))
         case done.PutPartitionMetafile(partition):
             _make_partition(storage, partition, site.now)
         case done.PutProperties(properties):
@@ -91,8 +92,6 @@ def _delete_entry(storage: LocalStorage, table: Table, name: str) -> None:
 def _move_timeline(storage: LocalStorage, before: Table, table: Table, site: Site) -> None:
     """What bears one name in both layouts is put where the new one looks, in its form."""
     for entry in table.timeline:
-        if entry.state < State.COMPLETED and entry.content is not None and isinstance(entry.content, Damaged):
-            raise ValueError(f"{entry.name}: damaged content has no bytes in another layout")
         if entry.state < State.COMPLETED:
             _put_entry(storage, table, entry, site)
             storage.delete(f"{_folder(before)}/{entry.name}")
@@ -166,7 +165,7 @@ def _archive_folder(table: Table, effect: done.Effect) -> str:
 def _make_partition(storage: LocalStorage, partition: str, now: InstantTime) -> None:
     depth = len(partition.split("/")) if partition else 0
     metafile = {"commitTime": now, "partitionDepth": str(depth)}
-    storage.put(_path(partition, PARTITION_METAFILE), serialise_properties(metafile, ("partition metadata",)))
+    storage.put(data_path(partition, PARTITION_METAFILE), serialise_properties(metafile, ("partition metadata",)))
 
 
 def _sizes(site: Site, content: object) -> dict[str, int]:
@@ -188,7 +187,3 @@ def _layout(table: Table) -> int:
 
 def _folder(table: Table) -> str:
     return timeline_folder(_properties(table))
-
-
-def _path(partition: str, name: str) -> str:
-    return f"{partition}/{name}" if partition else name

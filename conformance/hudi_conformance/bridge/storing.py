@@ -13,11 +13,11 @@ from hudi_model.records import Schema
 from hudi_model.tables import Properties, Table
 from hudi_model.time import InstantTime
 
-from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes
+from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes, logging_mode
+from hudi_conformance.bridge.file_names import data_path
 from hudi_conformance.bridge.histories import archive_folder, history_files
 from hudi_conformance.bridge.timeline_bytes import content_bytes
 
-LOGGING_MODE = "hoodie.table.cdc.supplemental.logging.mode"
 # All files carry one date, and the properties say the same in words.
 WRITTEN_AT = 1_735_689_600
 _DATE = "Wed Jan 01 00:00:00 UTC 2025"
@@ -82,12 +82,12 @@ def _data_files(table: Table, name: str) -> Iterator[tuple[str, bytes]]:
     for partition, created in sorted(_partitions(table).items()):
         depth = len(partition.split("/")) if partition else 0
         metafile = {"commitTime": created, "partitionDepth": str(depth)}
-        yield _path(partition, PARTITION_METAFILE), serialise_properties(metafile, _METAFILE_COMMENTS)
+        yield data_path(partition, PARTITION_METAFILE), serialise_properties(metafile, _METAFILE_COMMENTS)
     for base in table.base_files:
-        yield _path(base.partition, base.name), base_file_bytes(base, _schema(table, base.instant), name)
-    mode = sound_properties(table.properties, table.backup_properties).get(LOGGING_MODE, "DATA_BEFORE_AFTER")
+        yield data_path(base.partition, base.name), base_file_bytes(base, _schema(table, base.instant), name)
+    mode = logging_mode(sound_properties(table.properties, table.backup_properties))
     for log in table.log_files:
-        yield _path(log.partition, log.name), log_file_bytes(log, _schema(table, log.instant), name, mode)
+        yield data_path(log.partition, log.name), log_file_bytes(log, _schema(table, log.instant), name, mode)
 
 
 def _partitions(table: Table) -> dict[str, InstantTime]:
@@ -108,7 +108,3 @@ def _schema(table: Table, instant: InstantTime) -> Schema:
     )
     before = [schema for requested, _, schema in stated if requested <= instant]
     return before[-1] if before else stated[0][2] if stated else Schema(())
-
-
-def _path(partition: str, name: str) -> str:
-    return f"{partition}/{name}" if partition else name
