@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from hudi_format.base_files import write_base_file
-from hudi_format.commit_metadata import CommitMetadata, WriteStat, serialise_avro
-from hudi_format.log_content import data_block
+from hudi_format.base.files import write_base_file
+from hudi_format.log.content import data_block
 from hudi_format.names import BaseFileName, LogFileName, TimelineFileName, timeline_file_name
-from hudi_format.properties import serialise_properties, table_checksum
 from hudi_format.schemas import META_FIELDS, arrow_schema, with_meta_fields
+from hudi_format.table.properties import serialise_properties, table_checksum
+from hudi_format.timeline.commit_metadata import CommitMetadata, WriteStat, serialise_avro
 from hudi_spark import HudiTable, read_arrow
 from hudi_spark.adapter_executors import local_session
 

@@ -25,11 +25,11 @@ from hudi_spark.adapter_executors import InProcess, OnSpark
 from hudi_spark.arrow_reading import table_storage
 from hudi_spark.descriptions import TableInfo, table_info
 from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, typed_errors
-from hudi_spark.planning import Query
+from hudi_spark.execution.planning import Query
 from hudi_spark.readings import Readings, readings_named
-from hudi_spark.slicing import FileSlice
-from hudi_spark.snapshots import load_snapshot, load_table
-from hudi_spark.timeline import Instant
+from hudi_spark.state.slicing import FileSlice
+from hudi_spark.state.snapshots import load_snapshot, load_table
+from hudi_spark.state.timeline import Instant
 
 VERSION = "0.1.0"
 

@@ -13,9 +13,9 @@ from hudi_format.storage import Storage
 
 from hudi_spark.arrow_reading import read_query
 from hudi_spark.errors import SkippedBytes, from_text
-from hudi_spark.planning import Plan, Query, plan_query
-from hudi_spark.spark_executor import accumulator, run_on_spark, split_tasks
-from hudi_spark.tasks import run_task
+from hudi_spark.execution.on_spark import accumulator, run_on_spark, split_tasks
+from hudi_spark.execution.planning import Plan, Query, plan_query
+from hudi_spark.execution.tasks import run_task
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -10,10 +10,10 @@ from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage, open_storage
 
 from hudi_spark.errors import DamagedLogWarning, HudiError, SkippedBytes, typed_errors
-from hudi_spark.executors import run_in_process
-from hudi_spark.planning import Query, plan_query
+from hudi_spark.execution.in_process import run_in_process
+from hudi_spark.execution.planning import Query, plan_query
+from hudi_spark.execution.tasks import SliceRows
 from hudi_spark.readings import Reading, Readings, readings_named
-from hudi_spark.tasks import SliceRows
 
 
 def read_arrow(

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from hudi_format.storage import Storage
 
-from hudi_spark.commits import load_commits
-from hudi_spark.configuration import TableType
-from hudi_spark.merge_modes import MergeMode, merge_mode
-from hudi_spark.schemas import table_schema
-from hudi_spark.snapshots import load_table
+from hudi_spark.merging.modes import MergeMode, merge_mode
+from hudi_spark.schemas.columns import table_schema
+from hudi_spark.state.commits import load_commits
+from hudi_spark.state.configuration import TableType
+from hudi_spark.state.snapshots import load_table
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hudi_spark.arrow_reading import table_storage
 from hudi_spark.descriptions import TableInfo, table_info
 from hudi_spark.errors import SkippedBytes, typed_errors
-from hudi_spark.planning import Query, plan_query
+from hudi_spark.execution.on_spark import accumulator, run_on_spark
+from hudi_spark.execution.planning import Query, plan_query
 from hudi_spark.readings import Reading, Readings, readings_named
-from hudi_spark.slicing import FileSlice
-from hudi_spark.snapshots import load_snapshot, load_table
-from hudi_spark.spark_executor import accumulator, run_on_spark
-from hudi_spark.timeline import Instant
+from hudi_spark.state.slicing import FileSlice
+from hudi_spark.state.snapshots import load_snapshot, load_table
+from hudi_spark.state.timeline import Instant
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from hudi_format.avro_schemas import AvroSchema, full_name, parse_avro_schema, record_schema, schema_text
+from hudi_format.avro.schemas import AvroSchema, full_name, parse_avro_schema, record_schema, schema_text
 from hudi_format.errors import FormatError, Reason, UnsupportedFormat, refusing
 
 META_FIELDS: Final = (

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from hudi_conformance.bridge.file_contents import load_log_file
-from hudi_format.log_blocks import BlockType, HeaderKey, encode_block
-from hudi_format.log_hfiles import hfile_block
+from hudi_format.log.blocks import BlockType, HeaderKey, encode_block
+from hudi_format.log.hfiles import hfile_block
 from hudi_format.names import LogFileName
 from hudi_format.schemas import with_meta_fields
 from hudi_format.storage import open_storage

@@ -6,21 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from hudi_format.base_files import write_base_file
-from hudi_format.commit_metadata import CommitMetadata, WriteStat, serialise_avro, serialise_json
-from hudi_format.log_blocks import HeaderKey
-from hudi_format.log_content import data_block, delete_block
-from hudi_format.log_deletes import DeleteRecord
+from hudi_format.base.files import write_base_file
+from hudi_format.log.blocks import HeaderKey
+from hudi_format.log.content import data_block, delete_block
+from hudi_format.log.deletes import DeleteRecord
 from hudi_format.names import PARTITION_METAFILE, BaseFileName, LogFileName, TimelineFileName, timeline_file_name
-from hudi_format.plans import (
+from hudi_format.schemas import META_FIELDS, arrow_schema, with_meta_fields
+from hudi_format.table.properties import serialise_properties, table_checksum
+from hudi_format.timeline.commit_metadata import CommitMetadata, WriteStat, serialise_avro, serialise_json
+from hudi_format.timeline.plans import (
     CleanMetadata,
     CompactionOperation,
     CompactionPlan,
     serialise_clean_metadata,
     serialise_compaction_plan,
 )
-from hudi_format.properties import serialise_properties, table_checksum
-from hudi_format.schemas import META_FIELDS, arrow_schema, with_meta_fields
 
 Row = Mapping[str, Any]
 

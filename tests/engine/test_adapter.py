@@ -10,7 +10,7 @@ from engine_tables import TableBuilder, row, tick
 from hudi_adapter.messages import check_message, check_value
 from hudi_adapter.rows import read_rows
 from hudi_adapter.serving import serve
-from hudi_format.log_deletes import DeleteRecord
+from hudi_format.log.deletes import DeleteRecord
 from hudi_spark.adapter import FEATURES, adapter_of
 from hudi_spark.adapter_executors import InProcess
 from hudi_spark.readings import readings_named

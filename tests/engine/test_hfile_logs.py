@@ -9,10 +9,10 @@ import pytest
 from engine_tables import TableBuilder, row, tick
 from hudi_adapter.rows import read_rows
 from hudi_adapter.serving import serve
-from hudi_format.log_blocks import BlockType, HeaderKey, encode_block, read_blocks
-from hudi_format.log_content import decode_records
-from hudi_format.log_deletes import DeleteRecord
-from hudi_format.log_hfiles import hfile_block
+from hudi_format.log.blocks import BlockType, HeaderKey, encode_block, read_blocks
+from hudi_format.log.content import decode_records
+from hudi_format.log.deletes import DeleteRecord
+from hudi_format.log.hfiles import hfile_block
 from hudi_format.schemas import with_meta_fields
 from hudi_spark import read_arrow
 from hudi_spark.adapter import FEATURES, adapter_of

@@ -4,12 +4,12 @@ from typing import Any
 import pytest
 from engine_tables import TableBuilder, row, tick
 from hudi_format.errors import FormatError
-from hudi_format.log_blocks import BlockType, HeaderKey, encode_block
-from hudi_format.log_content import rollback_block
+from hudi_format.log.blocks import BlockType, HeaderKey, encode_block
+from hudi_format.log.content import rollback_block
 from hudi_format.storage import open_storage
 from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.log_blocks import refuse_partial_updates, scan_logs
-from hudi_spark.timeline import Visibility
+from hudi_spark.merging.log_scan import refuse_partial_updates, scan_logs
+from hudi_spark.state.timeline import Visibility
 
 ALL = Visibility(frozenset(tick(n) for n in range(100)), frozenset(), tick(0))
 

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 from engine_tables import TableBuilder
 from hudi_format.storage import open_storage
-from hudi_spark.configuration import load_configuration
 from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.merge_modes import merge_mode, merge_rule, refuse_unbuilt_merging
+from hudi_spark.merging.modes import merge_mode, merge_rule, refuse_unbuilt_merging
+from hudi_spark.state.configuration import load_configuration
 
 MODEL = "org.apache.hudi.common.model."
 MODE = "hoodie.record.merge.mode"

@@ -6,16 +6,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from engine_tables import avro, tick
-from hudi_format.log_blocks import read_blocks
-from hudi_format.log_content import data_block, delete_block
-from hudi_format.log_deletes import DeleteRecord
+from hudi_format.log.blocks import read_blocks
+from hudi_format.log.content import data_block, delete_block
+from hudi_format.log.deletes import DeleteRecord
 from hudi_format.schemas import arrow_schema
 from hudi_spark.errors import HudiError
-from hudi_spark.keys import KeyRule
-from hudi_spark.log_blocks import LocatedBlock
-from hudi_spark.log_records import decode_log_records
-from hudi_spark.merge_modes import MergeRule
-from hudi_spark.merging import merge
+from hudi_spark.merging.kernel import merge
+from hudi_spark.merging.keys import KeyRule
+from hudi_spark.merging.log_records import decode_log_records
+from hudi_spark.merging.log_scan import LocatedBlock
+from hudi_spark.merging.modes import MergeRule
 from hypothesis import given
 from hypothesis import strategies as st
 

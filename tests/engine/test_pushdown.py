@@ -7,8 +7,8 @@ import pytest
 from engine_tables import TableBuilder, row
 from hudi_format.storage import LocalStorage
 from hudi_spark.arrow_reading import read_query
-from hudi_spark.filters import filter_of, matching
-from hudi_spark.planning import Query, plan_query
+from hudi_spark.execution.filters import filter_of, matching
+from hudi_spark.execution.planning import Query, plan_query
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

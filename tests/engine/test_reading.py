@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from engine_tables import COLUMNS, TableBuilder, avro, row, tick
-from hudi_format.log_blocks import BlockType, HeaderKey, encode_block
-from hudi_format.log_deletes import DeleteRecord
+from hudi_format.log.blocks import BlockType, HeaderKey, encode_block
+from hudi_format.log.deletes import DeleteRecord
 from hudi_format.schemas import arrow_schema, with_meta_fields
 from hudi_spark import DamagedLogWarning, HudiError, UnsupportedFeature, read_arrow
 
@@ -285,7 +285,7 @@ def test_a_bar_appears_only_on_a_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ):
     merge_on_read(tmp_path)
-    monkeypatch.setattr("hudi_spark.executors._QUIET_SECONDS", -1.0)
+    monkeypatch.setattr("hudi_spark.execution.in_process._QUIET_SECONDS", -1.0)
     read_arrow(tmp_path)
     assert capfd.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)

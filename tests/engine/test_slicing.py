@@ -3,9 +3,10 @@ from typing import Any
 
 import pytest
 from engine_tables import TableBuilder, row, tick
-from hudi_format.commit_metadata import CommitMetadata, serialise_avro
 from hudi_format.errors import FormatError
-from hudi_format.plans import (
+from hudi_format.storage import open_storage
+from hudi_format.timeline.commit_metadata import CommitMetadata, serialise_avro
+from hudi_format.timeline.plans import (
     CleanMetadata,
     CleanPartition,
     RollbackMetadata,
@@ -13,10 +14,9 @@ from hudi_format.plans import (
     serialise_clean_metadata,
     serialise_rollback_metadata,
 )
-from hudi_format.storage import open_storage
 from hudi_spark.errors import HudiError
 from hudi_spark.readings import RELEASED, TEXT, Readings
-from hudi_spark.snapshots import load_snapshot
+from hudi_spark.state.snapshots import load_snapshot
 
 ROWS = [row("k1", 1)]
 

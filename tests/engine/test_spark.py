@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from engine_tables import COLUMNS, TableBuilder, avro, row, tick
 from hudi_adapter import Request
-from hudi_format.log_blocks import BlockType, HeaderKey, encode_block
-from hudi_format.log_deletes import DeleteRecord
+from hudi_format.log.blocks import BlockType, HeaderKey, encode_block
+from hudi_format.log.deletes import DeleteRecord
 from hudi_format.storage import open_storage
 from hudi_spark import HudiError, HudiTable, read_arrow
 from hudi_spark.adapter_executors import ROWS_FILE, OnSpark
-from hudi_spark.planning import Query, plan_query
-from hudi_spark.spark_executor import split_tasks
+from hudi_spark.execution.on_spark import split_tasks
+from hudi_spark.execution.planning import Query, plan_query
 
 # pyspark 3.5 compares the version of pandas with distutils, and leaves sockets of collected frames to the collector.
 pytestmark = [

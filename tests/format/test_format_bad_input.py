@@ -6,13 +6,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from format_strategies import damaged
-from hudi_format import plans
-from hudi_format.avro_files import read_container
-from hudi_format.base_files import base_file_footer, read_base_file, write_base_file
-from hudi_format.commit_metadata import CommitMetadata, WriteStat, parse_commit_metadata, serialise_avro, serialise_json
+from hudi_format.avro.files import read_container
+from hudi_format.base.files import base_file_footer, read_base_file, write_base_file
 from hudi_format.errors import FormatError, UnsupportedFormat
-from hudi_format.log_blocks import BlockType, RawBlock, encode_block, read_blocks
-from hudi_format.log_content import (
+from hudi_format.log.blocks import BlockType, RawBlock, encode_block, read_blocks
+from hudi_format.log.content import (
     data_block,
     decode_arrow,
     decode_command,
@@ -21,11 +19,19 @@ from hudi_format.log_content import (
     delete_block,
     rollback_block,
 )
-from hudi_format.log_deletes import DeleteRecord
-from hudi_format.log_hfiles import hfile_block
-from hudi_format.properties import check_checksum, parse_properties, serialise_properties
+from hudi_format.log.deletes import DeleteRecord
+from hudi_format.log.hfiles import hfile_block
 from hudi_format.schemas import arrow_schema
 from hudi_format.storage import LocalStorage
+from hudi_format.table.properties import check_checksum, parse_properties, serialise_properties
+from hudi_format.timeline import plans
+from hudi_format.timeline.commit_metadata import (
+    CommitMetadata,
+    WriteStat,
+    parse_commit_metadata,
+    serialise_avro,
+    serialise_json,
+)
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

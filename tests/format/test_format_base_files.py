@@ -9,7 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from format_strategies import TEXT
-from hudi_format.base_files import (
+from hudi_format.base.bloom_filters import (
+    BloomFilter,
+    bits_and_hashes,
+    build_bloom_filter,
+    decode_bloom_filter,
+    encode_bloom_filter,
+)
+from hudi_format.base.files import (
     AVRO_SCHEMA_KEY,
     BLOOM_FILTER_KEY,
     BLOOM_TYPE_KEY,
@@ -18,13 +25,6 @@ from hudi_format.base_files import (
     base_file_footer,
     read_base_file,
     write_base_file,
-)
-from hudi_format.bloom_filters import (
-    BloomFilter,
-    bits_and_hashes,
-    build_bloom_filter,
-    decode_bloom_filter,
-    encode_bloom_filter,
 )
 from hudi_format.errors import FormatError, Reason, UnsupportedFormat
 from hudi_format.schemas import META_FIELDS
@@ -117,7 +117,7 @@ def test_without_keys_there_is_no_key_range(storage: LocalStorage, table: pa.Tab
 
 def test_the_same_rows_give_the_same_bytes_in_another_process():
     program = (
-        "import hashlib, pyarrow as pa; from hudi_format.base_files import write_base_file as w;"
+        "import hashlib, pyarrow as pa; from hudi_format.base.files import write_base_file as w;"
         "t = pa.table({'_hoodie_record_key': ['a', 'b'], 'n': [1, 2]});"
         "print(hashlib.sha256(w(t, {'type': 'record'}, extra_keys={'k': 'v', 'l': 'w'})).hexdigest())"
     )
@@ -156,7 +156,7 @@ def test_a_file_that_declares_more_rows_than_can_be_held_is_refused_by_its_foote
     storage: LocalStorage, monkeypatch: pytest.MonkeyPatch
 ):
     storage.put("a.parquet", write_base_file(rows(11), SCHEMA))
-    monkeypatch.setattr("hudi_format.parquet_bytes.MAXIMUM_ROWS", 10)
+    monkeypatch.setattr("hudi_format.base.parquet_bytes.MAXIMUM_ROWS", 10)
     for use in (read_base_file, base_file_footer):
         with pytest.raises(FormatError) as caught:
             use(storage, "a.parquet")

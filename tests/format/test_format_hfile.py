@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 from format_strategies import damaged
-from hudi_format import hfile_blocks
 from hudi_format.checksums import crc32c
 from hudi_format.errors import FormatError, Reason, UnsupportedFormat
-from hudi_format.hfile import HFile, open_hfile
-from hudi_format.hfile_blocks import (
+from hudi_format.hfile import blocks as hfile_blocks
+from hudi_format.hfile.blocks import (
     DATA_MAGIC,
     FILE_INFO_MAGIC,
     INTERMEDIATE_INDEX_MAGIC,
@@ -21,9 +20,10 @@ from hudi_format.hfile_blocks import (
     Origin,
     encode_hfile_block,
 )
-from hudi_format.hfile_index import IndexEntry, encode_entry, encode_root_index, encode_row
-from hudi_format.hfile_trailer import Trailer, encode_file_info, encode_trailer
-from hudi_format.hfile_writer import write_hfile
+from hudi_format.hfile.index import IndexEntry, encode_entry, encode_root_index, encode_row
+from hudi_format.hfile.reader import HFile, open_hfile
+from hudi_format.hfile.trailer import Trailer, encode_file_info, encode_trailer
+from hudi_format.hfile.writer import write_hfile
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 

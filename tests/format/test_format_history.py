@@ -4,12 +4,20 @@ import json
 
 import pytest
 from format_strategies import TEXT
-from hudi_format import plans
-from hudi_format.archived_log import ArchivedState, Content, is_archived_log, read_archived_log, write_archived_log
-from hudi_format.avro_values import to_record
-from hudi_format.commit_metadata import CommitMetadata, WriteStat
+from hudi_format.avro.values import to_record
 from hudi_format.errors import FormatError, Reason
-from hudi_format.history import (
+from hudi_format.log.blocks import BlockType, HeaderKey, encode_block
+from hudi_format.log.content import encode_avro_records
+from hudi_format.timeline import plans
+from hudi_format.timeline.archived_log import (
+    ArchivedState,
+    Content,
+    is_archived_log,
+    read_archived_log,
+    write_archived_log,
+)
+from hudi_format.timeline.commit_metadata import CommitMetadata, WriteStat
+from hudi_format.timeline.history import (
     HistoryFileName,
     HistoryRow,
     ManifestEntry,
@@ -21,9 +29,7 @@ from hudi_format.history import (
     serialise_manifest,
     write_history_file,
 )
-from hudi_format.log_blocks import BlockType, HeaderKey, encode_block
-from hudi_format.log_content import encode_avro_records
-from hudi_format.timeline_schemas import CLEANER_PLAN
+from hudi_format.timeline.timeline_schemas import CLEANER_PLAN
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from format_strategies import TEXT
 from hudi_format.errors import FormatError, Reason
-from hudi_format.log_blocks import MAGIC, BlockType, CorruptBlock, HeaderKey, RawBlock, encode_block, read_blocks
-from hudi_format.log_content import rollback_block
+from hudi_format.log.blocks import MAGIC, BlockType, CorruptBlock, HeaderKey, RawBlock, encode_block, read_blocks
+from hudi_format.log.content import rollback_block
 from hypothesis import given
 from hypothesis import strategies as st
 

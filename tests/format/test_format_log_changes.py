@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from format_strategies import TEXT, damaged
 from hudi_format.errors import FormatError, Reason, UnsupportedFormat
-from hudi_format.log_blocks import BlockType, HeaderKey, RawBlock, encode_block, read_blocks
-from hudi_format.log_changes import COLUMNS, LoggingMode, change_block, change_schema, decode_changes
-from hudi_format.log_content import decode_arrow, encode_avro_records
+from hudi_format.log.blocks import BlockType, HeaderKey, RawBlock, encode_block, read_blocks
+from hudi_format.log.changes import COLUMNS, LoggingMode, change_block, change_schema, decode_changes
+from hudi_format.log.content import decode_arrow, encode_avro_records
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from format_strategies import INSTANT_VALUES, LOCAL_VALUES, LONGS, TEXT, decimals
 from hudi_format.errors import FormatError, Reason, UnsupportedFormat
-from hudi_format.log_blocks import BlockType, HeaderKey, encode_block, read_blocks
-from hudi_format.log_content import (
+from hudi_format.log.blocks import BlockType, HeaderKey, encode_block, read_blocks
+from hudi_format.log.content import (
     RollbackCommand,
     data_block,
     decode_arrow,

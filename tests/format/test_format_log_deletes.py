@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from format_strategies import INSTANT_VALUES, LONGS, TEXT, decimals
 from hudi_format.errors import FormatError, Reason, UnsupportedFormat
-from hudi_format.log_blocks import BlockType, encode_block, read_blocks
-from hudi_format.log_content import delete_block
-from hudi_format.log_deletes import DeleteRecord, decode_deletes, encode_deletes
+from hudi_format.log.blocks import BlockType, encode_block, read_blocks
+from hudi_format.log.content import delete_block
+from hudi_format.log.deletes import DeleteRecord, decode_deletes, encode_deletes
 from hypothesis import given
 from hypothesis import strategies as st
 

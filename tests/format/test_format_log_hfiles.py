@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from format_strategies import TEXT
 from hudi_format.errors import FormatError, Reason, UnsupportedFormat
-from hudi_format.hfile_writer import write_hfile
-from hudi_format.log_blocks import BlockType, HeaderKey, RawBlock, encode_block, read_blocks
-from hudi_format.log_content import data_block, decode_arrow, decode_records
-from hudi_format.log_hfiles import hfile_block
+from hudi_format.hfile.writer import write_hfile
+from hudi_format.log.blocks import BlockType, HeaderKey, RawBlock, encode_block, read_blocks
+from hudi_format.log.content import data_block, decode_arrow, decode_records
+from hudi_format.log.hfiles import hfile_block
 from hypothesis import given
 from hypothesis import strategies as st
 

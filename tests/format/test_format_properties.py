@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from hudi_format.errors import FormatError, Reason
-from hudi_format.properties import check_checksum, parse_properties, serialise_properties, table_checksum
+from hudi_format.table.properties import check_checksum, parse_properties, serialise_properties, table_checksum
 from hypothesis import given
 from hypothesis import strategies as st
 

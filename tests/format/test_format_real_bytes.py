@@ -5,23 +5,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hudi_format import plans
-from hudi_format.avro_files import read_container
-from hudi_format.base_files import BLOOM_FILTER_KEY, BLOOM_TYPE_KEY, base_file_footer, read_base_file
-from hudi_format.bloom_filters import build_bloom_filter, decode_bloom_filter, encode_bloom_filter
-from hudi_format.commit_metadata import parse_commit_metadata, serialise_avro, serialise_json
-from hudi_format.hfile import HFile, open_hfile
-from hudi_format.hfile_blocks import Origin
-from hudi_format.hfile_writer import write_hfile
-from hudi_format.log_blocks import BlockType, CorruptBlock, HeaderKey, RawBlock, encode_block, read_blocks
-from hudi_format.log_content import (
+from hudi_format.avro.files import read_container
+from hudi_format.base.bloom_filters import build_bloom_filter, decode_bloom_filter, encode_bloom_filter
+from hudi_format.base.files import BLOOM_FILTER_KEY, BLOOM_TYPE_KEY, base_file_footer, read_base_file
+from hudi_format.hfile.blocks import Origin
+from hudi_format.hfile.reader import HFile, open_hfile
+from hudi_format.hfile.writer import write_hfile
+from hudi_format.log.blocks import BlockType, CorruptBlock, HeaderKey, RawBlock, encode_block, read_blocks
+from hudi_format.log.content import (
     decode_avro_arrow,
     decode_avro_records,
     decode_command,
     decode_records,
     encode_avro_records,
 )
-from hudi_format.log_deletes import decode_deletes, encode_deletes
+from hudi_format.log.deletes import decode_deletes, encode_deletes
 from hudi_format.names import (
     BaseFileName,
     LogFileName,
@@ -30,8 +28,10 @@ from hudi_format.names import (
     parse_timeline_file_name,
     timeline_file_name,
 )
-from hudi_format.properties import check_checksum, parse_properties, serialise_properties
 from hudi_format.storage import Storage, open_storage
+from hudi_format.table.properties import check_checksum, parse_properties, serialise_properties
+from hudi_format.timeline import plans
+from hudi_format.timeline.commit_metadata import parse_commit_metadata, serialise_avro, serialise_json
 
 GOLDEN = Path(__file__).parents[2] / "golden_tables"
 BASES = sorted(path / "table" for path in GOLDEN.glob("v*/apache_*"))

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from hudi_format.errors import FormatError, Reason
-from hudi_format.properties import serialise_properties
 from hudi_format.storage import LocalStorage
-from hudi_format.table_properties import (
+from hudi_format.table.properties import serialise_properties
+from hudi_format.table.table_properties import (
     BACKUP_FILE,
     PROPERTIES_FILE,
     holds_table,

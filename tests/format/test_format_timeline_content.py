@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from format_strategies import LONGS, TEXT
-from hudi_format import plans
-from hudi_format.avro_files import SYNC_MARKER, read_container, write_container
-from hudi_format.commit_metadata import (
+from hudi_format.avro.files import SYNC_MARKER, read_container, write_container
+from hudi_format.errors import FormatError, Reason, UnsupportedFormat
+from hudi_format.timeline import plans
+from hudi_format.timeline.commit_metadata import (
     CommitMetadata,
     RuntimeStats,
     WriteStat,
@@ -17,7 +18,6 @@ from hudi_format.commit_metadata import (
     serialise_avro,
     serialise_json,
 )
-from hudi_format.errors import FormatError, Reason, UnsupportedFormat
 from hypothesis import given
 from hypothesis import strategies as st
 

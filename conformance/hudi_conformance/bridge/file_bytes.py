@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from hudi_adapter.rows import arrow_of_rows, rows_of_mappings
-from hudi_format.base_files import write_base_file
-from hudi_format.log_blocks import MAGIC, HeaderKey
-from hudi_format.log_changes import LoggingMode, change_block
-from hudi_format.log_content import DeleteRecord, data_block, delete_block, rollback_block
+from hudi_format.base.files import write_base_file
+from hudi_format.log.blocks import MAGIC, HeaderKey
+from hudi_format.log.changes import LoggingMode, change_block
+from hudi_format.log.content import DeleteRecord, data_block, delete_block, rollback_block
 from hudi_format.schemas import META_FIELDS
 from hudi_model.files import (
     BaseFile,

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from hudi_adapter.rows import RowsError, rows_of_arrow
-from hudi_format.avro_schemas import record_schema
-from hudi_format.base_files import read_base_file
+from hudi_format.avro.schemas import record_schema
+from hudi_format.base.files import read_base_file
 from hudi_format.errors import FormatError
-from hudi_format.log_blocks import BlockType, HeaderKey, RawBlock, read_blocks
-from hudi_format.log_blocks import CorruptBlock as RawCorruptBlock
-from hudi_format.log_changes import decode_changes
-from hudi_format.log_content import DeleteRecord, decode_arrow, decode_command, decode_deletes
+from hudi_format.log.blocks import BlockType, HeaderKey, RawBlock, read_blocks
+from hudi_format.log.blocks import CorruptBlock as RawCorruptBlock
+from hudi_format.log.changes import decode_changes
+from hudi_format.log.content import DeleteRecord, decode_arrow, decode_command, decode_deletes
 from hudi_format.names import BaseFileName, LogFileName
 from hudi_format.storage import Storage
 from hudi_model.files import (

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import PurePosixPath
 
-from hudi_format import archived_log, plans
-from hudi_format import history as files
-from hudi_format.commit_metadata import CommitMetadata, parse_commit_metadata
 from hudi_format.errors import FormatError
 from hudi_format.names import TimelineFileName
 from hudi_format.storage import Storage
+from hudi_format.timeline import archived_log, plans
+from hudi_format.timeline import history as files
+from hudi_format.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import timeline_folder, timeline_layout
 from hudi_model.contents import CommitMetadata as Commit

@@ -3,7 +3,7 @@
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from hudi_format.avro_schemas import record_schema
+from hudi_format.avro.schemas import record_schema
 from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.names import (
     BaseFileName,
@@ -13,8 +13,8 @@ from hudi_format.names import (
     parse_data_file_name,
     parse_timeline_file_name,
 )
-from hudi_format.properties import parse_properties
 from hudi_format.storage import FileStatus, Storage, open_storage
+from hudi_format.table.properties import parse_properties
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
 from hudi_model.files import BaseFile, LogFile

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hudi_format import history as history_format
-from hudi_format.archived_log import archived_log_name, is_archived_log
 from hudi_format.names import PARTITION_METAFILE
-from hudi_format.properties import serialise_properties
 from hudi_format.storage import LocalStorage
+from hudi_format.table.properties import serialise_properties
+from hudi_format.timeline import history as history_format
+from hudi_format.timeline.archived_log import archived_log_name, is_archived_log
 from hudi_model import effects as done
 from hudi_model.actions import State, TimelineEntry
 from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout

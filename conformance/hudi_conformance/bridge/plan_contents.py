@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from hudi_format import plans
+from hudi_format.timeline import plans
 from hudi_model.contents import (
     CleanPlan,
     ClusteringGroup,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from hudi_format.names import PARTITION_METAFILE
-from hudi_format.properties import serialise_properties
+from hudi_format.table.properties import serialise_properties
 from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
 from hudi_model.contents import CommitMetadata
 from hudi_model.files import BaseFile, LogFile

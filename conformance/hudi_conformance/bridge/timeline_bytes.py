@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hudi_format import commit_metadata, plans
+from hudi_format.timeline import commit_metadata, plans
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.contents import (
     CleanMetadata,

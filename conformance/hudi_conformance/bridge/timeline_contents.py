@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
-from hudi_format import commit_metadata, plans
-from hudi_format.avro_files import read_container
-from hudi_format.avro_schemas import record_schema
+from hudi_format.avro.files import read_container
+from hudi_format.avro.schemas import record_schema
 from hudi_format.names import TimelineFileName
+from hudi_format.timeline import commit_metadata, plans
 from hudi_model.contents import (
     CleanMetadata,
     CommitMetadata,

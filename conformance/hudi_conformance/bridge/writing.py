@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hudi_adapter.rows import Rows, RowsError, read_rows
-from hudi_format.avro_schemas import record_schema
+from hudi_format.avro.schemas import record_schema
 from hudi_model import effects, writers
 from hudi_model.actions import State
 from hudi_model.configuration import timeline_folder

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pyroaring
-from hudi_format.avro_schemas import record_schema
-from hudi_format.log_blocks import BlockType, HeaderKey, RawBlock, encode_block, read_blocks
-from hudi_format.log_content import decode_avro_arrow, decode_avro_records
-from hudi_format.log_hfiles import hfile_block
+from hudi_format.avro.schemas import record_schema
+from hudi_format.log.blocks import BlockType, HeaderKey, RawBlock, encode_block, read_blocks
+from hudi_format.log.content import decode_avro_arrow, decode_avro_records
+from hudi_format.log.hfiles import hfile_block
 
 from hudi_conformance.golden.questions import Damage
 

@@ -1,6 +1,6 @@
 """Tables whose old actions have moved to the timeline's history, sound and damaged."""
 
-from hudi_format.history import HistoryRow, write_history_file
+from hudi_format.timeline.history import HistoryRow, write_history_file
 
 from hudi_conformance.golden import harm
 from hudi_conformance.golden.layout import merge_on_read

@@ -1,0 +1,1 @@
+"""A query becomes tasks, and something runs them."""

@@ -1,0 +1,154 @@
+"""Runs a plan with Spark: its own Parquet scan where base files are enough, Arrow tasks where logs are merged."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from hudi_adapter.filters import columns_of
+from hudi_format.base.files import base_file_footer
+from hudi_format.storage import Storage
+
+from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, to_text
+from hudi_spark.execution.planning import Plan
+from hudi_spark.execution.spark_filters import quoted, spark_column
+from hudi_spark.execution.spark_types import contains_time, spark_schema, wire_schema
+from hudi_spark.execution.tasks import SliceTask, run_task
+from hudi_spark.schemas.columns import SCHEMA_KEY
+from hudi_spark.schemas.columns import columns_of as schema_columns
+
+if TYPE_CHECKING:
+    from pyspark.broadcast import Broadcast
+    from pyspark.sql import DataFrame, SparkSession
+
+Report = Callable[[tuple[SkippedBytes, ...]], None]
+
+
+def run_on_spark(spark: "SparkSession", plan: Plan, storage: Storage, report: Report) -> "DataFrame":
+    """The rows of a plan as a DataFrame; nothing is read yet but the footers of files of unknown schema.
+
+    `report` is called in the tasks with what they skipped.
+
+    Raises:
+        UnsupportedFeature: a type that Spark lacks.
+
+    Clauses: RD-012.
+
+    """
+    if not plan.context.output:
+        # Batches without columns lose their number of rows on the way.
+        return run_on_spark(spark, _with_one_column(plan), storage, report).select([])
+    scanned, merged = split_tasks(plan, storage)
+    frames = []
+    if scanned or not merged:
+        frames.append(_scan(spark, plan, scanned, storage))
+    if merged:
+        frames.append(_merge(spark, plan, merged, report))
+    return frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
+
+
+def _with_one_column(plan: Plan) -> Plan:
+    context = replace(plan.context, output=(plan.context.schema.names[0],))
+    return replace(plan, context=context, tasks=tuple(replace(task, context=context) for task in plan.tasks))
+
+
+def _scan(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], storage: Storage) -> "DataFrame":
+    """Spark's own scan over the base files, with the table's schema, so that it prunes columns and pushes filters."""
+    schema = spark_schema(wire_schema(plan.context.schema))
+    paths = [f"file:{storage.resolve(task.base_file or '')}" for task in tasks]
+    if paths:
+        # Brackets in partition names: without the first option Spark takes them for patterns,
+        # without the second it reads the files after such a one twice.
+        reader = spark.read.schema(schema).option("__globPaths__", value=False)
+        frame = reader.option("recursiveFileLookup", value=True).parquet(*paths)
+    else:
+        frame = spark.createDataFrame([], schema)
+    if plan.context.row_filter is not None:
+        frame = frame.filter(spark_column(plan.context.row_filter, plan.context.schema))
+    return frame.select([quoted(name) for name in plan.context.output])
+
+
+def _merge(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], report: Report) -> "DataFrame":
+    """One Spark task for each file slice.
+
+    The descriptions of the slices go to each executor once; a task picks its own by number.
+    """
+    described = spark.sparkContext.broadcast(tuple(tasks))
+    numbers = spark.range(0, len(tasks), 1, len(tasks))
+    wire = wire_schema(plan.schema)
+    return numbers.mapInArrow(_reader(described, wire, report), spark_schema(wire))
+
+
+def _reader(
+    described: "Broadcast[tuple[SliceTask, ...]]", wire: pa.Schema, report: Report
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def read_slices(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0):
+                yield from _read_slice(described.value[number.as_py()], wire, report)
+
+    return read_slices
+
+
+def _read_slice(task: SliceTask, wire: pa.Schema, report: Report) -> Iterator[pa.RecordBatch]:
+    try:
+        result = run_task(task)
+    except (HudiError, UnsupportedFeature) as error:
+        # Only text crosses from a Python worker to the driver.
+        raise RuntimeError(to_text(error)) from error
+    report(result.skipped)
+    yield from result.rows.cast(wire).combine_chunks().to_batches()
+
+
+def split_tasks(plan: Plan, storage: Storage) -> tuple[list[SliceTask], list[SliceTask]]:
+    """The tasks that Spark's own scan can do, and those that need the merge kernel.
+
+    Spark's Parquet reader neither widens columns nor knows times of day.
+    """
+    context = plan.context
+    filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
+    wanted = [context.schema.field(name) for name in sorted({*context.output, *filtering})]
+    written = _written_schemas(plan)
+    scanned: list[SliceTask] = []
+    merged: list[SliceTask] = []
+    for task in plan.tasks:
+        readable = not task.log_files and task.base_file is not None
+        readable = readable and not any(contains_time(field.type) for field in wanted)
+        schema = _file_schema(task, written, storage) if readable else pa.schema([])
+        matches = readable and all(_is_as_wanted(schema, field) for field in wanted)
+        (scanned if matches else merged).append(task)
+    return scanned, merged
+
+
+def _written_schemas(plan: Plan) -> dict[str, pa.Schema]:
+    """What each commit says of the columns in the files that it wrote."""
+    texts = {one.instant: one.metadata.extra.get(SCHEMA_KEY) for one in plan.snapshot.commits}
+    return {instant.requested: schema_columns(text, instant.file) for instant, text in texts.items() if text}
+
+
+def _file_schema(task: SliceTask, written: dict[str, pa.Schema], storage: Storage) -> pa.Schema:
+    """The columns in a base file; its footer is read only where its commit left the timeline."""
+    path = task.base_file or ""
+    instant = path.rpartition("_")[2].partition(".")[0]
+    return written[instant] if instant in written else base_file_footer(storage, path).schema
+
+
+def _is_as_wanted(schema: pa.Schema, field: pa.Field) -> bool:
+    index = schema.get_field_index(field.name)
+    return index < 0 or bool(schema.field(index).type == field.type)
+
+
+def accumulator(spark: "SparkSession") -> Any:
+    """A Spark accumulator that gathers what tasks skipped."""
+    from pyspark.accumulators import AccumulatorParam  # noqa: PLC0415 - pyspark is optional
+
+    class _Gathered(AccumulatorParam[frozenset[SkippedBytes]]):  # type: ignore[misc]
+        def zero(self, value: frozenset[SkippedBytes]) -> frozenset[SkippedBytes]:
+            return frozenset() if value is None else value
+
+        def addInPlace(  # noqa: N802 - the name that Spark calls
+            self, first: frozenset[SkippedBytes], second: frozenset[SkippedBytes]
+        ) -> frozenset[SkippedBytes]:
+            return first | second
+
+    return spark.sparkContext.accumulator(frozenset(), _Gathered())

@@ -1,0 +1,119 @@
+"""A query becomes tasks, one for each file slice."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import pyarrow as pa
+from hudi_adapter.reasons import Reason
+from hudi_format.schemas import META_FIELDS
+from hudi_format.storage import Storage
+
+from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.execution.filters import filter_of
+from hudi_spark.execution.tasks import ReadContext, SliceTask
+from hudi_spark.merging.keys import KeyRule, key_rule
+from hudi_spark.merging.modes import MergeRule, merge_rule, refuse_unbuilt_merging
+from hudi_spark.read_configs import check_configs
+from hudi_spark.readings import RELEASED, Readings
+from hudi_spark.schemas.columns import META_SCHEMA, snapshot_schema
+from hudi_spark.state.snapshots import Snapshot, load_snapshot
+
+OWN_PREFIX: Final = "_hoodie_"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked of a table.
+
+    `filter` is in the form of the adapter protocol: `["price", ">", 10]`, `["and", f, g]` ...
+
+    Clauses: RD-001, RD-009, RD-010, RD-012, MF-002.
+    """
+
+    as_of: str | None = None
+    columns: Sequence[str] | None = None
+    filter: Any = None
+    meta_columns: bool = False
+    read_optimized: bool = False
+    readings: Readings = RELEASED
+    configs: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The tasks of a query, and the snapshot that they read."""
+
+    tasks: tuple[SliceTask, ...]
+    context: ReadContext
+    snapshot: Snapshot
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Schema of the answer."""
+        return self.context.output_schema
+
+
+def plan_query(storage: Storage, query: Query) -> Plan:
+    """The tasks whose rows together answer a query.
+
+    Raises:
+        HudiError: a refused table; CONFIG_INVALID for unknown columns, filters or options.
+        FormatError: what a file of the timeline breaks.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: RD-001, RD-012, MF-002.
+
+    """
+    check_configs(query.configs)
+    snapshot = load_snapshot(storage, query.readings, query.as_of, read_optimized=query.read_optimized)
+    context = _context(storage, query, snapshot)
+    slices = snapshot.slices
+    tasks = tuple(SliceTask(context, one.partition, one.file_id, one.base_file, one.log_files) for one in slices)
+    return Plan(tasks, context, snapshot)
+
+
+def _context(storage: Storage, query: Query, snapshot: Snapshot) -> ReadContext:
+    columns = snapshot_schema(storage, snapshot)
+    schema = pa.schema([*META_SCHEMA, *columns])
+    merges = any(one.log_files for one in snapshot.slices)
+    if merges:
+        refuse_unbuilt_merging(snapshot.configuration)
+    return ReadContext(
+        base=storage.base,
+        schema=schema,
+        output=_output(query, columns, schema),
+        row_filter=None if query.filter is None else filter_of(query.filter, schema),
+        rule=_rule(query, snapshot, columns),
+        keys=key_rule(snapshot.configuration) if merges else KeyRule(),
+        visibility=snapshot.visibility,
+    )
+
+
+def _output(query: Query, columns: pa.Schema, schema: pa.Schema) -> tuple[str, ...]:
+    """Clauses: MF-002."""
+    asked = _usual_columns(query, columns) if query.columns is None else list(query.columns)
+    meta = [name for name in META_FIELDS if query.meta_columns and name not in asked]
+    for name in asked:
+        if name not in schema.names:
+            hint = f"the table has {', '.join(columns.names)}"
+            raise HudiError(Reason.CONFIG_INVALID, "RD-012", f"the table has no column {name!r}", hint=hint)
+        if asked.count(name) > 1:
+            raise HudiError(Reason.CONFIG_INVALID, "RD-012", f"column {name!r} is asked for twice")
+    return (*meta, *asked)
+
+
+def _usual_columns(query: Query, columns: pa.Schema) -> list[str]:
+    """The columns of an answer that names none: whatever is Hudi's own by name stays out unless asked for.
+
+    Clauses: MF-002.
+    """
+    return [name for name in columns.names if query.meta_columns or not name.startswith(OWN_PREFIX)]
+
+
+def _rule(query: Query, snapshot: Snapshot, columns: pa.Schema) -> MergeRule:
+    """The merge rule over the ordering fields that the table has; records without them all compare alike."""
+    rule = merge_rule(snapshot.configuration, query.configs, query.readings.deletes)
+    if any("." in name and name not in columns.names for name in rule.ordering):
+        raise UnsupportedFeature("nested-ordering-field")
+    return replace(rule, ordering=tuple(name for name in rule.ordering if name in columns.names))

@@ -1,0 +1,150 @@
+"""One task reads one file slice: a pure function from a picklable description to Arrow rows."""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from hudi_adapter.filters import Filter, columns_of
+from hudi_format.base.files import base_file_footer, read_base_file
+from hudi_format.storage import Storage, open_storage
+
+from hudi_spark.errors import SkippedBytes, typed_errors
+from hudi_spark.execution.filters import expression, matching, pushable
+from hudi_spark.merging.kernel import merge
+from hudi_spark.merging.keys import KeyRule
+from hudi_spark.merging.log_records import LogRecords, decode_log_records
+from hudi_spark.merging.log_scan import LogScan, refuse_partial_updates, scan_logs
+from hudi_spark.merging.modes import MergeRule
+from hudi_spark.schemas.columns import conform
+from hudi_spark.state.timeline import Visibility
+
+
+@dataclass(frozen=True, slots=True)
+class ReadContext:
+    """What all tasks of one query share.
+
+    `schema`: every column of the table, meta columns first. `output`: the columns to answer, in order.
+
+    Clauses: RD-012.
+    """
+
+    base: str
+    schema: pa.Schema
+    output: tuple[str, ...]
+    row_filter: Filter | None
+    rule: MergeRule
+    keys: KeyRule
+    visibility: Visibility
+
+    @property
+    def output_schema(self) -> pa.Schema:
+        """Schema of the answer."""
+        return pa.schema([self.schema.field(name) for name in self.output])
+
+
+@dataclass(frozen=True, slots=True)
+class SliceTask:
+    """Read one file slice."""
+
+    context: ReadContext
+    partition: str
+    file_id: str
+    base_file: str | None
+    log_files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SliceRows:
+    """The rows of a slice, and what was skipped to get them."""
+
+    rows: pa.Table
+    skipped: tuple[SkippedBytes, ...]
+
+
+def run_task(task: SliceTask, storage: Storage | None = None) -> SliceRows:
+    """The rows of a slice that match, in the columns asked for.
+
+    Raises:
+        HudiError: BASE_FILE_MISSING, BASE_FILE_CORRUPT, LOG_CONTENT_CORRUPT, SCHEMA_INCOMPATIBLE, KEY_MISSING.
+        UnsupportedFeature: content that is not built.
+
+    Clauses: MF-002, RD-012, RD-013, RD-017.
+
+    """
+    with typed_errors():
+        opened = storage or open_storage(task.context.base)
+        context = task.context
+        if not task.log_files:
+            return SliceRows(_output(_plain_rows(opened, task), context), ())
+        scan = scan_logs(opened, task.log_files, context.visibility)
+        return SliceRows(_output(_merged_rows(opened, task, scan), context), scan.skipped)
+
+
+def _output(rows: pa.Table, context: ReadContext) -> pa.Table:
+    return matching(context.row_filter, rows).select(list(context.output))
+
+
+def _plain_rows(storage: Storage, task: SliceTask) -> pa.Table:
+    schema = _columns(task.context, ())
+    return schema.empty_table() if task.base_file is None else _base_rows(storage, task, schema, None)
+
+
+def _merged_rows(storage: Storage, task: SliceTask, scan: LogScan) -> pa.Table:
+    """Clauses: RD-012, RD-017."""
+    context = task.context
+    refuse_partial_updates(scan.blocks)
+    ordering = context.rule.ordering if context.rule.compares_event_time else ()
+    schema = _columns(context, (*context.keys.columns, *ordering))
+    records = decode_log_records(scan.blocks, schema, context.keys, context.rule)
+    if task.base_file is None:
+        return merge(schema.empty_table(), records, context.keys, context.rule)
+    base = _base_rows(storage, task, schema, records)
+    return merge(base, records, context.keys, context.rule)
+
+
+def _columns(context: ReadContext, merging: tuple[str, ...]) -> pa.Schema:
+    """The columns to read: those of the answer, of the filter, and those that merging looks at."""
+    filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
+    wanted = {*context.output, *filtering, *merging}
+    return pa.schema([field for field in context.schema if field.name in wanted])
+
+
+def _base_rows(storage: Storage, task: SliceTask, schema: pa.Schema, records: LogRecords | None) -> pa.Table:
+    """Rows of the base file; the filter reaches Parquet as far as it cannot change which version wins.
+
+    Clauses: BF-004, DM-004, RD-012.
+    """
+    file = task.base_file or ""
+    footer = base_file_footer(storage, file)
+    condition = _base_condition(task.context, footer.schema, records)
+    if not any(name in footer.schema.names for name in schema.names):
+        # Not one column of the answer is in the file: only its number of rows matters.
+        return conform(pa.table({"": pa.nulls(footer.rows)}), schema, file)
+    return conform(read_base_file(storage, file, schema.names, condition), schema, file)
+
+
+def _base_condition(context: ReadContext, file_schema: pa.Schema, records: LogRecords | None) -> pc.Expression | None:
+    """What a base row has to meet to be read, or None.
+
+    A base row may only be skipped if it could not win against a version of its key in the logs.
+    By commit time it never wins; by event time every key in the logs is read.
+
+    Clauses: RD-012.
+    """
+    pushed = context.row_filter and pushable(context.row_filter, file_schema, context.schema)
+    if pushed is None:
+        return None
+    condition = expression(pushed, context.schema)
+    if records is None or not context.rule.compares_event_time or not records.versions.num_rows:
+        return condition
+    if context.keys.fields:
+        return None
+    return condition | _touched(records)
+
+
+def _touched(records: LogRecords) -> pc.Expression:
+    """Base rows whose key is in the logs; the range lets the reader skip row groups by their statistics."""
+    keys = records.versions.column("key").combine_chunks()
+    bounds = pc.min_max(keys)
+    field = pc.field("_hoodie_record_key")
+    return (field >= bounds["min"]) & (field <= bounds["max"]) & field.isin(keys.unique())

@@ -1,0 +1,94 @@
+"""Record keys: from the meta column, or rebuilt from the key fields where the table stores none."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from hudi_adapter.reasons import Reason
+
+from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration
+
+RECORD_KEY: Final = "_hoodie_record_key"
+
+_NULL_PART, _EMPTY_PART = "__null__", "__empty__"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRule:
+    """How a row's record key is found.
+
+    `fields` is empty when the key stands in `_hoodie_record_key`.
+    `named` says that each part of a key is written `field:value`.
+
+    Clauses: DM-001, DM-002.
+    """
+
+    fields: tuple[str, ...] = ()
+    named: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that hold the key."""
+        return self.fields or (RECORD_KEY,)
+
+    def keys(self, table: pa.Table) -> pa.ChunkedArray:
+        """The record key of each row, as text.
+
+        Clauses: DM-002.
+        """
+        if not self.fields:
+            return table.column(RECORD_KEY)
+        if not self.named:
+            return _text(table.column(self.fields[0]))
+        parts = [_part(field, table.column(field)) for field in self.fields]
+        return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, ",")
+
+    def stored(self, keys: pa.Array) -> pa.Array:
+        """Keys of a delete block in the form of `keys`: writers differ on naming a single field.
+
+        Clauses: DM-002.
+        """
+        if len(self.fields) != 1 or self.named:
+            return keys
+        prefix = f"{self.fields[0]}:"
+        return pc.if_else(pc.starts_with(keys, prefix), pc.utf8_slice_codeunits(keys, len(prefix)), keys)
+
+
+def key_rule(configuration: TableConfiguration) -> KeyRule:
+    """How the record keys of a table are found.
+
+    Raises:
+        HudiError: KEY_MISSING when the table stores no keys and names no key fields.
+
+    Clauses: DM-002.
+
+    """
+    if configuration.populates_meta_fields:
+        return KeyRule()
+    if not configuration.record_key:
+        message = "the table stores no record keys and hoodie.table.recordkey.fields is empty"
+        raise HudiError(Reason.KEY_MISSING, "DM-002", message, PROPERTIES_FILE, hint="name the record key fields")
+    return KeyRule(configuration.record_key, named=len(configuration.record_key) > 1)
+
+
+def _part(field: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    text = _text(column)
+    filled = pc.fill_null(pc.if_else(pc.equal(text, ""), _EMPTY_PART, text), _NULL_PART)
+    return pc.binary_join_element_wise(f"{field}:", filled, "")
+
+
+def _text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The text form that writers put into record keys.
+
+    Clauses: DM-002.
+    """
+    kind = column.type
+    if pa.types.is_string(kind):
+        return column
+    if pa.types.is_timestamp(kind):
+        return column.cast(pa.int64()).cast(pa.string())
+    if pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_date(kind) or pa.types.is_boolean(kind):
+        return column.cast(pa.string())
+    raise UnsupportedFeature("virtual-keys", f"a record key of type {kind}")

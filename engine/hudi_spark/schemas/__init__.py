@@ -1,0 +1,1 @@
+"""The table's schema, and files of other schemas brought to it."""

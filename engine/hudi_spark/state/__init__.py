@@ -1,0 +1,1 @@
+"""What a table's own files say: configuration, timeline, commits, file slices."""

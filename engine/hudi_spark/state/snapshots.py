@@ -1,0 +1,222 @@
+"""A table as a query sees it: configuration, timeline, commits, and the file slices to read."""
+
+from dataclasses import dataclass, replace
+
+from hudi_adapter.instants import InstantFormError, normal_instant
+from hudi_adapter.reasons import Reason
+from hudi_format.storage import Storage
+
+from hudi_spark.errors import HudiError
+from hudi_spark.readings import Readings
+from hudi_spark.state.commits import (
+    Commit,
+    GroupId,
+    is_cleaned,
+    is_undone,
+    load_commits,
+    newest_base_files,
+    pending_compactions,
+    refuse_cleaned,
+    replaced_groups,
+    undone_instants,
+)
+from hudi_spark.state.configuration import TableConfiguration, load_configuration
+from hudi_spark.state.slicing import (
+    FileGroup,
+    FileSlice,
+    LogFile,
+    SlicingRules,
+    completion_times,
+    latest_base_slice,
+    latest_slice,
+    list_file_groups,
+)
+from hudi_spark.state.timeline import Axis, Timeline, Visibility, load_timeline, visibility
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What a query at one read time sees.
+
+    Clauses: RD-001.
+    """
+
+    configuration: TableConfiguration
+    timeline: Timeline
+    commits: tuple[Commit, ...]
+    visibility: Visibility
+    slices: tuple[FileSlice, ...]
+
+
+def load_snapshot(
+    storage: Storage, readings: Readings, as_of: str | None = None, *, read_optimized: bool = False
+) -> Snapshot:
+    """The newest state of a table, or its state as of a time.
+
+    Raises:
+        HudiError: the reasons of a refused table; RANGE_NOT_RETAINED; INSTANT_MALFORMED for a senseless time.
+        FormatError: what a file of the timeline breaks.
+        UnsupportedFeature: a table that this reader cannot read yet.
+
+    Clauses: RD-001, RD-002, RD-003, RD-009, RD-010, RD-014.
+
+    """
+    time = as_of_time(as_of)
+    configuration, timeline = load_table(storage)
+    refuse_cleaned(storage, timeline, time)
+    axis: Axis = "completed" if readings.time_travel == "text" else "requested"
+    commits = load_commits(storage, timeline, time, axis)
+    undone = undone_instants(storage, timeline)
+    seen = visibility(timeline, time, axis, undone)
+    # As released slices are formed of all that is committed by now, and time travel picks among them.
+    counted = seen if axis == "completed" else visibility(timeline, None, axis, undone)
+    found = _Slices(storage, configuration, timeline, commits, seen, counted, readings)
+    return Snapshot(configuration, timeline, commits, seen, found.slices(read_optimized=read_optimized))
+
+
+def load_table(storage: Storage) -> tuple[TableConfiguration, Timeline]:
+    """Configuration and active timeline of a table; no content of the timeline is read.
+
+    Raises:
+        HudiError: the reasons of a refused table.
+        FormatError: PROPERTIES_INVALID, CHECKSUM_MISMATCH, INSTANT_MALFORMED.
+        UnsupportedFeature: a table that this reader cannot read yet.
+
+    Clauses: PR-002, TL-004.
+
+    """
+    configuration = load_configuration(storage)
+    return configuration, load_timeline(storage, configuration)
+
+
+def as_of_time(text: str | None) -> str | None:
+    """The instant to travel to, in 17 digits.
+
+    Raises:
+        HudiError: INSTANT_MALFORMED.
+
+    Clauses: TM-001, TM-002.
+
+    """
+    if text is None:
+        return None
+    try:
+        return normal_instant(text)
+    except InstantFormError as error:
+        hint = "give 17 digits, yyyyMMddHHmmssSSS, or 14"
+        raise HudiError(Reason.INSTANT_MALFORMED, "TM-001", str(error), hint=hint) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Slices:
+    """Finds the slices of a snapshot."""
+
+    storage: Storage
+    configuration: TableConfiguration
+    timeline: Timeline
+    commits: tuple[Commit, ...]
+    visibility: Visibility
+    counted: Visibility
+    readings: Readings
+
+    def slices(self, *, read_optimized: bool) -> tuple[FileSlice, ...]:
+        """The slice to read of each file group, ordered by partition and file id.
+
+        Clauses: RD-003, RD-004, RD-008, RD-009.
+        """
+        replaced = replaced_groups(self.commits)
+        groups = {id_: group for id_, group in list_file_groups(self.storage).items() if id_ not in replaced}
+        self._refuse_lost_timeline(groups)
+        base_only = read_optimized or self._is_copy_on_write()
+        lost = set() if base_only else self._lost_logs(groups, replaced)
+        chosen = self._chosen(groups, base_only=base_only)
+        self._refuse_missing(groups, chosen, replaced)
+        self._refuse_lost_logs(chosen, lost)
+        return tuple(chosen[id_] for id_ in sorted(chosen))
+
+    def _refuse_lost_timeline(self, groups: dict[GroupId, FileGroup]) -> None:
+        """Clauses: TL-022."""
+        if groups and not self.timeline.instants:
+            message = f"there are data files in {len(groups)} file groups and no action in the timeline"
+            hint = "look for the timeline's folder: its files, or the property that names it, are lost"
+            folder = self.configuration.timeline_folder
+            raise HudiError(Reason.TIMELINE_FILE_CORRUPT, "TL-022", message, folder, hint=hint)
+
+    def _is_copy_on_write(self) -> bool:
+        """Clauses: TT-001, TT-002."""
+        return self.configuration.table_type == "COPY_ON_WRITE"
+
+    def _chosen(self, groups: dict[GroupId, FileGroup], *, base_only: bool) -> dict[GroupId, FileSlice]:
+        rules = self._rules()
+        if base_only:
+            slices = {id_: latest_base_slice(id_, group, rules) for id_, group in groups.items()}
+        else:
+            pending = pending_compactions(self.storage, self.timeline, self.counted.limit)
+            slices = {id_: latest_slice(id_, group, pending.get(id_, ()), rules) for id_, group in groups.items()}
+        return {id_: found for id_, found in slices.items() if found is not None}
+
+    def _rules(self) -> SlicingRules:
+        return SlicingRules(
+            visibility=self.counted,
+            limit=self.visibility.limit,
+            named=frozenset(path for commit in self.commits for path in commit.base_files().values()),
+            completions=completion_times(self.timeline),
+            logs_by_completion=self.configuration.has_completion_times,
+            text_order=self.readings.log_order == "text",
+        )
+
+    def _lost_logs(self, groups: dict[GroupId, FileGroup], replaced: frozenset[GroupId]) -> set[str]:
+        """Paths of log files that commits name and storage lacks.
+
+        They join their groups, so that slicing tells whether a slice that is read would hold them.
+
+        Clauses: RD-018.
+        """
+        present = {log.path for group in groups.values() for log in group.log_files}
+        lost: set[str] = set()
+        for commit in self.commits:
+            for id_, path, name in commit.log_files():
+                if id_ not in replaced and path not in present and path not in lost:
+                    lost.add(path)
+                    groups.setdefault(id_, FileGroup([], [])).log_files.append(LogFile(path, name))
+        return lost
+
+    def _refuse_lost_logs(self, chosen: dict[GroupId, FileSlice], lost: set[str]) -> None:
+        """Clauses: RD-018."""
+        for id_, found in chosen.items():
+            gone = [path for path in found.log_files if path in lost]
+            for path in gone:
+                self._refuse_unless_deleted(path, Reason.LOG_FILE_MISSING, "RD-018")
+            if gone:
+                chosen[id_] = replace(found, log_files=tuple(path for path in found.log_files if path not in lost))
+
+    def _refuse_missing(
+        self,
+        groups: dict[GroupId, FileGroup],
+        chosen: dict[GroupId, FileSlice],
+        replaced: frozenset[GroupId],
+    ) -> None:
+        """Clauses: RD-011, RD-014."""
+        for id_, path in newest_base_files(self.commits).items():
+            present = id_ in groups and any(base.path == path for base in groups[id_].base_files)
+            if id_ in replaced or present:
+                continue
+            found = chosen.get(id_)
+            if found is not None and found.base_file is not None and found.base_instant > _instant_of(path):
+                continue
+            self._refuse_unless_deleted(path, Reason.BASE_FILE_MISSING, "RD-011")
+
+    def _refuse_unless_deleted(self, path: str, reason: Reason, clause: str) -> None:
+        """Clauses: RD-011, RD-014, RD-018."""
+        if is_cleaned(self.storage, self.timeline, path):
+            if self.visibility.limit is not None:
+                message = f"as of {self.visibility.limit} needs a file that a clean deleted"
+                raise HudiError(Reason.RANGE_NOT_RETAINED, "RD-014", message, path, hint="ask for a later instant")
+        elif not is_undone(self.storage, self.timeline, path):
+            message = "the timeline names the file and storage lacks it"
+            hint = "restore the file, or restore the table to a savepoint"
+            raise HudiError(reason, clause, message, path, hint=hint)
+
+
+def _instant_of(path: str) -> str:
+    return path.rpartition("_")[2].partition(".")[0]

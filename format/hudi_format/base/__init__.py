@@ -1,0 +1,1 @@
+"""Base files, and the bloom filters in their footers."""

@@ -1,0 +1,172 @@
+"""Base files in Parquet: rows, the footer's keys, and a writer that gives the same bytes for the same rows."""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from hudi_format.avro.schemas import schema_text
+from hudi_format.base.bloom_filters import TYPE_CODE, build_bloom_filter, encode_bloom_filter
+from hudi_format.base.parquet_bytes import open_parquet, read_rows
+from hudi_format.errors import FormatError, Reason, UnsupportedFormat, refusing
+from hudi_format.storage import Storage
+
+BLOOM_FILTER_KEY: Final = "org.apache.hudi.bloomfilter"
+BLOOM_TYPE_KEY: Final = "hoodie_bloom_filter_type_code"
+MINIMUM_KEY: Final = "hoodie_min_record_key"
+MAXIMUM_KEY: Final = "hoodie_max_record_key"
+AVRO_SCHEMA_KEY: Final = "parquet.avro.schema"
+_RECORD_KEY: Final = "_hoodie_record_key"
+_UNREAD: Final = {".orc": "base-orc", ".hfile": "base-hfile"}
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """What the end of a base file says about it.
+
+    Clauses: BF-002.
+    """
+
+    keys: Mapping[str, str] = field(hash=False)
+    rows: int
+    row_groups: int
+    schema: pa.Schema
+
+
+def read_base_file(
+    storage: Storage,
+    path: str,
+    columns: Sequence[str] | None = None,
+    filter: pc.Expression | None = None,  # noqa: A002 - the name the reader of a query looks for
+) -> pa.Table:
+    """Rows of a base file that match, with the columns asked for that the file has, in the order asked.
+
+    Row groups whose statistics exclude a match are not read.
+
+    Raises:
+        FormatError: BASE_FILE_MISSING, or BASE_FILE_CORRUPT when the file does not parse.
+        UnsupportedFormat: base-orc, base-hfile.
+        ValueError: the filter names a column that the file lacks.
+
+    Clauses: BF-001, BF-004, BF-010, SL-021.
+
+    """
+    with _open(storage, path) as source:
+        opened = open_parquet(source, path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
+        if filter is not None:
+            opened.schema_arrow.empty_table().filter(filter)
+        source.seek(0)
+        with refusing(Reason.BASE_FILE_CORRUPT, "BF-004", path, None, "the Parquet data does not decode"):
+            return read_rows(opened, source, columns, filter)
+
+
+def base_file_footer(storage: Storage, path: str) -> Footer:
+    """Footer keys, row counts and columns, without reading a row.
+
+    Raises:
+        FormatError: BASE_FILE_MISSING, or BASE_FILE_CORRUPT when the file does not parse.
+        UnsupportedFormat: base-orc, base-hfile.
+
+    Clauses: BF-002, BF-004.
+
+    """
+    with _open(storage, path) as source:
+        opened = open_parquet(source, path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
+        with refusing(Reason.BASE_FILE_CORRUPT, "BF-002", path, None, "the footer's keys are no text"):
+            pairs = (opened.metadata.metadata or {}).items()
+            keys = {key.decode(): value.decode() for key, value in pairs}
+            return Footer(keys, opened.metadata.num_rows, opened.metadata.num_row_groups, opened.schema_arrow)
+
+
+def write_base_file(
+    table: pa.Table,
+    avro_schema: Mapping[str, Any] | str,
+    *,
+    bloom_entries: int | None = None,
+    rows_a_group: int | None = None,
+    extra_keys: Mapping[str, str] | None = None,
+) -> bytes:
+    """A Parquet base file, uncompressed, the meta columns as they stand in `table`.
+
+    With record keys in `_hoodie_record_key` the footer holds their range and a bloom filter for `bloom_entries`
+    keys (as many as there are when None; 0 leaves the filter out).
+
+    Clauses: BF-001, BF-002, BF-003.
+    """
+    keys = {AVRO_SCHEMA_KEY: avro_schema if isinstance(avro_schema, str) else schema_text(avro_schema)}
+    keys |= {"writer.model.name": "avro", **_key_footer(table, bloom_entries), **(extra_keys or {})}
+    sink = io.BytesIO()
+    with pq.ParquetWriter(sink, table.schema.remove_metadata(), compression="NONE", store_schema=False) as writer:
+        writer.write_table(table.replace_schema_metadata(None), row_group_size=rows_a_group)
+        writer.add_key_value_metadata(dict(sorted(keys.items())))
+    return sink.getvalue()
+
+
+def _key_footer(table: pa.Table, bloom_entries: int | None) -> dict[str, str]:
+    """Clauses: BF-002, BF-003."""
+    if _RECORD_KEY not in table.column_names:
+        return {}
+    record_keys = [key for key in table.column(_RECORD_KEY).to_pylist() if key]
+    if len(record_keys) < table.num_rows:
+        return {}
+    footer = _key_range(record_keys)
+    if bloom_entries == 0:
+        return footer
+    bloom = build_bloom_filter(record_keys, bloom_entries or max(len(record_keys), 1))
+    return {BLOOM_FILTER_KEY: encode_bloom_filter(bloom), BLOOM_TYPE_KEY: TYPE_CODE, **footer}
+
+
+def _key_range(record_keys: Sequence[str]) -> dict[str, str]:
+    """Least and greatest key in the order of Java's strings, which compares UTF-16 units."""
+    if not record_keys:
+        return {}
+    in_order = sorted(record_keys, key=lambda key: key.encode("utf-16-be"))
+    return {MINIMUM_KEY: in_order[0], MAXIMUM_KEY: in_order[-1]}
+
+
+def _open(storage: Storage, path: str) -> "_StoredFile":
+    for extension, feature in _UNREAD.items():
+        if path.endswith(extension):
+            raise UnsupportedFormat(feature, path)
+    try:
+        return _StoredFile(storage, path, storage.size(path))
+    except FileNotFoundError as error:
+        hint = "the timeline names the file: restore it, or roll the instant back"
+        message = "the base file is not in storage"
+        raise FormatError(Reason.BASE_FILE_MISSING, "RD-011", path, None, message, hint) from error
+
+
+class _StoredFile(io.RawIOBase):
+    """A file of a storage as a stream, so that only the ranges that Parquet asks for are read."""
+
+    def __init__(self, storage: Storage, path: str, size: int) -> None:
+        super().__init__()
+        self._storage = storage
+        self._path = path
+        self._size = size
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        origin = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
+        self._position = max(origin + offset, 0)
+        return self._position
+
+    def read(self, size: int = -1) -> bytes:
+        left = max(self._size - self._position, 0)
+        wanted = left if size < 0 else min(size, left)
+        data = self._storage.read_range(self._path, self._position, wanted) if wanted else b""
+        self._position += len(data)
+        return data

@@ -1,0 +1,1 @@
+"""Log files: blocks, their headers, their content."""

@@ -1,0 +1,1 @@
+"""Content of the timeline's files: commits, plans, results, history."""
