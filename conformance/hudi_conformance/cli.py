@@ -210,12 +210,13 @@ def explore(
 
 def main() -> None:
     """Run the command line."""
-    # The two groups bring their own options; they are loaded only when named.
+    # The groups bring their own options; they are loaded only when named.
     if len(sys.argv) > 1 and sys.argv[1] in _GROUPS:
         app.add_typer(_GROUPS[sys.argv[1]](), name=sys.argv[1])
     else:
         app.add_typer(typer.Typer(help="Build and check golden tables."), name="golden")
         app.add_typer(typer.Typer(help="Ask the peers again."), name="peers")
+        app.add_typer(typer.Typer(help="Tables that Apache Hudi writes on demand."), name="real")
     app()
 
 
@@ -231,7 +232,13 @@ def _peers() -> typer.Typer:
     return peers
 
 
-_GROUPS: dict[str, Callable[[], typer.Typer]] = {"golden": _golden, "peers": _peers}
+def _real() -> typer.Typer:
+    from hudi_conformance.real_tables.cli import app as real
+
+    return real
+
+
+_GROUPS: dict[str, Callable[[], typer.Typer]] = {"golden": _golden, "peers": _peers, "real": _real}
 
 
 def _selection(

@@ -165,13 +165,13 @@ def _guarded(operation: Callable[[Request], Answer], request: Request) -> Answer
     try:
         return operation(request)
     except (Py4JJavaError, PySparkException) as error:
-        known = refusal(_text_of(error))
+        known = refusal(text_of(error))
         if known is None:
             raise
         raise known from error
 
 
-def _text_of(error: Exception) -> str:
+def text_of(error: Exception) -> str:
     """The messages of an exception and of all its causes, one a line, without the stack frames."""
     java = getattr(error, "java_exception", None)
     if java is None:
@@ -185,7 +185,11 @@ def _text_of(error: Exception) -> str:
 
 def adapter(version: str) -> Adapter:
     """The adapter of one released bundle."""
-    peer = ApacheHudi(version)
+    return adapter_of(ApacheHudi(version))
+
+
+def adapter_of(peer: ApacheHudi) -> Adapter:
+    """The adapter that answers with a session."""
     names = (
         "read_snapshot",
         "read_as_of",
@@ -197,7 +201,7 @@ def adapter(version: str) -> Adapter:
         "table_info",
     )
     operations: dict[str, Operation] = {name: partial(_guarded, getattr(peer, name)) for name in names}
-    who = Implementation("apache-hudi", version, "java")
+    who = Implementation("apache-hudi", peer.version, "java")
     return Adapter(who, FEATURES, operations, peer.start, peer.stop)
 
 

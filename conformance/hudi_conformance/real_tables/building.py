@@ -1,0 +1,130 @@
+"""`python -m hudi_conformance.real_tables.building BUNDLE ID ...`: one release writes its tables and answers for them.
+
+A JVM holds one release, so each gets a process; 1.1.1 comes last, since it answers for the others' tables too.
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from hudi_adapter.protocol import Adapter, Rejected, Request, RowsAnswer, Unsupported
+
+from hudi_conformance.adapters.apache_hudi import ApacheHudi, adapter_of, text_of
+from hudi_conformance.real_tables import fingerprints
+from hudi_conformance.real_tables.cache import Place, cache_root, is_answered, is_written, place_of
+from hudi_conformance.real_tables.catalogue import Question, Recipe, recipes
+from hudi_conformance.real_tables.questions import all_questions
+from hudi_conformance.real_tables.writer import RealTable
+from hudi_conformance.recipes_apache.runner import remove_side_files
+
+ORDER = ("0.15.0", "1.0.2", "1.2.0", "1.1.1")
+_LIMIT_S = 120.0
+_TEXT_LIMIT = 600
+
+
+def build(chosen: Sequence[Recipe], *, again: bool = False) -> int:
+    """Write and ask about what is not there yet, one process for each release; 0 when every recipe worked."""
+    if again:
+        for made in chosen:
+            shutil.rmtree(place_of(made.id).folder, ignore_errors=True)
+    code = 0
+    for bundle in ORDER:
+        due = [made.id for made in chosen if _work(made, bundle)]
+        if due:
+            command = [sys.executable, "-m", "hudi_conformance.real_tables.building", bundle, *due]
+            code |= subprocess.run(command, check=False).returncode
+    return int(code != 0)
+
+
+def _work(made: Recipe, bundle: str) -> bool:
+    writes = made.bundle == bundle and not is_written(made)
+    return writes or (made.answered_by == bundle and not is_answered(made))
+
+
+def work(bundle: str, identifiers: Iterable[str]) -> int:
+    """Everything this release has to do for these tables; how many recipes failed."""
+    wanted = set(identifiers)
+    chosen = [made for made in recipes() if made.id in wanted]
+    peer = ApacheHudi(bundle)
+    peer.start()
+    try:
+        return sum(not _worked(peer, made) for made in chosen)
+    finally:
+        peer.stop()
+
+
+def _worked(peer: ApacheHudi, made: Recipe) -> bool:
+    try:
+        if made.bundle == peer.version and not is_written(made):
+            _write(peer.session, made)
+            _say(f"wrote {made.id}")
+        if made.answered_by == peer.version and is_written(made) and not is_answered(made):
+            _say(f"asked {made.id}: {_ask(adapter_of(peer), made)} questions")
+    except Exception as failure:  # noqa: BLE001  the other tables are made all the same
+        _say(f"FAILED {made.id}: {type(failure).__name__}: {text_of(failure)[:4000]}")
+        return False
+    return True
+
+
+def _write(session: Any, made: Recipe) -> None:
+    """Written elsewhere and moved: nothing may hang on the absolute paths that plans hold."""
+    place = place_of(made.id)
+    shutil.rmtree(place.folder, ignore_errors=True)
+    place.folder.mkdir(parents=True)
+    with tempfile.TemporaryDirectory(dir=cache_root(), prefix=".writing-") as folder:
+        path = Path(folder) / "table"
+        if made.begins_with:
+            shutil.copytree(place_of(made.begins_with).table, path)
+        made.steps(RealTable(session, path, place.beside, made))
+        session.catalog.clearCache()
+        remove_side_files(path)
+        shutil.move(path, place.table)
+    place.note("written", fingerprints.written(made))
+
+
+def _ask(oracle: Adapter, made: Recipe) -> int:
+    place = place_of(made.id)
+    shutil.rmtree(place.answers, ignore_errors=True)
+    place.answers.mkdir()
+    timeline = _answer(oracle, place, Question("timeline", "list_timeline")).get("value") or []
+    asked = all_questions(made, place.table, timeline)
+    place.save_questions(
+        [{"name": one.name, "op": one.op, "params": one.params, **_answer(oracle, place, one)} for one in asked]
+    )
+    place.note("asked", fingerprints.asked(made))
+    return len(asked)
+
+
+def _answer(oracle: Adapter, place: Place, question: Question) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        request = Request(question.op, place.table, question.params, Path(folder), _LIMIT_S)
+        try:
+            answer = oracle.operations[question.op](request)
+        except Rejected as refusal:
+            return {"rejected": str(refusal.reason.value), "said": _short(refusal.native or refusal.message, place)}
+        except Unsupported as missing:
+            return {"unsupported": missing.feature}
+        except Exception as error:  # noqa: BLE001  kept: an oracle that fails is a fact too
+            return {"errored": _short(text_of(error), place)}
+        if not isinstance(answer, RowsAnswer):
+            return {"value": answer.value}
+        target = place.answers / f"{question.name}.parquet"
+        shutil.move(request.out_dir / str(answer.rows), target)
+        return {"rows": target.name}
+
+
+def _short(text: str, place: Place) -> str:
+    return text.replace(str(place.folder), "")[:_TEXT_LIMIT]
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(min(work(sys.argv[1], sys.argv[2:]), 1))
