@@ -24,13 +24,17 @@ class Implementation:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question about one table; `table` is a fresh copy, `out_dir` an empty folder of this request."""
+    """One question about one table; `table` is a fresh copy, `out_dir` an empty folder of this request.
+
+    `location` is `table` as it was sent: for a table in an object store its URI, which is no path.
+    """
 
     op: str
     table: Path
     params: Mapping[str, Any]
     out_dir: Path
     limit_s: float
+    location: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,7 @@ def _request(message: dict[str, Any]) -> Request:
         params=message.get("params") or {},
         out_dir=Path(message["out_dir"]),
         limit_s=float(message.get("limit_s", 60)),
+        location=message["table"],
     )
 
 

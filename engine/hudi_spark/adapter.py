@@ -60,6 +60,8 @@ FEATURES = (
     "virtual-keys",
 )
 
+_STORAGE_KEYS = "fs."
+
 
 class Executor(Protocol):
     """Answers queries and leaves their rows in a folder."""
@@ -130,7 +132,7 @@ class _Operations:
 
     def list_timeline(self, request: Request) -> ValueAnswer:
         with _Refusals(), typed_errors():
-            storage = table_storage(request.table)
+            storage = _storage(request)
             configuration, timeline = load_table(storage)
             folder = configuration.properties.get("hoodie.archivelog.folder", "archived")
             if request.params.get("include_history") and _has_history(storage, configuration.timeline_folder, folder):
@@ -139,12 +141,12 @@ class _Operations:
 
     def list_file_slices(self, request: Request) -> ValueAnswer:
         with _Refusals(), typed_errors():
-            snapshot = load_snapshot(table_storage(request.table), self._readings, request.params.get("as_of"))
+            snapshot = load_snapshot(_storage(request), self._readings, request.params.get("as_of"))
             return ValueAnswer([_slice_value(one) for one in snapshot.slices])
 
     def table_info(self, request: Request) -> ValueAnswer:
         with _Refusals(), typed_errors():
-            return ValueAnswer(_info_value(table_info(table_storage(request.table))))
+            return ValueAnswer(_info_value(table_info(_storage(request))))
 
     def _rows(self, request: Request, query: Query) -> RowsAnswer:
         params = request.params
@@ -155,11 +157,21 @@ class _Operations:
             meta_columns=bool(params.get("meta_columns", False)),
             read_optimized=query.read_optimized,
             readings=self._readings,
-            configs=params.get("configs") or params.get("options") or {},
+            configs={key: value for key, value in _configs(request).items() if not key.startswith(_STORAGE_KEYS)},
         )
         with _Refusals(), typed_errors():
-            file, skipped = self._executor.answer(table_storage(request.table), asked, request)
+            file, skipped = self._executor.answer(_storage(request), asked, request)
         return RowsAnswer(file, tuple(_warning(one) for one in skipped))
+
+
+def _configs(request: Request) -> Mapping[str, str]:
+    return request.params.get("configs") or request.params.get("options") or {}
+
+
+def _storage(request: Request) -> Storage:
+    """The storage of the table, which may be the URI of an object store; `fs.` keys say how to reach it."""
+    options = {key: value for key, value in _configs(request).items() if key.startswith(_STORAGE_KEYS)}
+    return table_storage(request.location if "://" in request.location else request.table, options)
 
 
 def _has_history(storage: Storage, timeline_folder: str, archive_folder: str) -> bool:

@@ -143,7 +143,7 @@ def _raise_typed(error: Exception, plan: Plan, storage: Storage) -> None:
     if typed is not None:
         raise typed from error
     for task in split_tasks(plan, storage)[0]:
-        run_task(task, storage)
+        run_task(task)
 
 
 def _add(gathered: Any, skipped: tuple[SkippedBytes, ...]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 from hudi_adapter.reasons import Reason
+from hudi_format.errors import InvalidOption
 from hudi_format.storage import Storage, open_storage
 
 from hudi_spark.errors import DamagedLogWarning, HudiError, SkippedBytes, typed_errors
@@ -26,21 +27,25 @@ def read_arrow(
     read_optimized: bool = False,
     readings: Reading | Readings = "released",
     configs: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
 ) -> pa.Table:
     """The rows of a Hudi table, now or as of an instant.
 
     `filter` is `[column, "="|"!="|"<"|"<="|">"|">="|"in"|"is_null"|"is_not_null", value]`, `["and"|"or", f, ...]`
     or `["not", f]`. Skipped bytes of log files are reported as `DamagedLogWarning`.
+    `storage_options` say how to reach an object store, where the environment does not: `{"endpoint": ...}` or
+    `{"fs.s3a.endpoint": ...}`.
 
     Raises:
         HudiError: the table or the request is refused; `reason` says why, the text what to do.
+        StorageError: an object store did not answer or refused.
         UnsupportedFeature: what this reader cannot read yet.
 
     Clauses: RD-001, RD-009, RD-010, RD-012, RD-013, MF-002.
 
     """
     query = Query(as_of, columns, filter, meta_columns, read_optimized, readings_named(readings), configs or {})
-    answer = read_query(table_storage(path), query)
+    answer = read_query(table_storage(path, storage_options), query)
     warn_of_damage(answer.skipped)
     return answer.rows
 
@@ -54,22 +59,26 @@ def read_query(storage: Storage, query: Query) -> SliceRows:
 
     """
     with typed_errors():
-        return run_in_process(plan_query(storage, query), storage)
+        return run_in_process(plan_query(storage, query))
 
 
-def table_storage(path: str | Path) -> Storage:
+def table_storage(path: str | Path, options: Mapping[str, str] | None = None) -> Storage:
     """The storage that holds a table.
 
     Raises:
-        HudiError: NOT_A_TABLE for a path that no storage of this reader can hold.
+        HudiError: NOT_A_TABLE for a path that no storage of this reader can hold; CONFIG_INVALID for its options.
 
     Clauses: SL-001.
 
     """
     try:
-        return open_storage(path)
+        return open_storage(path, options)
+    except InvalidOption as error:
+        hint = "see the options of object stores in docs/for-data-engineers.md"
+        raise HudiError(Reason.CONFIG_INVALID, "SL-001", str(error), hint=hint) from error
     except ValueError as error:
-        raise HudiError(Reason.NOT_A_TABLE, "SL-001", str(error), str(path), hint="give a local path") from error
+        hint = "give a local path or s3://bucket/path"
+        raise HudiError(Reason.NOT_A_TABLE, "SL-001", str(error), hint=hint) from error
 
 
 def warn_of_damage(skipped: Sequence[SkippedBytes]) -> None:

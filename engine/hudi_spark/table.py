@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from hudi_format.storage.object_options import hadoop_options
+
 from hudi_spark.arrow_reading import table_storage
 from hudi_spark.descriptions import TableInfo, table_info
 from hudi_spark.errors import SkippedBytes, typed_errors
@@ -34,7 +36,9 @@ class Listing(tuple[Item, ...]):
 class HudiTable:
     """One table, read with Spark. Every call looks at the timeline anew.
 
-    `readings` says what is followed where the specification's text and the released implementation differ.
+    Options of an object store come from the session (`spark.hadoop.fs.s3a.*`), from `storage_options`, which go before
+    these, or from the environment of driver and executors. `readings` says what is followed where the specification's
+    text and the released implementation differ.
 
     Clauses: RD-001, RD-007, RD-010.
     """
@@ -45,9 +49,11 @@ class HudiTable:
         path: str | Path,
         readings: Reading | Readings = "released",
         configs: Mapping[str, str] | None = None,
+        storage_options: Mapping[str, str] | None = None,
     ) -> None:
         self._spark = spark
-        self._storage = table_storage(path)
+        settings = hadoop_options(dict(spark.sparkContext.getConf().getAll()))
+        self._storage = table_storage(path, {**settings, **(storage_options or {})})
         self._readings = readings_named(readings)
         self._configs = dict(configs or {})
         self._skipped = accumulator(spark)

@@ -2,7 +2,9 @@
 
 Exception
 ├── FormatError         the bytes break a rule of the format
-└── UnsupportedFormat   the bytes are legal, this package cannot decode them yet
+├── UnsupportedFormat   the bytes are legal, this package cannot decode them yet
+├── StorageError        an object store did not answer or refused; an OSError
+└── InvalidOption       an option that an object store does not have; a ValueError
 """
 
 import struct
@@ -69,6 +71,23 @@ class UnsupportedFormat(Exception):  # noqa: N818 - an answer about this package
         return f"{self.file} needs the feature {self.feature}, which is not built"
 
 
+class StorageError(OSError):
+    """An object store that did not answer or refused: the operation, the place, what it said, never a credential."""
+
+    def __init__(self, operation: str, place: str, detail: str) -> None:
+        super().__init__(operation, place, detail)
+        self.operation = operation
+        self.place = place
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"cannot {self.operation} {self.place}: {self.detail}; check endpoint, region and credentials"
+
+
+class InvalidOption(ValueError):  # noqa: N818 - reads as the sentence that it is
+    """An option of a storage that it does not have, or a value that is none."""
+
+
 # What the libraries below raise on bad bytes. Their lists are not documented, so the families are named.
 DECODING_ERRORS = (
     ArithmeticError,
@@ -100,6 +119,8 @@ def refusing(reason: str, clause: str, file: str, offset: int | None, what: str)
     """
     try:
         yield
+    except StorageError:
+        raise
     except DECODING_ERRORS as error:
         detail = " ".join(str(error).split())[:200]
         raise FormatError(reason, clause, file, offset, f"{what}: {type(error).__name__} {detail}".rstrip()) from error

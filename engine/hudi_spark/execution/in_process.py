@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
-from hudi_format.storage import Storage
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -18,7 +17,7 @@ from hudi_spark.schemas.columns import concatenate
 _QUIET_SECONDS = 2.0
 
 
-def run_in_process(plan: Plan, storage: Storage) -> SliceRows:
+def run_in_process(plan: Plan) -> SliceRows:
     """The rows of all tasks, in the order of the tasks, and what they skipped.
 
     Raises:
@@ -27,7 +26,7 @@ def run_in_process(plan: Plan, storage: Storage) -> SliceRows:
 
     """
     with ThreadPoolExecutor(max_workers=min(len(plan.tasks), os.cpu_count() or 1) or 1) as pool:
-        results = list(_watched(pool.map(lambda task: run_task(task, storage), plan.tasks), len(plan.tasks)))
+        results = list(_watched(pool.map(run_task, plan.tasks), len(plan.tasks)))
     return gather(results, plan.schema)
 
 

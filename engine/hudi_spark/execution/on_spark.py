@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from hudi_adapter.filters import columns_of
 from hudi_format.base.files import base_file_footer
-from hudi_format.storage import Storage
+from hudi_format.storage import LocalStorage, Storage
 
 from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, to_text
 from hudi_spark.execution.planning import Plan
@@ -103,7 +103,8 @@ def _read_slice(task: SliceTask, wire: pa.Schema, report: Report) -> Iterator[pa
 def split_tasks(plan: Plan, storage: Storage) -> tuple[list[SliceTask], list[SliceTask]]:
     """The tasks that Spark's own scan can do, and those that need the merge kernel.
 
-    Spark's Parquet reader neither widens columns nor knows times of day.
+    Spark's Parquet reader neither widens columns nor knows times of day, and for an object store it would need
+    a file system and credentials of its own.
     """
     context = plan.context
     filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
@@ -112,7 +113,7 @@ def split_tasks(plan: Plan, storage: Storage) -> tuple[list[SliceTask], list[Sli
     scanned: list[SliceTask] = []
     merged: list[SliceTask] = []
     for task in plan.tasks:
-        readable = not task.log_files and task.base_file is not None
+        readable = isinstance(storage, LocalStorage) and not task.log_files and task.base_file is not None
         readable = readable and not any(contains_time(field.type) for field in wanted)
         schema = _file_schema(task, written, storage) if readable else pa.schema([])
         matches = readable and all(_is_as_wanted(schema, field) for field in wanted)

@@ -80,7 +80,7 @@ def _context(storage: Storage, query: Query, snapshot: Snapshot) -> ReadContext:
     if merges:
         refuse_unbuilt_merging(snapshot.configuration)
     return ReadContext(
-        base=storage.base,
+        storage=storage,
         schema=schema,
         output=_output(query, columns, schema),
         row_filter=None if query.filter is None else filter_of(query.filter, schema),

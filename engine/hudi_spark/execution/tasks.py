@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from hudi_adapter.filters import Filter, columns_of
 from hudi_format.base.files import base_file_footer, read_base_file
-from hudi_format.storage import Storage, open_storage
+from hudi_format.storage import Storage
 
 from hudi_spark.errors import SkippedBytes, typed_errors
 from hudi_spark.execution.filters import expression, matching, pushable
@@ -23,12 +23,13 @@ from hudi_spark.state.timeline import Visibility
 class ReadContext:
     """What all tasks of one query share.
 
-    `schema`: every column of the table, meta columns first. `output`: the columns to answer, in order.
+    `storage` opens itself again where it is unpickled. `schema`: every column of the table, meta columns first.
+    `output`: the columns to answer, in order.
 
     Clauses: RD-012.
     """
 
-    base: str
+    storage: Storage
     schema: pa.Schema
     output: tuple[str, ...]
     row_filter: Filter | None
@@ -61,7 +62,7 @@ class SliceRows:
     skipped: tuple[SkippedBytes, ...]
 
 
-def run_task(task: SliceTask, storage: Storage | None = None) -> SliceRows:
+def run_task(task: SliceTask) -> SliceRows:
     """The rows of a slice that match, in the columns asked for.
 
     Raises:
@@ -72,8 +73,8 @@ def run_task(task: SliceTask, storage: Storage | None = None) -> SliceRows:
 
     """
     with typed_errors():
-        opened = storage or open_storage(task.context.base)
         context = task.context
+        opened = context.storage
         if not task.log_files:
             return SliceRows(_output(_plain_rows(opened, task), context), ())
         scan = scan_logs(opened, task.log_files, context.visibility)

@@ -1,73 +1,18 @@
-"""Files of one table below its base path.
+"""Tables on a local file system.
 
-Paths are relative to the base, `/` between the parts, and never leave it.
-Writes appear whole or not at all: a temporary file first, then a hard link (put-if-absent) or a rename (put).
+Writes go to a temporary file first, then a hard link (put-if-absent) or a rename (put).
 """
 
 import errno
 import os
-import re
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import Protocol
-from urllib.parse import quote, unquote
+from pathlib import Path
+from urllib.parse import quote
 
-from hudi_format.errors import FormatError, Reason
+from hudi_format.storage.interface import FileStatus, escapes, inner_parts
 
 _TEMPORARY = ".hudi-put-"
-
-
-@dataclass(frozen=True, slots=True)
-class FileStatus:
-    """One file: path relative to the base, bytes, modification time in epoch milliseconds."""
-
-    path: str
-    size: int
-    modified_ms: int
-
-
-class Storage(Protocol):
-    """What readers and writers need of a storage.
-
-    Clauses: SA-001, SA-002, SL-007.
-    """
-
-    base: str
-
-    def resolve(self, path: str) -> str:
-        """The place of `path`; FormatError PATH_ESCAPES_TABLE when it is outside the base."""
-
-    def uri(self, path: str = "") -> str:
-        """Absolute URI of `path` for engines that open files themselves."""
-
-    def list_files(self, folder: str = "", *, recursive: bool = True, skip: tuple[str, ...] = ()) -> list[FileStatus]:
-        """Files below `folder`, sorted by path, without folders whose relative path is in `skip`; none if absent."""
-
-    def list_folders(self, folder: str = "") -> list[str]:
-        """Folders directly below `folder`, relative to the base, sorted; none if absent."""
-
-    def read(self, path: str) -> bytes:
-        """All bytes of a file; FileNotFoundError when absent."""
-
-    def read_range(self, path: str, offset: int, length: int) -> bytes:
-        """Up to `length` bytes from `offset`; FileNotFoundError when absent."""
-
-    def size(self, path: str) -> int:
-        """Bytes of a file; FileNotFoundError when absent."""
-
-    def exists(self, path: str) -> bool:
-        """Whether a file or folder is there."""
-
-    def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Write a new file whole; False, with the old one untouched, when one is there."""
-
-    def put(self, path: str, data: bytes) -> None:
-        """Write or replace a file whole."""
-
-    def delete(self, path: str) -> None:
-        """Remove a file; nothing happens when it is absent."""
 
 
 class LocalStorage:
@@ -89,15 +34,13 @@ class LocalStorage:
         Clauses: SL-007.
 
         """
-        parts = PurePosixPath(path).parts
-        if path.startswith("/") or ".." in parts or "\0" in path:
-            raise _escapes(path)
+        parts = inner_parts(path)
         try:
             resolved = os.path.realpath(self._root.joinpath(*parts))
         except (OSError, ValueError) as error:
-            raise _escapes(path) from error
+            raise escapes(path) from error
         if resolved != self.base and not resolved.startswith(self.base.rstrip("/") + "/"):
-            raise _escapes(path)
+            raise escapes(path)
         return resolved
 
     def uri(self, path: str = "") -> str:
@@ -186,34 +129,8 @@ class LocalStorage:
         if entry.is_symlink():
             target = Path(self.resolve(path))
             if target.is_dir() and Path(entry.path).is_relative_to(target):
-                raise _escapes(path)
+                raise escapes(path)
         return _leads(entry.is_dir)
-
-
-def open_storage(base: str | Path) -> Storage:
-    """The storage that holds the table at `base`: a local path or a `file:` URI.
-
-    Raises:
-        ValueError: another scheme than `file:`, or a `file:` URI that names a host.
-
-    """
-    return LocalStorage(_local_path(base))
-
-
-def _local_path(base: str | Path) -> Path:
-    text = str(base)
-    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]+):", text)
-    if isinstance(base, Path) or scheme is None:
-        return Path(base)
-    if scheme[1].lower() != "file":
-        raise ValueError(f"no storage is built for {scheme[1]}: {text}")
-    rest = text[len("file:") :]
-    if rest.startswith("//"):
-        host, slash, path = rest[2:].partition("/")
-        if host not in ("", "localhost"):
-            raise ValueError(f"a file URI cannot name the host {host}: {text}")
-        rest = slash + path
-    return Path(unquote(rest))
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
@@ -242,8 +159,3 @@ def _write_temporary(target: Path, data: bytes) -> Path:
 
 def _join(folder: str, name: str) -> str:
     return f"{folder.rstrip('/')}/{name}" if folder else name
-
-
-def _escapes(path: str) -> FormatError:
-    hint = "metadata may only name files below the table's base path"
-    return FormatError(Reason.PATH_ESCAPES_TABLE, "SL-007", path, None, "the path leaves the table", hint)

@@ -1,0 +1,8 @@
+"""Where the files of a table lie: a local file system, or an object store."""
+
+from hudi_format.storage.interface import FileStatus, Storage
+from hudi_format.storage.local import LocalStorage
+from hudi_format.storage.object_store import ObjectStorage
+from hudi_format.storage.opening import open_storage
+
+__all__ = ["FileStatus", "LocalStorage", "ObjectStorage", "Storage", "open_storage"]

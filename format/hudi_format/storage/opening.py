@@ -1,0 +1,41 @@
+"""From a path or a URI to the storage that holds a table."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import unquote
+
+from hudi_format.storage.interface import Storage
+from hudi_format.storage.local import LocalStorage
+from hudi_format.storage.object_store import SCHEMES, ObjectStorage
+
+
+def open_storage(base: str | Path, options: Mapping[str, str] | None = None) -> Storage:
+    """The storage that holds the table at `base`: a local path, a `file:` URI, or the URI of an object store.
+
+    `options` are for object stores: endpoint, region, credentials. Where they are silent, the environment speaks.
+
+    Raises:
+        ValueError: a scheme that no storage is built for, or a URI without a bucket or with credentials in it.
+        InvalidOption: an option that the object store does not have.
+
+    """
+    text = str(base)
+    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]+):", text)
+    if isinstance(base, Path) or scheme is None:
+        return LocalStorage(Path(base))
+    if scheme[1].lower() in SCHEMES:
+        return ObjectStorage(text, options)
+    if scheme[1].lower() != "file":
+        raise ValueError(f"no storage is built for {scheme[1]}: one of file, {', '.join(SCHEMES)} is needed")
+    return LocalStorage(_local_path(text))
+
+
+def _local_path(uri: str) -> Path:
+    rest = uri[len("file:") :]
+    if rest.startswith("//"):
+        host, slash, path = rest[2:].partition("/")
+        if host not in ("", "localhost"):
+            raise ValueError(f"a file URI cannot name the host {host}: {uri}")
+        rest = slash + path
+    return Path(unquote(rest))
