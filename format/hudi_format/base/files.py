@@ -1,4 +1,4 @@
-"""Base files in Parquet: rows, the footer's keys, and a writer that gives the same bytes for the same rows."""
+"""Base files: rows and the footer's keys by the file's extension, and a Parquet writer of reproducible bytes."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from hudi_format.avro.schemas import schema_text
 from hudi_format.base.bloom_filters import TYPE_CODE, build_bloom_filter, encode_bloom_filter
+from hudi_format.base.orc import open_orc, orc_keys, orc_schema, read_orc_rows
 from hudi_format.base.parquet_bytes import open_parquet, read_rows
 from hudi_format.errors import FormatError, Reason, UnsupportedFormat, refusing
 from hudi_format.storage import Storage
@@ -21,7 +22,8 @@ MINIMUM_KEY: Final = "hoodie_min_record_key"
 MAXIMUM_KEY: Final = "hoodie_max_record_key"
 AVRO_SCHEMA_KEY: Final = "parquet.avro.schema"
 _RECORD_KEY: Final = "_hoodie_record_key"
-_UNREAD: Final = {".orc": "base-orc", ".hfile": "base-hfile"}
+_ORC: Final = ".orc"
+_UNREAD: Final = {".hfile": "base-hfile"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +47,19 @@ def read_base_file(
 ) -> pa.Table:
     """Rows of a base file that match, with the columns asked for that the file has, in the order asked.
 
-    Row groups whose statistics exclude a match are not read.
+    Row groups of Parquet whose statistics exclude a match are not read.
 
     Raises:
         FormatError: BASE_FILE_MISSING, or BASE_FILE_CORRUPT when the file does not parse.
-        UnsupportedFormat: base-orc, base-hfile.
+        UnsupportedFormat: base-hfile.
         ValueError: the filter names a column that the file lacks.
 
     Clauses: BF-001, BF-004, BF-010, SL-021.
 
     """
     with _open(storage, path) as source:
+        if path.endswith(_ORC):
+            return read_orc_rows(open_orc(source, path), path, columns, filter)
         opened = open_parquet(source, path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
         if filter is not None:
             opened.schema_arrow.empty_table().filter(filter)
@@ -69,12 +73,15 @@ def base_file_footer(storage: Storage, path: str) -> Footer:
 
     Raises:
         FormatError: BASE_FILE_MISSING, or BASE_FILE_CORRUPT when the file does not parse.
-        UnsupportedFormat: base-orc, base-hfile.
+        UnsupportedFormat: base-hfile.
 
     Clauses: BF-002, BF-004.
 
     """
     with _open(storage, path) as source:
+        if path.endswith(_ORC):
+            tail = open_orc(source, path)
+            return Footer(orc_keys(tail, path), tail.nrows, tail.nstripes, orc_schema(tail, path))
         opened = open_parquet(source, path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
         with refusing(Reason.BASE_FILE_CORRUPT, "BF-002", path, None, "the footer's keys are no text"):
             pairs = (opened.metadata.metadata or {}).items()
@@ -141,7 +148,7 @@ def _open(storage: Storage, path: str) -> "_StoredFile":
 
 
 class _StoredFile(io.RawIOBase):
-    """A file of a storage as a stream, so that only the ranges that Parquet asks for are read."""
+    """A file of a storage as a stream, so that only the ranges that its reader asks for are read."""
 
     def __init__(self, storage: Storage, path: str, size: int) -> None:
         super().__init__()

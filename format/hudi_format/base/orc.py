@@ -1,0 +1,93 @@
+"""Base files in ORC: rows, and the same keys as a Parquet footer has, here as the file's user metadata.
+
+Arrow reads moments of ORC as nanoseconds of 64 bits: those before 1677 and after 2262 are outside of what it can tell.
+"""
+
+import io
+from collections.abc import Sequence
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import orc
+
+from hudi_format.base.parquet_bytes import MAXIMUM_ROWS, MAXIMUM_UNPACKED_BYTES
+from hudi_format.errors import FormatError, Reason, refusing
+from hudi_format.schemas import arrow_schema
+
+ORC_SCHEMA_KEY: Final = "orc.avro.schema"
+
+
+def open_orc(source: io.RawIOBase, file: str) -> orc.ORCFile:
+    """An ORC file with its tail read and its declared sizes checked.
+
+    Raises:
+        FormatError: BASE_FILE_CORRUPT when it is none; LIMIT_EXCEEDED when it declares more than can be held.
+
+    Clauses: BF-004, BF-010.
+
+    """
+    with refusing(Reason.BASE_FILE_CORRUPT, "BF-004", file, None, "no ORC file"):
+        opened = orc.ORCFile(pa.PythonFile(source, mode="r"))
+        rows, length = opened.nrows, opened.content_length
+    if rows > MAXIMUM_ROWS or length > MAXIMUM_UNPACKED_BYTES:
+        message = f"the tail declares {rows} rows in {length} bytes"
+        raise FormatError(Reason.LIMIT_EXCEEDED, "BF-004", file, None, message)
+    return opened
+
+
+def read_orc_rows(
+    opened: orc.ORCFile, file: str, columns: Sequence[str] | None, row_filter: pc.Expression | None
+) -> pa.Table:
+    """Rows that match, with the columns asked for that the file has, in the order asked.
+
+    Raises:
+        FormatError: BASE_FILE_CORRUPT when the data does not decode.
+        ValueError: the filter names a column that the file lacks.
+
+    Clauses: BF-004, BF-010.
+
+    """
+    present = opened.schema.names
+    wanted = list(present) if columns is None else [name for name in columns if name in present]
+    if row_filter is not None:
+        orc_schema(opened, file).empty_table().filter(row_filter)
+    # The reader takes a dot in a name for a step into a column, and knows no selection of nothing.
+    chosen = wanted if wanted and row_filter is None and not any("." in name for name in wanted) else None
+    with refusing(Reason.BASE_FILE_CORRUPT, "BF-004", file, None, "the ORC data does not decode"):
+        table = _typed(opened.read(columns=chosen), orc_schema(opened, file))
+        return (table if row_filter is None else table.filter(row_filter)).select(wanted)
+
+
+def orc_schema(opened: orc.ORCFile, file: str) -> pa.Schema:
+    """The columns of the file; ORC has no times of day, so the Avro schema in the file tells which numbers are."""
+    schema = opened.schema
+    text = (schema.metadata or {}).get(ORC_SCHEMA_KEY.encode())
+    plain = schema.remove_metadata()
+    if text is None:
+        return plain
+    with refusing(Reason.BASE_FILE_CORRUPT, "BF-002", file, None, "the Avro schema in the file is no text"):
+        declared = arrow_schema(text.decode(), file)
+    times = {field.name: field.type for field in declared if pa.types.is_time(field.type)}
+    return pa.schema([field.with_type(times.get(field.name, field.type)) for field in plain])
+
+
+def orc_keys(opened: orc.ORCFile, file: str) -> dict[str, str]:
+    """The user metadata: key range, bloom filter, Avro schema.
+
+    Raises:
+        FormatError: BASE_FILE_CORRUPT when it is no text.
+
+    Clauses: BF-002.
+
+    """
+    with refusing(Reason.BASE_FILE_CORRUPT, "BF-002", file, None, "the user metadata is no text"):
+        return {key.decode(): value.decode() for key, value in (opened.schema.metadata or {}).items()}
+
+
+def _typed(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    columns = [
+        column.cast(schema.field(name).type) if pa.types.is_time(schema.field(name).type) else column
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    ]
+    return pa.table(columns, schema=pa.schema([schema.field(name) for name in table.column_names]))
