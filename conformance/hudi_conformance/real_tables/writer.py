@@ -1,10 +1,11 @@
 """The writer of a real table: that of the golden tables, on every release, with Hudi's own defaults where asked."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hudi_conformance.real_tables.catalogue import Recipe
-from hudi_conformance.recipes_apache.writer import COMMON, TableWriter
+from hudi_conformance.recipes_apache.writer import CLUSTERING, COMMON, TableWriter
 
 # What COMMON turns off or makes small, and Hudi has otherwise.
 _TURNED = tuple(
@@ -55,6 +56,18 @@ class RealTable(TableWriter):
         self.session.sql(f"CREATE TABLE {name} USING hudi LOCATION '{self.path}'")
         return name
 
+    def named(self, procedure: str, **arguments: str) -> list[Any]:
+        """A stored procedure that finds the table by its name."""
+        written = {"table": self.register(), **arguments}
+        listed = ", ".join(f"{name} => '{value}'" for name, value in written.items())
+        return list(self.session.sql(f"CALL {procedure}({listed})").collect())
+
+    def cluster(self, op: str = "scheduleAndExecute", more: Mapping[str, str] | None = None) -> None:
+        """Cluster the file groups of the table, with the options of `more` and of the clustering given before."""
+        kept = {key: value for key, value in self._options.items() if key.startswith("hoodie.clustering")}
+        chosen = self._service_options({**CLUSTERING, **kept, **_buckets(self._options), **(more or {})})
+        self.call("run_clustering", op=op, options=chosen)
+
     def sql(self, *statements: str, **settings: str) -> list[Any]:
         """SQL statements, `{path}` and `{options}` filled in; rows of the last. `settings` use `__` for a dot."""
         chosen = {name.replace("__", "."): value for name, value in settings.items()}
@@ -74,3 +87,8 @@ class RealTable(TableWriter):
         """The options in the form of TBLPROPERTIES, those that name the key fields left out."""
         kept = {key: value for key, value in self._options.items() if not key.startswith("hoodie.datasource.write.")}
         return ", ".join(f"'{key}' = '{value}'" for key, value in kept.items())
+
+
+def _buckets(options: Mapping[str, str]) -> dict[str, str]:
+    prefixes = ("hoodie.index.", "hoodie.bucket.", "hoodie.storage.layout.")
+    return {key: value for key, value in options.items() if key.startswith(prefixes)}

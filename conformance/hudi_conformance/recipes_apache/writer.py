@@ -103,7 +103,7 @@ class TableWriter:
 
     def cluster(self, op: str = "scheduleAndExecute") -> None:
         """Cluster all file groups of the table."""
-        self.call("run_clustering", op=op, options=self._service_options(_CLUSTERING))
+        self.call("run_clustering", op=op, options=self._service_options(CLUSTERING))
 
     def instants(self) -> list[str]:
         """Requested times of the completed instants of the active timeline, in order."""
@@ -126,7 +126,7 @@ _SERVICE_KEYS = (
     "hoodie.metadata.enable",
 )
 _COMPACTION = {"hoodie.compact.inline.max.delta.commits": "1"}
-_CLUSTERING = {"hoodie.clustering.inline.max.commits": "1", "hoodie.clustering.async.max.commits": "1"}
+CLUSTERING = {"hoodie.clustering.inline.max.commits": "1", "hoodie.clustering.async.max.commits": "1"}
 
 
 def payload(name: str) -> dict[str, str]:
