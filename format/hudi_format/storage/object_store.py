@@ -76,7 +76,7 @@ class ObjectStorage:
         pages = self._all_below(folder) if recursive else self._directly_below(folder)
         found = [status for status in pages if not status.path.startswith(left_out)]
         found.sort(key=lambda status: status.path)
-        folders = {path for status in found for path in _folders_above(status.path)}
+        folders = {folder, *(path for status in found for path in _folders_above(status.path))}
         return [status for status in found if status.size or status.path not in folders]
 
     def list_folders(self, folder: str = "") -> list[str]:
