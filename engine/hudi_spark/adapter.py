@@ -27,6 +27,7 @@ from hudi_spark.descriptions import TableInfo, table_info
 from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, typed_errors
 from hudi_spark.execution.planning import Query
 from hudi_spark.readings import Readings, readings_named
+from hudi_spark.state.history import whole_timeline
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.snapshots import load_snapshot, load_table
 from hudi_spark.state.timeline import Instant
@@ -134,9 +135,8 @@ class _Operations:
         with _Refusals(), typed_errors():
             storage = _storage(request)
             configuration, timeline = load_table(storage)
-            folder = configuration.properties.get("hoodie.archivelog.folder", "archived")
-            if request.params.get("include_history") and _has_history(storage, configuration.timeline_folder, folder):
-                raise UnsupportedFeature("history")
+            if request.params.get("include_history"):
+                timeline = whole_timeline(storage, configuration, timeline)
             return ValueAnswer([_instant_value(instant) for instant in timeline.instants])
 
     def list_file_slices(self, request: Request) -> ValueAnswer:
@@ -172,11 +172,6 @@ def _storage(request: Request) -> Storage:
     """The storage of the table, which may be the URI of an object store; `fs.` keys say how to reach it."""
     options = {key: value for key, value in _configs(request).items() if key.startswith(_STORAGE_KEYS)}
     return table_storage(request.location if "://" in request.location else request.table, options)
-
-
-def _has_history(storage: Storage, timeline_folder: str, archive_folder: str) -> bool:
-    folders = (f"{timeline_folder}/history", f".hoodie/{archive_folder or 'archived'}")
-    return any(storage.list_files(folder) for folder in folders)
 
 
 def _warning(skipped: SkippedBytes) -> AnswerWarning:

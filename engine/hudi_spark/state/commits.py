@@ -1,31 +1,22 @@
-"""What the timeline's files say: commits that a query sees, pending compactions, cleans."""
+"""What the timeline's files say: commits that a query sees, pending compactions."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TypeVar
+from typing import Final
 
-from hudi_adapter.reasons import Reason
 from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
 from hudi_format.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
-from hudi_format.timeline.plans import (
-    CleanMetadata,
-    RestoreMetadata,
-    RollbackMetadata,
-    parse_clean_metadata,
-    parse_compaction_plan,
-    parse_restore_metadata,
-    parse_rollback_metadata,
-)
+from hudi_format.timeline.plans import CompactionPlan, parse_compaction_plan
 
-from hudi_spark.errors import HudiError
 from hudi_spark.state.timeline import Axis, Instant, Timeline, visible_commits
-
-_T = TypeVar("_T")
 
 GroupId = tuple[str, str]
 """Partition path and file id."""
+
+SERVICES: Final = ("COMPACT", "LOG_COMPACT", "CLUSTER")
+"""Operations that bring no rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +55,21 @@ class Commit:
                 partition = str(path.parent)
                 yield ("" if partition == "." else partition, name.file_id), str(path), name
 
+    @property
+    def is_service(self) -> bool:
+        """Whether the commit only rewrote rows: a compaction, a log compaction, a clustering.
+
+        Clauses: IN-005, CD-007.
+        """
+        return self.metadata.operation_type in SERVICES or self.instant.was_compaction
+
+    def groups(self) -> frozenset[GroupId]:
+        """File groups that this commit wrote to.
+
+        Clauses: SL-008.
+        """
+        return frozenset(group for group, _, _ in self._data_files())
+
     def replaced_groups(self) -> frozenset[GroupId]:
         """File groups that this commit takes out of the table.
 
@@ -82,7 +88,7 @@ def load_commits(storage: Storage, timeline: Timeline, as_of: str | None, axis: 
     Clauses: TL-013, TL-015, SL-007.
 
     """
-    return tuple(_commit(storage, instant) for instant in visible_commits(timeline, as_of, axis))
+    return tuple(commit_of(storage, instant) for instant in visible_commits(timeline, as_of, axis))
 
 
 def replaced_groups(commits: tuple[Commit, ...]) -> frozenset[GroupId]:
@@ -131,110 +137,51 @@ def _is_pending(instant: Instant, completed_by: str | None) -> bool:
     return instant.requested <= completed_by and not (instant.is_completed and instant.at("completed") <= completed_by)
 
 
-def undone_instants(storage: Storage, timeline: Timeline) -> frozenset[str]:
-    """Instants that completed rollbacks and restores took off the timeline.
+def completed_bytes(storage: Storage, instant: Instant) -> bytes:
+    """What the completed file of an action holds, or held before the action was archived.
+
+    Clauses: HS-007.
+    """
+    return storage.read(instant.file) if instant.archived is None else instant.archived.content or b""
+
+
+def commit_of(storage: Storage, instant: Instant) -> Commit:
+    """A completed data action with its metadata.
 
     Raises:
-        FormatError: TIMELINE_FILE_CORRUPT when one of them does not parse.
+        FormatError: TIMELINE_FILE_CORRUPT when it does not parse or is empty; PATH_ESCAPES_TABLE.
 
-    Clauses: TL-017.
-
-    """
-    undone: set[str] = set()
-    for rollback in _rollbacks(storage, timeline):
-        undone.update(rollback.commits_rollback)
-    for restore in _restores(storage, timeline):
-        undone.update(restore.instants_to_rollback)
-    return frozenset(undone)
-
-
-def _rollbacks(storage: Storage, timeline: Timeline) -> Iterator[RollbackMetadata]:
-    """Completed rollbacks, those within restores among them."""
-    yield from (rollback for _, rollback in _results(storage, timeline, "rollback", parse_rollback_metadata))
-    for restore in _restores(storage, timeline):
-        for rollbacks in restore.hoodie_restore_metadata.values():
-            yield from rollbacks
-
-
-def _restores(storage: Storage, timeline: Timeline) -> Iterator[RestoreMetadata]:
-    return (restore for _, restore in _results(storage, timeline, "restore", parse_restore_metadata))
-
-
-def _cleans(storage: Storage, timeline: Timeline) -> Iterator[tuple[str, CleanMetadata]]:
-    return _results(storage, timeline, "clean", parse_clean_metadata)
-
-
-def _results(
-    storage: Storage, timeline: Timeline, action: str, parse: Callable[[bytes, str], _T]
-) -> Iterator[tuple[str, _T]]:
-    """File and content of the completed actions of a name; only data actions must have content.
-
-    Clauses: TL-014, TL-015.
-    """
-    for instant in timeline.completed(action):
-        data = storage.read(instant.file)
-        if data:
-            yield instant.file, parse(data, instant.file)
-
-
-def refuse_cleaned(storage: Storage, timeline: Timeline, as_of: str | None) -> None:
-    """Nothing when a completed clean kept what a query, now or as of a time, needs.
-
-    Raises:
-        HudiError: RANGE_NOT_RETAINED for a time before the earliest instant that a clean retained.
-        FormatError: TIMELINE_FILE_CORRUPT when a clean does not parse.
-
-    Clauses: RD-014.
+    Clauses: TL-015, HS-007, SL-007.
 
     """
-    for file, clean in _cleans(storage, timeline):
-        earliest = clean.earliest_commit_to_retain
-        if earliest and as_of is not None and as_of < earliest:
-            message = f"as of {as_of} is not retained: a clean kept what is needed from {earliest} on"
-            hint = f"ask for {earliest} or later"
-            raise HudiError(Reason.RANGE_NOT_RETAINED, "RD-014", message, file, hint=hint)
-
-
-def is_cleaned(storage: Storage, timeline: Timeline, path: str) -> bool:
-    """Whether a completed clean says that it deleted a data file.
-
-    Clauses: RD-011, RD-014.
-    """
-    return any(
-        _deletes(partition, deleted.success_delete_files, path)
-        for _, clean in _cleans(storage, timeline)
-        for partition, deleted in clean.partition_metadata.items()
-    )
-
-
-def is_undone(storage: Storage, timeline: Timeline, path: str) -> bool:
-    """Whether a completed rollback or restore says that it deleted a data file.
-
-    Clauses: RD-011.
-    """
-    return any(
-        _deletes(partition, deleted.success_delete_files, path)
-        for rollback in _rollbacks(storage, timeline)
-        for partition, deleted in rollback.partition_metadata.items()
-    )
-
-
-def _commit(storage: Storage, instant: Instant) -> Commit:
-    metadata = parse_commit_metadata(storage.read(instant.file), instant.file)
+    metadata = _metadata(storage, instant)
     for stat in metadata.write_stats:
         if stat.path is not None:
             refuse_escape(storage, stat.path)
     return Commit(instant, metadata)
 
 
+def _metadata(storage: Storage, instant: Instant) -> CommitMetadata:
+    if instant.archived is not None and isinstance(instant.archived.content, CommitMetadata):
+        return instant.archived.content
+    return parse_commit_metadata(completed_bytes(storage, instant), instant.file)
+
+
 def _compacted_groups(storage: Storage, instant: Instant) -> tuple[GroupId, ...]:
     """Clauses: RD-008."""
-    file = instant.files.get("REQUESTED", instant.file)
-    operations = parse_compaction_plan(storage.read(file), file).operations
+    operations = _compaction_plan(storage, instant).operations
     for operation in operations:
         for name in (operation.partition_path, operation.data_file_path, *operation.delta_file_paths):
             refuse_escape(storage, name or "")
     return tuple((operation.partition_path or "", operation.file_id or "") for operation in operations)
+
+
+def _compaction_plan(storage: Storage, instant: Instant) -> CompactionPlan:
+    """Clauses: RD-008, HS-007."""
+    if instant.archived is not None and isinstance(instant.archived.plan, CompactionPlan):
+        return instant.archived.plan
+    file = instant.files.get("REQUESTED", instant.file)
+    return parse_compaction_plan(storage.read(file) if instant.archived is None else instant.archived.plan, file)
 
 
 def refuse_escape(storage: Storage, path: str) -> None:
@@ -249,9 +196,3 @@ def refuse_escape(storage: Storage, path: str) -> None:
     # Looking at the text first spares a system call for every file that the timeline names.
     if path.startswith("/") or ".." in PurePosixPath(path).parts or "\0" in path or ":" in path:
         storage.resolve(path)
-
-
-def _deletes(partition: str, names: tuple[str, ...], path: str) -> bool:
-    """Whether a list of deleted files, by name or by whole path, holds a path of the table."""
-    folder, _, name = path.rpartition("/")
-    return partition == folder and any(deleted.rpartition("/")[2] == name for deleted in names)

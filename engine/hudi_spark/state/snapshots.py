@@ -1,5 +1,6 @@
 """A table as a query sees it: configuration, timeline, commits, and the file slices to read."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from hudi_adapter.instants import InstantFormError, normal_instant
@@ -11,16 +12,14 @@ from hudi_spark.readings import Readings
 from hudi_spark.state.commits import (
     Commit,
     GroupId,
-    is_cleaned,
-    is_undone,
     load_commits,
     newest_base_files,
     pending_compactions,
-    refuse_cleaned,
     replaced_groups,
-    undone_instants,
 )
 from hudi_spark.state.configuration import TableConfiguration, load_configuration
+from hudi_spark.state.history import whole_timeline
+from hudi_spark.state.removals import is_cleaned, is_undone, refuse_cleaned, undone_instants
 from hudi_spark.state.slicing import (
     FileGroup,
     FileSlice,
@@ -58,19 +57,45 @@ def load_snapshot(
         FormatError: what a file of the timeline breaks.
         UnsupportedFeature: a table that this reader cannot read yet.
 
-    Clauses: RD-001, RD-002, RD-003, RD-009, RD-010, RD-014.
+    Clauses: RD-001, RD-002, RD-003, RD-009, RD-010, RD-014, HS-001.
 
     """
     time = as_of_time(as_of)
     configuration, timeline = load_table(storage)
+    if time is not None and time < (timeline.first_write() or ""):
+        timeline = whole_timeline(storage, configuration, timeline)
     refuse_cleaned(storage, timeline, time)
     axis: Axis = "completed" if readings.time_travel == "text" else "requested"
+    table = (configuration, timeline)
+    return snapshot_at(storage, table, readings, time, axis, read_optimized=read_optimized)
+
+
+def snapshot_at(  # noqa: PLR0917 - a state is told by all of them
+    storage: Storage,
+    table: tuple[TableConfiguration, Timeline],
+    readings: Readings,
+    time: str | None,
+    axis: Axis,
+    only: frozenset[GroupId] | None = None,
+    *,
+    read_optimized: bool = False,
+) -> Snapshot:
+    """The state of a table as of a time on an axis; where `only` is given, of these file groups.
+
+    Raises:
+        HudiError: BASE_FILE_MISSING, LOG_FILE_MISSING; RANGE_NOT_RETAINED where a clean deleted what is needed.
+        FormatError: what a file of the timeline breaks.
+
+    Clauses: RD-001, RD-002, RD-003, RD-009, RD-010, RD-014.
+
+    """
+    configuration, timeline = table
     commits = load_commits(storage, timeline, time, axis)
     undone = undone_instants(storage, timeline)
     seen = visibility(timeline, time, axis, undone)
     # As released slices are formed of all that is committed by now, and time travel picks among them.
     counted = seen if axis == "completed" else visibility(timeline, None, axis, undone)
-    found = _Slices(storage, configuration, timeline, commits, seen, counted, readings)
+    found = _Slices(storage, configuration, timeline, commits, seen, counted, readings, only)
     return Snapshot(configuration, timeline, commits, seen, found.slices(read_optimized=read_optimized))
 
 
@@ -118,6 +143,7 @@ class _Slices:
     visibility: Visibility
     counted: Visibility
     readings: Readings
+    only: frozenset[GroupId] | None = None
 
     def slices(self, *, read_optimized: bool) -> tuple[FileSlice, ...]:
         """The slice to read of each file group, ordered by partition and file id.
@@ -125,7 +151,7 @@ class _Slices:
         Clauses: RD-003, RD-004, RD-008, RD-009.
         """
         replaced = replaced_groups(self.commits)
-        groups = {id_: group for id_, group in list_file_groups(self.storage).items() if id_ not in replaced}
+        groups = {id_: group for id_, group in list_file_groups(self.storage).items() if self._is_read(id_, replaced)}
         self._refuse_lost_timeline(groups)
         base_only = read_optimized or self._is_copy_on_write()
         lost = set() if base_only else self._lost_logs(groups, replaced)
@@ -133,6 +159,9 @@ class _Slices:
         self._refuse_missing(groups, chosen, replaced)
         self._refuse_lost_logs(chosen, lost)
         return tuple(chosen[id_] for id_ in sorted(chosen))
+
+    def _is_read(self, id_: GroupId, replaced: frozenset[GroupId]) -> bool:
+        return id_ not in replaced and (self.only is None or id_ in self.only)
 
     def _refuse_lost_timeline(self, groups: dict[GroupId, FileGroup]) -> None:
         """Clauses: TL-022."""
@@ -147,20 +176,41 @@ class _Slices:
         return self.configuration.table_type == "COPY_ON_WRITE"
 
     def _chosen(self, groups: dict[GroupId, FileGroup], *, base_only: bool) -> dict[GroupId, FileSlice]:
-        rules = self._rules()
         if base_only:
+            rules = self._rules(completion_times(self.timeline))
             slices = {id_: latest_base_slice(id_, group, rules) for id_, group in groups.items()}
         else:
             pending = pending_compactions(self.storage, self.timeline, self.counted.limit)
+            rules = self._rules(self._completions(groups, pending))
             slices = {id_: latest_slice(id_, group, pending.get(id_, ()), rules) for id_, group in groups.items()}
         return {id_: found for id_, found in slices.items() if found is not None}
 
-    def _rules(self) -> SlicingRules:
+    def _completions(
+        self, groups: Mapping[GroupId, FileGroup], pending: Mapping[GroupId, tuple[str, ...]]
+    ) -> dict[str, str]:
+        """Completion times by which logs find their slices; those of archived writes where they can matter.
+
+        Clauses: RD-005, HS-001.
+        """
+        known = completion_times(self.timeline)
+        if self.configuration.has_completion_times and any(
+            self._may_belong_later(group, pending.get(id_, ())) for id_, group in groups.items()
+        ):
+            return completion_times(whole_timeline(self.storage, self.configuration, self.timeline))
+        return known
+
+    def _may_belong_later(self, group: FileGroup, pending: tuple[str, ...]) -> bool:
+        """Whether an archived write's log precedes a slice that it may have completed after."""
+        newest = max((*(base.name.instant for base in group.base_files), *pending), default="")
+        logs = (log.name.instant for log in group.log_files)
+        return any(instant < newest and instant not in self.counted.listed for instant in logs)
+
+    def _rules(self, completions: Mapping[str, str]) -> SlicingRules:
         return SlicingRules(
             visibility=self.counted,
             limit=self.visibility.limit,
             named=frozenset(path for commit in self.commits for path in commit.base_files().values()),
-            completions=completion_times(self.timeline),
+            completions=completions,
             logs_by_completion=self.configuration.has_completion_times,
             text_order=self.readings.log_order == "text",
         )
@@ -176,7 +226,7 @@ class _Slices:
         lost: set[str] = set()
         for commit in self.commits:
             for id_, path, name in commit.log_files():
-                if id_ not in replaced and path not in present and path not in lost:
+                if self._is_read(id_, replaced) and path not in present and path not in lost:
                     lost.add(path)
                     groups.setdefault(id_, FileGroup([], [])).log_files.append(LogFile(path, name))
         return lost
@@ -199,7 +249,7 @@ class _Slices:
         """Clauses: RD-011, RD-014."""
         for id_, path in newest_base_files(self.commits).items():
             present = id_ in groups and any(base.path == path for base in groups[id_].base_files)
-            if id_ in replaced or present:
+            if present or not self._is_read(id_, replaced):
                 continue
             found = chosen.get(id_)
             if found is not None and found.base_file is not None and found.base_instant > _instant_of(path):
@@ -207,12 +257,15 @@ class _Slices:
             self._refuse_unless_deleted(path, Reason.BASE_FILE_MISSING, "RD-011")
 
     def _refuse_unless_deleted(self, path: str, reason: Reason, clause: str) -> None:
-        """Clauses: RD-011, RD-014, RD-018."""
-        if is_cleaned(self.storage, self.timeline, path):
+        """Clauses: RD-011, RD-014, RD-018, HS-001."""
+        timeline = self.timeline
+        if not (is_cleaned(self.storage, timeline, path) or is_undone(self.storage, timeline, path)):
+            timeline = whole_timeline(self.storage, self.configuration, timeline)
+        if is_cleaned(self.storage, timeline, path):
             if self.visibility.limit is not None:
                 message = f"as of {self.visibility.limit} needs a file that a clean deleted"
                 raise HudiError(Reason.RANGE_NOT_RETAINED, "RD-014", message, path, hint="ask for a later instant")
-        elif not is_undone(self.storage, self.timeline, path):
+        elif not is_undone(self.storage, timeline, path):
             message = "the timeline names the file and storage lacks it"
             hint = "restore the file, or restore the table to a savepoint"
             raise HudiError(reason, clause, message, path, hint=hint)

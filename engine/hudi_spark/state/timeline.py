@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from hudi_adapter.reasons import Reason
 from hudi_format.names import TimelineFileName, TimelineState, parse_timeline_file_name
 from hudi_format.storage import Storage
+from hudi_format.timeline.plans import CompactionPlan
 
 from hudi_spark.errors import HudiError
 from hudi_spark.state.configuration import TableConfiguration
@@ -17,6 +18,21 @@ DATA_ACTIONS: Final = ("commit", "deltacommit", "replacecommit")
 WRITE_ACTIONS: Final = (*DATA_ACTIONS, "compaction", "logcompaction", "clustering")
 
 _STATES: Final[Mapping[TimelineState, int]] = {"REQUESTED": 0, "INFLIGHT": 1, "COMPLETED": 2}
+# A container begins with its schema, which begins with its name.
+_SCHEMA_HEAD: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedContent:
+    """What the history keeps of an action: the bytes of its files, or what the log before version 8 made of them.
+
+    `content` is what the completed file held, `plan` what the action was requested with; None where it is lost.
+
+    Clauses: HS-007, HS-010.
+    """
+
+    content: Any = None
+    plan: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +41,10 @@ class Instant:
 
     `action` is the word in the file name of that state: a completed compaction is a commit.
     `files` maps each state to its file; `completed` is None before table version 8 and while pending.
+    `archived` is what the history holds, for an action that has left the active timeline; its one file is then the
+    file of the history.
 
-    Clauses: TL-004, TL-005, TL-006.
+    Clauses: TL-004, TL-005, TL-006, HS-007.
     """
 
     requested: str
@@ -34,6 +52,7 @@ class Instant:
     state: TimelineState
     completed: str | None
     files: Mapping[TimelineState, str] = field(hash=False, repr=False)
+    archived: ArchivedContent | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_completed(self) -> bool:
@@ -46,7 +65,14 @@ class Instant:
 
         Clauses: TL-006.
         """
+        if self.archived is not None:
+            return is_compaction_plan(self.archived.plan)
         return any(".compaction." in path.rpartition("/")[2] for path in self.files.values())
+
+    @property
+    def is_savepoint(self) -> bool:
+        """Whether the action keeps another one, whose time it has."""
+        return self.action == "savepoint"
 
     @property
     def file(self) -> str:
@@ -87,8 +113,27 @@ class Timeline:
         """Completed actions of this name."""
         return tuple(one for one in self.instants if one.action == action and one.is_completed)
 
+    def first_write(self) -> str | None:
+        """Requested time of the oldest write; one that a savepoint keeps may stand alone before a gap.
+
+        Clauses: TL-018, AR-006.
+        """
+        kept = {one.requested for one in self.instants if one.is_savepoint}
+        writes = (one.requested for one in self.instants if one.action in WRITE_ACTIONS and one.requested not in kept)
+        return min(writes, default=None)
+
     def __str__(self) -> str:
         return "\n".join(str(instant) for instant in self.instants)
+
+
+def is_compaction_plan(plan: Any) -> bool:
+    """Whether the plan of an archived action, in either form, is that of a compaction.
+
+    Clauses: TL-006, HS-007.
+    """
+    if isinstance(plan, bytes):
+        return b"HoodieCompactionPlan" in plan[:_SCHEMA_HEAD]
+    return isinstance(plan, CompactionPlan)
 
 
 def load_timeline(storage: Storage, configuration: TableConfiguration) -> Timeline:
@@ -130,7 +175,7 @@ class Visibility:
     `visible`: requested times of the completed data actions that count.
     `listed`: requested times of everything on the timeline; `first`: the oldest write among them.
     `undone`: what rollbacks and restores took off the timeline.
-    `limit`: the as-of time, None for the latest state.
+    `limit`: the as-of time, None for the latest state; `since`: what was written up to this time does not count.
 
     Clauses: RD-001, RD-002, RD-010, TL-017, TL-018, LF-016.
     """
@@ -140,6 +185,7 @@ class Visibility:
     first: str | None
     undone: frozenset[str] = frozenset()
     limit: str | None = None
+    since: str | None = None
 
     def sees(self, instant: str) -> bool:
         """Whether what `instant` wrote is read.
@@ -150,7 +196,7 @@ class Visibility:
             return True
         if instant in self.listed or instant in self.undone or self.first is None:
             return False
-        return instant < self.first and self.reaches(instant)
+        return instant < self.first and self.reaches(instant) and (self.since is None or instant > self.since)
 
     def reaches(self, time: str) -> bool:
         """Whether a time is not after the as-of time."""
@@ -165,10 +211,8 @@ def visibility(timeline: Timeline, as_of: str | None, axis: Axis, undone: frozen
     Clauses: RD-001, RD-010, TL-010, TL-017, TL-018.
     """
     seen = visible_commits(timeline, as_of, axis)
-    kept = {instant.requested for instant in timeline.instants if instant.action == "savepoint"}
-    writes = [one.requested for one in timeline.instants if one.action in WRITE_ACTIONS and one.requested not in kept]
-    listed = (instant.requested for instant in timeline.instants if instant.action != "savepoint")
-    return Visibility(_times(seen), frozenset(listed), min(writes, default=None), undone, as_of)
+    listed = (instant.requested for instant in timeline.instants if not instant.is_savepoint)
+    return Visibility(_times(seen), frozenset(listed), timeline.first_write(), undone, as_of)
 
 
 def visible_commits(timeline: Timeline, as_of: str | None, axis: Axis) -> tuple[Instant, ...]:
