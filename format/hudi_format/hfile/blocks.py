@@ -20,6 +20,7 @@ from typing import Final
 
 from hudi_format.checksums import crc32c
 from hudi_format.errors import FormatError, Reason, UnsupportedFormat
+from hudi_format.hfile.sources import HFileSource
 
 DATA_MAGIC: Final = b"DATABLK*"
 META_MAGIC: Final = b"METABLKc"
@@ -73,9 +74,9 @@ class Origin:
         """The error for a declared size that is out of all bounds."""
         return FormatError(Reason.LIMIT_EXCEEDED, self.limit_clause, self.file, self.offset + position, message)
 
-    def unsupported(self) -> UnsupportedFormat:
-        """The answer to legal bytes of a kind that is not built."""
-        return UnsupportedFormat(self.feature, self.file)
+    def unsupported(self, kind: str = "") -> UnsupportedFormat:
+        """The answer to legal bytes of a kind that is not built; the kind, such as a codec, follows the feature."""
+        return UnsupportedFormat(f"{self.feature}-{kind}" if kind else self.feature, self.file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class HFileBlock:
     content: bytes
 
 
-def read_block(data: bytes, offset: int, limit: int, codec: Codec, origin: Origin) -> HFileBlock:
+def read_block(source: HFileSource, offset: int, limit: int, codec: Codec, origin: Origin) -> HFileBlock:
     """The block at an offset, which ends at `limit` at the latest.
 
     Raises:
@@ -98,16 +99,23 @@ def read_block(data: bytes, offset: int, limit: int, codec: Codec, origin: Origi
     """
     if not 0 <= offset <= limit - _HEADER.size:
         raise origin.corrupt(max(offset, 0), "the file ends inside the header of an HFile block")
-    magic, size, unpacked, _, kind, stretch, covered = _HEADER.unpack_from(data, offset)
+    header = source.read(offset, _HEADER.size)
+    if len(header) < _HEADER.size:
+        raise origin.corrupt(offset, "the file was cut while it was read")
+    magic, size, unpacked, _, kind, stretch, covered = _HEADER.unpack(header)
     left = limit - offset - _HEADER.size
     if not 0 <= size <= left:
         raise origin.corrupt(offset + 8, f"an HFile block declares {size} bytes, {left} are left")
     if not _HEADER.size <= covered <= _HEADER.size + size:
         raise origin.corrupt(offset + 29, f"an HFile block of {size} bytes declares {covered} bytes of data")
-    end = offset + _HEADER.size + size
-    _verify(data[offset : offset + covered], data[offset + covered : end], (kind, stretch), offset, origin)
-    content = _unpack(data[offset + _HEADER.size : offset + covered], unpacked, codec, offset, origin)
-    return HFileBlock(magic, offset, end - offset, content)
+    if size > MAXIMUM_BLOCK_BYTES:
+        raise origin.exceeded(offset + 8, f"an HFile block declares {size} bytes")
+    data = source.read(offset, _HEADER.size + size)
+    if len(data) < _HEADER.size + size:
+        raise origin.corrupt(offset, "the file was cut while it was read")
+    _verify(data[:covered], data[covered:], (kind, stretch), offset, origin)
+    content = _unpack(data[_HEADER.size : covered], unpacked, codec, offset, origin)
+    return HFileBlock(magic, offset, len(data), content)
 
 
 def encode_hfile_block(magic: bytes, content: bytes, codec: Codec, previous: int, checksum: Checksum) -> bytes:

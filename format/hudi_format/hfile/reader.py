@@ -6,10 +6,12 @@ the root index of the meta blocks, file info, and in the last 4096 bytes the tra
 
 import struct
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Final
 
+from hudi_format.errors import FormatError, Reason
 from hudi_format.hfile.blocks import (
     DATA_MAGIC,
     FILE_INFO_MAGIC,
@@ -22,7 +24,9 @@ from hudi_format.hfile.blocks import (
     read_block,
 )
 from hudi_format.hfile.index import IndexEntry, data_entries, inner_entries, root_entries, row_of_key
+from hudi_format.hfile.sources import BytesSource, HFileSource, StoredSource
 from hudi_format.hfile.trailer import TRAILER_BYTES, Trailer, parse_file_info, parse_trailer
+from hudi_format.storage import Storage
 
 KEY_VALUE_VERSION_KEY: Final = "KEY_VALUE_VERSION"
 MAXIMUM_INDEX_LEVELS: Final = 8
@@ -41,7 +45,7 @@ class HFile:
     Clauses: BF-004.
     """
 
-    data: bytes = field(repr=False)
+    source: HFileSource = field(repr=False)
     origin: Origin
     trailer: Trailer
     info: Mapping[str, bytes] = field(hash=False)
@@ -68,10 +72,10 @@ class HFile:
                 yield entry
         if count != self.trailer.entry_count:
             message = f"the trailer counts {self.trailer.entry_count} entries, the blocks hold {count}"
-            raise self.origin.corrupt(len(self.data) - TRAILER_BYTES, message)
+            raise self.origin.corrupt(self.source.size - TRAILER_BYTES, message)
 
     def lookup(self, key: bytes) -> bytes | None:
-        """The value of the first entry with this key, from the one data block that may hold it.
+        """The value of the first entry with this key, or None.
 
         Raises:
             FormatError: the origin's reason when a block on the way does not decode.
@@ -79,20 +83,40 @@ class HFile:
         Clauses: BF-004.
 
         """
-        entries, rows = self.index, self.rows
-        for level in range(self.trailer.index_levels, 0, -1):
-            # An index key may be smaller than the first row of its block, so the block may turn out not to hold it.
-            place = bisect_right(rows, key) - 1
-            if place < 0:
-                return None
-            if level == 1:
-                return next(
-                    (value for row, value in self._entries_of(self._data_block(entries[place])) if row == key), None
-                )
-            parent = entries[place]
-            entries = self._inner(parent, level)
-            rows = _rows(entries, parent.offset, self.origin)
-        return None
+        return self.get((key,)).get(key)
+
+    def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        """The values of the keys that are there, from the data blocks alone that may hold them.
+
+        Raises:
+            FormatError: the origin's reason when a block on the way does not decode.
+
+        Clauses: BF-004.
+
+        """
+        found: dict[bytes, bytes] = {}
+        wanted = sorted(set(keys))
+        for entry, within in self._blocks_of(self.index, self.rows, wanted, self.trailer.index_levels):
+            for row, value in self._entries_of(self._data_block(entry)):
+                if row in within:
+                    found.setdefault(row, value)
+        return found
+
+    def starting_with(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Key and value of the entries whose keys begin with a prefix, in their order; no other block is read.
+
+        Raises:
+            FormatError: the origin's reason when a block on the way does not decode.
+
+        Clauses: BF-004.
+
+        """
+        for entry in self._leaves_from(self.index, self.rows, prefix, self.trailer.index_levels):
+            for row, value in self._entries_of(self._data_block(entry)):
+                if row.startswith(prefix):
+                    yield row, value
+                elif row > prefix:
+                    return
 
     def meta_block(self, name: str) -> bytes | None:
         """What the meta block of a name holds, or None when there is none.
@@ -110,9 +134,36 @@ class HFile:
                 return self._block(entry.offset, META_MAGIC).content
         return None
 
-    def _value(self, entry: IndexEntry, key: bytes) -> bytes | None:
-        found = (value for row, value in self._entries_of(self._data_block(entry)) if row == key)
-        return next(found, None)
+    def _blocks_of(
+        self, entries: tuple[IndexEntry, ...], rows: tuple[bytes, ...], keys: Sequence[bytes], level: int
+    ) -> Iterator[tuple[IndexEntry, set[bytes]]]:
+        """The data blocks that may hold some of the sorted keys, with those keys.
+
+        An index key may be smaller than the first row of its block, so a block may turn out not to hold a key.
+        """
+        # All keys of a call go by the same place, since the keys are sorted.
+        places = groupby(keys, key=lambda key: bisect_right(rows, key) - 1)
+        for place, within in places:
+            if place < 0 or level == 0:
+                continue
+            if level == 1:
+                yield entries[place], set(within)
+            else:
+                inner = self._inner(entries[place], level)
+                below = _rows(inner, entries[place].offset, self.origin)
+                yield from self._blocks_of(inner, below, list(within), level - 1)
+
+    def _leaves_from(
+        self, entries: tuple[IndexEntry, ...], rows: tuple[bytes, ...], key: bytes, level: int
+    ) -> Iterator[IndexEntry]:
+        """The data blocks from the one on that may hold a key."""
+        for place in range(max(bisect_right(rows, key) - 1, 0), len(entries)):
+            if level <= 1:
+                yield entries[place]
+            else:
+                inner = self._inner(entries[place], level)
+                below = _rows(inner, entries[place].offset, self.origin)
+                yield from self._leaves_from(inner, below, key, level - 1)
 
     def _entries_of(self, block: HFileBlock) -> Iterator[tuple[bytes, bytes]]:
         with_mvcc = self.info.get(KEY_VALUE_VERSION_KEY) == _WITH_MVCC
@@ -153,7 +204,7 @@ class HFile:
         return block
 
     def _block(self, offset: int, magic: bytes) -> HFileBlock:
-        return _typed_block(self.data, offset, magic, self.trailer, self.origin)
+        return _typed_block(self.source, offset, magic, self.trailer, self.origin)
 
 
 def open_hfile(data: bytes, origin: Origin) -> HFile:
@@ -167,20 +218,52 @@ def open_hfile(data: bytes, origin: Origin) -> HFile:
     Clauses: BF-004.
 
     """
-    trailer = parse_trailer(data, origin)
+    return open_hfile_source(BytesSource(data), origin)
+
+
+def open_stored_hfile(storage: Storage, path: str, origin: Origin | None = None) -> HFile:
+    """An HFile in a storage; of its data only the blocks are read that a call needs.
+
+    Raises:
+        FormatError: BASE_FILE_MISSING, or as `open_hfile`.
+        UnsupportedFormat: as `open_hfile`.
+
+    Clauses: BF-004, RD-011.
+
+    """
+    try:
+        source = StoredSource(storage, path)
+    except FileNotFoundError as error:
+        hint = "the timeline names the file: restore it, or roll the instant back"
+        message = "the base file is not in storage"
+        raise FormatError(Reason.BASE_FILE_MISSING, "RD-011", path, None, message, hint) from error
+    return open_hfile_source(source, origin or Origin(path))
+
+
+def open_hfile_source(source: HFileSource, origin: Origin) -> HFile:
+    """The HFile of a source.
+
+    Raises:
+        FormatError: as `open_hfile`.
+        UnsupportedFormat: as `open_hfile`.
+
+    Clauses: BF-004.
+
+    """
+    trailer = parse_trailer(source, origin)
     if not min(trailer.data_index_count, 1) <= trailer.index_levels <= MAXIMUM_INDEX_LEVELS:
-        raise origin.corrupt(len(data) - TRAILER_BYTES, f"the index has {trailer.index_levels} levels")
-    info_block = _typed_block(data, trailer.file_info_offset, FILE_INFO_MAGIC, trailer, origin)
+        raise origin.corrupt(source.size - TRAILER_BYTES, f"the index has {trailer.index_levels} levels")
+    info_block = _typed_block(source, trailer.file_info_offset, FILE_INFO_MAGIC, trailer, origin)
     info = parse_file_info(info_block.content, info_block.offset, origin)
     if _TAGS_KEY in info:
         raise origin.unsupported()
-    root = _typed_block(data, trailer.root_index_offset, ROOT_INDEX_MAGIC, trailer, origin)
+    root = _typed_block(source, trailer.root_index_offset, ROOT_INDEX_MAGIC, trailer, origin)
     index = root_entries(root, trailer.data_index_count, origin, exact=trailer.index_levels <= 1)
-    return HFile(data, origin, trailer, info, index, _rows(index, root.offset, origin))
+    return HFile(source, origin, trailer, info, index, _rows(index, root.offset, origin))
 
 
-def _typed_block(data: bytes, offset: int, magic: bytes, trailer: Trailer, origin: Origin) -> HFileBlock:
-    block = read_block(data, offset, len(data) - TRAILER_BYTES, trailer.codec, origin)
+def _typed_block(source: HFileSource, offset: int, magic: bytes, trailer: Trailer, origin: Origin) -> HFileBlock:
+    block = read_block(source, offset, source.size - TRAILER_BYTES, trailer.codec, origin)
     if block.magic != magic:
         raise origin.corrupt(offset, f"a block begins with {block.magic!r} where {magic!r} belongs")
     return block

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Final
 
 from hudi_format.hfile.blocks import Codec, Origin
+from hudi_format.hfile.sources import HFileSource
 
 TRAILER_BYTES: Final = 4096
 _MAGIC = b'TRABLK"$'
@@ -25,6 +26,7 @@ _FIXED_WIDTHS = {1: 8, 5: 4}
 _NUMBERS = (1, 2, 3, 5, 6, 7, 8, 9, 10)
 _NEEDED = (1, 2, 5, 6, 7, 8)
 _CODEC = 12
+_OTHER_CODECS = {0: "lzo", 3: "snappy", 4: "lz4", 5: "bzip2", 6: "zstd"}
 _COMPARATOR = b"org.apache.hudi.io.storage.HoodieHBaseKVComparator"
 
 Field = tuple[int, int | bytes]
@@ -46,7 +48,7 @@ class Trailer:
     codec: Codec
 
 
-def parse_trailer(data: bytes, origin: Origin) -> Trailer:
+def parse_trailer(source: HFileSource, origin: Origin) -> Trailer:
     """The trailer of a whole file.
 
     Raises:
@@ -54,13 +56,14 @@ def parse_trailer(data: bytes, origin: Origin) -> Trailer:
         UnsupportedFormat: another major version, or a packing that is neither gzip nor none.
 
     """
-    start = len(data) - TRAILER_BYTES
-    if start < 0 or data[start : start + len(_MAGIC)] != _MAGIC:
+    start = source.size - TRAILER_BYTES
+    data = source.read(start, TRAILER_BYTES) if start >= 0 else b""
+    if len(data) != TRAILER_BYTES or not data.startswith(_MAGIC):
         raise origin.corrupt(max(start, 0), "no HFile trailer stands at the end")
-    (version,) = _NUMBER.unpack_from(data, len(data) - _NUMBER.size)
+    (version,) = _NUMBER.unpack_from(data, TRAILER_BYTES - _NUMBER.size)
     if version % (1 << _MINOR_VERSION_SHIFT) != _VERSION:
         raise origin.unsupported()
-    message = _delimited(data, start + len(_MAGIC), len(data) - _NUMBER.size, origin)
+    message = _delimited(data, len(_MAGIC), TRAILER_BYTES - _NUMBER.size, origin, start)
     numbers = {number: value for number, value in _fields(message, start, origin) if isinstance(value, int)}
     return _trailer(numbers, start, origin)
 
@@ -110,7 +113,7 @@ def _trailer(numbers: Mapping[int, int], offset: int, origin: Origin) -> Trailer
         raise origin.corrupt(offset, f"the HFile trailer lacks the fields {missing}")
     codec = numbers.get(_CODEC, Codec.NONE)
     if codec not in set(Codec):
-        raise origin.unsupported()
+        raise origin.unsupported(_OTHER_CODECS.get(codec, ""))
     info, root, unpacked, blocks, metas, entries, levels, first, last = (numbers.get(one, 0) for one in _NUMBERS)
     return Trailer(info, root, unpacked, blocks, metas, entries, levels, first, last, Codec(codec))
 
