@@ -1,4 +1,4 @@
-"""`python -m hudi_conformance.real_tables.building BUNDLE ID ...`: one release writes its tables and answers for them.
+"""`python -m hudi_conformance.real_tables.building BUNDLE END ID ...`: one release writes its tables and answers.
 
 A JVM holds one release, so each gets a process; 1.1.1 comes last, since it answers for the others' tables too.
 """
@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,18 +26,23 @@ from hudi_conformance.recipes_apache.runner import remove_side_files
 ORDER = ("0.15.0", "1.0.2", "1.2.0", "1.1.1")
 _LIMIT_S = 120.0
 _TEXT_LIMIT = 600
+_DAY = 24.0 * 60
 
 
-def build(chosen: Sequence[Recipe], *, again: bool = False) -> int:
-    """Write and ask about what is not there yet, one process for each release; 0 when every recipe worked."""
+def build(chosen: Sequence[Recipe], *, again: bool = False, minutes: float = _DAY) -> int:
+    """Write and ask about what is not there yet, one process for each release; 0 when every recipe worked.
+
+    No table is begun when the minutes are over.
+    """
+    end = time.time() + 60 * minutes
     if again:
         for made in chosen:
             shutil.rmtree(place_of(made.id).folder, ignore_errors=True)
     code = 0
     for bundle in ORDER:
         due = [made.id for made in chosen if _work(made, bundle)]
-        if due:
-            command = [sys.executable, "-m", "hudi_conformance.real_tables.building", bundle, *due]
+        if due and time.time() < end:
+            command = [sys.executable, "-m", "hudi_conformance.real_tables.building", bundle, str(end), *due]
             code |= subprocess.run(command, check=False).returncode
     return int(code != 0)
 
@@ -46,14 +52,14 @@ def _work(made: Recipe, bundle: str) -> bool:
     return writes or (made.answered_by == bundle and not is_answered(made))
 
 
-def work(bundle: str, identifiers: Iterable[str]) -> int:
-    """Everything this release has to do for these tables; how many recipes failed."""
+def work(bundle: str, end: float, identifiers: Iterable[str]) -> int:
+    """What this release has to do for these tables until a time; how many recipes failed."""
     wanted = set(identifiers)
     chosen = [made for made in recipes() if made.id in wanted]
     peer = ApacheHudi(bundle)
     peer.start()
     try:
-        return sum(not _worked(peer, made) for made in chosen)
+        return sum(time.time() < end and not _worked(peer, made) for made in chosen)
     finally:
         peer.stop()
 
@@ -140,4 +146,4 @@ def _say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(min(work(sys.argv[1], sys.argv[2:]), 1))
+    sys.exit(min(work(sys.argv[1], float(sys.argv[2]), sys.argv[3:]), 1))

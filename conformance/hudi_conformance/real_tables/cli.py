@@ -37,11 +37,12 @@ def list_recipes(wanted: _Wanted = None, bundle: _Bundle = None) -> None:
 def build(
     wanted: _Wanted = None,
     bundle: _Bundle = None,
+    minutes: Annotated[float, typer.Option(help="Begin no table after so long.")] = 24.0 * 60,
     *,
     again: Annotated[bool, typer.Option("--again", help="Also what is there already.")] = False,
 ) -> None:
     """Write the tables that are not there as their recipes say now, and let Apache Hudi answer for them."""
-    raise typer.Exit(build_tables(_chosen(wanted, bundle), again=again))
+    raise typer.Exit(build_tables(_chosen(wanted, bundle), again=again, minutes=minutes))
 
 
 @app.command(name="compare")

@@ -14,7 +14,7 @@ _FILE = "results.json"
 
 
 def load_results(root: Path) -> dict[str, dict[str, Any]]:
-    """By table id, then by adapter: how many were asked, and the names of those whose answers were not equal."""
+    """By table id, then by adapter: the questions asked by op, and the names of those whose answers were not equal."""
     path = root / FOLDER / _FILE
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 
@@ -38,8 +38,10 @@ def save_results(root: Path, compared: Iterable[Compared]) -> Path:
 
 
 def _told(mine: list[Compared]) -> Mapping[str, Any]:
+    asked: dict[str, list[str]] = defaultdict(list)
     missing: dict[str, list[str]] = defaultdict(list)
     for one in mine:
+        asked[one.question["op"]].append(one.question["name"])
         if one.verdict is Verdict.UNSUPPORTED:
             missing[one.told[0]].append(one.question["name"])
     named = {
@@ -47,4 +49,4 @@ def _told(mine: list[Compared]) -> Mapping[str, Any]:
         "different": [one.question["name"] for one in mine if one.verdict in BAD],
         "unsupported": missing,
     }
-    return {"asked": len(mine), **{name: value for name, value in named.items() if value}}
+    return {"asked": asked, **{name: value for name, value in named.items() if value}}
