@@ -26,6 +26,7 @@ from hudi_spark.arrow_reading import table_storage
 from hudi_spark.descriptions import TableInfo, table_info
 from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, typed_errors
 from hudi_spark.execution.planning import Query
+from hudi_spark.merging.reference_mergers import register_reference_mergers
 from hudi_spark.readings import Readings, readings_named
 from hudi_spark.state.history import whole_timeline
 from hudi_spark.state.slicing import FileSlice
@@ -50,9 +51,17 @@ FEATURES = (
     "base-parquet",
     "merge-commit-time",
     "merge-event-time",
+    "payload",
     "payload-DefaultHoodieRecordPayload",
     "payload-EventTimeAvroPayload",
     "payload-OverwriteWithLatestAvroPayload",
+    "payload-OverwriteNonDefaultsWithLatestAvroPayload",
+    "payload-PartialUpdateAvroPayload",
+    "payload-AWSDmsAvroPayload",
+    "payload-PostgresDebeziumAvroPayload",
+    "payload-MySqlDebeziumAvroPayload",
+    "merge-custom",
+    "partial-update",
     "time-travel",
     "read-optimized",
     "filter",
@@ -216,6 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--in-process", action="store_true", help="run the tasks in this process, without Spark")
     parser.add_argument("--reading", choices=("released", "text"), default="released")
     options = parser.parse_args(arguments)
+    register_reference_mergers()
     executor: Executor = InProcess() if options.in_process else OnSpark()
     serve(adapter_of(executor, readings_named(options.reading)))
 

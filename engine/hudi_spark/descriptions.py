@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from hudi_format.storage import Storage
 
-from hudi_spark.merging.modes import MergeMode, merge_mode
+from hudi_spark.merging.modes import merge_mode
+from hudi_spark.merging.rules import MergeMode
 from hudi_spark.schemas.columns import table_schema
 from hudi_spark.state.commits import load_commits
 from hudi_spark.state.configuration import TableType

@@ -12,6 +12,8 @@ HONOURED: Final = frozenset(
     {
         "hoodie.payload.delete.field",
         "hoodie.payload.delete.marker",
+        "hoodie.write.record.merge.custom.implementation.classes",
+        "hoodie.datasource.write.record.merger.impls",
     }
 )
 # They steer how other readers find the same answer.

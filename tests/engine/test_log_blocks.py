@@ -7,8 +7,9 @@ from hudi_format.errors import FormatError
 from hudi_format.log.blocks import BlockType, HeaderKey, encode_block
 from hudi_format.log.content import rollback_block
 from hudi_format.storage import open_storage
-from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.merging.log_scan import refuse_partial_updates, scan_logs
+from hudi_spark.errors import HudiError
+from hudi_spark.merging.log_records import is_partial
+from hudi_spark.merging.log_scan import scan_logs
 from hudi_spark.state.timeline import Visibility
 
 ALL = Visibility(frozenset(tick(n) for n in range(100)), frozenset(), tick(0))
@@ -128,8 +129,6 @@ class TestLogCompaction:
         assert logs.instants() == [2, 2, 5, 7, 7]
 
 
-def test_partial_updates_are_named(logs: Any):
-    logs.add(logs.block(2, {HeaderKey.IS_PARTIAL: "true"}))
-    with pytest.raises(UnsupportedFeature) as caught:
-        refuse_partial_updates(logs.scan().blocks)
-    assert caught.value.feature == "partial-update"
+def test_a_block_says_whether_its_records_are_partial(logs: Any):
+    logs.add(logs.block(2, {HeaderKey.IS_PARTIAL: "true"}), logs.block(3))
+    assert [is_partial(one) for one in logs.scan().blocks] == [True, False]

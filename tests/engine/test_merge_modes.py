@@ -4,7 +4,7 @@ import pytest
 from engine_tables import TableBuilder
 from hudi_format.storage import open_storage
 from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.merging.modes import merge_mode, merge_rule, refuse_unbuilt_merging
+from hudi_spark.merging.modes import merge_mode, merge_rule
 from hudi_spark.state.configuration import load_configuration
 
 MODEL = "org.apache.hudi.common.model."
@@ -46,9 +46,7 @@ def test_the_merge_mode_is_inferred(tmp_path: Path, version: int, properties: di
 
 def test_a_custom_mode_with_a_known_payload_merges_as_the_payload_does(tmp_path: Path):
     properties = {MODE: "CUSTOM", PAYLOAD: MODEL + "EventTimeAvroPayload"}
-    found = configuration(tmp_path, 8, properties)
-    refuse_unbuilt_merging(found)
-    assert merge_rule(found).mode == EVENT
+    assert merge_rule(configuration(tmp_path, 8, properties)).mode == EVENT
 
 
 def test_the_old_strategy_key_of_version_6_says_nothing(tmp_path: Path):
@@ -57,24 +55,62 @@ def test_the_old_strategy_key_of_version_6_says_nothing(tmp_path: Path):
     assert merge_mode(configuration(tmp_path, 6, old)) == COMMIT
 
 
-def test_a_payload_that_is_not_built_is_named(tmp_path: Path):
-    properties = {MODE: "CUSTOM", PAYLOAD: MODEL + "PartialUpdateAvroPayload"}
+@pytest.mark.parametrize(
+    ("payload", "mode", "unset"),
+    [
+        ("OverwriteNonDefaultsWithLatestAvroPayload", COMMIT, "defaults"),
+        ("PartialUpdateAvroPayload", EVENT, "nulls"),
+        ("AWSDmsAvroPayload", COMMIT, None),
+        ("debezium.PostgresDebeziumAvroPayload", EVENT, "unavailable"),
+        ("debezium.MySqlDebeziumAvroPayload", EVENT, None),
+        ("HoodieJsonPayload", COMMIT, None),
+    ],
+)
+@pytest.mark.parametrize("version", [6, 8])
+def test_before_version_9_a_payload_class_is_a_rule(
+    tmp_path: Path, version: int, payload: str, mode: str, unset: str | None
+):
+    properties = {MODE: "CUSTOM", PAYLOAD: MODEL + payload, ORDERING: "ts"}
+    rule = merge_rule(configuration(tmp_path, version, properties))
+    assert (rule.mode, rule.completion and rule.completion.unset) == (mode, unset)
+
+
+def test_the_metadata_tables_payload_merges_no_data_table(tmp_path: Path):
+    properties = {MODE: "CUSTOM", PAYLOAD: "org.apache.hudi.metadata.HoodieMetadataPayload"}
     with pytest.raises(UnsupportedFeature) as caught:
-        refuse_unbuilt_merging(configuration(tmp_path, 8, properties))
-    assert caught.value.feature == "payload-PartialUpdateAvroPayload"
+        merge_rule(configuration(tmp_path, 8, properties))
+    assert caught.value.feature == "payload-HoodieMetadataPayload"
 
 
-def test_a_partial_update_mode_is_named(tmp_path: Path):
-    properties = {MODE: EVENT, "hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"}
-    with pytest.raises(UnsupportedFeature) as caught:
-        refuse_unbuilt_merging(configuration(tmp_path, 9, properties))
-    assert caught.value.feature == "partial-update"
+@pytest.mark.parametrize(
+    ("mode", "unset"), [("NONE", None), ("IGNORE_DEFAULTS", "defaults"), ("FILL_UNAVAILABLE", "unavailable")]
+)
+def test_a_partial_update_mode_says_what_a_winner_leaves_out(tmp_path: Path, mode: str, unset: str | None):
+    properties = {MODE: EVENT, "hoodie.table.partial.update.mode": mode}
+    completion = merge_rule(configuration(tmp_path, 9, properties)).completion
+    assert (completion and completion.unset) == unset
 
 
-@pytest.mark.parametrize("properties", [{MODE: "CUSTOM"}, {MODE: "CUSTOM", PAYLOAD: "com.example.MyPayload"}])
+def test_an_unknown_partial_update_mode_is_refused(tmp_path: Path):
+    """Sources before and after 1.1 have other names, and an unknown one may mean other rows."""
+    properties = {MODE: EVENT, "hoodie.table.partial.update.mode": "KEEP_VALUES"}
+    with pytest.raises(HudiError) as caught:
+        merge_rule(configuration(tmp_path, 9, properties))
+    assert caught.value.reason == "PROPERTIES_INVALID"
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {MODE: "CUSTOM"},
+        {MODE: "CUSTOM", PAYLOAD: "com.example.MyPayload"},
+        {MODE: "CUSTOM", STRATEGY: "00000000-0000-0000-0000-000000000000"},
+        {MODE: "CUSTOM", STRATEGY: "6f1d3f7e-7d5c-5d2b-9f58-0d8a7f1c2b3e"},
+    ],
+)
 def test_an_unknown_merger_is_refused(tmp_path: Path, properties: dict[str, str]):
     with pytest.raises(HudiError) as caught:
-        refuse_unbuilt_merging(configuration(tmp_path, 8, properties))
+        merge_rule(configuration(tmp_path, 8, properties))
     assert caught.value.reason == "MERGER_UNKNOWN"
 
 

@@ -15,8 +15,8 @@ from hudi_spark.merging.kernel import merge
 from hudi_spark.merging.keys import KeyRule
 from hudi_spark.merging.log_records import decode_log_records
 from hudi_spark.merging.log_scan import LocatedBlock
-from hudi_spark.merging.modes import MergeRule
-from hypothesis import given
+from hudi_spark.merging.rules import MergeRule
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 EVENT = MergeRule("EVENT_TIME_ORDERING", ("ts",))
@@ -90,6 +90,7 @@ BASES = st.lists(ROWS, max_size=3, unique_by=lambda version: version.key)
 
 
 @pytest.mark.parametrize("rule", [EVENT, COMMIT, ASSOCIATIVE], ids=["event time", "commit time", "text"])
+@settings(deadline=None)
 @given(base=BASES, log=LOGS)
 def test_the_kernel_answers_what_the_rule_says_one_by_one(rule: MergeRule, base: Any, log: Any):
     assert kernel(base, log, rule) == loop(base, log, rule)

@@ -9,17 +9,22 @@ from hudi_adapter.reasons import Reason
 from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
 
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError
 from hudi_spark.execution.filters import filter_of
 from hudi_spark.execution.tasks import ReadContext, SliceTask
+from hudi_spark.merging.defaults import column_defaults
+from hudi_spark.merging.fields import column_of
 from hudi_spark.merging.keys import KeyRule, key_rule
-from hudi_spark.merging.modes import MergeRule, merge_rule, refuse_unbuilt_merging
+from hudi_spark.merging.modes import merge_rule
+from hudi_spark.merging.rules import MergeRule
 from hudi_spark.read_configs import check_configs
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schemas.columns import META_SCHEMA, snapshot_schema
 from hudi_spark.state.snapshots import Snapshot, load_snapshot
 
 OWN_PREFIX: Final = "_hoodie_"
+# Of a query that reads no logs.
+UNMERGED: Final = MergeRule("COMMIT_TIME_ORDERING", ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +82,12 @@ def _context(storage: Storage, query: Query, snapshot: Snapshot) -> ReadContext:
     columns = snapshot_schema(storage, snapshot)
     schema = pa.schema([*META_SCHEMA, *columns])
     merges = any(one.log_files for one in snapshot.slices)
-    if merges:
-        refuse_unbuilt_merging(snapshot.configuration)
     return ReadContext(
         storage=storage,
         schema=schema,
         output=_output(query, columns, schema),
         row_filter=None if query.filter is None else filter_of(query.filter, schema),
-        rule=_rule(query, snapshot, columns),
+        rule=_rule(query, snapshot, schema) if merges else UNMERGED,
         keys=key_rule(snapshot.configuration) if merges else KeyRule(),
         visibility=snapshot.visibility,
     )
@@ -113,7 +116,6 @@ def _usual_columns(query: Query, columns: pa.Schema) -> list[str]:
 
 def _rule(query: Query, snapshot: Snapshot, columns: pa.Schema) -> MergeRule:
     """The merge rule over the ordering fields that the table has; records without them all compare alike."""
-    rule = merge_rule(snapshot.configuration, query.configs, query.readings.deletes)
-    if any("." in name and name not in columns.names for name in rule.ordering):
-        raise UnsupportedFeature("nested-ordering-field")
-    return replace(rule, ordering=tuple(name for name in rule.ordering if name in columns.names))
+    defaults = column_defaults(snapshot.commits, snapshot.configuration)
+    rule = merge_rule(snapshot.configuration, query.configs, query.readings.deletes, defaults)
+    return replace(rule, ordering=tuple(name for name in rule.ordering if column_of(name, columns) is not None))

@@ -10,11 +10,12 @@ from hudi_format.storage import Storage
 
 from hudi_spark.errors import SkippedBytes, typed_errors
 from hudi_spark.execution.filters import expression, matching, pushable
+from hudi_spark.merging import fields
 from hudi_spark.merging.kernel import merge
 from hudi_spark.merging.keys import KeyRule
 from hudi_spark.merging.log_records import LogRecords, decode_log_records
-from hudi_spark.merging.log_scan import LogScan, refuse_partial_updates, scan_logs
-from hudi_spark.merging.modes import MergeRule
+from hudi_spark.merging.log_scan import LogScan, scan_logs
+from hudi_spark.merging.rules import MergeRule
 from hudi_spark.schemas.columns import conform
 from hudi_spark.state.timeline import Visibility
 
@@ -93,14 +94,21 @@ def _plain_rows(storage: Storage, task: SliceTask) -> pa.Table:
 def _merged_rows(storage: Storage, task: SliceTask, scan: LogScan) -> pa.Table:
     """Clauses: RD-012, RD-017."""
     context = task.context
-    refuse_partial_updates(scan.blocks)
-    ordering = context.rule.ordering if context.rule.compares_event_time else ()
-    schema = _columns(context, (*context.keys.columns, *ordering))
+    schema = _merging_columns(context)
     records = decode_log_records(scan.blocks, schema, context.keys, context.rule)
     if task.base_file is None:
         return merge(schema.empty_table(), records, context.keys, context.rule)
     base = _base_rows(storage, task, schema, records)
     return merge(base, records, context.keys, context.rule)
+
+
+def _merging_columns(context: ReadContext) -> pa.Schema:
+    """Clauses: MG-018, RD-012."""
+    if context.rule.merger is not None:
+        # What a merger looks at is its own affair.
+        return context.schema
+    ordering = context.rule.ordering if context.rule.reads_ordering else ()
+    return _columns(context, fields.columns_of((*context.keys.columns, *ordering), context.schema))
 
 
 def _columns(context: ReadContext, merging: tuple[str, ...]) -> pa.Schema:
@@ -127,8 +135,8 @@ def _base_rows(storage: Storage, task: SliceTask, schema: pa.Schema, records: Lo
 def _base_condition(context: ReadContext, file_schema: pa.Schema, records: LogRecords | None) -> pc.Expression | None:
     """What a base row has to meet to be read, or None.
 
-    A base row may only be skipped if it could not win against a version of its key in the logs.
-    By commit time it never wins; by event time every key in the logs is read.
+    A base row may only be skipped if it could not win against a version of its key in the logs, nor complete one.
+    Of whole records by commit time that is so; else every key in the logs is read.
 
     Clauses: RD-012.
     """
@@ -136,7 +144,9 @@ def _base_condition(context: ReadContext, file_schema: pa.Schema, records: LogRe
     if pushed is None:
         return None
     condition = expression(pushed, context.schema)
-    if records is None or not context.rule.compares_event_time or not records.versions.num_rows:
+    if records is None or not records.versions.num_rows:
+        return condition
+    if not (context.rule.compares_event_time or context.rule.completes or records.partial):
         return condition
     if context.keys.fields:
         return None

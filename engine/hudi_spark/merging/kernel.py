@@ -5,6 +5,8 @@ Versions compete by key first among themselves, oldest to newest, then the winne
 commit time   the later version wins
 event time    the greater ordering value wins, a tie goes to the later version;
               a version without ordering value beats what precedes it and loses to what follows
+completed     what a partial update leaves out comes from the version that lost: see `completing`
+custom        a merger makes one version of two: see `custom`
 """
 
 from typing import Final
@@ -12,9 +14,12 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_spark.merging.completing import merge_completing
+from hudi_spark.merging.custom import merge_custom
 from hudi_spark.merging.keys import KeyRule
-from hudi_spark.merging.log_records import LogRecords, all_valid, ordering_columns, ordering_names
-from hudi_spark.merging.modes import MergeRule
+from hudi_spark.merging.log_records import LogRecords
+from hudi_spark.merging.ordering import all_valid, exceeds, ordering_columns, ordering_names
+from hudi_spark.merging.rules import MergeRule
 
 _CODE: Final = "code"
 _SEQUENCE: Final = "sequence"
@@ -39,13 +44,26 @@ def winning_versions(versions: pa.Table, rule: MergeRule) -> pa.Table:
 
 
 def merge(base: pa.Table, records: LogRecords, keys: KeyRule, rule: MergeRule) -> pa.Table:
-    """Base rows that no version beats, then the winning versions that are no deletes.
+    """The rows that base rows and versions of records in the logs merge to.
 
     `base` and `records.rows` have the same columns. Where a base file holds a key twice, each of its rows meets the
     version on its own, so that both stay, go, or are replaced.
 
-    Clauses: DM-001, MG-002, MG-003, MG-004, RD-017.
+    Clauses: DM-001, MG-002, MG-003, MG-004, MG-018, RD-017.
     """
+    if not (rule.completes or records.partial):
+        return _merge_whole(base, records, keys, rule)
+    touched = pc.is_in(keys.keys(base), value_set=_one_chunk(records.versions.column("key")))
+    met = base.filter(touched)
+    if rule.merger is not None:
+        merged = merge_custom(met, records, keys, rule, rule.merger)
+    else:
+        merged = merge_completing(met, records, keys, rule)
+    return pa.concat_tables([base.filter(pc.invert(touched)), merged])
+
+
+def _merge_whole(base: pa.Table, records: LogRecords, keys: KeyRule, rule: MergeRule) -> pa.Table:
+    """Base rows that no version beats, then the winning versions that are no deletes."""
     winners = winning_versions(records.versions, rule)
     positions = pc.index_in(keys.keys(base), value_set=winners.column("key").combine_chunks())
     beaten = _base_wins(base, winners, positions, rule)
@@ -97,10 +115,7 @@ def _base_wins(base: pa.Table, winners: pa.Table, positions: pa.ChunkedArray, ru
     # As released only the version that is left meets the base row, in the text also those that it has beaten.
     beaten = met.column(_SHIELDED if rule.deletes_reach_base else "natural")
     competes = pc.and_(all_valid(ordering, base.num_rows), pc.fill_null(pc.invert(beaten), fill_value=False))
-    greater = pa.chunked_array([pa.repeat(pa.scalar(value=False), base.num_rows)])
-    for column, name in reversed(list(zip(ordering, ordering_names(rule), strict=True))):
-        version = met.column(name)
-        greater = pc.or_kleene(pc.greater(column, version), pc.and_kleene(pc.equal(column, version), greater))
+    greater = exceeds(ordering, [met.column(name) for name in ordering_names(rule)], base.num_rows)
     return pc.and_(competes, pc.fill_null(greater, fill_value=False))
 
 

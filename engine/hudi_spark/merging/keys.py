@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from hudi_adapter.reasons import Reason
 
 from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.merging.fields import field_values
 from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration
 
 RECORD_KEY: Final = "_hoodie_record_key"
@@ -41,8 +42,8 @@ class KeyRule:
         if not self.fields:
             return table.column(RECORD_KEY)
         if not self.named:
-            return _text(table.column(self.fields[0]))
-        parts = [_part(field, table.column(field)) for field in self.fields]
+            return _text(field_values(table, self.fields[0]))
+        parts = [_part(field, field_values(table, field)) for field in self.fields]
         return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, ",")
 
     def stored(self, keys: pa.Array) -> pa.Array:

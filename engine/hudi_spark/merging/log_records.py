@@ -2,20 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from hudi_adapter.reasons import Reason
-from hudi_format.log.blocks import BlockType
+from hudi_format.log.blocks import BlockType, HeaderKey
 from hudi_format.log.content import decode_arrow
-from hudi_format.log.deletes import DeleteRecord, decode_deletes
+from hudi_format.log.deletes import decode_deletes
 from hudi_format.schemas import OPERATION_FIELD
 
 from hudi_spark.errors import HudiError
 from hudi_spark.merging.keys import KeyRule
 from hudi_spark.merging.log_scan import LocatedBlock
-from hudi_spark.merging.modes import MergeRule
+from hudi_spark.merging.ordering import all_valid, delete_ordering, ordering_columns, ordering_names
+from hudi_spark.merging.rules import MergeRule
 from hudi_spark.schemas.columns import concatenate, conform
 
 DELETED_FIELD: Final = "_hoodie_is_deleted"
@@ -32,12 +33,24 @@ class LogRecords:
     `rows`: the data records, in the columns that the query needs.
     `versions`: one line for each data record and delete: key, row in `rows` (null for a delete block's keys),
     deleted, natural (no ordering value: competes by position alone), and the ordering values.
+    `missing`: for each data block the columns that its partial updates leave out, and its number of records.
 
-    Clauses: MG-002, MG-003, MG-005, MG-006, MG-008.
+    Clauses: MG-002, MG-003, MG-005, MG-006, MG-008, MG-021.
     """
 
     rows: pa.Table
     versions: pa.Table
+    missing: tuple[tuple[frozenset[str], int], ...] = ()
+
+    @property
+    def partial(self) -> bool:
+        """Whether some record leaves a column out."""
+        return any(names for names, _ in self.missing)
+
+    def left_out(self, name: str) -> pa.ChunkedArray:
+        """For each of `rows` whether it is a partial update without the column."""
+        parts = [pa.repeat(pa.scalar(name in names), count) for names, count in self.missing]
+        return pa.chunked_array(parts, pa.bool_())
 
 
 def decode_log_records(blocks: Sequence[LocatedBlock], schema: pa.Schema, keys: KeyRule, rule: MergeRule) -> LogRecords:
@@ -45,15 +58,16 @@ def decode_log_records(blocks: Sequence[LocatedBlock], schema: pa.Schema, keys: 
 
     Raises:
         FormatError: LOG_CONTENT_CORRUPT when a block's content does not decode.
-        UnsupportedFormat: log-cdc, log-delete-kryo; log-hfile for an HFile of another version or packing.
+        UnsupportedFormat: log-cdc; log-hfile for an HFile of another version or packing.
         HudiError: SCHEMA_INCOMPATIBLE, KEY_MISSING.
 
-    Clauses: LF-007, LF-008, LF-013, DM-004.
+    Clauses: LF-007, LF-008, LF-013, LF-025, DM-004, MG-021, MG-022.
 
     """
     form = _version_schema(schema, rule)
     rows: list[pa.Table] = []
     versions: list[pa.Table] = []
+    missing: list[tuple[frozenset[str], int]] = []
     count = 0
     for one in blocks:
         if one.block.type is BlockType.DELETE:
@@ -63,41 +77,22 @@ def decode_log_records(blocks: Sequence[LocatedBlock], schema: pa.Schema, keys: 
             conformed = conform(decoded, schema, one.file)
             rows.append(conformed)
             versions.append(_data(one, decoded, conformed, count, form, keys, rule))
+            missing.append((_left_out(one, decoded, schema), conformed.num_rows))
             count += conformed.num_rows
-    return LogRecords(concatenate(rows, schema), concatenate(versions, form))
+    return LogRecords(concatenate(rows, schema), concatenate(versions, form), tuple(missing))
 
 
-def ordering_names(rule: MergeRule) -> tuple[str, ...]:
-    """Names of the ordering columns of `LogRecords.versions`."""
-    return tuple(f"ordering {index}" for index in range(len(rule.ordering))) if rule.compares_event_time else ()
+def is_partial(one: LocatedBlock) -> bool:
+    """Whether a data block's records hold the columns of its own schema only.
 
-
-def sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column of equal order that Arrow sorts as Java compares: floats by their bits, NaN greatest.
-
-    Clauses: MG-003.
+    Clauses: LF-025.
     """
-    kind = column.type
-    if pa.types.is_boolean(kind):
-        return column.cast(pa.int8())
-    if not pa.types.is_floating(kind):
-        return column
-    bits = pa.chunked_array([chunk.view(pa.int64()) for chunk in column.cast(pa.float64()).chunks], pa.int64())
-    flipped = pc.bit_wise_xor(bits, pa.scalar(2**63 - 1, pa.int64()))
-    return pc.if_else(pc.less(bits, 0), flipped, bits)
+    return one.block.header.get(HeaderKey.IS_PARTIAL, "").lower() == "true"
 
 
-def ordering_columns(table: pa.Table, rule: MergeRule) -> list[pa.ChunkedArray]:
-    """The ordering values of rows of the table's columns, in the form that `sortable` gives."""
-    return [sortable(table.column(name)) for name in rule.ordering] if rule.compares_event_time else []
-
-
-def all_valid(columns: Sequence[pa.ChunkedArray], rows: int) -> pa.ChunkedArray:
-    """For each row whether no column is null there."""
-    valid = pa.chunked_array([pa.repeat(pa.scalar(value=True), rows)])
-    for column in columns:
-        valid = pc.and_(valid, pc.is_valid(column))
-    return valid
+def _left_out(one: LocatedBlock, decoded: pa.Table, schema: pa.Schema) -> frozenset[str]:
+    """Clauses: MG-021, MG-022."""
+    return frozenset(schema.names).difference(decoded.column_names) if is_partial(one) else frozenset()
 
 
 def _version_schema(schema: pa.Schema, rule: MergeRule) -> pa.Schema:
@@ -115,7 +110,10 @@ def _data(  # noqa: PLR0917 - one line of a table needs them all
     # Without an ordering value a version competes by its position alone.
     natural = pc.invert(all_valid(ordering, count))
     numbers = pa.chunked_array([pa.array(range(first, first + count), pa.int64())])
-    columns = [_present(keys.keys(rows), one), numbers, _is_delete(decoded, rule), natural, *ordering]
+    flagged, marked = _flagged(decoded), _marked(decoded, rule)
+    if rule.plain_deletes:
+        natural = pc.or_(natural, pc.or_(flagged, marked) if rule.plain_markers else flagged)
+    columns = [_present(keys.keys(rows), one), numbers, pc.or_(flagged, marked), natural, *ordering]
     return pa.Table.from_arrays(columns, schema=form)
 
 
@@ -128,10 +126,10 @@ def _present(keys: pa.ChunkedArray, one: LocatedBlock) -> pa.ChunkedArray:
     return keys
 
 
-def _is_delete(decoded: pa.Table, rule: MergeRule) -> pa.ChunkedArray:
-    """For each data record whether it deletes its key.
+def _flagged(decoded: pa.Table) -> pa.ChunkedArray:
+    """For each data record whether a field of Hudi's own says that it deletes its key.
 
-    Clauses: MG-008.
+    Clauses: MG-008, MG-014.
     """
     deleted = pa.chunked_array([pa.repeat(pa.scalar(value=False), decoded.num_rows)])
     names = set(decoded.column_names)
@@ -140,9 +138,20 @@ def _is_delete(decoded: pa.Table, rule: MergeRule) -> pa.ChunkedArray:
     if OPERATION_FIELD in names:
         for operation in DELETE_OPERATIONS:
             deleted = pc.or_(deleted, _equals(decoded.column(OPERATION_FIELD), operation))
-    if rule.delete_field in names and rule.delete_marker is not None:
-        deleted = pc.or_(deleted, _equals(decoded.column(rule.delete_field), rule.delete_marker))
     return deleted
+
+
+def _marked(decoded: pa.Table, rule: MergeRule) -> pa.ChunkedArray:
+    """For each data record whether its delete field holds the delete marker.
+
+    Clauses: MG-008, PL-006, PL-007, PL-008.
+    """
+    if rule.delete_marker is None or rule.delete_field not in decoded.column_names:
+        return pa.chunked_array([pa.repeat(pa.scalar(value=False), decoded.num_rows)])
+    column = decoded.column(rule.delete_field).cast(pa.string())
+    if rule.marker_of_any_case:
+        return _equals(pc.utf8_lower(column), rule.delete_marker.lower())
+    return _equals(column, rule.delete_marker)
 
 
 def _equals(column: pa.ChunkedArray, text: str) -> pa.ChunkedArray:
@@ -150,45 +159,12 @@ def _equals(column: pa.ChunkedArray, text: str) -> pa.ChunkedArray:
 
 
 def _deletes(one: LocatedBlock, schema: pa.Schema, keys: KeyRule, rule: MergeRule) -> pa.Table:
-    """Clauses: LF-008, LF-017, MG-005, MG-006."""
+    """Clauses: LF-008, LF-017, MG-005, MG-006, PL-009."""
     deletes = decode_deletes(one.block, one.file)
-    kinds = [schema.field(name).type for name in rule.ordering] if rule.compares_event_time else []
-    values = [_ordering_values(delete, len(kinds)) for delete in deletes]
-    raw = [pa.chunked_array([_array([row[index] for row in values], kind)]) for index, kind in enumerate(kinds)]
+    count = len(deletes)
+    ordering = delete_ordering(deletes, schema, rule)
     texts = _present(pa.chunked_array([pa.array([delete.key for delete in deletes], pa.string())]), one)
-    columns = [
-        keys.stored(texts),
-        pa.nulls(len(deletes), pa.int64()),
-        pa.repeat(pa.scalar(value=True), len(deletes)),
-        pc.invert(all_valid(raw, len(deletes))),
-        *(sortable(column) for column in raw),
-    ]
+    natural = pc.invert(all_valid(ordering, count))
+    places, deleted = pa.nulls(count, pa.int64()), pa.repeat(pa.scalar(value=True), count)
+    columns = [keys.stored(texts), places, deleted, natural, *ordering]
     return pa.Table.from_arrays(columns, schema=_version_schema(schema, rule))
-
-
-def _ordering_values(delete: DeleteRecord, count: int) -> tuple[Any, ...]:
-    """As many ordering values as there are ordering fields, all None when the delete has none to compare.
-
-    The int 0 stands for no ordering value, whatever the type of the ordering field.
-
-    Clauses: LF-017, MG-005, MG-006, MG-007.
-    """
-    values = delete.ordering if isinstance(delete.ordering, tuple) else (delete.ordering,)
-    if len(values) != count or (delete.kind == "Int" and delete.ordering == 0):
-        return (None,) * count
-    return values
-
-
-def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
-    """Values in the type of their ordering column; one of a type that does not compare becomes null."""
-    try:
-        return pa.array(values, kind)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return pa.array([_comparable(value, kind) for value in values], kind)
-
-
-def _comparable(value: Any, kind: pa.DataType) -> Any:
-    try:
-        return pa.scalar(value, kind).as_py()
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return None

@@ -1,6 +1,6 @@
 """The blocks of a slice that count, in the order in which they merge."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hudi_adapter.reasons import Reason
@@ -8,7 +8,7 @@ from hudi_format.log.blocks import BlockType, CorruptBlock, HeaderKey, RawBlock,
 from hudi_format.log.content import decode_command
 from hudi_format.storage import Storage
 
-from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature
+from hudi_spark.errors import HudiError, SkippedBytes
 from hudi_spark.state.timeline import Visibility
 
 
@@ -46,7 +46,6 @@ def scan_logs(storage: Storage, log_files: Sequence[str], visibility: Visibility
     Raises:
         FormatError: LOG_CONTENT_CORRUPT for a block that breaks the format inside an intact frame.
         HudiError: LOG_CONTENT_CORRUPT for a block without instant.
-        UnsupportedFeature: partial-update.
 
     Clauses: LF-010, LF-012, LF-015, LF-016, LF-018, LF-019, RD-013.
 
@@ -74,18 +73,6 @@ def _located(block: RawBlock, file: str) -> LocatedBlock:
         hint = "restore the log file from a copy"
         raise HudiError(Reason.LOG_CONTENT_CORRUPT, "LF-006", message, file, block.offset, hint)
     return LocatedBlock(file, instant, block)
-
-
-def refuse_partial_updates(blocks: Iterable[LocatedBlock]) -> None:
-    """Nothing when every block holds whole records.
-
-    Raises:
-        UnsupportedFeature: partial-update.
-
-    """
-    for one in blocks:
-        if one.block.header.get(HeaderKey.IS_PARTIAL, "").lower() == "true":
-            raise UnsupportedFeature("partial-update", one.file)
 
 
 def _without_compacted(blocks: list[LocatedBlock]) -> list[LocatedBlock]:

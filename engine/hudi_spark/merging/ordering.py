@@ -1,0 +1,131 @@
+"""Ordering values as Arrow columns that sort as Java compares."""
+
+from collections.abc import Sequence
+from decimal import Context, Decimal
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from hudi_format.log.deletes import DeleteRecord
+
+from hudi_spark.merging.fields import field_type, field_values
+from hudi_spark.merging.rules import MergeRule
+
+# A place in MySQL's binary log: number of the file, position in it.
+_LOG_PLACE: Final = r"^(?P<file>\d{1,18})\.(?P<position>\d{1,18})$"
+_LOG_PLACE_PARTS: Final = ("file", "position")
+_EXACT: Final = Context(prec=80)
+
+
+def ordering_names(rule: MergeRule) -> tuple[str, ...]:
+    """Names of the ordering columns of a table of versions."""
+    if not rule.reads_ordering:
+        return ()
+    count = len(_LOG_PLACE_PARTS) if rule.ordering_form == "log_places" else len(rule.ordering)
+    return tuple(f"ordering {index}" for index in range(count))
+
+
+def ordering_columns(table: pa.Table, rule: MergeRule) -> list[pa.ChunkedArray]:
+    """The ordering values of rows: to be compared, in the form that `sortable` gives, for a merger as they are.
+
+    Clauses: MG-003, MG-007, PL-008.
+    """
+    if not rule.reads_ordering:
+        return []
+    if rule.ordering_form == "log_places":
+        return _log_places(field_values(table, rule.ordering[0]))
+    columns = [field_values(table, name) for name in rule.ordering]
+    return [sortable(column) for column in columns] if rule.compares_event_time else columns
+
+
+def delete_ordering(deletes: Sequence[DeleteRecord], schema: pa.Schema, rule: MergeRule) -> list[pa.ChunkedArray]:
+    """The ordering values of the keys of a delete block, in the same form.
+
+    Clauses: LF-017, MG-005, MG-006, MG-007, PL-009.
+    """
+    names = ordering_names(rule)
+    if rule.plain_deletes:
+        empty = ordering_columns(schema.empty_table(), rule)
+        return [pa.chunked_array([pa.nulls(len(deletes), column.type)]) for column in empty]
+    kinds = [field_type(name, schema) for name in rule.ordering] if names else []
+    values = [_values(delete, len(kinds)) for delete in deletes]
+    columns = [pa.chunked_array([_array([row[index] for row in values], kind)]) for index, kind in enumerate(kinds)]
+    return [sortable(column) for column in columns] if rule.compares_event_time else columns
+
+
+def sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of equal order that Arrow sorts as Java compares: floats by their bits, NaN greatest.
+
+    Clauses: MG-003.
+    """
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        return column.cast(pa.int8())
+    if not pa.types.is_floating(kind):
+        return column
+    bits = pa.chunked_array([chunk.view(pa.int64()) for chunk in column.cast(pa.float64()).chunks], pa.int64())
+    flipped = pc.bit_wise_xor(bits, pa.scalar(2**63 - 1, pa.int64()))
+    return pc.if_else(pc.less(bits, 0), flipped, bits)
+
+
+def all_valid(columns: Sequence[pa.ChunkedArray], rows: int) -> pa.ChunkedArray:
+    """For each row whether no column is null there."""
+    valid = pa.chunked_array([pa.repeat(pa.scalar(value=True), rows)])
+    for column in columns:
+        valid = pc.and_(valid, pc.is_valid(column))
+    return valid
+
+
+def exceeds(first: Sequence[pa.ChunkedArray], second: Sequence[pa.ChunkedArray], rows: int) -> pa.ChunkedArray:
+    """For each row whether the first values are greater, the leading ones deciding; null where one is null.
+
+    Clauses: MG-003, MG-004, MG-007.
+    """
+    greater = pa.chunked_array([pa.repeat(pa.scalar(value=False), rows)])
+    for one, other in reversed(list(zip(first, second, strict=True))):
+        greater = pc.or_kleene(pc.greater(one, other), pc.and_kleene(pc.equal(one, other), greater))
+    return greater
+
+
+def _log_places(column: pa.ChunkedArray) -> list[pa.ChunkedArray]:
+    """Clauses: PL-008."""
+    parts = pc.extract_regex(column, _LOG_PLACE)
+    return [pc.struct_field(parts, name).cast(pa.int64()) for name in _LOG_PLACE_PARTS]
+
+
+def _values(delete: DeleteRecord, count: int) -> tuple[Any, ...]:
+    """As many ordering values as there are ordering fields, all None when the delete has none to compare.
+
+    The int 0 stands for no ordering value, whatever the type of the ordering field.
+
+    Clauses: LF-017, MG-005, MG-006, MG-007.
+    """
+    values = delete.ordering if isinstance(delete.ordering, tuple) else (delete.ordering,)
+    if len(values) != count or (delete.kind == "Int" and delete.ordering == 0):
+        return (None,) * count
+    return values
+
+
+def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
+    """Values in the type of their ordering column; one of a type that does not compare becomes null."""
+    # A delete spells every decimal with 15 digits of fraction.
+    exact = [_without_zeros(value) if isinstance(value, Decimal) else value for value in values]
+    try:
+        return pa.array(exact, kind)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return pa.array([_comparable(value, kind) for value in exact], kind)
+
+
+def _without_zeros(value: Decimal) -> Decimal:
+    """The same number with as few digits as it needs, exactly."""
+    places = -int(value.as_tuple().exponent)
+    while places > 0 and value == (fewer := value.quantize(Decimal(1).scaleb(1 - places), context=_EXACT)):
+        value, places = fewer, places - 1
+    return value
+
+
+def _comparable(value: Any, kind: pa.DataType) -> Any:
+    try:
+        return pa.scalar(value, kind).as_py()
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
