@@ -1,5 +1,6 @@
 """`hudi-conformance real`: let Apache Hudi write tables, ask it and the adapters the same, compare."""
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Annotated
@@ -16,13 +17,16 @@ from hudi_conformance.real_tables.cache import is_answered
 from hudi_conformance.real_tables.catalogue import Recipe, recipes
 from hudi_conformance.real_tables.comparing import BAD, Compared, Verdict, compare
 from hudi_conformance.real_tables.known import load_known
+from hudi_conformance.real_tables.page import PAGE, real_tables_page
 from hudi_conformance.real_tables.results import save_results
+from hudi_conformance.real_tables.rotation import rotating_part
 from hudi_conformance.resources import suite_root
 
 app = typer.Typer(help="Tables that Apache Hudi's releases write on demand, compared with its reader.")
 ADAPTERS = ("engine-in-process", "hudi-rs")
 
 _Wanted = Annotated[list[str] | None, typer.Argument(help="Ids, their beginnings or globs; all when none is named.")]
+_Adapters = Annotated[list[str] | None, typer.Option("--adapter", "-a", help="A name or a command line.")]
 _Bundle = Annotated[str | None, typer.Option(help="Only tables that this release writes.")]
 
 
@@ -49,20 +53,40 @@ def build(
 def compare_tables(
     wanted: _Wanted = None,
     bundle: _Bundle = None,
-    adapter: Annotated[list[str] | None, typer.Option("--adapter", "-a", help="A name or a command line.")] = None,
+    adapter: _Adapters = None,
     shown: Annotated[int, typer.Option(help="How many lines of a difference are shown.")] = 4,
     *,
-    record: Annotated[bool, typer.Option("--record", help="Keep the results in conformance/real_tables.")] = False,
+    record: Annotated[bool, typer.Option("--record", help="Keep the results, and write docs/real-tables.md.")] = False,
 ) -> None:
     """Ask the adapters what Apache Hudi was asked: exit 0 when nothing but known differences is found."""
-    root, out = suite_root(), console()
     chosen = _chosen(wanted, bundle)
+    compared = _compared(chosen, adapter or ADAPTERS, shown)
+    if record:
+        root = suite_root()
+        save_results(root, compared)
+        (root / PAGE).write_text(real_tables_page(root), encoding="utf-8")
+    raise typer.Exit(_code(chosen, compared))
+
+
+@app.command()
+def today(
+    count: Annotated[int, typer.Option(help="How many tables.")] = 4,
+    adapter: _Adapters = None,
+) -> None:
+    """Build and compare the tables whose turn it is by the day of the year."""
+    chosen = rotating_part(recipes(), dt.datetime.now(dt.UTC).timetuple().tm_yday, count)
+    built = build_tables(chosen)
+    raise typer.Exit(built or _code(chosen, _compared(chosen, adapter or ADAPTERS, 4)))
+
+
+def _compared(chosen: Sequence[Recipe], adapters: Sequence[str], shown: int) -> list[Compared]:
+    root, out = suite_root(), console()
     built = [made for made in chosen if is_answered(made)]
     if len(built) < len(chosen):
         out.print(f"{len(chosen) - len(built)} of {len(chosen)} tables are not built as their recipes say now")
     known = load_known(root)
     compared: list[Compared] = []
-    for name in adapter or ADAPTERS:
+    for name in adapters:
         config = find_adapter(name, root)
         with Progress(console=out, transient=True) as progress:
             task = progress.add_task(config.name, total=len(built))
@@ -70,9 +94,12 @@ def compare_tables(
                 compared.append(one)
                 _tell(one, out, shown)
     out.print(_summary(compared))
-    if record:
-        save_results(root, compared)
-    raise typer.Exit(int(len(built) < len(chosen) or any(one.verdict in BAD for one in compared)))
+    return compared
+
+
+def _code(chosen: Sequence[Recipe], compared: Sequence[Compared]) -> int:
+    whole = all(is_answered(made) for made in chosen)
+    return int(not whole or any(one.verdict in BAD for one in compared))
 
 
 def _chosen(wanted: Sequence[str] | None, bundle: str | None) -> tuple[Recipe, ...]:

@@ -1,0 +1,21 @@
+"""The part of the real tables that is compared on a day: all of them come around."""
+
+from collections.abc import Sequence
+
+from hudi_conformance.real_tables.catalogue import Recipe
+
+
+def rotating_part(made: Sequence[Recipe], day: int, count: int) -> tuple[Recipe, ...]:
+    """A day's tables, all of one release, with those that they begin with."""
+    bundles = sorted({one.bundle for one in made})
+    groups = []
+    for bundle in bundles:
+        mine = [one for one in made if one.bundle == bundle]
+        groups += [mine[start : start + count] for start in range(0, len(mine), count)]
+    return with_beginnings(groups[day % len(groups)], made) if groups else ()
+
+
+def with_beginnings(chosen: Sequence[Recipe], made: Sequence[Recipe]) -> tuple[Recipe, ...]:
+    """The tables and those that they begin with."""
+    wanted = {one.id for one in chosen} | {one.begins_with for one in chosen}
+    return tuple(one for one in made if one.id in wanted)
