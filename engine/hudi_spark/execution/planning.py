@@ -20,6 +20,9 @@ from hudi_spark.merging.rules import MergeRule
 from hudi_spark.read_configs import check_configs
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schemas.columns import META_SCHEMA, snapshot_schema
+from hudi_spark.schemas.history import column_ids, slice_columns
+from hudi_spark.schemas.table_columns import ColumnIds
+from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.snapshots import Snapshot, load_snapshot
 
 OWN_PREFIX: Final = "_hoodie_"
@@ -72,13 +75,27 @@ def plan_query(storage: Storage, query: Query) -> Plan:
     """
     check_configs(query.configs)
     snapshot = load_snapshot(storage, query.readings, query.as_of, read_optimized=query.read_optimized)
-    context = _context(storage, query, snapshot)
+    context = read_context(storage, query, snapshot)
     slices = snapshot.slices
-    tasks = tuple(SliceTask(context, one.partition, one.file_id, one.base_file, one.log_files) for one in slices)
-    return Plan(tasks, context, snapshot)
+    ids = column_ids(storage, snapshot)
+    return Plan(tuple(_task(one, context, ids, snapshot) for one in slices), context, snapshot)
 
 
-def _context(storage: Storage, query: Query, snapshot: Snapshot) -> ReadContext:
+def _task(one: FileSlice, context: ReadContext, ids: ColumnIds | None, snapshot: Snapshot) -> SliceTask:
+    columns = slice_columns(ids, context.schema, one.partition, snapshot.configuration)
+    return SliceTask(context, one.partition, one.file_id, one.base_file, one.log_files, columns)
+
+
+def read_context(storage: Storage, query: Query, snapshot: Snapshot) -> ReadContext:
+    """What the tasks of a query over a snapshot share.
+
+    Raises:
+        HudiError: CONFIG_INVALID for unknown columns or filters.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: RD-012, MF-002.
+
+    """
     columns = snapshot_schema(storage, snapshot)
     schema = pa.schema([*META_SCHEMA, *columns])
     merges = any(one.log_files for one in snapshot.slices)

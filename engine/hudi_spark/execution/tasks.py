@@ -1,11 +1,11 @@
 """One task reads one file slice: a pure function from a picklable description to Arrow rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from hudi_adapter.filters import Filter, columns_of
-from hudi_format.base.files import base_file_footer, read_base_file
+from hudi_format.log.blocks import HeaderKey
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import SkippedBytes, typed_errors
@@ -14,10 +14,24 @@ from hudi_spark.merging import fields
 from hudi_spark.merging.kernel import merge
 from hudi_spark.merging.keys import KeyRule
 from hudi_spark.merging.log_records import LogRecords, decode_log_records
-from hudi_spark.merging.log_scan import LogScan, scan_logs
+from hudi_spark.merging.log_scan import LocatedBlock, scan_logs
 from hudi_spark.merging.rules import MergeRule
-from hudi_spark.schemas.columns import conform
+from hudi_spark.schemas.base_rows import External, read_base_rows
+from hudi_spark.schemas.table_columns import BY_NAME, SliceColumns
 from hudi_spark.state.timeline import Visibility
+
+
+@dataclass(frozen=True, slots=True)
+class Competition:
+    """Which versions of records meet at all, where not every one that is visible does.
+
+    `blocks`: whose blocks of logs; `rows`: which rows of base files.
+
+    Clauses: IN-004.
+    """
+
+    blocks: Visibility
+    rows: Filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +51,7 @@ class ReadContext:
     rule: MergeRule
     keys: KeyRule
     visibility: Visibility
+    competition: Competition | None = None
 
     @property
     def output_schema(self) -> pa.Schema:
@@ -46,13 +61,18 @@ class ReadContext:
 
 @dataclass(frozen=True, slots=True)
 class SliceTask:
-    """Read one file slice."""
+    """Read one file slice.
+
+    `columns` says how its files come to the table's columns; `external` is the data file of a bootstrapped slice.
+    """
 
     context: ReadContext
     partition: str
     file_id: str
     base_file: str | None
     log_files: tuple[str, ...]
+    columns: SliceColumns = BY_NAME
+    external: External | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,30 +95,44 @@ def run_task(task: SliceTask) -> SliceRows:
     """
     with typed_errors():
         context = task.context
-        opened = context.storage
         if not task.log_files:
-            return SliceRows(_output(_plain_rows(opened, task), context), ())
-        scan = scan_logs(opened, task.log_files, context.visibility)
-        return SliceRows(_output(_merged_rows(opened, task, scan), context), scan.skipped)
+            return SliceRows(_output(_plain_rows(task), context), ())
+        scan = scan_logs(context.storage, task.log_files, context.visibility)
+        task, blocks = _competing(task, scan.blocks)
+        return SliceRows(_output(_merged_rows(task, blocks), context), scan.skipped)
+
+
+def _competing(task: SliceTask, blocks: tuple[LocatedBlock, ...]) -> tuple[SliceTask, tuple[LocatedBlock, ...]]:
+    """The blocks that compete; a partial update is no row without the versions before it, so there all do.
+
+    Clauses: IN-001, IN-004.
+    """
+    competition = task.context.competition
+    if competition is None:
+        return task, blocks
+    found = tuple(one for one in blocks if competition.blocks.sees(one.instant))
+    if any(one.block.header.get(HeaderKey.IS_PARTIAL, "").lower() == "true" for one in found):
+        return replace(task, context=replace(task.context, competition=None)), blocks
+    return task, found
 
 
 def _output(rows: pa.Table, context: ReadContext) -> pa.Table:
     return matching(context.row_filter, rows).select(list(context.output))
 
 
-def _plain_rows(storage: Storage, task: SliceTask) -> pa.Table:
+def _plain_rows(task: SliceTask) -> pa.Table:
     schema = _columns(task.context, ())
-    return schema.empty_table() if task.base_file is None else _base_rows(storage, task, schema, None)
+    return schema.empty_table() if task.base_file is None else _base_rows(task, schema, None)
 
 
-def _merged_rows(storage: Storage, task: SliceTask, scan: LogScan) -> pa.Table:
+def _merged_rows(task: SliceTask, blocks: tuple[LocatedBlock, ...]) -> pa.Table:
     """Clauses: RD-012, RD-017."""
     context = task.context
     schema = _merging_columns(context)
-    records = decode_log_records(scan.blocks, schema, context.keys, context.rule)
+    records = decode_log_records(blocks, schema, context.keys, context.rule, task.columns)
     if task.base_file is None:
         return merge(schema.empty_table(), records, context.keys, context.rule)
-    base = _base_rows(storage, task, schema, records)
+    base = _base_rows(task, schema, records)
     return merge(base, records, context.keys, context.rule)
 
 
@@ -114,22 +148,22 @@ def _merging_columns(context: ReadContext) -> pa.Schema:
 def _columns(context: ReadContext, merging: tuple[str, ...]) -> pa.Schema:
     """The columns to read: those of the answer, of the filter, and those that merging looks at."""
     filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
-    wanted = {*context.output, *filtering, *merging}
+    competing = columns_of(context.competition.rows) if context.competition is not None else frozenset()
+    wanted = {*context.output, *filtering, *competing, *merging}
     return pa.schema([field for field in context.schema if field.name in wanted])
 
 
-def _base_rows(storage: Storage, task: SliceTask, schema: pa.Schema, records: LogRecords | None) -> pa.Table:
+def _base_rows(task: SliceTask, schema: pa.Schema, records: LogRecords | None) -> pa.Table:
     """Rows of the base file; the filter reaches Parquet as far as it cannot change which version wins.
 
     Clauses: BF-004, DM-004, RD-012.
     """
+
+    def condition(stored: pa.Schema) -> pc.Expression | None:
+        return _base_condition(task.context, stored, records)
+
     file = task.base_file or ""
-    footer = base_file_footer(storage, file)
-    condition = _base_condition(task.context, footer.schema, records)
-    if not any(name in footer.schema.names for name in schema.names):
-        # Not one column of the answer is in the file: only its number of rows matters.
-        return conform(pa.table({"": pa.nulls(footer.rows)}), schema, file)
-    return conform(read_base_file(storage, file, schema.names, condition), schema, file)
+    return read_base_rows(task.context.storage, file, schema, task.columns, condition, external=task.external)
 
 
 def _base_condition(context: ReadContext, file_schema: pa.Schema, records: LogRecords | None) -> pc.Expression | None:

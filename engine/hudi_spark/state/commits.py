@@ -7,7 +7,7 @@ from typing import Final
 
 from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
-from hudi_format.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
+from hudi_format.timeline.commit_metadata import CommitMetadata, WriteStat, parse_commit_metadata
 from hudi_format.timeline.plans import CompactionPlan, parse_compaction_plan
 
 from hudi_spark.state.timeline import Axis, Instant, Timeline, visible_commits
@@ -47,13 +47,23 @@ class Commit:
             (group, path, name) for group, path, name in named if isinstance(name, LogFileName) and not name.cdc
         )
 
+    def stats(self) -> Iterator[tuple[GroupId, WriteStat]]:
+        """File group and stat of each data file that this commit wrote.
+
+        Clauses: SL-008, TL-019, TL-020.
+        """
+        return ((group, stat) for group, stat, _, _ in self._located())
+
     def _data_files(self) -> Iterator[tuple[GroupId, str, BaseFileName | LogFileName]]:
+        return ((group, path, name) for group, _, path, name in self._located())
+
+    def _located(self) -> Iterator[tuple[GroupId, WriteStat, str, BaseFileName | LogFileName]]:
         for stat in self.metadata.write_stats:
             path = PurePosixPath(stat.path or "")
             name = parse_data_file_name(path.name)
             if name is not None:
                 partition = str(path.parent)
-                yield ("" if partition == "." else partition, name.file_id), str(path), name
+                yield ("" if partition == "." else partition, name.file_id), stat, str(path), name
 
     @property
     def is_service(self) -> bool:
@@ -88,7 +98,8 @@ def load_commits(storage: Storage, timeline: Timeline, as_of: str | None, axis: 
     Clauses: TL-013, TL-015, SL-007.
 
     """
-    return tuple(commit_of(storage, instant) for instant in visible_commits(timeline, as_of, axis))
+    known = (one for one in visible_commits(timeline, as_of, axis) if one.archived is None or one.archived.content)
+    return tuple(commit_of(storage, instant) for instant in known)
 
 
 def replaced_groups(commits: tuple[Commit, ...]) -> frozenset[GroupId]:
