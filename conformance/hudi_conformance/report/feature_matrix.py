@@ -112,7 +112,7 @@ def _we_read(feature: Feature, version: int, facts: Facts) -> str:
     told = [facts.results[one][ENGINE] for one in shown if ENGINE in facts.results.get(one, {})]
     asked = [name for one in told for name in _names(one["asked"], feature.ops)]
     if not asked:
-        return f"no: {feature.absent.get(str(version), 'no real table of this version shows it')}"
+        return f"no: {feature.absent.get(str(version), 'no release was told to write it in this version')}"
     missing = sorted(
         kind for one in told for kind, names in one.get("unsupported", {}).items() if _count(one, names, feature)
     )
@@ -141,7 +141,7 @@ def _peer_reads(feature: Feature, ours: Sequence[GoldenTable], record: Record, f
         if table.id in record.tables and _short(case) in record.tables[table.id].verdicts and _is_asked(case, feature)
     }
     if not verdicts:
-        return "no: no table of ours in this version shows it"
+        return "not asked: no golden table of ours shows it in this version"
     good = sum(verdict in {"pass", "open"} for verdict in verdicts.values())
     unsupported = sum(verdict == "unsupported" for verdict in verdicts.values())
     failed = [identifier for identifier, verdict in verdicts.items() if verdict == "expected_fail"]
@@ -157,13 +157,13 @@ def _golden_tables(feature: Feature, version: int, facts: Facts) -> list[GoldenT
         table
         for table, entry in facts.tables
         if table.version == version
-        and (not feature.golden or _fits(feature.golden, table.id, {*entry["features"], *entry["clauses"]}))
+        and _fits(feature.golden, table.id, {*entry["features"], *entry["clauses"]})
         and any(_is_asked(case, feature) for case in facts.cases.get(table.id, ()))
     ]
 
 
 def _shows(made: Recipe, feature: Feature) -> bool:
-    return not feature.real or _fits(feature.real, made.id, set(made.features))
+    return _fits(feature.real, made.id, set(made.features))
 
 
 def _fits(patterns: Iterable[str], identifier: str, words: set[str]) -> bool:

@@ -1,0 +1,222 @@
+"""How versions of a record merge: payload classes, partial updates, ordering values, keys, positions."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from hudi_conformance.real_tables.catalogue import Question, recipe
+from hudi_conformance.real_tables.writer import RealTable
+from hudi_conformance.recipes_apache.orders import deletes, orders
+from hudi_conformance.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED, payload
+
+RELEASES = ("0.15.0 v6", "1.0.2 v8", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9")
+# Other areas ask these of tables of their own.
+_ASKED_ELSEWHERE = (
+    "snapshot",
+    "timeline",
+    "history",
+    "slices",
+    "slices_middle",
+    "optimized",
+    "as_of_first",
+    "incremental_all",
+    "incremental_later",
+    "incremental_between",
+)
+_SOME_COLUMNS = Question("some_columns", "read_snapshot", {"columns": ["price", "id"]})
+_FILTERED = Question("filtered", "read_snapshot", {"filter": ["is_not_null", "price"]})
+
+_CHANGES = (
+    "id string, ts bigint, name string, price string, Op string, _event_lsn bigint, _event_seq string, "
+    "_event_bin_file string, _event_pos bigint, _change_operation_type string, _hoodie_is_deleted boolean"
+)
+_SENTINEL = "__debezium_unavailable_value"
+_PLACES = {"debezium.PostgresDebeziumAvroPayload": "_event_lsn", "debezium.MySqlDebeziumAvroPayload": "_event_seq"}
+_PAYLOADS = (
+    "OverwriteWithLatestAvroPayload",
+    "DefaultHoodieRecordPayload",
+    "EventTimeAvroPayload",
+    "OverwriteNonDefaultsWithLatestAvroPayload",
+    "PartialUpdateAvroPayload",
+    "AWSDmsAvroPayload",
+    "debezium.PostgresDebeziumAvroPayload",
+    "debezium.MySqlDebeziumAvroPayload",
+)
+
+
+def _change(  # noqa: PLR0917 - a row
+    key: str, place: int, name: str | None, price: str | None, operation: str | None = None, flag: bool | None = None
+) -> tuple[Any, ...]:
+    return (key, place, name, price, operation, place, f"001.{place}", "bin.001", place, operation, flag)
+
+
+def _history(table: RealTable, name: str) -> None:
+    """Base rows; updates on time, late, at a tie, with nulls and sentinels; deletes of four kinds; rows after them."""
+    ordering = _PLACES.get(name, "ts")
+    if table.version >= 9 and ordering == "_event_seq":  # noqa: PLR2004 - the version that orders by two columns
+        ordering = "_event_bin_file,_event_pos"
+    table.schema = _CHANGES
+    table.configure({**NOT_PARTITIONED, **payload(name), "hoodie.datasource.write.precombine.field": ordering})
+    table.write([_change(key, 10, f"{key}0", None if key == "b" else "p0") for key in "abcdefghijnoé"], "insert")
+    table.write(
+        [
+            _change("a", 20, None, "p2"),
+            _change("b", 5, None, "p2"),
+            _change("c", 20, _SENTINEL, "p2"),
+            _change("d", 20, "x", "x", "D"),
+            _change("e", 5, "x", "x", "D"),
+            _change("f", 5, "x", "x", None, flag=True),
+            _change("g", 20, "g2", None),
+            _change("h", 20, "x", "x", "d"),
+            _change("j", 20, "x", "x", None, flag=True),
+            _change("k", 20, None, "p2"),
+            _change("n", 10, None, _SENTINEL),
+            _change("é", 100, "木", None),
+        ]
+    )
+    table.write(
+        [
+            _change("d", 15, "d3", None),
+            _change("g", 15, None, "p3"),
+            _change("e", 7, "e3", None),
+            _change("k", 15, "k3", None),
+            _change("m", 20, "m", "m", "D"),
+            _change("c", 15, "c3", _SENTINEL),
+            _change("j", 15, "j3", None),
+            _change("h", 30, "h3", None),
+            _change("é", 9, None, "late"),
+        ]
+    )
+    table.delete([_change("i", 10, "i", "i"), _change("o", 30, "o", "o")])
+    table.write([_change("i", 5, None, "p5"), _change("a", 20, "tie", None), _change("o", 20, None, "p5")])
+
+
+for _name in _PAYLOADS:
+    recipe(
+        f"merging/{_name.rpartition('.')[2]}",
+        on=RELEASES,
+        types=("cow", "mor"),
+        features=("payload", "log-delete"),
+        questions=(_SOME_COLUMNS,),
+        without=_ASKED_ELSEWHERE,
+    )(partial(_history, name=_name))
+
+
+_ASSIGNED = ("1.0.2 v8", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9")
+
+
+def _assign(table: RealTable, rows: str, assignments: str) -> None:
+    """One MERGE INTO that updates matched rows; the source's rows are (id, ts, name, price, qty)."""
+    source = (
+        f"select id, cast(ts as bigint) as ts, name, price, qty from values {rows} as listed(id, ts, name, price, qty)"
+    )
+    _run(
+        table,
+        f"merge into assigned target using ({source}) source on target.id = source.id "
+        f"when matched then update set {assignments}",
+    )
+
+
+def _run(table: RealTable, *statements: str) -> None:
+    table.sql(
+        *statements,
+        hoodie__spark__sql__merge__into__partial__updates="true",
+        hoodie__embed__timeline__server="false",
+        hoodie__parquet__small__file__limit="0",
+        hoodie__metadata__enable="false",
+        hoodie__compact__inline="false",
+        hoodie__clean__automatic="false",
+        hoodie__write__table__version=str(table.version),
+        hoodie__write__auto__upgrade="false",
+    )
+
+
+def _create_assigned(table: RealTable, mode: str, more: str) -> None:
+    kind = "cow" if table.made.type == "COPY_ON_WRITE" else "mor"
+    _run(
+        table,
+        "drop table if exists assigned",
+        "create table assigned (id string, ts bigint, name string, price string, qty int) using hudi "
+        f"location '{{path}}' tblproperties (type = '{kind}', primaryKey = 'id', {more} "
+        f"'hoodie.record.merge.mode' = '{mode}', 'hoodie.write.table.version' = '{table.version}')",
+        "insert into assigned values ('a',10,'a0','p0',1), ('b',10,'b0','p0',1), ('c',10,'c0','p0',1), "
+        "('d',10,'d0',null,1), ('e',10,'e0','p0',1), ('é',10,null,'p0',1)",
+    )
+
+
+def _assignments(table: RealTable, mode: str, more: str) -> None:
+    """Several assignments of some columns, on time, late and at a tie; nulls assigned; whole rows and a delete between."""
+    _create_assigned(table, mode, more)
+    _assign(
+        table,
+        "('a',20,'x','p2',2), ('b',20,'x','p2',2), ('d',5,'x','p2',2), ('é',20,'x',null,2)",
+        "price = source.price, ts = source.ts",
+    )
+    _assign(
+        table,
+        "('a',30,'n3','x',3), ('b',15,'n3','x',3), ('e',30,cast(null as string),'x',3), ('é',20,'木','x',3)",
+        "name = source.name, ts = source.ts",
+    )
+    _assign(table, "('a',30,'x','x',4), ('d',40,'x','x',4)", "qty = source.qty, ts = source.ts")
+    _run(table, "delete from assigned where id = 'c'", "insert into assigned values ('c',40,'c4',null,null)")
+    _assign(table, "('b',12,'x','p6',6)", "price = source.price, name = source.price, ts = source.ts")
+
+
+for _label, _mode, _more in (
+    ("event_time", "EVENT_TIME_ORDERING", "preCombineField = 'ts',"),
+    ("commit_time", "COMMIT_TIME_ORDERING", "preCombineField = 'ts',"),
+    ("unordered", "COMMIT_TIME_ORDERING", ""),
+):
+    recipe(
+        f"merging/assigned_{_label}",
+        on=_ASSIGNED,
+        features=("partial-update", "sql"),
+        questions=(_SOME_COLUMNS, _FILTERED),
+        without=_ASKED_ELSEWHERE,
+    )(partial(_assignments, mode=_mode, more=_more))
+
+_ORDERINGS: dict[str, tuple[str, Sequence[str]]] = {
+    "int": ("int", ("5", "-7", "5", "6", "0")),
+    "bigint": ("bigint", ("5000000000", "-7", "5000000000", "5000000001", "0")),
+    "float": ("float", ("1.5", "-0.0", "1.5", "'NaN'", "0.0")),
+    "double": ("double", ("0.0", "-0.0", "0.0", "'NaN'", "'Infinity'")),
+    "string": ("string", ("'b'", "'a'", "'b'", "'é'", "'10'")),
+    "decimal": ("decimal(12,3)", ("1.500", "-2.25", "1.5", "1.501", "0")),
+    "date": ("date", ("'2024-02-29'", "'1969-12-31'", "'2024-02-29'", "'2024-03-01'", "'1970-01-01'")),
+    "timestamp": (
+        "timestamp",
+        (
+            "'2024-02-29 10:00:00.5'",
+            "'1969-12-31'",
+            "'2024-02-29 10:00:00.5'",
+            "'2024-02-29 10:00:00.500001'",
+            "'1970-01-01'",
+        ),
+    ),
+    "boolean": ("boolean", ("true", "false", "true", "true", "false")),
+}
+
+
+def _by_type(table: RealTable, kind: str, values: Sequence[str]) -> None:
+    """Each of five values stored; then each arriving at each, so that some win, some are late, some tie; flagged deletes."""
+    table.configure({**NOT_PARTITIONED, "hoodie.datasource.write.precombine.field": "place"})
+    pairs = [(first, second) for first in range(5) for second in range(5)]
+    rows = ", ".join(f"('{one}{other}', {values[one]}, 'stored', false)" for one, other in pairs)
+    late = ", ".join(f"('{one}{other}', {values[other]}, 'second', {str(one == 2).lower()})" for one, other in pairs)
+    third = ", ".join(f"('{one}{other}', {values[0]}, 'third', false)" for one, other in pairs if other)
+    for listed, operation in ((rows, "insert"), (late, "upsert"), (third, "upsert")):
+        table.write_frame(_typed(table, listed, kind), operation)
+
+
+def _typed(table: RealTable, rows: str, kind: str) -> Any:
+    typed = f"select id, cast(place as {kind}) as place, note, flag as _hoodie_is_deleted"
+    return table.session.sql(f"{typed} from values {rows} as listed(id, place, note, flag)")
+
+
+for _label, (_kind, _values) in _ORDERINGS.items():
+    recipe(
+        f"merging/by_{_label}",
+        on=("0.15.0 v6", "1.0.2 v8", "1.1.1 v9", "1.2.0 v9"),
+        features=("ordering-types", "log-delete"),
+        without=_ASKED_ELSEWHERE,
+    )(partial(_by_type, kind=_kind, values=_values))
