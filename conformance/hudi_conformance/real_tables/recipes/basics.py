@@ -6,10 +6,12 @@ from hudi_conformance.recipes_apache.orders import deletes, orders
 from hudi_conformance.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED
 
 RELEASES = ("0.15.0 v6", "1.0.2 v8", "1.1.1 v6", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9")
+LATEST = ("0.15.0 v6", "1.0.2 v8", "1.1.1 v9", "1.2.0 v9")
 _FEW_FILES = {"hoodie.clean.commits.retained": "2", "hoodie.keep.min.commits": "3", "hoodie.keep.max.commits": "4"}
 
 
-@recipe("basics/operations", on=RELEASES, types=("cow", "mor"), features=("metadata-table", "log-delete"))
+@recipe("basics/operations", on=RELEASES, features=("metadata-table", "log-delete"))
+@recipe("basics/operations", on=LATEST, types=("cow",), features=("metadata-table",))
 def operations(table: RealTable) -> None:
     """Bulk insert, insert, upsert with late rows and deletes of both kinds."""
     table.hudi_defaults()
@@ -62,7 +64,7 @@ def _nine_writes(table: RealTable) -> None:
 
 @recipe(
     "basics/not_partitioned",
-    on=("0.15.0 v6", "1.0.2 v8", "1.1.1 v9", "1.2.0 v9"),
+    on=("0.15.0 v6", "1.1.1 v9"),
     types=("cow", "mor"),
     features=("not-partitioned",),
     questions=(
@@ -81,7 +83,7 @@ def not_partitioned(table: RealTable) -> None:
 
 @recipe(
     "basics/appended",
-    on=("0.15.0 v6", "1.0.2 v8", "1.1.1 v8", "1.2.0 v9"),
+    on=("0.15.0 v6", "1.1.1 v8"),
     types=("cow", "mor"),
     features=("duplicates",),
 )
@@ -94,12 +96,8 @@ def appended(table: RealTable) -> None:
     table.upsert(orders((0,), 50, "lower, and last"))
 
 
-@recipe(
-    "basics/statements",
-    on=("0.15.0 v6", "1.0.2 v8", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9"),
-    types=("cow", "mor"),
-    features=("sql",),
-)
+@recipe("basics/statements", on=("0.15.0 v6", "1.0.2 v8", "1.1.1 v8", "1.2.0 v9"), features=("sql",))
+@recipe("basics/statements", on=("0.15.0 v6", "1.1.1 v9"), types=("cow",), features=("sql",))
 def statements(table: RealTable) -> None:
     """CREATE TABLE, INSERT, UPDATE, MERGE INTO and DELETE; hive style partitions as SQL makes them."""
     kind = "cow" if table.made.type == "COPY_ON_WRITE" else "mor"

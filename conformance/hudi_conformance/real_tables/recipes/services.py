@@ -29,12 +29,12 @@ _RESIZING = {
 }
 
 
-def _both(name: str, *, features: tuple[str, ...], more: tuple[str, ...] = ()) -> Callable[[Steps], Steps]:
-    """Merge-on-read by every release, copy-on-write by the oldest and by the one that answers."""
+def _both(name: str, *, features: tuple[str, ...], cow: str, more: tuple[str, ...] = ()) -> Callable[[Steps], Steps]:
+    """Merge-on-read by every release, copy-on-write by the one named."""
 
     def register(steps: Steps) -> Steps:
         recipe(name, on=(*_LATEST, *more), types=("mor",), features=features)(steps)
-        return recipe(name, on=("0.15.0 v6", "1.1.1 v9"), types=("cow",), features=features)(steps)
+        return recipe(name, on=(cow,), types=("cow",), features=features)(steps)
 
     return register
 
@@ -53,7 +53,7 @@ def compacted(table: RealTable) -> None:
     table.delete(orders((4,), 1, "delete"))
 
 
-@recipe("services/log_compacted", on=("1.0.2 v8", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9"), features=("log-compaction",))
+@recipe("services/log_compacted", on=("1.0.2 v8", "1.1.1 v9", "1.2.0 v9"), features=("log-compaction",))
 def log_compacted(table: RealTable) -> None:
     """Three upserts, a log compaction inside the fourth, an upsert more."""
     table.configure(EVENT_TIME)
@@ -69,7 +69,7 @@ def log_compacted(table: RealTable) -> None:
     table.upsert([*orders((0,), 250, "late after"), *orders((3,), 400, "after")])
 
 
-@_both("services/clustered", more=("1.1.1 v6",), features=("clustering", "metadata-table"))
+@_both("services/clustered", cow="1.0.2 v8", more=("1.1.1 v6",), features=("clustering", "metadata-table"))
 def clustered(table: RealTable) -> None:
     """Four file groups clustered by a sort column, an upsert after it, a second clustering that nobody runs."""
     table.configure({**EVENT_TIME, **_METADATA})
@@ -83,7 +83,7 @@ def clustered(table: RealTable) -> None:
     table.cluster("schedule")
 
 
-@_both("services/cleaned", features=("cleaning", "metadata-table"))
+@_both("services/cleaned", cow="0.15.0 v6", features=("cleaning", "metadata-table"))
 def cleaned(table: RealTable) -> None:
     """Upserts with compaction, then the cleaner keeps one version of each file."""
     table.configure({**EVENT_TIME, **_METADATA})
@@ -102,7 +102,7 @@ def cleaned(table: RealTable) -> None:
     )
 
 
-@_both("services/saved_and_restored", features=("savepoint", "restore"))
+@_both("services/saved_and_restored", cow="1.1.1 v9", features=("savepoint", "restore"))
 def saved_and_restored(table: RealTable) -> None:
     """Savepoint, two upserts, restore to it, an upsert, a second savepoint that stays."""
     table.configure(EVENT_TIME)
@@ -117,7 +117,7 @@ def saved_and_restored(table: RealTable) -> None:
     table.named("create_savepoint", commit_time=table.instants()[-1])
 
 
-@_both("services/rolled_back", more=("1.1.1 v6",), features=("rollback",))
+@_both("services/rolled_back", cow="0.15.0 v6", features=("rollback",))
 def rolled_back(table: RealTable) -> None:
     """The newest completed upsert rolled back by hand, an upsert after it."""
     table.configure({**EVENT_TIME, **_METADATA})
@@ -128,7 +128,7 @@ def rolled_back(table: RealTable) -> None:
     table.upsert([*orders((3,), 150, "after"), *orders((9,), 150, "new")])
 
 
-@_both("services/failed_write", more=("1.1.1 v6",), features=("failed-write",))
+@_both("services/failed_write", cow="1.1.1 v9", more=("1.1.1 v6",), features=("failed-write",))
 def failed_write(table: RealTable) -> None:
     """A write that dies and is rolled back by the next, a last one that dies and stays; the metadata table is on."""
     table.configure({**EVENT_TIME, **_METADATA})
@@ -139,7 +139,7 @@ def failed_write(table: RealTable) -> None:
     table.fail([*orders((2, 4), 250, "never"), *orders((30,), 250, "never new")])
 
 
-@_both("services/replaced", features=("insert-overwrite", "delete-partition"))
+@_both("services/replaced", cow="1.2.0 v9", features=("insert-overwrite", "delete-partition"))
 def replaced(table: RealTable) -> None:
     """One partition overwritten, logs on it, the other deleted and written again."""
     table.configure({**EVENT_TIME, **_METADATA})
@@ -155,7 +155,8 @@ def replaced(table: RealTable) -> None:
     table.write(orders((1, 9), 10, "again"), "insert")
 
 
-@_both("services/table_overwritten", features=("insert-overwrite",))
+@recipe("services/table_overwritten", on=("0.15.0 v6", "1.0.2 v8"), types=("cow",), features=("insert-overwrite",))
+@recipe("services/table_overwritten", on=("1.1.1 v9", "1.2.0 v9"), features=("insert-overwrite",))
 def table_overwritten(table: RealTable) -> None:
     """The whole table overwritten by rows of one partition, an upsert of both partitions after it."""
     table.hudi_defaults()
@@ -166,7 +167,7 @@ def table_overwritten(table: RealTable) -> None:
     table.upsert([*orders((2, 3), 300, "after"), *orders((0,), 120, "late after")])
 
 
-@recipe("services/buckets", on=(*_LATEST, "1.1.1 v6"), features=("bucket-index", "log-only"))
+@recipe("services/buckets", on=_LATEST, features=("bucket-index", "log-only"))
 def buckets(table: RealTable) -> None:
     """Two buckets a partition: log-only file groups, one compacted, deletes."""
     table.configure({**EVENT_TIME, **_BUCKETS, **_METADATA})
@@ -178,7 +179,7 @@ def buckets(table: RealTable) -> None:
     table.delete(orders((1,), 1, "delete"))
 
 
-@recipe("services/buckets_of_base_files", on=("0.15.0 v6", "1.1.1 v9"), types=("cow",), features=("bucket-index",))
+@recipe("services/buckets_of_base_files", on=("1.0.2 v8",), types=("cow",), features=("bucket-index",))
 def buckets_of_base_files(table: RealTable) -> None:
     """Two buckets a partition, rewritten by upserts."""
     table.configure({**EVENT_TIME, **_BUCKETS})
@@ -198,7 +199,7 @@ def resized_buckets(table: RealTable) -> None:
     table.upsert([*orders((0, 1, 3), 300, "after"), *orders((2,), 50, "late after"), *orders((20,), 300, "new")])
 
 
-@recipe("services/writers_that_overlap", on=("1.0.2 v8", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9"), features=("overlapping",))
+@recipe("services/writers_that_overlap", on=("1.0.2 v8", "1.1.1 v9", "1.2.0 v9"), features=("overlapping",))
 def writers_that_overlap(table: RealTable) -> None:
     """Non-blocking writers in buckets: the first to begin is the last to complete; a compaction over both."""
     table.configure(
@@ -254,23 +255,24 @@ def _written_on(table: RealTable) -> None:
     table.upsert([*orders((0,), 250, "later"), *orders((9,), 100, "new")])
 
 
-for _kind in ("mor", "cow"):
-    for _from, _to in (
-        ("0.15.0-v6", "1.0.2 v8"),
-        ("0.15.0-v6", "1.1.1 v9"),
-        ("1.0.2-v8", "1.1.1 v9"),
-        ("1.0.2-v8", "1.2.0 v9"),
-    ):
-        recipe(
-            f"services/upgraded_from_{_from}",
-            on=(_to,),
-            types=(_kind,),
-            features=("upgrade",),
-            begins_with=f"services/before_upgrade-{_kind}-{_from}",
-        )(_written_on)
+for _kind, _from, _to in (
+    ("mor", "0.15.0-v6", "1.0.2 v8"),
+    ("mor", "0.15.0-v6", "1.1.1 v9"),
+    ("mor", "1.0.2-v8", "1.1.1 v9"),
+    ("cow", "0.15.0-v6", "1.1.1 v9"),
+    ("cow", "1.0.2-v8", "1.2.0 v9"),
+):
+    recipe(
+        f"services/upgraded_from_{_from}",
+        on=(_to,),
+        types=(_kind,),
+        features=("upgrade",),
+        begins_with=f"services/before_upgrade-{_kind}-{_from}",
+    )(_written_on)
 
 
-@recipe("services/downgraded", on=("1.0.2 v8", "1.1.1 v9", "1.1.1 v8"), types=("mor", "cow"), features=("downgrade",))
+@recipe("services/downgraded", on=("1.0.2 v8", "1.1.1 v9"), features=("downgrade",))
+@recipe("services/downgraded", on=("1.1.1 v8",), types=("cow",), features=("downgrade",))
 def downgraded(table: RealTable) -> None:
     """Written, brought down to the version before (9 to 8, 8 to 6), written on in that version."""
     table.configure({**EVENT_TIME, **_METADATA})
