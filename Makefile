@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 CLI := $(VENV)/bin/hudi-conformance
 ADAPTERS ?= engine-in-process engine-spark
 
-.PHONY: env conformance test check format golden specs peers soak bench clean
+.PHONY: env conformance test check format golden specs peers real soak bench clean
 
 conformance: env  ## run the suite against the included engine; build/report/index.html
 	$(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) --report build/report
@@ -35,8 +35,14 @@ golden: env  ## rebuild the model-written golden tables, the index, the generate
 specs: env  ## TLC over every TLA+ module
 	$(CLI) specs
 
-peers: env  ## ask Apache Hudi and hudi-rs again
+peers: env  ## ask Apache Hudi and hudi-rs again; compare every real table, and write down what that shows
 	$(CLI) peers
+	$(CLI) real build
+	$(CLI) real compare --record
+	$(RUN) -m hudi_conformance.report.status
+
+real: env  ## compare the real tables whose turn it is today
+	$(CLI) real today
 
 soak: env  ## explore scenarios further than the tests have time for; docs/soak.md
 	$(CLI) prove --soak
