@@ -1,0 +1,253 @@
+"""Metadata tables with every partition that a release has, through their own services, and tables in HFiles.
+
+Each leaves beside it what Apache Hudi reads of its metadata table, `metadata/records.jsonl`, one record a line.
+"""
+
+import datetime as dt
+from decimal import Decimal
+
+from hudi_conformance.real_tables.catalogue import recipe
+from hudi_conformance.real_tables.writer import RealTable
+from hudi_conformance.recipes_apache.orders import REGIONS, key, orders
+from hudi_conformance.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED
+
+_LATEST = ("0.15.0 v6", "1.0.2 v8", "1.1.1 v9", "1.2.0 v9")
+_SINCE_8 = ("1.0.2 v8", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9")
+_METADATA = {"hoodie.metadata.enable": "true"}
+_EVERYTHING = {
+    **_METADATA,
+    "hoodie.metadata.index.column.stats.enable": "true",
+    "hoodie.metadata.index.partition.stats.enable": "true",
+    "hoodie.metadata.index.bloom.filter.enable": "true",
+    "hoodie.metadata.record.index.enable": "true",
+    "hoodie.metadata.record.index.min.filegroup.count": "3",
+    "hoodie.metadata.record.index.max.filegroup.count": "3",
+}
+_LOCKED = {
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
+    "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+}
+_INDEXED_ROWS = """
+    ('a', 'x$y', 1.5, 1, date'2024-01-02', 1700000000, 'eu'),
+    ('b$', 'é', 2.5, 2, date'2024-03-02', 1700000100, 'us'),
+    ('c', null, null, 3, null, 1700000200, 'eu'),
+    ('d', '', 4.5, null, date'2024-01-02', 1700000300, 'us'),
+    ('e\\\\f', 'x\\\\y', 4.5, 7, date'2024-05-02', 1800000300, 'us')
+"""
+
+
+_TYPED = (
+    "id string, region string, ts bigint, flag boolean, small int, ratio float, measure double, price decimal(20,4), "
+    "tiny decimal(4,2), body binary, day date, seen timestamp, tags array<string>"
+)
+_DOUBLES = (0.0, -0.0, float("nan"), float("inf"), -1.5e300, 1e-300, -2.5, 7.0)
+_MOMENT = dt.datetime(2024, 2, 29, 12, 0, 0, 123456, tzinfo=dt.UTC)
+
+
+def _typed(number: int, later: int) -> tuple[object, ...]:
+    return (
+        key(number),
+        REGIONS[number % 2],
+        100 + later,
+        None if number % 3 == 1 else number % 2 == 0,
+        number * 1000 - 3000 + later,
+        number / 4 - 1,
+        _DOUBLES[number % len(_DOUBLES)],
+        Decimal(number * 100_000 - 250_000 + later).scaleb(-4),
+        None if number == 5 else Decimal(number * 7 - 20).scaleb(-2),
+        bytes((number, 255 - number)),
+        dt.date(1969, 12, 30) + dt.timedelta(days=number * 400 + later),
+        _MOMENT + dt.timedelta(seconds=number * 90_000 + later),
+        [f"tag {number}"],
+    )
+
+
+def _usual_writes(table: RealTable) -> None:
+    table.write(orders(range(12), 100, "first"), "insert")
+    table.upsert([*orders((0, 1, 2), 200, "second"), *orders((3,), 50, "late")])
+    table.upsert(orders((20, 21, 4), 300, "third"))
+    table.delete(orders((5,), 400, "gone"))
+
+
+def _keep_records(table: RealTable) -> None:
+    """What Apache Hudi reads of the metadata table, with the value of each union under its branch."""
+    records = table.session.read.format("hudi").load(f"{table.path}/.hoodie/metadata").toJSON().collect()
+    kept = table.beside("metadata") / "records.jsonl"
+    kept.write_text("".join(f"{record}\n" for record in sorted(records)), encoding="utf-8")
+
+
+@recipe("metadata/everything", on=(*_LATEST, "1.1.1 v6", "1.1.1 v8"), features=("metadata-table",))
+@recipe("metadata/everything", on=("0.15.0 v6", "1.1.1 v9"), types=("cow",), features=("metadata-table",))
+def everything(table: RealTable) -> None:
+    """All partitions that need no definition: insert, upsert with late rows, upsert of new rows, delete."""
+    table.configure({**EVENT_TIME, **_EVERYTHING})
+    _usual_writes(table)
+    _keep_records(table)
+
+
+@recipe("metadata/unpartitioned", on=_LATEST, features=("metadata-table", "unpartitioned"))
+def unpartitioned(table: RealTable) -> None:
+    """The same where the table has no partitions."""
+    table.configure({**EVENT_TIME, **_EVERYTHING, **NOT_PARTITIONED})
+    _usual_writes(table)
+    _keep_records(table)
+
+
+@recipe("metadata/compacted", on=(*_LATEST, "1.1.1 v6"), features=("metadata-table", "compaction"))
+def compacted(table: RealTable) -> None:
+    """The metadata table is compacted and cleaned on the way, and has logs after its compaction."""
+    table.configure({**EVENT_TIME, **_EVERYTHING, "hoodie.metadata.compact.max.delta.commits": "3"})
+    _usual_writes(table)
+    table.upsert(orders((1, 6), 500, "fifth"))
+    table.upsert(orders((2, 7), 600, "sixth"))
+    _keep_records(table)
+
+
+@recipe(
+    "metadata/log_compacted", on=("1.0.2 v8", "1.1.1 v9", "1.2.0 v9"), features=("metadata-table", "log-compaction")
+)
+def log_compacted(table: RealTable) -> None:
+    """The logs of the metadata table are compacted within logs, several times."""
+    table.configure(
+        {
+            **EVENT_TIME,
+            **_EVERYTHING,
+            "hoodie.metadata.log.compaction.enable": "true",
+            "hoodie.metadata.log.compaction.blocks.threshold": "2",
+            "hoodie.metadata.compact.max.delta.commits": "30",
+        }
+    )
+    _usual_writes(table)
+    table.upsert(orders((1, 6), 500, "fifth"))
+    _keep_records(table)
+
+
+@recipe("metadata/cleaned", on=("0.15.0 v6", "1.1.1 v9"), types=("cow",), features=("metadata-table", "cleaning"))
+def cleaned(table: RealTable) -> None:
+    """The cleaner removes files, which the lists and all statistics forget."""
+    table.configure({**EVENT_TIME, **_EVERYTHING})
+    _usual_writes(table)
+    table.configure({"hoodie.clean.automatic": "true", "hoodie.clean.commits.retained": "1"})
+    table.configure({"hoodie.cleaner.commits.retained": "1"})
+    table.upsert(orders((1, 6), 500, "fifth"))
+    table.upsert(orders((1, 7), 600, "sixth"))
+    _keep_records(table)
+
+
+@recipe("metadata/rolled_back", on=(*_LATEST, "1.1.1 v6"), features=("metadata-table", "rollback"))
+def rolled_back(table: RealTable) -> None:
+    """A write that died is rolled back by the next one."""
+    table.configure({**EVENT_TIME, **_EVERYTHING})
+    table.write(orders(range(12), 100, "first"), "insert")
+    table.upsert(orders((0, 1, 2), 200, "second"))
+    table.fail(orders((4, 30), 300, "dead"))
+    table.upsert(orders((3, 31), 400, "after"))
+    _keep_records(table)
+
+
+@recipe("metadata/restored", on=_LATEST, features=("metadata-table", "savepoint", "restore"))
+def restored(table: RealTable) -> None:
+    """Restored to a savepoint, and written to after it."""
+    table.configure({**EVENT_TIME, **_EVERYTHING, "hoodie.metadata.index.bloom.filter.enable": "false"})
+    table.write(orders(range(12), 100, "first"), "insert")
+    table.upsert(orders((0, 1, 2), 200, "second"))
+    saved = table.instants()[-1]
+    table.named("create_savepoint", commit_time=saved)
+    table.upsert(orders((4, 30), 300, "undone"))
+    table.named("rollback_to_savepoint", instant_time=saved)
+    table.upsert(orders((5, 40), 400, "after"))
+    _keep_records(table)
+
+
+@recipe("metadata/clustered", on=("0.15.0 v6", "1.1.1 v9"), features=("metadata-table", "clustering", "replace"))
+def clustered(table: RealTable) -> None:
+    """File groups replaced by clustering and by an overwritten partition."""
+    table.configure({**EVENT_TIME, **_EVERYTHING})
+    table.write(orders(range(8), 100, "first"), "insert")
+    table.write(orders(range(8, 12), 100, "second"), "insert")
+    table.cluster()
+    table.upsert(orders((0, 9), 300, "after"))
+    table.write(orders((1, 3, 13), 400, "over"), "insert_overwrite")
+    _keep_records(table)
+
+
+@recipe(
+    "metadata/types", on=("0.15.0 v6", "1.0.2 v8", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9"), features=("metadata-table",)
+)
+def types(table: RealTable) -> None:
+    """Statistics of columns of every type."""
+    table.configure({**EVENT_TIME, **_EVERYTHING, "hoodie.metadata.index.bloom.filter.enable": "false"})
+    table.schema = _TYPED
+    table.write([_typed(number, 0) for number in range(8)], "insert")
+    table.upsert([*(_typed(number, 60) for number in (0, 1, 6)), *(_typed(number, -60) for number in (2, 3))])
+    table.upsert([(key(4), REGIONS[0], 120, *[None] * 10)])
+    _keep_records(table)
+
+
+@recipe("metadata/partitioned_records", on=("1.1.1 v9", "1.2.0 v9"), features=("metadata-table",))
+def partitioned_records(table: RealTable) -> None:
+    """A record index of its own for each partition."""
+    table.configure({**EVENT_TIME, **_METADATA, "hoodie.metadata.record.level.index.enable": "true"})
+    table.configure({"hoodie.index.type": "RECORD_LEVEL_INDEX"})
+    _usual_writes(table)
+    _keep_records(table)
+
+
+@recipe("metadata/indexed_by_sql", on=_SINCE_8, features=("metadata-table", "indexing"))
+def indexed_by_sql(table: RealTable) -> None:
+    """Secondary and expression indexes, created by SQL and kept up by an insert, an update and a delete."""
+    settings = {key.replace(".", "__"): value for key, value in {**_EVERYTHING, **_LOCKED}.items()}
+    settings["hoodie__write__table__version"] = str(table.version)
+    columns = "id string, name string, price double, n int, d date, ts bigint, region string"
+    properties = "type = 'mor', primaryKey = 'id', preCombineField = 'ts'"
+    table.sql(
+        "drop table if exists indexed",
+        f"create table indexed ({columns}) using hudi options ({properties}) partitioned by (region) "
+        "location '{path}'",
+        f"insert into indexed values {_INDEXED_ROWS}",  # noqa: S608  the rows are those above
+        "create index idx_name on indexed (name)",
+        "create index idx_n on indexed (n)",
+        "create index idx_ts on indexed using column_stats(ts) options (expr = 'from_unixtime', format = 'yyyy-MM-dd')",
+        "create index idx_up on indexed using bloom_filters(name) options (expr = 'upper')",
+        "insert into indexed values ('f', 'x$y', 9.5, 1, date'2024-01-09', 1900000000, 'eu')",
+        "update indexed set name = 'new' where id = 'a'",
+        "delete from indexed where id = 'd'",
+        **settings,
+    )
+    _keep_records(table)
+
+
+for _after, _before in (("1.1.1 v9", "0.15.0-v6"), ("1.1.1 v8", "0.15.0-v6"), ("1.1.1 v9", "1.0.2-v8")):
+
+    @recipe(
+        f"metadata/upgraded_from_{_before.rpartition('v')[2]}",
+        on=(_after,),
+        features=("metadata-table", "upgrade"),
+        begins_with=f"metadata/everything-mor-{_before}",
+    )
+    def upgraded(table: RealTable) -> None:
+        """A table of an older version, upgraded by the next write; instants of both forms in its metadata table."""
+        table.configure({**EVENT_TIME, **_EVERYTHING, "hoodie.write.auto.upgrade": "true"})
+        table.upsert(orders((6, 41), 500, "upgraded"))
+        table.upsert(orders((7, 42), 600, "after"))
+        _keep_records(table)
+
+
+@recipe("metadata/dropped", on=("0.15.0 v6", "1.1.1 v9"), features=("metadata-table",))
+def dropped(table: RealTable) -> None:
+    """The metadata table is turned off after two writes, and the table goes on without it."""
+    table.configure({**EVENT_TIME, **_METADATA})
+    table.write(orders(range(12), 100, "first"), "insert")
+    table.upsert(orders((0, 1, 2), 200, "second"))
+    table.configure({"hoodie.metadata.enable": "false"})
+    table.upsert(orders((3, 13), 300, "third"))
+
+
+@recipe(
+    "metadata/base_hfiles", on=("0.15.0 v6", "1.0.2 v8", "1.1.1 v9"), types=("cow", "mor"), features=("base-hfile",)
+)
+def base_hfiles(table: RealTable) -> None:
+    """Base files in HFile format: an insert and an upsert."""
+    table.configure({**EVENT_TIME, "hoodie.table.base.file.format": "HFILE", "hoodie.base.file.format": "HFILE"})
+    table.write(orders(range(8), 100, "first"), "insert")
+    table.upsert([*orders((0, 1), 200, "second"), *orders((10,), 200, "new")])
