@@ -20,8 +20,7 @@ from hudi_spark.merging.rules import MergeRule
 from hudi_spark.read_configs import check_configs
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schemas.columns import META_SCHEMA, snapshot_schema
-from hudi_spark.schemas.history import column_ids, slice_columns
-from hudi_spark.schemas.table_columns import ColumnIds
+from hudi_spark.schemas.origins import Origins, origins_of
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.snapshots import Snapshot, load_snapshot
 
@@ -76,14 +75,14 @@ def plan_query(storage: Storage, query: Query) -> Plan:
     check_configs(query.configs)
     snapshot = load_snapshot(storage, query.readings, query.as_of, read_optimized=query.read_optimized)
     context = read_context(storage, query, snapshot)
-    slices = snapshot.slices
-    ids = column_ids(storage, snapshot)
-    return Plan(tuple(_task(one, context, ids, snapshot) for one in slices), context, snapshot)
+    origins = origins_of(storage, snapshot)
+    return Plan(tuple(slice_task(one, context, origins) for one in snapshot.slices), context, snapshot)
 
 
-def _task(one: FileSlice, context: ReadContext, ids: ColumnIds | None, snapshot: Snapshot) -> SliceTask:
-    columns = slice_columns(ids, context.schema, one.partition, snapshot.configuration)
-    return SliceTask(context, one.partition, one.file_id, one.base_file, one.log_files, columns)
+def slice_task(one: FileSlice, context: ReadContext, origins: Origins) -> SliceTask:
+    """The task that reads a slice of a snapshot whose `origins_of` these are."""
+    columns, external = origins.columns(one.partition, context.schema), origins.external(one)
+    return SliceTask(context, one.partition, one.file_id, one.base_file, one.log_files, columns, external)
 
 
 def read_context(storage: Storage, query: Query, snapshot: Snapshot) -> ReadContext:

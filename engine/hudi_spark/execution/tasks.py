@@ -163,7 +163,8 @@ def _base_rows(task: SliceTask, schema: pa.Schema, records: LogRecords | None) -
         return _base_condition(task.context, stored, records)
 
     file = task.base_file or ""
-    return read_base_rows(task.context.storage, file, schema, task.columns, condition, external=task.external)
+    rows = read_base_rows(task.context.storage, file, schema, task.columns, condition, external=task.external)
+    return rows if task.context.competition is None else matching(task.context.competition.rows, rows)
 
 
 def _base_condition(context: ReadContext, file_schema: pa.Schema, records: LogRecords | None) -> pc.Expression | None:

@@ -17,7 +17,9 @@ from hudi_spark.merging.keys import KeyRule
 from hudi_spark.merging.log_scan import LocatedBlock
 from hudi_spark.merging.ordering import all_valid, delete_ordering, ordering_columns, ordering_names
 from hudi_spark.merging.rules import MergeRule
-from hudi_spark.schemas.columns import concatenate, conform
+from hudi_spark.schemas.columns import concatenate
+from hudi_spark.schemas.sources import Source
+from hudi_spark.schemas.table_columns import BY_NAME, SliceColumns
 
 DELETED_FIELD: Final = "_hoodie_is_deleted"
 # A delete, and the row that an update replaces.
@@ -53,7 +55,13 @@ class LogRecords:
         return pa.chunked_array(parts, pa.bool_())
 
 
-def decode_log_records(blocks: Sequence[LocatedBlock], schema: pa.Schema, keys: KeyRule, rule: MergeRule) -> LogRecords:
+def decode_log_records(
+    blocks: Sequence[LocatedBlock],
+    schema: pa.Schema,
+    keys: KeyRule,
+    rule: MergeRule,
+    columns: SliceColumns = BY_NAME,
+) -> LogRecords:
     """Data and delete blocks, in merge order, as Arrow columns.
 
     Raises:
@@ -74,10 +82,10 @@ def decode_log_records(blocks: Sequence[LocatedBlock], schema: pa.Schema, keys: 
             versions.append(_deletes(one, schema, keys, rule))
         else:
             decoded = decode_arrow(one.block, one.file)
-            conformed = conform(decoded, schema, one.file)
+            conformed = columns.conform(decoded, schema, one.file, one.instant)
             rows.append(conformed)
             versions.append(_data(one, decoded, conformed, count, form, keys, rule))
-            missing.append((_left_out(one, decoded, schema), conformed.num_rows))
+            missing.append((_left_out(one, decoded, schema, columns), conformed.num_rows))
             count += conformed.num_rows
     return LogRecords(concatenate(rows, schema), concatenate(versions, form), tuple(missing))
 
@@ -90,9 +98,12 @@ def is_partial(one: LocatedBlock) -> bool:
     return one.block.header.get(HeaderKey.IS_PARTIAL, "").lower() == "true"
 
 
-def _left_out(one: LocatedBlock, decoded: pa.Table, schema: pa.Schema) -> frozenset[str]:
+def _left_out(one: LocatedBlock, decoded: pa.Table, schema: pa.Schema, columns: SliceColumns) -> frozenset[str]:
     """Clauses: MG-021, MG-022."""
-    return frozenset(schema.names).difference(decoded.column_names) if is_partial(one) else frozenset()
+    if not is_partial(one):
+        return frozenset()
+    sources = columns.sources(schema, one.instant)
+    return frozenset(name for name in schema.names if sources.get(name, Source(name)).name not in decoded.column_names)
 
 
 def _version_schema(schema: pa.Schema, rule: MergeRule) -> pa.Schema:

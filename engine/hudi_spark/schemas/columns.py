@@ -9,7 +9,7 @@ from hudi_format.avro.schemas import record_schema
 from hudi_format.schemas import META_FIELDS, OPERATION_FIELD, arrow_schema
 from hudi_format.storage import Storage
 
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError
 from hudi_spark.schemas.sources import Source, Sources
 from hudi_spark.schemas.values import Incompatible, brought
 from hudi_spark.state.commits import Commit, load_commits
@@ -17,7 +17,6 @@ from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration
 from hudi_spark.state.snapshots import Snapshot
 
 SCHEMA_KEY: Final = "schema"
-EVOLUTION_KEY: Final = "latest_schema"
 _SERVICES: Final = ("COMPACT", "LOG_COMPACT", "CLUSTER")
 
 META_SCHEMA: Final = pa.schema([pa.field(name, pa.string()) for name in META_FIELDS])
@@ -26,20 +25,30 @@ META_SCHEMA: Final = pa.schema([pa.field(name, pa.string()) for name in META_FIE
 def table_schema(commits: Sequence[Commit], configuration: TableConfiguration) -> pa.Schema:
     """The columns of a table without meta fields: those of the newest commit that has a schema.
 
-    Without such a commit the schema given at creation holds; without that there are no columns.
+    Without such a commit the schema given at creation holds; without that there are no columns. Partition columns
+    that are left out of the files follow where the schema lacks them.
 
     Raises:
         FormatError: SCHEMA_INCOMPATIBLE when the schema does not parse.
-        UnsupportedFeature: schema-evolution, a table whose columns are identified by id.
 
-    Clauses: DM-003, MF-002.
+    Clauses: DM-003, DM-022, MF-002.
 
     """
-    newest = _stating(commits)
-    if newest is not None and newest.metadata.extra.get(EVOLUTION_KEY):
-        raise UnsupportedFeature("schema-evolution", newest.instant.file)
     stated = stated_schema(commits, configuration)
-    return pa.schema([]) if stated is None else columns_of(*stated)
+    columns = pa.schema([]) if stated is None else columns_of(*stated)
+    return _with_partition_columns(columns, configuration) if columns.names else columns
+
+
+def _with_partition_columns(columns: pa.Schema, configuration: TableConfiguration) -> pa.Schema:
+    """Clauses: DM-022."""
+    if not configuration.partitions.columns_dropped:
+        return columns
+    created = configuration.create_schema
+    known = pa.schema([]) if created is None else columns_of(created, PROPERTIES_FILE)
+    for name in configuration.partition_by:
+        if name not in columns.names:
+            columns = columns.append(known.field(name) if name in known.names else pa.field(name, pa.string()))
+    return columns
 
 
 def stated_schema(commits: Sequence[Commit], configuration: TableConfiguration) -> tuple[str, str] | None:
@@ -47,14 +56,17 @@ def stated_schema(commits: Sequence[Commit], configuration: TableConfiguration) 
 
     Clauses: DM-003.
     """
-    newest = _stating(commits)
+    newest = stating_commit(commits)
     if newest is not None:
         return newest.metadata.extra[SCHEMA_KEY], newest.instant.file
     return None if configuration.create_schema is None else (configuration.create_schema, PROPERTIES_FILE)
 
 
-def _stating(commits: Sequence[Commit]) -> Commit | None:
-    """The commit whose schema is the table's."""
+def stating_commit(commits: Sequence[Commit]) -> Commit | None:
+    """The commit whose schema is the table's.
+
+    Clauses: DM-003.
+    """
     stating = [commit for commit in commits if commit.metadata.extra.get(SCHEMA_KEY)]
     # Services repeat the schema that they were planned with, and decide nothing while a write has one.
     writes = [commit for commit in stating if commit.metadata.operation_type not in _SERVICES]
@@ -66,7 +78,6 @@ def snapshot_schema(storage: Storage, snapshot: Snapshot) -> pa.Schema:
 
     Raises:
         FormatError: SCHEMA_INCOMPATIBLE when the schema does not parse.
-        UnsupportedFeature: schema-evolution.
 
     Clauses: DM-003.
 

@@ -8,6 +8,8 @@ import pyarrow.compute as pc
 
 # Within these powers of ten Java writes a number without exponent.
 _PLAIN_FROM, _PLAIN_BELOW = -3, 7
+# A month or day of one digit, which the regular expressions of Arrow cannot look around.
+_LONE_DIGIT = r"-([0-9])\b"
 # The digits of the widest decimal, so that no rounding but the last happens.
 _EXACT = Context(prec=400, rounding=ROUND_HALF_UP)
 
@@ -32,7 +34,8 @@ def promoted(array: pa.Array, wanted: pa.DataType) -> pa.Array | None:
     if pa.types.is_decimal(wanted) and not pa.types.is_binary(found):
         return _as_decimal(array, wanted)
     if pa.types.is_date(wanted) and pa.types.is_string(found):
-        return array.cast(wanted)
+        padded = pc.replace_substring_regex(array, _LONE_DIGIT, r"-0\1")
+        return pc.replace_substring_regex(padded, _LONE_DIGIT, r"-0\1").cast(wanted)
     return None
 
 

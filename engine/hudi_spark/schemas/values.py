@@ -29,6 +29,23 @@ def brought(column: pa.ChunkedArray, wanted: pa.DataType, source: Source) -> pa.
     return pa.chunked_array([_array(chunk, wanted, source, place) for chunk in column.chunks], wanted)
 
 
+def brought_text(text: str | None, wanted: pa.DataType) -> pa.Scalar:
+    """A value that was written as text, such as in a partition's path.
+
+    Raises:
+        Incompatible: it is no text of that type.
+
+    Clauses: DM-022.
+
+    """
+    if text is None or pa.types.is_string(wanted):
+        return pa.scalar(text, wanted)
+    try:
+        return pa.scalar(text, pa.string()).cast(wanted)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        raise Incompatible("the value", pa.string(), wanted) from error
+
+
 def _array(array: pa.Array, wanted: pa.DataType, source: Source, place: str) -> pa.Array:
     if array.type == wanted and source.parts is None:
         return array

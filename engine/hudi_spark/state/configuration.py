@@ -28,6 +28,18 @@ _PAYLOAD_KEYS = ("hoodie.compaction.payload.class", "hoodie.table.legacy.payload
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionStyle:
+    """How partition paths are written, and whether the columns that make them are left out of the files.
+
+    Clauses: DM-022, DM-031, DM-032.
+    """
+
+    hive: bool = False
+    encoded: bool = False
+    columns_dropped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class TableConfiguration:
     """What a reader needs of the properties, defaults applied.
 
@@ -46,6 +58,8 @@ class TableConfiguration:
     key_generator: str
     payload_class: str | None
     create_schema: str | None
+    partitions: PartitionStyle
+    bootstrap_base: str | None
     properties: Mapping[str, str] = field(hash=False, repr=False)
 
     @property
@@ -60,7 +74,7 @@ def load_configuration(storage: Storage) -> TableConfiguration:
     Raises:
         HudiError: NOT_A_TABLE, PROPERTIES_INVALID, TABLE_VERSION_UNSUPPORTED.
         FormatError: PROPERTIES_INVALID, CHECKSUM_MISMATCH.
-        UnsupportedFeature: table versions 4 and 5; bootstrapped tables; partition columns left out of the files.
+        UnsupportedFeature: table versions 4 and 5.
 
     Clauses: SL-001, PR-002, PR-004, VR-001, VR-002.
 
@@ -126,10 +140,6 @@ def _refuse_unread_layouts(properties: Mapping[str, str]) -> None:
     if version >= _FIRST_VERSION_WITH_COMPLETION_TIMES and mode not in ("", *MERGE_MODES):
         message = f"hoodie.record.merge.mode {mode!r} is none of {', '.join(MERGE_MODES)}"
         raise HudiError(Reason.PROPERTIES_INVALID, "MG-012", message, PROPERTIES_FILE, hint="restore the table's mode")
-    if properties.get("hoodie.bootstrap.base.path", "").strip():
-        raise UnsupportedFeature("bootstrap")
-    if _flag(properties, "hoodie.datasource.write.drop.partition.columns", default=False):
-        raise UnsupportedFeature("drop-partition-columns")
 
 
 def _configuration(properties: Mapping[str, str]) -> TableConfiguration:
@@ -148,7 +158,18 @@ def _configuration(properties: Mapping[str, str]) -> TableConfiguration:
         key_generator=_key_generator(properties),
         payload_class=_first(properties, _PAYLOAD_KEYS),
         create_schema=_first(properties, ("hoodie.table.create.schema",)),
+        partitions=_partition_style(properties),
+        bootstrap_base=_first(properties, ("hoodie.bootstrap.base.path",)),
         properties=dict(properties),
+    )
+
+
+def _partition_style(properties: Mapping[str, str]) -> PartitionStyle:
+    """Clauses: DM-022, DM-031, DM-032."""
+    return PartitionStyle(
+        hive=_flag(properties, "hoodie.datasource.write.hive_style_partitioning", default=False),
+        encoded=_flag(properties, "hoodie.datasource.write.partitionpath.urlencode", default=False),
+        columns_dropped=_flag(properties, "hoodie.datasource.write.drop.partition.columns", default=False),
     )
 
 

@@ -4,7 +4,8 @@ Arrow reads moments of ORC as nanoseconds of 64 bits: those before 1677 and afte
 """
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import pyarrow as pa
@@ -12,10 +13,11 @@ import pyarrow.compute as pc
 from pyarrow import orc
 
 from hudi_format.base.parquet_bytes import MAXIMUM_ROWS, MAXIMUM_UNPACKED_BYTES
-from hudi_format.errors import FormatError, Reason, refusing
+from hudi_format.errors import FormatError, Reason, UnsupportedFormat, refusing
 from hudi_format.schemas import arrow_schema
 
 ORC_SCHEMA_KEY: Final = "orc.avro.schema"
+_FAR_MOMENT: Final = "out of range for Arrow"
 
 
 def open_orc(source: io.RawIOBase, file: str) -> orc.ORCFile:
@@ -54,7 +56,7 @@ def read_orc_rows(
         orc_schema(opened, file).empty_table().filter(row_filter)
     # The reader takes a dot in a name for a step into a column, and knows no selection of nothing.
     chosen = wanted if wanted and row_filter is None and not any("." in name for name in wanted) else None
-    with refusing(Reason.BASE_FILE_CORRUPT, "BF-004", file, None, "the ORC data does not decode"):
+    with _refusing_data(file):
         table = _typed(opened.read(columns=chosen), orc_schema(opened, file))
         return (table if row_filter is None else table.filter(row_filter)).select(wanted)
 
@@ -83,6 +85,17 @@ def orc_keys(opened: orc.ORCFile, file: str) -> dict[str, str]:
     """
     with refusing(Reason.BASE_FILE_CORRUPT, "BF-002", file, None, "the user metadata is no text"):
         return {key.decode(): value.decode() for key, value in (opened.schema.metadata or {}).items()}
+
+
+@contextmanager
+def _refusing_data(file: str) -> Iterator[None]:
+    with refusing(Reason.BASE_FILE_CORRUPT, "BF-004", file, None, "the ORC data does not decode"):
+        try:
+            yield
+        except pa.ArrowInvalid as error:
+            if _FAR_MOMENT in str(error):
+                raise UnsupportedFormat("base-orc-far-timestamps", file) from error
+            raise
 
 
 def _typed(table: pa.Table, schema: pa.Schema) -> pa.Table:
