@@ -190,16 +190,17 @@ def adapter(version: str) -> Adapter:
 
 def adapter_of(peer: ApacheHudi) -> Adapter:
     """The adapter that answers with a session."""
-    names = (
+    names = [
         "read_snapshot",
         "read_as_of",
         "read_optimized",
         "read_incremental",
         "read_changes",
         "list_timeline",
-        "list_file_slices",
-        "table_info",
-    )
+    ]
+    # The views of older releases have other signatures, and nobody needs their word on them.
+    if not peer.version.startswith(("0.", "1.0")):
+        names += ["list_file_slices", "table_info"]
     operations: dict[str, Operation] = {name: partial(_guarded, getattr(peer, name)) for name in names}
     who = Implementation("apache-hudi", peer.version, "java")
     return Adapter(who, FEATURES, operations, peer.start, peer.stop)

@@ -50,8 +50,10 @@ def timeline(session: Any, table: Path, *, include_history: bool = False) -> lis
 
 def _instant(instant: Any, says_completion: bool) -> dict[str, Any]:
     completed = instant.getCompletionTime() if says_completion and instant.isCompleted() else None
+    # Before 1.0 an instant has one time only.
+    requested = instant.requestedTime() if hasattr(instant, "requestedTime") else instant.getTimestamp()
     return {
-        "requested": str(instant.requestedTime()),
+        "requested": str(requested),
         "completed": None if completed is None else str(completed),
         "action": str(instant.getAction()),
         "state": str(instant.getState().toString()),

@@ -98,7 +98,7 @@ def _ask(oracle: Adapter, made: Recipe) -> int:
     shutil.rmtree(place.answers, ignore_errors=True)
     place.answers.mkdir()
     timeline = _answer(oracle, place, Question("timeline", "list_timeline")).get("value") or []
-    asked = all_questions(made, place.table, timeline)
+    asked = [one for one in all_questions(made, place.table, timeline) if one.op in oracle.operations]
     told: dict[str, dict[str, Any]] = {}
     for one in sorted(asked, key=lambda one: one.name == "snapshot"):
         wider = told.get("snapshot_meta", {}).get("rows")
