@@ -6,8 +6,7 @@ from typing import Any
 
 from hudi_conformance.real_tables.catalogue import Question, recipe
 from hudi_conformance.real_tables.writer import RealTable
-from hudi_conformance.recipes_apache.orders import deletes, orders
-from hudi_conformance.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED, payload
+from hudi_conformance.recipes_apache.writer import NOT_PARTITIONED, payload
 
 RELEASES = ("0.15.0 v6", "1.0.2 v8", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9")
 # Other areas ask these of tables of their own.
@@ -53,7 +52,7 @@ def _change(  # noqa: PLR0917 - a row
 def _history(table: RealTable, name: str) -> None:
     """Base rows; updates on time, late, at a tie, with nulls and sentinels; deletes of four kinds; rows after them."""
     ordering = _PLACES.get(name, "ts")
-    if table.version >= 9 and ordering == "_event_seq":  # noqa: PLR2004 - the version that orders by two columns
+    if table.version >= 9 and ordering == "_event_seq":
         ordering = "_event_bin_file,_event_pos"
     table.schema = _CHANGES
     table.configure({**NOT_PARTITIONED, **payload(name), "hoodie.datasource.write.precombine.field": ordering})
@@ -107,9 +106,8 @@ _ASSIGNED = ("1.0.2 v8", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9")
 
 def _assign(table: RealTable, rows: str, assignments: str) -> None:
     """One MERGE INTO that updates matched rows; the source's rows are (id, ts, name, price, qty)."""
-    source = (
-        f"select id, cast(ts as bigint) as ts, name, price, qty from values {rows} as listed(id, ts, name, price, qty)"
-    )
+    typed = "select id, cast(ts as bigint) as ts, name, price, qty"
+    source = f"{typed} from values {rows} as listed(id, ts, name, price, qty)"
     _run(
         table,
         f"merge into assigned target using ({source}) source on target.id = source.id "
@@ -145,7 +143,7 @@ def _create_assigned(table: RealTable, mode: str, more: str) -> None:
 
 
 def _assignments(table: RealTable, mode: str, more: str) -> None:
-    """Several assignments of some columns, on time, late and at a tie; nulls assigned; whole rows and a delete between."""
+    """Some columns assigned, on time, late and at a tie, nulls among them; whole rows and a delete between."""
     _create_assigned(table, mode, more)
     _assign(
         table,
@@ -198,7 +196,7 @@ _ORDERINGS: dict[str, tuple[str, Sequence[str]]] = {
 
 
 def _by_type(table: RealTable, kind: str, values: Sequence[str]) -> None:
-    """Each of five values stored; then each arriving at each, so that some win, some are late, some tie; flagged deletes."""
+    """Five values stored, then each of them arriving at each, on time, late and at a tie; flagged deletes."""
     table.configure({**NOT_PARTITIONED, "hoodie.datasource.write.precombine.field": "place"})
     pairs = [(first, second) for first in range(5) for second in range(5)]
     rows = ", ".join(f"('{one}{other}', {values[one]}, 'stored', false)" for one, other in pairs)

@@ -1,4 +1,4 @@
-"""What versions of a record are found by: record keys of all forms, positions in base files, indexes over partitions."""
+"""What versions of a record are found by: keys of all forms, positions in base files, indexes over partitions."""
 
 from functools import partial
 from typing import Any
@@ -19,8 +19,9 @@ _FIRST = "named_struct('name', '{0}', 'place', named_struct('ts', {1}L, 'part', 
 def _nested_rows(table: RealTable, rows: list[tuple[str, int, int, str, bool]]) -> Any:
     """Rows of key, ordering value, key's second part, note, whether deleted."""
     chosen = " union all ".join(
-        f"select '{key}' id, {sub} sub, {_FIRST.format(key, ts, sub)} source, '{note}' note, cast({sub}.5 as double) amount, "
-        f"date '2024-02-2{sub}' day, timestamp '2024-02-29 10:00:0{sub}' seen, cast({sub}.50 as decimal(8,2)) price, "
+        f"select '{key}' id, {sub} sub, {_FIRST.format(key, ts, sub)} source, '{note}' note, "
+        f"cast({sub}.5 as double) amount, date '2024-02-2{sub}' day, "
+        f"timestamp '2024-02-29 10:00:0{sub}' seen, cast({sub}.50 as decimal(8,2)) price, "
         f"{str(sub % 2 == 0).lower()} done, {str(deleted).lower()} _hoodie_is_deleted"
         for key, ts, sub, note, deleted in rows
     )
