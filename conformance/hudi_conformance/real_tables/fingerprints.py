@@ -27,7 +27,7 @@ def _sources(function: Any, seen: set[str]) -> Iterator[str]:
         yield repr((function.args, function.keywords))
         function = function.func
     plain: Callable[..., Any] = inspect.unwrap(function)
-    yield inspect.getsource(plain)
+    yield _body(plain)
     yield from (repr(cell.cell_contents) for cell in plain.__closure__ or () if _is_plain(cell.cell_contents))
     scope = plain.__globals__
     for name in sorted(_names(plain.__code__)):
@@ -39,6 +39,12 @@ def _sources(function: Any, seen: set[str]) -> Iterator[str]:
             yield from _sources(value, seen)
         elif _is_plain(value):
             yield repr(value)
+
+
+def _body(plain: Callable[..., Any]) -> str:
+    """The source without decorators: on which releases else the steps run does not matter."""
+    source = inspect.getsource(plain)
+    return source[source.index("def ") :]
 
 
 def _names(code: CodeType) -> set[str]:
