@@ -9,6 +9,7 @@ from hudi_adapter.reasons import Reason
 
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.merging.fields import field_values
+from hudi_spark.schemas.promotions import java_text
 from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration
 
 RECORD_KEY: Final = "_hoodie_record_key"
@@ -88,8 +89,12 @@ def _text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     if pa.types.is_string(kind):
         return column
-    if pa.types.is_timestamp(kind):
+    if pa.types.is_timestamp(kind) or pa.types.is_time64(kind):
         return column.cast(pa.int64()).cast(pa.string())
+    if pa.types.is_floating(kind):
+        digits = column.cast(pa.string()).combine_chunks().dictionary_encode()
+        spelt = pa.array([java_text(text) for text in digits.dictionary.to_pylist()], pa.string())
+        return pa.chunked_array([spelt.take(digits.indices)])
     if pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_date(kind) or pa.types.is_boolean(kind):
         return column.cast(pa.string())
     raise UnsupportedFeature("virtual-keys", f"a record key of type {kind}")
