@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from hudi_format.base.bloom_filters import BloomFilter, decode_bloom_filter
-from hudi_format.errors import FormatError, UnsupportedFormat
+from hudi_format.errors import FormatError
 from hudi_format.metadata.keys import (
     bloom_filter_key,
     column_stats_key,
@@ -30,11 +30,11 @@ from hudi_format.storage import Storage
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.metadata.group_reading import EVERYTHING, GroupReader
 from hudi_spark.metadata.index_partition import IndexPartition
+from hudi_spark.metadata.index_slices import slices_of_indexes
 from hudi_spark.metadata.subfolder import METADATA_FOLDER, subfolder
 from hudi_spark.metadata.validity import counted_beside
-from hudi_spark.readings import RELEASED
 from hudi_spark.state.configuration import TableConfiguration
-from hudi_spark.state.snapshots import load_snapshot
+from hudi_spark.state.snapshots import load_table
 from hudi_spark.state.timeline import Timeline
 
 _Place = TypeVar("_Place")
@@ -206,7 +206,7 @@ def open_metadata_table(
 ) -> MetadataTable | NoMetadata:
     """The metadata table beside one state of the data timeline, or why it may not be used.
 
-    A metadata table that is broken is not used; whatever it says, storage says too.
+    What is broken is not used: an index, or all of it; whatever the list of files says, storage says too.
 
     Clauses: MT-006, MT-007, MT-019.
     """
@@ -214,25 +214,19 @@ def open_metadata_table(
     if Partition.FILES not in available:
         return NoMetadata(f"{PARTITIONS_KEY} does not list files")
     try:
-        return _opened(storage, configuration, timeline, available)
-    except (HudiError, FormatError, UnsupportedFeature, UnsupportedFormat, OSError, ValueError) as error:
+        inside = subfolder(storage, METADATA_FOLDER)
+        own = load_table(inside)
+        slices = slices_of_indexes(inside, own, available)
+        seen = counted_beside(slices.visibility, timeline, storage, configuration)
+    except (HudiError, FormatError, UnsupportedFeature, OSError, ValueError) as error:
         return NoMetadata(f"the metadata table cannot be read: {error}")
-
-
-def _opened(
-    storage: Storage, configuration: TableConfiguration, timeline: Timeline, available: frozenset[str]
-) -> MetadataTable | NoMetadata:
-    inside = subfolder(storage, METADATA_FOLDER)
-    snapshot = load_snapshot(inside, RELEASED)
-    visibility = counted_beside(snapshot.visibility, timeline, storage, configuration)
-    groups: dict[str, list[GroupReader]] = {}
-    for one in snapshot.slices:
-        if one.partition in available:
-            groups.setdefault(one.partition, []).append(GroupReader(inside, one, visibility))
-    found = {name: IndexPartition(tuple(readers)) for name, readers in groups.items()}
-    whole = {name: index for name, index in found.items() if index.is_whole()}
+    found = {
+        name: IndexPartition(tuple(GroupReader(inside, one, seen) for one in slices.of(name))) for name in available
+    }
+    whole = {name: index for name, index in found.items() if index.groups and index.is_whole()}
     if Partition.FILES not in whole:
-        return NoMetadata("the metadata table has no list of files")
+        why = slices.refused.get(Partition.FILES, "not all of its file groups are there")
+        return NoMetadata(f"the list of files cannot be read: {why}")
     return MetadataTable(whole)
 
 

@@ -9,10 +9,11 @@ from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from hudi_format.names import BaseFileName, LogFileName, is_partition_metafile, parse_data_file_name
+from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
 
 from hudi_spark.state.commits import GroupId
+from hudi_spark.state.listing import FileListing, stored_files
 from hudi_spark.state.timeline import Timeline, Visibility
 
 
@@ -113,21 +114,19 @@ def completion_times(timeline: Timeline) -> dict[str, str]:
     return {one.requested: one.completed for one in timeline.completed_data() if one.completed is not None}
 
 
-def list_file_groups(storage: Storage) -> dict[GroupId, FileGroup]:
-    """File groups by partition and file id, from the names of the files in storage.
+def list_file_groups(storage: Storage, listing: FileListing | None = None) -> dict[GroupId, FileGroup]:
+    """File groups by partition and file id, from the names of files in a listing, or in storage without one.
 
-    A folder without metafile is no partition. Logs of change data capture hold no data and are left out.
+    Logs of change data capture hold no data and are left out.
 
     Clauses: SL-002, SL-003, SL-004, SL-005, SL-006, LF-018.
     """
     groups: dict[GroupId, FileGroup] = {}
-    found = [status.path.rpartition("/") for status in storage.list_files(skip=(".hoodie",))]
-    partitions = {partition for partition, _, file_name in found if is_partition_metafile(file_name)}
-    for partition, slash, file_name in found:
+    for partition, file_name in (listing or stored_files(storage)).files:
         name = parse_data_file_name(file_name)
-        if name is None or partition not in partitions or (isinstance(name, LogFileName) and name.cdc):
+        if name is None or (isinstance(name, LogFileName) and name.cdc):
             continue
-        path = f"{partition}{slash}{file_name}"
+        path = f"{partition}/{file_name}" if partition else file_name
         group = groups.setdefault((partition, name.file_id), FileGroup([], []))
         if isinstance(name, BaseFileName):
             group.base_files.append(BaseFile(path, name))

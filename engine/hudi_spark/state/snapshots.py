@@ -19,6 +19,7 @@ from hudi_spark.state.commits import (
 )
 from hudi_spark.state.configuration import TableConfiguration, load_configuration
 from hudi_spark.state.history import whole_timeline
+from hudi_spark.state.listing import STORAGE, FileListing, ListFiles, list_stored, stored_files
 from hudi_spark.state.removals import is_cleaned, is_undone, refuse_cleaned, undone_instants
 from hudi_spark.state.slicing import (
     FileGroup,
@@ -45,12 +46,18 @@ class Snapshot:
     commits: tuple[Commit, ...]
     visibility: Visibility
     slices: tuple[FileSlice, ...]
+    listed_by: str = STORAGE
 
 
 def load_snapshot(
-    storage: Storage, readings: Readings, as_of: str | None = None, *, read_optimized: bool = False
+    storage: Storage,
+    readings: Readings,
+    as_of: str | None = None,
+    list_files: ListFiles = list_stored,
+    *,
+    read_optimized: bool = False,
 ) -> Snapshot:
-    """The newest state of a table, or its state as of a time.
+    """The newest state of a table, or its state as of a time; `list_files` tells which files there are.
 
     Raises:
         HudiError: the reasons of a refused table; RANGE_NOT_RETAINED; INSTANT_MALFORMED for a senseless time.
@@ -67,7 +74,8 @@ def load_snapshot(
     refuse_cleaned(storage, timeline, time)
     axis: Axis = "completed" if readings.time_travel == "text" else "requested"
     table = (configuration, timeline)
-    return snapshot_at(storage, table, readings, time, axis, read_optimized=read_optimized)
+    listing = list_files(storage, configuration, timeline)
+    return snapshot_at(storage, table, readings, time, axis, read_optimized=read_optimized, listing=listing)
 
 
 def snapshot_at(  # noqa: PLR0917 - a state is told by all of them
@@ -79,6 +87,7 @@ def snapshot_at(  # noqa: PLR0917 - a state is told by all of them
     only: frozenset[GroupId] | None = None,
     *,
     read_optimized: bool = False,
+    listing: FileListing | None = None,
 ) -> Snapshot:
     """The state of a table as of a time on an axis; where `only` is given, of these file groups.
 
@@ -95,8 +104,9 @@ def snapshot_at(  # noqa: PLR0917 - a state is told by all of them
     seen = visibility(timeline, time, axis, undone)
     # As released slices are formed of all that is committed by now, and time travel picks among them.
     counted = seen if axis == "completed" else visibility(timeline, None, axis, undone)
-    found = _Slices(storage, configuration, timeline, commits, seen, counted, readings, only)
-    return Snapshot(configuration, timeline, commits, seen, found.slices(read_optimized=read_optimized))
+    listed = listing or stored_files(storage)
+    found = _Slices(storage, configuration, timeline, commits, seen, counted, readings, listed, only)
+    return Snapshot(configuration, timeline, commits, seen, found.slices(read_optimized=read_optimized), listed.source)
 
 
 def load_table(storage: Storage) -> tuple[TableConfiguration, Timeline]:
@@ -143,6 +153,7 @@ class _Slices:
     visibility: Visibility
     counted: Visibility
     readings: Readings
+    listing: FileListing
     only: frozenset[GroupId] | None = None
 
     def slices(self, *, read_optimized: bool) -> tuple[FileSlice, ...]:
@@ -151,7 +162,8 @@ class _Slices:
         Clauses: RD-003, RD-004, RD-008, RD-009.
         """
         replaced = replaced_groups(self.commits)
-        groups = {id_: group for id_, group in list_file_groups(self.storage).items() if self._is_read(id_, replaced)}
+        listed = list_file_groups(self.storage, self.listing)
+        groups = {id_: group for id_, group in listed.items() if self._is_read(id_, replaced)}
         self._refuse_lost_timeline(groups)
         base_only = read_optimized or self._is_copy_on_write()
         lost = set() if base_only else self._lost_logs(groups, replaced)

@@ -1,0 +1,87 @@
+"""The file slices of a metadata table, index by index: one that lost files does not take the others with it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from hudi_format.storage import Storage
+
+from hudi_spark.errors import HudiError
+from hudi_spark.readings import RELEASED
+from hudi_spark.state.commits import GroupId, load_commits
+from hudi_spark.state.configuration import TableConfiguration
+from hudi_spark.state.listing import FileListing, stored_files
+from hudi_spark.state.slicing import FileSlice, list_file_groups
+from hudi_spark.state.snapshots import Snapshot, snapshot_at
+from hudi_spark.state.timeline import Timeline, Visibility
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSlices:
+    """The slices of the indexes that are whole, and why others are not."""
+
+    slices: tuple[FileSlice, ...]
+    visibility: Visibility
+    refused: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def of(self, index: str) -> tuple[FileSlice, ...]:
+        """The slices of one index."""
+        return tuple(one for one in self.slices if one.partition == index)
+
+
+def slices_of_indexes(
+    storage: Storage, table: tuple[TableConfiguration, Timeline], indexes: Iterable[str]
+) -> IndexSlices:
+    """The slices of some indexes of a metadata table.
+
+    Raises:
+        HudiError: no index is whole.
+        FormatError: what a file of the timeline breaks.
+
+    Clauses: MT-001, MT-007, MT-017.
+
+    """
+    wanted, listing = frozenset(indexes), stored_files(storage)
+    groups = _groups(storage, table, wanted, listing)
+    try:
+        found = _snapshot(storage, table, groups, listing)
+    except HudiError:
+        # Some index lacks files, perhaps one that was dropped and built anew; each is looked at by itself.
+        return _one_by_one(storage, table, groups, listing)
+    return IndexSlices(found.slices, found.visibility)
+
+
+def _one_by_one(
+    storage: Storage, table: tuple[TableConfiguration, Timeline], groups: frozenset[GroupId], listing: FileListing
+) -> IndexSlices:
+    snapshots: list[Snapshot] = []
+    refused: dict[str, HudiError] = {}
+    for index in sorted({index for index, _ in groups}):
+        try:
+            within = frozenset(group for group in groups if group[0] == index)
+            snapshots.append(_snapshot(storage, table, within, listing))
+        except HudiError as error:
+            refused[index] = error
+    if not snapshots:
+        raise next(iter(refused.values()))
+    slices = tuple(one for snapshot in snapshots for one in snapshot.slices)
+    return IndexSlices(slices, snapshots[0].visibility, {index: str(error) for index, error in refused.items()})
+
+
+def _groups(
+    storage: Storage, table: tuple[TableConfiguration, Timeline], wanted: frozenset[str], listing: FileListing
+) -> frozenset[GroupId]:
+    """The file groups of the indexes: those that are there, and those that commits name, so that none is missed.
+
+    Clauses: MT-017.
+    """
+    named: set[GroupId] = set(list_file_groups(storage, listing))
+    for commit in load_commits(storage, table[1], None, "requested"):
+        named.update(commit.base_files())
+        named.update(group for group, _, _ in commit.log_files())
+    return frozenset(group for group in named if group[0] in wanted)
+
+
+def _snapshot(
+    storage: Storage, table: tuple[TableConfiguration, Timeline], groups: frozenset[GroupId], listing: FileListing
+) -> Snapshot:
+    return snapshot_at(storage, table, RELEASED, None, "requested", groups, listing=listing)
