@@ -61,7 +61,7 @@ class _Completing:
         """A version of each base row."""
         count = base.num_rows
         ordering = [column.slice(0, count) for column in self._ordering]
-        numbers = pa.array(range(count), pa.int64())
+        numbers = pa.arange(0, count)
         deleted = pa.repeat(pa.scalar(value=False), count)
         natural = pc.invert(all_valid(ordering, count))
         return self._table(keys.keys(base), deleted, natural, ordering, [numbers] * len(self._sources))

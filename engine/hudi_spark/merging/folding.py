@@ -47,7 +47,7 @@ def fold_over(base: pa.Table, logs: pa.Table, pair: Pair, *, base_first: bool) -
     if not base_first:
         merged = fold(logs, pair)
         met = pc.index_in(base.column(KEY), value_set=merged.column(KEY).combine_chunks())
-        numbers = pa.array(range(merged.num_rows), pa.int32())
+        numbers = pa.arange(0, merged.num_rows).cast(pa.int32())
         alone = pc.invert(pc.is_in(numbers, value_set=pa.chunked_array(met).combine_chunks()))
         return pa.concat_tables([pair(base, merged.take(met)), merged.filter(alone)]) if base.num_rows else merged
     parts: list[pa.Table] = []
@@ -63,7 +63,7 @@ def fold_over(base: pa.Table, logs: pa.Table, pair: Pair, *, base_first: bool) -
 
 def _by_round(versions: pa.Table, codes: pa.Array) -> tuple[pa.Table, list[int]]:
     """The lines by number within their key, then by key, keys with most versions first; and how many each round has."""
-    lines = pa.table({"code": codes, "line": pa.array(range(len(codes)), pa.int64())})
+    lines = pa.table({"code": codes, "line": pa.arange(0, len(codes))})
     counted = lines.group_by("code").aggregate([([], "count_all")])
     lines = lines.append_column("count", counted.column("count_all").take(pc.index_in(codes, counted.column("code"))))
     order = [("count", "descending"), ("code", "ascending"), ("line", "ascending")]
@@ -78,13 +78,13 @@ def _by_round(versions: pa.Table, codes: pa.Array) -> tuple[pa.Table, list[int]]
 
 def _number_within(codes: pa.Array) -> pa.Array:
     """For sorted codes, how many of the same stand before each."""
-    positions = pa.array(range(len(codes)), pa.int64())
+    positions = pa.arange(0, len(codes))
     begins = pa.concat_arrays([pa.array([True]), pc.not_equal(codes[1:], codes[:-1])])
     return pc.subtract(positions, pc.cumulative_max(pc.if_else(begins, positions, pa.scalar(0, pa.int64()))))
 
 
 def _first_of_each_key(versions: pa.Table) -> pa.Array:
     codes = versions.column(KEY).combine_chunks().dictionary_encode().indices
-    lines = pa.table({"code": codes, "line": pa.array(range(len(codes)), pa.int64())})
+    lines = pa.table({"code": codes, "line": pa.arange(0, len(codes))})
     firsts = lines.group_by("code").aggregate([("line", "min")]).column("line_min")
     return pc.is_in(lines.column("line"), value_set=firsts.combine_chunks())

@@ -33,7 +33,7 @@ def winning_versions(versions: pa.Table, rule: MergeRule) -> pa.Table:
     """
     codes = versions.column("key").combine_chunks().dictionary_encode()
     codes = codes.combine_chunks() if isinstance(codes, pa.ChunkedArray) else codes
-    sequence = pa.array(range(versions.num_rows), pa.int64())
+    sequence = pa.arange(0, versions.num_rows)
     numbered = versions.append_column(_CODE, codes.indices).append_column(_SEQUENCE, sequence)
     if not rule.compares_event_time:
         return _last_of_each(numbered, [])
@@ -68,7 +68,7 @@ def _merge_whole(base: pa.Table, records: LogRecords, keys: KeyRule, rule: Merge
     positions = pc.index_in(keys.keys(base), value_set=winners.column("key").combine_chunks())
     beaten = _base_wins(base, winners, positions, rule)
     kept = base.filter(pc.or_(pc.is_null(positions), beaten))
-    numbers = pa.chunked_array([pa.array(range(winners.num_rows), pa.int32())])
+    numbers = pa.chunked_array([pa.arange(0, winners.num_rows).cast(pa.int32())])
     alone = numbers.filter(pc.invert(pc.is_in(numbers, value_set=_one_chunk(positions))))
     replacing = positions.filter(pc.and_(pc.is_valid(positions), pc.invert(beaten)))
     won = winners.take(pa.chunked_array([*replacing.chunks, *alone.chunks], pa.int32()))

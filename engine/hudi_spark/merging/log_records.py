@@ -120,7 +120,7 @@ def _data(  # noqa: PLR0917 - one line of a table needs them all
     ordering = ordering_columns(rows, rule)
     # Without an ordering value a version competes by its position alone.
     natural = pc.invert(all_valid(ordering, count))
-    numbers = pa.chunked_array([pa.array(range(first, first + count), pa.int64())])
+    numbers = pa.chunked_array([pa.arange(first, first + count)])
     flagged, marked = _flagged(decoded), _marked(decoded, rule)
     if rule.plain_deletes:
         natural = pc.or_(natural, pc.or_(flagged, marked) if rule.plain_markers else flagged)
