@@ -10,6 +10,7 @@ from hudi_spark.errors import HudiError
 
 HONOURED: Final = frozenset(
     {
+        "hoodie.metadata.enable",
         "hoodie.payload.delete.field",
         "hoodie.payload.delete.marker",
         "hoodie.write.record.merge.custom.implementation.classes",
@@ -19,7 +20,6 @@ HONOURED: Final = frozenset(
 # They steer how other readers find the same answer.
 WITHOUT_EFFECT: Final = frozenset(
     {
-        "hoodie.metadata.enable",
         "hoodie.enable.data.skipping",
         "hoodie.file.index.enable",
         "hoodie.file.group.reader.enabled",

@@ -17,6 +17,7 @@ from hudi_spark.merging.fields import column_of
 from hudi_spark.merging.keys import KeyRule, key_rule
 from hudi_spark.merging.modes import merge_rule
 from hudi_spark.merging.rules import MergeRule
+from hudi_spark.metadata.listing import lister
 from hudi_spark.read_configs import check_configs
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schemas.columns import META_SCHEMA, snapshot_schema
@@ -73,7 +74,8 @@ def plan_query(storage: Storage, query: Query) -> Plan:
 
     """
     check_configs(query.configs)
-    snapshot = load_snapshot(storage, query.readings, query.as_of, read_optimized=query.read_optimized)
+    files = lister(query.configs)
+    snapshot = load_snapshot(storage, query.readings, query.as_of, files, read_optimized=query.read_optimized)
     context = read_context(storage, query, snapshot)
     origins = origins_of(storage, snapshot)
     return Plan(tuple(slice_task(one, context, origins) for one in snapshot.slices), context, snapshot)

@@ -1,15 +1,36 @@
 """The files of a table by its metadata table, or by storage where that may not be used."""
 
+from collections.abc import Mapping
+from typing import Final
+
+from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError
 from hudi_spark.metadata.table import MetadataTable, NoMetadata, open_metadata_table
 from hudi_spark.state.configuration import TableConfiguration
-from hudi_spark.state.listing import FileListing, stored_files
+from hudi_spark.state.listing import FileListing, ListFiles, list_stored, stored_files
 from hudi_spark.state.timeline import Timeline
 
 METADATA_TABLE = "metadata table"
+ENABLED_KEY: Final = "hoodie.metadata.enable"
+_ENABLED_BY_DEFAULT: Final = "true"
+
+
+def lister(configs: Mapping[str, str]) -> ListFiles:
+    """Who lists files: the metadata table as releases have it by default, storage where the option says so.
+
+    Raises:
+        HudiError: CONFIG_INVALID for a value that is neither true nor false.
+
+    Clauses: MT-007, RD-001.
+
+    """
+    text = configs.get(ENABLED_KEY, _ENABLED_BY_DEFAULT).strip().lower()
+    if text not in {"true", "false"}:
+        raise HudiError(Reason.CONFIG_INVALID, "RD-001", f"{ENABLED_KEY} is {text!r}", hint="say true or false")
+    return list_by_metadata if text == "true" else list_stored
 
 
 def list_by_metadata(storage: Storage, configuration: TableConfiguration, timeline: Timeline) -> FileListing:
