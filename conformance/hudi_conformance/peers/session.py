@@ -23,6 +23,8 @@ _SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
+# 1.0.2 reads delete blocks only where Avro's class loader sees the bundle's classes.
+_IN_CLASS_PATH = "-1.0.2.jar"
 _JAVA_OPTIONS = "-Duser.timezone=UTC -Dfile.encoding=UTF-8 -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
 
@@ -44,6 +46,8 @@ def start_session(jar: Path, scratch: Path) -> Any:
     builder = SparkSession.builder.master("local[2]").appName("hudi-conformance-peer")
     for key, value in _SETTINGS.items():
         builder = builder.config(key, value)
+    if jar.name.endswith(_IN_CLASS_PATH):
+        builder = builder.config("spark.driver.extraClassPath", str(jar))
     session = (
         builder.config("spark.driver.extraJavaOptions", f"{_JAVA_OPTIONS} {places}")
         .config("spark.sql.warehouse.dir", str(scratch / "warehouse"))
