@@ -14,7 +14,7 @@ from engine_tables import COLUMNS, TableBuilder, avro, row, tick
 from hudi_format.log.blocks import BlockType, HeaderKey, encode_block
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.schemas import arrow_schema, with_meta_fields
-from hudi_spark import DamagedLogWarning, HudiError, UnsupportedFeature, read_arrow
+from hudi_spark import DamagedLogWarning, HudiError, read_arrow
 
 VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
 
@@ -246,13 +246,19 @@ def test_custom_merging_is_refused_only_where_logs_are_merged(tmp_path: Path):
     assert caught.value.reason == "MERGER_UNKNOWN"
 
 
-def test_what_is_not_built_is_said_and_not_guessed(tmp_path: Path):
-    builder = merge_on_read(tmp_path)
-    block = encode_block(BlockType.DELETE, {HeaderKey.INSTANT_TIME: tick(50)}, struct.pack(">ii", 2, 0))
+def test_a_delete_in_the_form_of_old_writers_removes_its_row(tmp_path: Path):
+    builder = TableBuilder(tmp_path)
+    builder.commit(10, [builder.base_file(10, [row("k1", 1), row("k2", 1)])])
+    model = "org.apache.hudi.common.model"
+    array, delete, key = (
+        name[:-1].encode() + bytes((ord(name[-1]) | 0x80,))
+        for name in (f"[L{model}.DeleteRecord;", f"{model}.DeleteRecord", f"{model}.HoodieKey")
+    )
+    payload = b"\1\0" + array + b"\1\2\1\1" + delete + b"\1\1\2" + key + b"\1\1p\xb1\1k\xb1\2\0"
+    content = struct.pack(">ii", 2, len(payload)) + payload
+    block = encode_block(BlockType.DELETE, {HeaderKey.INSTANT_TIME: tick(50)}, content)
     builder.commit(50, [builder.log_file(50, [block])])
-    with pytest.raises(UnsupportedFeature) as caught:
-        read_arrow(tmp_path)
-    assert caught.value.feature == "log-delete-kryo"
+    assert list(notes(tmp_path)) == ["k2"]
 
 
 def test_a_table_without_commits_has_the_columns_of_its_creation(tmp_path: Path):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from format_strategies import INSTANT_VALUES, LONGS, TEXT, decimals
-from hudi_format.errors import FormatError, Reason, UnsupportedFormat
+from hudi_format.errors import FormatError, Reason
 from hudi_format.log.blocks import BlockType, encode_block, read_blocks
 from hudi_format.log.content import delete_block
 from hudi_format.log.deletes import DeleteRecord, decode_deletes, encode_deletes
@@ -73,13 +73,6 @@ def test_a_bare_value_gets_the_wrapper_of_its_type(value: Any, kind: Any):
 def test_a_value_without_wrapper_cannot_be_written():
     with pytest.raises(ValueError, match="ordering value"):
         encode_deletes([DeleteRecord("k", "p", object())])
-
-
-@pytest.mark.parametrize("version", [1, 2])
-def test_the_kryo_forms_are_named_as_not_built(version: int):
-    with pytest.raises(UnsupportedFormat) as caught:
-        decode_deletes(block_of(struct.pack(">ii", version, 0)), "f")
-    assert caught.value.feature == "log-delete-kryo"
 
 
 @pytest.mark.parametrize(

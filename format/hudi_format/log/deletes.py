@@ -1,7 +1,7 @@
 """Delete blocks: the keys they remove and the ordering values they compete with.
 
 int32 version | int32 length | payload
-version 3: Avro binary of HoodieDeleteRecordList; versions 1 and 2: Kryo, which no current writer makes
+version 3: Avro binary of HoodieDeleteRecordList; versions 1 and 2: Kryo, which only writers before 0.14 made
 """
 
 import io
@@ -15,8 +15,9 @@ from typing import Any, Final
 import fastavro
 from fastavro.schema import parse_schema
 
-from hudi_format.errors import FormatError, Reason, UnsupportedFormat, refusing
+from hudi_format.errors import FormatError, Reason, refusing
 from hudi_format.log.blocks import BlockType, RawBlock
+from hudi_format.log.kryo_deletes import read_kryo_deletes
 
 DELETE_VERSION = 3
 NO_ORDERING_VALUE = 0
@@ -77,21 +78,16 @@ def decode_deletes(block: RawBlock, file: str) -> list[DeleteRecord]:
 
     Raises:
         FormatError: LOG_CONTENT_CORRUPT when the content does not decode.
-        UnsupportedFormat: log-delete-kryo, the form of versions 1 and 2.
 
     Clauses: LF-008, LF-013.
 
     """
-    payload = _payload(block, file)
+    version, payload = _payload(block, file)
     offset = block.content_offset + _HEAD.size
-    stream = io.BytesIO(payload)
     with refusing(Reason.LOG_CONTENT_CORRUPT, "LF-008", file, offset, "the delete list does not decode"):
-        decoded: Any = fastavro.schemaless_reader(stream, _SCHEMA, None, return_record_name=True)
-        deletes = [_delete(record) for record in decoded["deleteRecordList"]]
-    if stream.tell() != len(payload):
-        left = len(payload) - stream.tell()
-        raise _corrupt(file, offset + stream.tell(), f"{left} bytes stand after the delete list")
-    return deletes
+        if version in _KRYO_VERSIONS:
+            return [DeleteRecord(*one) for one in read_kryo_deletes(payload, version)]
+        return _avro_deletes(payload)
 
 
 def encode_deletes(deletes: Sequence[DeleteRecord]) -> bytes:
@@ -113,21 +109,28 @@ def encode_deletes(deletes: Sequence[DeleteRecord]) -> bytes:
     return _HEAD.pack(DELETE_VERSION, len(payload)) + payload
 
 
-def _payload(block: RawBlock, file: str) -> bytes:
+def _avro_deletes(payload: bytes) -> list[DeleteRecord]:
+    stream = io.BytesIO(payload)
+    decoded: Any = fastavro.schemaless_reader(stream, _SCHEMA, None, return_record_name=True)
+    if stream.tell() != len(payload):
+        raise ValueError(f"{len(payload) - stream.tell()} bytes stand after the list")
+    return [_delete(record) for record in decoded["deleteRecordList"]]
+
+
+def _payload(block: RawBlock, file: str) -> tuple[int, bytes]:
+    """The version of the content and the bytes of its list."""
     content = block.content
     if block.type is not BlockType.DELETE:
         raise _corrupt(file, block.offset, f"a block of type {block.type.name} holds no deletes")
     if len(content) < _HEAD.size:
         raise _corrupt(file, block.content_offset, "the content ends inside version and length")
     version, length = _HEAD.unpack_from(content)
-    if version in _KRYO_VERSIONS:
-        raise UnsupportedFormat("log-delete-kryo", file)
-    if version != DELETE_VERSION:
+    if version not in (DELETE_VERSION, *_KRYO_VERSIONS):
         raise _corrupt(file, block.content_offset, f"version {version} of delete content is unknown")
     if length != len(content) - _HEAD.size:
         message = f"the delete list declares {length} bytes, {len(content) - _HEAD.size} are there"
         raise _corrupt(file, block.content_offset + 4, message)
-    return content[_HEAD.size :]
+    return version, content[_HEAD.size :]
 
 
 def _delete(record: Mapping[str, Any]) -> DeleteRecord:
