@@ -11,9 +11,10 @@ import pyarrow.parquet as pq
 
 from hudi_format.avro.schemas import schema_text
 from hudi_format.base.bloom_filters import TYPE_CODE, build_bloom_filter, encode_bloom_filter
+from hudi_format.base.hfiles import hfile_base_footer, read_hfile_base
 from hudi_format.base.orc import open_orc, orc_keys, orc_schema, read_orc_rows
 from hudi_format.base.parquet_bytes import open_parquet, read_rows
-from hudi_format.errors import FormatError, Reason, UnsupportedFormat, refusing
+from hudi_format.errors import FormatError, Reason, refusing
 from hudi_format.storage import Storage
 
 BLOOM_FILTER_KEY: Final = "org.apache.hudi.bloomfilter"
@@ -23,7 +24,7 @@ MAXIMUM_KEY: Final = "hoodie_max_record_key"
 AVRO_SCHEMA_KEY: Final = "parquet.avro.schema"
 _RECORD_KEY: Final = "_hoodie_record_key"
 _ORC: Final = ".orc"
-_UNREAD: Final = {".hfile": "base-hfile"}
+_HFILE: Final = ".hfile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +52,14 @@ def read_base_file(
 
     Raises:
         FormatError: BASE_FILE_MISSING, or BASE_FILE_CORRUPT when the file does not parse.
-        UnsupportedFormat: base-hfile.
+        UnsupportedFormat: base-hfile and what follows it, for an HFile of another version or packing.
         ValueError: the filter names a column that the file lacks.
 
     Clauses: BF-001, BF-004, BF-010, SL-021.
 
     """
+    if path.endswith(_HFILE):
+        return read_hfile_base(storage, path, columns, filter)
     with _open(storage, path) as source:
         if path.endswith(_ORC):
             return read_orc_rows(open_orc(source, path), path, columns, filter)
@@ -73,11 +76,14 @@ def base_file_footer(storage: Storage, path: str) -> Footer:
 
     Raises:
         FormatError: BASE_FILE_MISSING, or BASE_FILE_CORRUPT when the file does not parse.
-        UnsupportedFormat: base-hfile.
+        UnsupportedFormat: base-hfile and what follows it, for an HFile of another version or packing.
 
     Clauses: BF-002, BF-004.
 
     """
+    if path.endswith(_HFILE):
+        keys, rows, schema = hfile_base_footer(storage, path)
+        return Footer(keys, rows, 1, schema)
     with _open(storage, path) as source:
         if path.endswith(_ORC):
             tail = open_orc(source, path)
@@ -136,9 +142,6 @@ def _key_range(record_keys: Sequence[str]) -> dict[str, str]:
 
 
 def _open(storage: Storage, path: str) -> "_StoredFile":
-    for extension, feature in _UNREAD.items():
-        if path.endswith(extension):
-            raise UnsupportedFormat(feature, path)
     try:
         return _StoredFile(storage, path, storage.size(path))
     except FileNotFoundError as error:
