@@ -179,7 +179,8 @@ def _delete(reader: _KryoReader) -> Delete:
     name = reader.class_name()
     if name != _RECORD:
         raise ValueError(f"a delete is {name!r}")
-    return _required(reader.object(lambda: _delete_fields(reader), tuple), "a delete")
+    delete: Delete = _required(reader.object(lambda: _delete_fields(reader), tuple), "a delete")
+    return delete
 
 
 def _delete_fields(reader: _KryoReader) -> Delete:
@@ -193,7 +194,10 @@ def _key(reader: _KryoReader) -> tuple[str | None, str | None]:
     name = reader.class_name()
     if name != _KEY:
         raise ValueError(f"a key is {name!r}")
-    return _required(reader.object(lambda: (_string(reader), _string(reader)), tuple), "a key")
+    key: tuple[str | None, str | None] = _required(
+        reader.object(lambda: (_string(reader), _string(reader)), tuple), "a key"
+    )
+    return key
 
 
 def _string(reader: _KryoReader) -> str | None:
