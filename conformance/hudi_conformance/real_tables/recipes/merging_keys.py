@@ -70,7 +70,10 @@ _FORMS = {
 for _label, _options in _FORMS.items():
     recipe(
         f"merging_keys/{_label}",
-        on=("0.15.0 v6", "1.0.2 v8", "1.1.1 v9", "1.2.0 v9"),
+        # Releases before 1.1 find no nested key in base files without meta fields.
+        on=("1.1.1 v9", "1.2.0 v9")
+        if _label == "virtual_nested_key"
+        else ("0.15.0 v6", "1.0.2 v8", "1.1.1 v9", "1.2.0 v9"),
         features=("key-forms", *(("virtual-keys",) if "virtual" in _label else ())),
         without=_ASKED_ELSEWHERE,
     )(partial(_nested_history, options=_options))
@@ -87,7 +90,9 @@ def positions(table: RealTable) -> None:
     table.configure({**EVENT_TIME, "hoodie.write.record.positions": "true"})
     table.write(orders(range(12), 100, "first"), "insert")
     table.upsert([*orders((0, 1, 7), 200, "update"), *orders((2,), 50, "late"), *deletes((3,), 300)])
-    table.delete(orders((5,), 400, "delete"))
+    if table.bundle != "1.0.2":
+        # 1.0.2 cannot compact its own deletes where the ordering field is long.
+        table.delete(orders((5,), 400, "delete"))
     table.schedule_compaction()
     table.upsert(orders((8, 9), 500, "behind the plan"))
     table.compact()
