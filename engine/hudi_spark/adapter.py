@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any, Protocol
 
 from hudi_adapter import (
@@ -23,6 +24,9 @@ from hudi_format.storage import Storage
 
 from hudi_spark.adapter_executors import InProcess, OnSpark
 from hudi_spark.arrow_reading import table_storage
+from hudi_spark.changes.incremental import IncrementalQuery
+from hudi_spark.changes.planning import ChangesQuery
+from hudi_spark.changes.queries import AnyQuery
 from hudi_spark.descriptions import TableInfo, table_info
 from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, typed_errors
 from hudi_spark.execution.planning import Query
@@ -36,6 +40,8 @@ from hudi_spark.state.timeline import Instant
 VERSION = "0.1.0"
 
 FEATURES = (
+    "table-version-4",
+    "table-version-5",
     "table-version-6",
     "table-version-8",
     "table-version-9",
@@ -68,6 +74,10 @@ FEATURES = (
     "projection",
     "meta-columns",
     "virtual-keys",
+    "incremental",
+    "cdc",
+    "log-cdc",
+    "history",
 )
 
 _STORAGE_KEYS = "fs."
@@ -84,7 +94,7 @@ class Executor(Protocol):
     def close(self) -> None:
         """End what `open` began."""
 
-    def answer(self, storage: Storage, query: Query, request: Request) -> tuple[str, tuple[SkippedBytes, ...]]:
+    def answer(self, storage: Storage, query: AnyQuery, request: Request) -> tuple[str, tuple[SkippedBytes, ...]]:
         """Name of the rows file below the request's folder, and what was skipped."""
 
 
@@ -122,6 +132,8 @@ class _Operations:
             "read_snapshot": self.read_snapshot,
             "read_as_of": self.read_as_of,
             "read_optimized": self.read_optimized,
+            "read_incremental": self.read_incremental,
+            "read_changes": self.read_changes,
             "list_timeline": self.list_timeline,
             "list_file_slices": self.list_file_slices,
             "table_info": self.table_info,
@@ -139,6 +151,16 @@ class _Operations:
 
     def read_optimized(self, request: Request) -> RowsAnswer:
         return self._rows(request, Query(as_of=request.params.get("as_of"), read_optimized=True))
+
+    def read_incremental(self, request: Request) -> RowsAnswer:
+        return self._rows(
+            request, IncrementalQuery(begin=request.params.get("begin", ""), end=request.params.get("end"))
+        )
+
+    def read_changes(self, request: Request) -> RowsAnswer:
+        begin, end = request.params.get("begin", ""), request.params.get("end")
+        commit_time = bool(request.params.get("meta_columns", False))
+        return self._answer(request, ChangesQuery(begin, end, commit_time, self._readings, _read_configs(request)))
 
     def list_timeline(self, request: Request) -> ValueAnswer:
         with _Refusals(), typed_errors():
@@ -159,18 +181,24 @@ class _Operations:
 
     def _rows(self, request: Request, query: Query) -> RowsAnswer:
         params = request.params
-        asked = Query(
-            as_of=query.as_of,
+        asked = replace(
+            query,
             columns=params.get("columns"),
             filter=params.get("filter"),
             meta_columns=bool(params.get("meta_columns", False)),
-            read_optimized=query.read_optimized,
             readings=self._readings,
-            configs={key: value for key, value in _configs(request).items() if not key.startswith(_STORAGE_KEYS)},
+            configs=_read_configs(request),
         )
+        return self._answer(request, asked)
+
+    def _answer(self, request: Request, asked: AnyQuery) -> RowsAnswer:
         with _Refusals(), typed_errors():
             file, skipped = self._executor.answer(_storage(request), asked, request)
         return RowsAnswer(file, tuple(_warning(one) for one in skipped))
+
+
+def _read_configs(request: Request) -> dict[str, str]:
+    return {key: value for key, value in _configs(request).items() if not key.startswith(_STORAGE_KEYS)}
 
 
 def _configs(request: Request) -> Mapping[str, str]:

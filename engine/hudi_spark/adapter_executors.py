@@ -12,9 +12,10 @@ from hudi_adapter.rows import Rows, write_rows
 from hudi_format.storage import Storage
 
 from hudi_spark.arrow_reading import read_query
+from hudi_spark.changes.queries import AnyPlan, AnyQuery, plan_any, run_any_on_spark
 from hudi_spark.errors import SkippedBytes, from_text
-from hudi_spark.execution.on_spark import accumulator, run_on_spark, split_tasks
-from hudi_spark.execution.planning import Plan, Query, plan_query
+from hudi_spark.execution.on_spark import accumulator, split_tasks
+from hudi_spark.execution.planning import Plan
 from hudi_spark.execution.tasks import run_task
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class InProcess:
     def close(self) -> None:
         """Nothing was opened."""
 
-    def answer(self, storage: Storage, query: Query, request: Request) -> tuple[str, tuple[SkippedBytes, ...]]:
+    def answer(self, storage: Storage, query: AnyQuery, request: Request) -> tuple[str, tuple[SkippedBytes, ...]]:
         """Name of the rows file, and what was skipped.
 
         Raises:
@@ -68,7 +69,7 @@ class OnSpark:
         if self._spark is not None:
             self._spark.stop()
 
-    def answer(self, storage: Storage, query: Query, request: Request) -> tuple[str, tuple[SkippedBytes, ...]]:
+    def answer(self, storage: Storage, query: AnyQuery, request: Request) -> tuple[str, tuple[SkippedBytes, ...]]:
         """Name of the rows file, and what was skipped.
 
         Raises:
@@ -77,9 +78,9 @@ class OnSpark:
 
         """
         assert self._spark is not None
-        plan = plan_query(storage, query)
+        plan = plan_any(storage, query)
         gathered = accumulator(self._spark)
-        frame = run_on_spark(self._spark, plan, storage, partial(_add, gathered))
+        frame = run_any_on_spark(self._spark, plan, storage, partial(_add, gathered))
         try:
             if not plan.schema.names:
                 return _bare_rows(frame.count(), request.out_dir), tuple(sorted(gathered.value))
@@ -134,7 +135,7 @@ def _logical(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return table.select(schema.names).cast(schema)
 
 
-def _raise_typed(error: Exception, plan: Plan, storage: Storage) -> None:
+def _raise_typed(error: Exception, plan: AnyPlan, storage: Storage) -> None:
     """Raise the typed error behind a failed Spark job, when there is one.
 
     A task of the merge kernel leaves it in the text; for Spark's own scan the files are read again.
@@ -142,7 +143,7 @@ def _raise_typed(error: Exception, plan: Plan, storage: Storage) -> None:
     typed = from_text(str(error))
     if typed is not None:
         raise typed from error
-    for task in split_tasks(plan, storage)[0]:
+    for task in split_tasks(plan, storage)[0] if isinstance(plan, Plan) else ():
         run_task(task)
 
 

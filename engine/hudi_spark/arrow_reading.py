@@ -10,9 +10,9 @@ from hudi_adapter.reasons import Reason
 from hudi_format.errors import InvalidOption
 from hudi_format.storage import Storage, open_storage
 
+from hudi_spark.changes.queries import AnyQuery, plan_any, run_any
 from hudi_spark.errors import DamagedLogWarning, HudiError, SkippedBytes, typed_errors
-from hudi_spark.execution.in_process import run_in_process
-from hudi_spark.execution.planning import Query, plan_query
+from hudi_spark.execution.planning import Query
 from hudi_spark.execution.tasks import SliceRows
 from hudi_spark.readings import Reading, Readings, readings_named
 
@@ -50,7 +50,7 @@ def read_arrow(
     return answer.rows
 
 
-def read_query(storage: Storage, query: Query) -> SliceRows:
+def read_query(storage: Storage, query: AnyQuery) -> SliceRows:
     """The answer of a query, computed in this process.
 
     Raises:
@@ -59,7 +59,7 @@ def read_query(storage: Storage, query: Query) -> SliceRows:
 
     """
     with typed_errors():
-        return run_in_process(plan_query(storage, query))
+        return run_any(plan_any(storage, query))
 
 
 def table_storage(path: str | Path, options: Mapping[str, str] | None = None) -> Storage:

@@ -14,17 +14,20 @@ class Readings:
     `time_travel`: as-of compares requested times (released) or completion times (text).
     `deletes`: a delete that a later version has beaten no longer hides the base row from it (released), or still
     does, so that merging is associative (text).
+    `incremental_merge`: in an incremental query only what the range brought competes (released), or the latest merged
+    rows are answered where the range wrote them (text).
 
-    Clauses: MG-013, RD-007, RD-010.
+    Clauses: IN-004, MG-013, RD-007, RD-010.
     """
 
     log_order: Reading = "released"
     time_travel: Reading = "released"
     deletes: Reading = "released"
+    incremental_merge: Reading = "released"
 
 
 RELEASED = Readings()
-TEXT = Readings(log_order="text", time_travel="text", deletes="text")
+TEXT = Readings(log_order="text", time_travel="text", deletes="text", incremental_merge="text")
 
 
 def readings_named(reading: Reading | Readings) -> Readings:

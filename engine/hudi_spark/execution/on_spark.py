@@ -1,8 +1,8 @@
 """Runs a plan with Spark: its own Parquet scan where base files are enough, Arrow tasks where logs are merged."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
 from hudi_adapter.filters import columns_of
@@ -13,7 +13,8 @@ from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, to_te
 from hudi_spark.execution.planning import Plan
 from hudi_spark.execution.spark_filters import quoted, spark_column
 from hudi_spark.execution.spark_types import contains_time, spark_schema, wire_schema
-from hudi_spark.execution.tasks import SliceTask, run_task
+from hudi_spark.execution.tasks import SliceRows, SliceTask, run_task
+from hudi_spark.schemas.base_rows import instant_of
 from hudi_spark.schemas.columns import SCHEMA_KEY
 from hudi_spark.schemas.columns import columns_of as schema_columns
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Report = Callable[[tuple[SkippedBytes, ...]], None]
+_Task = TypeVar("_Task")
+_PARQUET: Final = ".parquet"
 
 
 def run_on_spark(spark: "SparkSession", plan: Plan, storage: Storage, report: Report) -> "DataFrame":
@@ -43,7 +46,7 @@ def run_on_spark(spark: "SparkSession", plan: Plan, storage: Storage, report: Re
     if scanned or not merged:
         frames.append(_scan(spark, plan, scanned, storage))
     if merged:
-        frames.append(_merge(spark, plan, merged, report))
+        frames.append(run_tasks(spark, merged, run_task, plan.schema, report))
     return frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
 
 
@@ -68,31 +71,39 @@ def _scan(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], storage: St
     return frame.select([quoted(name) for name in plan.context.output])
 
 
-def _merge(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], report: Report) -> "DataFrame":
-    """One Spark task for each file slice.
+def run_tasks(
+    spark: "SparkSession", tasks: Sequence[_Task], run: Callable[[_Task], SliceRows], schema: pa.Schema, report: Report
+) -> "DataFrame":
+    """The rows of tasks as a DataFrame: one Spark task for each, which calls `run`.
 
-    The descriptions of the slices go to each executor once; a task picks its own by number.
+    The descriptions go to each executor once; a task picks its own by number.
+
+    Raises:
+        UnsupportedFeature: a type that Spark lacks.
+
     """
     described = spark.sparkContext.broadcast(tuple(tasks))
+    wire = wire_schema(schema)
+    if not tasks:
+        return spark.createDataFrame([], spark_schema(wire))
     numbers = spark.range(0, len(tasks), 1, len(tasks))
-    wire = wire_schema(plan.schema)
-    return numbers.mapInArrow(_reader(described, wire, report), spark_schema(wire))
+    return numbers.mapInArrow(_runner(described, run, wire, report), spark_schema(wire))
 
 
-def _reader(
-    described: "Broadcast[tuple[SliceTask, ...]]", wire: pa.Schema, report: Report
+def _runner(
+    described: "Broadcast[tuple[_Task, ...]]", run: Callable[[_Task], SliceRows], wire: pa.Schema, report: Report
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def read_slices(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def run_numbered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0):
-                yield from _read_slice(described.value[number.as_py()], wire, report)
+                yield from _run(described.value[number.as_py()], run, wire, report)
 
-    return read_slices
+    return run_numbered
 
 
-def _read_slice(task: SliceTask, wire: pa.Schema, report: Report) -> Iterator[pa.RecordBatch]:
+def _run(task: _Task, run: Callable[[_Task], SliceRows], wire: pa.Schema, report: Report) -> Iterator[pa.RecordBatch]:
     try:
-        result = run_task(task)
+        result = run(task)
     except (HudiError, UnsupportedFeature) as error:
         # Only text crosses from a Python worker to the driver.
         raise RuntimeError(to_text(error)) from error
@@ -103,22 +114,30 @@ def _read_slice(task: SliceTask, wire: pa.Schema, report: Report) -> Iterator[pa
 def split_tasks(plan: Plan, storage: Storage) -> tuple[list[SliceTask], list[SliceTask]]:
     """The tasks that Spark's own scan can do, and those that need the merge kernel.
 
-    Spark's Parquet reader neither widens columns nor knows times of day, and for an object store it would need
-    a file system and credentials of its own.
+    Spark's Parquet reader neither widens columns nor knows times of day, it finds columns by name and in any case of
+    letters, and for an object store it would need a file system and credentials of its own.
     """
     context = plan.context
     filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
-    wanted = [context.schema.field(name) for name in sorted({*context.output, *filtering})]
+    wanted = pa.schema([context.schema.field(name) for name in sorted({*context.output, *filtering})])
     written = _written_schemas(plan)
     scanned: list[SliceTask] = []
     merged: list[SliceTask] = []
     for task in plan.tasks:
-        readable = isinstance(storage, LocalStorage) and not task.log_files and task.base_file is not None
-        readable = readable and not any(contains_time(field.type) for field in wanted)
+        readable = isinstance(storage, LocalStorage) and _is_plain(task, wanted)
         schema = _file_schema(task, written, storage) if readable else pa.schema([])
         matches = readable and all(_is_as_wanted(schema, field) for field in wanted)
         (scanned if matches else merged).append(task)
     return scanned, merged
+
+
+def _is_plain(task: SliceTask, wanted: pa.Schema) -> bool:
+    """Whether a slice is one Parquet file in which each column stands under its own name."""
+    path = task.base_file or ""
+    if task.log_files or task.external is not None or not path.endswith(_PARQUET):
+        return False
+    named = task.columns.are_named(wanted, instant_of(path))
+    return named and not any(contains_time(field.type) for field in wanted)
 
 
 def _written_schemas(plan: Plan) -> dict[str, pa.Schema]:
@@ -130,13 +149,13 @@ def _written_schemas(plan: Plan) -> dict[str, pa.Schema]:
 def _file_schema(task: SliceTask, written: dict[str, pa.Schema], storage: Storage) -> pa.Schema:
     """The columns in a base file; its footer is read only where its commit left the timeline."""
     path = task.base_file or ""
-    instant = path.rpartition("_")[2].partition(".")[0]
+    instant = instant_of(path)
     return written[instant] if instant in written else base_file_footer(storage, path).schema
 
 
 def _is_as_wanted(schema: pa.Schema, field: pa.Field) -> bool:
-    index = schema.get_field_index(field.name)
-    return index < 0 or bool(schema.field(index).type == field.type)
+    alike = [name for name in schema.names if name.lower() == field.name.lower()]
+    return not alike or (alike == [field.name] and bool(schema.field(field.name).type == field.type))
 
 
 def accumulator(spark: "SparkSession") -> Any:

@@ -1,0 +1,83 @@
+"""Changes as Arrow rows: an operation, and the row before and after it as structs of the table's columns."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_spark.merging.keys import RECORD_KEY
+from hudi_spark.state.ranges import COMMIT_TIME
+
+INSERT: Final = "i"
+UPDATE: Final = "u"
+DELETE: Final = "d"
+STATE_COLUMNS: Final = (RECORD_KEY, COMMIT_TIME)
+"""What a state of a file group is read with, besides the table's columns."""
+
+
+def changes_schema(columns: pa.Schema, *, commit_time: bool) -> pa.Schema:
+    """`op`, `before`, `after`; with the commit time first where it is asked for.
+
+    Clauses: CD-002.
+    """
+    image = pa.struct(list(columns))
+    fields = [pa.field("op", pa.string()), pa.field("before", image), pa.field("after", image)]
+    return pa.schema([pa.field(COMMIT_TIME, pa.string()), *fields] if commit_time else fields)
+
+
+def derived(before: pa.Table, after: pa.Table, instant: str, columns: pa.Schema) -> pa.Table:
+    """The changes between two states of a file group, of which `instant` wrote the second.
+
+    A key that was not there is inserted, one that is gone deleted, one whose row is now of the instant updated.
+
+    Clauses: CD-004, CD-005.
+    """
+    found = pc.index_in(after.column(RECORD_KEY), value_set=_one(before.column(RECORD_KEY)))
+    own = pc.and_(pc.is_valid(found), pc.equal(after.column(COMMIT_TIME), instant))
+    kept = pc.is_in(before.column(RECORD_KEY), value_set=_one(after.column(RECORD_KEY)))
+    inserted = after.filter(pc.is_null(found))
+    updated = after.filter(own)
+    parts = [
+        change_rows(INSERT, None, inserted, columns),
+        change_rows(UPDATE, before.take(_one(found.filter(own))), updated, columns),
+        change_rows(DELETE, before.filter(pc.invert(kept)), None, columns),
+    ]
+    return pa.concat_tables(parts)
+
+
+def change_rows(operation: str, before: pa.Table | None, after: pa.Table | None, columns: pa.Schema) -> pa.Table:
+    """Changes of one operation; an image that is None is null in each.
+
+    Clauses: CD-002.
+    """
+    rows = next(table.num_rows for table in (before, after) if table is not None)
+    operations = pa.repeat(pa.scalar(operation, pa.string()), rows)
+    images = [_image(table, rows, columns) for table in (before, after)]
+    return pa.Table.from_arrays([operations, *images], schema=changes_schema(columns, commit_time=False))
+
+
+def found_images(keys: pa.ChunkedArray, wanted: pa.ChunkedArray, state: pa.Table, columns: pa.Schema) -> pa.Array:
+    """For each key the row of a state, null where none is wanted or the state has none.
+
+    Clauses: CD-003.
+    """
+    found = _one(pc.index_in(keys, value_set=_one(state.column(RECORD_KEY))))
+    found = pc.if_else(_one(wanted), found, pa.scalar(None, found.type))
+    return struct_of(state.select(columns.names).take(found), pc.is_null(found))
+
+
+def struct_of(table: pa.Table, null: pa.Array) -> pa.StructArray:
+    """The rows of a table as structs, null where the mask says so."""
+    arrays: Sequence[pa.Array] = [_one(column) for column in table.columns]
+    return pa.StructArray.from_arrays(arrays, fields=list(table.schema), mask=_one(null))
+
+
+def _image(table: pa.Table | None, rows: int, columns: pa.Schema) -> pa.Array:
+    if table is None:
+        return pa.nulls(rows, pa.struct(list(columns)))
+    return struct_of(table.select(columns.names), pa.repeat(pa.scalar(value=False), rows))
+
+
+def _one(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

@@ -1,0 +1,130 @@
+"""File groups just before and just after a write: which slice they were, and whether it can still be read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from hudi_adapter.reasons import Reason
+from hudi_format.names import BaseFileName, parse_data_file_name
+from hudi_format.storage import Storage
+from hudi_format.timeline.commit_metadata import NO_PREVIOUS_COMMIT, WriteStat
+
+from hudi_spark.errors import HudiError
+from hudi_spark.state.commits import Commit, GroupId, newest_base_files, pending_compactions
+from hudi_spark.state.configuration import TableConfiguration
+from hudi_spark.state.slicing import (
+    FileGroup,
+    FileSlice,
+    LogFile,
+    SlicingRules,
+    completion_times,
+    latest_slice,
+)
+from hudi_spark.state.timeline import Timeline, Visibility
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A state of the table: the commits that had completed, and what a reader then saw.
+
+    Clauses: CD-005.
+    """
+
+    commits: tuple[Commit, ...]
+    visibility: Visibility
+    pending: Mapping[GroupId, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Finds the states around each write; `commits` are all up to the end of the range, in completion order.
+
+    `groups` are all file groups in storage, those of replaced groups among them.
+
+    Clauses: CD-005, RD-010.
+    """
+
+    storage: Storage
+    configuration: TableConfiguration
+    timeline: Timeline
+    commits: tuple[Commit, ...]
+    groups: Mapping[GroupId, FileGroup]
+    whole: Visibility
+    text_order: bool
+
+    def around(self, position: int) -> tuple[Moment, Moment]:
+        """The states just before and just after the commit at a position.
+
+        Clauses: CD-005.
+        """
+        time = self.commits[position].instant.at("completed")
+        pending = pending_compactions(self.storage, self.timeline, time)
+        return self._moment(position, time, pending), self._moment(position + 1, time, pending)
+
+    def _moment(self, count: int, time: str, pending: Mapping[GroupId, tuple[str, ...]]) -> Moment:
+        commits = self.commits[:count]
+        visible = frozenset(commit.instant.requested for commit in commits)
+        return Moment(commits, replace(self.whole, visible=visible, limit=time), pending)
+
+    def slice(self, id_: GroupId, moment: Moment) -> FileSlice | None:
+        """The slice of a file group at a moment, lost log files included; None where it held nothing.
+
+        Clauses: RD-004, RD-008, RD-018.
+        """
+        group = self.groups.get(id_, FileGroup([], []))
+        present = {log.path for log in group.log_files}
+        named = {path: name for commit in moment.commits for at, path, name in commit.log_files() if at == id_}
+        lost = [LogFile(path, name) for path, name in named.items() if path not in present]
+        bases = [path for commit in moment.commits for at, path in commit.base_files().items() if at == id_]
+        rules = SlicingRules(
+            visibility=moment.visibility,
+            limit=moment.visibility.limit,
+            named=frozenset(bases),
+            completions=completion_times(self.timeline),
+            logs_by_completion=self.configuration.has_completion_times,
+            text_order=self.text_order,
+        )
+        whole = FileGroup(group.base_files, [*group.log_files, *lost])
+        return latest_slice(id_, whole, moment.pending.get(id_, ()), rules)
+
+    def refusal(self, id_: GroupId, moment: Moment, found: FileSlice | None, stats: Sequence[WriteStat]) -> str | None:
+        """The file, or the instant, without which the state of a group cannot be told; None where it is whole.
+
+        `stats` are those of the write that found the group in this state; none for the state after it.
+
+        Clauses: CD-006, RD-011, RD-018.
+        """
+        group = self.groups.get(id_, FileGroup([], []))
+        base = newest_base_files(moment.commits).get(id_)
+        reached = found.base_instant if found is not None else ""
+        if base is not None and all(one.path != base for one in group.base_files) and reached <= _instant_of(base):
+            return base
+        present = {log.path for log in group.log_files}
+        for path in found.log_files if found is not None else ():
+            if path not in present:
+                return path
+        return next((name for stat in stats if (name := _missing_before(stat, moment, found)) is not None), None)
+
+
+def _missing_before(stat: WriteStat, moment: Moment, found: FileSlice | None) -> str | None:
+    """The instant of the slice that a write found, where storage no longer has that slice."""
+    previous = stat.prev_commit
+    if previous in (None, "", NO_PREVIOUS_COMMIT) or not moment.visibility.sees(previous):
+        return None
+    rewrites = isinstance(parse_data_file_name((stat.path or "").rpartition("/")[2]), BaseFileName)
+    gone = found is None or (rewrites and found.base_instant < previous)
+    return f"the slice of {previous}" if gone else None
+
+
+def not_retained(range_: object, what: str, *, cleaned: bool) -> HudiError:
+    """The refusal of a range whose changes can no longer be told.
+
+    Clauses: CD-006.
+    """
+    message = f"the changes of {range_} need rows that {'a clean removed' if cleaned else 'storage lacks'}"
+    reason = Reason.RANGE_NOT_RETAINED if cleaned else Reason.BASE_FILE_MISSING
+    return HudiError(reason, "CD-006" if cleaned else "RD-011", message, what, hint="ask for a later begin")
+
+
+def _instant_of(path: str) -> str:
+    name = parse_data_file_name(path.rpartition("/")[2])
+    return name.instant if name is not None else ""
