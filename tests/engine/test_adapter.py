@@ -125,9 +125,6 @@ def test_an_instant_that_is_none_is_rejected(adapter: Conversation, instant: Any
 def test_what_is_not_built_is_unsupported(adapter: Conversation):
     assert adapter.ask("check_table") == {"unsupported": {"feature": "check_table"}}
     assert adapter.ask("read_incremental", begin="0") == {"unsupported": {"feature": "read_incremental"}}
-    builder = TableBuilder(adapter.table, properties={"hoodie.table.version": "5"})
-    assert builder.version == 9
-    assert adapter.ask("read_snapshot") == {"unsupported": {"feature": "table-version-5"}}
 
 
 def test_the_reading_of_the_text_is_an_option(tmp_path: Path):

@@ -4,7 +4,7 @@ import pytest
 from engine_tables import TableBuilder
 from hudi_format.errors import FormatError
 from hudi_format.storage import open_storage
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError
 from hudi_spark.state.configuration import load_configuration
 
 
@@ -69,20 +69,14 @@ def test_an_unknown_table_version_is_refused(tmp_path: Path, version: int):
     assert caught.value.reason == "TABLE_VERSION_UNSUPPORTED"
 
 
-@pytest.mark.parametrize(
-    ("properties", "feature"),
-    [
-        ({"hoodie.table.version": "4"}, "table-version-4"),
-        ({"hoodie.table.version": "5"}, "table-version-5"),
-        ({"hoodie.bootstrap.base.path": "/data"}, "bootstrap"),
-        ({"hoodie.datasource.write.drop.partition.columns": "true"}, "drop-partition-columns"),
-    ],
-)
-def test_what_is_not_built_says_which_feature_it_needs(tmp_path: Path, properties: dict[str, str], feature: str):
-    TableBuilder(tmp_path, properties=properties)
-    with pytest.raises(UnsupportedFeature) as caught:
-        load(tmp_path)
-    assert caught.value.feature == feature
+@pytest.mark.parametrize("version", [4, 5])
+def test_versions_before_six_have_its_layout(tmp_path: Path, version: int):
+    TableBuilder(
+        tmp_path, version=6, properties={"hoodie.table.version": str(version), "hoodie.timeline.layout.version": ""}
+    )
+    found = load(tmp_path)
+    assert (found.version, found.timeline_layout, found.timeline_folder) == (version, 1, ".hoodie")
+    assert not found.has_completion_times
 
 
 def test_a_wrong_checksum_is_refused(tmp_path: Path):

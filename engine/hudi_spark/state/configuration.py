@@ -9,7 +9,7 @@ from hudi_format.errors import FormatError
 from hudi_format.storage import Storage
 from hudi_format.table.properties import check_checksum, parse_properties
 
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError
 
 PROPERTIES_FILE = ".hoodie/hoodie.properties"
 BACKUP_FILE = ".hoodie/hoodie.properties.backup"
@@ -18,8 +18,8 @@ MERGE_MODES: Final = ("COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM")
 
 TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 
-_READ_VERSIONS = (6, 8, 9)
-_OLD_VERSIONS = (4, 5)
+# 4 and 5 by the rules of 6.
+_READ_VERSIONS = (4, 5, 6, 8, 9)
 _FIRST_VERSION_WITH_COMPLETION_TIMES = 8
 _MAXIMUM_VERSION_DIGITS = 9
 # The newest name first: it holds where a table has both.
@@ -74,9 +74,8 @@ def load_configuration(storage: Storage) -> TableConfiguration:
     Raises:
         HudiError: NOT_A_TABLE, PROPERTIES_INVALID, TABLE_VERSION_UNSUPPORTED.
         FormatError: PROPERTIES_INVALID, CHECKSUM_MISMATCH.
-        UnsupportedFeature: table versions 4 and 5.
 
-    Clauses: SL-001, PR-002, PR-004, VR-001, VR-002.
+    Clauses: SL-001, PR-002, PR-004, VR-001, VR-002, VR-003.
 
     """
     properties = _properties(storage)
@@ -127,10 +126,8 @@ def _checked(data: bytes, file: str) -> dict[str, str]:
 
 
 def _refuse_unread_layouts(properties: Mapping[str, str]) -> None:
-    """Clauses: MG-012, VR-001, VR-002."""
+    """Clauses: MG-012, VR-001, VR-002, VR-003."""
     version = int(properties["hoodie.table.version"])
-    if version in _OLD_VERSIONS:
-        raise UnsupportedFeature(f"table-version-{version}")
     if version not in _READ_VERSIONS:
         known = ", ".join(str(known) for known in _READ_VERSIONS)
         hint = f"versions {known} are read; upgrade this reader, or the table"
