@@ -17,7 +17,6 @@ from hudi_format.schemas import META_FIELDS
 
 from hudi_spark.merging.fields import column_of
 from hudi_spark.merging.folding import KEY, fold_over
-from hudi_spark.merging.keys import KeyRule
 from hudi_spark.merging.log_records import LogRecords
 from hudi_spark.merging.ordering import all_valid, exceeds, ordering_columns, ordering_names
 from hudi_spark.merging.rules import Completion, MergeRule
@@ -34,7 +33,7 @@ class _Source:
     newest: bool = False
 
 
-def merge_completing(base: pa.Table, records: LogRecords, keys: KeyRule, rule: MergeRule) -> pa.Table:
+def merge_completing(base: pa.Table, base_keys: pa.ChunkedArray, records: LogRecords, rule: MergeRule) -> pa.Table:
     """The merged rows of the keys in the logs; every row of `base` has one of them.
 
     Clauses: MG-021, MG-022, MG-023, MG-024, MG-025.
@@ -43,7 +42,7 @@ def merge_completing(base: pa.Table, records: LogRecords, keys: KeyRule, rule: M
     sources = _sources(rows, base.num_rows, records, rule)
     merger = _Completing(rule, sources, rows)
     logs = merger.versions(records.versions, base.num_rows)
-    merged = fold_over(merger.base_versions(base, keys), logs, merger.pair, base_first=rule.deletes_reach_base)
+    merged = fold_over(merger.base_versions(base, base_keys), logs, merger.pair, base_first=rule.deletes_reach_base)
     return merger.rows(merged.filter(pc.invert(merged.column(_DELETED))))
 
 
@@ -57,14 +56,14 @@ class _Completing:
         self._ordering = ordering_columns(rows, rule)
         self._ordering_sources = _places(rule, sources, rows.schema) if self._ordering else []
 
-    def base_versions(self, base: pa.Table, keys: KeyRule) -> pa.Table:
+    def base_versions(self, base: pa.Table, keys: pa.ChunkedArray) -> pa.Table:
         """A version of each base row."""
         count = base.num_rows
         ordering = [column.slice(0, count) for column in self._ordering]
         numbers = pa.arange(0, count)
         deleted = pa.repeat(pa.scalar(value=False), count)
         natural = pc.invert(all_valid(ordering, count))
-        return self._table(keys.keys(base), deleted, natural, ordering, [numbers] * len(self._sources))
+        return self._table(keys, deleted, natural, ordering, [numbers] * len(self._sources))
 
     def versions(self, versions: pa.Table, first: int) -> pa.Table:
         """The versions in the logs, whose rows stand from number `first` on."""

@@ -6,7 +6,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_spark.merging.folding import KEY, fold_over
-from hudi_spark.merging.keys import KeyRule
 from hudi_spark.merging.log_records import LogRecords
 from hudi_spark.merging.mergers import CarriedMerger, Versions
 from hudi_spark.merging.ordering import ordering_columns, ordering_names
@@ -18,7 +17,7 @@ _ROW, _UNSET = "row:", "unset:"
 
 
 def merge_custom(
-    base: pa.Table, records: LogRecords, keys: KeyRule, rule: MergeRule, carried: CarriedMerger
+    base: pa.Table, base_keys: pa.ChunkedArray, records: LogRecords, rule: MergeRule, carried: CarriedMerger
 ) -> pa.Table:
     """The merged rows of the keys in the logs; every row of `base` has one of them.
 
@@ -26,7 +25,7 @@ def merge_custom(
     """
     folding = _Custom(base.schema, rule, carried, tuple(sorted({name for out, _ in records.missing for name in out})))
     logs = folding.log_versions(records)
-    merged = fold_over(folding.base_versions(base, keys), logs, folding.pair, base_first=rule.deletes_reach_base)
+    merged = fold_over(folding.base_versions(base, base_keys), logs, folding.pair, base_first=rule.deletes_reach_base)
     present = merged.filter(pc.invert(merged.column(_DELETED)))
     return folding.versions(present).rows
 
@@ -40,13 +39,11 @@ class _Custom:
         self._carried = carried
         self._partial = partial
 
-    def base_versions(self, base: pa.Table, keys: KeyRule) -> pa.Table:
+    def base_versions(self, base: pa.Table, keys: pa.ChunkedArray) -> pa.Table:
         """A version of each base row."""
         count = base.num_rows
         true, false = (pa.repeat(pa.scalar(value), count) for value in (True, False))
-        return self._table(
-            keys.keys(base), true, false, ordering_columns(base, self._rule), base, [false] * len(self._partial)
-        )
+        return self._table(keys, true, false, ordering_columns(base, self._rule), base, [false] * len(self._partial))
 
     def log_versions(self, records: LogRecords) -> pa.Table:
         """The versions in the logs; a tombstone's columns are null."""

@@ -51,21 +51,33 @@ def merge(base: pa.Table, records: LogRecords, keys: KeyRule, rule: MergeRule) -
 
     Clauses: DM-001, MG-002, MG-003, MG-004, MG-018, RD-017.
     """
+    found = _base_keys(base, records, keys)
     if not (rule.completes or records.partial):
-        return _merge_whole(base, records, keys, rule)
-    touched = pc.is_in(keys.keys(base), value_set=_one_chunk(records.versions.column("key")))
-    met = base.filter(touched)
+        return _merge_whole(base, found, records, rule)
+    touched = pc.is_in(found, value_set=_one_chunk(records.versions.column("key")))
+    met, of_met = base.filter(touched), found.filter(touched)
     if rule.merger is not None:
-        merged = merge_custom(met, records, keys, rule, rule.merger)
+        merged = merge_custom(met, of_met, records, rule, rule.merger)
     else:
-        merged = merge_completing(met, records, keys, rule)
+        merged = merge_completing(met, of_met, records, rule)
     return pa.concat_tables([base.filter(pc.invert(touched)), merged])
 
 
-def _merge_whole(base: pa.Table, records: LogRecords, keys: KeyRule, rule: MergeRule) -> pa.Table:
+def _base_keys(base: pa.Table, records: LogRecords, keys: KeyRule) -> pa.ChunkedArray:
+    """The key of each base row; where versions state positions, of those rows only that they change.
+
+    Clauses: LF-023.
+    """
+    if records.positions is None:
+        return keys.keys(base)
+    versions = pc.index_in(pa.chunked_array([pa.arange(0, base.num_rows)]), value_set=_one_chunk(records.positions))
+    return records.versions.column("key").take(versions)
+
+
+def _merge_whole(base: pa.Table, keys: pa.ChunkedArray, records: LogRecords, rule: MergeRule) -> pa.Table:
     """Base rows that no version beats, then the winning versions that are no deletes."""
     winners = winning_versions(records.versions, rule)
-    positions = pc.index_in(keys.keys(base), value_set=winners.column("key").combine_chunks())
+    positions = pc.index_in(keys, value_set=winners.column("key").combine_chunks())
     beaten = _base_wins(base, winners, positions, rule)
     kept = base.filter(pc.or_(pc.is_null(positions), beaten))
     numbers = pa.chunked_array([pa.arange(0, winners.num_rows).cast(pa.int32())])

@@ -36,6 +36,7 @@ class LogRecords:
     `versions`: one line for each data record and delete: key, row in `rows` (null for a delete block's keys),
     deleted, natural (no ordering value: competes by position alone), and the ordering values.
     `missing`: for each data block the columns that its partial updates leave out, and its number of records.
+    `positions`: for each version the row of the base file that it changes, where merging goes by positions.
 
     Clauses: MG-002, MG-003, MG-005, MG-006, MG-008, MG-021.
     """
@@ -43,6 +44,7 @@ class LogRecords:
     rows: pa.Table
     versions: pa.Table
     missing: tuple[tuple[frozenset[str], int], ...] = ()
+    positions: pa.ChunkedArray | None = None
 
     @property
     def partial(self) -> bool:
