@@ -60,6 +60,10 @@ class SliceColumns:
         names = (sources.get(name, Source(name)).name for name in schema.names)
         return [name for name in names if name is not None]
 
+    def are_named(self, schema: pa.Schema, instant: str) -> bool:
+        """Whether every column stands in a file of an instant under its own name, at every depth."""
+        return len(self.as_named_now(schema, schema, instant)) == len(schema)
+
     def as_named_now(self, stored: pa.Schema, schema: pa.Schema, instant: str) -> pa.Schema:
         """The stored columns that have the table's own names at every depth, so that a filter can use them there."""
         sources = self.sources(schema, instant)

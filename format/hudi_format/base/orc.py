@@ -17,7 +17,7 @@ from hudi_format.errors import FormatError, Reason, UnsupportedFormat, refusing
 from hudi_format.schemas import arrow_schema
 
 ORC_SCHEMA_KEY: Final = "orc.avro.schema"
-_FAR_MOMENT: Final = "out of range for Arrow"
+_FAR_MOMENT: Final = "ORC timestamp"
 
 
 def open_orc(source: io.RawIOBase, file: str) -> orc.ORCFile:
