@@ -10,6 +10,7 @@ from typing import Any
 
 from fastavro.schema import parse_schema
 
+from hudi_format.avro import decimals
 from hudi_format.errors import FormatError, Reason, refusing
 
 AvroSchema = Any
@@ -17,6 +18,8 @@ AvroSchema = Any
 MAXIMUM_SCHEMA_BYTES = 4 * 1024 * 1024
 MAXIMUM_DEPTH = 64
 MAXIMUM_NODES = 100_000
+# Values that take no bytes make much of little: a few bytes would become as many rows of all of these.
+MAXIMUM_FREE_NODES = 64
 
 _PRIMITIVE_WIDTHS = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8, "bytes": 1, "string": 1}
 _LISTS = {"array": "items", "map": "values"}
@@ -64,8 +67,8 @@ def record_schema(text: str | bytes, file: str, reason: str = Reason.SCHEMA_INCO
 
 
 def reading_schema(schema: AvroSchema, keep: frozenset[str] = _LOGICAL_TYPES_READ_AS_PYTHON) -> AvroSchema:
-    """A schema for fastavro: logical types that are not in `keep` read as their plain type."""
-    return parse_schema(_without_logical_types(schema, keep), named_schemas={})
+    """A schema for fastavro: logical types that are not in `keep` read as their plain type, decimals exactly."""
+    return parse_schema(_with_exact_decimals(_without_logical_types(schema, keep)), named_schemas={})
 
 
 def raw_reading_schema(schema: AvroSchema) -> AvroSchema:
@@ -105,6 +108,17 @@ def _without_logical_types(schema: AvroSchema, keep: frozenset[str]) -> AvroSche
     if "fields" in copied:
         copied["fields"] = [_without_logical_types(field, keep) for field in copied["fields"]]
     return copied
+
+
+def _with_exact_decimals(schema: AvroSchema) -> AvroSchema:
+    """The same, decimals under the name that is read exactly; only values of the form of schemas are looked at."""
+    if isinstance(schema, list):
+        return [_with_exact_decimals(branch) for branch in schema]
+    if not isinstance(schema, dict):
+        return schema
+    inner = ("type", "items", "values", "fields")
+    copied = {key: _with_exact_decimals(value) if key in inner else value for key, value in schema.items()}
+    return copied | ({"logicalType": decimals.LOGICAL_TYPE} if schema.get("logicalType") == "decimal" else {})
 
 
 class _Bounds:
@@ -154,6 +168,8 @@ class _Bounds:
         self._named[name] = None
         measured = [self.measure(field["type"], inner, depth + 1) for field in schema["fields"]]
         total = (sum(width for width, _ in measured), sum(nodes for _, nodes in measured) + 1)
+        if sum(nodes for width, nodes in measured if not width) > MAXIMUM_FREE_NODES:
+            raise self._too_much(f"more than {MAXIMUM_FREE_NODES} types of {name} take no bytes")
         self._named[name] = total
         return total
 
