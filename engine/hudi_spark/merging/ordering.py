@@ -1,5 +1,6 @@
 """Ordering values as Arrow columns that sort as Java compares."""
 
+import math
 from collections.abc import Sequence
 from decimal import Context, Decimal
 from typing import Any, Final
@@ -63,7 +64,9 @@ def sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column.cast(pa.int8())
     if not pa.types.is_floating(kind):
         return column
-    bits = pa.chunked_array([chunk.view(pa.int64()) for chunk in column.cast(pa.float64()).chunks], pa.int64())
+    # Java has one not-a-number, whatever its bits.
+    doubles = pc.if_else(pc.is_nan(column), pa.scalar(math.nan, pa.float64()), column.cast(pa.float64()))
+    bits = pa.chunked_array([chunk.view(pa.int64()) for chunk in doubles.chunks], pa.int64())
     flipped = pc.bit_wise_xor(bits, pa.scalar(2**63 - 1, pa.int64()))
     return pc.if_else(pc.less(bits, 0), flipped, bits)
 
