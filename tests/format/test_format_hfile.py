@@ -1,7 +1,9 @@
 """HFiles: what the writer makes is read whole and by key; the shapes that only HBase's writer makes; bad bytes."""
 
+import hashlib
 import struct
 import zlib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,9 +23,10 @@ from hudi_format.hfile.blocks import (
     encode_hfile_block,
 )
 from hudi_format.hfile.index import IndexEntry, encode_entry, encode_root_index, encode_row
-from hudi_format.hfile.reader import HFile, open_hfile
+from hudi_format.hfile.reader import HFile, open_hfile, open_stored_hfile
 from hudi_format.hfile.trailer import Trailer, encode_file_info, encode_trailer
 from hudi_format.hfile.writer import write_hfile
+from hudi_format.storage import LocalStorage
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -62,6 +65,44 @@ def test_what_is_written_is_read_whole_and_by_key(
 @given(ENTRIES, st.binary(max_size=200), st.integers(1, 200))
 def test_a_key_that_is_not_there_is_not_found(entries: Any, key: bytes, block_bytes: int):
     assert read(write_hfile(entries, block_bytes=block_bytes)).lookup(key) == dict(entries).get(key)
+
+
+ALPHABET = st.binary(max_size=4).map(lambda key: bytes(byte % 3 for byte in key))
+FEW_LETTERS = st.dictionaries(ALPHABET, st.binary(max_size=9), max_size=30).map(lambda found: sorted(found.items()))
+
+
+@settings(deadline=None)
+@given(FEW_LETTERS, st.lists(ALPHABET, max_size=8), st.integers(1, 80))
+def test_keys_and_prefixes_find_what_a_whole_read_finds(entries: Any, asked: list[bytes], block_bytes: int):
+    opened = read(write_hfile(entries, block_bytes=block_bytes))
+    assert opened.get(asked) == {key: value for key, value in entries if key in asked}
+    for prefix in (b"", *asked):
+        assert list(opened.starting_with(prefix)) == [pair for pair in entries if pair[0].startswith(prefix)]
+
+
+def test_a_lookup_in_a_stored_file_reads_some_of_its_blocks(tmp_path: Path):
+    rows = [(b"%06d" % number, hashlib.shake_128(b"%d" % number).digest(2000)) for number in range(2000)]
+    (tmp_path / "f.hfile").write_bytes(data := write_hfile(rows, block_bytes=100_000))
+    storage = CountingStorage(tmp_path)
+    opened = open_stored_hfile(storage, "f.hfile")
+    assert opened.get([b"000007", b"001999", b"x"]) == {b"000007": rows[7][1], b"001999": rows[1999][1]}
+    assert [key for key, _ in opened.starting_with(b"00123")] == [b"00123%d" % digit for digit in range(10)]
+    assert storage.bytes_read < len(data) / 5
+    assert list(opened.entries()) == rows
+
+
+class CountingStorage(LocalStorage):
+    bytes_read = 0
+
+    def read_range(self, path: str, offset: int, length: int) -> bytes:
+        self.bytes_read += length
+        return super().read_range(path, offset, length)
+
+
+def test_a_missing_file_is_named(tmp_path: Path):
+    with pytest.raises(FormatError) as caught:
+        open_stored_hfile(LocalStorage(tmp_path), "absent.hfile")
+    assert (caught.value.reason, caught.value.file) == (Reason.BASE_FILE_MISSING, "absent.hfile")
 
 
 @pytest.mark.parametrize("keys", [(b"b", b"a"), (b"a", b"a"), (bytes(32768),)])
@@ -121,7 +162,9 @@ def test_an_index_of_three_levels_leads_to_every_entry(codec: Codec):
     opened = parts.done(inner, 12, levels=3, after=bytes(16))
     rows = [first + rest for first in (b"b", b"d", b"f", b"h") for rest in (b"", b"1", b"2")]
     assert list(opened.entries()) == [(row, row) for row in rows]
-    assert all(opened.lookup(row) == row for row in rows)
+    assert opened.get([*rows, b"a", b"c", b"z"]) == {row: row for row in rows}
+    for prefix in (b"", b"a", b"b", b"d", b"d2", b"e", b"h", b"h3"):
+        assert [row for row, _ in opened.starting_with(prefix)] == [row for row in rows if row.startswith(prefix)]
     assert [opened.lookup(row) for row in (b"", b"a", b"b3", b"c", b"e", b"z")] == [None] * 6
 
 
@@ -130,6 +173,7 @@ def test_an_index_key_may_stand_between_two_blocks():
     opened = parts.done([parts.rows(b"apple"), parts.rows(b"plum", b"quince", key=b"c")], 3)
     assert [opened.lookup(row) for row in (b"apple", b"plum", b"quince")] == [b"apple", b"plum", b"quince"]
     assert [opened.lookup(row) for row in (b"b", b"c", b"d", b"plumb")] == [None] * 4
+    assert [row for row, _ in opened.starting_with(b"p")] == [b"plum"]
 
 
 def test_without_mvcc_no_number_follows_an_entry():
