@@ -1,6 +1,6 @@
 """The filter grammar of the protocol, from JSON to values that a reader can walk."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,14 @@ class FilterError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column, with a function applied to it unless that is `identity`."""
+    """A column, with a function applied to it unless that is `identity`; `arguments` follow the column.
+
+    The protocol's functions take none.
+    """
 
     name: str
     function: str = "identity"
+    arguments: tuple[str | int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +59,16 @@ class Not:
 Filter = Comparison | And | Or | Not
 
 
-def parse_filter(form: Any) -> Filter:
+def parse_filter(form: Any, more_functions: Collection[str] = ()) -> Filter:
     """The filter that `[column, operator, value]`, `["and"|"or", f, ...]` or `["not", f]` stands for.
+
+    A reader that names functions of its own takes `["fn", name, column, argument ...]` as well.
 
     Raises:
         FilterError: the form is not in the grammar.
 
     """
-    return _parse(form, 0)
+    return _parse(form, 0, more_functions)
 
 
 def columns_of(condition: Filter) -> frozenset[str]:
@@ -76,23 +82,23 @@ def columns_of(condition: Filter) -> frozenset[str]:
             return columns_of(part)
 
 
-def _parse(form: Any, depth: int) -> Filter:
+def _parse(form: Any, depth: int, more: Collection[str]) -> Filter:
     if depth > _MAX_DEPTH:
         raise FilterError(f"a filter nests at most {_MAX_DEPTH} deep")
     if not isinstance(form, list) or not form:
         raise FilterError(f"{form!r:.80} is no filter: [column, operator, value], [and|or, ...] or [not, f]")
     # A column may be called "and": a comparison has an operator in the second place, a junction has a list.
     if form[0] in ("and", "or", "not") and not _is_operator(form):
-        return _junction(form[0], form[1:], depth)
-    return _comparison(form)
+        return _junction(form[0], form[1:], depth, more)
+    return _comparison(form, more)
 
 
 def _is_operator(form: list[Any]) -> bool:
     return len(form) > 1 and isinstance(form[1], str) and form[1] in OPERATORS
 
 
-def _junction(word: str, forms: Sequence[Any], depth: int) -> Filter:
-    parts = tuple(_parse(form, depth + 1) for form in forms)
+def _junction(word: str, forms: Sequence[Any], depth: int, more: Collection[str]) -> Filter:
+    parts = tuple(_parse(form, depth + 1, more) for form in forms)
     if word == "not":
         if len(parts) != 1:
             raise FilterError(f"`not` takes one filter, not {len(parts)}")
@@ -102,7 +108,7 @@ def _junction(word: str, forms: Sequence[Any], depth: int) -> Filter:
     return And(parts) if word == "and" else Or(parts)
 
 
-def _comparison(form: list[Any]) -> Comparison:
+def _comparison(form: list[Any], more: Collection[str]) -> Comparison:
     if not _is_operator(form):
         raise FilterError(f"{form!r:.80}: the second place holds one of {' '.join(sorted(OPERATORS))}")
     operator = form[1]
@@ -111,14 +117,16 @@ def _comparison(form: list[Any]) -> Comparison:
     value = form[2] if len(form) > 2 else None
     if operator == "in" and not isinstance(value, list):
         raise FilterError(f"{form!r:.80}: `in` takes a list")
-    return Comparison(_column(form[0]), operator, value)
+    return Comparison(_column(form[0], more), operator, value)
 
 
-def _column(form: Any) -> Column:
+def _column(form: Any, more: Collection[str]) -> Column:
     if isinstance(form, str) and form:
         return Column(form)
-    if isinstance(form, list) and len(form) == 3 and form[0] == "fn" and isinstance(form[2], str):
-        if form[1] not in FUNCTIONS:
-            raise FilterError(f"{form[1]!r:.60} is no function: {' '.join(sorted(FUNCTIONS))}")
-        return Column(form[2], form[1])
+    if isinstance(form, list) and len(form) >= 3 and form[0] == "fn" and isinstance(form[2], str):
+        name, arguments = form[1], form[3:]
+        if not isinstance(name, str) or (name not in FUNCTIONS and name not in more):
+            raise FilterError(f"{name!r:.60} is no function: {' '.join(sorted(FUNCTIONS.union(more)))}")
+        if all(isinstance(one, str | int) for one in arguments) and (more or not arguments):
+            return Column(form[2], name, tuple(arguments))
     raise FilterError(f'{form!r:.80} is no column: a name, or ["fn", function, name]')

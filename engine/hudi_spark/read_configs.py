@@ -7,10 +7,10 @@ from typing import Final
 from hudi_adapter.reasons import Reason
 
 from hudi_spark.errors import HudiError
+from hudi_spark.pruning.means import PRUNING_OPTIONS
 
-HONOURED: Final = frozenset(
+HONOURED: Final = PRUNING_OPTIONS | frozenset(
     {
-        "hoodie.metadata.enable",
         "hoodie.payload.delete.field",
         "hoodie.payload.delete.marker",
         "hoodie.write.record.merge.custom.implementation.classes",
@@ -20,8 +20,6 @@ HONOURED: Final = frozenset(
 # They steer how other readers find the same answer.
 WITHOUT_EFFECT: Final = frozenset(
     {
-        "hoodie.enable.data.skipping",
-        "hoodie.file.index.enable",
         "hoodie.file.group.reader.enabled",
         "hoodie.datasource.read.file.index.listing.mode",
         "hoodie.datasource.read.use.new.parquet.file.format",

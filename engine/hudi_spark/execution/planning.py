@@ -18,6 +18,9 @@ from hudi_spark.merging.keys import KeyRule, key_rule
 from hudi_spark.merging.modes import merge_rule
 from hudi_spark.merging.rules import MergeRule
 from hudi_spark.metadata.listing import lister
+from hudi_spark.pruning.means import Pruned
+from hudi_spark.pruning.pruner import prune
+from hudi_spark.pruning.situation import Asked
 from hudi_spark.read_configs import check_configs
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schemas.columns import META_SCHEMA, snapshot_schema
@@ -35,6 +38,7 @@ class Query:
     """What is asked of a table.
 
     `filter` is in the form of the adapter protocol: `["price", ">", 10]`, `["and", f, g]` ...
+    `zone`: the time zone in which functions of the filter are evaluated.
 
     Clauses: RD-001, RD-009, RD-010, RD-012, MF-002.
     """
@@ -46,15 +50,17 @@ class Query:
     read_optimized: bool = False
     readings: Readings = RELEASED
     configs: Mapping[str, str] = field(default_factory=dict)
+    zone: str = "UTC"
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The tasks of a query, and the snapshot that they read."""
+    """The tasks of a query, the snapshot that they read, and what of it they need not read."""
 
     tasks: tuple[SliceTask, ...]
     context: ReadContext
     snapshot: Snapshot
+    pruned: Pruned = field(default_factory=lambda: Pruned(()))
 
     @property
     def schema(self) -> pa.Schema:
@@ -78,7 +84,17 @@ def plan_query(storage: Storage, query: Query) -> Plan:
     snapshot = load_snapshot(storage, query.readings, query.as_of, files, read_optimized=query.read_optimized)
     context = read_context(storage, query, snapshot)
     origins = origins_of(storage, snapshot)
-    return Plan(tuple(slice_task(one, context, origins) for one in snapshot.slices), context, snapshot)
+    pruned = _pruned(storage, query, snapshot, origins, context)
+    return Plan(tuple(slice_task(one, context, origins) for one in pruned.slices), context, snapshot, pruned)
+
+
+def _pruned(storage: Storage, query: Query, snapshot: Snapshot, origins: Origins, context: ReadContext) -> Pruned:
+    if context.row_filter is None:
+        return Pruned(snapshot.slices)
+    latest = query.as_of is None and not query.read_optimized
+    merges_own = context.rule.merger is not None or context.rule.completion is not None
+    asked = Asked(context.row_filter, context.schema, query.configs, latest, merges_own, query.zone)
+    return prune(storage, snapshot, origins, asked)
 
 
 def slice_task(one: FileSlice, context: ReadContext, origins: Origins) -> SliceTask:

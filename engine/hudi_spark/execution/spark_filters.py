@@ -7,10 +7,12 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+from hudi_adapter import filters
 from hudi_adapter.filters import And, Comparison, Filter, Not, Or
 
-from hudi_spark.execution.filters import value_of
 from hudi_spark.execution.spark_types import spark_type, wire_type
+from hudi_spark.expressions.functions import function_of
+from hudi_spark.expressions.literals import value_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -23,15 +25,8 @@ _COMPARE: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_FUNCTIONS: Final[Mapping[str, str]] = {
-    "year": "year",
-    "month": "month",
-    "day": "dayofmonth",
-    "hour": "hour",
-    "lower": "lower",
-    "upper": "upper",
-    "from_unixtime": "from_unixtime",
-}
+# Without a length the text from a position on.
+_LONGEST: Final = 2**31 - 1
 _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - local timestamps have no zone
 _MICROSECOND: Final = dt.timedelta(microseconds=1)
 
@@ -56,18 +51,34 @@ def _comparison(condition: Comparison, schema: pa.Schema) -> "Column":
     from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
 
     column = condition.column
-    left = functions.col(quoted(column.name))
-    if column.function in _FUNCTIONS:
-        left = getattr(functions, _FUNCTIONS[column.function])(left)
+    left = _applied(column)
     if condition.operator == "is_null":
         return left.isNull()
     if condition.operator == "is_not_null":
         return left.isNotNull()
-    kind = None if column.function in _FUNCTIONS else schema.field(column.name).type
+    kind = schema.field(column.name).type if function_of(column).result is None else None
     if condition.operator == "in":
         values = [_literal(value_of(form, column, schema), kind) for form in condition.value]
         return left.isin(values) if values else functions.lit(col=False)
     return _COMPARE[condition.operator](left, _literal(value_of(condition.value, column, schema), kind))
+
+
+def _applied(column: filters.Column) -> "Column":
+    from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
+
+    values = functions.col(quoted(column.name))
+    given = [functions.lit(one) for one in column.arguments]
+    match column.function:
+        case "identity":
+            return values
+        case "substring":
+            position = given[0] if given else functions.lit(1)
+            return functions.call_function("substring", values, position, *(given[1:] or [functions.lit(_LONGEST)]))
+        case "trim" | "ltrim" | "rtrim":
+            # Spark's own order: the characters stand before the text.
+            return functions.call_function(column.function, *given, values)
+        case _:
+            return functions.call_function(column.function, values, *given)
 
 
 def quoted(name: str) -> str:

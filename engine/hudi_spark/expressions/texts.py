@@ -1,0 +1,123 @@
+"""Spark's functions of texts on Arrow columns."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_spark.errors import UnsupportedFeature
+from hudi_spark.expressions.java_patterns import python_pattern, python_replacement
+
+
+def lower(column: Any) -> Any:
+    """Spark's `lower`: the whole mapping of Unicode, where Arrow's goes character by character."""
+    return _case(column, pc.ascii_lower, str.lower)
+
+
+def upper(column: Any) -> Any:
+    """Spark's `upper`: `ß` becomes `SS`."""
+    return _case(column, pc.ascii_upper, str.upper)
+
+
+def _case(column: Any, plain: Callable[[Any], Any], whole: Callable[[str], str]) -> Any:
+    if pc.all(pc.string_is_ascii(column)).as_py() is not False:
+        return plain(column)
+    return _each(column, whole, pa.string())
+
+
+def _each(column: Any, change: Callable[[str], Any], kind: pa.DataType) -> Any:
+    """A function of each distinct text."""
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    encoded = array.dictionary_encode()
+    changed = pa.array([change(text) for text in encoded.dictionary.to_pylist()], kind)
+    return changed.take(encoded.indices)
+
+
+def substring(column: Any, position: int, length: int) -> Any:
+    """Spark's `substring`: positions count from 1, negative ones from the end."""
+    if length <= 0:
+        return pc.utf8_slice_codeunits(column, 0, 0)
+    if position >= 0:
+        start = max(position - 1, 0)
+        return pc.utf8_slice_codeunits(column, start, start + length)
+    end = position + length
+    return pc.utf8_slice_codeunits(column, position, end if end < 0 else None)
+
+
+def trim(column: Any, characters: str = " ") -> Any:
+    """Spark's `trim`: blanks, or any of the characters, at both ends."""
+    return pc.utf8_trim(column, characters)
+
+
+def ltrim(column: Any, characters: str = " ") -> Any:
+    """Spark's `ltrim`."""
+    return pc.utf8_ltrim(column, characters)
+
+
+def rtrim(column: Any, characters: str = " ") -> Any:
+    """Spark's `rtrim`."""
+    return pc.utf8_rtrim(column, characters)
+
+
+def length(column: Any) -> Any:
+    """Spark's `length`: characters of texts, bytes of binary."""
+    is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    return pc.utf8_length(column) if is_text else pc.binary_length(column)
+
+
+def regexp_replace(column: Any, pattern: str, replacement: str) -> Any:
+    """Spark's `regexp_replace`: every match.
+
+    Raises:
+        UnsupportedFeature: constructs of Java's expressions that are not built.
+
+    """
+    compiled = python_pattern(pattern)
+    pieces = python_replacement(replacement, compiled.groups)
+
+    def replaced(found: Any) -> str:
+        return "".join(piece if isinstance(piece, str) else found.group(piece) or "" for piece in pieces)
+
+    return _each(column, lambda text: compiled.sub(replaced, text), pa.string())
+
+
+def regexp_extract(column: Any, pattern: str, group: int = 1) -> Any:
+    """Spark's `regexp_extract`: a group of the first match, empty where there is none.
+
+    Raises:
+        UnsupportedFeature: constructs of Java's expressions that are not built, and groups that the pattern lacks.
+
+    """
+    compiled = python_pattern(pattern)
+    if not 0 <= group <= compiled.groups:
+        raise UnsupportedFeature("regular-expression", f"group {group} of {pattern}")
+
+    def extracted(text: str) -> str:
+        found = compiled.search(text)
+        return (found.group(group) or "") if found else ""
+
+    return _each(column, extracted, pa.string())
+
+
+def split(column: Any, pattern: str) -> Any:
+    """Spark's `split`, without a limit.
+
+    Raises:
+        UnsupportedFeature: constructs of Java's expressions that are not built.
+
+    """
+    compiled = python_pattern(pattern)
+
+    def parts(text: str) -> list[str]:
+        pieces: list[str] = []
+        begin = 0
+        for found in compiled.finditer(text):
+            # Nothing matched at the very beginning makes no piece; the empty expression makes none at the end either.
+            if found.end() == 0 or (not pattern and found.start() == len(text)):
+                continue
+            pieces.append(text[begin : found.start()])
+            begin = found.end()
+        return [*pieces, text[begin:]]
+
+    return _each(column, parts, pa.list_(pa.string()))

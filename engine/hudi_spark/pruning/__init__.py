@@ -1,0 +1,1 @@
+"""Which file slices a query need not read."""

@@ -1,0 +1,121 @@
+"""What a partition's path says of the columns that it was made of.
+
+Clauses: DM-031, DM-032, DM-033, IX-056.
+"""
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.types as kinds
+
+from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.pruning.facts import UNKNOWN, Facts
+from hudi_spark.pruning.timestamp_paths import timestamp_paths
+from hudi_spark.schemas.partition_values import DEFAULT_PARTITION, path_values, typed_value
+from hudi_spark.state.configuration import TableConfiguration
+
+# The default partition of releases before 0.12.
+_OLD_DEFAULT: Final = "default"
+_PLAIN: Final = frozenset({"", "SIMPLE", "COMPLEX", "SIMPLE_AVRO", "COMPLEX_AVRO"})
+_SLASHED: Final = "hoodie.datasource.write.slash.separated.date.partitioning"
+
+
+class PartitionPaths:
+    """The partition columns of a table and how their values became paths."""
+
+    def __init__(self, configuration: TableConfiguration, schema: pa.Schema) -> None:
+        self._configuration = configuration
+        self._schema = schema
+        self._types = _field_types(configuration)
+        self._stamps = timestamp_paths(configuration.properties)
+
+    def facts(self, partition: str) -> Mapping[str, Facts]:
+        """What is known of columns in the rows of a partition; nothing where path and values are not surely one."""
+        if not self._types or not partition:
+            return {}
+        if self._configuration.partitions.columns_dropped:
+            return self._dropped(partition)
+        texts = self._texts(partition)
+        return {name: self._of_text(name, text) for name, text in texts.items() if name in self._schema.names}
+
+    def _dropped(self, partition: str) -> dict[str, Facts]:
+        """Columns that the files lack are read from the path itself."""
+        try:
+            texts = path_values(partition, self._configuration)
+            fields = [self._schema.field(name) for name in texts if name in self._schema.names]
+            values = {field.name: typed_value(texts[field.name], field, partition).as_py() for field in fields}
+        except (HudiError, UnsupportedFeature):
+            return {}
+        return {name: exactly(value) for name, value in values.items()}
+
+    def _texts(self, partition: str) -> dict[str, str | None]:
+        """The text of each field, as far as every folder is surely one field's."""
+        fields = self._configuration.partition_by
+        if len(fields) > 1 and len(partition.split("/")) != len(fields):
+            return {}
+        if self._configuration.partitions.hive and not self._is_named(partition, fields):
+            return {}
+        try:
+            return path_values(partition, self._configuration)
+        except UnsupportedFeature:
+            return {}
+
+    def _is_named(self, partition: str, fields: tuple[str, ...]) -> bool:
+        parts = partition.split("/") if len(fields) > 1 else [partition]
+        return all(part.startswith(f"{name}=") for part, name in zip(parts, fields, strict=True))
+
+    def _of_text(self, name: str, text: str | None) -> Facts:
+        kind = self._schema.field(name).type
+        if self._types[name] == "TIMESTAMP":
+            return UNKNOWN if text is None else self._of_stamp(text, kind)
+        if text is None or text == _OLD_DEFAULT:
+            # Null and the empty text lie in the default partition, and so does its name as a text.
+            is_text = kinds.is_string(kind)
+            return Facts("", text or DEFAULT_PARTITION) if is_text else Facts(values=False)
+        value = value_of_text(text, kind)
+        return UNKNOWN if value is None else exactly(value)
+
+    def _of_stamp(self, text: str, kind: pa.DataType) -> Facts:
+        if self._stamps is None or not kinds.is_integer(kind):
+            return UNKNOWN
+        found = self._stamps.bounds(text)
+        return UNKNOWN if found is None else Facts(*found)
+
+
+def exactly(value: Any) -> Facts:
+    """That every row has one value, or null."""
+    return Facts(values=False) if value is None else Facts(value, value, nulls=False)
+
+
+def value_of_text(text: str, kind: pa.DataType) -> Any:
+    """The one value of a type that is written like this, or None where there may be others, or none."""
+    if kinds.is_string(kind):
+        return text
+    try:
+        if kinds.is_integer(kind):
+            number = int(text)
+            return number if str(number) == text else None
+        if kinds.is_date32(kind):
+            day = dt.date.fromisoformat(text)
+            return day if day.isoformat() == text else None
+    except ValueError:
+        return None
+    return {"true": True, "false": False}.get(text) if kinds.is_boolean(kind) else None
+
+
+def _field_types(configuration: TableConfiguration) -> dict[str, str]:
+    """How each partition field became text, SIMPLE or TIMESTAMP; none where the generator is not known."""
+    fields, generator = configuration.partition_by, configuration.key_generator
+    if configuration.properties.get(_SLASHED, "").strip().lower() == "true":
+        return {}
+    if generator in _PLAIN:
+        return dict.fromkeys(fields, "SIMPLE")
+    if generator in ("TIMESTAMP", "TIMESTAMPBASED", "TIMESTAMP_AVRO"):
+        return dict.fromkeys(fields, "TIMESTAMP")
+    if generator in ("CUSTOM", "CUSTOM_AVRO"):
+        listed = configuration.properties.get("hoodie.table.partition.fields", "").split(",")
+        pairs = [part.strip().partition(":") for part in listed if part.strip()]
+        return {name: kind.upper() or "SIMPLE" for name, _, kind in pairs}
+    return {}

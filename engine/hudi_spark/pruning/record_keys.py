@@ -1,0 +1,174 @@
+"""Slices by the keys that a filter pins: the record index, secondary indexes.
+
+Clauses: IX-020, IX-022, IX-030, IX-055, IX-057.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any, Final
+
+from hudi_adapter.filters import And, Column, Comparison, Filter
+
+from hudi_spark.expressions.literals import scalar_of
+from hudi_spark.merging.keys import RECORD_KEY
+from hudi_spark.pruning.facts import UNKNOWN, Facts
+from hudi_spark.pruning.indexes import text_of
+from hudi_spark.pruning.situation import Situation, Source, columns_in, sought
+from hudi_spark.state.commits import GroupId
+from hudi_spark.state.slicing import FileSlice
+
+_MOST_KEYS: Final = 10_000
+# Others may make any key of the fields.
+_KNOWN_GENERATORS: Final = frozenset(
+    {"", "SIMPLE", "COMPLEX", "TIMESTAMP", "TIMESTAMPBASED", "CUSTOM", "NON_PARTITION", "NONPARTITIONED", "SQL"}
+)
+
+
+def spellings(column: Column, value: Any) -> tuple[str, ...]:
+    """The record keys that a row with this value of the column may have; none where that is not sure.
+
+    Writers differ on whether a key of one field names it.
+
+    Clauses: DM-002, IX-055.
+    """
+    if column.name == RECORD_KEY:
+        return (value,)
+    text = text_of(value)
+    return () if text is None else (text, f"{column.name}:{text}")
+
+
+def key_columns(situation: Situation) -> tuple[Column, ...]:
+    """The columns of the filter that are the whole record key."""
+    configuration = situation.snapshot.configuration
+    names = {RECORD_KEY} if configuration.populates_meta_fields else set()
+    if len(configuration.record_key) == 1 and configuration.key_generator.removesuffix("_AVRO") in _KNOWN_GENERATORS:
+        names.update(configuration.record_key)
+    return tuple(
+        one for one in columns_in(situation.asked.condition) if one.name in names and one.function == "identity"
+    )
+
+
+def by_record_index(situation: Situation, _: Sequence[FileSlice]) -> Source | None:
+    """The groups in which the record index says that keys live; of the newest state.
+
+    Clauses: IX-020, IX-055.
+    """
+    if not situation.asked.latest or not situation.has("record_index"):
+        return None
+    wanted = {column: _spelled(situation, column) for column in key_columns(situation)}
+    groups = _groups(situation, {key for values in wanted.values() for keys in values.values() for key in keys})
+    pinned = _pinned_groups(situation)
+    if not any(wanted.values()) and pinned is None:
+        return None
+    places = {
+        column: {value: _joined(groups, keys) for value, keys in values.items()} for column, values in wanted.items()
+    }
+
+    def source(one: FileSlice, column: Column) -> Facts:
+        id_ = (one.partition, one.file_id)
+        if pinned is not None and id_ not in pinned and column.name in situation.snapshot.configuration.record_key:
+            return Facts(nulls=False, values=False)
+        return _absent(places.get(column, {}), id_)
+
+    return source
+
+
+def by_secondary_index(situation: Situation, _: Sequence[FileSlice]) -> Source | None:
+    """The groups that hold, by the record index, a key that has an entry with the value.
+
+    Clauses: IX-030, IX-057.
+    """
+    if not situation.asked.latest or not situation.has("record_index") or situation.metadata is None:
+        return None
+    places: dict[Column, dict[Any, frozenset[GroupId]]] = {}
+    for column, index in _secondary_indexes(situation).items():
+        texts = {value: text_of(value) for value in sought(situation.asked.condition, column, literal(situation))}
+        known = {value: text for value, text in texts.items() if text is not None}
+        keys = situation.metadata.secondary_keys(index, known.values())
+        groups = _groups(situation, frozenset().union(*keys.values()))
+        places[column] = {value: _joined(groups, keys.get(text, ())) for value, text in known.items()}
+    return (lambda one, column: _absent(places.get(column, {}), (one.partition, one.file_id))) if places else None
+
+
+def _secondary_indexes(situation: Situation) -> dict[Column, str]:
+    found = {}
+    for definition in situation.definitions:
+        if definition.kind != "secondary_index" or not situation.has(definition.name):
+            continue
+        for column in columns_in(situation.asked.condition):
+            if definition.source_fields == (column.name,) and column.function == "identity":
+                found[column] = definition.name
+    return found
+
+
+def literal(situation: Situation) -> Callable[[Any, Column], Any]:
+    """A filter's values as Python has them."""
+
+    def found(form: Any, column: Column) -> Any:
+        try:
+            return scalar_of(form, column, situation.asked.schema).as_py()
+        except ValueError:
+            # Nanoseconds that Python cannot hold: a value that compares with nothing.
+            return float("nan")
+
+    return found
+
+
+def _spelled(situation: Situation, column: Column) -> dict[Any, tuple[str, ...]]:
+    values = sought(situation.asked.condition, column, literal(situation))
+    spelled = {value: spellings(column, value) for value in values}
+    return {value: keys for value, keys in spelled.items() if keys}
+
+
+def _groups(situation: Situation, keys: Iterable[str]) -> Mapping[str, frozenset[GroupId]]:
+    if situation.metadata is None:
+        return {}
+    found = situation.metadata.record_locations(sorted(set(keys)))
+    return {key: frozenset((one.partition, one.file_id) for one in places) for key, places in found.items()}
+
+
+def _joined(groups: Mapping[str, frozenset[GroupId]], keys: Iterable[str]) -> frozenset[GroupId]:
+    return frozenset(id_ for key in keys for id_ in groups.get(key, ()))
+
+
+def _absent(places: Mapping[Any, frozenset[GroupId]], id_: GroupId) -> Facts:
+    gone = frozenset(value for value, groups in places.items() if id_ not in groups)
+    return Facts(absent=gone) if gone else UNKNOWN
+
+
+def _pinned_groups(situation: Situation) -> frozenset[GroupId] | None:
+    """Where the keys of several fields live whose every field the filter pins; None where it does not.
+
+    Clauses: DM-002, IX-055.
+    """
+    fields = situation.snapshot.configuration.record_key
+    if len(fields) < 2 or situation.snapshot.configuration.key_generator.removesuffix("_AVRO") not in _KNOWN_GENERATORS:
+        return None
+    pins = [_pins(situation, situation.asked.condition, Column(name)) for name in fields]
+    if any(one is None for one in pins):
+        return None
+    choices = [one or () for one in pins]
+    if _size(choices) > _MOST_KEYS:
+        return None
+    keys = [",".join(f"{name}:{text}" for name, text in zip(fields, texts, strict=True)) for texts in product(*choices)]
+    return _joined(_groups(situation, keys), keys)
+
+
+def _size(choices: Sequence[Sequence[str]]) -> int:
+    size = 1
+    for one in choices:
+        size *= len(one)
+    return size
+
+
+def _pins(situation: Situation, condition: Filter, column: Column) -> tuple[str, ...] | None:
+    """The texts that a column must have one of for the filter to hold; None where it may have others."""
+    match condition:
+        case And(parts):
+            return next((one for one in (_pins(situation, part, column) for part in parts) if one is not None), None)
+        case Comparison(column=found, operator="=" | "in" as operator, value=form) if found == column:
+            values = [literal(situation)(one, column) for one in (form if operator == "in" else [form])]
+            texts = [text_of(value) for value in values if value is not None]
+            return None if None in texts else tuple(text or "__empty__" for text in texts)
+        case _:
+            return None
