@@ -105,7 +105,10 @@ def _ask(oracle: Adapter, made: Recipe) -> int:
         told[one.name] = (
             _without_meta(place, wider) if one.name == "snapshot" and wider else _answer(oracle, place, one)
         )
-    place.save_questions([{"name": one.name, "op": one.op, "params": one.params, **told[one.name]} for one in asked])
+    if "rejected" in told.get("as_of_middle", {}):
+        told.pop("slices_middle", None)  # the view behind it lists what is left, whether or not that can be read
+    kept = [one for one in asked if one.name in told]
+    place.save_questions([{"name": one.name, "op": one.op, "params": one.params, **told[one.name]} for one in kept])
     place.note("asked", fingerprints.asked(made))
     return len(asked)
 
