@@ -1,8 +1,17 @@
 """Read Apache Hudi tables from PySpark, or from Arrow without Spark."""
 
-from hudi_spark.arrow_reading import read_arrow
+from hudi_spark.arrow_reading import read_arrow, read_changes, read_incremental
 from hudi_spark.errors import DamagedLogWarning, HudiError, UnsupportedFeature
 from hudi_spark.readings import Readings
 from hudi_spark.table import HudiTable
 
-__all__ = ["DamagedLogWarning", "HudiError", "HudiTable", "Readings", "UnsupportedFeature", "read_arrow"]
+__all__ = [
+    "DamagedLogWarning",
+    "HudiError",
+    "HudiTable",
+    "Readings",
+    "UnsupportedFeature",
+    "read_arrow",
+    "read_changes",
+    "read_incremental",
+]

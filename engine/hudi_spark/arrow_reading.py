@@ -10,6 +10,8 @@ from hudi_adapter.reasons import Reason
 from hudi_format.errors import InvalidOption
 from hudi_format.storage import Storage, open_storage
 
+from hudi_spark.changes.incremental import IncrementalQuery
+from hudi_spark.changes.planning import ChangesQuery
 from hudi_spark.changes.queries import AnyQuery, plan_any, run_any
 from hudi_spark.errors import DamagedLogWarning, HudiError, SkippedBytes, typed_errors
 from hudi_spark.execution.planning import Query
@@ -45,6 +47,71 @@ def read_arrow(
 
     """
     query = Query(as_of, columns, filter, meta_columns, read_optimized, readings_named(readings), configs or {})
+    answer = read_query(table_storage(path, storage_options), query)
+    warn_of_damage(answer.skipped)
+    return answer.rows
+
+
+def read_incremental(
+    path: str | Path,
+    begin: str,
+    end: str | None = None,
+    columns: Sequence[str] | None = None,
+    filter: Any = None,  # noqa: A002 - the word that Arrow's readers use
+    *,
+    meta_columns: bool = False,
+    readings: Reading | Readings = "released",
+    configs: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> pa.Table:
+    """The rows that were changed after `begin` and up to `end`, each as it is at the end; the rest as `read_arrow`.
+
+    Bounds are completion times, before table version 8 requested times; `earliest` leaves the begin open.
+
+    Raises:
+        HudiError: INSTANT_MALFORMED, RANGE_NOT_RETAINED, CONFIG_INVALID without commit times; or as `read_arrow`.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: IN-001, IN-002, IN-003, IN-004, IN-006, IN-007.
+
+    """
+    query = IncrementalQuery(
+        columns=columns,
+        filter=filter,
+        meta_columns=meta_columns,
+        readings=readings_named(readings),
+        configs=configs or {},
+        begin=begin,
+        end=end,
+    )
+    answer = read_query(table_storage(path, storage_options), query)
+    warn_of_damage(answer.skipped)
+    return answer.rows
+
+
+def read_changes(
+    path: str | Path,
+    begin: str,
+    end: str | None = None,
+    *,
+    commit_time: bool = False,
+    readings: Reading | Readings = "released",
+    configs: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> pa.Table:
+    """The change feed after `begin` and up to `end`: `op` (i, u, d), `before` and `after` as structs.
+
+    `commit_time` puts the instant of each change before it. Bounds as in `read_incremental`.
+
+    Raises:
+        HudiError: CONFIG_INVALID for a table without change feed, INSTANT_MALFORMED, RANGE_NOT_RETAINED,
+            LOG_FILE_MISSING; or as `read_arrow`.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: CD-001, CD-002, CD-006, IN-002.
+
+    """
+    query = ChangesQuery(begin, end, commit_time, readings_named(readings), dict(configs or {}))
     answer = read_query(table_storage(path, storage_options), query)
     warn_of_damage(answer.skipped)
     return answer.rows

@@ -1,7 +1,7 @@
 """`HudiTable`: a Hudi table as Spark DataFrames."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hudi_format.storage.object_options import hadoop_options
 
 from hudi_spark.arrow_reading import table_storage
+from hudi_spark.changes.checkpoints import EARLIEST, Checkpoints, batch_ranges, latest_checkpoint
+from hudi_spark.changes.incremental import IncrementalQuery
+from hudi_spark.changes.planning import ChangesQuery
+from hudi_spark.changes.queries import AnyQuery, plan_any, run_any_on_spark
 from hudi_spark.descriptions import TableInfo, table_info
 from hudi_spark.errors import SkippedBytes, typed_errors
-from hudi_spark.execution.on_spark import accumulator, run_on_spark
-from hudi_spark.execution.planning import Query, plan_query
+from hudi_spark.execution.on_spark import accumulator
+from hudi_spark.execution.planning import Query
 from hudi_spark.readings import Reading, Readings, readings_named
+from hudi_spark.state.history import whole_timeline
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.snapshots import load_snapshot, load_table
 from hudi_spark.state.timeline import Instant
@@ -31,6 +36,19 @@ class Listing(tuple[Item, ...]):
 
     def __str__(self) -> str:
         return "\n".join(str(item) for item in self)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a stream hands out: the rows that came after `begin` and up to `end`, under a number.
+
+    Clauses: IN-008.
+    """
+
+    number: int
+    begin: str
+    end: str
+    rows: "DataFrame"
 
 
 class HudiTable:
@@ -117,13 +135,90 @@ class HudiTable:
         """
         return self._frame(Query(as_of, columns, filter, meta_columns, read_optimized=True))
 
-    def timeline(self) -> Listing[Instant]:
-        """The actions of the active timeline, by requested time.
+    def incremental(
+        self,
+        begin: str,
+        end: str | None = None,
+        columns: Sequence[str] | None = None,
+        filter: Any = None,  # noqa: A002 - the word that Spark uses
+        *,
+        meta_columns: bool = False,
+    ) -> "DataFrame":
+        """The rows that were changed after `begin` and up to `end`, each as it is at the end.
 
-        Clauses: TL-004, TL-005.
+        Bounds are completion times, before table version 8 requested times; `earliest` leaves the begin open.
+
+        Raises:
+            HudiError: INSTANT_MALFORMED, RANGE_NOT_RETAINED, CONFIG_INVALID without commit times; or as `snapshot`.
+            UnsupportedFeature: what this reader cannot read yet.
+
+        Clauses: IN-001, IN-002, IN-003, IN-004, IN-006, IN-007.
+
+        """
+        return self._frame(
+            IncrementalQuery(columns=columns, filter=filter, meta_columns=meta_columns, begin=begin, end=end)
+        )
+
+    def changes(self, begin: str, end: str | None = None, *, commit_time: bool = False) -> "DataFrame":
+        """The change feed after `begin` and up to `end`: `op` (i, u, d), `before` and `after` as structs.
+
+        `commit_time` puts the instant of each change before it. Bounds as in `incremental`.
+
+        Raises:
+            HudiError: CONFIG_INVALID for a table without change feed, INSTANT_MALFORMED, RANGE_NOT_RETAINED,
+                LOG_FILE_MISSING; or as `snapshot`.
+            UnsupportedFeature: what this reader cannot read yet.
+
+        Clauses: CD-001, CD-002, CD-006, IN-002.
+
+        """
+        return self._run(ChangesQuery(begin, end, commit_time, self._readings, self._configs))
+
+    def latest_checkpoint(self) -> str | None:
+        """The time up to which every change is there and none will be added: the `begin` to go on from later.
+
+        None while nothing has completed.
+
+        Clauses: IN-003, IN-008.
         """
         with typed_errors():
-            return Listing(load_table(self._storage)[1].instants)
+            return latest_checkpoint(self._storage)
+
+    def stream(
+        self,
+        checkpoint: str | Path,
+        begin: str = EARLIEST,
+        *,
+        changes: bool = False,
+        poll_seconds: float | None = None,
+    ) -> "Iterator[Batch]":
+        """Batches of changed rows (or of the change feed) from where the last run stopped; `checkpoint` is a folder.
+
+        A batch is finished when the next one is asked for. One that was not finished comes again after a restart,
+        with the same number and the same range: a sink that knows numbers takes each row exactly once. Without
+        `poll_seconds` the stream ends where nothing new is there.
+
+        Raises:
+            HudiError: RANGE_NOT_RETAINED when a clean was faster; WRITE_CONFLICT for two readers of one checkpoint; or
+                as `incremental` and `changes`.
+
+        Clauses: IN-002, IN-008, CD-002.
+
+        """
+        with typed_errors():
+            for batch in batch_ranges(self._storage, Checkpoints(table_storage(checkpoint)), begin, poll_seconds):
+                ask = self.changes if changes else self.incremental
+                yield Batch(batch.number, batch.begin, batch.end, ask(batch.begin, batch.end))
+
+    def timeline(self, *, include_history: bool = False) -> Listing[Instant]:
+        """The actions of the active timeline, and of the history if asked for, by requested time.
+
+        Clauses: TL-004, TL-005, HS-008.
+        """
+        with typed_errors():
+            configuration, active = load_table(self._storage)
+            whole = whole_timeline(self._storage, configuration, active) if include_history else active
+            return Listing(whole.instants)
 
     def file_slices(self, as_of: str | None = None) -> Listing[FileSlice]:
         """The slices that a snapshot reads, by partition and file id.
@@ -146,10 +241,12 @@ class HudiTable:
         return tuple(sorted(self._skipped.value))
 
     def _frame(self, query: Query) -> "DataFrame":
-        asked = replace(query, readings=self._readings, configs=self._configs)
+        return self._run(replace(query, readings=self._readings, configs=self._configs))
+
+    def _run(self, query: AnyQuery) -> "DataFrame":
         with typed_errors():
-            plan = plan_query(self._storage, asked)
-            return run_on_spark(self._spark, plan, self._storage, partial(_add, self._skipped))
+            plan = plan_any(self._storage, query)
+            return run_any_on_spark(self._spark, plan, self._storage, partial(_add, self._skipped))
 
 
 def _add(gathered: Any, skipped: tuple[SkippedBytes, ...]) -> None:
