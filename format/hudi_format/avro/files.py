@@ -12,10 +12,10 @@ import fastavro
 
 from hudi_format.avro.schemas import AvroSchema, parse_avro_schema, reading_schema, schema_text, writing_schema
 from hudi_format.errors import FormatError, Reason, UnsupportedFormat, refusing
+from hudi_format.limits import rows_limit, values_limit
 
 MAGIC = b"Obj\x01"
 SYNC_MARKER = b"hudi-conformance"
-MAXIMUM_BLOCK_BYTES = 256 * 1024 * 1024
 
 _UNREAD_CODECS = ("snappy", "bzip2", "xz", "zstandard", "lz4")
 _MAXIMUM_VARINT_BYTES = 10
@@ -27,7 +27,7 @@ def read_container(
     """Writer schema and records of an object container file.
 
     Raises:
-        FormatError: `reason` when it is none; LIMIT_EXCEEDED for a block that unpacks to more than 256 MiB.
+        FormatError: `reason` when it is none; LIMIT_EXCEEDED when few bytes become very many.
         UnsupportedFormat: a codec other than null and deflate, which no Hudi writer uses here.
 
     """
@@ -46,6 +46,8 @@ def read_container(
     records: list[dict[str, Any]] = []
     while not cursor.at_end():
         count, offset, block = cursor.block(codec)
+        if len(records) + count > rows_limit(len(data)):
+            raise cursor.exceeded(f"{len(data)} bytes declare over {len(records)} records")
         records.extend(_records(readable, count, block, cursor, offset))
         cursor.expect(sync, "the sync marker after a block differs from the header's")
     return schema, records
@@ -89,12 +91,16 @@ class _Cursor:
         self.clause = clause
         self._data = data
         self._position = 0
+        self._unpackable = values_limit(len(data))
 
     def at_end(self) -> bool:
         return self._position == len(self._data)
 
     def error(self, message: str, offset: int | None = None) -> FormatError:
         return FormatError(self.reason, self.clause, self.file, self._position if offset is None else offset, message)
+
+    def exceeded(self, message: str) -> FormatError:
+        return FormatError(Reason.LIMIT_EXCEEDED, self.clause, self.file, self._position, message)
 
     def take(self, length: int) -> bytes:
         if length < 0 or length > len(self._data) - self._position:
@@ -149,12 +155,14 @@ class _Cursor:
     def _inflate(self, data: bytes) -> bytes:
         unpacker = zlib.decompressobj(-15)
         try:
-            unpacked = unpacker.decompress(data, MAXIMUM_BLOCK_BYTES)
+            unpacked = unpacker.decompress(data, max(self._unpackable, 1))
         except zlib.error as error:
             raise self.error(f"a block does not inflate: {error}") from error
         if unpacker.unconsumed_tail:
-            message = f"a block unpacks to more than {MAXIMUM_BLOCK_BYTES} bytes"
-            raise FormatError(Reason.LIMIT_EXCEEDED, self.clause, self.file, self._position, message)
+            raise self.exceeded(f"{len(self._data)} bytes unpack to over {values_limit(len(self._data))}")
+        if not unpacker.eof:
+            raise self.error("a block ends inside its packed data")
+        self._unpackable -= len(unpacked)
         return unpacked
 
 

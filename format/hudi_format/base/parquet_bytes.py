@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hudi_format.errors import FormatError, Reason, refusing
+from hudi_format.limits import columns_limit, rows_limit
 
 MAXIMUM_ROWS = 100_000_000
 MAXIMUM_UNPACKED_BYTES = 16 * 1024**3
@@ -22,6 +23,9 @@ def read_parquet(source: bytes | io.RawIOBase, file: str, offset: int | None, re
 
     """
     opened = open_parquet(source, file, offset, reason, clause)
+    size = len(source) if isinstance(source, bytes) else source.seek(0, io.SEEK_END)
+    if opened.metadata.num_rows > rows_limit(size):
+        raise _exceeded(opened, size, clause, file, offset)
     with refusing(reason, clause, file, offset, "the Parquet data does not decode"):
         return opened.read()
 
@@ -40,10 +44,18 @@ def open_parquet(
         opened = pq.ParquetFile(stream, coerce_int96_timestamp_unit="us", arrow_extensions_enabled=False)
         metadata = opened.metadata
         sizes = [metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups)]
-    if metadata.num_rows > MAXIMUM_ROWS or sum(max(size, 0) for size in sizes) > MAXIMUM_UNPACKED_BYTES:
-        message = f"the footer declares {metadata.num_rows} rows in {sum(sizes)} bytes"
-        raise FormatError(Reason.LIMIT_EXCEEDED, clause, file, offset, message)
+        size = stream.size()
+    # A run of equal values takes no bytes in the file and at least eight in memory.
+    unpacked = max(sum(max(each, 0) for each in sizes), 8 * metadata.num_rows * metadata.num_columns)
+    if metadata.num_rows > MAXIMUM_ROWS or unpacked > min(MAXIMUM_UNPACKED_BYTES, columns_limit(size)):
+        raise _exceeded(opened, size, clause, file, offset)
     return opened
+
+
+def _exceeded(opened: pq.ParquetFile, size: int, clause: str, file: str, offset: int | None) -> FormatError:
+    metadata = opened.metadata
+    message = f"{size} bytes declare {metadata.num_rows} rows of {metadata.num_columns} columns"
+    return FormatError(Reason.LIMIT_EXCEEDED, clause, file, offset, message)
 
 
 def read_rows(

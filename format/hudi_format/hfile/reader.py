@@ -26,11 +26,11 @@ from hudi_format.hfile.blocks import (
 from hudi_format.hfile.index import IndexEntry, data_entries, inner_entries, root_entries, row_of_key
 from hudi_format.hfile.sources import BytesSource, HFileSource, StoredSource
 from hudi_format.hfile.trailer import TRAILER_BYTES, Trailer, parse_file_info, parse_trailer
+from hudi_format.limits import columns_limit
 from hudi_format.storage import Storage
 
 KEY_VALUE_VERSION_KEY: Final = "KEY_VALUE_VERSION"
 MAXIMUM_INDEX_LEVELS: Final = 8
-MAXIMUM_UNPACKED_BYTES: Final = 16 * 1024**3
 
 _TAGS_KEY: Final = "hfile.MAX_TAGS_LEN"
 _WITH_MVCC = struct.pack(">i", 1)
@@ -63,10 +63,11 @@ class HFile:
 
         """
         count, unpacked = 0, 0
+        limit = columns_limit(self.source.size)
         for block in self._data_blocks():
             unpacked += len(block.content)
-            if unpacked > MAXIMUM_UNPACKED_BYTES:
-                raise self.origin.exceeded(block.offset, f"the HFile unpacks to over {MAXIMUM_UNPACKED_BYTES} bytes")
+            if unpacked > limit:
+                raise self.origin.exceeded(block.offset, f"the HFile unpacks to over {limit} bytes")
             for entry in self._entries_of(block):
                 count += 1
                 yield entry
