@@ -1,6 +1,5 @@
 """What a data commit wrote: JSON before table version 8, an Avro container from 8 on."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -8,12 +7,12 @@ from typing import Any, Literal
 from hudi_format.avro.files import MAGIC, SYNC_MARKER, read_container, write_container
 from hudi_format.avro.values import from_record, to_record
 from hudi_format.errors import FormatError, Reason, refusing
+from hudi_format.json_text import pretty_json, read_json
 from hudi_format.timeline.timeline_schemas import commit_metadata as commit_metadata_schema
 
 ContentKind = Literal["empty", "json", "avro"]
 
 NO_PREVIOUS_COMMIT = "null"
-MAXIMUM_JSON_BYTES = 512 * 1024 * 1024
 
 # Version 6 leaves these out of the JSON; the order of the rest is the order there.
 _JSON_STAT_ORDER = (
@@ -158,7 +157,7 @@ def parse_commit_metadata(data: bytes, file: str) -> CommitMetadata:
     if kind == "empty":
         raise FormatError(Reason.TIMELINE_FILE_CORRUPT, "TL-014", file, None, "the file is empty")
     clause = "TL-020" if kind == "avro" else "TL-019"
-    record = _read_avro(data, file) if kind == "avro" else _read_json(data, file)
+    record = _read_avro(data, file) if kind == "avro" else read_json(data, file, Reason.TIMELINE_FILE_CORRUPT, "TL-019")
     with refusing(Reason.TIMELINE_FILE_CORRUPT, clause, file, None, "no commit metadata"):
         return _of_stored(from_record(_Stored, record))
 
@@ -196,7 +195,7 @@ def serialise_json(metadata: CommitMetadata) -> bytes:
     ordered["operationType"] = metadata.operation_type
     if metadata.replaced_file_ids:
         ordered["partitionToReplaceFileIds"] = record["partitionToReplaceFileIds"]
-    return _pretty(ordered, "").encode()
+    return pretty_json(ordered)
 
 
 def serialise_avro(metadata: CommitMetadata, *, replace: bool = False, sync_marker: bytes = SYNC_MARKER) -> bytes:
@@ -217,20 +216,6 @@ def _read_avro(data: bytes, file: str) -> dict[str, Any]:
         message = f"the file holds {len(records)} records instead of one"
         raise FormatError(Reason.TIMELINE_FILE_CORRUPT, "TL-020", file, None, message)
     return records[0]
-
-
-def _read_json(data: bytes, file: str) -> Any:
-    if len(data) > MAXIMUM_JSON_BYTES:
-        raise FormatError(Reason.LIMIT_EXCEEDED, "TL-019", file, None, f"{len(data)} bytes of JSON")
-    try:
-        return json.loads(data.decode())
-    except json.JSONDecodeError as error:
-        offset = len(error.doc[: error.pos].encode())
-        raise FormatError(Reason.TIMELINE_FILE_CORRUPT, "TL-019", file, offset, f"no JSON: {error.msg}") from error
-    except UnicodeDecodeError as error:
-        raise FormatError(Reason.TIMELINE_FILE_CORRUPT, "TL-019", file, error.start, "no UTF-8 text") from error
-    except (ValueError, RecursionError) as error:
-        raise FormatError(Reason.TIMELINE_FILE_CORRUPT, "TL-019", file, None, f"no JSON: {error}") from error
 
 
 def _of_stored(stored: _Stored) -> CommitMetadata:
@@ -265,18 +250,3 @@ def _json_stat(stat: dict[str, Any]) -> dict[str, Any]:
 
 def _counted(name: str, value: Any) -> Any:
     return 0 if value is None and name in _COUNTS_WRITTEN_AS_ZERO else value
-
-
-def _pretty(value: Any, indent: str) -> str:
-    """JSON in the layout of version 6's writers: objects broken into lines, arrays kept in line."""
-    if isinstance(value, dict):
-        if not value:
-            return "{ }"
-        inner = indent + "  "
-        entries = (
-            f"{inner}{json.dumps(key, ensure_ascii=False)} : {_pretty(item, inner)}" for key, item in value.items()
-        )
-        return "{\n" + ",\n".join(entries) + f"\n{indent}}}"
-    if isinstance(value, list):
-        return "[ " + ", ".join(_pretty(item, indent) for item in value) + " ]" if value else "[ ]"
-    return json.dumps(value, ensure_ascii=False)
