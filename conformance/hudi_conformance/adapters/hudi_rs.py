@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import metadata
 from typing import Any
 
@@ -40,6 +40,7 @@ FEATURES = (
     "read-optimized",
     "projection",
     "meta-columns",
+    "incremental",
 )
 _READ_OPTIMIZED = "hoodie.read.use.read_optimized.mode"
 # What its errors say, in the order in which they are tried.
@@ -71,18 +72,31 @@ _SIGNS = (
 
 def read_snapshot(request: Request) -> Answer:
     """Rows of the latest completed state."""
-    return _read(request, {})
+    return _read(request)
 
 
 def read_as_of(request: Request) -> Answer:
     """Rows as of an instant."""
-    return _read(request, {"as_of": str(request.params["instant"])})
+    return _read(request, _as_of(request.params["instant"]))
 
 
 def read_optimized(request: Request) -> Answer:
     """Rows of base files only."""
-    as_of = request.params.get("as_of")
-    return _read(request, {} if as_of is None else {"as_of": str(as_of)}, {_READ_OPTIMIZED: "true"})
+    return _read(request, _as_of(request.params.get("as_of")), {_READ_OPTIMIZED: "true"})
+
+
+def read_incremental(request: Request) -> Answer:
+    """Rows changed after `begin` and up to `end`."""
+    from hudi import HudiQueryType  # noqa: PLC0415  an optional package
+
+    def chosen(options: Any) -> Any:
+        begin, end = str(request.params.get("begin", "")), request.params.get("end")
+        options = options.with_query_type(HudiQueryType.Incremental)
+        if begin not in {"0", "earliest"}:
+            options = options.with_start_timestamp(begin)
+        return options if end is None else options.with_end_timestamp(str(end))
+
+    return _read(request, chosen)
 
 
 def list_file_slices(request: Request) -> Answer:
@@ -106,16 +120,21 @@ def _slice(one: Any) -> dict[str, Any]:
     }
 
 
-def _read(request: Request, bounds: Mapping[str, str], options: Mapping[str, str] | None = None) -> Answer:
+def _as_of(instant: Any) -> Callable[[Any], Any]:
+    return lambda options: options if instant is None else options.with_as_of_timestamp(str(instant))
+
+
+def _read(
+    request: Request,
+    bounded: Callable[[Any], Any] = lambda options: options,
+    options: Mapping[str, str] | None = None,
+) -> Answer:
     from hudi import HudiReadOptions, HudiTable  # noqa: PLC0415  an optional package
 
     if request.params.get("filter") is not None:
         raise Unsupported("filter")
-    chosen = HudiReadOptions()
-    if "as_of" in bounds:
-        chosen = chosen.with_as_of_timestamp(bounds["as_of"])
     configs = {str(key): str(value) for key, value in (request.params.get("configs") or {}).items()}
-    chosen = chosen.with_hudi_options({**configs, **(options or {})})
+    chosen = bounded(HudiReadOptions()).with_hudi_options({**configs, **(options or {})})
     table = HudiTable(str(request.table))
     batches = list(table.read(chosen))
     rows = pa.Table.from_batches(batches) if batches else table.get_schema_with_meta_fields().empty_table()
@@ -167,6 +186,7 @@ def adapter() -> Adapter:
         "read_snapshot": _guarded(read_snapshot),
         "read_as_of": _guarded(read_as_of),
         "read_optimized": _guarded(read_optimized),
+        "read_incremental": _guarded(read_incremental),
         "list_file_slices": _guarded(list_file_slices),
     }
     return Adapter(Implementation("hudi-rs", metadata.version("hudi"), "rust"), FEATURES, operations)
