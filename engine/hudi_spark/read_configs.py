@@ -9,8 +9,10 @@ from hudi_adapter.reasons import Reason
 from hudi_spark.errors import HudiError
 from hudi_spark.pruning.means import PRUNING_OPTIONS
 
+BY_POSITIONS: Final = "hoodie.merge.use.record.positions"
 HONOURED: Final = PRUNING_OPTIONS | frozenset(
     {
+        BY_POSITIONS,
         "hoodie.payload.delete.field",
         "hoodie.payload.delete.marker",
         "hoodie.write.record.merge.custom.implementation.classes",
@@ -24,7 +26,6 @@ WITHOUT_EFFECT: Final = frozenset(
         "hoodie.datasource.read.file.index.listing.mode",
         "hoodie.datasource.read.use.new.parquet.file.format",
         "hoodie.datasource.read.extract.partition.values.from.path",
-        "hoodie.merge.use.record.positions",
         "hoodie.optimized.log.blocks.scan.enable",
         "hoodie.memory.merge.max.size",
         "hoodie.memory.spillable.map.path",

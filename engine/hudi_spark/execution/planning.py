@@ -21,7 +21,7 @@ from hudi_spark.metadata.listing import lister
 from hudi_spark.pruning.means import Pruned
 from hudi_spark.pruning.pruner import prune
 from hudi_spark.pruning.situation import Asked
-from hudi_spark.read_configs import check_configs
+from hudi_spark.read_configs import BY_POSITIONS, check_configs
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schemas.columns import META_SCHEMA, snapshot_schema
 from hudi_spark.schemas.origins import Origins, origins_of
@@ -124,6 +124,7 @@ def read_context(storage: Storage, query: Query, snapshot: Snapshot) -> ReadCont
         rule=_rule(query, snapshot, schema) if merges else UNMERGED,
         keys=key_rule(snapshot.configuration) if merges else KeyRule(),
         visibility=snapshot.visibility,
+        by_positions=query.configs.get(BY_POSITIONS, "").strip().lower() == "true",
     )
 
 

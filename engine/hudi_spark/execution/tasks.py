@@ -16,7 +16,7 @@ from hudi_spark.merging.keys import KeyRule
 from hudi_spark.merging.log_records import LogRecords, decode_log_records
 from hudi_spark.merging.log_scan import LocatedBlock, scan_logs
 from hudi_spark.merging.rules import MergeRule
-from hudi_spark.schemas.base_rows import External, read_base_rows
+from hudi_spark.schemas.base_rows import External, instant_of, read_base_rows
 from hudi_spark.schemas.table_columns import BY_NAME, SliceColumns
 from hudi_spark.state.timeline import Visibility
 
@@ -39,9 +39,10 @@ class ReadContext:
     """What all tasks of one query share.
 
     `storage` opens itself again where it is unpickled. `schema`: every column of the table, meta columns first.
-    `output`: the columns to answer, in order.
+    `output`: the columns to answer, in order. `by_positions`: base rows are found by the positions in log blocks,
+    where every block of a slice has them.
 
-    Clauses: RD-012.
+    Clauses: LF-023, RD-012.
     """
 
     storage: Storage
@@ -52,6 +53,7 @@ class ReadContext:
     keys: KeyRule
     visibility: Visibility
     competition: Competition | None = None
+    by_positions: bool = False
 
     @property
     def output_schema(self) -> pa.Schema:
@@ -126,14 +128,24 @@ def _plain_rows(task: SliceTask) -> pa.Table:
 
 
 def _merged_rows(task: SliceTask, blocks: tuple[LocatedBlock, ...]) -> pa.Table:
-    """Clauses: RD-012, RD-017."""
+    """Clauses: LF-023, RD-012, RD-017."""
     context = task.context
     schema = _merging_columns(context)
-    records = decode_log_records(blocks, schema, context.keys, context.rule, task.columns)
+    positions_in = instant_of(task.base_file or "") if _numbers_rows(task) else None
+    records = decode_log_records(blocks, schema, context.keys, context.rule, task.columns, positions_in=positions_in)
     if task.base_file is None:
         return merge(schema.empty_table(), records, context.keys, context.rule)
     base = _base_rows(task, schema, records)
+    if records.positions is not None and pc.max(records.positions).as_py() >= base.num_rows:
+        # No positions in this file, whatever the block says.
+        records = replace(records, positions=None)
+        base = _base_rows(task, schema, records)
     return merge(base, records, context.keys, context.rule)
+
+
+def _numbers_rows(task: SliceTask) -> bool:
+    """Whether the rows of the base file are read as they stand in it, so that positions find them."""
+    return task.context.by_positions and task.context.competition is None and task.external is None
 
 
 def _merging_columns(context: ReadContext) -> pa.Schema:
@@ -158,6 +170,8 @@ def _base_rows(task: SliceTask, schema: pa.Schema, records: LogRecords | None) -
 
     Clauses: BF-004, DM-004, RD-012.
     """
+    if records is not None and records.positions is not None:
+        return _all_base_rows(task, schema)
 
     def condition(stored: pa.Schema) -> pc.Expression | None:
         return _base_condition(task.context, stored, records)
@@ -165,6 +179,20 @@ def _base_rows(task: SliceTask, schema: pa.Schema, records: LogRecords | None) -
     file = task.base_file or ""
     rows = read_base_rows(task.context.storage, file, schema, task.columns, condition, external=task.external)
     return rows if task.context.competition is None else matching(task.context.competition.rows, rows)
+
+
+def _all_base_rows(task: SliceTask, schema: pa.Schema) -> pa.Table:
+    """All rows of the base file; columns that only the key is made of are not read, and null.
+
+    Clauses: LF-023.
+    """
+    context = task.context
+    ordering = context.rule.ordering if context.rule.reads_ordering else ()
+    asked = _columns(context, fields.columns_of(ordering, schema)) if context.rule.merger is None else schema
+    rows = read_base_rows(context.storage, task.base_file or "", asked, task.columns, lambda _: None)
+    found = {name: rows.column(name) for name in asked.names}
+    columns = [found.get(field.name, pa.nulls(rows.num_rows, field.type)) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _base_condition(context: ReadContext, file_schema: pa.Schema, records: LogRecords | None) -> pc.Expression | None:

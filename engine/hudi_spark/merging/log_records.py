@@ -10,6 +10,7 @@ from hudi_adapter.reasons import Reason
 from hudi_format.log.blocks import BlockType, HeaderKey
 from hudi_format.log.content import decode_arrow
 from hudi_format.log.deletes import decode_deletes
+from hudi_format.log.headers import base_instant_of_positions, record_positions
 from hudi_format.schemas import OPERATION_FIELD
 
 from hudi_spark.errors import HudiError
@@ -63,8 +64,12 @@ def decode_log_records(
     keys: KeyRule,
     rule: MergeRule,
     columns: SliceColumns = BY_NAME,
+    *,
+    positions_in: str | None = None,
 ) -> LogRecords:
     """Data and delete blocks, in merge order, as Arrow columns.
+
+    `positions_in` is the instant of the base file in which positions are wanted, if every block states them.
 
     Raises:
         FormatError: LOG_CONTENT_CORRUPT when a block's content does not decode.
@@ -78,6 +83,7 @@ def decode_log_records(
     rows: list[pa.Table] = []
     versions: list[pa.Table] = []
     missing: list[tuple[frozenset[str], int]] = []
+    positions: list[pa.Array | None] = []
     count = 0
     for one in blocks:
         if one.block.type is BlockType.DELETE:
@@ -89,7 +95,21 @@ def decode_log_records(
             versions.append(_data(one, decoded, conformed, count, form, keys, rule))
             missing.append((_left_out(one, decoded, schema, columns), conformed.num_rows))
             count += conformed.num_rows
-    return LogRecords(concatenate(rows, schema), concatenate(versions, form), tuple(missing))
+        positions.append(_positions(one, versions[-1].num_rows, positions_in))
+    return LogRecords(concatenate(rows, schema), concatenate(versions, form), tuple(missing), _all(positions))
+
+
+def _positions(one: LocatedBlock, records: int, base_instant: str | None) -> pa.Array | None:
+    """Clauses: LF-023."""
+    if base_instant is None or base_instant_of_positions(one.block) != base_instant:
+        return None
+    return record_positions(one.block, records, one.file)
+
+
+def _all(parts: Sequence[pa.Array | None]) -> pa.ChunkedArray | None:
+    """The parts one after the other; None where one is missing, or there are none."""
+    there = [part for part in parts if part is not None]
+    return pa.chunked_array(there) if there and len(there) == len(parts) else None
 
 
 def is_partial(one: LocatedBlock) -> bool:
