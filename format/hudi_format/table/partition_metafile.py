@@ -12,8 +12,8 @@ from typing import Final, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import orc
 
-from hudi_format.base.orc import open_orc, orc_keys
 from hudi_format.base.parquet_bytes import open_parquet
 from hudi_format.errors import FormatError, Reason, refusing
 from hudi_format.names import PARTITION_METAFILE
@@ -87,8 +87,9 @@ def _keys(data: bytes, form: MetafileForm, file: str) -> Mapping[str, str]:
         return parse_properties(data, file)
     with refusing(Reason.PROPERTIES_INVALID, _CLAUSE, file, None, f"no {form} file"):
         if form == "orc":
-            return orc_keys(open_orc(io.BytesIO(data), file), file)
-        footer = open_parquet(data, file, None, Reason.PROPERTIES_INVALID, _CLAUSE).metadata.metadata or {}
+            footer = orc.ORCFile(pa.BufferReader(data)).schema.metadata or {}
+        else:
+            footer = open_parquet(data, file, None, Reason.PROPERTIES_INVALID, _CLAUSE).metadata.metadata or {}
         return {
             key.decode(): footer[key].decode()
             for key in (COMMIT_TIME_KEY.encode(), DEPTH_KEY.encode())
@@ -97,9 +98,9 @@ def _keys(data: bytes, form: MetafileForm, file: str) -> Mapping[str, str]:
 
 
 def _parquet(keys: Mapping[str, str]) -> bytes:
-    schema = pa.schema([pa.field("dummyint", pa.int64())], metadata=dict(keys))
     stream = io.BytesIO()
-    pq.write_table(schema.empty_table(), stream, store_schema=False)
+    with pq.ParquetWriter(stream, pa.schema([pa.field("dummyint", pa.int64())]), store_schema=False) as writer:
+        writer.add_key_value_metadata(dict(keys))
     return stream.getvalue()
 
 
