@@ -1,6 +1,6 @@
 """Read Apache Hudi tables from PySpark, or from Arrow without Spark."""
 
-from hudi_spark.arrow_reading import read_arrow, read_changes, read_incremental
+from hudi_spark.arrow_reading import explain, read_arrow, read_changes, read_incremental
 from hudi_spark.errors import DamagedLogWarning, HudiError, UnsupportedFeature
 from hudi_spark.readings import Readings
 from hudi_spark.table import HudiTable
@@ -11,6 +11,7 @@ __all__ = [
     "HudiTable",
     "Readings",
     "UnsupportedFeature",
+    "explain",
     "read_arrow",
     "read_changes",
     "read_incremental",

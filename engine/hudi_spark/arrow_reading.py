@@ -14,8 +14,9 @@ from hudi_spark.changes.incremental import IncrementalQuery
 from hudi_spark.changes.planning import ChangesQuery
 from hudi_spark.changes.queries import AnyQuery, plan_any, run_any
 from hudi_spark.errors import DamagedLogWarning, HudiError, SkippedBytes, typed_errors
-from hudi_spark.execution.planning import Query
+from hudi_spark.execution.planning import Query, plan_query
 from hudi_spark.execution.tasks import SliceRows
+from hudi_spark.pruning.means import Pruned
 from hudi_spark.readings import Reading, Readings, readings_named
 
 
@@ -115,6 +116,28 @@ def read_changes(
     answer = read_query(table_storage(path, storage_options), query)
     warn_of_damage(answer.skipped)
     return answer.rows
+
+
+def explain(
+    path: str | Path,
+    filter: Any = None,  # noqa: A002 - the word that Arrow's readers use
+    as_of: str | None = None,
+    configs: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> Pruned:
+    """What `read_arrow` with this filter reads, and by what means it leaves files out; printed, one a line.
+
+    Raises:
+        HudiError: the table or the request is refused.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: IX-051.
+
+    """
+    with typed_errors():
+        return plan_query(
+            table_storage(path, storage_options), Query(as_of, filter=filter, configs=configs or {})
+        ).pruned
 
 
 def read_query(storage: Storage, query: AnyQuery) -> SliceRows:

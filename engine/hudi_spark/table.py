@@ -16,7 +16,8 @@ from hudi_spark.changes.queries import AnyQuery, plan_any, run_any_on_spark
 from hudi_spark.descriptions import TableInfo, table_info
 from hudi_spark.errors import SkippedBytes, typed_errors
 from hudi_spark.execution.on_spark import accumulator
-from hudi_spark.execution.planning import Query
+from hudi_spark.execution.planning import Query, plan_query
+from hudi_spark.pruning.means import Pruned
 from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.state.history import whole_timeline
 from hudi_spark.state.slicing import FileSlice
@@ -228,6 +229,23 @@ class HudiTable:
         with typed_errors():
             return Listing(load_snapshot(self._storage, self._readings, as_of).slices)
 
+    def explain(
+        self,
+        filter: Any = None,  # noqa: A002 - the word that Spark uses
+        as_of: str | None = None,
+    ) -> Pruned:
+        """What a snapshot with this filter reads, and by what means it leaves files out; printed, one a line.
+
+        Raises:
+            HudiError: the table or the request is refused.
+            UnsupportedFeature: what this reader cannot read yet.
+
+        Clauses: IX-051.
+
+        """
+        with typed_errors():
+            return plan_query(self._storage, self._asked(Query(as_of, None, filter))).pruned
+
     def info(self) -> TableInfo:
         """What the table is: version, type, merge mode, key, partition and ordering fields, schema."""
         with typed_errors():
@@ -241,7 +259,11 @@ class HudiTable:
         return tuple(sorted(self._skipped.value))
 
     def _frame(self, query: Query) -> "DataFrame":
-        return self._run(replace(query, readings=self._readings, configs=self._configs))
+        return self._run(self._asked(query))
+
+    def _asked(self, query: Query) -> Query:
+        zone = self._spark.conf.get("spark.sql.session.timeZone")
+        return replace(query, readings=self._readings, configs=self._configs, zone=zone)
 
     def _run(self, query: AnyQuery) -> "DataFrame":
         with typed_errors():
