@@ -54,8 +54,7 @@ def _work(made: Recipe, bundle: str) -> bool:
 
 def work(bundle: str, end: float, identifiers: Iterable[str]) -> int:
     """What this release has to do for these tables until a time; how many recipes failed."""
-    wanted = set(identifiers)
-    chosen = [made for made in recipes() if made.id in wanted]
+    chosen = recipes(tuple(identifiers))
     peer = ApacheHudi(bundle)
     peer.start()
     try:

@@ -99,9 +99,16 @@ def recipe(
 def recipes(wanted: Sequence[str] = (), bundle: str | None = None) -> tuple[Recipe, ...]:
     """All recipes by id, or those whose id is, begins with or fits one of `wanted`, of this release."""
     for module in pkgutil.iter_modules(recipes_package.__path__):
-        importlib.import_module(f"{recipes_package.__name__}.{module.name}")
+        if _may_hold(module.name, wanted):
+            importlib.import_module(f"{recipes_package.__name__}.{module.name}")
     found = (_FOUND[identifier] for identifier in sorted(_FOUND))
     return tuple(one for one in found if _is_wanted(one.id, wanted) and bundle in {None, one.bundle})
+
+
+def _may_hold(module: str, wanted: Sequence[str]) -> bool:
+    """An area's recipes stand in modules whose names begin with it; a glob may mean any."""
+    areas = {text.split("/", maxsplit=1)[0] for text in wanted}
+    return not wanted or any("*" in area or module.startswith(area) for area in areas)
 
 
 def _is_wanted(identifier: str, wanted: Sequence[str]) -> bool:
