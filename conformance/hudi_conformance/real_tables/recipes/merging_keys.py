@@ -68,14 +68,13 @@ _FORMS = {
 }
 
 for _label, _options in _FORMS.items():
+    _virtual = "virtual" in _label
     recipe(
         f"merging_keys/{_label}",
         # Releases before 1.1 find no nested key in base files without meta fields.
-        on=("1.1.1 v9", "1.2.0 v9")
-        if _label == "virtual_nested_key"
-        else ("0.15.0 v6", "1.0.2 v8", "1.1.1 v9", "1.2.0 v9"),
-        features=("key-forms", *(("virtual-keys",) if "virtual" in _label else ())),
-        without=_ASKED_ELSEWHERE,
+        on=RELEASES[-2:] if _label == "virtual_nested_key" else ("0.15.0 v6", "1.0.2 v8", *RELEASES[-2:]),
+        features=("key-forms", *(("virtual-keys",) if _virtual else ())),
+        without=_ASKED_ELSEWHERE if not _virtual else (*_ASKED_ELSEWHERE[1:], "snapshot_meta"),
     )(partial(_nested_history, options=_options))
 
 
