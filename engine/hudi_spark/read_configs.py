@@ -23,6 +23,7 @@ HONOURED: Final = PRUNING_OPTIONS | frozenset(
 WITHOUT_EFFECT: Final = frozenset(
     {
         "hoodie.file.group.reader.enabled",
+        "hoodie.schema.on.read.enable",
         "hoodie.datasource.read.file.index.listing.mode",
         "hoodie.datasource.read.use.new.parquet.file.format",
         "hoodie.datasource.read.extract.partition.values.from.path",
