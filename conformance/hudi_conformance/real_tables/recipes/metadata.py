@@ -122,7 +122,9 @@ def log_compacted(table: RealTable) -> None:
     _keep_records(table)
 
 
-@recipe("metadata/cleaned", on=("0.15.0 v6", "1.1.1 v9"), types=("cow",), features=("metadata-table", "cleaning"))
+@recipe(
+    "metadata/cleaned", on=("1.0.2 v8", "1.1.1 v6", "1.1.1 v9"), types=("cow",), features=("metadata-table", "cleaning")
+)
 def cleaned(table: RealTable) -> None:
     """The cleaner removes files, which the lists and all statistics forget."""
     table.configure({**EVENT_TIME, **_EVERYTHING})
@@ -145,7 +147,11 @@ def rolled_back(table: RealTable) -> None:
     _keep_records(table)
 
 
-@recipe("metadata/restored", on=_LATEST, features=("metadata-table", "savepoint", "restore"))
+@recipe(
+    "metadata/restored",
+    on=("1.0.2 v8", "1.1.1 v6", "1.1.1 v9", "1.2.0 v9"),
+    features=("metadata-table", "savepoint", "restore"),
+)
 def restored(table: RealTable) -> None:
     """Restored to a savepoint, and written to after it."""
     table.configure({**EVENT_TIME, **_EVERYTHING, "hoodie.metadata.index.bloom.filter.enable": "false"})
@@ -159,7 +165,7 @@ def restored(table: RealTable) -> None:
     _keep_records(table)
 
 
-@recipe("metadata/clustered", on=("0.15.0 v6", "1.1.1 v9"), features=("metadata-table", "clustering", "replace"))
+@recipe("metadata/clustered", on=("1.0.2 v8", "1.1.1 v9"), features=("metadata-table", "clustering", "replace"))
 def clustered(table: RealTable) -> None:
     """File groups replaced by clustering and by an overwritten partition."""
     table.configure({**EVENT_TIME, **_EVERYTHING})
