@@ -105,7 +105,7 @@ for _name in _PAYLOADS:
 _ASSIGNED = ("1.0.2 v8", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9")
 
 
-def _assign(table: RealTable, rows: str, assignments: str) -> None:
+def _assign(table: RealTable, rows: str, assignments: str, **more: str) -> None:
     """One MERGE INTO that updates matched rows; the source's rows are (id, ts, name, price, qty)."""
     typed = "select id, cast(ts as bigint) as ts, name, price, qty"
     source = f"{typed} from values {rows} as listed(id, ts, name, price, qty)"
@@ -113,12 +113,14 @@ def _assign(table: RealTable, rows: str, assignments: str) -> None:
         table,
         f"merge into assigned target using ({source}) source on target.id = source.id "
         f"when matched then update set {assignments}",
+        **more,
     )
 
 
-def _run(table: RealTable, *statements: str) -> None:
+def _run(table: RealTable, *statements: str, **more: str) -> None:
     table.sql(
         *statements,
+        **more,
         hoodie__spark__sql__merge__into__partial__updates="true",
         hoodie__embed__timeline__server="false",
         hoodie__parquet__small__file__limit="0",
@@ -184,6 +186,45 @@ recipe(
     features=("partial-update", "sql", "log-delete"),
     without=_ASKED_ELSEWHERE,
 )(partial(_assignments, mode="COMMIT_TIME_ORDERING", more="", deletes=True))
+
+_LOG_COMPACTION = {
+    "hoodie__log__compaction__inline": "true",
+    "hoodie__log__compaction__enable": "true",
+    "hoodie__log__compaction__blocks__threshold": "2",
+}
+
+
+@recipe(
+    "merging/assigned_log_compacted",
+    on=("1.0.2 v8", "1.1.1 v9", "1.2.0 v9"),
+    features=("partial-update", "log-compaction", "sql"),
+    questions=(_SOME_COLUMNS,),
+    without=_ASKED_ELSEWHERE,
+)
+def assigned_log_compacted(table: RealTable) -> None:
+    """Assignments of different columns, put together by a log compaction; assignments after it, on time and late."""
+    _create_assigned(table, "EVENT_TIME_ORDERING", "preCombineField = 'ts',")
+    _assign(table, "('a',20,'x','p2',2), ('b',20,'x','p2',2)", "price = source.price, ts = source.ts")
+    _assign(table, "('a',30,'n3','x',3), ('b',15,'n3','x',3)", "name = source.name, ts = source.ts")
+    _assign(table, "('c',40,'x','x',4)", "qty = source.qty, ts = source.ts", **_LOG_COMPACTION)
+    _assign(table, "('a',25,'x','late',5), ('d',50,'x','p5',5)", "price = source.price, ts = source.ts")
+
+
+@recipe(
+    "merging/payload_log_compacted",
+    on=("1.0.2 v8", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9"),
+    features=("payload", "log-compaction"),
+    without=_ASKED_ELSEWHERE,
+)
+def payload_log_compacted(table: RealTable) -> None:
+    """Updates with nulls of `PartialUpdateAvroPayload`, put together by a log compaction; updates after it."""
+    table.configure({**EVENT_TIME, **payload("PartialUpdateAvroPayload")})
+    table.write(orders(range(8), 100, "first"), "insert")
+    table.upsert(orders((0, 1, 2, 3), 200, "update"))
+    table.upsert([*orders((0, 1), 300, "again"), *orders((2, 5), 50, "late")])
+    table.upsert(orders((4, 5), 300, "third"), **_LOG_COMPACTION)
+    table.upsert([*orders((0, 2), 250, "late after"), *orders((3,), 400, "after"), *deletes((1,), 500)])
+
 
 _ORDERINGS: dict[str, tuple[str, Sequence[str]]] = {
     "int": ("int", ("5", "-7", "5", "6", "0")),
