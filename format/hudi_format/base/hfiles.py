@@ -50,7 +50,7 @@ def read_hfile_base(
         UnsupportedFormat: base-hfile, for an HFile of another version; base-hfile-snappy and such for other packings.
         ValueError: the filter names a column that the file lacks.
 
-    Clauses: BF-004, BF-010.
+    Clauses: BF-004, BF-010, BF-013.
 
     """
     opened = open_stored_hfile(storage, path)
@@ -75,7 +75,7 @@ def hfile_base_footer(storage: Storage, path: str) -> tuple[dict[str, str], int,
         FormatError: BASE_FILE_MISSING, BASE_FILE_CORRUPT, LIMIT_EXCEEDED.
         UnsupportedFormat: as `read_hfile_base`.
 
-    Clauses: BF-002, BF-004.
+    Clauses: BF-002, BF-004, BF-013.
 
     """
     opened = open_stored_hfile(storage, path)
@@ -99,7 +99,7 @@ def write_hfile_base(
     Raises:
         ValueError: two records have one key.
 
-    Clauses: BF-002, BF-003, BF-004.
+    Clauses: BF-002, BF-003, BF-013.
 
     """
     text, writable = schema_text(schema), writing_schema(schema)

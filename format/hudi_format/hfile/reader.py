@@ -42,7 +42,7 @@ class HFile:
 
     `rows` are the rows of the root index' keys.
 
-    Clauses: BF-004.
+    Clauses: BF-004, MT-024.
     """
 
     source: HFileSource = field(repr=False)
@@ -59,7 +59,7 @@ class HFile:
             FormatError: the origin's reason when a block does not decode or entries are missing;
                 LIMIT_EXCEEDED when the blocks unpack to more than can be held.
 
-        Clauses: BF-004.
+        Clauses: BF-004, MT-024.
 
         """
         count, unpacked = 0, 0
@@ -81,7 +81,7 @@ class HFile:
         Raises:
             FormatError: the origin's reason when a block on the way does not decode.
 
-        Clauses: BF-004.
+        Clauses: BF-004, MT-024.
 
         """
         return self.get((key,)).get(key)
@@ -92,7 +92,7 @@ class HFile:
         Raises:
             FormatError: the origin's reason when a block on the way does not decode.
 
-        Clauses: BF-004.
+        Clauses: BF-004, MT-024.
 
         """
         found: dict[bytes, bytes] = {}
@@ -109,7 +109,7 @@ class HFile:
         Raises:
             FormatError: the origin's reason when a block on the way does not decode.
 
-        Clauses: BF-004.
+        Clauses: BF-004, MT-024.
 
         """
         for entry in self._leaves_from(self.index, self.rows, prefix, self.trailer.index_levels):
@@ -125,7 +125,7 @@ class HFile:
         Raises:
             FormatError: the origin's reason when the index of the meta blocks or the block does not decode.
 
-        Clauses: BF-004.
+        Clauses: BF-004, MT-024.
 
         """
         after_root = self._block(self.trailer.root_index_offset, ROOT_INDEX_MAGIC)
@@ -216,7 +216,7 @@ def open_hfile(data: bytes, origin: Origin) -> HFile:
             sizes out of all bounds.
         UnsupportedFormat: another major version, a packing that is neither gzip nor none, or entries with tags.
 
-    Clauses: BF-004.
+    Clauses: BF-004, MT-024.
 
     """
     return open_hfile_source(BytesSource(data), origin)
@@ -248,7 +248,7 @@ def open_hfile_source(source: HFileSource, origin: Origin) -> HFile:
         FormatError: as `open_hfile`.
         UnsupportedFormat: as `open_hfile`.
 
-    Clauses: BF-004.
+    Clauses: BF-004, MT-024.
 
     """
     trailer = parse_trailer(source, origin)

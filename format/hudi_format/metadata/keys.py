@@ -81,7 +81,7 @@ def bloom_filter_key(partition: str, file_name: str) -> str:
 def secondary_key(value: str | None, record_key: str) -> str:
     """The key that says that a record has a value; None is null.
 
-    Clauses: IX-030.
+    Clauses: IX-030, IX-033.
     """
     return secondary_prefix(value) + _escaped(record_key)
 
@@ -89,7 +89,7 @@ def secondary_key(value: str | None, record_key: str) -> str:
 def secondary_prefix(value: str | None) -> str:
     """What the keys of all records with a value begin with, the separator included.
 
-    Clauses: IX-030.
+    Clauses: IX-030, IX-033.
     """
     return (_NULL if value is None else _escaped(value)) + _SEPARATOR
 
@@ -100,7 +100,7 @@ def split_secondary_key(key: str) -> tuple[str | None, str]:
     Raises:
         ValueError: there is no separator.
 
-    Clauses: IX-030.
+    Clauses: IX-030, IX-033.
 
     """
     end = separator_position(key)
@@ -114,7 +114,7 @@ def separator_position(key: str) -> int:
     Raises:
         ValueError: there is none.
 
-    Clauses: IX-030.
+    Clauses: IX-030, IX-033.
 
     """
     position = 0

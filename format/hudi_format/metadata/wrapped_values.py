@@ -92,7 +92,7 @@ def plain_value(wrapped: Wrapped | None, value_type: ValueType | None = None) ->
     Raises:
         ValueError: wrapper and value type do not go together.
 
-    Clauses: MT-011, IX-004.
+    Clauses: MT-011, MT-023, IX-004.
 
     """
     if wrapped is None:
