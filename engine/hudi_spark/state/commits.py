@@ -8,6 +8,7 @@ from typing import Final
 from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
 from hudi_format.timeline.commit_metadata import CommitMetadata, WriteStat, parse_commit_metadata
+from hudi_format.timeline.headerless import with_header
 from hudi_format.timeline.plans import CompactionPlan, parse_compaction_plan
 
 from hudi_spark.state.timeline import Axis, Instant, Timeline, visible_commits
@@ -153,7 +154,9 @@ def completed_bytes(storage: Storage, instant: Instant) -> bytes:
 
     Clauses: HS-007.
     """
-    return storage.read(instant.file) if instant.archived is None else instant.archived.content or b""
+    if instant.archived is None:
+        return storage.read(instant.file)
+    return with_header(instant.archived.content or b"", instant.action, instant.file)
 
 
 def commit_of(storage: Storage, instant: Instant) -> Commit:

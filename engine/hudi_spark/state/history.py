@@ -11,7 +11,6 @@ from typing import Final
 from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
 from hudi_format.timeline.archived_log import ArchivedState, is_archived_log, read_archived_log
-from hudi_format.timeline.headerless import with_header
 from hudi_format.timeline.history import (
     VERSION_FILE,
     HistoryRow,
@@ -104,8 +103,8 @@ def _named(storage: Storage, path: str) -> bytes:
 
 
 def _of_row(row: HistoryRow, path: str) -> Instant:
-    content = None if row.metadata is None else with_header(row.metadata, row.action, path)
-    return _completed(row.instant_time, row.action, row.completion_time, path, ArchivedContent(content, row.plan))
+    content = ArchivedContent(row.metadata, row.plan)
+    return _completed(row.instant_time, row.action, row.completion_time, path, content)
 
 
 def _of_log(storage: Storage, configuration: TableConfiguration) -> Iterator[Instant]:

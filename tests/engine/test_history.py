@@ -1,0 +1,117 @@
+"""Actions that have left the active timeline."""
+
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import pytest
+from change_tables import GrowingTable, archive, write_history
+from engine_tables import TableBuilder, row, tick
+from hudi_format.avro.files import read_container
+from hudi_format.avro.schemas import writing_schema
+from hudi_format.errors import FormatError
+from hudi_format.storage import open_storage
+from hudi_format.timeline.commit_metadata import parse_commit_metadata
+from hudi_format.timeline.headerless import with_header
+from hudi_format.timeline.history import HistoryRow
+from hudi_spark import HudiError, read_arrow
+from hudi_spark.readings import RELEASED
+from hudi_spark.state.history import archived_instants, whole_timeline
+from hudi_spark.state.snapshots import load_snapshot, load_table
+
+VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
+
+
+def whole(path: Path) -> Any:
+    storage = open_storage(path)
+    return whole_timeline(storage, *load_table(storage))
+
+
+def grown(path: Path, version: int = 9, *, mor: bool = True) -> GrowingTable:
+    table = GrowingTable(path, version, mor=mor)
+    for n in (10, 20, 30, 40):
+        table.write(n, ["a", f"k{n}"], completed=n + 5)
+    return table
+
+
+@VERSIONS
+def test_the_whole_timeline_is_the_one_from_before_the_archival(tmp_path: Path, version: int):
+    table = grown(tmp_path, version)
+    before = [str(one) for one in whole(tmp_path).instants]
+    archive(table.builder, 10, 20)
+    assert [str(one) for one in whole(tmp_path).instants] == before
+    assert len(load_table(open_storage(tmp_path))[1].instants) == 2
+
+
+@VERSIONS
+def test_an_action_in_both_is_one_completed_action(tmp_path: Path, version: int):
+    """What an interrupted archival left of an action's files does not make it pending."""
+    table = grown(tmp_path, version)
+    archive(table.builder, 10)
+    table.builder.pending(10)
+    first = whole(tmp_path).instants[0]
+    assert (first.requested, first.state) == (tick(10), "COMPLETED")
+
+
+@VERSIONS
+@pytest.mark.parametrize("mor", [True, False])
+def test_time_travel_among_archived_writes_sees_what_it_saw(tmp_path: Path, version: int, mor: bool):
+    table = grown(tmp_path, version, mor=mor)
+    before = [read_arrow(tmp_path, as_of=tick(n + 5), readings="text") for n in (10, 20, 30)]
+    archive(table.builder, 10, 20, 30)
+    assert [read_arrow(tmp_path, as_of=tick(n + 5), readings="text") for n in (10, 20, 30)] == before
+
+
+def test_a_log_of_an_archived_write_stays_in_the_slice_that_it_completed_in(tmp_path: Path):
+    """It was requested before a compaction and completed after it: by its request it would be of the old slice."""
+    builder = TableBuilder(tmp_path)
+    builder.commit(10, [builder.base_file(10, [row("a", 1, "old")])])
+    builder.commit(20, [builder.log_file(20, [builder.data(20, [row("a", 5, "slow writer")])])], completed=40)
+    builder.commit(
+        30, [builder.base_file(30, [row("a", 1, "old")])], action="commit", operation="COMPACT", completed=35
+    )
+    builder.commit(50, [builder.base_file(50, [row("z", 1)], group="f2")])
+    before = load_snapshot(open_storage(tmp_path), RELEASED).slices
+    archive(builder, 10, 20, 30)
+    assert load_snapshot(open_storage(tmp_path), RELEASED).slices == before
+    assert "slow writer" in read_arrow(tmp_path).column("note").to_pylist()
+
+
+def test_a_row_with_its_plan_is_preferred_and_times_stand_once(tmp_path: Path):
+    builder = TableBuilder(tmp_path)
+    rows = [HistoryRow(tick(10), tick(15), "clean", b"x", plan) for plan in (None, b"plan", None)]
+    write_history(builder, rows)
+    storage = open_storage(tmp_path)
+    (one,) = archived_instants(storage, load_table(storage)[0])
+    assert one.archived is not None
+    assert one.archived.plan == b"plan"
+
+
+def test_records_without_a_container_are_read(tmp_path: Path):
+    """As the upgrade of 1.0.2 writes them; bytes after the record, or other ones, are refused."""
+    builder = TableBuilder(tmp_path)
+    builder.commit(10, [builder.base_file(10, [row("a", 1)])])
+    data = next(builder.folder.glob(f"{tick(10)}_*")).read_bytes()
+    schema, (record,) = read_container(data, "file")
+    bare = Path(tmp_path / "bare")
+    with bare.open("wb") as stream:
+        fastavro.schemaless_writer(stream, writing_schema(schema), record)
+    found = with_header(bare.read_bytes(), "deltacommit", "file")
+    assert parse_commit_metadata(found, "file") == parse_commit_metadata(data, "file")
+    for broken in (bare.read_bytes() + b"\0", b"\xff" * 9):
+        with pytest.raises(FormatError, match="TIMELINE_FILE_CORRUPT"):
+            with_header(broken, "deltacommit", "file")
+
+
+def test_a_file_that_the_manifest_names_must_be_there(tmp_path: Path):
+    table = grown(tmp_path)
+    archive(table.builder, 10)
+    next((table.builder.folder / "history").glob("*.parquet")).unlink()
+    with pytest.raises(HudiError, match="TIMELINE_FILE_CORRUPT"):
+        whole(tmp_path)
+
+
+def test_a_table_that_never_archived_has_no_history(tmp_path: Path):
+    grown(tmp_path)
+    storage = open_storage(tmp_path)
+    assert archived_instants(storage, load_table(storage)[0]) == ()

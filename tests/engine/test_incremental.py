@@ -1,0 +1,123 @@
+"""Rows of a range of time."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+import pytest
+from change_tables import BY_COMMIT_TIME, GrowingTable, archive
+from engine_tables import COLUMNS, TableBuilder, avro, row, tick
+from hudi_format.log.blocks import HeaderKey
+from hudi_format.log.content import data_block
+from hudi_format.schemas import META_FIELDS, with_meta_fields
+from hudi_spark import HudiError, read_arrow, read_incremental
+from hudi_spark.state.ranges import time_range
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
+LAYOUTS = pytest.mark.parametrize(("version", "mor"), [(6, True), (8, True), (9, True), (9, False)])
+
+_KEYS = st.lists(st.sampled_from("abcd"), max_size=3, unique=True)
+HISTORIES = st.lists(st.tuples(_KEYS, _KEYS, st.booleans()), min_size=1, max_size=5)
+
+
+def grow(path: Path, history: list[tuple[list[str], list[str], bool]], version: int, *, mor: bool) -> list[int]:
+    """A table of these writes, each followed by a compaction where its flag says so; the times of its actions."""
+    table = GrowingTable(path, version, mor=mor)
+    table.write(10, ["a", "b"])
+    times = [10]
+    for number, (upserts, deletes, compacts) in enumerate(history):
+        times.append(20 + 20 * number)
+        table.write(times[-1], upserts, [key for key in deletes if key not in upserts])
+        if compacts and mor:
+            times.append(times[-1] + 10)
+            table.compact(times[-1])
+    return times
+
+
+def found(table: Any) -> list[tuple[str, str]]:
+    return sorted((one["id"], one["note"]) for one in table.to_pylist())
+
+
+@LAYOUTS
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(history=HISTORIES, data=st.data())
+def test_a_range_has_the_rows_at_its_end_that_its_writes_brought(
+    tmp_path_factory: pytest.TempPathFactory, version: int, mor: bool, history: Any, data: st.DataObject
+):
+    """Whatever was compacted between: pruned files and pushed filters change no answer."""
+    path = tmp_path_factory.mktemp("table")
+    times = grow(path, history, version, mor=mor)
+    first, second = sorted((data.draw(st.sampled_from([0, *times])), data.draw(st.sampled_from(times))))
+    shift = 0 if version == 6 else 1
+    begin, end = tick(first + shift) if first else "earliest", tick(second + shift)
+    answer = read_incremental(path, begin, end)
+    state = read_arrow(path, as_of=end, readings="text", meta_columns=True)
+    commit_times = state.column("_hoodie_commit_time")
+    own = pc.and_(pc.greater(commit_times, tick(first)), pc.less_equal(commit_times, tick(second)))
+    assert found(answer) == found(state.filter(own))
+
+
+@VERSIONS
+def test_a_write_counts_where_it_completed(tmp_path: Path, version: int):
+    """An overlapping writer is not missed by a range that begins after its request; version 6 cannot tell."""
+    table = GrowingTable(tmp_path, version, mor=False)
+    table.write(10, ["a"])
+    table.builder.commit(30, [table.builder.base_file(30, [row("c", 1, "fast")], group="f2")], completed=35)
+    table.builder.commit(20, [table.builder.base_file(20, [row("b", 1, "slow")], group="f3")], completed=50)
+    answer = found(read_incremental(tmp_path, tick(35 if version > 6 else 30)))
+    assert answer == ([("b", "slow")] if version > 6 else [])
+
+
+@pytest.mark.parametrize("readings", ["released", "text"])
+def test_a_late_row_is_answered_as_the_reading_says(tmp_path: Path, readings: Any):
+    builder = TableBuilder(tmp_path)
+    builder.commit(10, [builder.base_file(10, [row("a", 9, "newest")])])
+    builder.commit(20, [builder.log_file(20, [builder.data(20, [row("a", 1, "late")])])])
+    answer = found(read_incremental(tmp_path, tick(11), readings=readings))
+    assert answer == ([("a", "late")] if readings == "released" else [])
+
+
+def test_a_partial_update_is_completed_from_before_the_range(tmp_path: Path):
+    """Half a row is no answer: what the range did not write is taken from the versions before it."""
+    builder = TableBuilder(tmp_path, properties=BY_COMMIT_TIME)
+    builder.commit(10, [builder.base_file(10, [row("a", 1, "old", price=2.5)])])
+    partial = {**dict.fromkeys(META_FIELDS, ""), "_hoodie_commit_time": tick(20), "_hoodie_record_key": "a"}
+    schema = with_meta_fields(avro(COLUMNS[:4]))
+    values = {**partial, "id": "a", "region": "north", "ts": 2, "note": "new"}
+    block = data_block(tick(20), [values], schema, {HeaderKey.IS_PARTIAL: "true"})
+    builder.commit(20, [builder.log_file(20, [block])])
+    (answer,) = read_incremental(tmp_path, tick(11)).to_pylist()
+    assert (answer["note"], answer["price"]) == ("new", 2.5)
+
+
+@LAYOUTS
+def test_archived_writes_are_of_their_ranges(tmp_path: Path, version: int, mor: bool):
+    table = GrowingTable(tmp_path, version, mor=mor)
+    for n in (10, 20, 30, 40):
+        table.write(n, [f"k{n}"], completed=n + 5)
+    before = {n: found(read_incremental(tmp_path, tick(n), tick(n + 20))) for n in (0, 10, 20)}
+    archive(table.builder, 10, 20)
+    assert {n: found(read_incremental(tmp_path, tick(n), tick(n + 20))) for n in (0, 10, 20)} == before
+
+
+def test_only_the_file_groups_that_a_range_touched_are_needed(tmp_path: Path):
+    builder = TableBuilder(tmp_path)
+    builder.commit(10, [builder.base_file(10, [row("a", 1, "first")])])
+    builder.commit(20, [builder.base_file(20, [row("b", 1, "second")], group="f2")])
+    next(tmp_path.glob("north/f1*")).unlink()
+    assert found(read_incremental(tmp_path, tick(11))) == [("b", "second")]
+    with pytest.raises(HudiError, match="BASE_FILE_MISSING"):
+        read_incremental(tmp_path, "earliest")
+
+
+@pytest.mark.parametrize("begin", ["earliest", "0", "000", "00000000000000"])
+def test_nothing_but_zeros_leaves_the_begin_open(begin: str):
+    assert time_range(begin, None).begin == ""
+
+
+@pytest.mark.parametrize("begin", ["", "yesterday", "2025", "20251301000000000"])
+def test_a_bound_that_is_no_instant_is_refused(begin: str):
+    with pytest.raises(HudiError, match="INSTANT_MALFORMED"):
+        time_range(begin, None)
