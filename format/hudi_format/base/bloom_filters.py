@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from hudi_format.errors import FormatError, Reason
 
 TYPE_CODE = "DYNAMIC_V0"
+SIMPLE_TYPE_CODE = "SIMPLE"
 DEFAULT_ENTRIES = 60_000
 DEFAULT_ERROR_RATE = 1e-9
 MAXIMUM_BITS = 2**31 - 1
@@ -48,10 +49,28 @@ def bits_and_hashes(entries: int, error_rate: float) -> tuple[int, int]:
     return bits, math.ceil(math.log(2) * bits / entries)
 
 
+def build_simple_filter(
+    keys: Iterable[str], entries: int = DEFAULT_ENTRIES, error_rate: float = DEFAULT_ERROR_RATE
+) -> BloomFilter:
+    """A SIMPLE filter of the keys: one row, made for `entries` keys, however many there are.
+
+    Clauses: BF-002, IX-011.
+    """
+    bits, hashes = bits_and_hashes(entries, error_rate)
+    row = bytearray((bits + 7) // 8)
+    for key in keys:
+        for at in bit_positions(key.encode(), hashes, bits):
+            row[at // 8] |= 1 << (at % 8)
+    return BloomFilter(hashes, bits, (bytes(row),))
+
+
 def build_bloom_filter(
     keys: Iterable[str], entries: int = DEFAULT_ENTRIES, error_rate: float = DEFAULT_ERROR_RATE
 ) -> BloomFilter:
-    """A DYNAMIC_V0 filter of the keys: a new row whenever `entries` keys fill one."""
+    """A DYNAMIC_V0 filter of the keys: a new row whenever `entries` keys fill one.
+
+    Clauses: BF-002, IX-011.
+    """
     bits, hashes = bits_and_hashes(entries, error_rate)
     rows, filled = [bytearray((bits + 7) // 8)], 0
     for key in keys:
@@ -91,7 +110,7 @@ def decode_bloom_filter(text: str, type_code: str, file: str) -> BloomFilter:
     except (binascii.Error, ValueError) as error:
         raise _corrupt(file, "the bloom filter is no base64 text") from error
     hashes, bits = _header(data, 0, file)
-    if type_code == "SIMPLE":
+    if type_code == SIMPLE_TYPE_CODE:
         return BloomFilter(hashes, bits, (_row(data, _HEADER.size, bits, file),))
     if type_code != TYPE_CODE:
         raise _corrupt(file, f"the bloom filter type {type_code!r} is unknown")

@@ -4,6 +4,7 @@ Each leaves beside it what Apache Hudi reads of its metadata table, `metadata/re
 """
 
 import datetime as dt
+import functools
 from decimal import Decimal
 
 from py4j.protocol import Py4JJavaError
@@ -13,6 +14,11 @@ from hudi_conformance.real_tables.writer import RealTable
 from hudi_conformance.recipes_apache.orders import REGIONS, key, orders
 from hudi_conformance.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED
 
+# What the tables of other areas are asked.
+_recipe = functools.partial(
+    recipe,
+    without=("history", "info", "optimized", "as_of_first", "as_of_last", "incremental_all", "incremental_between"),
+)
 _LATEST = ("0.15.0 v6", "1.0.2 v8", "1.1.1 v9", "1.2.0 v9")
 _SINCE_8 = ("1.0.2 v8", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9")
 _METADATA = {"hoodie.metadata.enable": "true"}
@@ -85,8 +91,8 @@ def _keep_records(table: RealTable) -> None:
     kept.write_text("".join(f"{record}\n" for record in sorted(records)), encoding="utf-8")
 
 
-@recipe("metadata/everything", on=(*_LATEST, "1.1.1 v6", "1.1.1 v8"), features=("metadata-table",))
-@recipe("metadata/everything", on=("0.15.0 v6", "1.1.1 v9"), types=("cow",), features=("metadata-table",))
+@_recipe("metadata/everything", on=(*_LATEST, "1.1.1 v6", "1.1.1 v8"), features=("metadata-table",))
+@_recipe("metadata/everything", on=("1.1.1 v9",), types=("cow",), features=("metadata-table",))
 def everything(table: RealTable) -> None:
     """All partitions that need no definition: insert, upsert with late rows, upsert of new rows, delete."""
     table.configure({**EVENT_TIME, **_EVERYTHING})
@@ -94,7 +100,7 @@ def everything(table: RealTable) -> None:
     _keep_records(table)
 
 
-@recipe("metadata/unpartitioned", on=_LATEST, features=("metadata-table", "unpartitioned"))
+@_recipe("metadata/unpartitioned", on=("0.15.0 v6", "1.1.1 v9"), features=("metadata-table", "unpartitioned"))
 def unpartitioned(table: RealTable) -> None:
     """The same where the table has no partitions."""
     table.configure({**EVENT_TIME, **_EVERYTHING, **NOT_PARTITIONED})
@@ -102,7 +108,11 @@ def unpartitioned(table: RealTable) -> None:
     _keep_records(table)
 
 
-@recipe("metadata/compacted", on=(*_LATEST, "1.1.1 v6"), features=("metadata-table", "compaction"))
+@_recipe(
+    "metadata/compacted",
+    on=("0.15.0 v6", "1.1.1 v6", "1.1.1 v9", "1.2.0 v9"),
+    features=("metadata-table", "compaction"),
+)
 def compacted(table: RealTable) -> None:
     """The metadata table is compacted and cleaned on the way, and has logs after its compaction."""
     table.configure({**EVENT_TIME, **_EVERYTHING, "hoodie.metadata.compact.max.delta.commits": "3"})
@@ -112,9 +122,7 @@ def compacted(table: RealTable) -> None:
     _keep_records(table)
 
 
-@recipe(
-    "metadata/log_compacted", on=("1.0.2 v8", "1.1.1 v9", "1.2.0 v9"), features=("metadata-table", "log-compaction")
-)
+@_recipe("metadata/log_compacted", on=("1.0.2 v8", "1.1.1 v9"), features=("metadata-table", "log-compaction"))
 def log_compacted(table: RealTable) -> None:
     """The logs of the metadata table are compacted within logs, several times."""
     table.configure(
@@ -131,9 +139,7 @@ def log_compacted(table: RealTable) -> None:
     _keep_records(table)
 
 
-@recipe(
-    "metadata/cleaned", on=("1.0.2 v8", "1.1.1 v6", "1.1.1 v9"), types=("cow",), features=("metadata-table", "cleaning")
-)
+@_recipe("metadata/cleaned", on=("1.0.2 v8", "1.1.1 v9"), types=("cow",), features=("metadata-table", "cleaning"))
 def cleaned(table: RealTable) -> None:
     """The cleaner removes files, which the lists and all statistics forget."""
     table.configure({**EVENT_TIME, **_EVERYTHING})
@@ -145,7 +151,7 @@ def cleaned(table: RealTable) -> None:
     _keep_records(table)
 
 
-@recipe("metadata/rolled_back", on=(*_LATEST, "1.1.1 v6"), features=("metadata-table", "rollback"))
+@_recipe("metadata/rolled_back", on=("0.15.0 v6", "1.1.1 v6", "1.1.1 v9"), features=("metadata-table", "rollback"))
 def rolled_back(table: RealTable) -> None:
     """A write that died is rolled back by the next one."""
     table.configure({**EVENT_TIME, **_EVERYTHING})
@@ -156,9 +162,9 @@ def rolled_back(table: RealTable) -> None:
     _keep_records(table)
 
 
-@recipe(
+@_recipe(
     "metadata/restored",
-    on=("1.0.2 v8", "1.1.1 v6", "1.1.1 v9", "1.2.0 v9"),
+    on=("1.1.1 v6", "1.1.1 v9", "1.2.0 v9"),
     features=("metadata-table", "savepoint", "restore"),
 )
 def restored(table: RealTable) -> None:
@@ -174,7 +180,7 @@ def restored(table: RealTable) -> None:
     _keep_records(table)
 
 
-@recipe("metadata/clustered", on=("1.0.2 v8", "1.1.1 v9"), features=("metadata-table", "clustering", "replace"))
+@_recipe("metadata/clustered", on=("1.0.2 v8", "1.1.1 v9"), features=("metadata-table", "clustering", "replace"))
 def clustered(table: RealTable) -> None:
     """File groups replaced by clustering and by an overwritten partition."""
     table.configure({**EVENT_TIME, **_EVERYTHING})
@@ -186,9 +192,7 @@ def clustered(table: RealTable) -> None:
     _keep_records(table)
 
 
-@recipe(
-    "metadata/types", on=("0.15.0 v6", "1.0.2 v8", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9"), features=("metadata-table",)
-)
+@_recipe("metadata/types", on=("0.15.0 v6", "1.0.2 v8", "1.1.1 v9", "1.2.0 v9"), features=("metadata-table",))
 def types(table: RealTable) -> None:
     """Statistics of columns of every type."""
     table.configure({**EVENT_TIME, **_EVERYTHING, "hoodie.metadata.index.bloom.filter.enable": "false"})
@@ -199,7 +203,7 @@ def types(table: RealTable) -> None:
     _keep_records(table)
 
 
-@recipe("metadata/partitioned_records", on=("1.1.1 v9", "1.2.0 v9"), features=("metadata-table",))
+@_recipe("metadata/partitioned_records", on=("1.1.1 v9", "1.2.0 v9"), features=("metadata-table",))
 def partitioned_records(table: RealTable) -> None:
     """A record index of its own for each partition."""
     table.configure({**EVENT_TIME, **_METADATA, "hoodie.metadata.record.level.index.enable": "true"})
@@ -208,7 +212,7 @@ def partitioned_records(table: RealTable) -> None:
     _keep_records(table)
 
 
-@recipe("metadata/indexed_by_sql", on=_SINCE_8, features=("metadata-table", "indexing"))
+@_recipe("metadata/indexed_by_sql", on=_SINCE_8, features=("metadata-table", "indexing"))
 def indexed_by_sql(table: RealTable) -> None:
     """Secondary and expression indexes, created by SQL and kept up by an insert, an update and a delete."""
     settings = {key.replace(".", "__"): value for key, value in {**_EVERYTHING, **_LOCKED}.items()}
@@ -232,9 +236,31 @@ def indexed_by_sql(table: RealTable) -> None:
     _keep_records(table)
 
 
+@_recipe("metadata/indexed_later", on=("1.0.2 v8", "1.1.1 v9"), features=("metadata-table", "indexing"))
+def indexed_later(table: RealTable) -> None:
+    """A record index that an indexing action builds when the table has been written to twice."""
+    table.configure({**EVENT_TIME, **_METADATA})
+    table.write(orders(range(12), 100, "first"), "insert")
+    table.upsert([*orders((0, 1, 2), 200, "second"), *orders((3,), 50, "late")])
+    table.register("indexed_later")
+    settings = {key.replace(".", "__"): value for key, value in {**_METADATA, **_LOCKED}.items()}
+    table.sql("create index record_index on indexed_later (id)", **settings)
+    table.configure({"hoodie.metadata.record.index.enable": "true"})
+    table.upsert(orders((20, 4), 300, "third"))
+    _keep_records(table)
+
+
+@_recipe("metadata/simple_blooms", on=("1.1.1 v9",), features=("metadata-table",))
+def simple_blooms(table: RealTable) -> None:
+    """Bloom filters of the simple type, in footers and in the metadata table."""
+    table.configure({**EVENT_TIME, **_EVERYTHING, "hoodie.bloom.index.filter.type": "SIMPLE"})
+    _usual_writes(table)
+    _keep_records(table)
+
+
 for _after, _before in (("1.1.1 v9", "0.15.0-v6"), ("1.1.1 v8", "0.15.0-v6"), ("1.1.1 v9", "1.0.2-v8")):
 
-    @recipe(
+    @_recipe(
         f"metadata/upgraded_from_{_before.rpartition('v')[2]}",
         on=(_after,),
         features=("metadata-table", "upgrade"),
@@ -248,7 +274,7 @@ for _after, _before in (("1.1.1 v9", "0.15.0-v6"), ("1.1.1 v8", "0.15.0-v6"), ("
         _keep_records(table)
 
 
-@recipe("metadata/dropped", on=("0.15.0 v6", "1.1.1 v9"), features=("metadata-table",))
+@_recipe("metadata/dropped", on=("1.1.1 v9",), features=("metadata-table",))
 def dropped(table: RealTable) -> None:
     """The metadata table is turned off after two writes, and the table goes on without it."""
     table.configure({**EVENT_TIME, **_METADATA})
@@ -258,9 +284,8 @@ def dropped(table: RealTable) -> None:
     table.upsert(orders((3, 13), 300, "third"))
 
 
-@recipe(
-    "metadata/base_hfiles", on=("0.15.0 v6", "1.0.2 v8", "1.1.1 v9"), types=("cow", "mor"), features=("base-hfile",)
-)
+@_recipe("metadata/base_hfiles", on=("0.15.0 v6", "1.1.1 v9"), types=("cow",), features=("base-hfile",))
+@_recipe("metadata/base_hfiles", on=("1.0.2 v8",), features=("base-hfile",))
 def base_hfiles(table: RealTable) -> None:
     """Base files in HFile format; by buckets, since no release reads the keys of such files to find records."""
     table.configure({**EVENT_TIME, "hoodie.table.base.file.format": "HFILE", "hoodie.base.file.format": "HFILE"})
