@@ -291,6 +291,8 @@ _VALUES: Final[Mapping[str | int, tuple[str, Callable[[_KryoReader], Any]]]] = {
 _UTF8: Final = ("String", str, _utf8)
 _OBJECTS: Final[Mapping[str | int, tuple[str, type, Callable[[_KryoReader], Any]]]] = {
     1: ("String", str, lambda reader: _required(reader.text(), "a text")),
+    # Registered after the classes of the release: 27 in 0.13, 28 in 0.15.
+    27: _UTF8,
     28: _UTF8,
     "java.math.BigDecimal": ("Decimal", Decimal, _decimal),
     "java.sql.Date": ("Date", date, _sql_date),
