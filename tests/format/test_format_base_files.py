@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 import pytest
 from format_strategies import TEXT
 from hudi_format.base.bloom_filters import (
-    BloomFilter,
     bits_and_hashes,
     build_bloom_filter,
+    build_simple_filter,
     decode_bloom_filter,
     encode_bloom_filter,
 )
@@ -170,8 +170,11 @@ def test_a_filter_knows_every_key_and_survives_the_footer(keys: list[str], entri
     assert decode_bloom_filter(encode_bloom_filter(bloom), "DYNAMIC_V0", "f") == bloom
 
 
-def test_a_simple_filter_is_read_too():
-    simple = BloomFilter(30, 100, (bytes(13),))
+@given(st.lists(TEXT, max_size=30, unique=True), st.integers(1, 20))
+def test_a_simple_filter_takes_every_key_into_one_row(keys: list[str], entries: int):
+    simple = build_simple_filter(keys, entries)
+    assert len(simple.rows) == 1
+    assert all(simple.may_contain(key) for key in keys)
     assert decode_bloom_filter(encode_bloom_filter(simple), "SIMPLE", "f") == simple
 
 
