@@ -7,7 +7,7 @@ from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError
 from hudi_spark.readings import RELEASED
-from hudi_spark.state.commits import GroupId, load_commits
+from hudi_spark.state.commits import Commit, GroupId
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.listing import FileListing, stored_files
 from hudi_spark.state.slicing import FileSlice, list_file_groups
@@ -41,13 +41,26 @@ def slices_of_indexes(
 
     """
     wanted, listing = frozenset(indexes), stored_files(storage)
-    groups = _groups(storage, table, wanted, listing)
+    groups = frozenset(group for group in list_file_groups(storage, listing) if group[0] in wanted)
     try:
         found = _snapshot(storage, table, groups, listing)
     except HudiError:
         # Some index lacks files, perhaps one that was dropped and built anew; each is looked at by itself.
         return _one_by_one(storage, table, groups, listing)
-    return IndexSlices(found.slices, found.visibility)
+    return _without_lost_groups(IndexSlices(found.slices, found.visibility), found.commits, groups)
+
+
+def _without_lost_groups(found: IndexSlices, commits: Iterable[Commit], groups: frozenset[GroupId]) -> IndexSlices:
+    """The same without indexes of which commits name a group that has no file left: keys would be sought elsewhere.
+
+    Clauses: MT-017.
+    """
+    indexes = {index for index, _ in groups}
+    named = {group for commit in commits for group in commit.base_files()}
+    named |= {group for commit in commits for group, _, _ in commit.log_files()}
+    lost = {index: f"the file group {file_id} is gone" for index, file_id in sorted(named - groups) if index in indexes}
+    kept = tuple(one for one in found.slices if one.partition not in lost)
+    return IndexSlices(kept, found.visibility, {**found.refused, **lost})
 
 
 def _one_by_one(
@@ -64,21 +77,8 @@ def _one_by_one(
     if not snapshots:
         raise next(iter(refused.values()))
     slices = tuple(one for snapshot in snapshots for one in snapshot.slices)
-    return IndexSlices(slices, snapshots[0].visibility, {index: str(error) for index, error in refused.items()})
-
-
-def _groups(
-    storage: Storage, table: tuple[TableConfiguration, Timeline], wanted: frozenset[str], listing: FileListing
-) -> frozenset[GroupId]:
-    """The file groups of the indexes: those that are there, and those that commits name, so that none is missed.
-
-    Clauses: MT-017.
-    """
-    named: set[GroupId] = set(list_file_groups(storage, listing))
-    for commit in load_commits(storage, table[1], None, "requested"):
-        named.update(commit.base_files())
-        named.update(group for group, _, _ in commit.log_files())
-    return frozenset(group for group in named if group[0] in wanted)
+    why = {index: str(error) for index, error in refused.items()}
+    return _without_lost_groups(IndexSlices(slices, snapshots[0].visibility, why), snapshots[0].commits, groups)
 
 
 def _snapshot(
