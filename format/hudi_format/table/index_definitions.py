@@ -1,11 +1,11 @@
 """The definitions of a table's indexes: `.hoodie/.index_defs/index.json`."""
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from hudi_format.errors import FormatError, Reason, refusing
+from hudi_format.errors import FormatError, Reason
+from hudi_format.json_text import pretty_json, read_json
 
 DEFINITIONS_KEY: Final = "hoodie.table.index.defs.path"
 DEFINITIONS_FILE: Final = ".hoodie/.index_defs/index.json"
@@ -40,12 +40,30 @@ def parse_index_definitions(data: bytes, file: str) -> tuple[IndexDefinition, ..
     Clauses: IX-001, IX-004.
 
     """
-    with refusing(Reason.PROPERTIES_INVALID, _CLAUSE, file, None, "the index definitions are no JSON"):
-        content = json.loads(data)
+    content = read_json(data, file, Reason.PROPERTIES_INVALID, _CLAUSE)
     found = content.get("indexDefinitions") if isinstance(content, dict) else None
     if not isinstance(found, dict):
         raise _bad(file, "there are no indexDefinitions")
     return tuple(_definition(found[name], file) for name in sorted(found))
+
+
+def serialise_index_definitions(definitions: Iterable[IndexDefinition], *, versions: bool = True) -> bytes:
+    """The bytes of the file; releases before 1.1 write no `versions`, which then are all V1.
+
+    Clauses: IX-001.
+    """
+    return pretty_json({"indexDefinitions": {one.name: _form(one, versions=versions) for one in definitions}})
+
+
+def _form(definition: IndexDefinition, *, versions: bool) -> dict[str, Any]:
+    form = {
+        "indexName": definition.name,
+        "indexType": definition.kind,
+        "indexFunction": definition.function,
+        "sourceFields": list(definition.source_fields),
+        "indexOptions": dict(definition.options),
+    }
+    return {**form, "version": definition.version} if versions else form
 
 
 def _definition(form: Any, file: str) -> IndexDefinition:
