@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from hudi_conformance.real_tables.catalogue import recipe
-from hudi_conformance.real_tables.recipes.merging import _ASKED_ELSEWHERE, RELEASES
+from hudi_conformance.real_tables.recipes.merging import _ASKED_ELSEWHERE
 from hudi_conformance.real_tables.writer import RealTable
 from hudi_conformance.recipes_apache.orders import deletes, order, orders
 from hudi_conformance.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED
@@ -55,24 +55,24 @@ def _nested_history(table: RealTable, options: dict[str, str]) -> None:
 _KEY = "hoodie.datasource.write.recordkey.field"
 _COMPLEX = {"hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.ComplexKeyGenerator"}
 _VIRTUAL = {"hoodie.populate.meta.fields": "false"}
-_FORMS = {
-    "nested_ordering": {_KEY: "id"},
-    "nested_key": {_KEY: "source.name"},
-    "complex_nested_key": {_KEY: "id,source.place.part", **_COMPLEX},
-    "virtual_key": {_KEY: "id", **_VIRTUAL},
-    "virtual_nested_key": {_KEY: "source.name", **_VIRTUAL},
-    "virtual_complex_key": {_KEY: "id,sub", **_COMPLEX, **_VIRTUAL},
-    "virtual_typed_key": {_KEY: "sub,amount,day,seen,price,done", **_COMPLEX, **_VIRTUAL},
-    "typed_key": {_KEY: "sub,amount,day,seen,price,done", **_COMPLEX},
-    "virtual_timestamp_key": {_KEY: "seen", **_VIRTUAL},
+_FORMS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
+    "nested_ordering": (("1.0.2 v8", "1.1.1 v9"), {_KEY: "id"}),
+    "nested_key": (("0.15.0 v6",), {_KEY: "source.name"}),
+    "complex_nested_key": (("0.15.0 v6", "1.1.1 v9"), {_KEY: "id,source.place.part", **_COMPLEX}),
+    "virtual_key": (("0.15.0 v6",), {_KEY: "id", **_VIRTUAL}),
+    # Releases before 1.1 find no nested key in base files without meta fields.
+    "virtual_nested_key": (("1.1.1 v9",), {_KEY: "source.name", **_VIRTUAL}),
+    "virtual_complex_key": (("1.0.2 v8",), {_KEY: "id,sub", **_COMPLEX, **_VIRTUAL}),
+    "virtual_typed_key": (("0.15.0 v6", "1.1.1 v9"), {_KEY: "sub,amount,day,seen,price,done", **_COMPLEX, **_VIRTUAL}),
+    "typed_key": (("1.0.2 v8",), {_KEY: "sub,amount,day,seen,price,done", **_COMPLEX}),
+    "virtual_timestamp_key": (("1.0.2 v8",), {_KEY: "seen", **_VIRTUAL}),
 }
 
-for _label, _options in _FORMS.items():
+for _label, (_releases, _options) in _FORMS.items():
     _virtual = "virtual" in _label
     recipe(
         f"merging_keys/{_label}",
-        # Releases before 1.1 find no nested key in base files without meta fields.
-        on=RELEASES[-2:] if _label == "virtual_nested_key" else ("0.15.0 v6", "1.0.2 v8", *RELEASES[-2:]),
+        on=_releases,
         features=("key-forms", *(("virtual-keys",) if _virtual else ())),
         without=_ASKED_ELSEWHERE if not _virtual else (*_ASKED_ELSEWHERE[1:], "snapshot_meta"),
     )(partial(_nested_history, options=_options))
@@ -80,7 +80,7 @@ for _label, _options in _FORMS.items():
 
 @recipe(
     "merging_keys/positions",
-    on=("1.0.2 v8", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9"),
+    on=("1.0.2 v8", "1.1.1 v9", "1.2.0 v9"),
     features=("record-positions", "log-delete"),
     without=_ASKED_ELSEWHERE,
 )
@@ -100,7 +100,7 @@ def positions(table: RealTable) -> None:
 
 @recipe(
     "merging_keys/moved_between_partitions",
-    on=RELEASES,
+    on=("0.15.0 v6", "1.1.1 v9"),
     types=("cow", "mor"),
     features=("global-index", "log-delete"),
     without=_ASKED_ELSEWHERE,
@@ -122,9 +122,7 @@ def moved(table: RealTable) -> None:
     table.delete([order(2, 400, "gone")._replace(region="ost")])
 
 
-@recipe(
-    "merging_keys/two_ordering_fields", on=("1.1.1 v9", "1.2.0 v9"), features=("log-delete",), without=_ASKED_ELSEWHERE
-)
+@recipe("merging_keys/two_ordering_fields", on=("1.2.0 v9",), features=("log-delete",), without=_ASKED_ELSEWHERE)
 def two_ordering_fields(table: RealTable) -> None:
     """The first decides, the second where the first are equal; ties, late rows and flagged deletes in both."""
     table.configure({"hoodie.datasource.write.precombine.field": "ts,amount"})
@@ -135,7 +133,7 @@ def two_ordering_fields(table: RealTable) -> None:
 
 @recipe(
     "merging_keys/delete_marker",
-    on=RELEASES,
+    on=("0.15.0 v6", "1.1.1 v8", "1.1.1 v9"),
     features=("delete-marker", "log-delete"),
     without=_ASKED_ELSEWHERE,
 )
