@@ -3,92 +3,34 @@
 A parser is a public function whose name begins with one of `PREFIXES`; one that no target covers fails a test.
 """
 
-import contextlib
 import importlib
 import inspect
 import pkgutil
-import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import hudi_format
 import pyarrow as pa
+from fuzz_inputs import LONGEST, Target, allowed, each_block, fixed, folder, golden, real, text
+from fuzz_table_targets import TABLE_TARGETS
 from hudi_format import names
 from hudi_format.avro import files as containers
 from hudi_format.avro import schemas as avro_schemas
 from hudi_format.base import bloom_filters, orc, parquet_bytes
 from hudi_format.base import files as base_files
-from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.hfile import blocks as hfile_blocks
 from hudi_format.hfile import reader, trailer
 from hudi_format.hfile.writer import write_hfile
 from hudi_format.log import blocks, changes, content, deletes, hfiles
 from hudi_format.schemas import arrow_schema
-from hudi_format.storage import LocalStorage
 from hudi_format.table import internal_schema, properties, table_properties
 from hudi_format.timeline import archived_log, commit_metadata, history, plans
 from pyarrow import orc as arrow_orc
 
-GOLDEN = Path(__file__).parents[2] / "golden_tables"
 PREFIXES = ("parse_", "read_", "decode_", "open_")
-REFUSALS = (FormatError, UnsupportedFormat)
 # They open a place, not bytes.
 NO_PARSERS = ("storage.opening.open_storage",)
-# The longest input that is damaged: what makes a parser fail is in heads and tails, not in the number of rows.
-LONGEST = 48 * 1024
-
-
-@dataclass(frozen=True)
-class Target:
-    """What reads bytes, bytes to damage, and the parsers that this reaches."""
-
-    name: str
-    run: Callable[[bytes], object]
-    seeds: Callable[[], tuple[bytes, ...]]
-    covers: tuple[Callable[..., Any], ...]
-
-    def refuses_or_answers(self, data: bytes) -> None:
-        """Anything but an answer or one of the two errors of this package comes out."""
-        allowed(self.run, data)
-
-
-def allowed(parse: Callable[..., object], *arguments: object) -> None:
-    """Call a parser; its two errors are as good as an answer."""
-    with contextlib.suppress(*REFUSALS):
-        parse(*arguments)
-
-
-@cache
-def golden(pattern: str, count: int = 8) -> tuple[bytes, ...]:
-    """Contents of files of the golden tables, of tables as different as can be."""
-    tables = [table for version in ("v9", "v6", "v8", "v5") for table in sorted(GOLDEN.glob(f"{version}/*/table"))]
-    found = (path for table in tables for path in sorted(table.glob(pattern))[:1])
-    sized = (path.read_bytes() for path in found if 0 < path.stat().st_size <= LONGEST)
-    distinct = {len(data): data for data in sized}
-    chosen = [distinct[size] for size in sorted(distinct)]
-    return tuple(chosen[:: max(1, len(chosen) // count)])
-
-
-def real(*patterns: str) -> Callable[[], tuple[bytes, ...]]:
-    return lambda: tuple(data for pattern in patterns for data in golden(pattern))
-
-
-def fixed(*seeds: bytes | str) -> Callable[[], tuple[bytes, ...]]:
-    return lambda: tuple(seed.encode() if isinstance(seed, str) else seed for seed in seeds)
-
-
-def text(data: bytes) -> str:
-    """What a listing makes of a name's bytes."""
-    return data.decode("utf-8", "surrogateescape")
-
-
-def each_block(data: bytes) -> Iterator[blocks.RawBlock]:
-    for one in blocks.read_blocks(data, "f"):
-        if isinstance(one, blocks.RawBlock):
-            yield one
 
 
 def log_file(data: bytes) -> None:
@@ -159,12 +101,6 @@ def _hfiles() -> tuple[bytes, ...]:
         write_hfile([]),
     )
     return (*own, *golden("**/*.hfile"), *block_contents(blocks.BlockType.HFILE_DATA))
-
-
-@cache
-def folder() -> LocalStorage:
-    """One place for files that are read by name; it lives as long as the process."""
-    return LocalStorage(Path(tempfile.mkdtemp(prefix="hudi-fuzz-")))
 
 
 def base_file(data: bytes) -> None:
@@ -374,6 +310,7 @@ TARGETS: tuple[Target, ...] = (
         fixed("20250101000000000_20250101000000001_0.parquet", "manifest_5"),
         (history.parse_history_name,),
     ),
+    *TABLE_TARGETS,
 )
 
 

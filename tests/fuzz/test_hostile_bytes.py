@@ -12,7 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from fuzz_targets import TARGETS, Target
+from fuzz_inputs import Target
+from fuzz_targets import TARGETS
 from hudi_format import limits
 from hudi_format.avro.files import read_container, write_container
 from hudi_format.avro.schemas import parse_avro_schema
