@@ -91,7 +91,8 @@ def plan_query(storage: Storage, query: Query) -> Plan:
 def _pruned(storage: Storage, query: Query, snapshot: Snapshot, origins: Origins, context: ReadContext) -> Pruned:
     if context.row_filter is None:
         return Pruned(snapshot.slices)
-    latest = query.as_of is None and not query.read_optimized
+    # Indexes of records hold what merging gives in released implementations.
+    latest = query.as_of is None and not query.read_optimized and query.readings == RELEASED
     merges_own = context.rule.merger is not None or context.rule.completion is not None
     asked = Asked(context.row_filter, context.schema, query.configs, latest, merges_own, query.zone)
     return prune(storage, snapshot, origins, asked)

@@ -8,6 +8,7 @@ from typing import Any
 
 from hudi_conformance.real_tables.catalogue import Question, recipe
 from hudi_conformance.real_tables.writer import RealTable
+from hudi_conformance.recipes_apache.orders import deletes, key, orders
 from hudi_conformance.recipes_apache.writer import EVENT_TIME
 
 _SCHEMA = "id string, city string, n int, amount double, note string, d date, at timestamp, sec bigint, ts bigint"
@@ -215,6 +216,33 @@ def moved(table: RealTable) -> None:
     for number, batch in ((5, 1), (6, 2), (0, 0)):
         row = _row(number, batch, 200)
         table.upsert([(row[0], _CITIES[(number + 1) % 2], *row[2:])])
+
+
+@recipe(
+    "indexes/late_deletes",
+    on=("0.15.0 v6", "1.0.2 v8", "1.1.1 v9", "1.2.0 v9"),
+    types=("mor",),
+    features=("metadata-table", "data-skipping", "record-index"),
+    questions=_asked(
+        beaten=["id", "=", key(1)],
+        gone=["id", "in", [key(2), key(3)]],
+        late=["note", "in", ["late 3", "first 3", "first 4", "second 4"]],
+        note=["note", "=", "first 1"],
+    ),
+    without=_UNASKED,
+)
+def late_deletes(table: RealTable) -> None:
+    """Deletes and updates that are too late to win, beside some that do; indexes follow what merging gives."""
+    table.configure({**EVENT_TIME, **_METADATA, **_RECORDS, **_LOCKED})
+    table.configure({"hoodie.datasource.write.partitionpath.field": "region"})
+    table.write(orders(range(8), 100, "first"), "insert")
+    if not table.bundle.startswith("0."):
+        settings = {"hoodie__write__table__version": str(table.version), "hoodie__metadata__enable": "true"}
+        settings |= {name.replace(".", "__"): value for name, value in (_LOCKED | _RECORDS).items()}
+        table.sql(f"create index note_index on {table.register('late')} (note)", **settings)
+    table.upsert(deletes((1,), 50))
+    table.upsert(deletes((2,), 200))
+    table.upsert([*orders((3,), 50, "late"), *orders((4,), 200, "second")])
 
 
 @recipe(
