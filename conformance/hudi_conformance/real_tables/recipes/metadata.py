@@ -219,6 +219,12 @@ def indexed_by_sql(table: RealTable) -> None:
     settings["hoodie__write__table__version"] = str(table.version)
     columns = "id string, name string, price double, n int, d date, ts bigint, region string"
     properties = "type = 'mor', primaryKey = 'id', preCombineField = 'ts'"
+    # 1.0.2 fails to make a bloom filter of an expression where a value is null.
+    by_text = (
+        ["create index idx_up on indexed using bloom_filters(name) options (expr = 'upper')"]
+        if not table.bundle.startswith("1.0")
+        else []
+    )
     table.sql(
         "drop table if exists indexed",
         f"create table indexed ({columns}) using hudi options ({properties}) partitioned by (region) "
@@ -227,7 +233,7 @@ def indexed_by_sql(table: RealTable) -> None:
         "create index idx_name on indexed (name)",
         "create index idx_n on indexed (n)",
         "create index idx_ts on indexed using column_stats(ts) options (expr = 'from_unixtime', format = 'yyyy-MM-dd')",
-        "create index idx_up on indexed using bloom_filters(name) options (expr = 'upper')",
+        *by_text,
         "insert into indexed values ('f', 'x$y', 9.5, 1, date'2024-01-09', 1900000000, 'eu')",
         "update indexed set name = 'new' where id = 'a'",
         "delete from indexed where id = 'd'",
