@@ -44,8 +44,9 @@ peers: env  ## ask Apache Hudi and hudi-rs again; compare every real table, and 
 real: env  ## compare the real tables whose turn it is today
 	$(CLI) real today
 
-soak: env  ## explore scenarios further than the tests have time for; docs/soak.md
+soak: env  ## explore scenarios and damage bytes further than the tests have time for; docs/soak.md, docs/soak-bytes.md
 	$(CLI) prove --soak
+	$(RUN) tests/fuzz/soak.py --write docs/soak-bytes.md
 
 bench: env
 	$(RUN) benchmarks/run.py

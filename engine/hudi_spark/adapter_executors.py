@@ -1,5 +1,6 @@
 """How the adapter gets rows into a file: computed in this process, or written by Spark tasks."""
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,7 +113,7 @@ _SESSION = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
+    "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
 }
 
 

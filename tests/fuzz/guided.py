@@ -1,6 +1,7 @@
 """One target under libFuzzer, guided by the coverage of `hudi_format`: python tests/fuzz/guided.py NAME SECONDS.
 
-The seeds are the first inputs. The process ends with libFuzzer's verdict: 0 when only answers and typed errors came out.
+The seeds are the first inputs. The process ends with libFuzzer's verdict: 0 when only answers and typed errors came
+out.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Damages bytes and tables for longer than the tests have time for: python tests/fuzz/soak.py [--seconds 20] [NAME...].
 
 Each target runs in a process of its own whose memory the system bounds, once with seeded damage and, where the code is
-Python, once guided by coverage (guided.py). Then whole tables are read with one file damaged. Any finding ends it with 1.
+Python, once guided by coverage (guided.py). Then whole tables are read with one file damaged. A finding ends it with 1.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
 import os
 import sys
-import time
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -42,9 +42,13 @@ def _watched(results: Iterable[SliceRows], total: int) -> Iterator[SliceRows]:
         yield from results
         return
     columns = (TextColumn("reading slices"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    started = time.monotonic()
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=False) as progress:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("slices", total=total, visible=False)
-        for result in results:
-            progress.update(bar, advance=1, visible=time.monotonic() - started > _QUIET_SECONDS)
-            yield result
+        show = threading.Timer(_QUIET_SECONDS, progress.update, (bar,), {"visible": True})
+        show.start()
+        try:
+            for result in results:
+                progress.advance(bar)
+                yield result
+        finally:
+            show.cancel()
