@@ -79,6 +79,7 @@ def test_a_rows_values_are_among_what_its_path_says(row: dict[str, Any], fields:
         (("b",), "COM.EXAMPLE.OWN", PartitionStyle(), "5"),
         (("b",), "SIMPLE", PartitionStyle(hive=True), "5"),
         (("a", "b"), "COMPLEX", PartitionStyle(), "x/y/5"),
+        (("a",), "SIMPLE", PartitionStyle(), "a=b"),
         (("b",), "TIMESTAMP", PartitionStyle(), "2024-01-01"),
     ],
 )

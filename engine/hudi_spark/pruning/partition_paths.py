@@ -55,16 +55,22 @@ class PartitionPaths:
         fields = self._configuration.partition_by
         if len(fields) > 1 and len(partition.split("/")) != len(fields):
             return {}
-        if self._configuration.partitions.hive and not self._is_named(partition, fields):
+        named = self._named(partition, fields)
+        # In a table that is not hive-styled a text may look so.
+        hive = self._configuration.partitions.hive
+        if (hive and len(named) < len(fields)) or (not hive and any(self._is_text(name) for name in named)):
             return {}
         try:
             return path_values(partition, self._configuration)
         except UnsupportedFeature:
             return {}
 
-    def _is_named(self, partition: str, fields: tuple[str, ...]) -> bool:
+    def _is_text(self, name: str) -> bool:
+        return name in self._schema.names and bool(kinds.is_string(self._schema.field(name).type))
+
+    def _named(self, partition: str, fields: tuple[str, ...]) -> set[str]:
         parts = partition.split("/") if len(fields) > 1 else [partition]
-        return all(part.startswith(f"{name}=") for part, name in zip(parts, fields, strict=True))
+        return {name for part, name in zip(parts, fields, strict=True) if part.startswith(f"{name}=")}
 
     def _of_text(self, name: str, text: str | None) -> Facts:
         kind = self._schema.field(name).type
