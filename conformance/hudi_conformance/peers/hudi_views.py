@@ -50,14 +50,22 @@ def timeline(session: Any, table: Path, *, include_history: bool = False) -> lis
 
 def _instant(instant: Any, says_completion: bool) -> dict[str, Any]:
     completed = instant.getCompletionTime() if says_completion and instant.isCompleted() else None
-    # Before 1.0 an instant has one time only.
-    requested = instant.requestedTime() if hasattr(instant, "requestedTime") else instant.getTimestamp()
     return {
-        "requested": str(requested),
+        "requested": requested_time(instant),
         "completed": None if completed is None else str(completed),
         "action": str(instant.getAction()),
         "state": str(instant.getState().toString()),
     }
+
+
+def requested_time(instant: Any) -> str:
+    """The instant's time; a Java object shows its methods only by being asked."""
+    from py4j.protocol import Py4JError  # noqa: PLC0415  only with a session
+
+    try:
+        return str(instant.requestedTime())
+    except Py4JError:  # before 1.0 an instant has one time only
+        return str(instant.getTimestamp())
 
 
 def file_slices(session: Any, table: Path, as_of: str | None) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from hudi_conformance.peers.hudi_views import requested_time
 from hudi_conformance.recipes_apache.orders import SCHEMA
 
 COMMON = {
@@ -112,7 +113,7 @@ class TableWriter:
         builder = jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder()
         client = builder.setConf(_storage_configuration(jvm, configuration)).setBasePath(str(self.path)).build()
         timeline = client.getActiveTimeline().filterCompletedInstants().getInstants()
-        return [_requested(timeline.get(index)) for index in range(timeline.size())]
+        return [requested_time(timeline.get(index)) for index in range(timeline.size())]
 
     def _service_options(self, more: dict[str, str]) -> str:
         kept = {key: value for key, value in self._options.items() if key in _SERVICE_KEYS}
@@ -148,8 +149,3 @@ def _dotted(options: dict[str, str]) -> dict[str, str]:
 def _storage_configuration(jvm: Any, configuration: Any) -> Any:
     released = jvm.org.apache.hudi.storage.hadoop.HadoopStorageConfiguration
     return released(configuration) if callable(released) else configuration
-
-
-def _requested(instant: Any) -> str:
-    name = "requestedTime" if hasattr(instant, "requestedTime") else "getTimestamp"
-    return str(getattr(instant, name)())

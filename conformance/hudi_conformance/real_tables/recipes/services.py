@@ -190,11 +190,9 @@ def buckets_of_base_files(table: RealTable) -> None:
 @recipe("services/resized_buckets", on=_LATEST, features=("bucket-index", "consistent-hashing", "clustering"))
 def resized_buckets(table: RealTable) -> None:
     """Consistent hashing: buckets that are too full are split by a clustering, then written again."""
-    table.configure({**EVENT_TIME, **_RESIZED, **_METADATA})
+    table.configure({**EVENT_TIME, **_RESIZED})
     table.upsert(orders(range(16), 100, "first"))
     table.upsert([*orders((0, 2), 200, "update"), *orders((4,), 50, "late")])
-    table.schedule_compaction()
-    table.compact()
     table.cluster(more=_RESIZING)
     table.upsert([*orders((0, 1, 3), 300, "after"), *orders((2,), 50, "late after"), *orders((20,), 300, "new")])
 
