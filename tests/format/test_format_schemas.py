@@ -86,6 +86,9 @@ def test_meta_fields_are_put_first_once_and_taken_out():
         ["int", "string"],
         {"type": "fixed", "name": "d", "size": 12, "logicalType": "duration"},
         {"type": "long", "logicalType": "timestamp-nanos"},
+        {"type": "fixed", "name": "v", "size": 16, "logicalType": "vector"},
+        record(("value", "bytes"), ("metadata", "bytes"), name="v", logicalType="variant"),
+        record(("data", "bytes"), name="b", logicalType="blob"),
     ],
 )
 def test_a_type_without_column_form_is_unsupported_not_wrong(kind: Any):

@@ -4,7 +4,7 @@ Arrow reads moments of ORC as nanoseconds of 64 bits: those before 1677 and afte
 """
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -14,6 +14,7 @@ from pyarrow import orc
 
 from hudi_format.base.parquet_bytes import MAXIMUM_ROWS, MAXIMUM_UNPACKED_BYTES
 from hudi_format.errors import FormatError, Reason, UnsupportedFormat, refusing
+from hudi_format.limits import columns_limit
 from hudi_format.schemas import arrow_schema
 
 ORC_SCHEMA_KEY: Final = "orc.avro.schema"
@@ -29,11 +30,12 @@ def open_orc(source: io.RawIOBase, file: str) -> orc.ORCFile:
     Clauses: BF-004, BF-010.
 
     """
-    with refusing(Reason.BASE_FILE_CORRUPT, "BF-004", file, None, "no ORC file"):
+    with _refusing(file, "no ORC file"):
         opened = orc.ORCFile(pa.PythonFile(source, mode="r"))
-        rows, length = opened.nrows, opened.content_length
-    if rows > MAXIMUM_ROWS or length > MAXIMUM_UNPACKED_BYTES:
-        message = f"the tail declares {rows} rows in {length} bytes"
+        rows, length, columns = opened.nrows, opened.content_length, len(opened.schema.names)
+        limit = min(MAXIMUM_UNPACKED_BYTES, columns_limit(source.seek(0, io.SEEK_END)))
+    if rows > MAXIMUM_ROWS or max(length, 8 * rows * columns) > limit:
+        message = f"the tail declares {rows} rows of {columns} columns in {length} bytes"
         raise FormatError(Reason.LIMIT_EXCEEDED, "BF-004", file, None, message)
     return opened
 
@@ -45,31 +47,36 @@ def read_orc_rows(
 
     Raises:
         FormatError: BASE_FILE_CORRUPT when the data does not decode.
+        UnsupportedFormat: base-orc-far-timestamps, before 1677 or after 2262.
         ValueError: the filter names a column that the file lacks.
 
     Clauses: BF-004, BF-010.
 
     """
-    present = opened.schema.names
-    wanted = list(present) if columns is None else [name for name in columns if name in present]
+    schema = orc_schema(opened, file)
+    wanted = list(schema.names) if columns is None else [name for name in columns if name in schema.names]
     if row_filter is not None:
-        orc_schema(opened, file).empty_table().filter(row_filter)
+        schema.empty_table().filter(row_filter)
     # The reader takes a dot in a name for a step into a column, and knows no selection of nothing.
     chosen = wanted if wanted and row_filter is None and not any("." in name for name in wanted) else None
-    with _refusing_data(file):
-        table = _typed(opened.read(columns=chosen), orc_schema(opened, file))
+    with _refusing(file, "the ORC data does not decode"):
+        table = _typed(opened.read(columns=chosen), schema)
         return (table if row_filter is None else table.filter(row_filter)).select(wanted)
 
 
 def orc_schema(opened: orc.ORCFile, file: str) -> pa.Schema:
-    """The columns of the file; ORC has no times of day, so the Avro schema in the file tells which numbers are."""
-    schema = opened.schema
-    text = (schema.metadata or {}).get(ORC_SCHEMA_KEY.encode())
-    plain = schema.remove_metadata()
-    if text is None:
-        return plain
-    with refusing(Reason.BASE_FILE_CORRUPT, "BF-002", file, None, "the Avro schema in the file is no text"):
-        declared = arrow_schema(text.decode(), file)
+    """The columns of the file; ORC has no times of day, so the Avro schema in the file tells which numbers are.
+
+    Raises:
+        FormatError: BASE_FILE_CORRUPT, SCHEMA_INCOMPATIBLE when a schema does not parse.
+
+    """
+    with _refusing(file, "the columns do not decode"):
+        plain = opened.schema.remove_metadata()
+        # A name that is no text shows when it is asked for.
+        _ = plain.names
+        text = _metadata(opened).get(ORC_SCHEMA_KEY.encode(), b"").decode()
+    declared = arrow_schema(text, file) if text else pa.schema([])
     times = {field.name: field.type for field in declared if pa.types.is_time(field.type)}
     return pa.schema([field.with_type(times.get(field.name, field.type)) for field in plain])
 
@@ -83,19 +90,23 @@ def orc_keys(opened: orc.ORCFile, file: str) -> dict[str, str]:
     Clauses: BF-002.
 
     """
-    with refusing(Reason.BASE_FILE_CORRUPT, "BF-002", file, None, "the user metadata is no text"):
-        return {key.decode(): value.decode() for key, value in (opened.schema.metadata or {}).items()}
+    with _refusing(file, "the user metadata is no text"):
+        return {key.decode(): value.decode() for key, value in _metadata(opened).items()}
+
+
+def _metadata(opened: orc.ORCFile) -> Mapping[bytes, bytes]:
+    return opened.schema.metadata or {}
 
 
 @contextmanager
-def _refusing_data(file: str) -> Iterator[None]:
-    with refusing(Reason.BASE_FILE_CORRUPT, "BF-004", file, None, "the ORC data does not decode"):
+def _refusing(file: str, what: str) -> Iterator[None]:
+    with refusing(Reason.BASE_FILE_CORRUPT, "BF-004", file, None, what):
         try:
             yield
-        except pa.ArrowInvalid as error:
+        except pa.ArrowException as error:
             if _FAR_MOMENT in str(error):
                 raise UnsupportedFormat("base-orc-far-timestamps", file) from error
-            raise
+            raise ValueError(str(error)) from error
 
 
 def _typed(table: pa.Table, schema: pa.Schema) -> pa.Table:
