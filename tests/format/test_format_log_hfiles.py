@@ -11,7 +11,7 @@ from hudi_format.hfile.writer import write_hfile
 from hudi_format.log.blocks import BlockType, HeaderKey, RawBlock, encode_block, read_blocks
 from hudi_format.log.content import data_block, decode_arrow, decode_records
 from hudi_format.log.hfiles import hfile_block
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 SCHEMA = {
@@ -40,6 +40,7 @@ def whole(content: bytes, schema: Any = SCHEMA) -> RawBlock:
     return block_of(encode_block(BlockType.HFILE_DATA, {HeaderKey.SCHEMA: json.dumps(schema)}, content))
 
 
+@settings(deadline=None)
 @given(RECORDS)
 def test_records_are_those_of_an_avro_block(records: list[dict[str, Any]]):
     one, other = block_of(hfile_block("1", reversed(records), SCHEMA)), block_of(data_block("1", records, SCHEMA))

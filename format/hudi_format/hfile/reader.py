@@ -112,8 +112,8 @@ class HFile:
         Clauses: BF-004, MT-024.
 
         """
-        for entry in self._leaves_from(self.index, self.rows, prefix, self.trailer.index_levels):
-            for row, value in self._entries_of(self._data_block(entry)):
+        for block in self._in_order(self._leaves_from(self.index, self.rows, prefix, self.trailer.index_levels, set())):
+            for row, value in self._entries_of(block):
                 if row.startswith(prefix):
                     yield row, value
                 elif row > prefix:
@@ -155,42 +155,48 @@ class HFile:
                 yield from self._blocks_of(inner, below, list(within), level - 1)
 
     def _leaves_from(
-        self, entries: tuple[IndexEntry, ...], rows: tuple[bytes, ...], key: bytes, level: int
+        self, entries: tuple[IndexEntry, ...], rows: tuple[bytes, ...], key: bytes, level: int, seen: set[int]
     ) -> Iterator[IndexEntry]:
         """The data blocks from the one on that may hold a key."""
         for place in range(max(bisect_right(rows, key) - 1, 0), len(entries)):
             if level <= 1:
                 yield entries[place]
             else:
+                self._refuse_seen(entries[place], seen)
                 inner = self._inner(entries[place], level)
                 below = _rows(inner, entries[place].offset, self.origin)
-                yield from self._leaves_from(inner, below, key, level - 1)
+                yield from self._leaves_from(inner, below, key, level - 1, seen)
 
     def _entries_of(self, block: HFileBlock) -> Iterator[tuple[bytes, bytes]]:
         with_mvcc = self.info.get(KEY_VALUE_VERSION_KEY) == _WITH_MVCC
         return data_entries(block, self.origin, with_mvcc=with_mvcc)
 
     def _data_blocks(self) -> Iterator[HFileBlock]:
+        return self._in_order(self._leaves(self.index, self.trailer.index_levels, set()))
+
+    def _in_order(self, entries: Iterable[IndexEntry]) -> Iterator[HFileBlock]:
         end = 0
-        for entry in self._leaves(self.index, self.trailer.index_levels, set()):
+        for entry in entries:
             # Blocks that follow each other cannot be read twice, whatever an index says.
             if entry.offset < end:
-                raise self.origin.corrupt(
-                    max(entry.offset, 0), "the index names a data block before the one it follows"
-                )
+                message = "the index names a data block before the one it follows"
+                raise self.origin.corrupt(max(entry.offset, 0), message)
             block = self._data_block(entry)
             end = block.offset + block.size
             yield block
 
     def _leaves(self, entries: tuple[IndexEntry, ...], level: int, seen: set[int]) -> Iterator[IndexEntry]:
-        if level == 1:
+        if level <= 1:
             yield from entries
             return
         for entry in entries:
-            if entry.offset in seen:
-                raise self.origin.corrupt(entry.offset, "an index names the same block twice")
-            seen.add(entry.offset)
+            self._refuse_seen(entry, seen)
             yield from self._leaves(self._inner(entry, level), level - 1, seen)
+
+    def _refuse_seen(self, entry: IndexEntry, seen: set[int]) -> None:
+        if entry.offset in seen:
+            raise self.origin.corrupt(entry.offset, "an index names the same block twice")
+        seen.add(entry.offset)
 
     def _inner(self, entry: IndexEntry, level: int) -> tuple[IndexEntry, ...]:
         """The entries that an entry of this level leads to."""
