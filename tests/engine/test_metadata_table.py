@@ -227,6 +227,15 @@ def test_an_instant_of_the_metadata_table_alone_counts(tmp_path: Path):
     assert table.opened().files("north") == {"a": 1, "b": 2}
 
 
+def test_a_list_that_lacks_files_of_commits_is_not_trusted(tmp_path: Path):
+    """Metadata tables that were made anew have listed the files of the last commit alone."""
+    IndexedTable(tmp_path)
+    found = load_snapshot(open_storage(tmp_path), RELEASED, None, list_by_metadata)
+    assert [one.file_id for one in found.slices] == ["f1"]
+    assert found.listed_by.startswith("storage: the metadata table is not whole")
+    assert read_arrow(tmp_path)["id"].to_pylist() == ["a"]
+
+
 def test_records_are_found_in_the_group_of_their_key(tmp_path: Path):
     """The last location counts, and a deleted key is not there until it is put again."""
     table = IndexedTable(tmp_path)

@@ -22,6 +22,11 @@ class FileListing:
     files: tuple[tuple[str, str], ...]
     source: str = STORAGE
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether these are the names of files in storage."""
+        return self.source.startswith(STORAGE)
+
 
 ListFiles = Callable[[Storage, TableConfiguration, Timeline], FileListing]
 

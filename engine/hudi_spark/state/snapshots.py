@@ -75,7 +75,14 @@ def load_snapshot(
     axis: Axis = "completed" if readings.time_travel == "text" else "requested"
     table = (configuration, timeline)
     listing = list_files(storage, configuration, timeline)
-    return snapshot_at(storage, table, readings, time, axis, read_optimized=read_optimized, listing=listing)
+    try:
+        return snapshot_at(storage, table, readings, time, axis, read_optimized=read_optimized, listing=listing)
+    except HudiError as error:
+        if listing.is_stored:
+            raise
+        # Whoever else lists files may miss some that commits name; what storage lacks is missing.
+        listing = stored_files(storage, f"{STORAGE}: the {listing.source} is not whole: {error}")
+        return snapshot_at(storage, table, readings, time, axis, read_optimized=read_optimized, listing=listing)
 
 
 def snapshot_at(  # noqa: PLR0917 - a state is told by all of them
