@@ -37,6 +37,7 @@ specs: env  ## TLC over every TLA+ module
 
 peers: env  ## ask Apache Hudi and hudi-rs again; compare every real table, and write down what that shows
 	$(CLI) peers
+	$(CLI) peers ask --adapter engine-in-process
 	$(CLI) real build
 	$(CLI) real compare --record
 	$(RUN) -m hudi_conformance.report.status

@@ -49,6 +49,8 @@ class Facts:
     results: Mapping[str, Mapping[str, Any]]
     tables: tuple[tuple[GoldenTable, Mapping[str, Any]], ...]
     cases: Mapping[str, tuple[Case, ...]]
+    golden: tuple[tuple[GoldenTable, Mapping[str, Any]], ...]
+    engine: Record
     records: tuple[Record, ...]
     failing: Mapping[str, str]
 
@@ -88,6 +90,8 @@ def load_facts(root: Path) -> Facts:
         load_results(root),
         tuple((one, entry) for one, entry in said if entry.get("written_by") == "model"),
         {name: tuple(found) for name, found in cases.items()},
+        tuple(said),
+        load_record(root, ENGINE),
         tuple(load_record(root, peer) for peer in _PEERS),
         failing,
     )
@@ -97,7 +101,7 @@ def matrix_rows(features: Sequence[Feature], facts: Facts) -> Iterator[tuple[str
     """One row for each feature and version, as `HEAD` names its cells."""
     for feature in features:
         for version in feature.versions:
-            ours = _golden_tables(feature, version, facts)
+            ours = _golden_tables(feature, version, facts, facts.tables)
             yield (
                 feature.name,
                 str(version),
@@ -110,36 +114,55 @@ def matrix_rows(features: Sequence[Feature], facts: Facts) -> Iterator[tuple[str
 def _we_read(feature: Feature, version: int, facts: Facts) -> str:
     shown = [made.id for made in facts.recipes if made.version == version and _shows(made, feature)]
     told = [facts.results[one][ENGINE] for one in shown if ENGINE in facts.results.get(one, {})]
-    asked = [name for one in told for name in _names(one["asked"], feature.ops)]
-    if not asked:
-        return f"no: {feature.absent.get(str(version), 'no release was told to write it in this version')}"
-    missing = sorted(
-        kind for one in told for kind, names in one.get("unsupported", {}).items() if _count(one, names, feature)
-    )
-    unsupported = sum(_count(one, names, feature) for one in told for names in one.get("unsupported", {}).values())
+    golden = _golden_read(feature, version, facts)
+    if any(_names(one["asked"], feature.ops) for one in told):
+        return "; ".join(filter(None, (_real_read(feature, told), golden)))
+    why = feature.absent.get(str(version), "no release was told to write it in this version")
+    return f"yes: {golden}; {why}" if golden else f"no: {why}"
+
+
+def _real_read(feature: Feature, told: Sequence[Mapping[str, Any]]) -> str:
+    asked = sum(len(_names(one["asked"], feature.ops)) for one in told)
     different = sum(_count(one, one.get("different", ()), feature) for one in told)
     known = sum(_count(one, one.get("known", ()), feature) for one in told)
-    where = f"{len(told)} tables, {len(asked)} answers"
-    if unsupported == len(asked):
-        return f"no: unsupported ({', '.join(dict.fromkeys(missing))})"
+    missing = {kind: 0 for one in told for kind in sorted(one.get("unsupported", {}))}
+    for one in told:
+        for kind, names in one.get("unsupported", {}).items():
+            missing[kind] += _count(one, names, feature)
+    unsupported = sum(missing.values())
+    kinds = ", ".join(kind for kind, count in missing.items() if count)
+    if unsupported == asked:
+        return f"no: unsupported ({kinds})"
     if different:
-        return f"no: {different} of {len(asked)} answers differ"
-    but = [f"{unsupported} unsupported ({', '.join(dict.fromkeys(missing))})"] if unsupported else []
+        return f"no: {different} of {asked} answers differ"
+    but = [f"{unsupported} unsupported ({kinds})"] if unsupported else []
     but += [f"{known} differ, [explained](real-tables.md)"] if known else []
-    return f"yes: {where}" + (f"; {', '.join(but)}" if but else "")
+    return f"yes: {len(told)} tables, {asked} answers" + (f"; {', '.join(but)}" if but else "")
+
+
+def _golden_read(feature: Feature, version: int, facts: Facts) -> str:
+    """What the engine made of the golden tables of all writers, where it was recorded."""
+    tables = _golden_tables(feature, version, facts, facts.golden)
+    verdicts = list(_verdicts(feature, tables, facts.engine, facts).values())
+    good = sum(verdict in {"pass", "open"} for verdict in verdicts)
+    return f"golden tables: {good} of {len(verdicts)} answers" if good else ""
 
 
 def _we_write(ours: Sequence[GoldenTable]) -> str:
     return f"{_NO_WRITER}; the model does ({len(ours)} tables)" if ours else f"{_NO_WRITER}, nor does the model"
 
 
-def _peer_reads(feature: Feature, ours: Sequence[GoldenTable], record: Record, facts: Facts) -> str:
-    verdicts = {
+def _verdicts(feature: Feature, tables: Sequence[GoldenTable], record: Record, facts: Facts) -> dict[str, str]:
+    return {
         case.id: record.tables[table.id].verdicts[_short(case)]
-        for table in ours
+        for table in tables
         for case in facts.cases.get(table.id, ())
         if table.id in record.tables and _short(case) in record.tables[table.id].verdicts and _is_asked(case, feature)
     }
+
+
+def _peer_reads(feature: Feature, ours: Sequence[GoldenTable], record: Record, facts: Facts) -> str:
+    verdicts = _verdicts(feature, ours, record, facts)
     if not verdicts:
         return "not asked: no golden table of ours shows it in this version"
     good = sum(verdict in {"pass", "open"} for verdict in verdicts.values())
@@ -152,10 +175,12 @@ def _peer_reads(feature: Feature, ours: Sequence[GoldenTable], record: Record, f
     return f"{word}{'; ' if good and but else ': ' if but else ''}{', '.join(but)}"
 
 
-def _golden_tables(feature: Feature, version: int, facts: Facts) -> list[GoldenTable]:
+def _golden_tables(
+    feature: Feature, version: int, facts: Facts, tables: Sequence[tuple[GoldenTable, Mapping[str, Any]]]
+) -> list[GoldenTable]:
     return [
         table
-        for table, entry in facts.tables
+        for table, entry in tables
         if table.version == version
         and _fits(feature.golden, table.id, {*entry["features"], *entry["clauses"]})
         and any(_is_asked(case, feature) for case in facts.cases.get(table.id, ()))
