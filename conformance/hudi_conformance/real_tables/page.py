@@ -25,8 +25,16 @@ repeat any of it; the tables lie below build/real_tables.
 def real_tables_page(root: Path) -> str:
     """The page as Markdown."""
     made, results, known = recipes(), load_results(root), load_known(root)
+    compared = [one for one in made if one.id in results]
     adapters = sorted({adapter for told in results.values() for adapter in told})
-    parts = [_HEAD, "## Tables\n", *_tables(made), "\n## Answers\n", *_answers(results, adapters)]
+    parts = [
+        _HEAD,
+        "## Tables\n",
+        *_tables(compared),
+        *_left_out(made, compared),
+        "\n## Answers\n",
+        *_answers(results, adapters),
+    ]
     for adapter in adapters:
         parts += [f"\n## {adapter}\n", *_missing(results, adapter), *_differences(results, adapter, known)]
     return "\n".join(parts) + "\n"
@@ -40,6 +48,11 @@ def _tables(made: Sequence[Recipe]) -> Iterator[str]:
     rows = [(*writer, *(counts[(*writer, area)] for area in areas), _sum(counts, writer)) for writer in writers]
     whole = [sum(one.area == area for one in made) for area in areas]
     return markdown_table(head, [*rows, ("all", "", *whole, len(made))])
+
+
+def _left_out(made: Sequence[Recipe], compared: Sequence[Recipe]) -> Iterator[str]:
+    if len(compared) < len(made):
+        yield f"\n{len(made) - len(compared)} of {len(made)} recipes were not yet compared when this was written."
 
 
 def _sum(counts: Counter[tuple[str, int, str]], writer: tuple[str, int]) -> int:
