@@ -18,7 +18,20 @@ _ARCHIVAL = {
     "hoodie.commits.archival.batch": "1",
     "hoodie.timeline.compaction.batch.size": "2",
 }
+_More = tuple[tuple[str, ...], tuple[Question, ...]]
+_FEW = ("0.15.0 v6", "1.1.1 v9")
 _UPGRADED = {"hoodie.write.auto.upgrade": "true"}
+
+
+def _releases(name: str, *, cow: Sequence[str], mor: Sequence[str], more: _More) -> Callable[[Steps], Steps]:
+    """Each type by the releases named."""
+    features, questions = more
+
+    def register(steps: Steps) -> Steps:
+        recipe(name, on=mor, types=("mor",), features=features, questions=questions)(steps)
+        return recipe(name, on=cow, types=("cow",), features=features, questions=questions)(steps)
+
+    return register
 
 
 def _each(op: str, writes: int) -> tuple[Question, ...]:
@@ -52,38 +65,36 @@ def _feed_history(table: RealTable, mode: str) -> None:
     table.upsert(_rows(orders((1, 6), 500, "after")))
 
 
-@recipe(
-    "changes/feed_key_only", on=_LATEST, types=("cow", "mor"), features=("cdc",), questions=_each("read_changes", 6)
-)
+@_releases("changes/feed_key_only", cow=_LATEST, mor=_FEW, more=(("cdc",), _each("read_changes", 6)))
 def feed_key_only(table: RealTable) -> None:
     """Operations and keys are logged; both images come from the data files."""
     _feed_history(table, "OP_KEY_ONLY")
 
 
-@recipe("changes/feed_before", on=_LATEST, types=("cow", "mor"), features=("cdc",), questions=_each("read_changes", 6))
+@_releases(
+    "changes/feed_before",
+    cow=("1.0.2 v8", "1.1.1 v9"),
+    mor=("0.15.0 v6", "1.2.0 v9"),
+    more=(("cdc",), _each("read_changes", 6)),
+)
 def feed_before(table: RealTable) -> None:
     """Before images are logged; after images come from the data files."""
     _feed_history(table, "DATA_BEFORE")
 
 
-@recipe(
+@_releases(
     "changes/feed_before_after",
-    on=_LATEST,
-    types=("cow", "mor"),
-    features=("cdc",),
-    questions=(*_each("read_changes", 6), *_each("read_incremental", 6)),
+    cow=_LATEST,
+    mor=_LATEST,
+    more=(("cdc",), (*_each("read_changes", 6), *_each("read_incremental", 6))),
 )
 def feed_before_after(table: RealTable) -> None:
     """Both images are logged."""
     _feed_history(table, "DATA_BEFORE_AFTER")
 
 
-@recipe(
-    "changes/feed_services",
-    on=_LATEST,
-    types=("cow", "mor"),
-    features=("cdc", "clustering", "compaction"),
-    questions=_each("read_changes", 5),
+@_releases(
+    "changes/feed_services", cow=_FEW, mor=_LATEST, more=(("cdc", "clustering", "compaction"), _each("read_changes", 5))
 )
 def feed_services(table: RealTable) -> None:
     """A feed across a compaction (where there are logs), a clustering, an emptied group and a dropped partition."""
@@ -100,7 +111,7 @@ def feed_services(table: RealTable) -> None:
     table.write(_rows(orders((1,), 600, "drop")), "delete_partition")
 
 
-@recipe("changes/feed_cleaned", on=_LATEST, types=("cow",), features=("cdc", "clean"))
+@recipe("changes/feed_cleaned", on=_FEW, types=("cow",), features=("cdc", "clean"))
 def feed_cleaned(table: RealTable) -> None:
     """A feed of which a clean removed the older files."""
     _feed(table, "OP_KEY_ONLY")
@@ -112,12 +123,11 @@ def feed_cleaned(table: RealTable) -> None:
     table.upsert(_rows(orders((0,), 300, "cleaning")))
 
 
-@recipe(
+@_releases(
     "changes/ranges",
-    on=(*_LATEST, "1.1.1 v6", "1.1.1 v8"),
-    types=("cow", "mor"),
-    features=("incremental", "clustering"),
-    questions=_each("read_incremental", 7),
+    cow=("0.15.0 v6", "1.1.1 v9", "1.2.0 v9"),
+    mor=("0.15.0 v6", "1.0.2 v8", "1.1.1 v9", "1.1.1 v6"),
+    more=(("incremental", "clustering"), _each("read_incremental", 7)),
 )
 def ranges(table: RealTable) -> None:
     """Late data, deletes, a failed write, an overwrite, a clustering, a dropped partition."""
@@ -135,7 +145,7 @@ def ranges(table: RealTable) -> None:
 
 @recipe(
     "changes/ranges_compacted",
-    on=(*_LATEST, "1.1.1 v6", "1.1.1 v8"),
+    on=(*_LATEST, "1.1.1 v6"),
     features=("incremental", "compaction"),
     questions=_each("read_incremental", 6),
 )
@@ -161,11 +171,12 @@ def _archived(table: RealTable) -> None:
     table.upsert(orders((0, 9), 500, "after"))
 
 
-def _archived_by(on: Sequence[str], *, name: str) -> Callable[[Steps], Steps]:
-    return recipe(name, on=on, types=("cow", "mor"), features=("history", "clean", "archival"))
-
-
-@_archived_by((*_LATEST, "1.1.1 v6", "1.1.1 v8"), name="changes/archived")
+@_releases(
+    "changes/archived",
+    cow=(*_LATEST, "1.1.1 v6"),
+    mor=(*_LATEST, "1.1.1 v8"),
+    more=(("history", "clean", "archival"), ()),
+)
 def archived(table: RealTable) -> None:
     """Ten writes of which most have left the timeline; groups that no later write touched keep their first files."""
     if table.made.type == "MERGE_ON_READ":
@@ -181,7 +192,7 @@ def _upgraded(table: RealTable) -> None:
 
 @recipe(
     "changes/upgraded_history",
-    on=("1.0.2 v8", "1.1.1 v9", "1.2.0 v9"),
+    on=("1.0.2 v8", "1.1.1 v9"),
     types=("cow",),
     features=("history", "upgrade"),
     begins_with="changes/archived-cow-0.15.0-v6",
