@@ -34,9 +34,15 @@ def by_column_stats(situation: Situation, slices: Sequence[FileSlice]) -> Source
 def by_partition_stats(situation: Situation, slices: Sequence[FileSlice]) -> Source | None:
     """The ranges of columns in whole partitions; they are those of the newest state.
 
-    Clauses: MT-014.
+    While a compaction is pending, writers have counted only the slices that it opened, without what these are joined
+    with, and called the bounds tight.
+
+    Clauses: MT-014, IX-051.
     """
     if situation.metadata is None or not situation.has("partition_stats") or not situation.asked.latest:
+        return None
+    instants = situation.snapshot.timeline.instants
+    if any(one.action == "compaction" and one.state != "COMPLETED" for one in instants):
         return None
     names = sorted({column.name for column in columns_in(situation.asked.condition)})
     stats = situation.metadata.partition_stats(names, sorted({one.partition for one in slices}))
