@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 from hudi_adapter.reasons import Reason
-from hudi_format.schemas import META_FIELDS
+from hudi_format.schemas import META_FIELDS, OPERATION_FIELD
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError
@@ -24,6 +24,7 @@ from hudi_spark.pruning.situation import Asked
 from hudi_spark.read_configs import BY_POSITIONS, check_configs
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schemas.columns import META_SCHEMA, snapshot_schema
+from hudi_spark.schemas.operations import with_operation
 from hudi_spark.schemas.origins import Origins, origins_of
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.snapshots import Snapshot, load_snapshot
@@ -115,6 +116,8 @@ def read_context(storage: Storage, query: Query, snapshot: Snapshot) -> ReadCont
 
     """
     columns = snapshot_schema(storage, snapshot)
+    if query.meta_columns or OPERATION_FIELD in (query.columns or ()):
+        columns = with_operation(storage, snapshot, columns)
     schema = pa.schema([*META_SCHEMA, *columns])
     merges = any(one.log_files for one in snapshot.slices)
     return ReadContext(

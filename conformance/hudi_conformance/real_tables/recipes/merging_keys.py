@@ -80,7 +80,7 @@ for _label, (_releases, _options) in _FORMS.items():
 
 @recipe(
     "merging_keys/positions",
-    on=("1.0.2 v8", "1.1.1 v9", "1.2.0 v9"),
+    on=("1.1.1 v8", "1.2.0 v9"),
     features=("record-positions", "log-delete"),
     without=_ASKED_ELSEWHERE,
 )
@@ -89,9 +89,7 @@ def positions(table: RealTable) -> None:
     table.configure({**EVENT_TIME, "hoodie.write.record.positions": "true"})
     table.write(orders(range(12), 100, "first"), "insert")
     table.upsert([*orders((0, 1, 7), 200, "update"), *orders((2,), 50, "late"), *deletes((3,), 300)])
-    if table.bundle != "1.0.2":
-        # 1.0.2 cannot compact its own deletes where the ordering field is long.
-        table.delete(orders((5,), 400, "delete"))
+    table.delete(orders((5,), 400, "delete"))
     table.schedule_compaction()
     table.upsert(orders((8, 9), 500, "behind the plan"))
     table.compact()
