@@ -29,7 +29,7 @@ _SCHEMA = pa.schema([("n", pa.int32()), ("s", pa.string()), ("x", pa.float64()),
 _VALUES = {
     "n": st.integers(-3, 3),
     "s": st.sampled_from(["", "a", "ab", "b", "é", "\uffee", "😀"]),
-    "x": st.sampled_from([0.0, -0.0, 1.5, -2.0, math.inf]),
+    "x": st.sampled_from([0.0, -0.0, 1.5, -2.0, math.inf, math.nan]),
     "d": st.dates(dt.date(2024, 1, 1), dt.date(2024, 1, 4)),
 }
 _ROWS = st.lists(st.fixed_dictionaries({name: st.none() | values for name, values in _VALUES.items()}), max_size=4)
@@ -61,7 +61,12 @@ def _facts(values: Iterable[Any]) -> Facts:
     """The tightest that is known of some values."""
     known = [value for value in values if value is not None]
     nulls = len(known) < len(list(values))
-    return Facts(min(known), max(known), nulls=nulls) if known else Facts(nulls=nulls, values=False)
+    counted = [value for value in known if value == value]  # noqa: PLR0124
+    if known and not counted:
+        return Facts(nulls=nulls)
+    if not known:
+        return Facts(nulls=nulls, values=False, unordered=False)
+    return Facts(min(counted), max(counted), nulls=nulls, unordered=isinstance(counted[0], float))
 
 
 @settings(deadline=None)
@@ -121,7 +126,7 @@ def test_bounds_of_another_kind_say_nothing(kind: pa.DataType, wrapper: str, val
 def test_absent_bounds_are_unknown():
     """A text too long for Parquet's statistics was counted as null (apache/hudi issue 18755)."""
     assert facts_of(_stats(None, None, nulls=3), pa.string()) == Facts()
-    assert facts_of(_stats(None, None, nulls=3), pa.int32()) == Facts(values=False)
+    assert facts_of(_stats(None, None, nulls=3), pa.int32()) == Facts(values=False, unordered=False)
     assert facts_of(None, pa.int32()) == Facts()
 
 
@@ -129,9 +134,12 @@ def test_bounds_of_the_columns_kind_are_known():
     """A date of version V2 is a bare number beside its kind, one of V1 says so itself."""
     day = dt.date(1970, 1, 6)
     number = Wrapped("Int", 5)
-    assert facts_of(_stats(number, number, kind=ValueType(ValueKind.DATE)), pa.date32()) == Facts(day, day, nulls=False)
+    only = Facts(day, day, nulls=False, unordered=False)
+    assert facts_of(_stats(number, number, kind=ValueType(ValueKind.DATE)), pa.date32()) == only
     dated = Wrapped("LocalDate", 5)
-    assert facts_of(_stats(dated, dated, nulls=1), pa.date32()) == Facts(day, day)
+    assert facts_of(_stats(dated, dated, nulls=1), pa.date32()) == Facts(day, day, unordered=False)
+    ratio = Wrapped("Double", 0.5)
+    assert facts_of(_stats(ratio, ratio), pa.float64()) == Facts(0.5, 0.5, nulls=False)
 
 
 _OFF = dict.fromkeys(PRUNING_OPTIONS, "false")

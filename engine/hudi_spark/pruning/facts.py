@@ -10,7 +10,8 @@ class Facts:
     """Bounds of a column's values, or of a function's results, in all rows that a slice may answer.
 
     `minimum` and `maximum` are None where no bound is known. `nulls` and `values`: whether any may be there.
-    `absent`: values that are certainly not there.
+    `absent`: values that are certainly not there. `unordered`: whether not-a-number may be there, which bounds leave
+    out, and which Spark takes for greater than all numbers.
 
     Clauses: IX-052, IX-053.
     """
@@ -20,6 +21,7 @@ class Facts:
     nulls: bool = True
     values: bool = True
     absent: frozenset[Any] = field(default_factory=frozenset)
+    unordered: bool = True
 
     def beside(self, other: "Facts") -> "Facts":
         """What holds of the rows of either.
@@ -36,6 +38,7 @@ class Facts:
             nulls=self.nulls or other.nulls,
             values=True,
             absent=self.absent & other.absent,
+            unordered=self.unordered or other.unordered,
         )
 
     def narrowed(self, other: "Facts") -> "Facts":
@@ -46,6 +49,7 @@ class Facts:
             nulls=self.nulls and other.nulls,
             values=self.values and other.values,
             absent=self.absent | other.absent,
+            unordered=self.unordered and other.unordered,
         )
 
     def may_be(self, value: Any) -> bool:
@@ -70,7 +74,7 @@ class Facts:
 
 
 UNKNOWN: Final = Facts()
-NOTHING: Final = Facts(nulls=False, values=False)
+NOTHING: Final = Facts(nulls=False, values=False, unordered=False)
 
 
 def together(facts: Iterable[Facts]) -> Facts:

@@ -93,6 +93,9 @@ def _against(operator: str, value: Any, facts: Facts) -> Outcome:
     # Readers differ on how nothing-at-all compares with numbers.
     if value != value:  # noqa: PLR0124 - only not-a-number is unlike itself
         return ANY
+    if facts.values and facts.unordered:
+        # Not-a-number is unlike every number, and for Spark greater.
+        unknown |= Outcome.FALSE if operator in ("=", "<", "<=") else Outcome.TRUE | Outcome.FALSE
     try:
         return unknown | _ranged(operator, value, facts)
     except TypeError:

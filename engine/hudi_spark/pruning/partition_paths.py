@@ -79,7 +79,7 @@ class PartitionPaths:
         if text is None or text == _OLD_DEFAULT:
             # Null and the empty text lie in the default partition, and so does its name as a text.
             is_text = kinds.is_string(kind)
-            return Facts("", text or DEFAULT_PARTITION) if is_text else Facts(values=False)
+            return Facts("", text or DEFAULT_PARTITION, unordered=False) if is_text else exactly(None)
         value = value_of_text(text, kind)
         return UNKNOWN if value is None else exactly(value)
 
@@ -87,12 +87,12 @@ class PartitionPaths:
         if self._stamps is None or not kinds.is_integer(kind):
             return UNKNOWN
         found = self._stamps.bounds(text)
-        return UNKNOWN if found is None else Facts(*found)
+        return UNKNOWN if found is None else Facts(*found, unordered=False)
 
 
 def exactly(value: Any) -> Facts:
     """That every row has one value, or null."""
-    return Facts(values=False) if value is None else Facts(value, value, nulls=False)
+    return Facts(value, value, nulls=value is None, values=value is not None, unordered=value != value)  # noqa: PLR0124
 
 
 def value_of_text(text: str, kind: pa.DataType) -> Any:

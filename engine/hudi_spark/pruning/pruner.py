@@ -119,7 +119,7 @@ class _Known:
             return UNKNOWN
         # A text's function may make null of a value.
         least, greatest = results
-        return UNKNOWN if None in results else Facts(least, greatest, nulls=facts.nulls, values=facts.values)
+        return UNKNOWN if None in results else Facts(least, greatest, facts.nulls, facts.values, unordered=False)
 
 
 def _narrowed(first: Facts, second: Facts) -> Facts:

@@ -31,11 +31,12 @@ def facts_of(stats: ColumnStats | None, kind: pa.DataType) -> Facts:
         return UNKNOWN
     if stats.minimum is None and stats.maximum is None:
         bare = stats.value_count == 0 or (_always_bounded(kind) and stats.null_count == stats.value_count)
-        return Facts(values=False) if bare else UNKNOWN
+        return Facts(values=False, unordered=False) if bare else UNKNOWN
     least, greatest = _bound(stats.minimum, stats, kind), _bound(stats.maximum, stats, kind)
     if least is None or greatest is None or least > greatest:
         return Facts(nulls=stats.null_count > 0)
-    return Facts(least, greatest, nulls=stats.null_count > 0)
+    # Writers leave not-a-number out of bounds, and out of the count of nulls.
+    return Facts(least, greatest, nulls=stats.null_count > 0, unordered=kinds.is_floating(kind))
 
 
 def _always_bounded(kind: pa.DataType) -> bool:
