@@ -18,6 +18,7 @@ from hudi_format.base.files import write_base_file
 from hudi_format.log.content import data_block
 from hudi_format.names import BaseFileName, LogFileName, TimelineFileName, timeline_file_name
 from hudi_format.schemas import META_FIELDS, arrow_schema, with_meta_fields
+from hudi_format.table.partition_metafile import PartitionMetafile, serialise_partition_metafile
 from hudi_format.table.properties import serialise_properties, table_checksum
 from hudi_format.timeline.commit_metadata import CommitMetadata, WriteStat, serialise_avro
 from hudi_spark import HudiTable, read_arrow
@@ -58,10 +59,12 @@ def build_table(base: Path, slices: int, rows: int) -> None:
     timeline = base / ".hoodie" / "timeline"
     (timeline / "history").mkdir(parents=True)
     (base / ".hoodie" / "hoodie.properties").write_bytes(serialise_properties(PROPERTIES))
+    metafile = PartitionMetafile(BASE, 0)
+    (base / ".hoodie_partition_metadata").write_bytes(serialise_partition_metafile(metafile))
     stats: dict[str, list[WriteStat]] = {BASE: [], LOG: []}
     for group in range(slices):
         name = str(BaseFileName(f"file{group}-0", "0-1-0", BASE, "parquet"))
-        (base / name).write_bytes(write_base_file(base_rows(group, rows, name), STORED, rows_a_group=rows // 10))
+        (base / name).write_bytes(write_base_file(base_rows(group, rows, name), STORED, rows_a_group=rows // 10, bloom_entries=0))
         stats[BASE].append(WriteStat(file_id=f"file{group}-0", path=name, prev_commit="null", partition_path=""))
         if group % 2:
             name = str(LogFileName(f"file{group}-0", LOG, 1, "0-2-0"))
