@@ -56,7 +56,7 @@ def test_the_version_is_that_of_the_folder(made: Recipe):
 
 def test_the_corpus_has_tables_of_each_version_and_type():
     made = {(one.table_version, one.table_type) for one in recipes()}
-    assert made == {(version, kind) for version in (6, 8, 9) for kind in ("COPY_ON_WRITE", "MERGE_ON_READ")}
+    assert made == {(version, kind) for version in (4, 5, 6, 8, 9) for kind in ("COPY_ON_WRITE", "MERGE_ON_READ")}
 
 
 def test_orders_bring_non_ascii_keys_nulls_and_two_regions():

@@ -65,7 +65,7 @@ def one(ordering: bytes) -> bytes:
     return ARRAY + FIRST + ordering
 
 
-# The ordering value's bytes as SerializationUtils of 0.15.0 wrote them.
+# The ordering value's bytes as SerializationUtils of 0.11.1, 0.13.1 and 0.15.0 wrote them.
 WRITTEN: list[tuple[bytes, Any, str | None]] = [
     (b"\0", None, None),
     (b"\x02\x0e", 7, "Int"),
@@ -78,6 +78,8 @@ WRITTEN: list[tuple[bytes, Any, str | None]] = [
     (b"\x03\x01z\xfa", "zz", "String"),
     (b"\x03\x06", "k1", "String"),
     (b"\x1e\x01\x04utf", "utf", "String"),
+    (b"\x1d\x01\x04utf", "utf", "String"),
+    (b"\1\3org.apache.avro.util.Utf\xb8\x01\x01\x04utf\0\6\1ut\xe6", "utf", "String"),
     (b"\1\3java.math.BigDecima\xec\x01\x03\x30\x39\x06", Decimal("12.345"), "Decimal"),
     (b"\1\3java.sql.Dat\xe5\x01\x80\xa8\xcc\x7b", dt.date.fromisoformat("1970-01-04"), "Date"),
     (b"\1\3java.time.LocalDat\xe5\x01\xe8\x0f\x01\x02", dt.date.fromisoformat("2024-01-02"), "Date"),
@@ -146,6 +148,7 @@ BAD = [
     one(b"\x03\x01\x82\xff"),
     one(b"\x03\x01\x82\xed\xa0\x80"),
     one(b"\x1e\x01\x00"),
+    one(b"\1\3org.apache.avro.util.Utf\xb8\x01\x01\x04utf\0\x08\0"),
     one(b"\1\3java.lang.Runtim\xe5\1"),
     one(b"\1\4java.sql.Dat\xe5\1\0"),
     one(b"\1\3java.time.LocalDat\xe5\1\xe8\x0f\x0d\x02"),

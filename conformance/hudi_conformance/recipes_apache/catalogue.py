@@ -20,6 +20,7 @@ _MODULES = (
     "damaged",
     "change_feed",
     "partial_updates",
+    "old_releases",
 )
 
 

@@ -274,6 +274,17 @@ def _utf8(reader: _KryoReader) -> str:
     return reader.take(length).decode()
 
 
+def _utf8_by_fields(reader: _KryoReader) -> str:
+    """The form before 0.13: bytes, hash, length, and the text if Java had made it already."""
+    raw = _required(reader.object(lambda: reader.take(max(reader.varint() - 1, 0)), bytes), "a text")
+    reader.zigzag()
+    length = reader.zigzag()
+    if not 0 <= length <= len(raw):
+        raise ValueError(f"a text of {length} bytes lies in {len(raw)}")
+    _string(reader)
+    return bytes(raw[:length]).decode()
+
+
 def _signed(value: int) -> int:
     return value - (1 << 64) if value >> 63 else value
 
@@ -291,9 +302,11 @@ _VALUES: Final[Mapping[str | int, tuple[str, Callable[[_KryoReader], Any]]]] = {
 _UTF8: Final = ("String", str, _utf8)
 _OBJECTS: Final[Mapping[str | int, tuple[str, type, Callable[[_KryoReader], Any]]]] = {
     1: ("String", str, lambda reader: _required(reader.text(), "a text")),
-    # Registered after the classes of the release: 27 in 0.13, 28 in 0.15.
+    # Registered after the classes of the release: 10 in 0.12, 27 in 0.13, 28 in 0.15.
+    10: _UTF8,
     27: _UTF8,
     28: _UTF8,
+    "org.apache.avro.util.Utf8": ("String", str, _utf8_by_fields),
     "java.math.BigDecimal": ("Decimal", Decimal, _decimal),
     "java.sql.Date": ("Date", date, _sql_date),
     "java.sql.Timestamp": ("TimestampMicros", datetime, _instant_of_milliseconds),
