@@ -266,3 +266,35 @@ def test_a_bootstrapped_slice_that_the_index_lacks_is_refused(tmp_path: Path) ->
     bootstrap(tmp_path / "t", tmp_path / "s", entry=False)
     with pytest.raises(HudiError, match=r"BASE_FILE_MISSING.*index"):
         read_arrow(tmp_path / "t")
+
+
+def nested(path: Path) -> TableBuilder:
+    """A struct in a base file and in a log, null in one row of each; a filter and an order by other columns."""
+    part = {"type": "record", "name": "p", "fields": [{"name": "y", "type": TEXT, "default": None}]}
+    kind = {
+        "type": "record",
+        "name": "s",
+        "fields": [{"name": "x", "type": ["null", "long"]}, {"name": "p", "type": part}],
+    }
+    builder = TableBuilder(path, columns=(*KEYS, ("s", ["null", kind])))
+    rows = [{**row("a", 1), "s": {"x": 1, "p": {"y": "old"}}}, {**row("b", 1), "s": None}]
+    builder.commit(10, [builder.base_file(10, rows)])
+    later = [{**row("a", 2), "s": {"x": 2, "p": {"y": "new"}}}, {**row("c", 2), "s": None}]
+    builder.commit(20, [builder.log_file(20, [builder.data(20, later)])])
+    return builder
+
+
+def test_a_field_inside_a_struct_can_be_asked_for_by_its_path(tmp_path: Path) -> None:
+    nested(tmp_path)
+    table = read_arrow(tmp_path, columns=["id", "s.p.y", "s.x"])
+    assert table.schema.field("s.p.y").type == pa.string()
+    rows = {one["id"]: (one["s.p.y"], one["s.x"]) for one in table.to_pylist()}
+    assert rows == {"a": ("new", 2), "b": (None, None), "c": (None, None)}
+    assert read_arrow(tmp_path, columns=["s.x"], filter=["id", "=", "a"]).to_pylist() == [{"s.x": 2}]
+    assert sorted(read_arrow(tmp_path, columns=["s.x"], read_optimized=True).column("s.x").to_pylist(), key=str) == [
+        1,
+        None,
+    ]
+    for wrong in ("s.z", "id.x", "s.x.y", "s."):
+        with pytest.raises(HudiError, match="CONFIG_INVALID"):
+            read_arrow(tmp_path, columns=[wrong])

@@ -120,7 +120,7 @@ class _Planning:
             drafts.setdefault(draft.group, []).append(draft)
         reading = self._reading([draft for found in drafts.values() for draft in found])
         context = reading.context
-        columns = pa.schema([context.schema.field(name) for name in context.output if name not in STATE_COLUMNS])
+        columns = pa.schema([field for field in context.output_schema if field.name not in STATE_COLUMNS])
         tasks = tuple(self._task(drafts[group], reading, columns) for group in sorted(drafts))
         return ChangesPlan(tasks, changes_schema(columns, commit_time=self._query.commit_time))
 

@@ -14,13 +14,14 @@ from hudi_spark.execution.planning import Plan
 from hudi_spark.execution.spark_filters import quoted, spark_column
 from hudi_spark.execution.spark_types import contains_time, spark_schema, wire_schema
 from hudi_spark.execution.tasks import SliceRows, SliceTask, run_task
+from hudi_spark.merging import fields
 from hudi_spark.schemas.base_rows import instant_of
 from hudi_spark.schemas.columns import SCHEMA_KEY
 from hudi_spark.schemas.columns import columns_of as schema_columns
 
 if TYPE_CHECKING:
     from pyspark.broadcast import Broadcast
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 Report = Callable[[tuple[SkippedBytes, ...]], None]
 _Task = TypeVar("_Task")
@@ -68,7 +69,16 @@ def _scan(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], storage: St
         frame = spark.createDataFrame([], schema)
     if plan.context.row_filter is not None:
         frame = frame.filter(spark_column(plan.context.row_filter, plan.context.schema))
-    return frame.select([quoted(name) for name in plan.context.output])
+    names = frozenset(plan.context.schema.names)
+    return frame.select([_field(name, names) for name in plan.context.output])
+
+
+def _field(name: str, names: frozenset[str]) -> "Column":
+    """A column, or a field inside one under its whole name."""
+    from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
+
+    path = quoted(name) if name in names else ".".join(quoted(part) for part in name.split("."))
+    return functions.col(path).alias(name)
 
 
 def run_tasks(
@@ -119,7 +129,8 @@ def split_tasks(plan: Plan, storage: Storage) -> tuple[list[SliceTask], list[Sli
     """
     context = plan.context
     filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
-    wanted = pa.schema([context.schema.field(name) for name in sorted({*context.output, *filtering})])
+    asked = {*fields.columns_of(context.output, context.schema), *filtering}
+    wanted = pa.schema([context.schema.field(name) for name in sorted(asked)])
     written = _written_schemas(plan)
     scanned: list[SliceTask] = []
     merged: list[SliceTask] = []

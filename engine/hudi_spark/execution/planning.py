@@ -137,7 +137,7 @@ def _output(query: Query, columns: pa.Schema, schema: pa.Schema) -> tuple[str, .
     asked = _usual_columns(query, columns) if query.columns is None else list(query.columns)
     meta = [name for name in META_FIELDS if query.meta_columns and name not in asked]
     for name in asked:
-        if name not in schema.names:
+        if column_of(name, schema) is None:
             hint = f"the table has {', '.join(columns.names)}"
             raise HudiError(Reason.CONFIG_INVALID, "RD-012", f"the table has no column {name!r}", hint=hint)
         if asked.count(name) > 1:

@@ -39,8 +39,8 @@ class ReadContext:
     """What all tasks of one query share.
 
     `storage` opens itself again where it is unpickled. `schema`: every column of the table, meta columns first.
-    `output`: the columns to answer, in order. `by_positions`: base rows are found by the positions in log blocks,
-    where every block of a slice has them.
+    `output`: the columns to answer, in order, or fields inside them. `by_positions`: base rows are found by the
+    positions in log blocks, where every block of a slice has them.
 
     Clauses: LF-023, RD-012.
     """
@@ -58,7 +58,7 @@ class ReadContext:
     @property
     def output_schema(self) -> pa.Schema:
         """Schema of the answer."""
-        return pa.schema([self.schema.field(name) for name in self.output])
+        return pa.schema([pa.field(name, fields.field_type(name, self.schema)) for name in self.output])
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,10 @@ def _competing(task: SliceTask, blocks: tuple[LocatedBlock, ...]) -> tuple[Slice
 
 
 def _output(rows: pa.Table, context: ReadContext) -> pa.Table:
-    return matching(context.row_filter, rows).select(list(context.output))
+    matched, names = matching(context.row_filter, rows), list(context.output)
+    if set(names).issubset(matched.column_names):
+        return matched.select(names)
+    return pa.Table.from_arrays([fields.field_values(matched, name) for name in names], schema=context.output_schema)
 
 
 def _plain_rows(task: SliceTask) -> pa.Table:
@@ -161,7 +164,7 @@ def _columns(context: ReadContext, merging: tuple[str, ...]) -> pa.Schema:
     """The columns to read: those of the answer, of the filter, and those that merging looks at."""
     filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
     competing = columns_of(context.competition.rows) if context.competition is not None else frozenset()
-    wanted = {*context.output, *filtering, *competing, *merging}
+    wanted = {*fields.columns_of(context.output, context.schema), *filtering, *competing, *merging}
     return pa.schema([field for field in context.schema if field.name in wanted])
 
 
