@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import pyarrow as pa
 from hudi_adapter.reasons import Reason
@@ -9,7 +10,7 @@ from hudi_format.storage import Storage
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.changes.images import STATE_COLUMNS, changes_schema
-from hudi_spark.changes.states import Moment, Moments, not_retained
+from hudi_spark.changes.states import Moment, Moments, not_retained, written_files
 from hudi_spark.changes.tasks import ChangeStep, ChangeTask, GroupState
 from hudi_spark.errors import HudiError
 from hudi_spark.execution.planning import Query, read_context, slice_task
@@ -22,8 +23,8 @@ from hudi_spark.state.commits import Commit, GroupId, load_commits, refuse_escap
 from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration
 from hudi_spark.state.history import whole_timeline
 from hudi_spark.state.ranges import WritesOfRange, time_range, timeline_of_range, writes_of_range
-from hudi_spark.state.removals import is_cleaned, undone_instants
-from hudi_spark.state.slicing import FileGroup, FileSlice, list_file_groups
+from hudi_spark.state.removals import cleaned_paths, undone_instants
+from hudi_spark.state.slicing import FileGroup, FileSlice, completion_times, list_file_groups
 from hudi_spark.state.snapshots import Snapshot, load_table
 from hudi_spark.state.timeline import Timeline, visibility
 
@@ -108,8 +109,9 @@ class _Planning:
         undone = undone_instants(storage, timeline)
         self._seen = visibility(timeline, writes.range.end, "completed", undone)
         text_order = query.readings.log_order == "text"
+        written, times = written_files(commits), completion_times(timeline)
         self._moments = Moments(
-            storage, configuration, timeline, commits, self._groups, self._seen, text_order=text_order
+            storage, configuration, timeline, commits, self._groups, written, times, self._seen, text_order=text_order
         )
 
     def plan(self) -> ChangesPlan:
@@ -154,9 +156,15 @@ class _Planning:
                 continue
             before, after = self._moments.around(position)
             for group, stats in _stats_by_group(commit).items():
-                yield _Draft(commit, group, before, after, self._logs(stats), stats, replaces=False)
+                yield self._draft(commit, group, (before, after), stats)
             for group in sorted(commit.replaced_groups()):
-                yield _Draft(commit, group, before, after, (), (), replaces=True)
+                yield replace(self._draft(commit, group, (before, after), ()), replaces=True)
+
+    def _draft(
+        self, commit: Commit, group: GroupId, moments: tuple[Moment, Moment], stats: tuple[WriteStat, ...]
+    ) -> "_Draft":
+        before, after = (_Found(moment, self._moments.slice(group, moment)) for moment in moments)
+        return _Draft(commit, group, before, after, self._logs(stats), stats)
 
     def _logs(self, stats: Sequence[WriteStat]) -> tuple[str, ...]:
         """The change logs that write stats name, by file name.
@@ -172,24 +180,28 @@ class _Planning:
 
     def _lost_log(self, path: str) -> HudiError:
         """Clauses: CD-003, CD-006."""
-        if self._is_cleaned(path):
+        if path in self._cleaned:
             return not_retained(self._writes.range, path, cleaned=True)
         message = "the timeline names the change log and storage lacks it"
         return HudiError(Reason.LOG_FILE_MISSING, "CD-003", message, path, hint="restore the file from a copy")
 
-    def _is_cleaned(self, path: str) -> bool:
-        whole = whole_timeline(self._storage, self._configuration, self._timeline)
-        return is_cleaned(self._storage, self._timeline, path) or is_cleaned(self._storage, whole, path)
+    @cached_property
+    def _cleaned(self) -> frozenset[str]:
+        """What cleans deleted, those in the history too.
+
+        Clauses: CD-006, HS-008.
+        """
+        return cleaned_paths(self._storage, whole_timeline(self._storage, self._configuration, self._timeline))
 
     def _reading(self, drafts: Sequence["_Draft"]) -> "_Reading":
         """What all states are read with: every column, record key and commit time."""
-        moments = ((draft.group, moment) for draft in drafts for moment in (draft.before, draft.after))
-        slices = tuple(one for group, moment in moments if (one := self._moments.slice(group, moment)) is not None)
-        states = Snapshot(self._configuration, self._timeline, self._commits, self._seen, slices)
+        states = (state.slice for draft in drafts for state in (draft.before, draft.after))
+        slices = tuple(one for one in states if one is not None)
+        snapshot = Snapshot(self._configuration, self._timeline, self._commits, self._seen, slices)
         asked = Query(readings=self._query.readings, configs=self._query.configs)
-        context = read_context(self._storage, asked, states)
+        context = read_context(self._storage, asked, snapshot)
         whole = replace(context, output=(*STATE_COLUMNS, *context.output))
-        return _Reading(whole, origins_of(self._storage, states))
+        return _Reading(whole, origins_of(self._storage, snapshot))
 
     def _task(self, drafts: Sequence["_Draft"], reading: "_Reading", columns: pa.Schema) -> ChangeTask:
         steps = tuple(self._step(draft, reading) for draft in drafts)
@@ -200,14 +212,21 @@ class _Planning:
         after = self._state(draft.group, draft.after, (), reading)
         return ChangeStep(draft.commit.instant.requested, before, after, draft.logs, draft.replaces)
 
-    def _state(self, group: GroupId, moment: Moment, stats: Sequence[WriteStat], reading: "_Reading") -> GroupState:
-        found = self._moments.slice(group, moment)
-        missing = self._moments.refusal(group, moment, found, stats)
+    def _state(self, group: GroupId, found: "_Found", stats: Sequence[WriteStat], reading: "_Reading") -> GroupState:
+        missing = self._moments.refusal(group, found.moment, found.slice, stats)
         if missing is not None:
             # A slice is known by its instant alone only where the commit that wrote it has left the timeline.
-            cleaned = "/" not in missing or self._is_cleaned(missing)
+            cleaned = "/" not in missing or missing in self._cleaned
             return GroupState(None, not_retained(self._writes.range, missing, cleaned=cleaned))
-        return GroupState(None if found is None else reading.task(found, moment))
+        return GroupState(None if found.slice is None else reading.task(found.slice, found.moment))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A moment, and the slice that a file group was at it."""
+
+    moment: Moment
+    slice: FileSlice | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +235,11 @@ class _Draft:
 
     commit: Commit
     group: GroupId
-    before: Moment
-    after: Moment
+    before: _Found
+    after: _Found
     logs: tuple[str, ...]
     stats: tuple[WriteStat, ...]
-    replaces: bool
+    replaces: bool = False
 
 
 @dataclass(frozen=True, slots=True)

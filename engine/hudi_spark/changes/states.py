@@ -4,19 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from hudi_adapter.reasons import Reason
-from hudi_format.names import BaseFileName, parse_data_file_name
+from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
 from hudi_format.timeline.commit_metadata import NO_PREVIOUS_COMMIT, WriteStat
 
 from hudi_spark.errors import HudiError
-from hudi_spark.state.commits import Commit, GroupId, newest_base_files, pending_compactions
+from hudi_spark.state.commits import Commit, GroupId, pending_compactions
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.slicing import (
     FileGroup,
     FileSlice,
     LogFile,
     SlicingRules,
-    completion_times,
     latest_slice,
 )
 from hudi_spark.state.timeline import Timeline, Visibility
@@ -24,21 +23,43 @@ from hudi_spark.state.timeline import Timeline, Visibility
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A state of the table: the commits that had completed, and what a reader then saw.
+    """A state of the table: how many commits had completed, and what a reader then saw.
 
     Clauses: CD-005.
     """
 
-    commits: tuple[Commit, ...]
+    count: int
     visibility: Visibility
     pending: Mapping[GroupId, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A data file that the commit at a position wrote."""
+
+    position: int
+    path: str
+    name: BaseFileName | LogFileName
+
+
+def written_files(commits: Sequence[Commit]) -> dict[GroupId, list[WrittenFile]]:
+    """The base files and logs of data that commits name, by file group.
+
+    Clauses: SL-008.
+    """
+    found: dict[GroupId, list[WrittenFile]] = {}
+    for position, commit in enumerate(commits):
+        for group, path, name in commit.data_files():
+            if isinstance(name, BaseFileName) or not name.cdc:
+                found.setdefault(group, []).append(WrittenFile(position, path, name))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class Moments:
     """Finds the states around each write; `commits` are all up to the end of the range, in completion order.
 
-    `groups` are all file groups in storage, those of replaced groups among them.
+    `groups` are all file groups in storage, replaced ones among them; `written` is what the commits name of them.
 
     Clauses: CD-005, RD-010.
     """
@@ -48,6 +69,8 @@ class Moments:
     timeline: Timeline
     commits: tuple[Commit, ...]
     groups: Mapping[GroupId, FileGroup]
+    written: Mapping[GroupId, Sequence[WrittenFile]]
+    completions: Mapping[str, str]
     whole: Visibility
     text_order: bool
 
@@ -61,9 +84,8 @@ class Moments:
         return self._moment(position, time, pending), self._moment(position + 1, time, pending)
 
     def _moment(self, count: int, time: str, pending: Mapping[GroupId, tuple[str, ...]]) -> Moment:
-        commits = self.commits[:count]
-        visible = frozenset(commit.instant.requested for commit in commits)
-        return Moment(commits, replace(self.whole, visible=visible, limit=time), pending)
+        visible = frozenset(commit.instant.requested for commit in self.commits[:count])
+        return Moment(count, replace(self.whole, visible=visible, limit=time), pending)
 
     def slice(self, id_: GroupId, moment: Moment) -> FileSlice | None:
         """The slice of a file group at a moment, lost log files included; None where it held nothing.
@@ -72,19 +94,21 @@ class Moments:
         """
         group = self.groups.get(id_, FileGroup([], []))
         present = {log.path for log in group.log_files}
-        named = {path: name for commit in moment.commits for at, path, name in commit.log_files() if at == id_}
-        lost = [LogFile(path, name) for path, name in named.items() if path not in present]
-        bases = [path for commit in moment.commits for at, path in commit.base_files().items() if at == id_]
+        logs = {one.path: one.name for one in self._named(id_, moment) if isinstance(one.name, LogFileName)}
+        lost = [LogFile(path, name) for path, name in logs.items() if path not in present]
         rules = SlicingRules(
             visibility=moment.visibility,
             limit=moment.visibility.limit,
-            named=frozenset(bases),
-            completions=completion_times(self.timeline),
+            named=frozenset(one.path for one in self._named(id_, moment) if isinstance(one.name, BaseFileName)),
+            completions=self.completions,
             logs_by_completion=self.configuration.has_completion_times,
             text_order=self.text_order,
         )
         whole = FileGroup(group.base_files, [*group.log_files, *lost])
         return latest_slice(id_, whole, moment.pending.get(id_, ()), rules)
+
+    def _named(self, id_: GroupId, moment: Moment) -> list[WrittenFile]:
+        return [one for one in self.written.get(id_, ()) if one.position < moment.count]
 
     def refusal(self, id_: GroupId, moment: Moment, found: FileSlice | None, stats: Sequence[WriteStat]) -> str | None:
         """The file, or the instant, without which the state of a group cannot be told; None where it is whole.
@@ -94,7 +118,8 @@ class Moments:
         Clauses: CD-006, RD-011, RD-018.
         """
         group = self.groups.get(id_, FileGroup([], []))
-        base = newest_base_files(moment.commits).get(id_)
+        bases = [one for one in self._named(id_, moment) if isinstance(one.name, BaseFileName)]
+        base = max(bases, key=lambda one: one.name.instant).path if bases else None
         reached = found.base_instant if found is not None else ""
         if base is not None and all(one.path != base for one in group.base_files) and reached <= _instant_of(base):
             return base

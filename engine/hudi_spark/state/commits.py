@@ -35,7 +35,7 @@ class Commit:
 
         Clauses: RD-011, SL-008.
         """
-        named = self._data_files()
+        named = self.data_files()
         return {group: path for group, path, name in named if isinstance(name, BaseFileName)}
 
     def log_files(self) -> tuple[tuple[GroupId, str, LogFileName], ...]:
@@ -43,7 +43,7 @@ class Commit:
 
         Clauses: RD-018, LF-018, SL-008.
         """
-        named = self._data_files()
+        named = self.data_files()
         return tuple(
             (group, path, name) for group, path, name in named if isinstance(name, LogFileName) and not name.cdc
         )
@@ -55,7 +55,11 @@ class Commit:
         """
         return ((group, stat) for group, stat, _, _ in self._located())
 
-    def _data_files(self) -> Iterator[tuple[GroupId, str, BaseFileName | LogFileName]]:
+    def data_files(self) -> Iterator[tuple[GroupId, str, BaseFileName | LogFileName]]:
+        """File group, path and name of each data file that this commit wrote.
+
+        Clauses: SL-008.
+        """
         return ((group, path, name) for group, _, path, name in self._located())
 
     def _located(self) -> Iterator[tuple[GroupId, WriteStat, str, BaseFileName | LogFileName]]:
@@ -79,7 +83,7 @@ class Commit:
 
         Clauses: SL-008.
         """
-        return frozenset(group for group, _, _ in self._data_files())
+        return frozenset(group for group, _, _ in self.data_files())
 
     def replaced_groups(self) -> frozenset[GroupId]:
         """File groups that this commit takes out of the table.

@@ -100,6 +100,19 @@ def is_cleaned(storage: Storage, timeline: Timeline, path: str) -> bool:
     )
 
 
+def cleaned_paths(storage: Storage, timeline: Timeline) -> frozenset[str]:
+    """Every data file that completed cleans say they deleted.
+
+    Clauses: RD-011, CD-006.
+    """
+    return frozenset(
+        f"{partition}/{name.rpartition('/')[2]}" if partition else name.rpartition("/")[2]
+        for _, clean in _cleans(storage, timeline)
+        for partition, deleted in clean.partition_metadata.items()
+        for name in deleted.success_delete_files
+    )
+
+
 def is_undone(storage: Storage, timeline: Timeline, path: str) -> bool:
     """Whether a completed rollback or restore says that it deleted a data file.
 
