@@ -64,6 +64,8 @@ def _scan(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], storage: St
         # Brackets in partition names: without the first option Spark takes them for patterns,
         # without the second it reads the files after such a one twice.
         reader = spark.read.schema(schema).option("__globPaths__", value=False)
+        # Days and moments are those of the calendar that Hudi counts in, also before 1582.
+        reader = reader.option("datetimeRebaseMode", "CORRECTED").option("int96RebaseMode", "CORRECTED")
         frame = reader.option("recursiveFileLookup", value=True).parquet(*paths)
     else:
         frame = spark.createDataFrame([], schema)
