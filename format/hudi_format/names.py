@@ -31,6 +31,9 @@ ACTIONS = (
     "restore",
 )
 
+# The one action of the folder `.hoodie/.schema`, whose files are named like a timeline's.
+SCHEMA_COMMIT = "schemacommit"
+
 # Names of the timeline folder that hold something else, in layout 1 beside the instants.
 _FOREIGN_EXTENSIONS = ("properties", "backup", "crc", "parquet")
 _MAXIMUM_VERSION_DIGITS = 9
@@ -133,6 +136,23 @@ def parse_timeline_file_name(name: str, layout: TimelineLayout, file: str | None
         return TimelineFileName(match["first"], "commit", "INFLIGHT")
     if match["action"] not in ACTIONS:
         raise _malformed(where, f"{match['action']!r} is no action")
+    return _named(match, layout, where)
+
+
+def parse_schema_commit_name(name: str, layout: TimelineLayout, file: str | None = None) -> TimelineFileName | None:
+    """A file name of the folder of schemas, or None for a foreign file.
+
+    Raises:
+        FormatError: INSTANT_MALFORMED when the name looks like a schema commit but is none.
+
+    Clauses: DM-020, TL-007.
+
+    """
+    match = _TIMELINE_FILE.fullmatch(name)
+    if match is None or match["action"] != SCHEMA_COMMIT:
+        return None
+    where = file or name
+    _refuse_bad_times(match, where)
     return _named(match, layout, where)
 
 

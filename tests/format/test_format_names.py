@@ -15,6 +15,7 @@ from hudi_format.names import (
     is_partition_metafile,
     parse_data_file_name,
     parse_marker_name,
+    parse_schema_commit_name,
     parse_timeline_file_name,
     timeline_file_name,
 )
@@ -144,3 +145,24 @@ def test_markers_metafiles_and_side_files_are_told_apart():
     assert not is_partition_metafile(".hoodie_partition_metadata.csv")
     assert is_checksum_side_file(".a.parquet.crc")
     assert not is_checksum_side_file("a.crc")
+
+
+@pytest.mark.parametrize(
+    ("name", "layout"),
+    [
+        ("20250101000000000.schemacommit.requested", 2),
+        ("20250101000000000.schemacommit.inflight", 1),
+        ("20250101000000000_20250101000000900.schemacommit", 2),
+        ("20250101000000000.schemacommit", 1),
+    ],
+)
+def test_schema_commits_are_named_like_a_timelines_files(name: str, layout: TimelineLayout):
+    parsed = parse_schema_commit_name(name, layout)
+    assert parsed is not None
+    assert timeline_file_name(parsed, layout) == name
+
+
+def test_the_folder_of_schemas_may_hold_foreign_files():
+    assert parse_schema_commit_name("20250101000000000.commit", 1) is None
+    with pytest.raises(FormatError):
+        parse_schema_commit_name("2025x.schemacommit", 1)
