@@ -6,15 +6,14 @@ Clauses: IX-051.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-import pyarrow as pa
 from hudi_adapter.filters import Column
 from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.expressions.functions import apply, function_of
 from hudi_spark.metadata.table import MetadataTable
 from hudi_spark.pruning import means
+from hudi_spark.pruning.derived import derived_facts
 from hudi_spark.pruning.facts import UNKNOWN, Facts
 from hudi_spark.pruning.file_statistics import by_column_stats, by_expression_stats, by_partition_stats
 from hudi_spark.pruning.indexes import index_definitions
@@ -23,7 +22,7 @@ from hudi_spark.pruning.means import METADATA_KEY, Count, Pruned, counted, is_on
 from hudi_spark.pruning.outcomes import may_hold
 from hudi_spark.pruning.partition_paths import PartitionPaths
 from hudi_spark.pruning.record_keys import by_record_index, by_secondary_index, literal
-from hudi_spark.pruning.situation import Asked, Situation, Source
+from hudi_spark.pruning.situation import Asked, Situation, Source, columns_in
 from hudi_spark.schemas.origins import Origins
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.snapshots import Snapshot
@@ -78,25 +77,26 @@ def _source(found: _Means, situation: Situation, slices: Sequence[FileSlice]) ->
 
 
 def _kept(situation: Situation, sources: Sequence[Source], slices: Sequence[FileSlice]) -> tuple[FileSlice, ...]:
-    known, value = _Known(situation, sources), literal(situation)
+    known, value = _Known(situation, sources, slices), literal(situation)
     return tuple(one for one in slices if may_hold(situation.asked.condition, known.of(one), value))
 
 
 class _Known:
     """All that the means so far know, together; of functions also what follows from their columns."""
 
-    def __init__(self, situation: Situation, sources: Sequence[Source]) -> None:
-        self._situation = situation
+    def __init__(self, situation: Situation, sources: Sequence[Source], slices: Sequence[FileSlice]) -> None:
         self._sources = sources
+        columns = [one for one in columns_in(situation.asked.condition) if one.function != "identity"]
+        plain = {one: [self._gathered(each, Column(one.name)) for each in slices] for one in columns}
+        derived = {one: derived_facts(one, facts, situation) for one, facts in plain.items()}
+        self._derived = {one: dict(zip(slices, facts, strict=True)) for one, facts in derived.items()}
 
     def of(self, one: FileSlice) -> Callable[[Column], Facts]:
         """What is known of columns in a slice."""
 
         def know(column: Column) -> Facts:
             found = self._gathered(one, column)
-            if column.function == "identity":
-                return found
-            return found.narrowed(self._derived(self._gathered(one, Column(column.name)), column))
+            return _narrowed(found, self._derived[column][one]) if column in self._derived else found
 
         return know
 
@@ -105,21 +105,6 @@ class _Known:
         for source in self._sources:
             found = _narrowed(found, source(one, column))
         return found
-
-    def _derived(self, facts: Facts, column: Column) -> Facts:
-        """A function of the bounds bounds its results where it grows with the column, or the column has one value."""
-        kind = self._situation.kind(column)
-        grows = function_of(column).grows and not pa.types.is_string(kind)
-        single = facts.minimum is not None and facts.is_only(facts.maximum)
-        if facts.minimum is None or facts.maximum is None or not (grows or single) or self._situation.is_zoned(column):
-            return UNKNOWN
-        try:
-            results = apply(column, pa.chunked_array([pa.array([facts.minimum, facts.maximum], kind)])).to_pylist()
-        except (UnsupportedFeature, pa.ArrowException, ValueError, OverflowError):
-            return UNKNOWN
-        # A text's function may make null of a value.
-        least, greatest = results
-        return UNKNOWN if None in results else Facts(least, greatest, facts.nulls, facts.values, unordered=False)
 
 
 def _narrowed(first: Facts, second: Facts) -> Facts:

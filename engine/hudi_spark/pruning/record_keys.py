@@ -102,16 +102,25 @@ def _secondary_indexes(situation: Situation) -> dict[Column, str]:
 
 
 def literal(situation: Situation) -> Callable[[Any, Column], Any]:
-    """A filter's values as Python has them."""
+    """A filter's values as Python has them; each is worked out once."""
+    known: dict[tuple[int, Column], Any] = {}
 
     def found(form: Any, column: Column) -> Any:
-        try:
-            return scalar_of(form, column, situation.asked.schema).as_py()
-        except ValueError:
-            # Nanoseconds that Python cannot hold: a value that compares with nothing.
-            return float("nan")
+        # The filter holds its forms as long as it is looked at.
+        place = (id(form), column)
+        if place not in known:
+            known[place] = _plain(form, column, situation)
+        return known[place]
 
     return found
+
+
+def _plain(form: Any, column: Column, situation: Situation) -> Any:
+    try:
+        return scalar_of(form, column, situation.asked.schema).as_py()
+    except ValueError:
+        # Nanoseconds that Python cannot hold: a value that compares with nothing.
+        return float("nan")
 
 
 def _spelled(situation: Situation, column: Column) -> dict[Any, tuple[str, ...]]:
