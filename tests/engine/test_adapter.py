@@ -83,12 +83,12 @@ def test_the_timeline_is_listed_by_requested_time(adapter: Conversation):
     ]
 
 
-def test_history_is_not_built_and_an_empty_one_needs_nothing(adapter: Conversation):
+def test_the_history_counts_and_one_that_names_no_manifest_is_refused(adapter: Conversation):
     assert len(adapter.value("list_timeline", include_history=True)) == 3
     history = adapter.table / ".hoodie" / "timeline" / "history"
     history.mkdir()
     (history / "_version_").write_text("1")
-    assert adapter.ask("list_timeline", include_history=True) == {"unsupported": {"feature": "history"}}
+    assert adapter.ask("list_timeline", include_history=True)["rejected"]["reason"] == "TIMELINE_FILE_CORRUPT"
 
 
 def test_file_slices_are_listed_by_name(adapter: Conversation):
@@ -122,9 +122,16 @@ def test_an_instant_that_is_none_is_rejected(adapter: Conversation, instant: Any
     assert adapter.ask("read_as_of", instant=instant)["rejected"]["reason"] == "INSTANT_MALFORMED"
 
 
+def test_changed_rows_come_with_the_columns_and_filter_asked_for(adapter: Conversation):
+    changed = adapter.rows("read_incremental", begin=tick(11), columns=["id"], filter=["id", "!=", "none"])
+    assert all(set(one) == {"id"} for one in changed)
+    assert len(adapter.rows("read_incremental", begin="0")) == len(adapter.rows("read_snapshot"))
+    assert adapter.ask("read_changes", begin="0")["rejected"]["reason"] == "CONFIG_INVALID"
+    assert adapter.ask("read_incremental", begin="today")["rejected"]["reason"] == "INSTANT_MALFORMED"
+
+
 def test_what_is_not_built_is_unsupported(adapter: Conversation):
     assert adapter.ask("check_table") == {"unsupported": {"feature": "check_table"}}
-    assert adapter.ask("read_incremental", begin="0") == {"unsupported": {"feature": "read_incremental"}}
 
 
 def test_the_reading_of_the_text_is_an_option(tmp_path: Path):
