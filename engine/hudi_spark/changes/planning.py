@@ -105,7 +105,9 @@ class _Planning:
         self._commits = commits
         self._writes = writes
         self._query = query
-        self._groups = list_file_groups(storage, lister(query.configs)(storage, configuration, timeline))
+        listing = lister(query.configs)(storage, configuration, timeline)
+        self._groups = list_file_groups(storage, listing)
+        self._listed = frozenset(f"{partition}/{name}" if partition else name for partition, name in listing.files)
         undone = undone_instants(storage, timeline)
         self._seen = visibility(timeline, writes.range.end, "completed", undone)
         text_order = query.readings.log_order == "text"
@@ -174,7 +176,7 @@ class _Planning:
         paths = {path for stat in stats for path in (stat.cdc_stats or {})}
         for path in sorted(paths):
             refuse_escape(self._storage, path)
-            if not self._storage.exists(path):
+            if path not in self._listed and not self._storage.exists(path):
                 raise self._lost_log(path)
         return tuple(sorted(paths, key=lambda path: (path.rpartition("/")[2], path)))
 
