@@ -14,12 +14,14 @@ from hudi_adapter.filters import Column
 from hudi_adapter.values import encode_value
 from hudi_format.metadata.records import ColumnStats
 from hudi_format.metadata.wrapped_values import ValueKind, ValueType, Wrapped
-from hudi_spark import explain, read_arrow
+from hudi_spark import HudiTable, explain, read_arrow
 from hudi_spark.execution.filters import filter_of, mask
 from hudi_spark.expressions.literals import scalar_of
+from hudi_spark.pruning.derived import derived_facts
 from hudi_spark.pruning.facts import Facts, together
 from hudi_spark.pruning.means import PRUNING_OPTIONS
 from hudi_spark.pruning.outcomes import Outcome, possible
+from hudi_spark.pruning.situation import Asked, Situation
 from hudi_spark.pruning.statistics import facts_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -166,6 +168,30 @@ def test_pruned_answers_are_those_of_reading_everything(name: str, data: st.Data
     form = data.draw(st.sampled_from([form, ["not", form], ["or", form, [column, "is_null"]]]))
     wanted = read_arrow(table, filter=form, configs=_OFF).to_pylist()
     assert sorted(map(repr, read_arrow(table, filter=form).to_pylist())) == sorted(map(repr, wanted))
+
+
+@pytest.mark.parametrize(("zone", "years"), [("UTC", (2023, 2024)), ("Europe/Berlin", (None, None))])
+def test_functions_of_instants_in_another_zone_are_unknown(zone: str, years: tuple[Any, Any]):
+    """The last minute of a year in UTC is in the next one elsewhere."""
+    schema = pa.schema([("t", pa.timestamp("us", "UTC"))])
+    column = Column("t", "year")
+    condition = filter_of([["fn", "year", "t"], "=", 2024], schema)
+    asked = Asked(condition, schema, {}, latest=True, merges_own=False, zone=zone)
+    bounds = [dt.datetime(year, 12, 31, 23, 59, tzinfo=dt.UTC) for year in (2023, 2024)]
+    situation = Situation(None, None, None, asked, None, ())  # type: ignore[arg-type]
+    (found,) = derived_facts(column, [Facts(*bounds)], situation)
+    assert (found.minimum, found.maximum) == years
+
+
+@pytest.mark.spark
+def test_spark_reads_the_slices_that_are_left(spark: Any):
+    """The same rows as in this process, and the same counts, from a filter given to the table."""
+    table = GOLDEN / "v9/apache_mor_metadata_table" / "table"
+    form = ["and", ["region", "=", "north"], ["ts", ">", 100]]
+    opened = HudiTable(spark, table)
+    rows = [row.id for row in opened.snapshot(columns=["id"], filter=form).collect()]
+    assert sorted(rows) == sorted(read_arrow(table, columns=["id"], filter=form).column("id").to_pylist())
+    assert opened.explain(form) == explain(table, form)
 
 
 def test_what_was_left_out_is_told():

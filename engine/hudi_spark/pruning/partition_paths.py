@@ -123,5 +123,6 @@ def _field_types(configuration: TableConfiguration) -> dict[str, str]:
     if generator in ("CUSTOM", "CUSTOM_AVRO"):
         listed = configuration.properties.get("hoodie.table.partition.fields", "").split(",")
         pairs = [part.strip().partition(":") for part in listed if part.strip()]
-        return {name: kind.upper() or "SIMPLE" for name, _, kind in pairs}
+        named = {name: kind.upper() or "SIMPLE" for name, _, kind in pairs}
+        return named if set(named.values()) <= {"SIMPLE", "TIMESTAMP"} else {}
     return {}
