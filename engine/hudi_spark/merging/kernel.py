@@ -123,9 +123,10 @@ def _base_wins(base: pa.Table, winners: pa.Table, positions: pa.ChunkedArray, ru
     if not rule.compares_event_time:
         return pa.chunked_array([pa.repeat(pa.scalar(value=False), base.num_rows)])
     ordering = ordering_columns(base, rule)
-    met = winners.take(positions)
     # As released only the version that is left meets the base row, in the text also those that it has beaten.
-    beaten = met.column(_SHIELDED if rule.deletes_reach_base else "natural")
+    alone = _SHIELDED if rule.deletes_reach_base else "natural"
+    met = winners.select([alone, *ordering_names(rule)]).take(positions)
+    beaten = met.column(alone)
     competes = pc.and_(all_valid(ordering, base.num_rows), pc.fill_null(pc.invert(beaten), fill_value=False))
     greater = exceeds(ordering, [met.column(name) for name in ordering_names(rule)], base.num_rows)
     return pc.and_(competes, pc.fill_null(greater, fill_value=False))
