@@ -234,7 +234,9 @@ def _to_stored(metadata: CommitMetadata) -> _Stored:
     filed: dict[str, tuple[WriteStat, ...]] = {}
     for stat in metadata.write_stats:
         partition = stat.partition_path or ""
-        filed[partition] = (*filed.get(partition, ()), stat)
+        # What a workload profile expects has no path yet, and there the key alone tells the partition.
+        kept = stat if stat.path is not None else replace(stat, partition_path=None)
+        filed[partition] = (*filed.get(partition, ()), kept)
     return _Stored(filed, metadata.compacted, metadata.extra, metadata.operation_type, metadata.replaced_file_ids)
 
 
