@@ -1,6 +1,6 @@
 """Read Apache Hudi tables from PySpark, or from Arrow without Spark."""
 
-from hudi_spark.arrow_reading import explain, read_arrow, read_changes, read_incremental
+from hudi_spark.arrow_reading import explain, read_arrow, read_changes, read_incremental, read_stream
 from hudi_spark.errors import DamagedLogWarning, HudiError, UnsupportedFeature
 from hudi_spark.readings import Readings
 from hudi_spark.table import HudiTable
@@ -15,4 +15,5 @@ __all__ = [
     "read_arrow",
     "read_changes",
     "read_incremental",
+    "read_stream",
 ]

@@ -1,7 +1,7 @@
 """`read_arrow`: a table's rows without Spark."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from hudi_adapter.reasons import Reason
 from hudi_format.errors import InvalidOption
 from hudi_format.storage import Storage, open_storage
 
+from hudi_spark.changes.checkpoints import EARLIEST, Batch, Checkpoints, batch_ranges
 from hudi_spark.changes.incremental import IncrementalQuery
 from hudi_spark.changes.planning import ChangesQuery
 from hudi_spark.changes.queries import AnyQuery, plan_any, run_any
@@ -138,6 +139,37 @@ def explain(
         return plan_query(
             table_storage(path, storage_options), Query(as_of, filter=filter, configs=configs or {})
         ).pruned
+
+
+def read_stream(
+    path: str | Path,
+    checkpoint: str | Path,
+    begin: str = EARLIEST,
+    *,
+    changes: bool = False,
+    poll_seconds: float | None = None,
+    readings: Reading | Readings = "released",
+    storage_options: Mapping[str, str] | None = None,
+) -> Iterator[Batch[pa.Table]]:
+    """Batches of changed rows (or of the change feed) from where the last run stopped; `checkpoint` is a folder.
+
+    A batch is finished when the next one is asked for. One that was not finished comes again after a restart, with
+    the same number and the same range. Without `poll_seconds` the stream ends where nothing new is there.
+
+    Raises:
+        HudiError: RANGE_NOT_RETAINED when a clean was faster; WRITE_CONFLICT for two readers of one checkpoint; or as
+            `read_incremental` and `read_changes`.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: IN-002, IN-008, CD-002.
+
+    """
+    read = read_changes if changes else read_incremental
+    checkpoints = Checkpoints(table_storage(checkpoint, storage_options))
+    with typed_errors():
+        for one in batch_ranges(table_storage(path, storage_options), checkpoints, begin, poll_seconds):
+            rows = read(path, one.begin, one.end, readings=readings, storage_options=storage_options)
+            yield Batch(one.number, one.begin, one.end, rows)
 
 
 def read_query(storage: Storage, query: AnyQuery) -> SliceRows:

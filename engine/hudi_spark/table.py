@@ -1,7 +1,7 @@
 """`HudiTable`: a Hudi table as Spark DataFrames."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hudi_format.storage.object_options import hadoop_options
 
 from hudi_spark.arrow_reading import table_storage
-from hudi_spark.changes.checkpoints import EARLIEST, Checkpoints, batch_ranges, latest_checkpoint
+from hudi_spark.changes.checkpoints import EARLIEST, Batch, Checkpoints, batch_ranges, latest_checkpoint
 from hudi_spark.changes.incremental import IncrementalQuery
 from hudi_spark.changes.planning import ChangesQuery
 from hudi_spark.changes.queries import AnyQuery, plan_any, run_any_on_spark
@@ -37,19 +37,6 @@ class Listing(tuple[Item, ...]):
 
     def __str__(self) -> str:
         return "\n".join(str(item) for item in self)
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What a stream hands out: the rows that came after `begin` and up to `end`, under a number.
-
-    Clauses: IN-008.
-    """
-
-    number: int
-    begin: str
-    end: str
-    rows: "DataFrame"
 
 
 class HudiTable:
@@ -192,7 +179,7 @@ class HudiTable:
         *,
         changes: bool = False,
         poll_seconds: float | None = None,
-    ) -> "Iterator[Batch]":
+    ) -> "Iterator[Batch[DataFrame]]":
         """Batches of changed rows (or of the change feed) from where the last run stopped; `checkpoint` is a folder.
 
         A batch is finished when the next one is asked for. One that was not finished comes again after a restart,

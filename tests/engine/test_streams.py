@@ -9,7 +9,8 @@ from change_tables import GrowingTable
 from engine_tables import TableBuilder, row, tick
 from hudi_format.storage import open_storage
 from hudi_format.timeline.plans import RequestedReplace, serialise_requested_replace
-from hudi_spark import HudiError, HudiTable, read_incremental
+from hudi_spark import HudiError, HudiTable, read_incremental, read_stream
+from hudi_spark.changes import checkpoints
 from hudi_spark.changes.checkpoints import BatchRange, Checkpoints, batch_ranges, latest_checkpoint
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -26,7 +27,7 @@ def notes(path: Path, batch: BatchRange) -> list[str]:
 
 
 @VERSIONS
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.sampled_from(["write", "read", "crash"]), max_size=12))
 def test_under_restarts_each_row_comes_exactly_once(
     tmp_path_factory: pytest.TempPathFactory, version: int, steps: list[str]
@@ -99,6 +100,16 @@ def test_a_stream_waits_for_new_writes(tmp_path: Path):
     assert waited == [0.5, 0.5, 0.5]
 
 
+def test_rows_and_changes_stream_without_spark(tmp_path: Path):
+    table = GrowingTable(tmp_path / "table")
+    table.write(10, ["a", "b"])
+    table.write(20, ["a"], ["b"])
+    (rows,) = read_stream(table.builder.base, tmp_path / "rows")
+    (feed,) = read_stream(table.builder.base, tmp_path / "feed", begin=tick(11), changes=True)
+    assert (rows.begin, rows.end, rows.rows.column("note").to_pylist()) == ("earliest", tick(21), ["at 20"])
+    assert sorted(feed.rows.column("op").to_pylist()) == ["d", "u"]
+
+
 def test_two_readers_of_one_checkpoint_are_told(tmp_path: Path):
     places = [opened(tmp_path), opened(tmp_path)]
     for place in places[:1]:
@@ -107,14 +118,15 @@ def test_two_readers_of_one_checkpoint_are_told(tmp_path: Path):
         places[1].plan(BatchRange(1, "earliest", tick(10)))
 
 
-def test_long_finished_batches_are_forgotten(tmp_path: Path):
+def test_long_finished_batches_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(checkpoints, "_KEPT", 2)
     place = opened(tmp_path)
-    for number in range(1, 111):
+    for number in range(1, 6):
         batch = BatchRange(number, tick(number - 1), tick(number))
         place.plan(batch)
         place.finish(batch)
-    assert place.last() == BatchRange(110, tick(109), tick(110))
-    assert len(list(tmp_path.rglob("*[0-9]"))) == 2 * 100
+    assert place.last() == BatchRange(5, tick(4), tick(5))
+    assert len(list(tmp_path.rglob("*[0-9]"))) == 2 * 2
 
 
 @pytest.mark.spark

@@ -8,7 +8,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
@@ -20,6 +20,7 @@ from hudi_spark.state.snapshots import load_table
 from hudi_spark.state.timeline import DATA_ACTIONS, Instant, Timeline
 
 EARLIEST: Final = "earliest"
+Rows = TypeVar("Rows")
 _KEPT: Final = 100
 _DIGITS: Final = 12
 
@@ -37,6 +38,19 @@ class BatchRange:
 
     def __str__(self) -> str:
         return f"batch {self.number}: ({self.begin}, {self.end}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch(Generic[Rows]):
+    """What a stream hands out: the rows that came after `begin` and up to `end`, under a number.
+
+    Clauses: IN-008.
+    """
+
+    number: int
+    begin: str
+    end: str
+    rows: Rows
 
 
 def latest_checkpoint(storage: Storage) -> str | None:
