@@ -147,6 +147,7 @@ def dropped(path: Path, partition: str, **properties: str) -> TableBuilder:
         ("a%2Fb%zz", {"hoodie.datasource.write.partitionpath.urlencode": "true"}, "a/b%zz"),
         ("a%2Fb", {}, "a%2Fb"),
         ("2024/01/31", {}, "2024/01/31"),
+        ("2024/01/31", {"hoodie.datasource.write.slash.separated.date.partitioning": "true"}, "2024-01-31"),
     ],
 )
 def test_a_dropped_column_has_the_value_of_the_path_in_every_row(

@@ -14,6 +14,7 @@ from hudi_spark.state.configuration import TableConfiguration
 
 DEFAULT_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
 
+_SLASHED_DAY = re.compile(r"[0-9]{4}/[0-9]{2}/[0-9]{2}")
 # What is no code of two hexadecimal digits stays as it is.
 _ENCODED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 
@@ -27,13 +28,13 @@ def path_values(partition: str, configuration: TableConfiguration) -> dict[str, 
     Clauses: DM-022, DM-031, DM-032.
 
     """
-    fields = configuration.partition_by
-    folders = _folders(partition, fields, named=configuration.partitions.hive)
+    fields, style = configuration.partition_by, configuration.partitions
+    slashed = style.slashed and len(fields) == 1 and _SLASHED_DAY.fullmatch(partition) is not None
+    folders = [partition.replace("/", "-")] if slashed else _folders(partition, fields, named=style.hive)
     if len(folders) != len(fields):
         detail = f"the partition {partition!r} has not one folder for each of {', '.join(fields)}"
         raise UnsupportedFeature("drop-partition-columns", detail)
-    encoded = configuration.partitions.encoded
-    return {field: _value(text, encoded=encoded) for field, text in zip(fields, folders, strict=True)}
+    return {field: _value(text, encoded=style.encoded) for field, text in zip(fields, folders, strict=True)}
 
 
 def typed_value(text: str | None, field: pa.Field, partition: str) -> pa.Scalar:

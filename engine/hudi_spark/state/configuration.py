@@ -31,11 +31,14 @@ _PAYLOAD_KEYS = ("hoodie.compaction.payload.class", "hoodie.table.legacy.payload
 class PartitionStyle:
     """How partition paths are written, and whether the columns that make them are left out of the files.
 
+    `slashed`: a single field's days stand as three folders, 2026/01/31.
+
     Clauses: DM-022, DM-031, DM-032.
     """
 
     hive: bool = False
     encoded: bool = False
+    slashed: bool = False
     columns_dropped: bool = False
 
 
@@ -166,6 +169,7 @@ def _partition_style(properties: Mapping[str, str]) -> PartitionStyle:
     return PartitionStyle(
         hive=_flag(properties, "hoodie.datasource.write.hive_style_partitioning", default=False),
         encoded=_flag(properties, "hoodie.datasource.write.partitionpath.urlencode", default=False),
+        slashed=_flag(properties, "hoodie.datasource.write.slash.separated.date.partitioning", default=False),
         columns_dropped=_flag(properties, "hoodie.datasource.write.drop.partition.columns", default=False),
     )
 
