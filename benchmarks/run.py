@@ -1,12 +1,14 @@
-"""The engine in-process, the engine on Spark and hudi-rs, on one generated table, in one run.
+"""The engine in-process, the engine on Spark, Apache Hudi and hudi-rs, on two generated tables, in one run.
 
-python benchmarks/run.py [--slices 8] [--rows 50000] [--rounds 3]
+python benchmarks/run.py [--slices 8] [--rows 50000] [--rounds 3] [--apache 1.1.1]
 
-Prints the best time of each reader for each question, and its ratio to the engine in-process.
+Prints the best time of each reader for each question, and its ratio to the engine in-process. Both Spark readers share
+one session.
 """
 
 import argparse
 import json
+import os
 import tempfile
 import time
 from collections.abc import Callable
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from hudi_conformance.peers.bundles import bundle_jar
 from hudi_format.base.files import write_base_file
 from hudi_format.log.content import data_block
 from hudi_format.names import BaseFileName, LogFileName, TimelineFileName, timeline_file_name
@@ -54,25 +57,29 @@ PROPERTIES = {
 Question = Callable[[], int]
 
 
-def build_table(base: Path, slices: int, rows: int) -> None:
-    """Slices of one base file each; every second one has a log that updates one row in twenty."""
+def build_table(base: Path, slices: int, rows: int, kind: str = "MERGE_ON_READ") -> None:
+    """Slices of one base file each; merge-on-read, every second one has a log that updates one row in twenty."""
     timeline = base / ".hoodie" / "timeline"
     (timeline / "history").mkdir(parents=True)
-    (base / ".hoodie" / "hoodie.properties").write_bytes(serialise_properties(PROPERTIES))
+    (base / ".hoodie" / "hoodie.properties").write_bytes(
+        serialise_properties({**PROPERTIES, "hoodie.table.type": kind})
+    )
     metafile = PartitionMetafile(BASE, 0)
     (base / ".hoodie_partition_metadata").write_bytes(serialise_partition_metafile(metafile))
     stats: dict[str, list[WriteStat]] = {BASE: [], LOG: []}
     for group in range(slices):
         name = str(BaseFileName(f"file{group}-0", "0-1-0", BASE, "parquet"))
-        (base / name).write_bytes(write_base_file(base_rows(group, rows, name), STORED, rows_a_group=rows // 10, bloom_entries=0))
+        base_file = write_base_file(base_rows(group, rows, name), STORED, rows_a_group=rows // 10, bloom_entries=0)
+        (base / name).write_bytes(base_file)
         stats[BASE].append(WriteStat(file_id=f"file{group}-0", path=name, prev_commit="null", partition_path=""))
-        if group % 2:
+        if group % 2 and kind == "MERGE_ON_READ":
             name = str(LogFileName(f"file{group}-0", LOG, 1, "0-2-0"))
             updates = base_rows(group, rows, f"file{group}-0").slice(0, rows // 20).to_pylist()
             (base / name).write_bytes(data_block(LOG, updates, STORED))
             stats[LOG].append(WriteStat(file_id=f"file{group}-0", path=name, prev_commit=LOG, partition_path=""))
     for instant, written in stats.items():
-        write_commit(timeline, instant, tuple(written))
+        if written:
+            write_commit(timeline, instant, tuple(written), "deltacommit" if kind == "MERGE_ON_READ" else "commit")
 
 
 def base_rows(group: int, rows: int, file: str) -> pa.Table:
@@ -86,13 +93,13 @@ def base_rows(group: int, rows: int, file: str) -> pa.Table:
     return pa.Table.from_pydict(columns, arrow_schema(STORED))
 
 
-def write_commit(timeline: Path, instant: str, stats: tuple[WriteStat, ...]) -> None:
-    """The three files of a completed deltacommit."""
+def write_commit(timeline: Path, instant: str, stats: tuple[WriteStat, ...], action: str) -> None:
+    """The three files of a completed write."""
     metadata = CommitMetadata("UPSERT", write_stats=stats, extra={"schema": json.dumps(SCHEMA)})
     completed = str(int(instant) + 500)
     contents = {"REQUESTED": b"", "INFLIGHT": b"", "COMPLETED": serialise_avro(metadata)}
     for state, data in contents.items():
-        name = TimelineFileName(instant, "deltacommit", state, completed if state == "COMPLETED" else None)  # type: ignore[arg-type]
+        name = TimelineFileName(instant, action, state, completed if state == "COMPLETED" else None)  # type: ignore[arg-type]
         (timeline / timeline_file_name(name, 2)).write_bytes(data)
 
 
@@ -120,6 +127,33 @@ def on_spark(path: Path) -> dict[str, Question]:
     }
 
 
+def apache_hudi(path: Path) -> dict[str, Question]:
+    """The same questions to Apache Hudi's reader."""
+    table = local_session("benchmark").read.format("hudi").load(str(path)).drop(*META_FIELDS)
+
+    def rows(frame: Any) -> int:
+        totals = frame.selectExpr("count(1) AS found", "sum(xxhash64(*)) AS total")
+        return int(totals.collect()[0]["found"])
+
+    return {
+        "all rows": lambda: rows(table),
+        "two columns": lambda: rows(table.select("id", "number0")),
+        "one row in a hundred": lambda: rows(table.filter("ts < 500")),
+    }
+
+
+def with_bundle(version: str) -> None:
+    """Let the session that starts next have Apache Hudi beside it."""
+    settings = {
+        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+        "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+    }
+    given = " ".join(f"--conf {key}={value}" for key, value in settings.items())
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--jars {bundle_jar(version)} {given} pyspark-shell"
+
+
 def hudi_rs(path: Path) -> dict[str, Question]:
     """Questions to hudi-rs."""
     from hudi import HudiTableBuilder  # noqa: PLC0415 - a peer, which need not be there
@@ -131,6 +165,7 @@ def hudi_rs(path: Path) -> dict[str, Question]:
 READERS: dict[str, Callable[[Path], dict[str, Question]]] = {
     "engine in-process": in_process,
     "engine on Spark": on_spark,
+    "Apache Hudi": apache_hudi,
     "hudi-rs": hudi_rs,
 }
 
@@ -146,18 +181,22 @@ def best_time(question: Question, rounds: int) -> tuple[float, int]:
 
 
 def main() -> None:
-    """Build the table and ask every reader."""
+    """Build the tables and ask every reader."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--slices", type=int, default=8)
     parser.add_argument("--rows", type=int, default=50_000, help="rows of each slice")
     parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts")
+    parser.add_argument("--apache", default="1.1.1", help="the release of Apache Hudi that reads, too")
     options = parser.parse_args()
+    with_bundle(options.apache)
     with tempfile.TemporaryDirectory() as folder:
-        build_table(Path(folder), options.slices, options.rows)
-        print(f"{options.slices} slices of {options.rows} rows, every second one with a log of {options.rows // 20}")
-        reference: dict[str, float] = {}
-        for name, reader in READERS.items():
-            report(name, reader, Path(folder), options.rounds, reference)
+        for kind in ("COPY_ON_WRITE", "MERGE_ON_READ"):
+            build_table(Path(folder) / kind, options.slices, options.rows, kind)
+            logs = f", every second one with a log of {options.rows // 20}" * (kind == "MERGE_ON_READ")
+            print(f"{kind}: {options.slices} slices of {options.rows} rows{logs}")
+            reference: dict[str, float] = {}
+            for name, reader in READERS.items():
+                report(name, reader, Path(folder) / kind, options.rounds, reference)
 
 
 def report(
