@@ -49,6 +49,7 @@ _UNSUPPORTED = (
     (r"Multiple ordering fields", "several-ordering-fields"),
     (r"[Uu]nsupported payload|payload.*not supported|merges with a merger of its own", "payload"),
     (r"needs its own merger", "merge-custom"),
+    (r"derives record keys only from", "virtual-keys-of-this-type"),
     (r"(?:not|un)supported|not (?:yet )?implemented|not yet supported", "not-in-hudi-rs"),
 )
 _SIGNS = (
