@@ -193,22 +193,6 @@ _LOG_COMPACTION = {
 
 
 @recipe(
-    "merging/assigned_log_compacted",
-    on=("1.0.2 v8", "1.1.1 v9"),
-    features=("partial-update", "log-compaction", "sql"),
-    questions=(_SOME_COLUMNS,),
-    without=_ASKED_ELSEWHERE,
-)
-def assigned_log_compacted(table: RealTable) -> None:
-    """Assignments of different columns, put together by a log compaction; assignments after it, on time and late."""
-    _create_assigned(table, "EVENT_TIME_ORDERING", "preCombineField = 'ts',")
-    _assign(table, "('a',20,'x','p2',2), ('b',20,'x','p2',2)", "price = source.price, ts = source.ts")
-    _assign(table, "('a',30,'n3','x',3), ('b',15,'n3','x',3)", "name = source.name, ts = source.ts")
-    _assign(table, "('c',40,'x','x',4)", "qty = source.qty, ts = source.ts", **_LOG_COMPACTION)
-    _assign(table, "('a',25,'x','late',5), ('d',50,'x','p5',5)", "price = source.price, ts = source.ts")
-
-
-@recipe(
     "merging/payload_log_compacted",
     on=("1.1.1 v8", "1.1.1 v9"),
     features=("payload", "log-compaction"),
