@@ -10,7 +10,10 @@ from engine_tables import COLUMNS, TableBuilder, avro, row, tick
 from hudi_format.log.blocks import HeaderKey
 from hudi_format.log.content import data_block
 from hudi_format.schemas import META_FIELDS, with_meta_fields
+from hudi_format.storage import open_storage
 from hudi_spark import HudiError, read_arrow, read_incremental
+from hudi_spark.changes.incremental import IncrementalQuery, plan_incremental
+from hudi_spark.execution.in_process import run_in_process
 from hudi_spark.state.ranges import time_range
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -110,6 +113,17 @@ def test_only_the_file_groups_that_a_range_touched_are_needed(tmp_path: Path):
     assert found(read_incremental(tmp_path, tick(11))) == [("b", "second")]
     with pytest.raises(HudiError, match="BASE_FILE_MISSING"):
         read_incremental(tmp_path, "earliest")
+
+
+def test_a_filter_leaves_out_the_slices_of_other_partitions(tmp_path: Path):
+    builder = TableBuilder(tmp_path)
+    stats = [builder.base_file(10, [row("a", 1, "first")])]
+    stats += [builder.base_file(10, [row("b", 1, "second", region="süd")], group="f2", partition="süd")]
+    builder.commit(10, stats)
+    query = IncrementalQuery(filter=["region", "=", "süd"])
+    plan = plan_incremental(open_storage(tmp_path), query)
+    assert [task.partition for task in plan.tasks] == ["süd"]
+    assert found(run_in_process(plan).rows) == [("b", "second")]
 
 
 @pytest.mark.parametrize("begin", ["earliest", "0", "000", "00000000000000"])

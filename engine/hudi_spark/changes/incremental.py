@@ -8,7 +8,7 @@ from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError
 from hudi_spark.execution.filters import filter_of
-from hudi_spark.execution.planning import Plan, Query, read_context, slice_task
+from hudi_spark.execution.planning import Plan, Query, pruned_slices, read_context, slice_task
 from hudi_spark.execution.tasks import Competition, ReadContext
 from hudi_spark.metadata.listing import lister
 from hudi_spark.read_configs import check_configs
@@ -54,11 +54,13 @@ def plan_incremental(storage: Storage, query: IncrementalQuery) -> Plan:
     writes = writes_of_range(timeline, asked)
     listing = lister(query.configs)(storage, configuration, active)
     snapshot = _state_at_end(storage, (configuration, timeline), query, writes, listing)
-    context = _of_range(read_context(storage, query, snapshot), query, writes, snapshot.visibility)
-    slices = () if asked.is_empty else snapshot.slices
+    context = read_context(storage, query, snapshot)
+    slices = () if asked.is_empty else tuple(one for one in snapshot.slices if _may_hold(one, writes))
     origins = origins_of(storage, snapshot)
-    kept = (one for one in slices if _may_hold(one, writes))
-    return Plan(tuple(slice_task(one, context, origins) for one in kept), context, snapshot)
+    # Indexes of records know the newest rows alone, and not a late one that lost.
+    pruned = pruned_slices(storage, query, replace(snapshot, slices=slices), origins, context, latest=False)
+    ranged = _of_range(context, query, writes, snapshot.visibility)
+    return Plan(tuple(slice_task(one, ranged, origins) for one in pruned.slices), ranged, snapshot, pruned)
 
 
 def _refuse_without_commit_times(configuration: TableConfiguration) -> None:

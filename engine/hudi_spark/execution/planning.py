@@ -85,15 +85,21 @@ def plan_query(storage: Storage, query: Query) -> Plan:
     snapshot = load_snapshot(storage, query.readings, query.as_of, files, read_optimized=query.read_optimized)
     context = read_context(storage, query, snapshot)
     origins = origins_of(storage, snapshot)
-    pruned = _pruned(storage, query, snapshot, origins, context)
+    # Indexes of records hold what merging gives in released implementations.
+    latest = query.as_of is None and not query.read_optimized and query.readings == RELEASED
+    pruned = pruned_slices(storage, query, snapshot, origins, context, latest=latest)
     return Plan(tuple(slice_task(one, context, origins) for one in pruned.slices), context, snapshot, pruned)
 
 
-def _pruned(storage: Storage, query: Query, snapshot: Snapshot, origins: Origins, context: ReadContext) -> Pruned:
+def pruned_slices(
+    storage: Storage, query: Query, snapshot: Snapshot, origins: Origins, context: ReadContext, *, latest: bool
+) -> Pruned:
+    """The slices that may hold a row for which the context's filter is true; `latest`: the newest state is asked for.
+
+    Clauses: IX-051.
+    """
     if context.row_filter is None:
         return Pruned(snapshot.slices)
-    # Indexes of records hold what merging gives in released implementations.
-    latest = query.as_of is None and not query.read_optimized and query.readings == RELEASED
     merges_own = context.rule.merger is not None or context.rule.completion is not None
     asked = Asked(context.row_filter, context.schema, query.configs, latest, merges_own, query.zone)
     return prune(storage, snapshot, origins, asked)
