@@ -183,6 +183,10 @@ def test_functions_of_instants_in_another_zone_are_unknown(zone: str, years: tup
     assert (found.minimum, found.maximum) == years
 
 
+# pyspark 3.5 compares the version of pandas with distutils, and leaves sockets of collected frames to the collector.
+@pytest.mark.filterwarnings("ignore:distutils Version classes:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+@pytest.mark.filterwarnings("ignore:.*unclosed <socket:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.spark
 def test_spark_reads_the_slices_that_are_left(spark: Any):
     """The same rows as in this process, and the same counts, from a filter given to the table."""

@@ -122,7 +122,9 @@ def parsed(texts: Any, pattern: str) -> Any:
         raise UnsupportedFeature("date-pattern", pattern)
     found = pc.extract_regex(texts, "^" + "".join(_expression(part) for part in parts) + "$")
     values = {letter: pc.struct_field(found, letter) for letter in letters}
-    numbers = {letter: pc.cast(text, pa.int64()) for letter, text in values.items() if letter != "S"}
+    numbers = {
+        letter: pc.cast(pc.utf8_ltrim(text, "+"), pa.int64()) for letter, text in values.items() if letter != "S"
+    }
     date = days_of(_era(numbers, found), _or(numbers, "M", found, 1), _or(numbers, "d", found, 1))
     fraction = pc.utf8_rpad(values["S"], 6, "0") if "S" in values else None
     micros = _or({} if fraction is None else {"S": _cut(fraction)}, "S", found, 0)

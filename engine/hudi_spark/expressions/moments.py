@@ -12,11 +12,12 @@ from hudi_spark.expressions.date_patterns import DAY_MICROSECONDS, DEFAULT_PATTE
 _BLANKS: Final = "".join(chr(code) for code in range(33)) + "\x7f"
 _DATE: Final = r"^(?P<y>[+-]?[0-9]{4,7})(?:-(?P<m>[0-9]{1,2})(?:-(?P<d>[0-9]{1,2})(?:[ T](?s:.*))?)?)?$"
 _TIME: Final = (
-    r"^(?P<date>[+-]?[0-9]{4,7}(?:-[0-9]{1,2}(?:-[0-9]{1,2})?)?)"
-    r"(?:[ T](?P<h>[0-9]{1,2}):(?P<m>[0-9]{1,2})(?::(?P<s>[0-9]{1,2})(?:\.(?P<f>[0-9]*))?)?"
-    r" ?(?P<zone>Z|UTC|[+-][0-9]{1,2}:[0-9]{1,2})?)?$"
+    r"^(?P<date>[+-]?[0-9]{4,6}(?:-[0-9]{1,2})?|[+-]?[0-9]{4,6}-[0-9]{1,2}-[0-9]{1,2})"
+    r"(?:[ T](?P<h>[0-9]{1,2})(?::(?P<m>[0-9]{1,2})(?::(?P<s>[0-9]{1,2})(?:\.(?P<f>[0-9]*))?"
+    r" ?(?P<zone>Z|UTC|[+-][0-9]{1,2}:[0-9]{1,2})?)?)?)?$"
 )
-_DAY_ONLY: Final = r"^[+-]?[0-9]{4,7}-[0-9]{1,2}-[0-9]{1,2}[ T]$"
+_MONTH_AND_TIME: Final = r"^[+-]?[0-9]{4,6}(?:-[0-9]{1,2})?[ T]"
+_OTHER_ZONE: Final = r"^(?:[+-]?[0-9]{4,6}-[0-9]{1,2}-[0-9]{1,2}[ T]|T?)[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}|^T?[0-9]{1,2}:"
 _MOST_ZONE_MINUTES: Final = 18 * 60
 
 
@@ -33,7 +34,7 @@ def as_date(column: Any) -> Any:
 
 def _date_of_text(texts: Any) -> Any:
     found = pc.extract_regex(texts, _DATE)
-    year = pc.cast(pc.struct_field(found, "y"), pa.int64(), safe=True) if len(texts) else pa.nulls(0, pa.int64())
+    year = pc.cast(pc.utf8_ltrim(pc.struct_field(found, "y"), "+"), pa.int64())
     return days_of(year, _number(found, "m", "1"), _number(found, "d", "1"))
 
 
@@ -58,11 +59,13 @@ def as_moment(column: Any) -> Any:
 def _moment_of_text(texts: Any) -> Any:
     found = pc.extract_regex(texts, _TIME)
     _refuse_zones(texts, found)
+    # A time stands after a whole date only.
+    dated = pc.invert(pc.match_substring_regex(texts, _MONTH_AND_TIME))
     date = _date_of_text(pc.struct_field(found, "date"))
     hour, minute, second = (_number(found, name, "0") for name in "hms")
     micros = pc.cast(pc.utf8_slice_codeunits(pc.utf8_rpad(pc.struct_field(found, "f"), 6, "0"), 0, 6), pa.int64())
     offset = _zone_minutes(pc.struct_field(found, "zone"))
-    valid = pc.and_kleene(pc.less_equal(hour, 23), pc.less_equal(minute, 59))
+    valid = pc.and_kleene(dated, pc.and_kleene(pc.less_equal(hour, 23), pc.less_equal(minute, 59)))
     valid = pc.and_kleene(pc.and_kleene(valid, pc.less_equal(second, 59)), pc.is_valid(date))
     seconds = pc.add(pc.multiply(pc.subtract(pc.add(pc.multiply(hour, 60), minute), offset), 60), second)
     of_day = pc.add(pc.multiply(seconds, 1_000_000), micros)
@@ -72,8 +75,7 @@ def _moment_of_text(texts: Any) -> Any:
 def _refuse_zones(texts: Any, found: Any) -> None:
     """Spark takes more forms: times without a date, and zones by their names."""
     other = pc.and_kleene(pc.is_null(found), pc.is_valid(texts))
-    doubtful = pc.match_substring_regex(texts, r"^([+-]?[0-9]{4,7}-[0-9]{1,2}-[0-9]{1,2}[ T].*:|T?[0-9]{1,2}:)")
-    if pc.any(pc.and_kleene(other, pc.or_kleene(doubtful, pc.match_substring_regex(texts, _DAY_ONLY)))).as_py():
+    if pc.any(pc.and_kleene(other, pc.match_substring_regex(texts, _OTHER_ZONE))).as_py():
         raise UnsupportedFeature("timestamp-text", "times without a date, or with a zone's name")
 
 
