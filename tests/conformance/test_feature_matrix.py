@@ -36,7 +36,7 @@ def test_names_of_features_are_unique():
 
 
 def test_equal_answers_are_a_yes_and_only_the_questions_of_the_feature_count(facts: Facts):
-    assert _we_read(facts, {"different": ["info"]}) == "yes: 1 tables, 2 answers"
+    assert _we_read(facts, {"different": ["info"]}) == "yes: 1 table, 2 answers"
 
 
 def test_a_difference_without_explanation_is_a_no(facts: Facts):
@@ -45,7 +45,7 @@ def test_a_difference_without_explanation_is_a_no(facts: Facts):
 
 def test_explained_differences_and_missing_features_are_told(facts: Facts):
     assert "1 differ, [explained](real-tables.md)" in _we_read(facts, {"known": ["filtered"]})
-    assert _we_read(facts, {"unsupported": {"cdc": ["filtered"]}}) == "yes: 1 tables, 2 answers; 1 unsupported (cdc)"
+    assert _we_read(facts, {"unsupported": {"cdc": ["filtered"]}}) == "yes: 1 table, 2 answers; 1 unsupported (cdc)"
     assert _we_read(facts, {"unsupported": {"cdc": ["filtered", "snapshot"]}}) == "no: unsupported (cdc)"
 
 

@@ -113,11 +113,13 @@ def matrix_rows(features: Sequence[Feature], facts: Facts) -> Iterator[tuple[str
 
 def _we_read(feature: Feature, version: int, facts: Facts) -> str:
     shown = [made.id for made in facts.recipes if made.version == version and _shows(made, feature)]
-    told = [facts.results[one][ENGINE] for one in shown if ENGINE in facts.results.get(one, {})]
+    compared = [facts.results[one][ENGINE] for one in shown if ENGINE in facts.results.get(one, {})]
+    told = [one for one in compared if _names(one["asked"], feature.ops)]
     golden = _golden_read(feature, version, facts)
-    if any(_names(one["asked"], feature.ops) for one in told):
+    if told:
         return "; ".join(filter(None, (_real_read(feature, told), golden)))
-    why = feature.absent.get(str(version), "no release was told to write it in this version")
+    unbuilt = f"{_counted(len(shown), 'recipe')} not compared yet" if len(shown) > len(compared) else ""
+    why = unbuilt or feature.absent.get(str(version), "no release was told to write it in this version")
     return f"yes: {golden}; {why}" if golden else f"no: {why}"
 
 
@@ -137,7 +139,7 @@ def _real_read(feature: Feature, told: Sequence[Mapping[str, Any]]) -> str:
         return f"no: {different} of {asked} answers differ"
     but = [f"{unsupported} unsupported ({kinds})"] if unsupported else []
     but += [f"{known} differ, [explained](real-tables.md)"] if known else []
-    return f"yes: {len(told)} tables, {asked} answers" + (f"; {', '.join(but)}" if but else "")
+    return f"yes: {_counted(len(told), 'table')}, {_counted(asked, 'answer')}" + (f"; {', '.join(but)}" if but else "")
 
 
 def _golden_read(feature: Feature, version: int, facts: Facts) -> str:
@@ -145,11 +147,15 @@ def _golden_read(feature: Feature, version: int, facts: Facts) -> str:
     tables = _golden_tables(feature, version, facts, facts.golden)
     verdicts = list(_verdicts(feature, tables, facts.engine, facts).values())
     good = sum(verdict in {"pass", "open"} for verdict in verdicts)
-    return f"golden tables: {good} of {len(verdicts)} answers" if good else ""
+    return f"golden tables: {good} of {_counted(len(verdicts), 'answer')}" if good else ""
 
 
 def _we_write(ours: Sequence[GoldenTable]) -> str:
-    return f"{_NO_WRITER}; the model does ({len(ours)} tables)" if ours else f"{_NO_WRITER}, nor does the model"
+    return (
+        f"{_NO_WRITER}; the model does ({_counted(len(ours), 'table')})"
+        if ours
+        else f"{_NO_WRITER}, nor does the model"
+    )
 
 
 def _verdicts(feature: Feature, tables: Sequence[GoldenTable], record: Record, facts: Facts) -> dict[str, str]:
@@ -171,7 +177,7 @@ def _peer_reads(feature: Feature, ours: Sequence[GoldenTable], record: Record, f
     clauses = ", ".join(sorted({facts.failing.get(f"{record.adapter} {one}", "?") for one in failed}))
     but = [f"{len(failed)} wrong ([{clauses}](peers.md))"] if failed else []
     but += [f"{unsupported} unsupported"] if unsupported else []
-    word = f"yes: {good} of {len(verdicts)} answers" if good else "no"
+    word = f"yes: {good} of {_counted(len(verdicts), 'answer')}" if good else "no"
     return f"{word}{'; ' if good and but else ': ' if but else ''}{', '.join(but)}"
 
 
@@ -211,3 +217,7 @@ def _count(told: Mapping[str, Any], names: Iterable[str], feature: Feature) -> i
 
 def _short(case: Case) -> str:
     return case.id.rsplit("::", maxsplit=1)[-1]
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
