@@ -4,17 +4,25 @@ import random
 import shutil
 import warnings
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+import pyarrow as pa
 from damage import damage
-from hudi_spark import HudiError, UnsupportedFeature, read_arrow
+from hudi_spark import HudiError, UnsupportedFeature, read_arrow, read_changes, read_incremental
 from hudi_spark.errors import DamagedLogWarning
 
 GOLDEN = Path(__file__).parents[2] / "golden_tables"
 CHANGES = ("drop", "truncate", "garble", "swap")
+QUESTIONS: dict[str, Callable[[Path], pa.Table]] = {
+    "snapshot": read_arrow,
+    "read optimized": lambda path: read_arrow(path, read_optimized=True),
+    "without metadata table": lambda path: read_arrow(path, configs={"hoodie.metadata.enable": "false"}),
+    "incremental": lambda path: read_incremental(path, "earliest"),
+    "changes": lambda path: read_changes(path, "earliest"),
+}
 
 
 @dataclass(frozen=True)
@@ -25,6 +33,7 @@ class Damage:
     file: str
     change: str
     named: bool
+    question: str = "snapshot"
 
     @property
     def must_show(self) -> bool:
@@ -51,10 +60,10 @@ def readable_tables() -> tuple[str, ...]:
 
 
 @cache
-def rows_of(table: str) -> Counter[str]:
-    """The rows of an untouched table; none where it is refused."""
+def rows_of(table: str, question: str = "snapshot") -> Counter[str]:
+    """The answer of an untouched table; no rows where it is refused."""
     try:
-        return _rows(GOLDEN / table / "table")[0]
+        return _rows(GOLDEN / table / "table", question)[0]
     except (HudiError, UnsupportedFeature):
         return Counter()
 
@@ -69,8 +78,9 @@ def attempt(seed: int, tables: tuple[str, ...], folder: Path) -> tuple[Damage, O
     copy = folder / str(seed)
     shutil.copytree(GOLDEN / table / "table", copy)
     try:
-        done = _damaged(source, table, copy)
-        return done, _outcome(table, copy)
+        asked = [question for question in QUESTIONS if rows_of(table, question)]
+        done = replace(_damaged(source, table, copy), question=source.choice(asked))
+        return done, _outcome(done, copy)
     finally:
         shutil.rmtree(copy)
 
@@ -92,25 +102,22 @@ def _damaged(source: random.Random, table: str, copy: Path) -> Damage:
     return Damage(table, str(path.relative_to(copy)), change, named)
 
 
-def _outcome(table: str, copy: Path) -> Outcome:
+def _outcome(done: Damage, copy: Path) -> Outcome:
+    expected = rows_of(done.table, done.question)
     try:
-        rows, warned = _rows(copy)
+        rows, warned = _rows(copy, done.question)
     except HudiError as error:
         return Outcome("refused", f"{error.reason} by {error.clause}")
     except UnsupportedFeature as error:
         return Outcome("unsupported", error.feature)
-    if rows == rows_of(table):
+    if rows == expected:
         return Outcome("equal")
-    return Outcome("warned" if warned else "different", f"{rows.total()} rows of {rows_of(table).total()}")
+    return Outcome("warned" if warned else "different", f"{rows.total()} rows of {expected.total()}")
 
 
-def _rows(path: Path) -> tuple[Counter[str], list[str]]:
+def _rows(path: Path, question: str) -> tuple[Counter[str], list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        table = read_arrow(path)
+        table = QUESTIONS[question](path)
     told = [str(one.message) for one in caught if issubclass(one.category, DamagedLogWarning)]
-    return Counter(map(repr, _values(table))), told
-
-
-def _values(table: object) -> Iterator[object]:
-    yield from table.to_pylist()  # type: ignore[attr-defined]
+    return Counter(map(repr, table.to_pylist())), told

@@ -178,7 +178,17 @@ DATA_NAMES = (
     ".0f2e-0_20250101000000000.log.1_0-1-0.cdc",
     "00000001-0f2e-0_1-2-3_20250101000000000.orc",
 )
-TIMELINE_NAMES = ("20250101000000000_20250101000000001.deltacommit", "20250101000000000.commit.requested")
+TIMELINE_NAMES = (
+    "20250101000000000_20250101000000001.deltacommit",
+    "20250101000000000.commit.requested",
+    "20250101000000000.schemacommit",
+)
+
+
+def timeline_names(data: bytes) -> None:
+    for layout in (1, 2):
+        allowed(names.parse_timeline_file_name, text(data), layout)
+        allowed(names.parse_schema_commit_name, text(data), layout)
 
 
 TARGETS: tuple[Target, ...] = (
@@ -294,9 +304,9 @@ TARGETS: tuple[Target, ...] = (
     ),
     Target(
         "names of timeline files",
-        lambda data: [names.parse_timeline_file_name(text(data), layout) for layout in (1, 2)],
+        timeline_names,
         fixed(*TIMELINE_NAMES),
-        (names.parse_timeline_file_name,),
+        (names.parse_timeline_file_name, names.parse_schema_commit_name),
     ),
     Target(
         "names of markers",
