@@ -84,3 +84,24 @@ def test_base_files_of_a_group_may_be_of_two_formats(tmp_path: Path, version: in
         ("b", "old"),
     ]
     assert read_arrow(tmp_path, as_of=tick(10)).column("note").to_pylist() == ["old", "old"]
+
+
+def test_a_file_that_is_narrower_than_its_commit_says_is_not_scanned(tmp_path: Path) -> None:
+    columns = [("id", "string"), ("region", "string"), ("ts", ["null", "int"]), ("note", ["null", "string"])]
+    builder = TableBuilder(tmp_path, table_type="COPY_ON_WRITE", columns=columns)
+    stats = [builder.base_file(10, [{**row("a", 1), "note": "x"}])]
+    wide = avro([(name, ["null", "long"] if name == "ts" else kind) for name, kind in columns])
+    builder.commit(10, stats, action="commit", schema=wide)
+    assert scanned(tmp_path) == []
+    assert scanned(tmp_path, columns=["id", "note"]) == ["f1"]
+    assert read_arrow(tmp_path).schema.field("ts").type == pa.int64()
+
+
+def test_lists_of_two_levels_and_fixed_bytes_are_scanned(tmp_path: Path) -> None:
+    parts = {"type": "array", "items": {"type": "record", "name": "p", "fields": [{"name": "x", "type": "int"}]}}
+    raw = {"type": "fixed", "name": "raw", "size": 2}
+    columns = [("id", "string"), ("region", "string"), ("ts", ["null", "long"]), ("parts", parts), ("raw", raw)]
+    builder = TableBuilder(tmp_path, table_type="COPY_ON_WRITE", columns=columns)
+    one = {"id": "a", "region": "north", "ts": 1, "parts": [{"x": 1}], "raw": b"ab"}
+    builder.commit(10, [builder.base_file(10, [one])], action="commit")
+    assert scanned(tmp_path) == ["f1"]

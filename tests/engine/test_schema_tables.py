@@ -167,6 +167,11 @@ def test_a_dropped_column_has_the_type_that_the_table_was_made_with(tmp_path: Pa
     builder.schema = avro((("id", "string"), ("ts", ["null", "long"])))
     builder.commit(10, [builder.base_file(10, [{"id": "a", "ts": 1}], partition="2024-01-31")])
     assert read_arrow(tmp_path, columns=["region"]).schema.field("region").type == pa.date32()
+    # As writers of logs leave it: text, at the end of the commit's schema.
+    builder.schema = avro((("id", "string"), ("ts", ["null", "long"]), ("region", TEXT)))
+    builder.commit(15, [])
+    assert read_arrow(tmp_path, columns=["region"]).schema.field("region").type == pa.date32()
+    builder.schema = avro((("id", "string"), ("ts", ["null", "long"])))
     builder.commit(20, [builder.base_file(20, [{"id": "b", "ts": 1}], group="f2", partition="soon")])
     with pytest.raises(HudiError, match=r"SCHEMA_INCOMPATIBLE.*'soon'.*region"):
         read_arrow(tmp_path)

@@ -16,8 +16,7 @@ from hudi_spark.execution.spark_types import contains_time, spark_schema, wire_s
 from hudi_spark.execution.tasks import SliceRows, SliceTask, run_task
 from hudi_spark.merging import fields
 from hudi_spark.schemas.base_rows import instant_of
-from hudi_spark.schemas.columns import SCHEMA_KEY
-from hudi_spark.schemas.columns import columns_of as schema_columns
+from hudi_spark.schemas.columns import nullable
 
 if TYPE_CHECKING:
     from pyspark.broadcast import Broadcast
@@ -133,12 +132,12 @@ def split_tasks(plan: Plan, storage: Storage) -> tuple[list[SliceTask], list[Sli
     filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
     asked = {*fields.columns_of(context.output, context.schema), *filtering}
     wanted = pa.schema([context.schema.field(name) for name in sorted(asked)])
-    written = _written_schemas(plan)
+    known: dict[str, pa.Schema] = {}
     scanned: list[SliceTask] = []
     merged: list[SliceTask] = []
     for task in plan.tasks:
         readable = isinstance(storage, LocalStorage) and _is_plain(task, wanted)
-        schema = _file_schema(task, written, storage) if readable else pa.schema([])
+        schema = _file_schema(task, known, storage) if readable else pa.schema([])
         matches = readable and all(_is_as_wanted(schema, field) for field in wanted)
         (scanned if matches else merged).append(task)
     return scanned, merged
@@ -153,22 +152,26 @@ def _is_plain(task: SliceTask, wanted: pa.Schema) -> bool:
     return named and not any(contains_time(field.type) for field in wanted)
 
 
-def _written_schemas(plan: Plan) -> dict[str, pa.Schema]:
-    """What each commit says of the columns in the files that it wrote."""
-    texts = {one.instant: one.metadata.extra.get(SCHEMA_KEY) for one in plan.snapshot.commits}
-    return {instant.requested: schema_columns(text, instant.file) for instant, text in texts.items() if text}
+def _file_schema(task: SliceTask, known: dict[str, pa.Schema], storage: Storage) -> pa.Schema:
+    """The columns in a base file, from the footer of one file of each instant.
 
-
-def _file_schema(task: SliceTask, written: dict[str, pa.Schema], storage: Storage) -> pa.Schema:
-    """The columns in a base file; its footer is read only where its commit left the timeline."""
+    What a commit says of its columns may be wider than what the writer of rows put into its files.
+    """
     path = task.base_file or ""
     instant = instant_of(path)
-    return written[instant] if instant in written else base_file_footer(storage, path).schema
+    if instant not in known:
+        known[instant] = base_file_footer(storage, path).schema
+    return known[instant]
 
 
 def _is_as_wanted(schema: pa.Schema, field: pa.Field) -> bool:
     alike = [name for name in schema.names if name.lower() == field.name.lower()]
-    return not alike or (alike == [field.name] and bool(schema.field(field.name).type == field.type))
+    return not alike or (alike == [field.name] and _as_read(schema.field(field.name).type) == field.type)
+
+
+def _as_read(kind: pa.DataType) -> pa.DataType:
+    """A stored type in the form of the table's: names of elements and nullability are the file's own affair."""
+    return pa.binary() if pa.types.is_fixed_size_binary(kind) else nullable(kind)
 
 
 def accumulator(spark: "SparkSession") -> Any:

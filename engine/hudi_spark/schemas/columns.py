@@ -47,7 +47,10 @@ def _with_partition_columns(columns: pa.Schema, configuration: TableConfiguratio
     known = pa.schema([]) if created is None else columns_of(created, PROPERTIES_FILE)
     for name in configuration.partition_by:
         if name not in columns.names:
-            columns = columns.append(known.field(name) if name in known.names else pa.field(name, pa.string()))
+            columns = columns.append(pa.field(name, pa.string()))
+        # Writers of logs put the column into the schema as text, whatever it was made as.
+        if name in known.names:
+            columns = columns.set(columns.get_field_index(name), known.field(name))
     return columns
 
 
