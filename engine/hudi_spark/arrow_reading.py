@@ -103,7 +103,8 @@ def read_changes(
 ) -> pa.Table:
     """The change feed after `begin` and up to `end`: `op` (i, u, d), `before` and `after` as structs.
 
-    `commit_time` puts the instant of each change before it. Bounds as in `read_incremental`.
+    `commit_time` puts the instant of each change before it, `_hoodie_commit_time`: to replay a feed, sort by it and
+    take deletes first. Bounds as in `read_incremental`.
 
     Raises:
         HudiError: CONFIG_INVALID for a table without change feed, INSTANT_MALFORMED, RANGE_NOT_RETAINED,

@@ -150,7 +150,8 @@ class HudiTable:
     def changes(self, begin: str, end: str | None = None, *, commit_time: bool = False) -> "DataFrame":
         """The change feed after `begin` and up to `end`: `op` (i, u, d), `before` and `after` as structs.
 
-        `commit_time` puts the instant of each change before it. Bounds as in `incremental`.
+        `commit_time` puts the instant of each change before it, `_hoodie_commit_time`: to replay a feed, sort by it and
+        take deletes first. Bounds as in `incremental`.
 
         Raises:
             HudiError: CONFIG_INVALID for a table without change feed, INSTANT_MALFORMED, RANGE_NOT_RETAINED,
