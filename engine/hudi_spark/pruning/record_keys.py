@@ -11,6 +11,7 @@ from hudi_adapter.filters import And, Column, Comparison, Filter
 
 from hudi_spark.expressions.literals import scalar_of
 from hudi_spark.merging.keys import RECORD_KEY
+from hudi_spark.merging.modes import merge_mode
 from hudi_spark.pruning.facts import UNKNOWN, Facts
 from hudi_spark.pruning.indexes import text_of
 from hudi_spark.pruning.situation import Situation, Source, columns_in, sought
@@ -48,12 +49,22 @@ def key_columns(situation: Situation) -> tuple[Column, ...]:
     )
 
 
+def _follow_merging(situation: Situation) -> bool:
+    """Whether indexes of records surely have every row of the newest state.
+
+    Writers take the key of a delete out of them, also where a greater ordering value lets the row win (IX-021).
+    """
+    configuration = situation.snapshot.configuration
+    keeps_latest = merge_mode(configuration) == "COMMIT_TIME_ORDERING" or not configuration.ordering
+    return situation.asked.latest and situation.has("record_index") and keeps_latest
+
+
 def by_record_index(situation: Situation, _: Sequence[FileSlice]) -> Source | None:
     """The groups in which the record index says that keys live; of the newest state.
 
-    Clauses: IX-020, IX-055.
+    Clauses: IX-020, IX-021, IX-055.
     """
-    if not situation.asked.latest or not situation.has("record_index"):
+    if not _follow_merging(situation):
         return None
     wanted = {column: _spelled(situation, column) for column in key_columns(situation)}
     groups = _groups(situation, {key for values in wanted.values() for keys in values.values() for key in keys})
@@ -76,9 +87,9 @@ def by_record_index(situation: Situation, _: Sequence[FileSlice]) -> Source | No
 def by_secondary_index(situation: Situation, _: Sequence[FileSlice]) -> Source | None:
     """The groups that hold, by the record index, a key that has an entry with the value.
 
-    Clauses: IX-030, IX-057.
+    Clauses: IX-030, IX-031, IX-057.
     """
-    if not situation.asked.latest or not situation.has("record_index") or situation.metadata is None:
+    if not _follow_merging(situation) or situation.metadata is None:
         return None
     places: dict[Column, dict[Any, frozenset[GroupId]]] = {}
     for column, index in _secondary_indexes(situation).items():

@@ -9,7 +9,7 @@ from typing import Any
 from hudi_conformance.real_tables.catalogue import Question, recipe
 from hudi_conformance.real_tables.writer import RealTable
 from hudi_conformance.recipes_apache.orders import deletes, key, orders
-from hudi_conformance.recipes_apache.writer import EVENT_TIME
+from hudi_conformance.recipes_apache.writer import EVENT_TIME, payload
 
 _SCHEMA = "id string, city string, n int, amount double, note string, d date, at timestamp, sec bigint, ts bigint"
 _CITIES = ("oslo", "rio")
@@ -38,6 +38,11 @@ _CREATED = {
 _LOCKED = {
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
     "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
+}
+# Indexes of records lose keys where versions are compared by their ordering values: see late_deletes.
+_LATEST_WINS = {
+    "hoodie.record.merge.mode": "COMMIT_TIME_ORDERING",
+    **payload("OverwriteWithLatestAvroPayload"),
 }
 _ON = {"hoodie.metadata.enable": "true", "hoodie.enable.data.skipping": "true"}
 _OFF = {"hoodie.metadata.enable": "false", "hoodie.enable.data.skipping": "false"}
@@ -122,6 +127,7 @@ def statistics(table: RealTable) -> None:
 def keys(table: RealTable) -> None:
     """Bloom filters and a record index."""
     table.configure({**_METADATA, **_BLOOM, **_RECORDS, "hoodie.metadata.index.column.stats.enable": "false"})
+    table.configure(_LATEST_WINS)
     _life(table)
 
 
@@ -137,6 +143,7 @@ def keys_of_partitions(table: RealTable) -> None:
     """A record index of its own for each partition, with one key in both."""
     table.configure({**_METADATA, "hoodie.metadata.record.level.index.enable": "true"})
     table.configure({"hoodie.index.type": "RECORD_LEVEL_INDEX", "hoodie.metadata.index.column.stats.enable": "false"})
+    table.configure(_LATEST_WINS)
     _life(table)
     table.write([(*_row(9, 4, 100)[:1], "oslo", *_row(9, 4, 100)[2:])], "insert")
 
@@ -189,7 +196,8 @@ def created(table: RealTable) -> None:
 
     The results in a bloom filter are never null: releases cannot build one of such a column.
     """
-    table.configure({**_METADATA, **_CREATED, **_LOCKED, "hoodie.metadata.index.column.stats.enable": "false"})
+    table.configure({**_METADATA, **_CREATED, **_LOCKED, **_LATEST_WINS})
+    table.configure({"hoodie.metadata.index.column.stats.enable": "false"})
     table.schema = _SCHEMA
     for batch in range(3):
         table.write(_rows(batch, 100), "insert")
@@ -223,7 +231,7 @@ def created(table: RealTable) -> None:
 )
 def moved(table: RealTable) -> None:
     """Rows that move to the other partition and keep or change the value of a secondary index."""
-    table.configure({**_METADATA, **_CREATED, **_LOCKED, **_STATISTICS})
+    table.configure({**_METADATA, **_CREATED, **_LOCKED, **_STATISTICS, **_LATEST_WINS})
     table.configure({"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"})
     table.schema = _SCHEMA
     for batch in range(2):
@@ -238,7 +246,7 @@ def moved(table: RealTable) -> None:
 
 @recipe(
     "indexes/late_deletes",
-    on=("0.15.0 v6", "1.0.2 v8", "1.1.1 v9"),
+    on=("1.0.2 v8", "1.1.1 v9"),
     types=("mor",),
     features=("metadata-table", "data-skipping", "record-index"),
     questions=_asked(
