@@ -185,6 +185,14 @@ def compaction_pending(table: RealTable) -> None:
 
 @recipe(
     "indexes/created",
+    on=("1.1.1 v9",),
+    types=("cow",),
+    features=("metadata-table", "data-skipping", "secondary-index", "expression-index"),
+    questions=_FUNCTIONS,
+    without=_UNASKED,
+)
+@recipe(
+    "indexes/created",
     on=("1.0.2 v8", "1.1.1 v9", "1.2.0 v9"),
     types=("mor",),
     features=("metadata-table", "data-skipping", "secondary-index", "expression-index"),
@@ -194,7 +202,7 @@ def compaction_pending(table: RealTable) -> None:
 def created(table: RealTable) -> None:
     """Secondary and expression indexes of columns' statistics and bloom filters, before and after writes.
 
-    The results in a bloom filter are never null: releases cannot build one of such a column.
+    Releases cannot build a bloom filter where a result is null, nor keep one where a write adds logs.
     """
     table.configure({**_METADATA, **_CREATED, **_LOCKED, **_LATEST_WINS})
     table.configure({"hoodie.metadata.index.column.stats.enable": "false"})
@@ -208,13 +216,14 @@ def created(table: RealTable) -> None:
         f"create index note_index on {name} (note)",
         f"create index number_index on {name} (n)",
         f"create index lower_index on {name} using column_stats(note) options (expr = 'lower')",
-        f"create index upper_index on {name} using bloom_filters(id) options (expr = 'upper')",
         f"create index second_index on {name} using column_stats(sec) options (expr = 'from_unixtime')",
         f"create index year_index on {name} using column_stats(at) options (expr = 'year')",
         f"create index month_index on {name} using column_stats(d) options (expr = 'month')",
         f"create index hour_index on {name} using column_stats(at) options (expr = 'hour')",
         **settings,
     )
+    if table.made.type == "COPY_ON_WRITE":
+        table.sql(f"create index upper_index on {name} using bloom_filters(id) options (expr = 'upper')", **settings)
     table.upsert(_rows(3, 200, range(1, 3)))
     table.upsert(_rows(4, 50, range(5, 6)))
     table.delete(_rows(0, 300, range(3, 4)))
