@@ -5,7 +5,8 @@ from hudi_conformance.real_tables.writer import RealTable
 from hudi_conformance.recipes_apache.orders import deletes, orders
 from hudi_conformance.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED
 
-RELEASES = ("0.15.0 v6", "1.0.2 v8", "1.1.1 v6", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9")
+# Without 1.0.2: it cannot compact a delete without ordering value before a row of the same key (Integer against Long).
+RELEASES = ("0.15.0 v6", "1.1.1 v6", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9")
 LATEST = ("0.15.0 v6", "1.0.2 v8", "1.1.1 v9", "1.2.0 v9")
 _FEW_FILES = {"hoodie.clean.commits.retained": "2", "hoodie.keep.min.commits": "3", "hoodie.keep.max.commits": "4"}
 
