@@ -131,7 +131,7 @@ def _situation(form: Any, metadata: Any, keys: tuple[str, ...], tmp_path: Any, *
     asked = Asked(filter_of(form, _SCHEMA), _SCHEMA, {}, latest=latest, merges_own=False)
     configuration = _configuration(keys)
     snapshot = Snapshot(configuration, None, (), None, tuple(metadata.slices))  # type: ignore[arg-type]
-    definition = IndexDefinition("secondary_index_v", "secondary_index", "identity", ("v",), {})
+    definition = IndexDefinition("secondary_index_v", "secondary_index", "identity", ("v",), {}, "V2")
     return Situation(
         open_storage(tmp_path), snapshot, Origins(configuration, None, None), asked, metadata, (definition,)
     )

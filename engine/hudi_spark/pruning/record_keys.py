@@ -102,9 +102,16 @@ def by_secondary_index(situation: Situation, _: Sequence[FileSlice]) -> Source |
 
 
 def _secondary_indexes(situation: Situation) -> dict[Column, str]:
+    """The secondary indexes of columns of the filter.
+
+    Writers of version V1 take an entry away where its row moves to another partition (apache/hudi issue 14090).
+
+    Clauses: IX-004, IX-031.
+    """
     found = {}
     for definition in situation.definitions:
-        if definition.kind != "secondary_index" or not situation.has(definition.name):
+        usable = definition.kind == "secondary_index" and definition.version != "V1" and situation.has(definition.name)
+        if not usable:
             continue
         for column in columns_in(situation.asked.condition):
             if definition.source_fields == (column.name,) and column.function == "identity":
