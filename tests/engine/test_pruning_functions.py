@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 _MOMENTS = st.datetimes()
-_EDGES = ["", " ", "  Ab ç ", "straße", "İstanbul", "ΑΣ", "a1b22c333", "abc", "x,y,,z,", "a.b", "ab\nc", "😀é", "aaa"]
+_EDGES = ["", " ", "  Ab ç ", "straße", "İstanbul", "ΑΣ", "a1b22c333", "abc", "x,y,,z,", "a.b", "ab\nc", "aaa"]
 _TEXTS = st.one_of(
     st.sampled_from(_EDGES), st.text(st.characters(max_codepoint=0x2FF, exclude_characters="\0"), max_size=8)
 )
@@ -139,7 +139,7 @@ def test_functions_give_what_sparks_own_give(
         got = apply(column, table.column(column.name)).cast(expected.type)
         triples = zip(given, _counted(got), _counted(expected), strict=True)
         differing[column] = [one for one in triples if one[1] != one[2]]
-    assert {column: found for column, found in differing.items() if found} == {}
+    assert not any(differing.values()), {column: found[:3] for column, found in differing.items() if found}
 
 
 def test_every_function_of_the_texts_table_is_there():

@@ -126,7 +126,8 @@ def from_unixtime(column: Any, pattern: str = DEFAULT_PATTERN) -> Any:
 def unix_timestamp(column: Any, pattern: str = DEFAULT_PATTERN) -> Any:
     """Spark's `unix_timestamp`; the pattern is for texts."""
     texts = not (pa.types.is_date32(column.type) or pa.types.is_timestamp(column.type))
-    return floor_divided(parsed(column, pattern) if texts else as_moment(column), 1_000_000)
+    # Fractions of a second go towards zero, before 1970 upwards.
+    return pc.divide(parsed(column, pattern) if texts else as_moment(column), 1_000_000)
 
 
 def to_timestamp(column: Any, pattern: str | None = None) -> Any:

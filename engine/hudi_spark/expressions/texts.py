@@ -1,5 +1,6 @@
 """Spark's functions of texts on Arrow columns."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -74,12 +75,20 @@ def regexp_replace(column: Any, pattern: str, replacement: str) -> Any:
 
     """
     compiled = python_pattern(pattern)
+    _refuse_halves(column, compiled)
     pieces = python_replacement(replacement, compiled.groups)
 
     def replaced(found: Any) -> str:
         return "".join(piece if isinstance(piece, str) else found.group(piece) or "" for piece in pieces)
 
     return _each(column, lambda text: compiled.sub(replaced, text), pa.string())
+
+
+def _refuse_halves(column: Any, compiled: re.Pattern[str]) -> None:
+    """What matches nothing at all matches for Java between the halves of characters beyond U+FFFF, too."""
+    beyond = pc.any(pc.match_substring_regex(column, r"[\x{10000}-\x{10FFFF}]")).as_py()
+    if beyond and compiled.match("") is not None:
+        raise UnsupportedFeature("regular-expression", f"{compiled.pattern} on characters beyond U+FFFF")
 
 
 def regexp_extract(column: Any, pattern: str, group: int = 1) -> Any:
@@ -108,6 +117,7 @@ def split(column: Any, pattern: str) -> Any:
 
     """
     compiled = python_pattern(pattern)
+    _refuse_halves(column, compiled)
 
     def parts(text: str) -> list[str]:
         pieces: list[str] = []
