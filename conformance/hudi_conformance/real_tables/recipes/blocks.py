@@ -44,7 +44,8 @@ def mixed(table: RealTable) -> None:
         table.upsert(orders((number, 8), 400 + number, kind))
 
 
-@recipe("blocks/positions", on=("1.0.2 v8", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9"), features=("log-positions",))
+# 1.0.2 cannot compact its own delete blocks where the ordering field is a long.
+@recipe("blocks/positions", on=("1.1.1 v8", "1.1.1 v9", "1.2.0 v9"), features=("log-positions",))
 def positions(table: RealTable) -> None:
     """Blocks that state the rows they change, before and after a compaction that moves the rows."""
     table.configure(_POSITIONS)
@@ -78,17 +79,6 @@ def many(table: RealTable) -> None:
     table.write(orders(range(40), 100, "first"), "insert")
     table.upsert([*orders(range(36), 200, "second " + "x" * 40), *deletes((38,), 200)])
     table.upsert([*orders(range(1, 30, 2), 300, "third"), *orders((5,), 250, "late, twice")])
-
-
-@recipe("blocks/undone", on=("0.15.0 v6", "1.1.1 v6", "1.1.1 v9"), features=("log-command", "rollback"))
-def undone(table: RealTable) -> None:
-    """A write dies after its logs; the next one rolls it back, in version 6 by a block that says so."""
-    table.configure(EVENT_TIME)
-    table.write(orders(range(6), 100, "first"), "insert")
-    table.upsert(orders((0, 1), 200, "kept"))
-    table.fail([*orders((0, 2), 300, "undone"), *deletes((3,), 300)])
-    table.upsert(orders((4,), 400, "after"))
-    table.fail(orders((5,), 500, "left over"))
 
 
 @recipe("blocks/server_markers", on=_LATEST, features=("log-avro", "markers"))
