@@ -40,6 +40,19 @@ def _days(year: Whole, month: Whole, day: Whole) -> Whole:
     return pc.subtract(pc.add(whole, of_cycle_days), _EPOCH_DAYS)
 
 
+def year_of(date: Any) -> Any:
+    """The year of days; Arrow's own goes wrong beyond 32,767."""
+    shifted = pc.add(pc.cast(pc.cast(date, pa.int32()), pa.int64()), _EPOCH_DAYS + _SHIFT * _CYCLE_DAYS)
+    cycle = pc.divide(shifted, _CYCLE_DAYS)
+    day = pc.subtract(shifted, pc.multiply(cycle, _CYCLE_DAYS))
+    leaps = pc.subtract(pc.subtract(pc.divide(day, 1460), pc.divide(day, 36_524)), pc.negate(pc.divide(day, 146_096)))
+    year = pc.divide(pc.subtract(day, leaps), 365)
+    of_year = pc.add(pc.multiply(year, 365), pc.subtract(pc.divide(year, 4), pc.divide(year, 100)))
+    month = pc.divide(pc.add(pc.multiply(pc.subtract(day, of_year), 5), 2), 153)
+    late = pc.cast(pc.greater_equal(month, 10), pa.int64())
+    return pc.add(pc.add(year, late), pc.subtract(pc.multiply(cycle, 400), _SHIFT * 400))
+
+
 def _month_length(year: Whole, month: Whole) -> Whole:
     lengths = pa.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], pa.int64())
     place = pc.min_element_wise(pc.max_element_wise(pc.subtract(month, 1), 0), 11)

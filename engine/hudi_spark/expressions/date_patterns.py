@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_spark.errors import UnsupportedFeature
-from hudi_spark.expressions.calendar import days_of, floor_divided, nulled
+from hudi_spark.expressions.calendar import days_of, floor_divided, nulled, year_of
 
 DEFAULT_PATTERN: Final = "yyyy-MM-dd HH:mm:ss"
 DAY_MICROSECONDS: Final = 86_400_000_000
@@ -91,13 +91,15 @@ class _Fields:
         return _padded(parts[part.letter](self._stamps), part.width)
 
     def _year(self, width: int) -> Any:
-        """Years of an era: the year before 1 is 1 again; beyond four digits a sign stands before them."""
-        year = pc.year(self._stamps)
-        year = pc.if_else(pc.greater(year, 0), year, pc.subtract(1, year))
+        """Years before 1 are 0, -1 ...; beyond four digits a sign stands before them, too."""
+        days = floor_divided(self._moments, DAY_MICROSECONDS)
+        year = year_of(pc.cast(pc.cast(days, pa.int32()), pa.date32()))
+        size = pc.abs(year)
         if width == 2:
-            return _padded(pc.subtract(year, pc.multiply(pc.divide(year, 100), 100)), 2)
-        sign = pc.if_else(pc.greater(year, 9999), "+", "") if width == 4 else ""
-        return pc.binary_join_element_wise(sign, _padded(year, width), "")
+            return _padded(pc.subtract(size, pc.multiply(pc.divide(size, 100), 100)), 2)
+        beyond = pc.if_else(pc.greater(year, 9999), "+", "") if width == 4 else ""
+        sign = pc.if_else(pc.less(year, 0), "-", beyond)
+        return pc.binary_join_element_wise(sign, _padded(size, width), "")
 
     def _fraction(self, width: int) -> Any:
         whole = floor_divided(self._moments, 1_000_000)
@@ -125,7 +127,7 @@ def parsed(texts: Any, pattern: str) -> Any:
     numbers = {
         letter: pc.cast(pc.utf8_ltrim(text, "+"), pa.int64()) for letter, text in values.items() if letter != "S"
     }
-    date = days_of(_era(numbers, found), _or(numbers, "M", found, 1), _or(numbers, "d", found, 1))
+    date = days_of(_or(numbers, "y", found, 1970), _or(numbers, "M", found, 1), _or(numbers, "d", found, 1))
     fraction = pc.utf8_rpad(values["S"], 6, "0") if "S" in values else None
     micros = _or({} if fraction is None else {"S": _cut(fraction)}, "S", found, 0)
     return _moment(date, numbers, micros, found)
@@ -137,17 +139,12 @@ def _expression(part: Part) -> str:
     if part.letter == "S":
         return rf"(?P<S>[0-9]{{1,{part.width}}})"
     if part.letter == "y":
-        return r"(?P<y>[0-9]{4}|\+[0-9]{5,9})" if part.width == 4 else r"(?P<y>[0-9]{1,9})"
+        return r"(?P<y>[0-9]{4}|\+[0-9]{5,6}|-[0-9]{4,6})" if part.width == 4 else r"(?P<y>-?[0-9]{1,6})"
     return rf"(?P<{part.letter}>[0-9]{{{'2' if part.width == 2 else '1,9'}}})"
 
 
 def _cut(digits: Any) -> Any:
     return pc.cast(pc.utf8_slice_codeunits(digits, 0, 6), pa.int64())
-
-
-def _era(numbers: dict[str, Any], found: Any) -> Any:
-    year = _or(numbers, "y", found, 1970)
-    return nulled(year, pc.greater(year, 0))
 
 
 def _or(numbers: dict[str, Any], letter: str, found: Any, default: int) -> Any:

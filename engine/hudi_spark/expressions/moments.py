@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_spark.errors import UnsupportedFeature
-from hudi_spark.expressions.calendar import days_of, floor_divided, nulled
+from hudi_spark.expressions.calendar import days_of, floor_divided, nulled, year_of
 from hudi_spark.expressions.date_patterns import DAY_MICROSECONDS, DEFAULT_PATTERN, formatted, parsed
 
 _BLANKS: Final = "".join(chr(code) for code in range(33)) + "\x7f"
@@ -95,7 +95,7 @@ def _stamps(column: Any) -> Any:
 
 def year(column: Any) -> Any:
     """Spark's `year`."""
-    return pc.year(as_date(column))
+    return year_of(as_date(column))
 
 
 def month(column: Any) -> Any:
