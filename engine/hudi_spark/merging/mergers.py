@@ -1,5 +1,6 @@
 """Custom merging: what a merger is given and answers, which mergers there are, and which one a table has."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
@@ -108,11 +109,12 @@ class Merger(Protocol):
         """For each line the version that stands for both. It must not matter which two of three are merged first."""
 
 
-class RowMerger:
+class RowMerger(ABC):
     """Base class of mergers that look at one record at a time: easier to write, slower to run."""
 
     strategy_id: str = ""
 
+    @abstractmethod
     def merge_rows(
         self, older: dict[str, Any] | None, newer: dict[str, Any] | None, context: MergeContext
     ) -> dict[str, Any] | None:
@@ -120,7 +122,6 @@ class RowMerger:
 
         Of a partial update the columns that it does not set are not in the row.
         """
-        raise NotImplementedError
 
     def merge(self, older: Versions, newer: Versions, context: MergeContext) -> Versions:
         """The same for all lines."""
