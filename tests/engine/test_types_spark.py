@@ -67,6 +67,10 @@ def table(path: Path) -> None:
     builder.commit(20, [builder.log_file(20, [builder.data(20, [later])], group="f2")])
 
 
+# pyspark 3.5 compares the version of pandas with distutils, and leaves sockets of collected frames to the collector.
+@pytest.mark.filterwarnings("ignore:distutils Version classes:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+@pytest.mark.filterwarnings("ignore:.*unclosed <socket:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.spark
 @pytest.mark.parametrize("columns", [None, ["id", "day", "at", "there", "vast", "parts", "by_name"]])
 def test_spark_has_the_rows_that_arrow_has(tmp_path: Path, spark: Any, columns: list[str] | None) -> None:
