@@ -18,7 +18,7 @@ from hudi_conformance.real_tables.catalogue import Recipe, recipes
 from hudi_conformance.real_tables.comparing import BAD, Compared, Verdict, compare
 from hudi_conformance.real_tables.known import load_known
 from hudi_conformance.real_tables.page import PAGE, real_tables_page
-from hudi_conformance.real_tables.results import save_results
+from hudi_conformance.real_tables.results import load_results, save_results
 from hudi_conformance.real_tables.rotation import rotating_part
 from hudi_conformance.resources import suite_root
 
@@ -73,8 +73,10 @@ def today(
     count: Annotated[int, typer.Option(help="How many tables.")] = 4,
     adapter: _Adapters = None,
 ) -> None:
-    """Build and compare the tables whose turn it is by the day of the year."""
-    chosen = rotating_part(recipes(), dt.datetime.now(dt.UTC).timetuple().tm_yday, count)
+    """Build and compare the tables whose turn it is by the day of the year, of those in the last whole comparison."""
+    recorded = load_results(suite_root())
+    due = [made for made in recipes() if made.id in recorded]
+    chosen = rotating_part(due, dt.datetime.now(dt.UTC).timetuple().tm_yday, count)
     built = build_tables(chosen)
     raise typer.Exit(built or _code(chosen, _compared(chosen, adapter or ADAPTERS, 4)))
 
