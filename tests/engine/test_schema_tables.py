@@ -252,6 +252,7 @@ def test_a_bootstrapped_slice_has_the_rows_of_its_data_file_and_its_own_meta_fie
     assert {one["id"]: (one["note"], one["region"]) for one in rows} == {"a": ("x", "north"), "b": ("z", "south")}
     assert {one["_hoodie_commit_seqno"] for one in rows if one["id"] == "a"} == {"_hoodie_commit_seqno a"}
     assert read_arrow(tmp_path / "t", columns=[], read_optimized=True).num_rows == 2
+    assert read_arrow(tmp_path / "t", as_of=METADATA_ONLY_INSTANT).column("note").to_pylist() == ["x", "y"]
     assert read_arrow(tmp_path / "t", filter=["note", "=", "x"]).column("id").to_pylist() == ["a"]
 
 

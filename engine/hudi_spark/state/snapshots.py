@@ -131,6 +131,10 @@ def load_table(storage: Storage) -> tuple[TableConfiguration, Timeline]:
     return configuration, load_timeline(storage, configuration)
 
 
+# What a bootstrap's commits have for a time: of meta fields alone, and of whole records.
+_BOOTSTRAPS = ("00000000000001", "00000000000002")
+
+
 def as_of_time(text: str | None) -> str | None:
     """The instant to travel to, in 17 digits.
 
@@ -140,8 +144,8 @@ def as_of_time(text: str | None) -> str | None:
     Clauses: TM-001, TM-002.
 
     """
-    if text is None:
-        return None
+    if text is None or text in _BOOTSTRAPS:
+        return text
     try:
         return normal_instant(text)
     except InstantFormError as error:

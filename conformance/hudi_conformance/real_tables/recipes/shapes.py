@@ -258,7 +258,7 @@ def altered_types(table: RealTable) -> None:
     run(
         table,
         "INSERT INTO altered VALUES ('a',16777217,9007199254740993,9007199254740993,4,5,6,-1e-5,1.005,1.005,'2024-1-3',"
-        "0.00000001,'1.005',date'0001-01-01',1,'north'),"
+        "0.00000001,'1.005',date'1583-01-01',1,'north'),"
         "('b',-1,-2,-3,-4,-5,-6,1e10,-1.005,0.125,'2024-01-31',0,'0.125',date'9999-12-31',1,'sud')",
         *(f"ALTER TABLE altered ALTER COLUMN {column} TYPE {new}" for column, (_, new) in kinds.items()),
         "UPDATE altered SET ts = 2 WHERE id = 'b'",

@@ -39,7 +39,8 @@ TYPES: Mapping[str, tuple[str, str]] = {
     ),
     "am": ("array<map<string,decimal(20,3)>>", "array(map('p',2.5))"),
 }
-_FAR = {"da": ("date", "date'0001-01-01'"), "t": ("timestamp", "timestamp'0001-01-01 00:00:00'")}
+# Earlier days and moments need settings of Spark's on both sides.
+_FAR = {"da": ("date", "date'1583-01-01'"), "t": ("timestamp", "timestamp'1900-01-01 00:00:00'")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def types(table: RealTable) -> None:
     """Every type, by the writer of Avro records, in lists of two levels."""
     table.configure(EVENT_TIME)
     write_query(table, f"{VALUES.of(TYPES)} UNION ALL {WITHOUT.of(TYPES)}", "insert")
-    write_query(table, LATER.of({**TYPES, **_far(table)}))
+    write_query(table, LATER.of({**TYPES, **_FAR}))
 
 
 @recipe("shapes/types_of_rows", on=FOUR, types=BOTH, features=("types",), without=NOT_ROWS)
@@ -79,7 +80,7 @@ def types_of_rows(table: RealTable) -> None:
     hadoop.set(_OLD_LISTS, "false")
     try:
         write_query(table, f"{VALUES.of(kinds)} UNION ALL {WITHOUT.of(kinds)}", "bulk_insert")
-        write_query(table, LATER.of({**kinds, **_far(table)}))
+        write_query(table, LATER.of({**kinds, **_FAR}))
     finally:
         hadoop.unset(_OLD_LISTS)
 
@@ -104,8 +105,3 @@ def odd_names(table: RealTable) -> None:
     first = "SELECT 'a' id, 'north' region, 1L ts, 1 `Mixed_Case`, 2 `größe`, named_struct('In_Ner', 1, 'ÿ', 2) St"
     write_query(table, f"{first}, 5 `_under` UNION ALL SELECT 'b', 'süd', 1L, 3, 4, null, 6", "insert")
     write_query(table, f"{first.replace('1L', '2L')}, 15 `_under`")
-
-
-def _far(table: RealTable) -> Mapping[str, tuple[str, str]]:
-    """Days and moments of the first year, which 0.15.0 writes by another calendar."""
-    return {} if table.bundle.startswith("0.") else _FAR
