@@ -68,14 +68,14 @@ def recipe(
 ) -> Callable[[Steps], Steps]:
     """Register the decorated steps as `name` (`area/what`) on each release and version of `on`, such as "1.1.1 v9".
 
-    `types` are cow and mor. `features` say what the table shows, in the words of the golden tables. `without` leaves
+    `types` are cow and mor; "0.15.0 v6 mor" is of that type alone. `features` say what the table shows, in the words of the golden tables. `without` leaves
     out usual questions by name. `begins_with` is the id of a table of another release that the steps go on from.
     """
 
     def register(steps: Steps) -> Steps:
         for where in on:
-            bundle, version = where.split(" v")
-            for kind in types:
+            bundle, version, *alone = where.replace(" v", " ").split()
+            for kind in alone or types:
                 identifier = f"{name}-{kind}-{bundle}-v{version}"
                 if identifier in _FOUND:
                     raise ValueError(f"two recipes make {identifier}")

@@ -4,8 +4,9 @@ from hudi_conformance.real_tables.catalogue import Question, recipe
 from hudi_conformance.real_tables.writer import RealTable
 from hudi_conformance.recipes_apache.writer import EVENT_TIME
 
-FOUR = ("0.15.0 v6", "1.0.2 v8", "1.1.1 v9", "1.2.0 v9")
-ALL = ("0.15.0 v6", "1.0.2 v8", "1.1.1 v6", "1.1.1 v8", "1.1.1 v9", "1.2.0 v9")
+# Both types of the release that answers, of the others one, so that each pair stands somewhere.
+FOUR = ("0.15.0 v6 mor", "1.0.2 v8 cow", "1.1.1 v9", "1.2.0 v9 mor")
+ALL = ("0.15.0 v6 cow", "1.0.2 v8 mor", "1.1.1 v6 mor", "1.1.1 v8 cow", "1.1.1 v9", "1.2.0 v9 cow")
 BOTH = ("cow", "mor")
 # What other areas ask about their tables: here only rows matter.
 NOT_ROWS = (

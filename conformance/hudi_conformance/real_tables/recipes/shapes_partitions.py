@@ -22,7 +22,7 @@ _EPOCH = {
     "hoodie.keygen.timebased.output.dateformat": "yyyy/MM/dd",
 }
 _NO_META = {"hoodie.populate.meta.fields": "false", "hoodie.datasource.write.row.writer.enable": "false"}
-_FEW = ("0.15.0 v6", "1.1.1 v9", "1.2.0 v9")
+_FEW = ("0.15.0 v6 mor", "1.1.1 v9", "1.2.0 v9 cow")
 
 _COLUMNS = "id,region,ts,note"
 _PLAIN = (
