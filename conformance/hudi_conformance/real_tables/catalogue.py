@@ -68,8 +68,9 @@ def recipe(
 ) -> Callable[[Steps], Steps]:
     """Register the decorated steps as `name` (`area/what`) on each release and version of `on`, such as "1.1.1 v9".
 
-    `types` are cow and mor; "0.15.0 v6 mor" is of that type alone. `features` say what the table shows, in the words of the golden tables. `without` leaves
-    out usual questions by name. `begins_with` is the id of a table of another release that the steps go on from.
+    `types` are cow and mor; "0.15.0 v6 mor" is of that type alone. `features` say what the table shows, in the words
+    of the golden tables. `without` leaves out usual questions by name. `begins_with` is the id of a table of another
+    release that the steps go on from.
     """
 
     def register(steps: Steps) -> Steps:
