@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hudi_conformance.real_tables.catalogue import recipe
-from hudi_conformance.real_tables.recipes.shapes import BOTH, FOUR, NOT_ROWS, rows_of, write_query
+from hudi_conformance.real_tables.recipes.shapes import BOTH, FOUR, NOT_ROWS, SINCE_8, rows_of, write_query
 from hudi_conformance.real_tables.recipes.shapes_types import TYPES, VALUES, WITHOUT
 from hudi_conformance.real_tables.writer import RealTable
 from hudi_conformance.recipes_apache.writer import EVENT_TIME
@@ -26,7 +26,7 @@ _LATER = rows_of(
 _NARROW = ("d5", "d1", "d9")
 
 
-@recipe("shapes/orc", on=FOUR, types=BOTH, features=("base-orc",), without=NOT_ROWS)
+@recipe("shapes/orc", on=SINCE_8, types=BOTH, features=("base-orc",), without=NOT_ROWS)
 def orc(table: RealTable) -> None:
     """Base files in ORC."""
     table.configure({**EVENT_TIME, _FORMAT: "ORC"})
@@ -34,7 +34,13 @@ def orc(table: RealTable) -> None:
     write_query(table, _SECOND)
 
 
-@recipe("shapes/orc_types", on=FOUR, types=BOTH, features=("base-orc", "types"), without=NOT_ROWS)
+@recipe(
+    "shapes/orc_types",
+    on=("0.15.0 v6 mor", "1.0.2 v8 cow", "1.1.1 v9"),
+    types=BOTH,
+    features=("base-orc", "types"),
+    without=NOT_ROWS,
+)
 def orc_types(table: RealTable) -> None:
     """Base files in ORC with every type that Apache Hudi writes there."""
     table.configure({**EVENT_TIME, _FORMAT: "ORC"})
@@ -42,7 +48,7 @@ def orc_types(table: RealTable) -> None:
     write_query(table, f"{VALUES.of(kinds)} UNION ALL {WITHOUT.of(kinds)}", "insert")
 
 
-@recipe("shapes/several_formats", on=FOUR, types=BOTH, features=("base-orc",), without=NOT_ROWS)
+@recipe("shapes/several_formats", on=SINCE_8, types=BOTH, features=("base-orc",), without=NOT_ROWS)
 def several_formats(table: RealTable) -> None:
     """Base files in Parquet, then in ORC, within one file group and beside it."""
     table.configure({**EVENT_TIME, _SEVERAL: "true"})

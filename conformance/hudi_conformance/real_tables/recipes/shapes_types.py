@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hudi_conformance.real_tables.catalogue import recipe
-from hudi_conformance.real_tables.recipes.shapes import BOTH, FOUR, NOT_ROWS, write_query
+from hudi_conformance.real_tables.recipes.shapes import BOTH, FOUR, LOGS_OF_FOUR, NOT_ROWS, write_query
 from hudi_conformance.real_tables.writer import RealTable
 from hudi_conformance.recipes_apache.writer import EVENT_TIME
 
@@ -63,7 +63,7 @@ class Row:
 VALUES, WITHOUT, LATER = Row("a", "north", 1), Row("n", "süd", 1, empty=True), Row("a", "north", 2)
 
 
-@recipe("shapes/types", on=FOUR, types=BOTH, features=("types",), without=NOT_ROWS)
+@recipe("shapes/types", on=LOGS_OF_FOUR, types=BOTH, features=("types",), without=NOT_ROWS)
 def types(table: RealTable) -> None:
     """Every type, by the writer of Avro records, in lists of two levels."""
     table.configure(EVENT_TIME)
@@ -71,7 +71,7 @@ def types(table: RealTable) -> None:
     write_query(table, LATER.of({**TYPES, **_FAR}))
 
 
-@recipe("shapes/types_of_rows", on=FOUR, types=BOTH, features=("types",), without=NOT_ROWS)
+@recipe("shapes/types_of_rows", on=LOGS_OF_FOUR, types=BOTH, features=("types",), without=NOT_ROWS)
 def types_of_rows(table: RealTable) -> None:
     """Every type, by the writer of Spark's rows, then by that of Avro records in lists of three levels."""
     table.configure(EVENT_TIME)
