@@ -1,10 +1,13 @@
 """The bridge gives back what it stored, byte for byte the same each time, and survives any file."""
 
+import datetime as dt
 import math
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hudi_conformance.bridge import load, store
 from hudi_conformance.golden import harm
@@ -21,6 +24,7 @@ from hudi_model.tables import Table
 from hudi_model.time import InstantTime
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyarrow import orc
 
 Write = tuple[str, list[str], int, State]
 LAYOUTS = [
@@ -193,17 +197,36 @@ def test_data_files_outside_of_partitions_are_no_part_of_the_table(tmp_path: Pat
     assert {file.partition for file in load(tmp_path).base_files} == {"lima"}
 
 
-def test_unread_kinds_are_told_as_such(tmp_path: Path) -> None:
-    """An ORC base file is sound but not read yet: that is no damage."""
+def test_base_files_of_another_format_hold_the_same_rows(tmp_path: Path) -> None:
+    """ORC in place of Parquet."""
     table = GoldenTable("v9/orc", Layout(9, merge_on_read=False))
-    written = table.insert(second(1), fleet(10))
+    file = table.insert(second(1), fleet(10)).base_files[0]
     store(table.state(), tmp_path)
-    file = written.base_files[0]
-    harm.move(f"{file.partition}/{file.name}", file.name.replace(".parquet", ".orc"))(tmp_path)
+    rows = pq.ParquetFile(tmp_path / file.partition / file.name).read()
+
+    _put_orc(tmp_path / file.partition / file.name, rows)
+
+    found = next(one for one in load(tmp_path).base_files if one.extension == "orc")
+    assert found.records == next(one for one in table.state().base_files if one.name == file.name).records
+
+
+def test_unread_kinds_are_told_as_such(tmp_path: Path) -> None:
+    """An ORC file with moments that Arrow cannot hold is sound but not read: that is no damage."""
+    table = GoldenTable("v9/orc", Layout(9, merge_on_read=False))
+    file = table.insert(second(1), fleet(10)).base_files[0]
+    store(table.state(), tmp_path)
+    far = pa.table({"at": pa.array([dt.datetime(1500, 1, 1)], pa.timestamp("us"))})  # noqa: DTZ001  has no zone
+
+    _put_orc(tmp_path / file.partition / file.name, far)
 
     contents = [one.records for one in load(tmp_path).base_files if one.extension == "orc"]
-
     assert [type(one) for one in contents] == [UnsupportedContent]
+
+
+def _put_orc(parquet: Path, rows: pa.Table) -> None:
+    """An ORC file instead of a Parquet file."""
+    orc.write_table(rows, parquet.with_suffix(".orc"))
+    parquet.unlink()
 
 
 def test_states_that_have_no_bytes_are_refused(tmp_path: Path) -> None:

@@ -160,10 +160,11 @@ class TestAdapter:
         assert caught.value.file.endswith(f"{tick(30)}.log.1_0-1-0")
 
     def test_an_error_in_sparks_own_scan_has_a_type(self, spark: Any, tmp_path: Path):
+        """Of each commit the plan reads one footer, so the damage is in another file."""
         builder = TableBuilder(tmp_path / "table", table_type="COPY_ON_WRITE")
-        stat = builder.base_file(10, [row("a", 1)])
-        builder.commit(10, [stat], action="commit")
-        (tmp_path / "table" / str(stat.path)).write_bytes(b"PAR1 and no more")
+        stats = [builder.base_file(10, [row(key, 1)], group=group) for key, group in (("a", "f1"), ("b", "f2"))]
+        builder.commit(10, stats, action="commit")
+        (tmp_path / "table" / str(stats[1].path)).write_bytes(b"PAR1 and no more")
         with pytest.raises(HudiError) as caught:
             self.answer(spark, tmp_path / "table", Query())
         assert caught.value.reason == "BASE_FILE_CORRUPT"

@@ -18,7 +18,7 @@ def cow_upserts(table: WrittenTable) -> None:
 def mor_deletes(table: WrittenTable) -> None:
     """Late rows, deletes with and without ordering value in Kryo's form, a deleted key again."""
     then = "ordering values and deletes decide, and deletes in Kryo's form count like others"
-    table.snapshot("snapshot", then, "VR-003 LF-008 MG-005", "deletes-ignored")
+    table.snapshot("snapshot", then, "VR-003 LF-008 MG-005 MG-013", "deletes-ignored")
     first_commit(table)
     base_files_only(table)
     file_slices(table)
