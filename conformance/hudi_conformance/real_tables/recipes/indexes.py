@@ -193,7 +193,7 @@ def compaction_pending(table: RealTable) -> None:
 )
 @recipe(
     "indexes/created",
-    on=("1.0.2 v8", "1.1.1 v9"),
+    on=("1.1.1 v9",),
     types=("mor",),
     features=("metadata-table", "data-skipping", "secondary-index", "expression-index"),
     questions=_FUNCTIONS,

@@ -192,7 +192,7 @@ def clustered(table: RealTable) -> None:
     _keep_records(table)
 
 
-@_recipe("metadata/types", on=("0.15.0 v6", "1.0.2 v8", "1.1.1 v9", "1.2.0 v9"), features=("metadata-table",))
+@_recipe("metadata/types", on=("0.15.0 v6", "1.1.1 v9", "1.2.0 v9"), features=("metadata-table",))
 def types(table: RealTable) -> None:
     """Statistics of columns of every type."""
     table.configure({**EVENT_TIME, **_EVERYTHING, "hoodie.metadata.index.bloom.filter.enable": "false"})
@@ -213,7 +213,7 @@ def partitioned_records(table: RealTable) -> None:
     _keep_records(table)
 
 
-@_recipe("metadata/indexed_by_sql", on=_SINCE_8[:-1], features=("metadata-table", "indexing"))
+@_recipe("metadata/indexed_by_sql", on=_SINCE_8[:1], features=("metadata-table", "indexing"))
 def indexed_by_sql(table: RealTable) -> None:
     """Secondary and expression indexes, created by SQL and kept up by an insert, an update and a delete."""
     settings = {key.replace(".", "__"): value for key, value in {**_EVERYTHING, **_LOCKED}.items()}
