@@ -50,6 +50,9 @@ _UNSUPPORTED = (
     (r"[Uu]nsupported payload|payload.*not supported|merges with a merger of its own", "payload"),
     (r"needs its own merger", "merge-custom"),
     (r"derives record keys only from", "virtual-keys-of-this-type"),
+    (r"schema-on-read .* is not supported", "schema-on-read"),
+    (r"drop\.partition\.columns` is disabled", "drop-partition-columns"),
+    (r"Config value '(?:ORC|HFILE)' is not supported", "base-orc"),
     (r"(?:not|un)supported|not (?:yet )?implemented|not yet supported", "not-in-hudi-rs"),
 )
 _SIGNS = (
