@@ -100,7 +100,7 @@ def lazy(table: RealTable) -> None:
     table.upsert(orders((1,), 400, "after"))
 
 
-@recipe("blocks/ring", on=_LATEST, features=("log-avro", "bucket-index"))
+@recipe("blocks/ring", on=_LATEST, features=("log-avro", "bucket-index", "consistent-hashing"))
 def ring(table: RealTable) -> None:
     """Consistent hashing: a ring for each partition, logs only."""
     table.configure(
