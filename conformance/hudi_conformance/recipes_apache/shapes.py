@@ -1,10 +1,9 @@
 """Unusual shapes: composite keys, several ordering fields, grown schemas, log-only slices, overlapping writers."""
 
-import threading
-
 from hudi_conformance.recipes_apache.catalogue import recipe
 from hudi_conformance.recipes_apache.orders import SCHEMA, deletes, key, order, orders
-from hudi_conformance.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED, RecipeError, TableWriter
+from hudi_conformance.recipes_apache.overlaps import write_while_another_writes
+from hudi_conformance.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED, TableWriter
 
 _MOR = ("table-version-9", "mor", "base-parquet", "log-avro")
 _BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
@@ -135,28 +134,8 @@ def overlapping_writers(table: TableWriter) -> None:
         }
     )
     table.upsert(orders(range(8), 100, "first"))
-    slow = threading.Thread(target=_write_slowly, args=(table,))
-    slow.start()
-    _wait_for_second_instant(table)
-    table.upsert(orders((0, 1, 2, 3), 200, "began second"))
-    slow.join()
+    write_while_another_writes(table)
     table.upsert(orders((2,), 50, "last"))
-
-
-def _write_slowly(table: TableWriter) -> None:
-    rows = [*orders((0, 1), 300, "began first"), *orders((3, 5), 50, "began first, low ts")]
-    frame = table.session.createDataFrame(rows, table.schema)
-    pause = "case when java_method('java.lang.Thread', 'sleep', 2000L) is null then note else note end"
-    table.write_frame(frame.selectExpr("id", "region", "ts", f"{pause} as note", "amount", "_hoodie_is_deleted"))
-
-
-def _wait_for_second_instant(table: TableWriter) -> None:
-    waiting = threading.Event()
-    for _ in range(300):
-        if len(list((table.path / ".hoodie" / "timeline").glob("*.deltacommit.requested"))) > 1:
-            return
-        waiting.wait(0.1)
-    raise RecipeError("the slow writer never began")
 
 
 @recipe(

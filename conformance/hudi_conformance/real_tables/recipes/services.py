@@ -1,12 +1,13 @@
 """Table services on every release: compaction, clustering, cleaning, savepoints, rollbacks, versions, writers' ends."""
 
-import threading
 from collections.abc import Callable, Sequence
 
 from hudi_conformance.real_tables.catalogue import Steps, recipe
 from hudi_conformance.real_tables.writer import RealTable
 from hudi_conformance.recipes_apache.orders import deletes, orders
-from hudi_conformance.recipes_apache.writer import EVENT_TIME, RecipeError
+from hudi_conformance.recipes_apache.overlaps import write_while_another_writes
+from hudi_conformance.recipes_apache.services import log_compaction
+from hudi_conformance.recipes_apache.writer import EVENT_TIME
 
 _LATEST = ("0.15.0 v6", "1.0.2 v8", "1.1.1 v9", "1.2.0 v9")
 # 1.0.2 does not compact its own deletes.
@@ -41,20 +42,7 @@ def compacted(table: RealTable) -> None:
     table.delete(orders((4,), 1, "delete"))
 
 
-@recipe("services/log_compacted", on=("1.0.2 v8", "1.1.1 v9", "1.2.0 v9"), features=("log-compaction",))
-def log_compacted(table: RealTable) -> None:
-    """Three upserts, a log compaction inside the fourth, an upsert more."""
-    table.configure(EVENT_TIME)
-    table.write(orders(range(8), 100, "first"), "insert")
-    table.upsert(orders((0, 1, 2, 3), 200, "update"))
-    table.upsert([*orders((0, 1), 300, "again"), *orders((2,), 150, "late")])
-    table.upsert(
-        orders((4, 5), 300, "third"),
-        hoodie__log__compaction__inline="true",
-        hoodie__log__compaction__enable="true",
-        hoodie__log__compaction__blocks__threshold="2",
-    )
-    table.upsert([*orders((0,), 250, "late after"), *orders((3,), 400, "after")])
+recipe("services/log_compacted", on=("1.0.2 v8", "1.1.1 v9", "1.2.0 v9"), features=("log-compaction",))(log_compaction)
 
 
 @_both("services/clustered", cow="1.0.2 v8", more=("1.1.1 v6",), features=("clustering", "metadata-table"))
@@ -190,28 +178,8 @@ def writers_that_overlap(table: RealTable) -> None:
         }
     )
     table.upsert(orders(range(8), 100, "first"))
-    slow = threading.Thread(target=_write_slowly, args=(table,))
-    slow.start()
-    _wait_for_second_instant(table)
-    table.upsert(orders((0, 1, 2, 3), 200, "began second"))
-    slow.join()
+    write_while_another_writes(table)
     table.upsert(orders((2,), 150, "last, late"))
-
-
-def _write_slowly(table: RealTable) -> None:
-    rows = [*orders((0, 1), 300, "began first"), *orders((3, 5), 50, "began first, low ts")]
-    frame = table.session.createDataFrame(rows, table.schema)
-    pause = "case when java_method('java.lang.Thread', 'sleep', 2000L) is null then note else note end"
-    table.write_frame(frame.selectExpr("id", "region", "ts", f"{pause} as note", "amount", "_hoodie_is_deleted"))
-
-
-def _wait_for_second_instant(table: RealTable) -> None:
-    waiting = threading.Event()
-    for _ in range(300):
-        if len(list((table.path / ".hoodie" / "timeline").glob("*.deltacommit.requested"))) > 1:
-            return
-        waiting.wait(0.1)
-    raise RecipeError("the slow writer never began")
 
 
 @recipe("services/before_upgrade", on=("0.15.0 v6", "1.0.2 v8 cow"), types=("mor", "cow"), features=("metadata-table",))
