@@ -6,6 +6,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_spark.arrays import one_chunk
 from hudi_spark.merging.keys import RECORD_KEY
 from hudi_spark.state.ranges import COMMIT_TIME
 
@@ -33,14 +34,14 @@ def derived(before: pa.Table, after: pa.Table, instant: str, columns: pa.Schema)
 
     Clauses: CD-004, CD-005.
     """
-    found = pc.index_in(after.column(RECORD_KEY), value_set=_one(before.column(RECORD_KEY)))
+    found = pc.index_in(after.column(RECORD_KEY), value_set=one_chunk(before.column(RECORD_KEY)))
     own = pc.and_(pc.is_valid(found), pc.equal(after.column(COMMIT_TIME), instant))
-    kept = pc.is_in(before.column(RECORD_KEY), value_set=_one(after.column(RECORD_KEY)))
+    kept = pc.is_in(before.column(RECORD_KEY), value_set=one_chunk(after.column(RECORD_KEY)))
     inserted = after.filter(pc.is_null(found))
     updated = after.filter(own)
     parts = [
         change_rows(INSERT, None, inserted, columns),
-        change_rows(UPDATE, before.take(_one(found.filter(own))), updated, columns),
+        change_rows(UPDATE, before.take(one_chunk(found.filter(own))), updated, columns),
         change_rows(DELETE, before.filter(pc.invert(kept)), None, columns),
     ]
     return pa.concat_tables(parts)
@@ -62,22 +63,18 @@ def found_images(keys: pa.ChunkedArray, wanted: pa.ChunkedArray, state: pa.Table
 
     Clauses: CD-003.
     """
-    found = _one(pc.index_in(keys, value_set=_one(state.column(RECORD_KEY))))
-    found = pc.if_else(_one(wanted), found, pa.scalar(None, found.type))
+    found = one_chunk(pc.index_in(keys, value_set=one_chunk(state.column(RECORD_KEY))))
+    found = pc.if_else(one_chunk(wanted), found, pa.scalar(None, found.type))
     return struct_of(state.select(columns.names).take(found), pc.is_null(found))
 
 
 def struct_of(table: pa.Table, null: pa.Array) -> pa.StructArray:
     """The rows of a table as structs, null where the mask says so."""
-    arrays: Sequence[pa.Array] = [_one(column) for column in table.columns]
-    return pa.StructArray.from_arrays(arrays, fields=list(table.schema), mask=_one(null))
+    arrays: Sequence[pa.Array] = [one_chunk(column) for column in table.columns]
+    return pa.StructArray.from_arrays(arrays, fields=list(table.schema), mask=one_chunk(null))
 
 
 def _image(table: pa.Table | None, rows: int, columns: pa.Schema) -> pa.Array:
     if table is None:
         return pa.nulls(rows, pa.struct(list(columns)))
     return struct_of(table.select(columns.names), pa.repeat(pa.scalar(value=False), rows))
-
-
-def _one(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

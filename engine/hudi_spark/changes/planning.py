@@ -20,7 +20,7 @@ from hudi_spark.read_configs import check_configs
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schemas.origins import Origins, origins_of
 from hudi_spark.state.commits import Commit, GroupId, load_commits, refuse_escape
-from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration
+from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration, flag
 from hudi_spark.state.history import whole_timeline
 from hudi_spark.state.ranges import WritesOfRange, time_range, timeline_of_range, writes_of_range
 from hudi_spark.state.removals import cleaned_paths, undone_instants
@@ -78,7 +78,7 @@ def plan_changes(storage: Storage, query: ChangesQuery) -> ChangesPlan:
 
 def _refuse_without_feed(configuration: TableConfiguration) -> None:
     """Clauses: CD-001."""
-    enabled = configuration.properties.get("hoodie.table.cdc.enabled", "").strip().lower() == "true"
+    enabled = flag(configuration.properties, "hoodie.table.cdc.enabled", default=False)
     if enabled and configuration.populates_meta_fields:
         return
     key = "hoodie.table.cdc.enabled" if not enabled else "hoodie.populate.meta.fields"

@@ -26,6 +26,7 @@ from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schemas.columns import META_SCHEMA, snapshot_schema
 from hudi_spark.schemas.operations import with_operation
 from hudi_spark.schemas.origins import Origins, origins_of
+from hudi_spark.state.configuration import flag
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.snapshots import Snapshot, load_snapshot
 
@@ -134,7 +135,7 @@ def read_context(storage: Storage, query: Query, snapshot: Snapshot) -> ReadCont
         rule=_rule(query, snapshot, schema) if merges else UNMERGED,
         keys=key_rule(snapshot.configuration) if merges else KeyRule(),
         visibility=snapshot.visibility,
-        by_positions=query.configs.get(BY_POSITIONS, "").strip().lower() == "true",
+        by_positions=flag(query.configs, BY_POSITIONS, default=False),
     )
 
 

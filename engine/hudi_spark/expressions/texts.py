@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_spark.arrays import one_chunk
 from hudi_spark.errors import UnsupportedFeature
 from hudi_spark.expressions.java_patterns import python_pattern, python_replacement
 
@@ -29,8 +30,7 @@ def _case(column: Any, plain: Callable[[Any], Any], whole: Callable[[str], str])
 
 def _each(column: Any, change: Callable[[str], Any], kind: pa.DataType) -> Any:
     """A function of each distinct text."""
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    encoded = array.dictionary_encode()
+    encoded = one_chunk(column).dictionary_encode()
     changed = pa.array([change(text) for text in encoded.dictionary.to_pylist()], kind)
     return changed.take(encoded.indices)
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_spark.arrays import one_chunk
 from hudi_spark.merging.folding import KEY, fold_over
 from hudi_spark.merging.log_records import LogRecords
 from hudi_spark.merging.mergers import CarriedMerger, Versions
@@ -68,8 +69,8 @@ class _Custom:
         one = table.combine_chunks()
         rows = pa.Table.from_arrays([one.column(_ROW + name) for name in self._schema.names], schema=self._schema)
         ordering = pa.table([one.column(name) for name in ordering_names(self._rule)], names=list(self._rule.ordering))
-        unset = {name: _array(one.column(_UNSET + name)) for name in self._partial}
-        return Versions(rows, _array(one.column(_KNOWN)), _array(one.column(_DELETED)), ordering, unset)
+        unset = {name: one_chunk(one.column(_UNSET + name)) for name in self._partial}
+        return Versions(rows, one_chunk(one.column(_KNOWN)), one_chunk(one.column(_DELETED)), ordering, unset)
 
     def _kept_ordering(self, merged: Versions, older: Versions, newer: Versions) -> list[pa.ChunkedArray]:
         """Ordering values of the merged columns, else those that the merger answers, else those of either version.
@@ -92,7 +93,3 @@ class _Custom:
         names = [KEY, _KNOWN, _DELETED, *ordering_names(self._rule)]
         names += [_ROW + name for name in self._schema.names] + [_UNSET + name for name in self._partial]
         return pa.table([keys, known, deleted, *ordering, *rows.columns, *unset], names=names)
-
-
-def _array(column: pa.ChunkedArray) -> pa.Array:
-    return column.combine_chunks()

@@ -14,6 +14,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_spark.arrays import one_chunk
 from hudi_spark.merging.completing import merge_completing
 from hudi_spark.merging.custom import merge_custom
 from hudi_spark.merging.keys import KeyRule
@@ -32,7 +33,7 @@ def winning_versions(versions: pa.Table, rule: MergeRule) -> pa.Table:
     Clauses: MG-002, MG-003, MG-004, MG-005, MG-006, MG-007.
     """
     codes = versions.column("key").combine_chunks().dictionary_encode()
-    codes = codes.combine_chunks() if isinstance(codes, pa.ChunkedArray) else codes
+    codes = one_chunk(codes)
     sequence = pa.arange(0, versions.num_rows)
     numbered = versions.append_column(_CODE, codes.indices).append_column(_SEQUENCE, sequence)
     if not rule.compares_event_time:
@@ -54,7 +55,7 @@ def merge(base: pa.Table, records: LogRecords, keys: KeyRule, rule: MergeRule) -
     found = _base_keys(base, records, keys)
     if not (rule.completes or records.partial):
         return _merge_whole(base, found, records, rule)
-    touched = pc.is_in(found, value_set=_one_chunk(records.versions.column("key")))
+    touched = pc.is_in(found, value_set=one_chunk(records.versions.column("key")))
     met, of_met = base.filter(touched), found.filter(touched)
     if rule.merger is not None:
         merged = merge_custom(met, of_met, records, rule, rule.merger)
@@ -70,7 +71,7 @@ def _base_keys(base: pa.Table, records: LogRecords, keys: KeyRule) -> pa.Chunked
     """
     if records.positions is None:
         return keys.keys(base)
-    versions = pc.index_in(pa.chunked_array([pa.arange(0, base.num_rows)]), value_set=_one_chunk(records.positions))
+    versions = pc.index_in(pa.chunked_array([pa.arange(0, base.num_rows)]), value_set=one_chunk(records.positions))
     return records.versions.column("key").take(versions)
 
 
@@ -81,7 +82,7 @@ def _merge_whole(base: pa.Table, keys: pa.ChunkedArray, records: LogRecords, rul
     beaten = _base_wins(base, winners, positions, rule)
     kept = base.filter(pc.or_(pc.is_null(positions), beaten))
     numbers = pa.chunked_array([pa.arange(0, winners.num_rows).cast(pa.int32())])
-    alone = numbers.filter(pc.invert(pc.is_in(numbers, value_set=_one_chunk(positions))))
+    alone = numbers.filter(pc.invert(pc.is_in(numbers, value_set=one_chunk(positions))))
     replacing = positions.filter(pc.and_(pc.is_valid(positions), pc.invert(beaten)))
     won = winners.take(pa.chunked_array([*replacing.chunks, *alone.chunks], pa.int32()))
     return pa.concat_tables([kept, records.rows.take(won.filter(pc.invert(won.column("deleted"))).column("row"))])
@@ -111,7 +112,7 @@ def _last_of_each(numbered: pa.Table, ranks: list[str]) -> pa.Table:
     if not len(codes):
         return placed.drop_columns([_CODE, _SEQUENCE])
     changes = pc.not_equal(codes[:-1], codes[1:])
-    last = pa.concat_arrays([_one_chunk(changes), pa.array([True])])
+    last = pa.concat_arrays([one_chunk(changes), pa.array([True])])
     return placed.filter(last).drop_columns([_CODE, _SEQUENCE])
 
 
@@ -130,7 +131,3 @@ def _base_wins(base: pa.Table, winners: pa.Table, positions: pa.ChunkedArray, ru
     competes = pc.and_(all_valid(ordering, base.num_rows), pc.fill_null(pc.invert(beaten), fill_value=False))
     greater = exceeds(ordering, [met.column(name) for name in ordering_names(rule)], base.num_rows)
     return pc.and_(competes, pc.fill_null(greater, fill_value=False))
-
-
-def _one_chunk(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from hudi_adapter.reasons import Reason
 
+from hudi_spark.arrays import one_chunk
 from hudi_spark.errors import HudiError
 from hudi_spark.state.configuration import PROPERTIES_FILE
 
@@ -42,7 +43,7 @@ class Versions:
 
     def column(self, name: str) -> pa.Array:
         """A column, null where a version does not know or does not set it."""
-        return _array(self.rows.column(name))
+        return one_chunk(self.rows.column(name))
 
     def sets(self, name: str) -> pa.Array:
         """For each line whether the version says what a column holds."""
@@ -224,14 +225,11 @@ def _records(versions: Versions) -> list[dict[str, Any] | None]:
 
 def _chosen(these: pa.Array, first: pa.Table, second: pa.Table) -> pa.Table:
     columns = [
-        pc.if_else(these, _array(one), _array(other)) for one, other in zip(first.columns, second.columns, strict=True)
+        pc.if_else(these, one_chunk(one), one_chunk(other))
+        for one, other in zip(first.columns, second.columns, strict=True)
     ]
     return pa.Table.from_arrays(columns, schema=first.schema)
 
 
 def _unset(versions: Versions, name: str) -> pa.Array:
     return versions.unset.get(name, pa.repeat(pa.scalar(value=False), len(versions)))
-
-
-def _array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

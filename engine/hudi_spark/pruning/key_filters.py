@@ -14,7 +14,6 @@ from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_spark.metadata.table import FileKey
 from hudi_spark.pruning.facts import UNKNOWN, Facts
 from hudi_spark.pruning.indexes import expression_indexes, text_of
-from hudi_spark.pruning.means import METADATA_KEY
 from hudi_spark.pruning.record_keys import key_columns, literal, spellings
 from hudi_spark.pruning.situation import Situation, Source, file_keys, sought
 from hudi_spark.state.slicing import FileSlice
@@ -84,8 +83,7 @@ def _filters(situation: Situation, slices: Sequence[FileSlice]) -> dict[tuple[st
     """What tells of each slice whether a key may be in it."""
     from_table: Mapping[FileKey, BloomFilter] = {}
     metadata = situation.metadata
-    usable = situation.asked.configs.get(METADATA_KEY, "true").strip().lower() != "false"
-    if metadata is not None and usable and situation.has("bloom_filters"):
+    if metadata is not None and situation.has("bloom_filters"):
         from_table = metadata.bloom_filters([file_keys(one)[0] for one in slices])
     found: dict[tuple[str, str], MayHold] = {}
     for one in slices:

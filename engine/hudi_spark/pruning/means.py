@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hudi_spark.metadata.listing import ENABLED_KEY
 from hudi_spark.state.slicing import FileSlice
 
 PARTITIONS: Final = "partitions"
@@ -14,22 +15,21 @@ RECORD_INDEX: Final = "record_index"
 SECONDARY_INDEX: Final = "secondary_index"
 BLOOM_FILTERS: Final = "bloom_filters"
 
-METADATA_KEY: Final = "hoodie.metadata.enable"
 _SKIPPING: Final = "hoodie.enable.data.skipping"
 # Each is switched off where one of its options says false.
 _SWITCHES: Final[Mapping[str, tuple[str, ...]]] = {
     PARTITIONS: ("hoodie.file.index.enable",),
-    PARTITION_STATS: (_SKIPPING, METADATA_KEY, "hoodie.metadata.index.partition.stats.enable"),
-    COLUMN_STATS: (_SKIPPING, METADATA_KEY, "hoodie.metadata.index.column.stats.enable"),
-    EXPRESSION_INDEX: (_SKIPPING, METADATA_KEY, "hoodie.metadata.index.expression.enable"),
+    PARTITION_STATS: (_SKIPPING, ENABLED_KEY, "hoodie.metadata.index.partition.stats.enable"),
+    COLUMN_STATS: (_SKIPPING, ENABLED_KEY, "hoodie.metadata.index.column.stats.enable"),
+    EXPRESSION_INDEX: (_SKIPPING, ENABLED_KEY, "hoodie.metadata.index.expression.enable"),
     RECORD_INDEX: (
         _SKIPPING,
-        METADATA_KEY,
+        ENABLED_KEY,
         "hoodie.metadata.record.index.enable",
         "hoodie.metadata.global.record.level.index.enable",
         "hoodie.metadata.record.level.index.enable",
     ),
-    SECONDARY_INDEX: (_SKIPPING, METADATA_KEY, "hoodie.metadata.index.secondary.enable"),
+    SECONDARY_INDEX: (_SKIPPING, ENABLED_KEY, "hoodie.metadata.index.secondary.enable"),
     BLOOM_FILTERS: (_SKIPPING, "hoodie.metadata.index.bloom.filter.enable"),
 }
 PRUNING_OPTIONS: Final = frozenset(option for options in _SWITCHES.values() for option in options)

@@ -19,7 +19,6 @@ from hudi_spark.state.configuration import TableConfiguration
 # The default partition of releases before 0.12.
 _OLD_DEFAULT: Final = "default"
 _PLAIN: Final = frozenset({"", "SIMPLE", "COMPLEX", "SIMPLE_AVRO", "COMPLEX_AVRO"})
-_SLASHED: Final = "hoodie.datasource.write.slash.separated.date.partitioning"
 
 
 class PartitionPaths:
@@ -114,7 +113,7 @@ def value_of_text(text: str, kind: pa.DataType) -> Any:
 def _field_types(configuration: TableConfiguration) -> dict[str, str]:
     """How each partition field became text, SIMPLE or TIMESTAMP; none where the generator is not known."""
     fields, generator = configuration.partition_by, configuration.key_generator
-    if configuration.properties.get(_SLASHED, "").strip().lower() == "true":
+    if configuration.partitions.slashed:
         return {}
     if generator in _PLAIN:
         return dict.fromkeys(fields, "SIMPLE")

@@ -4,6 +4,7 @@ Clauses: IX-051.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from hudi_adapter.filters import Column
@@ -11,6 +12,7 @@ from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.metadata.listing import ENABLED_KEY
 from hudi_spark.metadata.table import MetadataTable
 from hudi_spark.pruning import means
 from hudi_spark.pruning.derived import derived_facts
@@ -18,12 +20,13 @@ from hudi_spark.pruning.facts import UNKNOWN, Facts
 from hudi_spark.pruning.file_statistics import by_column_stats, by_expression_stats, by_partition_stats
 from hudi_spark.pruning.indexes import index_definitions
 from hudi_spark.pruning.key_filters import by_bloom_filters, by_expression_blooms
-from hudi_spark.pruning.means import METADATA_KEY, Count, Pruned, counted, is_on
+from hudi_spark.pruning.means import Count, Pruned, counted, is_on
 from hudi_spark.pruning.outcomes import may_hold
 from hudi_spark.pruning.partition_paths import PartitionPaths
 from hudi_spark.pruning.record_keys import by_record_index, by_secondary_index, literal
 from hudi_spark.pruning.situation import Asked, Situation, Source, columns_in
 from hudi_spark.schemas.origins import Origins
+from hudi_spark.state.configuration import flag
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.snapshots import Snapshot
 
@@ -56,14 +59,12 @@ def prune(storage: Storage, snapshot: Snapshot, origins: Origins, asked: Asked) 
 
 def _with_metadata(situation: Situation) -> Situation:
     configuration = situation.snapshot.configuration
-    usable = situation.asked.configs.get(METADATA_KEY, "true").strip().lower() != "false"
+    usable = flag(situation.asked.configs, ENABLED_KEY, default=True)
     opened = None
     if usable:
         opened = MetadataTable.open(situation.storage, configuration, situation.snapshot.timeline)
     definitions = index_definitions(situation.storage, configuration) if opened is not None else ()
-    return Situation(
-        situation.storage, situation.snapshot, situation.origins, situation.asked, opened or _NO_INDEXES, definitions
-    )
+    return replace(situation, metadata=opened or _NO_INDEXES, definitions=definitions)
 
 
 _NO_INDEXES: Final = MetadataTable({})

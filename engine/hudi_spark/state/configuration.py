@@ -154,7 +154,7 @@ def _configuration(properties: Mapping[str, str]) -> TableConfiguration:
         record_key=_names(properties.get("hoodie.table.recordkey.fields", "")),
         partition_by=_names(properties.get("hoodie.table.partition.fields", "")),
         ordering=_names(_first(properties, _ORDERING_KEYS) or ""),
-        populates_meta_fields=_flag(properties, "hoodie.populate.meta.fields", default=True),
+        populates_meta_fields=flag(properties, "hoodie.populate.meta.fields", default=True),
         key_generator=_key_generator(properties),
         payload_class=_first(properties, _PAYLOAD_KEYS),
         create_schema=_first(properties, ("hoodie.table.create.schema",)),
@@ -167,10 +167,10 @@ def _configuration(properties: Mapping[str, str]) -> TableConfiguration:
 def _partition_style(properties: Mapping[str, str]) -> PartitionStyle:
     """Clauses: DM-022, DM-031, DM-032."""
     return PartitionStyle(
-        hive=_flag(properties, "hoodie.datasource.write.hive_style_partitioning", default=False),
-        encoded=_flag(properties, "hoodie.datasource.write.partitionpath.urlencode", default=False),
-        slashed=_flag(properties, "hoodie.datasource.write.slash.separated.date.partitioning", default=False),
-        columns_dropped=_flag(properties, "hoodie.datasource.write.drop.partition.columns", default=False),
+        hive=flag(properties, "hoodie.datasource.write.hive_style_partitioning", default=False),
+        encoded=flag(properties, "hoodie.datasource.write.partitionpath.urlencode", default=False),
+        slashed=flag(properties, "hoodie.datasource.write.slash.separated.date.partitioning", default=False),
+        columns_dropped=flag(properties, "hoodie.datasource.write.drop.partition.columns", default=False),
     )
 
 
@@ -214,7 +214,8 @@ def _first(properties: Mapping[str, str], keys: tuple[str, ...]) -> str | None:
     return next((properties[key].strip() for key in keys if properties.get(key, "").strip()), None)
 
 
-def _flag(properties: Mapping[str, str], key: str, *, default: bool) -> bool:
+def flag(properties: Mapping[str, str], key: str, *, default: bool) -> bool:
+    """Whether a property or option is true; the default where it is absent or empty."""
     text = properties.get(key, "").strip().lower()
     return default if not text else text == "true"
 
