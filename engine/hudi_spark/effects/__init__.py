@@ -1,0 +1,1 @@
+"""Every durable effect of a writer, through one helper with two hooks."""

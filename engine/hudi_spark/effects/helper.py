@@ -1,0 +1,174 @@
+"""The one helper through which a writer changes storage.
+
+Whatever makes a durable change is a method here, named as in the vocabulary of effects; so traces are whole, and a test
+can stop a writer between any two effects without a list of places to keep.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from hudi_adapter.reasons import Reason
+from hudi_format.names import TimelineFileName, timeline_file_name
+from hudi_format.storage import Storage
+from hudi_format.table.markers import HEARTBEATS_FOLDER, MARKERS_FOLDER
+
+from hudi_spark.effects.hooks import Effect, Hook, NoHook
+from hudi_spark.errors import HudiError
+from hudi_spark.metadata.subfolder import subfolder
+from hudi_spark.state.configuration import TableConfiguration
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """Changes one table's storage; can be pickled, so that tasks of other processes write through it, too.
+
+    Clauses: SA-001, TL-002.
+    """
+
+    storage: Storage
+    hook: Hook = field(default_factory=NoHook)
+    folder: str = ""
+
+    def inside(self, folder: str) -> "Effects":
+        """The same over a folder that holds a table of its own."""
+        return Effects(subfolder(self.storage, folder), self.hook, f"{self.folder}/{folder}".strip("/"))
+
+    def create_instant(self, configuration: TableConfiguration, name: TimelineFileName, content: bytes = b"") -> None:
+        """A file of the active timeline appears, whole.
+
+        Raises:
+            HudiError: WRITE_CONFLICT when the file is there already.
+
+        Clauses: TL-002, TL-007, SA-001.
+
+        """
+        path = timeline_path(configuration, name)
+        with self._effect("create_instant", **_instant(name)):
+            if not self.storage.put_if_absent(path, content):
+                hint = "another writer has the same instant: write again"
+                raise HudiError(Reason.WRITE_CONFLICT, "TL-002", "the instant is there already", path, hint=hint)
+
+    def delete_instant(self, configuration: TableConfiguration, name: TimelineFileName) -> None:
+        """A file of the active timeline disappears."""
+        with self._effect("delete_instant", **_instant(name)):
+            self.storage.delete(timeline_path(configuration, name))
+
+    def put_marker(self, requested: str, partition: str, file: str, io_type: str) -> None:
+        """A marker announces the data file that is about to be written.
+
+        Clauses: MK-001.
+        """
+        with self._effect("put_marker", requested=requested, partition=partition, file=file, io_type=io_type):
+            path = joined(MARKERS_FOLDER, requested, partition, f"{file}.marker.{io_type}")
+            self.storage.put(path, b"")
+
+    def delete_markers(self, requested: str) -> None:
+        """The markers of one write disappear.
+
+        Clauses: MK-001.
+        """
+        with self._effect("delete_markers", requested=requested):
+            self.delete_folder(joined(MARKERS_FOLDER, requested))
+
+    def put_base_file(self, requested: str, partition: str, file: str, data: bytes) -> None:
+        """A base file appears in a partition, whole."""
+        with self._effect("put_base_file", requested=requested, partition=partition, file=file):
+            self.storage.put(joined(partition, file), data)
+
+    def put_log_file(self, requested: str, partition: str, file: str, data: bytes) -> None:
+        """A log file appears in a partition, whole.
+
+        Raises:
+            HudiError: WRITE_CONFLICT when a file of the name is there already.
+
+        """
+        with self._effect("put_log_file", requested=requested, partition=partition, file=file):
+            if not self.storage.put_if_absent(joined(partition, file), data):
+                hint = "another writer appends to the same file group: write again"
+                raise HudiError(Reason.WRITE_CONFLICT, "SL-005", "the log file is there already", file, hint=hint)
+
+    def put_partition_metafile(self, requested: str, partition: str, file: str, data: bytes) -> bool:
+        """A folder becomes a partition; False when it was one already.
+
+        Clauses: SL-002.
+        """
+        path = joined(partition, file)
+        if self.storage.exists(path):
+            return False
+        with self._effect("put_partition_metafile", requested=requested, partition=partition):
+            return self.storage.put_if_absent(path, data)
+
+    def delete_data_file(self, requested: str, partition: str, file: str) -> None:
+        """A base or log file disappears."""
+        with self._effect("delete_data_file", requested=requested, partition=partition, file=file):
+            self.storage.delete(joined(partition, file))
+
+    def put_properties(self, file: str, data: bytes) -> None:
+        """The table's properties or their backup are written; `file` is a path below the table."""
+        with self._effect("put_properties", file=file):
+            self.storage.put(file, data)
+
+    def delete_properties(self, file: str) -> None:
+        """The table's properties or their backup disappear, a step of their replacement."""
+        with self._effect("put_properties", file=file):
+            self.storage.delete(file)
+
+    def put_index_file(self, path: str, data: bytes) -> None:
+        """A file beside the timeline appears: an index definition, a hash ring, a schema's history."""
+        with self._effect("put_index_file", file=path):
+            self.storage.put(path, data)
+
+    def beat_heart(self, requested: str) -> None:
+        """The heartbeat of a write is renewed.
+
+        Clauses: MK-003.
+        """
+        with self._effect("beat_heart", requested=requested):
+            self.storage.put(joined(HEARTBEATS_FOLDER, requested), b"")
+
+    @contextmanager
+    def commit_metadata_table(self, requested: str) -> Iterator[None]:
+        """The metadata table records an action: what happens inside belongs to this one effect."""
+        with self._effect("commit_metadata_table", requested=requested):
+            yield
+
+    @contextmanager
+    def tell(self, name: str, **parameters: Any) -> Iterator[None]:
+        """An effect that is no file of the table: a lock taken or let go, a time generated."""
+        with self._effect(name, **parameters):
+            yield
+
+    def delete_folder(self, folder: str) -> None:
+        """All files below a folder, and the folder where storage has such."""
+        for status in self.storage.list_files(folder):
+            self.storage.delete(status.path)
+        remove = getattr(self.storage, "remove_empty_folders", None)
+        if remove is not None:
+            remove(folder)
+
+    @contextmanager
+    def _effect(self, name: str, **parameters: Any) -> Iterator[None]:
+        effect = Effect(name, parameters, self.folder)
+        self.hook.before(effect)
+        yield
+        self.hook.after(effect)
+
+
+def timeline_path(configuration: TableConfiguration, name: TimelineFileName) -> str:
+    """Where a file of the active timeline lies.
+
+    Clauses: TL-007, PR-007.
+    """
+    return f"{configuration.timeline_folder}/{timeline_file_name(name, configuration.timeline_layout)}"
+
+
+def joined(*parts: str) -> str:
+    """Parts of a path with `/` between them; empty ones left out."""
+    return "/".join(part for part in parts if part)
+
+
+def _instant(name: TimelineFileName) -> dict[str, Any]:
+    told = {"action": name.action, "state": name.state, "requested": name.requested}
+    return told if name.completed is None else {**told, "completed": name.completed}

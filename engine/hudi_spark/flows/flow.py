@@ -1,0 +1,75 @@
+"""What a write does with rows, whoever runs it: `Flow` and `Executor`.
+
+Planning composes flows out of pure functions over Arrow tables; only an executor knows where they run.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import pyarrow as pa
+
+_Task = TypeVar("_Task")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskIdentity:
+    """Which task works on a part: its number, its stage, and the attempt, which no other task shares.
+
+    Clauses: SL-023.
+    """
+
+    partition: int
+    stage: int
+    attempt: int
+
+    @property
+    def write_token(self) -> str:
+        """The token in the names of the files that the task writes."""
+        return f"{self.partition}-{self.stage}-{self.attempt}"
+
+
+Work = Callable[[pa.Table, TaskIdentity], pa.Table]
+"""One part in, one part out. A pure function but for the files it writes, and it can be pickled."""
+
+ROWS = "rows"
+
+
+class Flow(Protocol):
+    """Rows in parts, computed when a result is asked for."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of every part."""
+
+    def map(self, work: Work, schema: pa.Schema) -> "Flow":
+        """Each part as `work` returns it, in columns of `schema`."""
+
+    def shuffled(self, columns: Sequence[str], parts: int | None = None) -> "Flow":
+        """The rows anew in parts: rows with equal values in the columns are in one part."""
+
+    def joined(self, other: "Flow", on: Sequence[str]) -> "Flow":
+        """Left outer join: each row with the further columns of the other's rows that are equal in `on`."""
+
+    def together(self, other: "Flow") -> "Flow":
+        """The parts of both."""
+
+    def kept(self) -> "AbstractContextManager[Flow]":
+        """The same, computed once however often it is asked for."""
+
+    def counted(self, columns: Sequence[str]) -> pa.Table:
+        """How many rows there are of each combination of values: the columns and `rows` (int64). One job on Spark."""
+
+    def gathered(self) -> pa.Table:
+        """All rows, to the caller: for small results only. One job on Spark."""
+
+
+class Executor(Protocol):
+    """Runs flows."""
+
+    def rows(self, source: Any) -> Flow:
+        """The rows of an Arrow table, or of a DataFrame where this is Spark."""
+
+    def tasks(self, tasks: Sequence[_Task], run: Callable[[_Task, TaskIdentity], pa.Table], schema: pa.Schema) -> Flow:
+        """A part for each task, as `run` returns it."""

@@ -1,0 +1,128 @@
+"""Flows in this process: for small inputs, and so that many histories play in minutes."""
+
+import itertools
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from hudi_spark.flows.flow import ROWS, TaskIdentity, Work
+
+_Task = TypeVar("_Task")
+_Source = Callable[[], list[pa.Table]]
+Identify = Callable[[int], TaskIdentity]
+"""The identity of the task that works on the part of a number."""
+
+
+@dataclass(frozen=True)
+class LocalFlow:
+    """Parts that are computed when first asked for, and kept."""
+
+    schema: pa.Schema
+    source: _Source = field(repr=False)
+    identify: Identify = field(repr=False)
+
+    @cached_property
+    def parts(self) -> list[pa.Table]:
+        """The parts, in order."""
+        return self.source()
+
+    def map(self, work: Work, schema: pa.Schema) -> "LocalFlow":
+        """Each part as `work` returns it."""
+
+        def run(numbered: tuple[int, pa.Table]) -> pa.Table:
+            return work(numbered[1], self.identify(numbered[0])).cast(schema)
+
+        return LocalFlow(schema, lambda: _in_threads(run, list(enumerate(self.parts))), self.identify)
+
+    def shuffled(self, columns: Sequence[str], parts: int | None = None) -> "LocalFlow":  # noqa: ARG002 - one part is enough
+        """All rows in one part: no two tasks can have equal values then."""
+        return LocalFlow(self.schema, lambda: [self._whole()], self.identify)
+
+    def joined(self, other: "LocalFlow", on: Sequence[str]) -> "LocalFlow":
+        """Each row with the columns of the other's equal rows."""
+        further = [one for one in other.schema if one.name not in on]
+        schema = pa.schema([*self.schema, *further])
+
+        def join() -> list[pa.Table]:
+            numbered = self._whole()
+            key = numbered.select(list(on)).append_column("number of row", pa.arange(0, numbered.num_rows))
+            matched = key.join(other.whole(), list(on), join_type="left outer").sort_by("number of row")
+            columns = [matched.column(one.name) for one in further]
+            rows = numbered.take(matched.column("number of row"))
+            return [pa.Table.from_arrays([*rows.columns, *columns], schema=schema)]
+
+        return LocalFlow(schema, join, self.identify)
+
+    def together(self, other: "LocalFlow") -> "LocalFlow":
+        """The parts of both."""
+        return LocalFlow(self.schema, lambda: [*self.parts, *other.parts], self.identify)
+
+    @contextmanager
+    def kept(self) -> "Iterator[LocalFlow]":
+        """The same: parts are kept anyway."""
+        yield self
+
+    def counted(self, columns: Sequence[str]) -> pa.Table:
+        """How many rows there are of each combination of values."""
+        counts = self._whole().select(list(columns)).group_by(list(columns)).aggregate([([], "count_all")])
+        return counts.rename_columns([*columns, ROWS])
+
+    def gathered(self) -> pa.Table:
+        """All rows."""
+        return self._whole()
+
+    def whole(self) -> pa.Table:
+        """All parts as one table."""
+        return self._whole()
+
+    def _whole(self) -> pa.Table:
+        parts = self.parts
+        return parts[0] if len(parts) == 1 else pa.concat_tables(parts or [self.schema.empty_table()])
+
+
+@dataclass(frozen=True, slots=True)
+class InProcess:
+    """The executor without Spark; `identify` says who tasks are, which names their files."""
+
+    identify: Identify | None = None
+
+    def rows(self, source: Any) -> LocalFlow:
+        """The rows of an Arrow table, in one part."""
+        table = source if isinstance(source, pa.Table) else pa.table(source)
+        return LocalFlow(table.schema, lambda: [table], self._identify)
+
+    def tasks(
+        self, tasks: Sequence[_Task], run: Callable[[_Task, TaskIdentity], pa.Table], schema: pa.Schema
+    ) -> LocalFlow:
+        """A part for each task."""
+        identify = self._identify
+
+        def one(numbered: tuple[int, _Task]) -> pa.Table:
+            return run(numbered[1], identify(numbered[0])).cast(schema)
+
+        return LocalFlow(schema, lambda: _in_threads(one, list(enumerate(tasks))), identify)
+
+    @property
+    def _identify(self) -> Identify:
+        return self.identify or _next_identity
+
+
+_attempts = itertools.count(int.from_bytes(os.urandom(3), "big"))
+
+
+def _next_identity(number: int) -> TaskIdentity:
+    """An attempt that no other task of this process has, and hardly one of another."""
+    return TaskIdentity(number, 0, next(_attempts))
+
+
+def _in_threads(run: Callable[[Any], pa.Table], items: list[Any]) -> list[pa.Table]:
+    if len(items) <= 1:
+        return [run(item) for item in items]
+    with ThreadPoolExecutor(max_workers=min(len(items), os.cpu_count() or 1)) as pool:
+        return list(pool.map(run, items))

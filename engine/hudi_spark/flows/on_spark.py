@@ -1,0 +1,188 @@
+"""Flows on Spark: parts are partitions of a DataFrame, work runs in `mapInArrow`."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import pyarrow as pa
+
+from hudi_spark.errors import HudiError, UnsupportedFeature, from_text, to_text, typed_errors
+from hudi_spark.execution.spark_types import spark_schema, wire_schema
+from hudi_spark.flows.flow import ROWS, TaskIdentity, Work
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_Task = TypeVar("_Task")
+Identify = Callable[[int], TaskIdentity]
+_Batches = Iterator[pa.RecordBatch]
+
+# A batch of this many rows goes to the JVM at once.
+_BATCH_ROWS: Final = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class SparkFlow:
+    """A DataFrame whose rows have the types of an Arrow schema."""
+
+    frame: "DataFrame" = field(repr=False)
+    schema: pa.Schema
+    identify: Identify | None = None
+
+    def map(self, work: Work, schema: pa.Schema) -> "SparkFlow":
+        """Each partition as `work` returns it; partitions without rows are not worked on."""
+        wire = wire_schema(schema)
+        frame = self.frame.mapInArrow(_on_parts(work, self.schema, wire, self.identify), spark_schema(wire))
+        return SparkFlow(frame, schema, self.identify)
+
+    def shuffled(self, columns: Sequence[str], parts: int | None = None) -> "SparkFlow":
+        """The rows by the hash of some columns, in as many partitions as asked for or as the session sees fit."""
+        names = [f"`{name}`" for name in columns]
+        frame = self.frame.repartition(*names) if parts is None else self.frame.repartition(parts, *names)
+        return SparkFlow(frame, self.schema, self.identify)
+
+    def joined(self, other: "SparkFlow", on: Sequence[str]) -> "SparkFlow":
+        """Left outer join by columns that both have."""
+        further = [one for one in other.schema if one.name not in on]
+        frame = self.frame.join(other.frame, list(on), "left")
+        schema = pa.schema([*self.schema, *further])
+        return SparkFlow(frame.select(*(f"`{name}`" for name in schema.names)), schema, self.identify)
+
+    def together(self, other: "SparkFlow") -> "SparkFlow":
+        """The partitions of both."""
+        return SparkFlow(self.frame.unionByName(other.frame), self.schema, self.identify)
+
+    @contextmanager
+    def kept(self) -> "Iterator[SparkFlow]":
+        """The same rows, stored by the executors when they are first computed."""
+        stored = self.frame.persist()
+        try:
+            yield SparkFlow(stored, self.schema, self.identify)
+        finally:
+            stored.unpersist()
+
+    def counted(self, columns: Sequence[str]) -> pa.Table:
+        """How many rows there are of each combination of values: one job."""
+        counts = self.frame.groupBy(*(f"`{name}`" for name in columns)).count()
+        schema = pa.schema([*(self.schema.field(name) for name in columns), pa.field(ROWS, pa.int64())])
+        return _collected(counts, schema)
+
+    def gathered(self) -> pa.Table:
+        """All rows, on the driver: one job."""
+        return _collected(self.frame, self.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class OnSpark:
+    """The executor that scales; `identify` replaces who Spark says that a task is, for tests."""
+
+    spark: "SparkSession"
+    identify: Identify | None = None
+
+    def rows(self, source: Any) -> SparkFlow:
+        """The rows of a DataFrame, or of an Arrow table."""
+        if isinstance(source, pa.Table):
+            return self._of_table(source)
+        from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - pyspark is optional
+
+        return SparkFlow(source, to_arrow_schema(source.schema), self.identify)
+
+    def tasks(
+        self, tasks: Sequence[_Task], run: Callable[[_Task, TaskIdentity], pa.Table], schema: pa.Schema
+    ) -> SparkFlow:
+        """One Spark task for each; the descriptions go to each executor once."""
+        wire = wire_schema(schema)
+        if not tasks:
+            return SparkFlow(self.spark.createDataFrame([], spark_schema(wire)), schema, self.identify)
+        described = self.spark.sparkContext.broadcast(tuple(tasks))
+        numbers = self.spark.range(0, len(tasks), 1, len(tasks))
+        identify = self.identify
+
+        def run_numbered(batches: Iterable[pa.RecordBatch]) -> _Batches:
+            for batch in batches:
+                for number in batch.column(0):
+                    with _errors_as_text():
+                        result = run(described.value[number.as_py()], _identity(identify))
+                        yield from _batches(result, wire)
+
+        return SparkFlow(numbers.mapInArrow(run_numbered, spark_schema(wire)), schema, identify)
+
+    def _of_table(self, table: pa.Table) -> SparkFlow:
+        """An Arrow table in partitions of Spark, without a Python object for a row."""
+        wire = wire_schema(table.schema)
+        batches = table.cast(wire).combine_chunks().to_batches(max_chunksize=_BATCH_ROWS)
+        described = self.spark.sparkContext.broadcast([_ipc(batch) for batch in batches])
+        if not batches:
+            return SparkFlow(self.spark.createDataFrame([], spark_schema(wire)), table.schema, self.identify)
+        numbers = self.spark.range(0, len(batches), 1, min(len(batches), self.spark.sparkContext.defaultParallelism))
+
+        def read(numbered: Iterable[pa.RecordBatch]) -> _Batches:
+            for batch in numbered:
+                for number in batch.column(0):
+                    yield from pa.ipc.open_stream(described.value[number.as_py()])
+
+        return SparkFlow(numbers.mapInArrow(read, spark_schema(wire)), table.schema, self.identify)
+
+
+def _on_parts(
+    work: Work, schema: pa.Schema, wire: pa.Schema, identify: Identify | None
+) -> Callable[[Iterable[pa.RecordBatch]], _Batches]:
+    def run(batches: Iterable[pa.RecordBatch]) -> _Batches:
+        whole = list(batches)
+        if sum(batch.num_rows for batch in whole):
+            part = pa.Table.from_batches(whole).cast(schema)
+            del whole
+            with _errors_as_text():
+                yield from _batches(work(part, _identity(identify)), wire)
+
+    return run
+
+
+def _identity(identify: Identify | None) -> TaskIdentity:
+    from pyspark import TaskContext  # noqa: PLC0415 - pyspark is optional
+
+    context = TaskContext.get()
+    assert context is not None
+    if identify is not None:
+        return identify(context.partitionId())
+    return TaskIdentity(context.partitionId(), context.stageId(), context.taskAttemptId())
+
+
+@contextmanager
+def _errors_as_text() -> Iterator[None]:
+    """Only text crosses from a Python worker to the driver."""
+    try:
+        with typed_errors():
+            yield
+    except (HudiError, UnsupportedFeature) as error:
+        raise RuntimeError(to_text(error)) from error
+
+
+def _batches(table: pa.Table, wire: pa.Schema) -> _Batches:
+    yield from table.cast(wire).combine_chunks().to_batches(max_chunksize=_BATCH_ROWS)
+
+
+def _collected(frame: "DataFrame", schema: pa.Schema) -> pa.Table:
+    """A small result on the driver.
+
+    Raises:
+        HudiError, UnsupportedFeature: what a task raised.
+
+    """
+    try:
+        rows = frame.collect()
+    except Exception as error:
+        typed = from_text(str(error))
+        if typed is None:
+            raise
+        raise typed from error
+    columns = [pa.array([row[number] for row in rows], field.type) for number, field in enumerate(schema)]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _ipc(batch: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
