@@ -14,7 +14,12 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 import xxhash
+
+from hudi_format.texts import utf16_texts
 
 _WORD: Final = 0xFFFFFFFF
 _SIGN: Final = 0x80000000
@@ -46,6 +51,19 @@ def java_string_hash(text: str) -> int:
     return _signed(value)
 
 
+def java_string_hashes(texts: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.int32]:
+    """`java_string_hash` of each text of a column of strings; zero for a null."""
+    values = utf16_texts(texts)
+    hashes = np.zeros(len(values), np.uint32)
+    for places, matrix in values.same_lengths():
+        value = np.zeros(len(places), np.uint32)
+        for units in np.ascontiguousarray(matrix.T):
+            value *= np.uint32(31)
+            value += units
+        hashes[places] = value
+    return hashes.view(np.int32)
+
+
 def java_list_hash(parts: Sequence[str]) -> int:
     """`List.hashCode` of Java for a list of strings, a signed 32-bit number."""
     value = 1
@@ -64,6 +82,20 @@ def bucket_id(parts: Sequence[str], buckets: int) -> int:
     return (java_list_hash(parts) & _POSITIVE) % _at_least_one(buckets)
 
 
+def bucket_ids(fields: Sequence[pa.Array | pa.ChunkedArray], buckets: int) -> npt.NDArray[np.int64]:
+    """`bucket_id` of each row, given a column of texts for each hash field.
+
+    Raises:
+        ValueError: fewer than one bucket.
+
+    """
+    value = np.ones(len(fields[0]), np.uint32)
+    for texts in fields:
+        value *= np.uint32(31)
+        value += java_string_hashes(texts).view(np.uint32)
+    return (value & np.uint32(_POSITIVE)).astype(np.int64) % _at_least_one(buckets)
+
+
 def bucket_hash(key: str) -> int:
     """The place of a key on the ring of consistent hashing, from 0 to 2^31 - 1."""
     return xxhash.xxh32_intdigest(key.encode(), 0) & _POSITIVE
@@ -77,6 +109,16 @@ def file_group_index(key: str, groups: int) -> int:
 
     """
     return abs(java_string_hash(key)) % _at_least_one(groups)
+
+
+def file_group_indexes(keys: pa.Array | pa.ChunkedArray, groups: int) -> npt.NDArray[np.int64]:
+    """`file_group_index` of each key of a column.
+
+    Raises:
+        ValueError: fewer than one file group.
+
+    """
+    return np.abs(java_string_hashes(keys).astype(np.int64)) % _at_least_one(groups)
 
 
 def hash_id(data: bytes, bits: HashBits) -> bytes:

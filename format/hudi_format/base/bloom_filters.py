@@ -11,20 +11,25 @@ import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from hudi_format.base.murmur import bit_positions, have_bits, set_bits
 from hudi_format.errors import FormatError, Reason
+from hudi_format.texts import byte_texts
 
 TYPE_CODE = "DYNAMIC_V0"
 SIMPLE_TYPE_CODE = "SIMPLE"
 DEFAULT_ENTRIES = 60_000
 DEFAULT_ERROR_RATE = 1e-9
+DEFAULT_MAXIMUM_ENTRIES = 100_000
 MAXIMUM_BITS = 2**31 - 1
 
 _HEADER = struct.Struct(">iibi")
 _ROWS = struct.Struct(">iii")
 _VERSION = -1
 _MURMUR = 1
-_MULTIPLIER = 0x5BD1E995
-_WORD = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,10 @@ class BloomFilter:
         positions = bit_positions(key.encode(), self.hashes, self.bits)
         return any(all(row[at // 8] >> (at % 8) & 1 for at in positions) for row in self.rows)
 
+    def may_contain_each(self, keys: pa.Array | pa.ChunkedArray) -> pa.BooleanArray:
+        """`may_contain` of every key of a column of strings."""
+        return pa.array(have_bits(byte_texts(keys), self.rows, self.hashes, self.bits))
+
 
 def bits_and_hashes(entries: int, error_rate: float) -> tuple[int, int]:
     """Bits m and number of hashes k for so many keys."""
@@ -50,37 +59,37 @@ def bits_and_hashes(entries: int, error_rate: float) -> tuple[int, int]:
 
 
 def build_simple_filter(
-    keys: Iterable[str], entries: int = DEFAULT_ENTRIES, error_rate: float = DEFAULT_ERROR_RATE
+    keys: Iterable[str] | pa.Array | pa.ChunkedArray,
+    entries: int = DEFAULT_ENTRIES,
+    error_rate: float = DEFAULT_ERROR_RATE,
 ) -> BloomFilter:
     """A SIMPLE filter of the keys: one row, made for `entries` keys, however many there are.
 
     Clauses: BF-002, IX-011.
     """
     bits, hashes = bits_and_hashes(entries, error_rate)
-    row = bytearray((bits + 7) // 8)
-    for key in keys:
-        for at in bit_positions(key.encode(), hashes, bits):
-            row[at // 8] |= 1 << (at % 8)
-    return BloomFilter(hashes, bits, (bytes(row),))
+    texts = byte_texts(_column(keys))
+    return BloomFilter(hashes, bits, (set_bits(texts, None, hashes, bits),))
 
 
 def build_bloom_filter(
-    keys: Iterable[str], entries: int = DEFAULT_ENTRIES, error_rate: float = DEFAULT_ERROR_RATE
+    keys: Iterable[str] | pa.Array | pa.ChunkedArray,
+    entries: int = DEFAULT_ENTRIES,
+    error_rate: float = DEFAULT_ERROR_RATE,
+    maximum: int = DEFAULT_MAXIMUM_ENTRIES,
 ) -> BloomFilter:
     """A DYNAMIC_V0 filter of the keys: a new row whenever `entries` keys fill one.
+
+    No row begins once the rows are made for `maximum` keys; further keys go to the rows in turn.
 
     Clauses: BF-002, IX-011.
     """
     bits, hashes = bits_and_hashes(entries, error_rate)
-    rows, filled = [bytearray((bits + 7) // 8)], 0
-    for key in keys:
-        if filled == entries:
-            rows.append(bytearray((bits + 7) // 8))
-            filled = 0
-        for at in bit_positions(key.encode(), hashes, bits):
-            rows[-1][at // 8] |= 1 << (at % 8)
-        filled += 1
-    return BloomFilter(hashes, bits, tuple(bytes(row) for row in rows), entries, filled)
+    texts = byte_texts(_column(keys))
+    most = max(-(-maximum // entries), 1)
+    count = min(max(-(-len(texts) // entries), 1), most)
+    rows = (set_bits(texts, _of_row(row, count, entries, len(texts)), hashes, bits) for row in range(count))
+    return BloomFilter(hashes, bits, tuple(rows), entries, len(texts) - (count - 1) * entries)
 
 
 def encode_bloom_filter(bloom: BloomFilter) -> str:
@@ -117,32 +126,21 @@ def decode_bloom_filter(text: str, type_code: str, file: str) -> BloomFilter:
     return _dynamic(data, hashes, bits, file)
 
 
-def bit_positions(key: bytes, hashes: int, bits: int) -> list[int]:
-    """The bits of a key: murmur hashes, each seeded with the one before."""
-    positions, seed = [], 0
-    for _ in range(hashes):
-        seed = murmur(key, seed)
-        signed = seed - (1 << 32) if seed >= 1 << 31 else seed
-        # Java's remainder keeps the sign of the hash, so its magnitude is that of the magnitudes.
-        positions.append(abs(signed) % bits)
-    return positions
+def _column(keys: Iterable[str] | pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    return keys if isinstance(keys, pa.Array | pa.ChunkedArray) else pa.array(keys, pa.large_string())
 
 
-def murmur(data: bytes, seed: int) -> int:
-    """MurmurHash2 of 32 bits; its last one to three bytes are signed and in big-endian order, as in Hadoop."""
-    value = seed ^ len(data)
-    whole = len(data) - len(data) % 4
-    for (word,) in struct.iter_unpack("<I", data[:whole]):
-        mixed = word * _MULTIPLIER & _WORD
-        mixed = (mixed ^ mixed >> 24) * _MULTIPLIER & _WORD
-        value = (value * _MULTIPLIER & _WORD) ^ mixed
-    tail = struct.unpack(f"{len(data) - whole}b", data[whole:])
-    for shift, signed in enumerate(reversed(tail)):
-        value ^= signed << (8 * shift) & _WORD
-    if tail:
-        value = value * _MULTIPLIER & _WORD
-    value = (value ^ value >> 13) * _MULTIPLIER & _WORD
-    return value ^ value >> 15
+def _of_row(row: int, rows: int, entries: int, keys: int) -> npt.NDArray[np.int64] | None:
+    """The places of a row's keys: its share, and its turns in what exceeds all rows.
+
+    The first key too many goes to the first row without counting as a turn, as Apache Hudi's filter has it.
+    """
+    if rows == 1:
+        return None
+    share = np.arange(row * entries, min((row + 1) * entries, keys))
+    begin = rows * entries
+    first = [begin] if row == 0 and keys > begin else []
+    return np.concatenate((share, np.array(first, np.int64), np.arange(begin + 1 + row, keys, rows)))
 
 
 def _dynamic(data: bytes, hashes: int, bits: int, file: str) -> BloomFilter:

@@ -16,6 +16,7 @@ from hudi_format.base.orc import open_orc, orc_keys, orc_schema, read_orc_rows
 from hudi_format.base.parquet_bytes import open_parquet, read_rows
 from hudi_format.errors import FormatError, Reason, refusing
 from hudi_format.storage import Storage
+from hudi_format.texts import byte_texts, utf16_range
 
 BLOOM_FILTER_KEY: Final = "org.apache.hudi.bloomfilter"
 BLOOM_TYPE_KEY: Final = "hoodie_bloom_filter_type_code"
@@ -123,22 +124,19 @@ def _key_footer(table: pa.Table, bloom_entries: int | None) -> dict[str, str]:
     """Clauses: BF-002, BF-003."""
     if _RECORD_KEY not in table.column_names:
         return {}
-    record_keys = [key for key in table.column(_RECORD_KEY).to_pylist() if key]
-    if len(record_keys) < table.num_rows:
+    record_keys = table.column(_RECORD_KEY)
+    if record_keys.null_count or not byte_texts(record_keys).lengths().all():
         return {}
     footer = _key_range(record_keys)
     if bloom_entries == 0:
         return footer
-    bloom = build_bloom_filter(record_keys, bloom_entries or max(len(record_keys), 1))
+    bloom = build_bloom_filter(record_keys, bloom_entries or max(table.num_rows, 1))
     return {BLOOM_FILTER_KEY: encode_bloom_filter(bloom), BLOOM_TYPE_KEY: TYPE_CODE, **footer}
 
 
-def _key_range(record_keys: Sequence[str]) -> dict[str, str]:
-    """Least and greatest key in the order of Java's strings, which compares UTF-16 units."""
-    if not record_keys:
-        return {}
-    in_order = sorted(record_keys, key=lambda key: key.encode("utf-16-be"))
-    return {MINIMUM_KEY: in_order[0], MAXIMUM_KEY: in_order[-1]}
+def _key_range(record_keys: pa.ChunkedArray) -> dict[str, str]:
+    ends = utf16_range(record_keys)
+    return {} if ends is None else {MINIMUM_KEY: ends[0], MAXIMUM_KEY: ends[1]}
 
 
 def _open(storage: Storage, path: str) -> "_StoredFile":
