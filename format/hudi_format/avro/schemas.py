@@ -86,6 +86,11 @@ def schema_text(schema: AvroSchema) -> str:
     return json.dumps(schema, separators=(",", ":"), ensure_ascii=False)
 
 
+def with_names_resolved(schema: AvroSchema) -> AvroSchema:
+    """The schema with each name of a type replaced by what it names; the schema has to be a parsed one."""
+    return _with_names(schema, "", {})
+
+
 def full_name(schema: Mapping[str, Any], namespace: str) -> tuple[str, str]:
     """Full name and namespace of a named type within an enclosing namespace."""
     name = str(schema.get("name", ""))
@@ -93,6 +98,23 @@ def full_name(schema: Mapping[str, Any], namespace: str) -> tuple[str, str]:
         return name, name.rpartition(".")[0]
     inner = str(schema.get("namespace", namespace) or "")
     return (f"{inner}.{name}" if inner else name), inner
+
+
+def _with_names(schema: AvroSchema, namespace: str, named: dict[str, AvroSchema]) -> AvroSchema:
+    if isinstance(schema, list):
+        return [_with_names(branch, namespace, named) for branch in schema]
+    if isinstance(schema, str):
+        qualified = schema if "." in schema or not namespace else f"{namespace}.{schema}"
+        return named.get(qualified, named.get(schema, schema))
+    name, inner = full_name(schema, namespace) if "name" in schema else ("", namespace)
+    resolved = dict(schema)
+    if "fields" in schema:
+        resolved["fields"] = [{**field, "type": _with_names(field["type"], inner, named)} for field in schema["fields"]]
+    for key in {"type", "items", "values"} & set(schema):
+        resolved[key] = _with_names(schema[key], namespace, named)
+    if name:
+        named[name] = resolved
+    return resolved
 
 
 def _without_logical_types(schema: AvroSchema, keep: frozenset[str]) -> AvroSchema:
