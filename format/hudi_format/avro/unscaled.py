@@ -37,4 +37,5 @@ def _least_bytes(unscaled: Bytes) -> Numbers:
     """A leading byte is needed unless it and the bit after it repeat the sign."""
     repeats = (unscaled[:, :-1] == _sign(unscaled)) & ((unscaled[:, 1:] >> 7) == (unscaled[:, :1] >> 7))
     leading: Numbers = np.logical_and.accumulate(repeats, axis=1).sum(axis=1, dtype=np.int64)
-    return unscaled.shape[1] - leading
+    least: Numbers = unscaled.shape[1] - leading
+    return least
