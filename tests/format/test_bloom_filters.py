@@ -63,3 +63,11 @@ def test_the_rows_end_at_the_released_maximum(entries: int, count: int, rows: in
     bloom = build_bloom_filter(pa.array([f"key{number:07}" for number in range(count)]), entries, 0.1)
     assert (len(bloom.rows), bloom.keys_in_last_row) == (rows, last)
     assert decode_bloom_filter(encode_bloom_filter(bloom), "DYNAMIC_V0", "f") == bloom
+
+
+@given(keys=st.lists(st.text(st.sampled_from("ab1"), max_size=9), min_size=1, max_size=4))
+def test_the_keys_stay_as_they_are(keys: list[str]):
+    """Hashing works on words of its own, also where a few short keys lie side by side in memory."""
+    column = pa.array(keys)
+    build_bloom_filter(column, 10, 1e-3, 100)
+    assert column.to_pylist() == keys

@@ -95,7 +95,8 @@ def _each_position(matrix: Units, hashes: int, bits: int) -> Iterator[Words]:
 def _mixed_words(matrix: Units) -> Words:
     """The whole words of the texts, each mixed on its own: a line a word, a column a text."""
     whole = matrix.shape[1] - matrix.shape[1] % 4
-    words = np.ascontiguousarray(np.ascontiguousarray(matrix[:, :whole]).view("<u4").T)
+    # A copy of its own: of short columns the transposed view is the texts themselves.
+    words = np.array(np.ascontiguousarray(matrix[:, :whole]).view("<u4").T, order="C", copy=True)
     words *= np.uint32(_MULTIPLIER)
     words ^= words >> np.uint32(24)
     words *= np.uint32(_MULTIPLIER)
