@@ -30,6 +30,8 @@ LEAF_INDEX_MAGIC: Final = b"IDXLEAF2"
 FILE_INFO_MAGIC: Final = b"FILEINF2"
 
 MAXIMUM_BLOCK_BYTES: Final = 256 * 1024**2
+# Of gzip, from 1, which takes half of the time and an eighth more room, to 9.
+USUAL_LEVEL: Final = 6
 
 _HEADER = struct.Struct(">8siiqBii")
 _CHECKSUM = struct.Struct(">I")
@@ -118,9 +120,11 @@ def read_block(source: HFileSource, offset: int, limit: int, codec: Codec, origi
     return HFileBlock(magic, offset, len(data), content)
 
 
-def encode_hfile_block(magic: bytes, content: bytes, codec: Codec, previous: int, checksum: Checksum) -> bytes:
-    """The bytes of one block."""
-    packed = _pack(content) if codec is Codec.GZIP else content
+def encode_hfile_block(
+    magic: bytes, content: bytes, codec: Codec, previous: int, checksum: Checksum, *, level: int = USUAL_LEVEL
+) -> bytes:
+    """The bytes of one block; `level` is that of gzip."""
+    packed = _pack(content, level) if codec is Codec.GZIP else content
     covered = _HEADER.size + len(packed)
     stretches = -(-covered // _BYTES_A_CHECKSUM)
     size = len(packed) + stretches * _CHECKSUM.size
@@ -176,6 +180,6 @@ def _inflate(packed: bytes, size: int, offset: int, origin: Origin) -> bytes:
     return content
 
 
-def _pack(content: bytes) -> bytes:
-    deflater = zlib.compressobj(wbits=_GZIP)
+def _pack(content: bytes, level: int) -> bytes:
+    deflater = zlib.compressobj(level, wbits=_GZIP)
     return deflater.compress(content) + deflater.flush()

@@ -10,6 +10,10 @@ import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+import pyarrow as pa
+
+from hudi_format.avro.pieces import constant, fixed_width, joined, lengths_of
 from hudi_format.hfile.blocks import HFileBlock, Origin
 
 _LENGTHS = struct.Struct(">ii")
@@ -57,6 +61,25 @@ def encode_entry(row: bytes, value: bytes) -> bytes:
     """One entry of a data block."""
     key = encode_row(row) + _KEY_TAIL
     return _LENGTHS.pack(len(key), len(value)) + key + value + _NO_MVCC
+
+
+def encode_entries(rows: pa.LargeBinaryArray, values: pa.LargeBinaryArray) -> pa.LargeBinaryArray:
+    """Many entries of data blocks, one for each row and value.
+
+    Raises:
+        ValueError: a row is longer than its length can say.
+
+    """
+    lengths = lengths_of(rows)
+    longest = int(lengths.max(initial=0))
+    if longest > _LONGEST_ROW:
+        raise ValueError(f"a key of {longest} bytes is longer than {_LONGEST_ROW}")
+    heads = np.empty(len(rows), np.dtype([("key", ">i4"), ("value", ">i4"), ("row", ">u2")]))
+    heads["key"] = lengths + (_ROW_LENGTH.size + len(_KEY_TAIL))
+    heads["value"] = lengths_of(values)
+    heads["row"] = lengths
+    packed = fixed_width(heads.view(np.uint8).reshape(len(rows), heads.itemsize))
+    return joined([packed, rows, constant(_KEY_TAIL, len(rows)), values, constant(_NO_MVCC, len(rows))])
 
 
 def encode_row(row: bytes) -> bytes:
