@@ -1,0 +1,1 @@
+"""The schema that a write uses, rows brought to it, and changes of a schema as actions."""

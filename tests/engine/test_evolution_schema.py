@@ -1,0 +1,347 @@
+"""The schema that a write uses: what release 1.1.1 decides, and where it would lose values, a refusal."""
+
+import json
+
+import pyarrow as pa
+import pytest
+from hudi_format.schemas import arrow_schema
+from hudi_spark.errors import HudiError
+from hudi_spark.evolution.schema import (
+    WriterSchema,
+    avro_of_arrow,
+    conform,
+    schema_of_avro,
+    without_columns,
+    writer_schema,
+)
+from hudi_spark.options.resolving import Options
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+RECONCILE = "hoodie.datasource.write.reconcile.schema"
+NULLS = "hoodie.write.set.null.for.missing.columns"
+DROP = "hoodie.datasource.write.schema.allow.auto.evolution.column.drop"
+
+
+def decimal(precision: int, scale: int, size: int | None):
+    digits = {"logicalType": "decimal", "precision": precision, "scale": scale}
+    if size is None:
+        return {"type": "bytes", **digits}
+    return {"type": "fixed", "name": "fixed", "namespace": "hoodie.t.t_record.c", "size": size, **digits}
+
+
+def struct(*fields: tuple[str, str]):
+    inner = [{"name": name, "type": ["null", kind], "default": None} for name, kind in fields]
+    return {"type": "record", "name": "c", "namespace": "hoodie.t.t_record", "fields": inner}
+
+
+TYPES = {
+    **{name: name for name in ("boolean", "int", "long", "float", "double", "string", "bytes")},
+    "date": {"type": "int", "logicalType": "date"},
+    "micros": {"type": "long", "logicalType": "timestamp-micros"},
+    "local": {"type": "long", "logicalType": "local-timestamp-micros"},
+    "d5_2": decimal(5, 2, 3),
+    "d6_2": decimal(6, 2, 3),
+    "d6_3": decimal(6, 3, 3),
+    "d10_2": decimal(10, 2, 5),
+    "d10_4": decimal(10, 4, 5),
+    "d12_4": decimal(12, 4, 6),
+    "b10_2": decimal(10, 2, None),
+    "ints": {"type": "array", "items": ["null", "int"]},
+    "longs": {"type": "array", "items": ["null", "long"]},
+    "map_int": {"type": "map", "values": ["null", "int"]},
+    "map_long": {"type": "map", "values": ["null", "long"]},
+    "a_int": struct(("a", "int"), ("b", "string")),
+    "a_long": struct(("a", "long"), ("b", "string")),
+}
+# What 1.1.1 answers for a column of the first type and rows of the others: the table's type stays, or the rows' wins.
+DECISIONS = """
+int      stays: -                                   wins: long float double string
+long     stays: int                                 wins: float double string
+float    stays: int long                            wins: double string
+double   stays: int long float                      wins: string
+string   stays: int long float double bytes date d5_2 d6_2 d6_3 d10_2 d10_4 d12_4 b10_2  wins: -
+bytes    stays: string                              wins: -
+date     stays: string                              wins: -
+d5_2     stays: int long float double string        wins: d6_2 d6_3
+d6_2     stays: int long float double string d5_2   wins: -
+d6_3     stays: int long float double string d5_2   wins: -
+d10_2    stays: int long float double string d5_2 d6_2 b10_2  wins: -
+d10_4    stays: int long float double string d5_2 d6_2 d6_3   wins: -
+d12_4    stays: int long float double string d5_2 d6_2 d6_3 d10_2 d10_4 b10_2  wins: -
+b10_2    stays: d5_2 d6_2 d10_2                     wins: -
+ints     stays: -                                   wins: longs
+longs    stays: ints                                wins: -
+map_int  stays: -                                   wins: map_long
+map_long stays: map_int                             wins: -
+a_int    stays: -                                   wins: a_long
+a_long   stays: a_int                               wins: -
+"""
+
+
+def decisions():
+    found = {}
+    for line in DECISIONS.strip().splitlines():
+        name, rest = line.split(maxsplit=1)
+        stays, wins = rest.removeprefix("stays:").split("wins:")
+        found[name] = (set(stays.split()), set(wins.split()))
+    return found
+
+
+def record(kind: object, *, optional: bool = True):
+    column = {"name": "c", "type": ["null", kind], "default": None} if optional else {"name": "c", "type": kind}
+    fields = [{"name": "id", "type": "string"}, column]
+    return {"type": "record", "name": "t_record", "namespace": "hoodie.t", "fields": fields}
+
+
+@pytest.mark.parametrize("table", sorted(TYPES))
+def test_types_meet_as_the_release_decides(table: str):
+    """For every pair of types the column gets the one that 1.1.1 gives it, or the write is refused."""
+    stays, wins = decisions().get(table, (set(), set()))
+    for rows, kind in TYPES.items():
+        incoming = arrow_schema(record(kind))
+        if rows in stays | wins | {table}:
+            expected = record(kind if rows in wins else TYPES[table])
+            assert writer_schema(record(TYPES[table]), incoming, "t", Options()).avro == expected, rows
+            continue
+        with pytest.raises(HudiError, match=r"column 'c' is .* in the rows and .* in the table") as refused:
+            writer_schema(record(TYPES[table]), incoming, "t", Options())
+        assert refused.value.reason == "SCHEMA_INCOMPATIBLE", rows
+        assert refused.value.hint
+
+
+def columns(**kinds: pa.DataType):
+    return pa.schema(list(kinds.items()))
+
+
+AB = avro_of_arrow(columns(a=pa.int32(), b=pa.int32()), "t")
+
+
+def names(schema: WriterSchema):
+    return [field["name"] for field in schema.avro["fields"]]
+
+
+def test_a_new_table_states_its_rows_as_spark_would():
+    """Names by path, null first, decimals as fixed types of least width: the text that 1.1.1 writes of such rows."""
+    inner = pa.struct([("m", pa.decimal128(20, 3)), ("l", pa.list_(pa.struct([("x", pa.int8())])))])
+    rows = pa.schema(
+        [pa.field("id", pa.string(), nullable=False), pa.field("s", inner), ("t", pa.timestamp("us", "UTC"))]
+    )
+    assert json.loads(schema_of_avro(avro_of_arrow(rows, "or-ders")).text) == {
+        "type": "record",
+        "name": "or_ders_record",
+        "namespace": "hoodie.or_ders",
+        "fields": [
+            {"name": "id", "type": "string"},
+            {
+                "name": "s",
+                "type": [
+                    "null",
+                    {
+                        "type": "record",
+                        "name": "s",
+                        "namespace": "hoodie.or_ders.or_ders_record",
+                        "fields": [
+                            {
+                                "name": "m",
+                                "type": [
+                                    "null",
+                                    {
+                                        "type": "fixed",
+                                        "name": "fixed",
+                                        "namespace": "hoodie.or_ders.or_ders_record.s.m",
+                                        "size": 9,
+                                        "logicalType": "decimal",
+                                        "precision": 20,
+                                        "scale": 3,
+                                    },
+                                ],
+                                "default": None,
+                            },
+                            {
+                                "name": "l",
+                                "type": [
+                                    "null",
+                                    {
+                                        "type": "array",
+                                        "items": [
+                                            "null",
+                                            {
+                                                "type": "record",
+                                                "name": "l",
+                                                "namespace": "hoodie.or_ders.or_ders_record.s",
+                                                "fields": [{"name": "x", "type": ["null", "int"], "default": None}],
+                                            },
+                                        ],
+                                    },
+                                ],
+                                "default": None,
+                            },
+                        ],
+                    },
+                ],
+                "default": None,
+            },
+            {"name": "t", "type": ["null", {"type": "long", "logicalType": "timestamp-micros"}], "default": None},
+        ],
+    }
+
+
+def test_new_columns_follow_and_the_table_keeps_its_order():
+    """Whatever order rows have, the table's columns stay where they are."""
+    assert names(writer_schema(AB, columns(c=pa.string(), b=pa.int32(), a=pa.int32()), "t", Options())) == [
+        "a",
+        "b",
+        "c",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [({RECONCILE: "true"}, ["a", "b", "c"]), ({NULLS: "true"}, ["a", "b", "c"]), ({DROP: "true"}, ["a", "c"])],
+)
+def test_missing_columns_follow_the_options(options: dict[str, str], expected: list[str]):
+    """A missing column is refused with the ways out, unless an option keeps, fills or drops it."""
+    incoming = columns(c=pa.string(), a=pa.int32())
+    with pytest.raises(HudiError, match=r"the rows lack column 'b'.*set.null.for.missing.columns"):
+        writer_schema(AB, incoming, "t", Options())
+    assert names(writer_schema(AB, incoming, "t", Options(options))) == expected
+
+
+def test_a_partial_update_keeps_what_it_does_not_state():
+    """Rows of some columns do not change the others."""
+    table = avro_of_arrow(pa.schema([("a", pa.int32()), pa.field("b", pa.int32(), nullable=False)]), "t")
+    assert writer_schema(table, columns(a=pa.int32()), "t", Options(), partial=True).avro == table
+
+
+def test_reconciling_keeps_the_tables_types_and_refuses_what_they_cannot_hold():
+    """With reconciliation a wider type is narrowed value by value, and no value changes."""
+    schema = writer_schema(AB, columns(a=pa.int64(), b=pa.int32()), "t", Options({RECONCILE: "true"}))
+    assert schema.avro == AB
+    assert conform(pa.table({"a": [1, None], "b": [1, 2]}), schema).column("a").to_pylist() == [1, None]
+    with pytest.raises(HudiError, match=r"column 'a'.*int32 cannot hold"):
+        conform(pa.table({"a": [2**40], "b": [1]}), schema)
+
+
+@pytest.mark.parametrize(
+    ("incoming", "message"),
+    [
+        (columns(a=pa.int32(), b=pa.int32(), B=pa.int32()), "'B' and 'b' differ in nothing but case"),
+        (columns(A=pa.int32(), b=pa.int32()), "'A' and 'a' differ in nothing but case"),
+        (pa.schema([("a", pa.int32()), ("b", pa.int32()), ("b", pa.int32())]), "'b' stands there twice"),
+        (
+            pa.schema([*columns(a=pa.int32(), b=pa.int32()), pa.field("c", pa.int32(), nullable=False)]),
+            "'c' is new and required",
+        ),
+        (columns(a=pa.int32(), b=pa.int32(), c=pa.null()), "'c' has type null"),
+        (columns(a=pa.int32(), b=pa.int32(), c=pa.duration("s")), r"'c' is duration\[s\], which a table cannot hold"),
+        (columns(a=pa.int32(), b=pa.int32(), c=pa.map_(pa.int32(), pa.string())), "'c.key' is int32"),
+        (columns(a=pa.int32(), b=pa.int32(), c=pa.struct([])), "'c' is struct<>"),
+        (columns(a=pa.int32(), b=pa.int32(), c=pa.decimal256(50, 2)), "'c' is decimal256"),
+        (pa.schema([("a", pa.int32()), ("b", pa.int32()), ("c d", pa.int32())]), "no column named 'c d'"),
+    ],
+)
+def test_what_no_table_can_hold_is_refused_by_name(incoming: pa.Schema, message: str):
+    """Two names that differ in case, types that Avro lacks, names that it does not take: refused before a write."""
+    with pytest.raises(HudiError, match=message) as refused:
+        writer_schema(AB, incoming, "t", Options())
+    assert refused.value.reason == "SCHEMA_INCOMPATIBLE"
+
+
+WIDE = pa.table(
+    {
+        "u8": pa.array([255, None], pa.uint8()),
+        "u32": pa.array([2**32 - 1, 0], pa.uint32()),
+        "u64": pa.array([2**64 - 1, None], pa.uint64()),
+        "text": pa.array(["x", None], pa.large_string()),
+        "view": pa.array(["y", "z"], pa.string_view()),
+        "kind": pa.array(["k", None]).dictionary_encode(),
+        "runs": pa.RunEndEncodedArray.from_arrays(pa.array([2], pa.int32()), pa.array(["r"])),
+        "day": pa.array([86_400_000, None], pa.date64()),
+        "nanos": pa.array([1_000, None], pa.timestamp("ns", "Europe/Paris")),
+        "list": pa.array([[1], None], pa.large_list(pa.int16())),
+        "pair": pa.array([[1, 2], [3, None]], pa.list_(pa.int32(), 2)),
+        "half": pa.array([1.5, None], pa.float16()),
+        "bytes": pa.array([b"ab", None], pa.binary(2)),
+    }
+)
+
+
+def test_types_of_arrow_become_plain_ones_without_loss():
+    """Wide, packed and unsigned Arrow types keep every value as the plain type of a table."""
+    schema = writer_schema(None, WIDE.schema, "t", Options())
+    found = conform(WIDE, schema)
+    assert found.schema.types == schema.arrow.types
+    assert [str(kind) for kind in found.schema.types[:4]] == ["int32", "int64", "decimal128(20, 0)", "string"]
+    assert found.column("nanos").cast(pa.int64()).to_pylist() == [1, None]
+    same = [name for name in WIDE.column_names if name not in ("nanos", "u64")]
+    assert found.select(same).to_pydict() == WIDE.select(same).to_pydict()
+    assert [str(one) for one in found.column("u64").to_pylist()] == [str(2**64 - 1), "None"]
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        (pa.array([1], pa.timestamp("ns", "UTC")), pa.timestamp("us", "UTC")),
+        (pa.array([2**53 + 1]), pa.float64()),
+        (pa.array([1.005]), pa.decimal128(5, 2)),
+        (pa.array(["no day"]), pa.date32()),
+        (pa.array(["1.234"]), pa.decimal128(5, 2)),
+        (pa.array([1], pa.date64()), pa.date32()),
+        (pa.array([b"\xff"]), pa.string()),
+        (pa.array([[1, None]]), pa.list_(pa.field("element", pa.int64(), nullable=False))),
+        (pa.array([None], pa.int32()), pa.int32()),
+    ],
+)
+def test_a_value_that_would_change_is_refused(values: pa.Array, wanted: pa.DataType):
+    """No value is rounded, cut or dropped on its way into a column; a required column takes no null."""
+    optional = values.null_count == 0 or wanted != values.type
+    arrow = pa.schema([pa.field("c", wanted, nullable=optional)])
+    with pytest.raises(HudiError, match="column 'c") as refused:
+        conform(pa.table({"c": values}), WriterSchema(AB, arrow))
+    assert refused.value.reason == "SCHEMA_INCOMPATIBLE"
+
+
+def test_partition_columns_leave_a_schema():
+    """What the path holds is left out of files and commits."""
+    assert names(without_columns(schema_of_avro(AB), ["a"])) == ["b"]
+
+
+def test_meta_fields_of_rows_are_not_columns():
+    """Rows read from a table can be written to it: their meta fields are made anew."""
+    incoming = pa.schema([("_hoodie_commit_time", pa.string()), *AB_ARROW])
+    assert writer_schema(AB, incoming, "t", Options()).avro == AB
+
+
+AB_ARROW = columns(a=pa.int32(), b=pa.int32())
+LEAVES = st.sampled_from(
+    [pa.int32(), pa.int64(), pa.float64(), pa.string(), pa.date32(), pa.decimal128(7, 2), pa.timestamp("us", "UTC")]
+)
+KINDS = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        inner.map(pa.list_),
+        inner.map(lambda kind: pa.map_(pa.string(), kind)),
+        st.lists(inner, min_size=1, max_size=3).map(
+            lambda kinds: pa.struct([(f"f{n}", k) for n, k in enumerate(kinds)])
+        ),
+    ),
+    max_leaves=6,
+)
+
+
+@st.composite
+def schemas(draw: DrawFn):
+    return pa.schema([(f"c{place}", kind) for place, kind in enumerate(draw(st.lists(KINDS, min_size=1, max_size=4)))])
+
+
+@given(schemas(), schemas())
+def test_a_write_of_a_tables_own_columns_changes_nothing(first: pa.Schema, second: pa.Schema):
+    """Rows of the table's schema leave it as it is; new columns change nothing of the old ones."""
+    table = avro_of_arrow(first, "t")
+    assert writer_schema(table, first, "t", Options()).avro == table
+    more = pa.schema([*first, *(field.with_name(f"n{field.name}") for field in second)])
+    widened = writer_schema(table, more, "t", Options()).avro
+    assert widened["fields"][: len(first)] == table["fields"]
+    assert widened["fields"][len(first) :] == avro_of_arrow(pa.schema(list(more)[len(first) :]), "t")["fields"]
