@@ -1,52 +1,49 @@
-"""The `hoodie.*` keys that a read takes: honoured, accepted without effect, or refused."""
+"""The options that a read takes; which they are stands in the one catalogue of keys."""
 
-import difflib
 from collections.abc import Mapping
 from typing import Final
 
 from hudi_adapter.reasons import Reason
 
 from hudi_spark.errors import HudiError
-from hudi_spark.pruning.means import PRUNING_OPTIONS
+from hudi_spark.options.catalogue import Catalogue, nearest, the_catalogue
+from hudi_spark.options.entries import Entry, Status
 
 BY_POSITIONS: Final = "hoodie.merge.use.record.positions"
-HONOURED: Final = PRUNING_OPTIONS | frozenset(
-    {
-        BY_POSITIONS,
-        "hoodie.payload.delete.field",
-        "hoodie.payload.delete.marker",
-        "hoodie.write.record.merge.custom.implementation.classes",
-        "hoodie.datasource.write.record.merger.impls",
-    }
-)
-# They steer how other readers find the same answer.
-WITHOUT_EFFECT: Final = frozenset(
-    {
-        "hoodie.file.group.reader.enabled",
-        "hoodie.schema.on.read.enable",
-        "hoodie.datasource.read.file.index.listing.mode",
-        "hoodie.datasource.read.use.new.parquet.file.format",
-        "hoodie.datasource.read.extract.partition.values.from.path",
-        "hoodie.optimized.log.blocks.scan.enable",
-        "hoodie.memory.merge.max.size",
-        "hoodie.memory.spillable.map.path",
-        "hoodie.common.spillable.diskmap.type",
-    }
-)
+_SCOPE: Final = "read"
 
 
 def check_configs(configs: Mapping[str, str]) -> None:
-    """Nothing when every key is known.
+    """Nothing when a read takes every key.
 
     Raises:
-        HudiError: CONFIG_INVALID for a key that is neither honoured nor known to have no effect.
+        HudiError: CONFIG_INVALID for a key that is neither honoured by reads nor known to have no effect on them.
 
     Clauses: RD-001.
 
     """
-    known = sorted(HONOURED | WITHOUT_EFFECT)
-    for key in configs:
-        if key not in known:
-            nearest = difflib.get_close_matches(key, known, 1)
-            hint = f"did you mean {nearest[0]}?" if nearest else f"reads take {', '.join(sorted(HONOURED))}"
-            raise HudiError(Reason.CONFIG_INVALID, "RD-001", f"{key} is no option of a read", hint=hint)
+    catalogue = the_catalogue()
+    for name in configs:
+        entry = catalogue.find(name)
+        if entry is None or not _is_taken(entry, name):
+            raise HudiError(Reason.CONFIG_INVALID, "RD-001", _message(name, entry), hint=_hint(catalogue, name, entry))
+
+
+def _is_taken(entry: Entry, name: str) -> bool:
+    """Reads look their options up by Hudi's own names, old ones too."""
+    own = name.startswith("hoodie.")
+    return own and _SCOPE in entry.scopes and entry.status is not Status.REFUSED
+
+
+def _message(name: str, entry: Entry | None) -> str:
+    known = f": {entry.says}" if entry is not None and entry.says else ""
+    return f"{name} is no option of a read{known}"
+
+
+def _hint(catalogue: Catalogue, name: str, entry: Entry | None) -> str:
+    if entry is not None and _is_taken(entry, entry.key):
+        return f"give it as {entry.key}"
+    if entry is not None:
+        return entry.because if _SCOPE in entry.scopes else f"it belongs to {' and '.join(sorted(entry.scopes))}"
+    meant = nearest(name, (known for known, one in catalogue.names.items() if _is_taken(one, known)))
+    return f"did you mean {meant}?" if meant else "docs/configuration.md lists the options of a read"
