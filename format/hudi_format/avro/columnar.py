@@ -55,6 +55,18 @@ def encode_framed_rows(rows: pa.Table, schema: AvroSchema) -> pa.ChunkedArray:
     return pa.chunked_array(framed, pa.large_binary())
 
 
+def encode_values(values: pa.Array, schema: AvroSchema, head: bytes = b"") -> list[pa.LargeBinaryArray]:
+    """Values of one type, in the Arrow type that stands for it, each after `head`, in pieces that follow one another.
+
+    Raises:
+        ValueError: a value does not fit the schema.
+
+    Clauses: LF-007.
+
+    """
+    return _pieces(values, with_names_resolved(schema), head)
+
+
 def _pieces_of_rows(rows: pa.Table, schema: AvroSchema) -> Iterator[list[pa.LargeBinaryArray]]:
     """The pieces of each batch of rows."""
     resolved = with_names_resolved(schema)

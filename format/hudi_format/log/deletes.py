@@ -30,7 +30,7 @@ _NAMESPACE = "org.apache.hudi.avro.model"
 _DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 30, "scale": 15}
 
 # Name of the wrapper record without "Wrapper", and the type of its only field. The order is that of the union.
-_WRAPPED: Final[Mapping[str, Any]] = {
+WRAPPERS: Final[Mapping[str, Any]] = {
     "Boolean": "boolean",
     "Int": "int",
     "Long": "long",
@@ -183,9 +183,9 @@ def _wrapper(kind: str, value: Any) -> dict[str, Any]:
 
 
 def _schema() -> Any:
-    wrappers = [_wrapper(kind, value) for kind, value in _WRAPPED.items()]
+    wrappers = [_wrapper(kind, value) for kind, value in WRAPPERS.items()]
     local_date = _wrapper("LocalDate", {"type": "int", "logicalType": "date"})
-    items = ["null", *(_name(kind) for kind in _WRAPPED), local_date]
+    items = ["null", *(_name(kind) for kind in WRAPPERS), local_date]
     array = {
         "type": "record",
         "name": "ArrayWrapper",

@@ -16,10 +16,19 @@ def parquet_block(instant: str, rows: pa.Table, schema: Any, header: Mapping[Hea
 
     Clauses: LF-001, LF-005, LF-027.
     """
-    text, stream = schema_text(schema), io.BytesIO()
-    bare = rows.replace_schema_metadata(None)
-    with pq.ParquetWriter(stream, bare.schema, compression="GZIP", store_schema=False) as writer:
-        writer.write_table(bare)
-        writer.add_key_value_metadata({"parquet.avro.schema": text, "writer.model.name": "avro"})
+    text = schema_text(schema)
     entries = {HeaderKey.INSTANT_TIME: instant, HeaderKey.SCHEMA: text, **(header or {})}
-    return encode_block(BlockType.PARQUET_DATA, entries, stream.getvalue())
+    return encode_block(BlockType.PARQUET_DATA, entries, parquet_content(rows, text))
+
+
+def parquet_content(rows: pa.Table, schema: str, compression: str = "GZIP") -> bytes:
+    """The content of a Parquet data block; `schema` is the text of the rows' Avro schema.
+
+    Clauses: LF-027.
+    """
+    stream = io.BytesIO()
+    bare = rows.replace_schema_metadata(None)
+    with pq.ParquetWriter(stream, bare.schema, compression=compression, store_schema=False) as writer:
+        writer.write_table(bare)
+        writer.add_key_value_metadata({"parquet.avro.schema": schema, "writer.model.name": "avro"})
+    return stream.getvalue()
