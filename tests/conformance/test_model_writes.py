@@ -158,3 +158,17 @@ def test_change_logs_keep_what_the_table_says(tmp_path: Path) -> None:
 
     assert {change.key for change in changes} == {"r1", "r2"}
     assert all(change.before is None and change.after is None for change in changes)
+
+
+def test_values_of_another_type_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    """A text is no number: the write is refused, the table stays as it was."""
+    session, path, rows = Session(), tmp_path / "table", tmp_path / "rows.jsonl"
+    path.mkdir()
+    _create(session, path, 9, "COPY_ON_WRITE", partitioned=False, ordered=False)
+    write_rows(rows, Rows((("id", "string"), ("fare", "string")), (("r1", "twelve"),)))
+
+    with pytest.raises(Rejection) as refusal:
+        session.run("write", path, {"operation": "upsert", "input": str(rows)})
+
+    assert refusal.value.reason is Reason.SCHEMA_INCOMPATIBLE
+    assert not list(path.rglob("*.requested"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hudi_adapter.logical_types import family, parse_type
 from hudi_adapter.rows import Rows, RowsError, read_rows
 from hudi_format.avro.schemas import record_schema
 from hudi_model import effects, writers
@@ -233,10 +234,23 @@ def request_of(table: Table, params: Params) -> writers.Request:
 
 
 def grown(own: Schema, given: Sequence[tuple[str, str]]) -> Schema:
-    """The table's columns, then those that an input brings."""
-    known = {one.name for one in own.fields}
+    """The table's columns, then those that an input brings.
+
+    Raises:
+        Rejection: SCHEMA_INCOMPATIBLE for a column whose values are none of its type's.
+
+    """
+    known = {one.name: one for one in own.fields}
+    for name, kind in given:
+        if name in known and not _becomes(kind, known[name].type):
+            raise Rejection(Reason.SCHEMA_INCOMPATIBLE, "DM-004", name, f"is {known[name].type}, not {kind}")
     added = (Field(name, kind) for name, kind in given if name not in known and name not in META_FIELDS)
     return Schema((*own.fields, *added))
+
+
+def _becomes(given: str, own: str) -> bool:
+    families = family(parse_type(given)), family(parse_type(own))
+    return families[0] == families[1] or families == ("int", "float")
 
 
 def input_rows(table: Table, params: Params) -> Rows:
