@@ -18,17 +18,17 @@ _MODES: Final[Mapping[str, MergeMode]] = {
     "EVENT_TIME_ORDERING": "EVENT_TIME_ORDERING",
     "CUSTOM": "CUSTOM",
 }
-_STRATEGIES: Final[Mapping[str, MergeMode]] = {
+STRATEGIES: Final[Mapping[str, MergeMode]] = {
     "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5": "EVENT_TIME_ORDERING",
     "ce9acb64-bde0-424c-9b91-f6ebba25356d": "COMMIT_TIME_ORDERING",
 }
-_BY_PAYLOAD: Final = "00000000-0000-0000-0000-000000000000"
+BY_PAYLOAD: Final = "00000000-0000-0000-0000-000000000000"
 _STRATEGY: Final = "hoodie.record.merge.strategy.id"
-_PROPERTY: Final = "hoodie.record.merge.property."
-_DELETE_FIELD: Final = "hoodie.payload.delete.field"
-_DELETE_MARKER: Final = "hoodie.payload.delete.marker"
-_PARTIAL_UPDATES: Final = "hoodie.table.partial.update.mode"
-_UNAVAILABLE: Final = "hoodie.write.partial.update.unavailable.value"
+PROPERTY: Final = "hoodie.record.merge.property."
+DELETE_FIELD: Final = "hoodie.payload.delete.field"
+DELETE_MARKER: Final = "hoodie.payload.delete.marker"
+PARTIAL_UPDATES: Final = "hoodie.table.partial.update.mode"
+UNAVAILABLE: Final = "hoodie.write.partial.update.unavailable.value"
 
 
 def merge_rule(
@@ -53,8 +53,8 @@ def merge_rule(
     rule = MergeRule(
         mode=_built_mode(configuration),
         ordering=configuration.ordering,
-        delete_field=properties.get(_PROPERTY + _DELETE_FIELD) or properties.get(_DELETE_FIELD),
-        delete_marker=properties.get(_PROPERTY + _DELETE_MARKER) or properties.get(_DELETE_MARKER),
+        delete_field=properties.get(PROPERTY + DELETE_FIELD) or properties.get(DELETE_FIELD),
+        delete_marker=properties.get(PROPERTY + DELETE_MARKER) or properties.get(DELETE_MARKER),
         deletes_reach_base=deletes == "text",
         completion=_completion(configuration),
     )
@@ -87,7 +87,7 @@ def _built_mode(configuration: TableConfiguration) -> MergeMode:
 def _names_merger(configuration: TableConfiguration) -> bool:
     """Clauses: RM-002."""
     named = configuration.properties.get(_STRATEGY, "").strip()
-    return configuration.has_completion_times and named not in ("", _BY_PAYLOAD, *_STRATEGIES)
+    return configuration.has_completion_times and named not in ("", BY_PAYLOAD, *STRATEGIES)
 
 
 def _custom_rule(configuration: TableConfiguration, rule: MergeRule, configs: Mapping[str, str]) -> MergeRule:
@@ -109,22 +109,20 @@ def _custom_rule(configuration: TableConfiguration, rule: MergeRule, configs: Ma
 
 def _merge_properties(configuration: TableConfiguration) -> dict[str, str]:
     return {
-        key.removeprefix(_PROPERTY): value
-        for key, value in configuration.properties.items()
-        if key.startswith(_PROPERTY)
+        key.removeprefix(PROPERTY): value for key, value in configuration.properties.items() if key.startswith(PROPERTY)
     }
 
 
 def _completion(configuration: TableConfiguration) -> Completion | None:
     """Clauses: MG-023, MG-024, MG-026."""
-    mode = configuration.properties.get(_PARTIAL_UPDATES, "").strip()
+    mode = configuration.properties.get(PARTIAL_UPDATES, "").strip()
     if mode in ("", "NONE"):
         return None
     if mode == "IGNORE_DEFAULTS":
         return Completion("defaults")
     if mode == "FILL_UNAVAILABLE":
-        return Completion("unavailable", configuration.properties.get(_PROPERTY + _UNAVAILABLE, ""))
-    message = f"{_PARTIAL_UPDATES} {mode!r} is none of NONE, IGNORE_DEFAULTS, FILL_UNAVAILABLE"
+        return Completion("unavailable", configuration.properties.get(PROPERTY + UNAVAILABLE, ""))
+    message = f"{PARTIAL_UPDATES} {mode!r} is none of NONE, IGNORE_DEFAULTS, FILL_UNAVAILABLE"
     raise HudiError(Reason.PROPERTIES_INVALID, "MG-026", message, PROPERTIES_FILE, hint="restore the table's mode")
 
 
@@ -135,7 +133,7 @@ def _of_payload(payload_class: str | None) -> MergeMode | None:
 def _of_strategy(configuration: TableConfiguration) -> MergeMode | None:
     """The old key of version 6 names the event time strategy in every table, so it is not asked."""
     strategy = configuration.properties.get(_STRATEGY, "").strip()
-    return _STRATEGIES.get(strategy, "CUSTOM") if strategy else None
+    return STRATEGIES.get(strategy, "CUSTOM") if strategy else None
 
 
 def _default(configuration: TableConfiguration) -> MergeMode:
