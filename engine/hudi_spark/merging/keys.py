@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from hudi_adapter.reasons import Reason
 
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError
 from hudi_spark.merging.fields import field_values
-from hudi_spark.schemas.promotions import java_text
+from hudi_spark.schemas.key_text import key_text
 from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration
 
 RECORD_KEY: Final = "_hoodie_record_key"
@@ -43,7 +43,7 @@ class KeyRule:
         if not self.fields:
             return table.column(RECORD_KEY)
         if not self.named:
-            return _text(field_values(table, self.fields[0]))
+            return key_text(field_values(table, self.fields[0]))
         parts = [_part(field, field_values(table, field)) for field in self.fields]
         return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, ",")
 
@@ -76,25 +76,6 @@ def key_rule(configuration: TableConfiguration) -> KeyRule:
 
 
 def _part(field: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
-    text = _text(column)
+    text = key_text(column)
     filled = pc.fill_null(pc.if_else(pc.equal(text, ""), _EMPTY_PART, text), _NULL_PART)
     return pc.binary_join_element_wise(f"{field}:", filled, "")
-
-
-def _text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The text form that writers put into record keys.
-
-    Clauses: DM-002.
-    """
-    kind = column.type
-    if pa.types.is_string(kind):
-        return column
-    if pa.types.is_timestamp(kind) or pa.types.is_time64(kind):
-        return column.cast(pa.int64()).cast(pa.string())
-    if pa.types.is_floating(kind):
-        digits = column.cast(pa.string()).combine_chunks().dictionary_encode()
-        spelt = pa.array([java_text(text) for text in digits.dictionary.to_pylist()], pa.string())
-        return pa.chunked_array([spelt.take(digits.indices)])
-    if pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_date(kind) or pa.types.is_boolean(kind):
-        return column.cast(pa.string())
-    raise UnsupportedFeature("virtual-keys", f"a record key of type {kind}")

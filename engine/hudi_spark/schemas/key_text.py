@@ -1,0 +1,88 @@
+"""The text of a value inside a record key or a partition path, as writers on the JVM put it there.
+
+Clauses: DM-002, DM-031.
+"""
+
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as kinds
+
+from hudi_spark.errors import UnsupportedFeature
+from hudi_spark.schemas.promotions import java_text
+
+_MICROSECONDS: Final = {"s": 1_000_000, "ms": 1_000, "us": 1}
+# 1582-10-15: Java's timestamps count in the Julian calendar before that day.
+_GREGORIAN_MICROSECONDS: Final = -12_219_292_800_000_000
+_FIRST_YEAR_WITH_SIGN: Final = 10_000
+
+
+def key_text(column: pa.ChunkedArray, *, moments: bool = False) -> pa.ChunkedArray:
+    """The text of each value, null for null.
+
+    Numbers in Java's spelling, decimals with their scale, days as 2024-02-28, bytes in hexadecimal digits. Timestamps
+    are the number that is stored (microseconds since 1970, milliseconds where the column has those), or with `moments`
+    Java's text of a timestamp in UTC, as 2024-02-28 12:00:00.5: to the millisecond, cut towards 1970.
+
+    Raises:
+        UnsupportedFeature: a type that keys cannot hold.
+
+    Clauses: DM-002.
+
+    """
+    kind = column.type
+    if kinds.is_string(kind):
+        return column
+    if kinds.is_timestamp(kind):
+        return _moment_text(column) if moments and kind.tz is not None else _digits(column)
+    if kinds.is_time(kind) or kinds.is_integer(kind):
+        return _digits(column)
+    if kinds.is_date32(kind):
+        return _day_text(column)
+    if kinds.is_decimal(kind) or kinds.is_boolean(kind) or kinds.is_large_string(kind):
+        return column.cast(pa.string())
+    return _rarer_text(column)
+
+
+def _rarer_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Values whose text is made once for each different one."""
+    kind = column.type
+    if kinds.is_floating(kind):
+        different = _different(column.cast(pa.string()))
+        return _spelt(different, [java_text(text) for text in different.dictionary.to_pylist()])
+    if kinds.is_binary(kind) or kinds.is_large_binary(kind) or kinds.is_fixed_size_binary(kind):
+        different = _different(column)
+        return _spelt(different, [value.hex() for value in different.dictionary.to_pylist()])
+    raise UnsupportedFeature("record-key-type", f"a key of type {kind}")
+
+
+def _different(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    return column.combine_chunks().dictionary_encode()
+
+
+def _spelt(different: pa.DictionaryArray, texts: list[str]) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.array(texts, pa.string()).take(different.indices)])
+
+
+def _digits(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    number = pa.int32() if kinds.is_time32(column.type) else pa.int64()
+    return (column if kinds.is_integer(column.type) else column.cast(number)).cast(pa.string())
+
+
+def _day_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Java writes a sign before years of five digits."""
+    text = column.cast(pa.string())
+    return pc.if_else(
+        pc.greater_equal(pc.year(column), _FIRST_YEAR_WITH_SIGN), pc.binary_join_element_wise("+", text, ""), text
+    )
+
+
+def _moment_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    micros = pc.multiply(column.cast(pa.int64()), _MICROSECONDS[column.type.unit])
+    if pc.any(pc.less(micros, _GREGORIAN_MICROSECONDS)).as_py():
+        raise UnsupportedFeature("moments-before-gregorian-calendar", "a timestamp before 1582-10-15 as text in a key")
+    moments = pc.multiply(pc.divide(micros, 1_000), 1_000).cast(pa.timestamp("us"))
+    text = pc.utf8_slice_codeunits(pc.strftime(moments, format="%Y-%m-%d %H:%M:%S"), 0, 23)
+    # At least one digit of the fraction stays.
+    return pc.replace_substring_regex(text, r"(\.[0-9]+?)0*$", r"\1")
