@@ -1,0 +1,172 @@
+"""The rows of the file groups that an action touches, as a snapshot reads them before and after it.
+
+What indexes of records hold follows from them alone: whatever wrote a row, and however it merges, the index holds what
+is read.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Final
+
+import pyarrow as pa
+from hudi_format.names import LogFileName, parse_data_file_name
+from hudi_format.schemas import META_FIELDS
+from hudi_format.timeline.commit_metadata import WriteStat
+
+from hudi_spark.execution.planning import UNMERGED, slice_task
+from hudi_spark.execution.tasks import ReadContext, SliceTask, run_task
+from hudi_spark.indexing.index import FinishedWrite
+from hudi_spark.merging.defaults import column_defaults
+from hudi_spark.merging.fields import column_of
+from hudi_spark.merging.keys import KeyRule, key_rule
+from hudi_spark.merging.modes import merge_rule
+from hudi_spark.merging.rules import MergeRule
+from hudi_spark.schemas.columns import META_SCHEMA, nullable
+from hudi_spark.schemas.origins import Origins, origins_of
+from hudi_spark.state.commits import SERVICES, GroupId
+from hudi_spark.state.slicing import FileSlice
+from hudi_spark.state.timeline import Visibility
+from hudi_spark.writer_state import WriterState
+
+# Actions that bring no rows and take none; what a rollback takes, the metadata table's own rollback does.
+_WITHOUT_ROWS: Final = ("clean", "rollback", "restore", "savepoint", "indexing")
+_REPLACING: Final = "CLUSTER"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupChange:
+    """A file group that an action touches: the slices that are read before and after it, None where there is none.
+
+    `updates_only`: the writer counted neither rows added nor rows removed, and no log before it could have hidden one.
+    """
+
+    partition: str
+    file_id: str
+    before: FileSlice | None
+    after: FileSlice | None
+    updates_only: bool = False
+
+
+def group_changes(state: WriterState, write: FinishedWrite) -> tuple[GroupChange, ...]:
+    """The file groups that an action touches, by partition and file id; none for actions that keep all rows in place.
+
+    Clauses: IX-021, IX-031.
+    """
+    if write.action in _WITHOUT_ROWS or (write.operation in SERVICES and write.operation != _REPLACING):
+        return ()
+    known = {(one.partition, one.file_id): one for one in state.slices}
+    stats = _stats_by_group(one.stat for one in write.written)
+    changed = [_written(group, known.get(group), found, write.requested) for group, found in stats.items()]
+    gone = {(partition, file_id) for partition, ids in write.replaced.items() for file_id in ids} - stats.keys()
+    replaced = [GroupChange(*group, known[group], None) for group in gone if group in known]
+    return tuple(sorted((*changed, *replaced), key=lambda one: (one.partition, one.file_id)))
+
+
+def _stats_by_group(stats: Iterable[WriteStat]) -> dict[GroupId, list[WriteStat]]:
+    """The stats of data files; change logs hold no data."""
+    found: dict[GroupId, list[WriteStat]] = {}
+    for stat in stats:
+        path = PurePosixPath(stat.path or "")
+        name = parse_data_file_name(path.name)
+        if name is not None and not (isinstance(name, LogFileName) and name.cdc):
+            partition = "" if str(path.parent) == "." else str(path.parent)
+            found.setdefault((partition, name.file_id), []).append(stat)
+    return found
+
+
+def _written(group: GroupId, before: FileSlice | None, stats: list[WriteStat], requested: str) -> GroupChange:
+    paths = [stat.path or "" for stat in stats]
+    logs = tuple(path for path in paths if isinstance(parse_data_file_name(PurePosixPath(path).name), LogFileName))
+    bases = [path for path in paths if path not in logs]
+    if bases:
+        after = FileSlice(*group, requested, bases[-1], logs)
+    elif before is not None:
+        after = replace(before, log_files=(*before.log_files, *logs))
+    else:
+        after = FileSlice(*group, requested, None, logs)
+    counted_none = all(stat.num_inserts == 0 and stat.num_deletes == 0 for stat in stats)
+    updates_only = before is not None and not before.log_files and counted_none
+    return GroupChange(*group, before, after, updates_only)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTask:
+    """Reads a file group before and after an action."""
+
+    change: GroupChange
+    before: SliceTask | None
+    after: SliceTask | None
+    output: pa.Schema
+
+    def rows_before(self) -> pa.Table:
+        """The rows before the action."""
+        return self._rows(self.before)
+
+    def rows_after(self) -> pa.Table:
+        """The rows after the action."""
+        return self._rows(self.after)
+
+    def _rows(self, task: SliceTask | None) -> pa.Table:
+        return self.output.empty_table() if task is None else run_task(task).rows
+
+
+@dataclass(frozen=True)
+class GroupReading:
+    """Makes the tasks that read some columns of file groups; `requested` is the action that has not completed.
+
+    Clauses: RD-012, IX-031.
+    """
+
+    state: WriterState
+    columns: tuple[str, ...]
+    requested: str | None = None
+
+    def tasks(self, changes: Iterable[GroupChange]) -> tuple[GroupTask, ...]:
+        """A task for each group."""
+        found = tuple(changes)
+        slices = [one for change in found for one in (change.before, change.after) if one is not None]
+        before = self._context(slices, self.state.snapshot.visibility)
+        after = replace(before, visibility=self._seeing_all())
+        return tuple(
+            GroupTask(one, self._task(one.before, before), self._task(one.after, after), before.output_schema)
+            for one in found
+        )
+
+    def _task(self, one: FileSlice | None, context: ReadContext) -> SliceTask | None:
+        return None if one is None else slice_task(one, context, self._origins)
+
+    @cached_property
+    def _origins(self) -> Origins:
+        return origins_of(self.state.storage, self.state.snapshot)
+
+    def _seeing_all(self) -> Visibility:
+        seen = self.state.snapshot.visibility
+        return seen if self.requested is None else replace(seen, visible=seen.visible | {self.requested})
+
+    def _context(self, slices: Iterable[FileSlice], seen: Visibility) -> ReadContext:
+        columns = [one for one in self.state.schema.arrow if one.name not in META_FIELDS]
+        schema = pa.schema([*META_SCHEMA, *(pa.field(one.name, nullable(one.type)) for one in columns)])
+        merges = any(one.log_files for one in slices)
+        return ReadContext(
+            storage=self.state.storage,
+            schema=schema,
+            output=self.columns,
+            row_filter=None,
+            rule=_rule(self.state, schema) if merges else UNMERGED,
+            keys=key_rule(self.state.configuration) if merges else KeyRule(),
+            visibility=seen,
+        )
+
+
+def whole_groups(state: WriterState) -> tuple[GroupChange, ...]:
+    """Every file group that a snapshot reads, as if it had just been written."""
+    return tuple(GroupChange(one.partition, one.file_id, None, one) for one in state.slices)
+
+
+def _rule(state: WriterState, schema: pa.Schema) -> MergeRule:
+    given: Mapping[str, str] = state.options.values
+    defaults = column_defaults(state.snapshot.commits, state.configuration)
+    rule = merge_rule(state.configuration, given, defaults=defaults)
+    return replace(rule, ordering=tuple(name for name in rule.ordering if column_of(name, schema) is not None))
