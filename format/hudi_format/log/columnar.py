@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from hudi_format.avro.columnar import encode_values
 from hudi_format.avro.pieces import constant, expanded, joined, texts, varints
+from hudi_format.hfile.writer import write_hfile_columns
 from hudi_format.log.content import DATA_VERSION
 from hudi_format.log.deletes import DELETE_VERSION, WRAPPERS
 
@@ -30,6 +31,19 @@ def avro_content(framed: pa.ChunkedArray) -> list[Any]:
     Clauses: LF-007.
     """
     return [_HEAD.pack(DATA_VERSION, len(framed)), *(_data(chunk) for chunk in framed.chunks)]
+
+
+def hfile_content(keys: pa.Array, encoded: pa.Array, schema: str) -> bytes:
+    """The content of an HFile data block: record keys in any order beside their encoded records, the schema as text.
+
+    Raises:
+        ValueError: two records have one key.
+
+    Clauses: LF-026.
+
+    """
+    order = pc.array_sort_indices(keys.cast(pa.large_binary()))
+    return write_hfile_columns(keys.take(order), encoded.take(order), {"schema": schema.encode()})
 
 
 def parts_within(encoded: pa.ChunkedArray, most_bytes: int) -> Iterator[tuple[int, int]]:

@@ -59,21 +59,10 @@ def hfile_block(
 
     """
     text, writable = schema_text(schema), writing_schema(schema)
-    content = hfile_content([(str(record[key_field]).encode(), _encode(record, writable)) for record in records], text)
+    entries = sorted((str(record[key_field]).encode(), _encode(record, writable)) for record in records)
+    content = write_hfile(entries, {"schema": text.encode()})
     entries_of_header = {HeaderKey.INSTANT_TIME: instant, HeaderKey.SCHEMA: text, **(header or {})}
     return encode_block(BlockType.HFILE_DATA, entries_of_header, content)
-
-
-def hfile_content(entries: Iterable[tuple[bytes, bytes]], schema: str) -> bytes:
-    """The content of an HFile data block: keys with their encoded records, in any order, and the schema's text.
-
-    Raises:
-        ValueError: two records have one key.
-
-    Clauses: LF-026.
-
-    """
-    return write_hfile(sorted(entries), {"schema": schema.encode()})
 
 
 def _record(key: bytes, value: bytes, schema: Any, key_field: str | None, origin: Origin) -> Any:
