@@ -17,17 +17,21 @@ class Readings:
     `incremental_merge`: in an incremental query only what the range brought competes (released), or the latest merged
     rows are answered where the range wrote them (text).
 
-    Clauses: IN-004, MG-013, RD-007, RD-010.
+    `override`: a write that asks for another merge mode than the table persists is refused (released), or merges by
+    its own (text).
+
+    Clauses: IN-004, MG-010, MG-013, RD-007, RD-010.
     """
 
     log_order: Reading = "released"
     time_travel: Reading = "released"
     deletes: Reading = "released"
     incremental_merge: Reading = "released"
+    override: Reading = "released"
 
 
 RELEASED = Readings()
-TEXT = Readings(log_order="text", time_travel="text", deletes="text", incremental_merge="text")
+TEXT = Readings(log_order="text", time_travel="text", deletes="text", incremental_merge="text", override="text")
 
 
 def readings_named(reading: Reading | Readings) -> Readings:

@@ -70,7 +70,7 @@ class Effects:
         Clauses: MK-001.
         """
         with self._effect("delete_markers", requested=requested):
-            self.delete_folder(joined(MARKERS_FOLDER, requested))
+            self.storage.delete_folder(joined(MARKERS_FOLDER, requested))
 
     def put_base_file(self, requested: str, partition: str, file: str, data: bytes) -> None:
         """A base file appears in a partition, whole."""
@@ -110,6 +110,11 @@ class Effects:
         with self._effect("put_properties", file=file):
             self.storage.put(file, data)
 
+    def put_new_properties(self, file: str, data: bytes) -> bool:
+        """The properties of a new table appear; False, with nothing changed, where there are some."""
+        with self._effect("put_properties", file=file):
+            return self.storage.put_if_absent(file, data)
+
     def delete_properties(self, file: str) -> None:
         """The table's properties or their backup disappear, a step of their replacement."""
         with self._effect("put_properties", file=file):
@@ -139,14 +144,6 @@ class Effects:
         """An effect that is no file of the table: a lock taken or let go, a time generated."""
         with self._effect(name, **parameters):
             yield
-
-    def delete_folder(self, folder: str) -> None:
-        """All files below a folder, and the folder where storage has such."""
-        for status in self.storage.list_files(folder):
-            self.storage.delete(status.path)
-        remove = getattr(self.storage, "remove_empty_folders", None)
-        if remove is not None:
-            remove(folder)
 
     @contextmanager
     def _effect(self, name: str, **parameters: Any) -> Iterator[None]:

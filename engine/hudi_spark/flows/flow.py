@@ -49,6 +49,12 @@ class Flow(Protocol):
     def shuffled(self, columns: Sequence[str], parts: int | None = None) -> "Flow":
         """The rows anew in parts: rows with equal values in the columns are in one part."""
 
+    def spread(self, column: str, parts: int) -> "Flow":
+        """The rows anew in parts: a part for each number from 0 up to `parts`, which a column has."""
+
+    def ordered(self, columns: Sequence[str]) -> "Flow":
+        """The rows sorted by columns, across all parts."""
+
     def joined(self, other: "Flow", on: Sequence[str]) -> "Flow":
         """Left outer join: each row with the further columns of the other's rows that are equal in `on`."""
 

@@ -44,6 +44,15 @@ class LocalFlow:
         """All rows in one part: no two tasks can have equal values then."""
         return LocalFlow(self.schema, lambda: [self._whole()], self.identify)
 
+    def spread(self, column: str, parts: int) -> "LocalFlow":
+        """As `shuffled`."""
+        return self.shuffled([column], parts)
+
+    def ordered(self, columns: Sequence[str]) -> "LocalFlow":
+        """All rows in one part, sorted."""
+        order = [(name, "ascending") for name in columns]
+        return LocalFlow(self.schema, lambda: [self._whole().sort_by(order)], self.identify)
+
     def joined(self, other: "LocalFlow", on: Sequence[str]) -> "LocalFlow":
         """Each row with the columns of the other's equal rows."""
         further = [one for one in other.schema if one.name not in on]

@@ -10,6 +10,7 @@ import pyarrow as pa
 from hudi_spark.errors import HudiError, UnsupportedFeature, from_text, to_text, typed_errors
 from hudi_spark.execution.spark_types import spark_schema, wire_schema
 from hudi_spark.flows.flow import ROWS, TaskIdentity, Work
+from hudi_spark.flows.spark_hash import salts_of_parts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,6 +42,18 @@ class SparkFlow:
         names = [f"`{name}`" for name in columns]
         frame = self.frame.repartition(*names) if parts is None else self.frame.repartition(parts, *names)
         return SparkFlow(frame, self.schema, self.identify)
+
+    def spread(self, column: str, parts: int) -> "SparkFlow":
+        """The rows in as many partitions as there are numbers in a column, each by itself."""
+        from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
+
+        salts = functions.array(*(functions.lit(salt) for salt in salts_of_parts(max(parts, 1))))
+        salted = functions.element_at(salts, functions.col(f"`{column}`") + 1)
+        return SparkFlow(self.frame.repartition(max(parts, 1), salted), self.schema, self.identify)
+
+    def ordered(self, columns: Sequence[str]) -> "SparkFlow":
+        """The rows sorted by columns: ranges of them in partitions."""
+        return SparkFlow(self.frame.sort(*(f"`{name}`" for name in columns)), self.schema, self.identify)
 
     def joined(self, other: "SparkFlow", on: Sequence[str]) -> "SparkFlow":
         """Left outer join by columns that both have."""

@@ -79,7 +79,7 @@ def decode_log_records(
     Clauses: LF-007, LF-008, LF-013, LF-025, DM-004, MG-021, MG-022.
 
     """
-    form = _version_schema(schema, rule)
+    form = version_schema(schema, rule)
     rows: list[pa.Table] = []
     versions: list[pa.Table] = []
     missing: list[tuple[frozenset[str], int]] = []
@@ -128,7 +128,8 @@ def _left_out(one: LocatedBlock, decoded: pa.Table, schema: pa.Schema, columns: 
     return frozenset(name for name in schema.names if sources.get(name, Source(name)).name not in decoded.column_names)
 
 
-def _version_schema(schema: pa.Schema, rule: MergeRule) -> pa.Schema:
+def version_schema(schema: pa.Schema, rule: MergeRule) -> pa.Schema:
+    """The columns of `LogRecords.versions`, for rows of a schema."""
     ordering = ordering_columns(schema.empty_table(), rule)
     fields = [(_KEY, pa.string()), (_ROW, pa.int64()), (_DELETED, pa.bool_()), (_NATURAL, pa.bool_())]
     fields += [(name, column.type) for name, column in zip(ordering_names(rule), ordering, strict=True)]
@@ -143,7 +144,7 @@ def _data(  # noqa: PLR0917 - one line of a table needs them all
     # Without an ordering value a version competes by its position alone.
     natural = pc.invert(all_valid(ordering, count))
     numbers = pa.chunked_array([pa.arange(first, first + count)])
-    flagged, marked = _flagged(decoded), _marked(decoded, rule)
+    flagged, marked = flagged_deletes(decoded), marked_deletes(decoded, rule)
     if rule.plain_deletes:
         natural = pc.or_(natural, pc.or_(flagged, marked) if rule.plain_markers else flagged)
     columns = [_present(keys.keys(rows), one), numbers, pc.or_(flagged, marked), natural, *ordering]
@@ -159,7 +160,7 @@ def _present(keys: pa.ChunkedArray, one: LocatedBlock) -> pa.ChunkedArray:
     return keys
 
 
-def _flagged(decoded: pa.Table) -> pa.ChunkedArray:
+def flagged_deletes(decoded: pa.Table) -> pa.ChunkedArray:
     """For each data record whether a field of Hudi's own says that it deletes its key.
 
     Clauses: MG-008, MG-014.
@@ -174,7 +175,7 @@ def _flagged(decoded: pa.Table) -> pa.ChunkedArray:
     return deleted
 
 
-def _marked(decoded: pa.Table, rule: MergeRule) -> pa.ChunkedArray:
+def marked_deletes(decoded: pa.Table, rule: MergeRule) -> pa.ChunkedArray:
     """For each data record whether its delete field holds the delete marker.
 
     Clauses: MG-008, PL-006, PL-007, PL-008.
@@ -200,4 +201,4 @@ def _deletes(one: LocatedBlock, schema: pa.Schema, keys: KeyRule, rule: MergeRul
     natural = pc.invert(all_valid(ordering, count))
     places, deleted = pa.nulls(count, pa.int64()), pa.repeat(pa.scalar(value=True), count)
     columns = [keys.stored(texts), places, deleted, natural, *ordering]
-    return pa.Table.from_arrays(columns, schema=_version_schema(schema, rule))
+    return pa.Table.from_arrays(columns, schema=version_schema(schema, rule))

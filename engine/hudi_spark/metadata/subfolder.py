@@ -64,6 +64,10 @@ class Subfolder:
         """Remove a file."""
         self.storage.delete(self._outer(path))
 
+    def delete_folder(self, folder: str) -> None:
+        """Remove a folder and all below it."""
+        self.storage.delete_folder(self._outer(folder))
+
     def _outer(self, path: str) -> str:
         # The storage would see that a path leaves the table, and not that it leaves the folder.
         if path.startswith("/") or ".." in path.split("/"):

@@ -60,6 +60,9 @@ class Storage(Protocol):
     def delete(self, path: str) -> None:
         """Remove a file; nothing happens when it is absent."""
 
+    def delete_folder(self, folder: str) -> None:
+        """Remove a folder and all below it; nothing happens when it is absent."""
+
 
 def inner_parts(path: str) -> tuple[str, ...]:
     """The names on the way from the base to `path`.

@@ -5,6 +5,7 @@ Writes go to a temporary file first, then a hard link (put-if-absent) or a renam
 
 import errno
 import os
+import shutil
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -106,6 +107,21 @@ class LocalStorage:
     def delete(self, path: str) -> None:
         """Remove a file if it is there."""
         Path(self.resolve(path)).unlink(missing_ok=True)
+
+    def delete_folder(self, folder: str) -> None:
+        """Remove a folder below the base; links in it go, what they lead to stays.
+
+        Raises:
+            FormatError: PATH_ESCAPES_TABLE for the base itself, or a folder outside of it.
+
+        Clauses: SL-007.
+
+        """
+        found = self.resolve(folder)
+        if found == self.base:
+            raise escapes(folder)
+        if Path(found).is_dir():
+            shutil.rmtree(found)
 
     def _walk(self, folder: str, *, recursive: bool, skip: tuple[str, ...]) -> Iterator[FileStatus]:
         for entry in self._entries(folder):

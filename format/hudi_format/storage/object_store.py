@@ -144,6 +144,11 @@ class ObjectStorage:
         except FileNotFoundError:
             return
 
+    def delete_folder(self, folder: str) -> None:
+        """Remove every object below a folder."""
+        for status in self.list_files(folder):
+            self.delete(status.path)
+
     def _all_below(self, folder: str) -> Iterator[FileStatus]:
         with self._reading(folder) as key:
             for page in self._store.list(key or None, chunk_size=_LISTING_PAGE):
