@@ -31,6 +31,7 @@ golden: env  ## rebuild the model-written golden tables, the index, the generate
 	$(RUN) -m hudi_conformance.report.coverage
 	$(RUN) -m hudi_conformance.report.model_page
 	$(RUN) -m hudi_conformance.report.known_bugs
+	$(RUN) -m hudi_spark.options.page
 
 specs: env  ## TLC over every TLA+ module
 	$(CLI) specs

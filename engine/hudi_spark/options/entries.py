@@ -56,7 +56,7 @@ class Entry:
     because: str = ""
     default: str | None = None
     choices: tuple[str, ...] = ()
-    spellings: Mapping[str, str] | None = None
+    spellings: tuple[tuple[str, str], ...] = ()
     also: tuple[str, ...] = ()
     megabytes: tuple[str, ...] = ()
     harmless: tuple[str, ...] = ()
@@ -100,5 +100,12 @@ def _entries(section: Mapping[str, Any]) -> Iterator[Entry]:
         "because": section.get("because", ""),
     }
     for key, stated in section["keys"].items():
-        values = {name: tuple(value) if isinstance(value, list) else value for name, value in stated.items()}
+        values = {name: _fixed(value) for name, value in stated.items()}
         yield Entry(**{**shared, **values, "key": key, "kind": Kind(stated["kind"])})
+
+
+def _fixed(value: Any) -> Any:
+    """A list or a table of the file as a value that does not change."""
+    if isinstance(value, dict):
+        return tuple(value.items())
+    return tuple(value) if isinstance(value, list) else value

@@ -35,7 +35,7 @@ def _spelled(entry: Entry, name: str, text: str) -> str:
 
 def _choice(text: str, choices: tuple[str, ...], entry: Entry, name: str) -> str:
     """One of the choices, however it is capitalised."""
-    words = {choice.lower(): choice for choice in choices} | dict(entry.spellings or {})
+    words = {choice.lower(): choice for choice in choices} | dict(entry.spellings)
     found = words.get(text.lower())
     if found is None:
         raise refusal(f"{name} is {text!r}", f"say {' or '.join(choices)}")

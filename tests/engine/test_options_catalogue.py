@@ -1,0 +1,140 @@
+"""The catalogue says of every key what is true of the code, and its page is the one of today."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import hudi_spark
+import pytest
+from hudi_spark.options.catalogue import the_catalogue
+from hudi_spark.options.entries import Entry, Kind, Status
+from hudi_spark.options.page import PAGE, configuration_page
+from hudi_spark.pruning.means import PRUNING_OPTIONS
+from hudi_spark.read_configs import check_configs
+
+CATALOGUE = the_catalogue()
+ENGINE = Path(hudi_spark.__file__).parent
+ROOT = Path(__file__).parents[2]
+READING = {"state", "schemas", "expressions", "merging", "metadata", "pruning", "execution", "changes"}
+LEFT_OUT = {True: {"options", *READING}, False: {"options"}}
+# Honoured by what is being built now. A key that gets used leaves the list: the last test says which.
+NOT_USED_YET: frozenset[str] = frozenset(
+    {
+        "hoodie.allow.empty.commit",
+        "hoodie.avro.schema.validate",
+        "hoodie.bloom.index.prune.by.ranges",
+        "hoodie.bloom.index.update.partition.path",
+        "hoodie.bloom.index.use.metadata",
+        "hoodie.bucket.index.hash.field",
+        "hoodie.bucket.index.num.buckets",
+        "hoodie.bulkinsert.shuffle.parallelism",
+        "hoodie.datasource.overwrite.mode",
+        "hoodie.datasource.write.commitmeta.key.prefix",
+        "hoodie.datasource.write.insert.drop.duplicates",
+        "hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled",
+        "hoodie.datasource.write.operation",
+        "hoodie.datasource.write.partitions.to.delete",
+        "hoodie.datasource.write.streaming.checkpoint.identifier",
+        "hoodie.delete.shuffle.parallelism",
+        "hoodie.expression.index.function",
+        "hoodie.expression.index.type",
+        "hoodie.index.bucket.engine",
+        "hoodie.index.name",
+        "hoodie.insert.shuffle.parallelism",
+        "hoodie.internal.spark.streaming.batch.id",
+        "hoodie.keygen.timebased.input.dateformat",
+        "hoodie.keygen.timebased.input.dateformat.list.delimiter.regex",
+        "hoodie.keygen.timebased.input.timezone",
+        "hoodie.logfile.data.block.format",
+        "hoodie.logfile.data.block.max.size",
+        "hoodie.logfile.max.size",
+        "hoodie.metadata.global.record.level.index.max.filegroup.count",
+        "hoodie.metadata.global.record.level.index.min.filegroup.count",
+        "hoodie.metadata.index.bloom.filter.column.list",
+        "hoodie.metadata.index.drop",
+        "hoodie.metadata.index.expression.column",
+        "hoodie.metadata.index.expression.file.group.count",
+        "hoodie.metadata.index.expression.options",
+        "hoodie.metadata.index.partition.stats.file.group.count",
+        "hoodie.metadata.index.secondary.column",
+        "hoodie.metadata.record.level.index.max.filegroup.count",
+        "hoodie.record.index.update.partition.path",
+        "hoodie.simple.index.update.partition.path",
+        "hoodie.upsert.shuffle.parallelism",
+        "hoodie.write.complex.keygen.new.encoding",
+        "hoodie.write.complex.keygen.validation.enable",
+        "hoodie.write.record.positions",
+    }
+)
+
+
+@cache
+def literals(*, writing: bool) -> frozenset[str]:
+    """Every quoted text of the engine's code, or of its writing half, that may be a key or a part of one."""
+    kept = (path for path in ENGINE.rglob("*.py") if path.relative_to(ENGINE).parts[0] not in LEFT_OUT[writing])
+    return frozenset(found for path in kept for found in re.findall(r'"([\w.]+)"', path.read_text("utf-8")))
+
+
+def is_used(entry: Entry) -> bool:
+    """Whether the code names the key; one that is a write's alone has to be named where writing is."""
+    writing = entry.scopes == {"write"}
+    return any(_stands_in_code(name, literals(writing=writing)) for name in (entry.key, *entry.also))
+
+
+def _stands_in_code(name: str, known: frozenset[str]) -> bool:
+    """Whole, or as a prefix and a rest."""
+    places = (place for place, character in enumerate(name, 1) if character == ".")
+    return name in known or any(name[:at] in known and name[at:] in known for at in places)
+
+
+def _is_whole(entry: Entry) -> bool:
+    honoured, refused = entry.status is Status.HONOURED, entry.status is Status.REFUSED
+    return (
+        bool(entry.says if honoured else entry.because)
+        and not (honoured and entry.because)
+        and bool(entry.choices) == (entry.kind is Kind.CHOICE)
+        and (entry.default is None or not entry.choices or entry.default in entry.choices)
+        and entry.scopes <= {"read", "write", "table", "service"}
+        and not (entry.harmless and not refused)
+        and not (entry.released and not entry.differs)
+    )
+
+
+def test_an_entry_says_what_its_status_needs():
+    """What it does, why it has no effect, or what to do instead; why a default is not Hudi's."""
+    assert [entry.key for entry in CATALOGUE.entries if not _is_whole(entry)] == []
+
+
+def test_a_default_is_never_one_that_is_refused():
+    """Leaving a refused key out is the same as giving a value that passes, or has no value at all."""
+    refused = [one for one in CATALOGUE.entries if one.status is Status.REFUSED and one.harmless]
+    assert [one.key for one in refused if (one.default or "") not in one.harmless] == []
+
+
+@pytest.mark.parametrize("option", sorted(PRUNING_OPTIONS))
+def test_reads_take_what_pruning_looks_up(option: str):
+    """The catalogue and the code that leaves files out name the same options."""
+    check_configs({option: "true"})
+
+
+def test_every_key_of_the_code_is_in_the_catalogue():
+    """No key is honoured that the page does not show."""
+    named = {name for name in literals(writing=False) if re.fullmatch(r"hoodie\.[a-z][\w.]*[a-z]", name)}
+    unknown = {name for name in named if CATALOGUE.find(name) is None}
+    assert unknown == set()
+
+
+def test_what_is_called_honoured_is_used():
+    """Each honoured key stands in the code, but for the ones that are being built."""
+    honoured = [one for one in CATALOGUE.entries if one.status is Status.HONOURED]
+    assert {one.key for one in honoured if not is_used(one)} - NOT_USED_YET == set()
+
+
+def test_what_is_used_has_left_the_list_of_what_is_not():
+    """The list only gets shorter."""
+    assert {key for key in NOT_USED_YET if is_used(CATALOGUE[key])} == set()
+
+
+def test_the_page_is_the_one_of_today():
+    """docs/configuration.md is what `python -m hudi_spark.options.page` writes."""
+    assert (ROOT / PAGE).read_text("utf-8") == configuration_page(CATALOGUE)
