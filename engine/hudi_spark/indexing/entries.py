@@ -61,7 +61,7 @@ def settled(entries: pa.Table) -> pa.Table:
     if not pc.any(pc.equal(ordered[1:], ordered[:-1])).as_py():
         return entries.take(order)
     by_value = [("key", "ascending"), ("value", "ascending")]
-    entries = entries.take(pc.sort_indices(entries, by_value, null_placement="at_end"))
+    entries = entries.take(pc.sort_indices(entries, by_value))
     ordered = one_chunk(entries.column("key"))
     first = np.append(True, pc.not_equal(ordered[1:], ordered[:-1]).to_numpy(zero_copy_only=False))
     return entries.filter(pa.array(first))

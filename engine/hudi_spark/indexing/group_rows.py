@@ -4,19 +4,21 @@ What indexes of records hold follows from them alone: whatever wrote a row, and 
 is read.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Final
 
 import pyarrow as pa
+from hudi_format.base.files import base_file_footer
 from hudi_format.names import LogFileName, parse_data_file_name
 from hudi_format.schemas import META_FIELDS
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.execution.planning import UNMERGED, slice_task
 from hudi_spark.execution.tasks import ReadContext, SliceTask, run_task
+from hudi_spark.flows.flow import Executor, TaskIdentity
 from hudi_spark.indexing.index import FinishedWrite
 from hudi_spark.merging.defaults import column_defaults
 from hudi_spark.merging.fields import column_of
@@ -33,6 +35,7 @@ from hudi_spark.writer_state import WriterState
 # Actions that bring no rows and take none; what a rollback takes, the metadata table's own rollback does.
 _WITHOUT_ROWS: Final = ("clean", "rollback", "restore", "savepoint", "indexing")
 _REPLACING: Final = "CLUSTER"
+_COUNTS: Final = pa.schema([("group", pa.int64()), ("rows", pa.int64())])
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +173,20 @@ def _rule(state: WriterState, schema: pa.Schema) -> MergeRule:
     defaults = column_defaults(state.snapshot.commits, state.configuration)
     rule = merge_rule(state.configuration, given, defaults=defaults)
     return replace(rule, ordering=tuple(name for name in rule.ordering if column_of(name, schema) is not None))
+
+
+def count_rows(tasks: Sequence[GroupTask], executor: Executor) -> tuple[int, ...]:
+    """How many rows each group has after: one small job, which merges only where there are logs."""
+    numbered = list(enumerate(tasks))
+    counted = executor.tasks(numbered, _count, _COUNTS).gathered().sort_by("group")
+    return tuple(counted.column("rows").to_pylist())
+
+
+def _count(numbered: tuple[int, GroupTask], _: TaskIdentity) -> pa.Table:
+    number, task = numbered
+    read = task.after
+    if read is not None and read.base_file is not None and not read.log_files:
+        rows = base_file_footer(read.context.storage, read.base_file).rows
+    else:
+        rows = task.rows_after().num_rows
+    return pa.table([[number], [rows]], schema=_COUNTS)

@@ -5,7 +5,6 @@ changed    a key that a touched group has and had not: added; one that it had an
 moved      a key taken out of one group and added to another: added, whatever the order
 """
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +12,6 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_format.base.files import base_file_footer
 from hudi_format.metadata.columns import record_bytes
 from hudi_format.metadata.partitions import Partition, metadata_file_id
 from hudi_format.metadata.record_schemas import SchemaRelease
@@ -24,10 +22,11 @@ from hudi_spark.arrays import one_chunk
 from hudi_spark.errors import UnsupportedFeature
 from hudi_spark.flows.flow import TaskIdentity
 from hudi_spark.indexing.entries import Series, entries_table, series_of
-from hudi_spark.indexing.group_rows import GroupReading, GroupTask, group_changes, whole_groups
+from hudi_spark.indexing.group_rows import GroupReading, GroupTask, count_rows, group_changes, whole_groups
 from hudi_spark.indexing.index import ENTRIES, FinishedWrite, IndexChanges, Keeping, NewIndex
 from hudi_spark.indexing.instants import milliseconds_of
 from hudi_spark.indexing.layout import MetadataLayout
+from hudi_spark.indexing.sizes import groups_for
 from hudi_spark.merging.keys import RECORD_KEY
 from hudi_spark.options.resolving import Options
 from hudi_spark.state.configuration import TableConfiguration
@@ -35,10 +34,6 @@ from hudi_spark.state.configuration import TableConfiguration
 GLOBAL_KEY: Final = "hoodie.metadata.global.record.level.index.enable"
 PARTITIONED_KEY: Final = "hoodie.metadata.record.level.index.enable"
 PARTITIONED_OPTION: Final = "isPartitioned"
-
-# What releases take a record of the index to weigh.
-_BYTES_A_RECORD: Final = 48
-_COUNTS: Final = pa.schema([("partition", pa.string()), ("keys", pa.int64())])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +75,8 @@ class RecordIndex:
         state, layout = keeping.state, MetadataLayout(keeping.state.configuration.version)
         partitioned = _is_begun_by_partition(state.options, layout)
         tasks = GroupReading(state, (RECORD_KEY,)).tasks(whole_groups(state))
-        counted = keeping.executor.tasks(tasks, _count, _COUNTS).gathered()
-        numbers = _group_counts(counted, state.options, partitioned=partitioned)
+        counts = zip((one.change.partition for one in tasks), count_rows(tasks, keeping.executor), strict=True)
+        numbers = _group_counts(counts, state.options, partitioned=partitioned)
         file_ids = tuple(file_id for name, count in sorted(numbers.items()) for file_id in _file_ids(name, count))
         keys = _Keys(series_of(file_ids), layout.release, state.configuration)
         entries = keeping.executor.tasks(tasks, keys.all_of, ENTRIES)
@@ -114,15 +109,6 @@ def is_partitioned(definitions: Mapping[str, IndexDefinition]) -> bool:
     """
     known = definitions.get(Partition.RECORD_INDEX)
     return known is not None and known.options.get(PARTITIONED_OPTION, "").lower() == "true"
-
-
-def estimated_groups(records: int, least: int, most: int, growth: float, most_bytes: int) -> int:
-    """How many file groups an index begins with, for so many records.
-
-    Clauses: MT-017.
-    """
-    expected = math.ceil(records * growth)
-    return min(max(expected // max(most_bytes // _BYTES_A_RECORD, 1), least, 1), max(most, least))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,16 +155,6 @@ def location(partition: str, file_id: str, instant_ms: int) -> RecordLocation:
     return RecordLocation(partition, file_id, instant_ms)
 
 
-def _count(task: GroupTask, _: TaskIdentity) -> pa.Table:
-    """How many keys a group has: as many as its base file has rows, where there are no logs to merge."""
-    read = task.after
-    if read is not None and read.base_file is not None and not read.log_files:
-        keys = base_file_footer(read.context.storage, read.base_file).rows
-    else:
-        keys = task.rows_after().num_rows
-    return pa.table([[task.change.partition], [keys]], schema=_COUNTS)
-
-
 def _unique(rows: pa.Table) -> pa.Array:
     return pc.unique(one_chunk(rows.column(RECORD_KEY)))
 
@@ -202,21 +178,12 @@ def _is_begun_by_partition(options: Options, layout: MetadataLayout) -> bool:
     return partitioned
 
 
-def _group_counts(counted: pa.Table, options: Options, *, partitioned: bool) -> dict[str | None, int]:
+def _group_counts(counts: Iterable[tuple[str, int]], options: Options, *, partitioned: bool) -> dict[str | None, int]:
     """How many groups there are for each partition, or under None for the whole table."""
     found: Counter[str | None] = Counter() if partitioned else Counter({None: 0})
-    for partition, keys in zip(*(counted.column(name).to_pylist() for name in _COUNTS.names), strict=True):
+    for partition, keys in counts:
         found[partition if partitioned else None] += keys
-    return {name: _estimated(options, keys, partitioned=partitioned) for name, keys in found.items()}
-
-
-def _estimated(options: Options, records: int, *, partitioned: bool) -> int:
-    scope = "hoodie.metadata." if partitioned else "hoodie.metadata.global."
-    least, most = (options.number(f"{scope}record.level.index.{end}.filegroup.count") for end in ("min", "max"))
-    growth = options.decimal("hoodie.metadata.record.index.growth.factor")
-    return estimated_groups(
-        records, least, most, growth, options.number("hoodie.metadata.record.index.max.filegroup.size")
-    )
+    return {name: groups_for(options, keys, partitioned=partitioned) for name, keys in found.items()}
 
 
 def _file_ids(partition: str | None, count: int) -> Iterable[str]:

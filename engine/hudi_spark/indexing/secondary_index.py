@@ -1,0 +1,188 @@
+"""Secondary indexes kept: an entry for each row, whose key is the value of a column, `$` and the record key.
+
+What a touched group's rows had before and have after an action says which entries go and which come; an entry that
+goes from one group and comes to another stays.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from hudi_adapter.reasons import Reason
+from hudi_format.metadata.columns import record_bytes
+from hudi_format.metadata.partitions import Partition, is_secondary_index, metadata_file_id, secondary_index_partition
+from hudi_format.metadata.record_schemas import SchemaRelease
+from hudi_format.metadata.records import RecordType, SecondaryEntry
+from hudi_format.table.index_definitions import IndexDefinition
+
+from hudi_spark.arrays import one_chunk
+from hudi_spark.errors import HudiError
+from hudi_spark.flows.flow import TaskIdentity
+from hudi_spark.indexing.entries import Series, entries_table, groups_in_order
+from hudi_spark.indexing.group_rows import GroupReading, GroupTask, count_rows, group_changes, whole_groups
+from hudi_spark.indexing.index import ENTRIES, FinishedWrite, IndexChanges, Keeping, NewIndex
+from hudi_spark.indexing.layout import MetadataLayout
+from hudi_spark.indexing.sizes import groups_for
+from hudi_spark.merging.fields import column_of
+from hudi_spark.merging.keys import RECORD_KEY
+from hudi_spark.schemas.key_text import key_text
+
+COLUMN_KEY: Final = "hoodie.metadata.index.secondary.column"
+ENABLED_KEY: Final = "hoodie.metadata.index.secondary.enable"
+NAME_KEY: Final = "hoodie.index.name"
+KIND: Final = "secondary_index"
+_SEPARATOR: Final = "$"
+_ESCAPE: Final = "\\"
+_NULL: Final = "\0"
+
+
+@dataclass(frozen=True, slots=True)
+class SecondaryIndex:
+    """The indexes of other columns' values; each leads from a value to record keys.
+
+    Clauses: IX-030, IX-031, IX-032, IX-033.
+    """
+
+    def holds(self, partition: str) -> bool:
+        """Whether a partition of the metadata table is a secondary index."""
+        return is_secondary_index(partition)
+
+    def wanted(self, keeping: Keeping) -> tuple[str, ...]:
+        """The indexes that have a definition, and the one of the column that options name.
+
+        Raises:
+            HudiError: CONFIG_INVALID for an index without the record index, or of a column that the table lacks.
+
+        """
+        defined = {name for name, one in keeping.definitions.items() if one.kind == KIND}
+        asked = _asked_for(keeping)
+        return tuple(sorted({*defined, *(name for name in keeping.groups if self.holds(name)), *asked}))
+
+    def dropped(self, keeping: Keeping, partition: str) -> bool:  # noqa: ARG002 - a definition stands until it is taken away
+        """Never: an index goes by `drop_index`."""
+        return False
+
+    def begin(self, keeping: Keeping, partition: str) -> NewIndex:
+        """The index of every row that a snapshot reads; one small job counts the rows, one reads them.
+
+        Clauses: IX-030, IX-031, MT-009.
+        """
+        state = keeping.state
+        definition = keeping.definitions.get(partition) or _asked_for(keeping)[partition]
+        column = checked_column(keeping, definition)
+        tasks = GroupReading(state, (RECORD_KEY, column)).tasks(whole_groups(state))
+        rows = count_rows(tasks, keeping.executor)
+        file_ids = tuple(metadata_file_id(partition, number) for number in range(groups_for(state.options, sum(rows))))
+        values = _values(file_ids, definition, keeping)
+        return NewIndex(
+            file_ids, IndexChanges(entries=keeping.executor.tasks(tasks, values.all_of, ENTRIES)), definition
+        )
+
+    def changes(self, keeping: Keeping, partition: str, write: FinishedWrite) -> IndexChanges:
+        """What an action adds to an index and takes from it.
+
+        Clauses: IX-031.
+        """
+        changed = group_changes(keeping.state, write)
+        if not changed:
+            return IndexChanges()
+        definition = keeping.definitions[partition]
+        column = checked_column(keeping, definition)
+        tasks = GroupReading(keeping.state, (RECORD_KEY, column), write.requested).tasks(changed)
+        values = _values(keeping.groups[partition], definition, keeping)
+        return IndexChanges(entries=keeping.executor.tasks(tasks, values.changed_of, ENTRIES))
+
+
+def checked_column(keeping: Keeping, definition: IndexDefinition) -> str:
+    """The column that a definition names.
+
+    Raises:
+        HudiError: CONFIG_INVALID where the table lacks it, or has no record index to lead on from it.
+        UnsupportedFeature: secondary-index-of-<kind>, of a column whose values have no text.
+
+    Clauses: IX-032.
+
+    """
+    if len(definition.source_fields) != 1:
+        raise _refused(f"{definition.name} is of {len(definition.source_fields)} columns, which must be one")
+    (column,) = definition.source_fields
+    field = column_of(column, keeping.state.schema.arrow)
+    if field is None:
+        raise _refused(f"the table has no column {column!r} for {definition.name}")
+    if Partition.RECORD_INDEX not in keeping.groups:
+        raise _refused(f"{definition.name} needs the record index: hoodie.metadata.global.record.level.index.enable")
+    return column
+
+
+def _asked_for(keeping: Keeping) -> Mapping[str, IndexDefinition]:
+    """The index that options name, by the name of its partition."""
+    options = keeping.state.options
+    column = options.text(COLUMN_KEY)
+    if not column or not options.flag(ENABLED_KEY):
+        return {}
+    name = secondary_index_partition(options.text(NAME_KEY) or column)
+    version = MetadataLayout(keeping.state.configuration.version).index_version(name, keeping.definitions)
+    return {name: IndexDefinition(name, KIND, "identity", (column,), {}, version)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """Turns the rows of file groups into entries; what tasks run."""
+
+    series: Series
+    column: str
+    release: SchemaRelease
+    by_value: bool
+
+    def all_of(self, task: GroupTask, _: TaskIdentity) -> pa.Table:
+        """An entry for each row."""
+        return self._entries(self._keys(task.rows_after()), self._keys(task.rows_after().slice(0, 0)))
+
+    def changed_of(self, task: GroupTask, _: TaskIdentity) -> pa.Table:
+        """The entries that come, and without a value those that go."""
+        before, after = self._keys(task.rows_before()), self._keys(task.rows_after())
+        return self._entries(_without(after, before), _without(before, after))
+
+    def _keys(self, rows: pa.Table) -> pa.Table:
+        """The keys of the rows' entries, each once, and what of them decides on the group."""
+        heads = secondary_heads(rows.column(self.column))
+        keys = pc.binary_join_element_wise(heads, _escaped(one_chunk(rows.column(RECORD_KEY))), "")
+        deciding = heads if self.by_value else keys
+        found = pa.table({"key": keys, "deciding": deciding})
+        return found.take(pc.index_in(pc.unique(keys), value_set=keys))
+
+    def _entries(self, added: pa.Table, gone: pa.Table) -> pa.Table:
+        value = record_bytes(RecordType.SECONDARY_INDEX, SecondaryEntry(), self.release)
+        hashed = (one_chunk(added.column("deciding")), one_chunk(gone.column("deciding")))
+        return entries_table(self.series, added.column("key"), value, gone.column("key"), hashed=hashed)
+
+
+def secondary_heads(values: pa.ChunkedArray) -> pa.Array:
+    """What the keys of entries begin with: each value as text with its marks escaped, and the separator.
+
+    Clauses: IX-030, IX-033.
+    """
+    texts = one_chunk(key_text(values))
+    return pc.binary_join_element_wise(pc.fill_null(_escaped(texts), _NULL), _SEPARATOR, "")
+
+
+def _escaped(texts: pa.Array) -> pa.Array:
+    for special in (_ESCAPE, _SEPARATOR, _NULL):
+        texts = pc.replace_substring(texts, special, _ESCAPE + special)
+    return texts
+
+
+def _without(entries: pa.Table, others: pa.Table) -> pa.Table:
+    return entries.filter(pc.invert(pc.is_in(entries.column("key"), value_set=one_chunk(others.column("key")))))
+
+
+def _values(file_ids: tuple[str, ...], definition: IndexDefinition, keeping: Keeping) -> _Values:
+    release = MetadataLayout(keeping.state.configuration.version).release
+    series = groups_in_order(file_ids)
+    return _Values(series, definition.source_fields[0], release, by_value=definition.version != "V1")
+
+
+def _refused(message: str) -> HudiError:
+    return HudiError(Reason.CONFIG_INVALID, "IX-032", message)
