@@ -66,7 +66,7 @@ def indexed_columns(
     """
     meta = tuple(IndexedColumn(name, pa.string()) for name in meta_fields)
     if listed:
-        found = ((name, _type_at(schema, name)) for name in dict.fromkeys(listed) if name not in META_FIELDS)
+        found = ((name, type_at(schema, name)) for name in dict.fromkeys(listed) if name not in META_FIELDS)
         return (*meta, *(IndexedColumn(name, kind) for name, kind in found if kind and has_bounds(kind, version)))
     plain = [one for one in schema if one.name not in META_FIELDS and has_bounds(one.type, version)]
     return (*meta, *(IndexedColumn(one.name, one.type) for one in plain[:limit]))
@@ -258,7 +258,8 @@ def value_type_of(kind: pa.DataType) -> ValueType:
     return ValueType(ValueKind[_number_wrapper(kind).upper()])
 
 
-def _type_at(schema: pa.Schema, name: str) -> pa.DataType | None:
+def type_at(schema: pa.Schema, name: str) -> pa.DataType | None:
+    """The type of a column by its path, `a.b` within a struct; None where there is none."""
     first, *rest = name.split(".")
     kind = schema.field(first).type if first in schema.names else None
     for part in rest:
@@ -268,7 +269,7 @@ def _type_at(schema: pa.Schema, name: str) -> pa.DataType | None:
 
 
 def _values_at(rows: pa.Table, name: str) -> pa.ChunkedArray | None:
-    return None if _type_at(rows.schema, name) is None else _within(rows.column, name)
+    return None if type_at(rows.schema, name) is None else _within(rows.column, name)
 
 
 def _within(read: ColumnReader, name: str) -> pa.ChunkedArray:

@@ -96,6 +96,18 @@ def base_file_footer(storage: Storage, path: str) -> Footer:
             return Footer(keys, opened.metadata.num_rows, opened.metadata.num_row_groups, opened.schema_arrow)
 
 
+def open_base_parquet(storage: Storage, path: str) -> pq.ParquetFile:
+    """A Parquet base file with its footer read; rows are read as they are asked for.
+
+    Raises:
+        FormatError: BASE_FILE_MISSING, or BASE_FILE_CORRUPT when the file does not parse.
+
+    Clauses: BF-001, BF-004.
+
+    """
+    return open_parquet(_open(storage, path), path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
+
+
 def write_base_file(
     table: pa.Table,
     avro_schema: Mapping[str, Any] | str,

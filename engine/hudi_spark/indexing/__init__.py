@@ -1,0 +1,1 @@
+"""The metadata table kept: created, filled from what the table has, changed by each action before it completes."""

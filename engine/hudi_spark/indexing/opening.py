@@ -1,0 +1,97 @@
+"""The metadata table comes and goes, and so do its indexes: folders, properties, first file groups.
+
+Of the data table's properties an index is listed as being built before its folder appears and as whole after its first
+deltacommit; it leaves the list before its folder disappears.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from hudi_format.metadata.partitions import file_group_of_id
+from hudi_format.names import PARTITION_METAFILE
+from hudi_format.table.partition_metafile import PartitionMetafile, serialise_partition_metafile
+from hudi_format.table.properties import serialise_properties
+from hudi_format.table.table_properties import PROPERTIES_FILE, with_checksum
+from hudi_format.timeline.commit_metadata import WriteStat
+
+from hudi_spark.effects.helper import Effects
+from hudi_spark.files.written import WRITTEN_SCHEMA, from_rows
+from hudi_spark.flows.flow import Executor, TaskIdentity
+from hudi_spark.indexing.clocks import Clock
+from hudi_spark.indexing.deltacommits import Deltacommit
+from hudi_spark.indexing.groups import GroupFiles, entries_of
+from hudi_spark.indexing.index import IndexChanges, NewIndex
+from hudi_spark.indexing.layout import OPENING_TOKEN, MetadataLayout
+from hudi_spark.metadata.subfolder import METADATA_FOLDER
+from hudi_spark.state.configuration import TableConfiguration
+
+DRIVER: Final = TaskIdentity(0, 0, 0)
+
+
+def create_metadata_table(inside: Effects, table_name: str, layout: MetadataLayout) -> None:
+    """An empty metadata table: its properties.
+
+    Clauses: MT-001, PR-005.
+    """
+    properties = with_checksum(layout.properties(table_name))
+    inside.put_properties(PROPERTIES_FILE, serialise_properties(properties))
+
+
+def delete_metadata_table(effects: Effects) -> None:
+    """The folder of the metadata table disappears; the properties do not list it any more.
+
+    Clauses: MT-007, MT-022.
+    """
+    effects.storage.delete_folder(METADATA_FOLDER)
+
+
+def delete_index(inside: Effects, partition: str) -> None:
+    """The folder of one index disappears; the properties do not list it any more.
+
+    Clauses: IX-002, MT-007.
+    """
+    inside.storage.delete_folder(partition)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Begins indexes; `inside` and `configuration` are those of the metadata table.
+
+    Clauses: MT-009, MT-017, MT-021.
+    """
+
+    inside: Effects
+    configuration: TableConfiguration
+    layout: MetadataLayout
+    executor: Executor
+
+    def begin(self, partition: str, new: NewIndex, instant: str, clock: Clock) -> None:
+        """The first deltacommit of an index: its groups, and a base file in each that holds something already.
+
+        Clauses: MT-009, MT-017, MT-021.
+        """
+        commit = Deltacommit(self.inside, self.configuration, self.layout, instant, self.layout.opening_operation)
+        commit.begin()
+        files = GroupFiles(self.inside, self.layout, partition, instant)
+        self.open_groups(files, new.file_ids)
+        stats = self._base_files(files, new)
+        commit.complete(stats, clock.instant())
+
+    def open_groups(self, files: GroupFiles, file_ids: Iterable[str]) -> None:
+        """The folder of an index, and the first log of each of some groups.
+
+        Clauses: MT-017, SL-002.
+        """
+        content = serialise_partition_metafile(PartitionMetafile(files.instant, 1))
+        self.inside.put_partition_metafile(files.instant, files.partition, PARTITION_METAFILE, content)
+        for file_id in sorted(file_ids, key=file_group_of_id):
+            files.open(file_id, OPENING_TOKEN)
+
+    def _base_files(self, files: GroupFiles, new: NewIndex) -> tuple[WriteStat, ...]:
+        content = new.content
+        if content.entries is not None:
+            flow = content.entries.shuffled(["file_id"]).map(files.base_files, WRITTEN_SCHEMA)
+            return tuple(one.stat for one in from_rows(flow.gathered()))
+        rows = entries_of(IndexChanges(content.records), new.file_ids, self.layout)
+        return tuple(one.stat for one in from_rows(files.base_files(rows, DRIVER)))

@@ -1,0 +1,159 @@
+"""What dead writers left in a metadata table is rolled back before a new deltacommit.
+
+version 6       a command block in each slice that has blocks of the instant; its base files are deleted
+version 8 on    the instant's files are deleted
+then            the instant's timeline files are deleted, and a rollback is completed in their place
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from hudi_format.log.blocks import HeaderKey, RawBlock, read_blocks
+from hudi_format.log.content import rollback_block
+from hudi_format.names import LogFileName, TimelineFileName, TimelineState
+from hudi_format.timeline.plan_values import (
+    InstantInfo,
+    RollbackMetadata,
+    RollbackPartition,
+    RollbackPlan,
+    RollbackRequest,
+)
+from hudi_format.timeline.plans import parse_rollback_plan, serialise_rollback_metadata, serialise_rollback_plan
+
+from hudi_spark.effects.helper import Effects
+from hudi_spark.indexing.clocks import Clock
+from hudi_spark.indexing.group_places import metadata_groups
+from hudi_spark.indexing.layout import MetadataLayout
+from hudi_spark.state.configuration import TableConfiguration
+from hudi_spark.state.slicing import BaseFile, LogFile
+from hudi_spark.state.timeline import Instant, Timeline
+
+_DELTACOMMIT: Final = "deltacommit"
+_ROLLBACK: Final = "rollback"
+# Three digits behind an instant of version 6: a rollback.
+_SUFFIX: Final = "006"
+_COMMAND_TOKEN: Final = "1-0-1"  # noqa: S105 - a write token is no secret
+_STATES: Final[tuple[TimelineState, ...]] = ("COMPLETED", "INFLIGHT", "REQUESTED")
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """Takes deltacommits of a metadata table back; `effects`, `configuration` and `timeline` are that table's own.
+
+    Clauses: MT-006, RB-001.
+    """
+
+    effects: Effects
+    configuration: TableConfiguration
+    timeline: Timeline
+    layout: MetadataLayout
+
+    def dead(self, *repeated: str) -> tuple[Instant, ...]:
+        """The deltacommits that nobody finishes, and those of actions that are done again or undone.
+
+        A deltacommit is made under the lock of the table, so one that is pending has lost its writer.
+
+        Clauses: MT-006.
+        """
+        found = (one for one in self.timeline.instants if one.action == _DELTACOMMIT)
+        return tuple(one for one in found if not one.is_completed or one.requested in repeated)
+
+    def roll_back(self, dead: Instant, action: str, clock: Clock) -> None:
+        """Take one deltacommit back, on behalf of an action.
+
+        Clauses: MT-006, RB-001, LF-009.
+        """
+        instant = self._begun(dead) or self._requested(dead, action, clock)
+        done = tuple(self._undone(dead.requested, instant))
+        for state in _STATES:
+            if state in dead.files:
+                self.effects.delete_instant(self.configuration, _name(dead, state))
+        metadata = RollbackMetadata(
+            start_rollback_time=instant,
+            total_files_deleted=sum(len(one.success_delete_files) for one in done),
+            commits_rollback=(dead.requested,),
+            partition_metadata={one.partition_path: one for one in done},
+            instants_rollback=(InstantInfo(dead.requested, dead.action),),
+        )
+        completed = clock.instant(instant[: len("yyyyMMddHHmmssSSS")]) if self.layout.has_completion_times else None
+        self._put(TimelineFileName(instant, _ROLLBACK, "COMPLETED", completed), serialise_rollback_metadata(metadata))
+
+    def _begun(self, dead: Instant) -> str | None:
+        """The rollback of the same deltacommit that somebody began and did not finish."""
+        for one in self.timeline.pending(_ROLLBACK):
+            if "REQUESTED" in one.files:
+                file = one.files["REQUESTED"]
+                target = parse_rollback_plan(self.effects.storage.read(file), file).instant_to_rollback
+                if target is not None and target.commit_time == dead.requested:
+                    return one.requested
+        return None
+
+    def _requested(self, dead: Instant, action: str, clock: Clock) -> str:
+        known = {one.requested for one in self.timeline.instants}
+        instant = clock.instant() if self.layout.has_completion_times else f"{action}{_SUFFIX}"
+        if instant in known:
+            instant = f"{dead.requested}{_SUFFIX}"
+        requests = tuple(RollbackRequest(one.partition, one.file_id) for one in _touched(self, dead.requested))
+        plan = RollbackPlan(InstantInfo(dead.requested, dead.action), requests)
+        self._put(TimelineFileName(instant, _ROLLBACK, "REQUESTED"), serialise_rollback_plan(plan))
+        self._put(TimelineFileName(instant, _ROLLBACK, "INFLIGHT"), b"")
+        return instant
+
+    def _undone(self, dead: str, instant: str) -> Iterator[RollbackPartition]:
+        removed: dict[str, list[str]] = {}
+        for one in _touched(self, dead):
+            for name in one.whole_files:
+                self.effects.delete_data_file(dead, one.partition, name)
+                removed.setdefault(one.partition, []).append(name)
+            if one.next_log is not None:
+                data = rollback_block(instant, dead)
+                self.effects.put_log_file(instant, one.partition, str(one.next_log), data)
+                removed.setdefault(one.partition, [])
+        for partition, names in removed.items():
+            yield RollbackPartition(partition, tuple(names), rollback_log_files={}, log_files_from_failed_commit={})
+
+    def _put(self, name: TimelineFileName, content: bytes) -> None:
+        self.effects.create_instant(self.configuration, name, content)
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """What an instant left in one file group: files that are only its own, and the log for a command to the others."""
+
+    partition: str
+    file_id: str
+    whole_files: tuple[str, ...]
+    next_log: LogFileName | None
+
+
+def _touched(recovery: Recovery, dead: str) -> Iterator[_Touched]:
+    storage, newer = recovery.effects.storage, recovery.layout.has_completion_times
+    for (partition, file_id), group in metadata_groups(storage).items():
+        own: list[BaseFile | LogFile] = [one for one in group.base_files if one.name.instant == dead]
+        if newer:
+            own += [one for one in group.log_files if one.name.instant == dead]
+            written: list[LogFile] = []
+        else:
+            written = [one for one in group.log_files if dead in _instants(storage.read(one.path), one.path)]
+        if own or written:
+            yield _Touched(partition, file_id, tuple(str(one.name) for one in own), _next(written, group.log_files))
+
+
+def _instants(data: bytes, file: str) -> set[str | None]:
+    blocks = (one for one in read_blocks(data, file) if isinstance(one, RawBlock))
+    return {one.header.get(HeaderKey.INSTANT_TIME) for one in blocks}
+
+
+def _next(written: list[LogFile], logs: list[LogFile]) -> LogFileName | None:
+    if not written:
+        return None
+    newest = max((one.name for one in written), key=lambda name: (name.instant, name.version))
+    version = max(one.name.version for one in logs if one.name.instant == newest.instant) + 1
+    return LogFileName(newest.file_id, newest.instant, version, _COMMAND_TOKEN)
+
+
+def _name(instant: Instant, state: TimelineState) -> TimelineFileName:
+    return TimelineFileName(
+        instant.requested, instant.action, state, instant.completed if state == _STATES[0] else None
+    )

@@ -1,0 +1,215 @@
+"""The metadata table in step with its table: brought up to an action before the action completes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from hudi_format.table.index_definitions import IndexDefinition
+from hudi_format.timeline.commit_metadata import WriteStat
+
+from hudi_spark.effects.helper import Effects
+from hudi_spark.files.written import WRITTEN_SCHEMA, from_rows
+from hudi_spark.flows.flow import Executor
+from hudi_spark.indexing.clocks import Clock
+from hudi_spark.indexing.deltacommits import Deltacommit
+from hudi_spark.indexing.group_places import file_ids_of, group_places, metadata_groups
+from hudi_spark.indexing.groups import GroupFiles, Place, entries_of
+from hudi_spark.indexing.index import FinishedWrite, IndexChanges, Keeping
+from hudi_spark.indexing.kinds import kind_of, wanted_indexes
+from hudi_spark.indexing.layout import MetadataLayout
+from hudi_spark.indexing.opening import DRIVER, Opening, create_metadata_table, delete_index, delete_metadata_table
+from hudi_spark.indexing.recovering import Recovery
+from hudi_spark.indexing.table_state import (
+    BUILDING_KEY,
+    indexes_of,
+    list_indexes,
+    read_definitions,
+    write_definitions,
+)
+from hudi_spark.metadata.subfolder import METADATA_FOLDER
+from hudi_spark.metadata.table import MetadataTable
+from hudi_spark.state.configuration import load_configuration
+from hudi_spark.state.snapshots import load_table
+from hudi_spark.writer_state import WriterState
+
+ENABLE: Final = "hoodie.metadata.enable"
+
+
+def update_metadata_table(
+    effects: Effects, state: WriterState, write: FinishedWrite, executor: Executor, clock: Clock
+) -> None:
+    """Bring the metadata table up to an action that has written all its files and is about to complete.
+
+    Called under the table's lock; `state` is that of the table under the lock, without the action. The metadata table
+    is made where it is asked for and missing, and filled with what had completed before. Indexes that are asked for
+    begin, those turned off go. A deltacommit of the action's own time holds what the action changes. Where the
+    metadata table is turned off, it disappears; a restore takes it away, and the next write makes it anew.
+
+    Raises:
+        HudiError: WRITE_CONFLICT when another writer is at work there, without the lock.
+
+    Clauses: MT-003, MT-004, MT-005, MT-006, MT-009, MT-022, SR-012.
+
+    """
+    enabled = state.options.flag(ENABLE) and write.action != "restore"
+    if not enabled and not effects.storage.exists(METADATA_FOLDER):
+        return
+    with effects.commit_metadata_table(write.requested):
+        if enabled:
+            _Update(effects, _fresh(state), write, executor, clock).run()
+        else:
+            drop_metadata_table(effects)
+
+
+def drop_metadata_table(effects: Effects) -> None:
+    """The metadata table disappears: from the properties, then from storage.
+
+    Clauses: MT-007, MT-022.
+    """
+    list_indexes(effects, ())
+    delete_metadata_table(effects)
+
+
+@dataclass(slots=True)
+class _Update:
+    effects: Effects
+    state: WriterState
+    write: FinishedWrite
+    executor: Executor
+    clock: Clock
+
+    def run(self) -> None:
+        if self._opened() is None:
+            drop_metadata_table(self.effects)
+            create_metadata_table(self._inside, self.state.configuration.name, self._layout)
+            self.state = _fresh(self.state)
+        self._remove_indexes()
+        self._recover()
+        self._begin_indexes()
+        self._commit()
+
+    @property
+    def _inside(self) -> Effects:
+        return self.effects.inside(METADATA_FOLDER)
+
+    @property
+    def _layout(self) -> MetadataLayout:
+        return MetadataLayout(self.state.configuration.version)
+
+    @property
+    def _listed(self) -> tuple[str, ...]:
+        return indexes_of(self.state.configuration.properties)
+
+    def _opened(self) -> MetadataTable | None:
+        return MetadataTable.open(self.state.storage, self.state.configuration, self.state.snapshot.timeline)
+
+    def _definitions(self) -> dict[str, IndexDefinition]:
+        return read_definitions(self.state.storage, self.state.configuration.properties)
+
+    def _keeping(self) -> Keeping:
+        groups = metadata_groups(self._inside.storage)
+        ids = {partition: file_ids_of(groups, partition) for partition, _ in groups}
+        return Keeping(self.state, self.executor, self._opened(), ids, self._definitions())
+
+    def _remove_indexes(self) -> None:
+        """What the options turn off, and what a dead writer left half built.
+
+        Clauses: IX-002, MT-007.
+        """
+        keeping = self._keeping()
+        kinds = {partition: kind_of(partition) for partition in self._listed}
+        off = [partition for partition, kind in kinds.items() if kind is not None and kind.dropped(keeping, partition)]
+        half = [one for one in indexes_of(self.state.configuration.properties, BUILDING_KEY) if one not in self._listed]
+        kept = [one for one in self._listed if one not in off]
+        self._list(kept, building=half)
+        for partition in (*off, *half):
+            delete_index(self._inside, partition)
+        definitions = {name: one for name, one in keeping.definitions.items() if name not in off}
+        self._define(keeping.definitions, definitions)
+        self._list(kept)
+
+    def _recover(self) -> None:
+        """Clauses: MT-006."""
+        configuration, timeline = load_table(self._inside.storage)
+        recovery = Recovery(self._inside, configuration, timeline, self._layout)
+        for dead in recovery.dead(self.write.requested, self.write.rolled_back or ""):
+            recovery.roll_back(dead, self.write.requested, self.clock)
+
+    def _begin_indexes(self) -> None:
+        """Clauses: MT-009, MT-017, MT-021."""
+        listed = self._listed
+        new = [one for one in wanted_indexes(self._keeping()) if one not in listed]
+        if not new:
+            return
+        self._list(listed, building=new)
+        for partition in new:
+            delete_index(self._inside, partition)
+            self._begin(partition)
+        self._list((*listed, *new))
+
+    def _begin(self, partition: str) -> None:
+        keeping, kind = self._keeping(), kind_of(partition)
+        if kind is None:
+            return
+        configuration, timeline = load_table(self._inside.storage)
+        begun = kind.begin(keeping, partition, self.write)
+        instant = self._layout.initial_instant(one.requested for one in timeline.instants)
+        Opening(self._inside, configuration, self._layout, self.executor).begin(partition, begun, instant, self.clock)
+        if begun.definition is not None:
+            self._define(keeping.definitions, {**keeping.definitions, begun.definition.name: begun.definition})
+
+    def _commit(self) -> None:
+        """Clauses: MT-003, MT-004, MT-005."""
+        keeping, inside, instant = self._keeping(), self._inside, self.write.requested
+        changes = {
+            partition: kind.changes(keeping, partition, self.write)
+            for partition in self._listed
+            if (kind := kind_of(partition)) is not None
+        }
+        configuration, timeline = load_table(inside.storage)
+        for partition, one in changes.items():
+            files = GroupFiles(inside, self._layout, partition, instant)
+            Opening(inside, configuration, self._layout, self.executor).open_groups(files, one.opened)
+        places = group_places(inside.storage, timeline, self._layout, metadata_groups(inside.storage), instant)
+        commit = Deltacommit(inside, configuration, self._layout, instant)
+        commit.begin({partition: places[partition] for partition, one in changes.items() if _is_any(one)})
+        stats = [stat for partition, one in changes.items() for stat in self._logs(partition, one, places[partition])]
+        commit.complete(stats, self.clock.instant(instant))
+
+    def _logs(self, partition: str, changes: IndexChanges, places: Mapping[str, Place]) -> tuple[WriteStat, ...]:
+        files = GroupFiles(self._inside, self._layout, partition, self.write.requested, places)
+        few = entries_of(changes, places, self._layout)
+        if changes.entries is None:
+            written = files.logs(few, DRIVER)
+        else:
+            flow = changes.entries.together(self.executor.rows(few)) if few.num_rows else changes.entries
+            written = flow.shuffled(["file_id"]).map(files.logs, WRITTEN_SCHEMA).gathered()
+        return tuple(one.stat for one in from_rows(written))
+
+    def _define(self, before: Mapping[str, IndexDefinition], after: Mapping[str, IndexDefinition]) -> None:
+        """Clauses: IX-001."""
+        if before == after:
+            return
+        configuration = self.state.configuration
+        path = write_definitions(self.effects, configuration.properties, after, configuration.version)
+        properties = configuration.properties
+        list_indexes(self.effects, indexes_of(properties), indexes_of(properties, BUILDING_KEY), definitions_path=path)
+        self.state = _fresh(self.state)
+
+    def _list(self, whole: list[str] | tuple[str, ...], building: list[str] | tuple[str, ...] = ()) -> None:
+        """Clauses: MT-007."""
+        list_indexes(self.effects, whole, building)
+        self.state = _fresh(self.state)
+
+
+def _is_any(changes: IndexChanges) -> bool:
+    return bool(changes.records or changes.deleted or changes.entries is not None)
+
+
+def _fresh(state: WriterState) -> WriterState:
+    """The same with the properties as they are in storage."""
+    configuration = load_configuration(state.storage)
+    return replace(state, snapshot=replace(state.snapshot, configuration=configuration))
+
+
+__all__ = ["ENABLE", "FinishedWrite", "drop_metadata_table", "update_metadata_table"]
