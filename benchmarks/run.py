@@ -1,215 +1,158 @@
-"""The engine in-process, the engine on Spark, Apache Hudi and hudi-rs, on two generated tables, in one run.
+"""The engine beside Apache Hudi: the same inputs, the same Spark session, in turns.
 
-python benchmarks/run.py [--slices 8] [--rows 50000] [--rounds 3] [--apache 1.1.1]
+python benchmarks/run.py [--rows 2000000] [--rounds 3] [--only upsert] [--write docs/benchmarks.md]
 
-Prints the best time of each reader for each question, and its ratio to the engine in-process. Both Spark readers share
-one session.
+Prints for each benchmark the best and the median seconds of each contender and the ratio of the medians to Apache
+Hudi's. Results with other numbers of rows or cores are other results; `--write` keeps ratios only.
 """
 
 import argparse
-import json
 import os
+import shutil
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-from hudi_conformance.peers.bundles import bundle_jar
-from hudi_format.base.files import write_base_file
-from hudi_format.log.content import data_block
-from hudi_format.names import BaseFileName, LogFileName, TimelineFileName, timeline_file_name
-from hudi_format.schemas import META_FIELDS, arrow_schema, with_meta_fields
-from hudi_format.table.partition_metafile import PartitionMetafile, serialise_partition_metafile
-from hudi_format.table.properties import serialise_properties, table_checksum
-from hudi_format.timeline.commit_metadata import CommitMetadata, WriteStat, serialise_avro
-from hudi_spark import HudiTable, read_arrow
-from hudi_spark.adapter_executors import local_session
+import sessions
+from contenders import ApacheHudi, Contender, EngineInProcess, EngineOnSpark, PlainParquet
+from inputs import Inputs, make_inputs
+from measuring import Attempt, Times, in_turns
+from page import Result, add_results, ratios_of
 
-COLUMNS = [("id", "string"), ("ts", "long"), *((f"number{n}", "double") for n in range(8)), ("note", "string")]
-SCHEMA = {
-    "type": "record",
-    "name": "bench_record",
-    "namespace": "hoodie.bench",
-    "fields": [{"name": name, "type": ["null", kind], "default": None} for name, kind in COLUMNS],
-}
-STORED = with_meta_fields(SCHEMA)
-BASE, LOG = "20250101000000000", "20250101000001000"
-PROPERTIES = {
-    "hoodie.table.name": "bench",
-    "hoodie.table.type": "MERGE_ON_READ",
-    "hoodie.table.version": "8",
-    "hoodie.table.initial.version": "8",
-    "hoodie.timeline.layout.version": "2",
-    "hoodie.timeline.path": "timeline",
-    "hoodie.timeline.history.path": "history",
-    "hoodie.table.checksum": str(table_checksum(None, "bench")),
-    "hoodie.table.recordkey.fields": "id",
-    "hoodie.table.precombine.field": "ts",
-    "hoodie.table.partition.fields": "",
-    "hoodie.record.merge.mode": "EVENT_TIME_ORDERING",
-    "hoodie.table.base.file.format": "PARQUET",
-    "hoodie.populate.meta.fields": "true",
-    "hoodie.table.timeline.timezone": "UTC",
-}
-
-Question = Callable[[], int]
+COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
+_SHORT = {COW: "COW", MOR: "MOR"}
 
 
-def build_table(base: Path, slices: int, rows: int, kind: str = "MERGE_ON_READ") -> None:
-    """Slices of one base file each; merge-on-read, every second one has a log that updates one row in twenty."""
-    timeline = base / ".hoodie" / "timeline"
-    (timeline / "history").mkdir(parents=True)
-    (base / ".hoodie" / "hoodie.properties").write_bytes(
-        serialise_properties({**PROPERTIES, "hoodie.table.type": kind})
-    )
-    metafile = PartitionMetafile(BASE, 0)
-    (base / ".hoodie_partition_metadata").write_bytes(serialise_partition_metafile(metafile))
-    stats: dict[str, list[WriteStat]] = {BASE: [], LOG: []}
-    for group in range(slices):
-        name = str(BaseFileName(f"file{group}-0", "0-1-0", BASE, "parquet"))
-        base_file = write_base_file(base_rows(group, rows, name), STORED, rows_a_group=rows // 10, bloom_entries=0)
-        (base / name).write_bytes(base_file)
-        stats[BASE].append(WriteStat(file_id=f"file{group}-0", path=name, prev_commit="null", partition_path=""))
-        if group % 2 and kind == "MERGE_ON_READ":
-            name = str(LogFileName(f"file{group}-0", LOG, 1, "0-2-0"))
-            updates = base_rows(group, rows, f"file{group}-0").slice(0, rows // 20).to_pylist()
-            (base / name).write_bytes(data_block(LOG, updates, STORED))
-            stats[LOG].append(WriteStat(file_id=f"file{group}-0", path=name, prev_commit=LOG, partition_path=""))
-    for instant, written in stats.items():
-        if written:
-            write_commit(timeline, instant, tuple(written), "deltacommit" if kind == "MERGE_ON_READ" else "commit")
+class Bench:
+    """Inputs, contenders, and one table of each kind that each writer made of all rows."""
+
+    def __init__(self, session: Any, folder: Path, rows: int, release: str) -> None:
+        self.folder = folder
+        self.inputs: Inputs = make_inputs(session, folder / "inputs", rows)
+        self.apache = ApacheHudi(session, release)
+        self.engine = EngineOnSpark(session)
+        self.in_process = EngineInProcess()
+        self.parquet = PlainParquet(session)
+        self._number = 0
+
+    def fresh(self) -> Path:
+        """A path where nothing is."""
+        self._number += 1
+        return self.folder / f"table{self._number}"
+
+    def made(self, writer: Contender, kind: str) -> Path:
+        """The table that a writer made of all rows, written once."""
+        path = self.folder / f"{writer.name}-{kind}".replace(" ", "-")
+        if not path.exists():
+            writer.write(self.inputs, "all", path, "bulk_insert", kind)
+        return path
+
+    def updated(self, kind: str) -> Path:
+        """Apache Hudi's table with a new version of a tenth of its rows, written once."""
+        path = self.folder / f"updated-{kind}"
+        if not path.exists():
+            self.copied(self.made(self.apache, kind)).rename(path)
+            self.apache.write(self.inputs, "tenth", path, "upsert", kind)
+        return path
+
+    def copied(self, table: Path) -> Path:
+        """A copy of a table; data files, which no writer changes in place, are the same on disk."""
+        target = self.fresh()
+        shutil.copytree(table, target, copy_function=os.link, ignore=shutil.ignore_patterns(".hoodie"))
+        shutil.copytree(table / ".hoodie", target / ".hoodie")
+        return target
 
 
-def base_rows(group: int, rows: int, file: str) -> pa.Table:
-    """Rows of one slice, meta columns filled."""
-    keys = [f"key{group:03d}{row:08d}" for row in range(rows)]
-    columns: dict[str, Any] = dict(
-        zip(META_FIELDS, ([BASE] * rows, keys, keys, [""] * rows, [file] * rows), strict=True)
-    )
-    columns |= {"id": keys, "ts": list(range(rows)), "note": [f"note {row % 1000}" for row in range(rows)]}
-    columns |= {f"number{n}": [row / (n + 1) for row in range(rows)] for n in range(8)}
-    return pa.Table.from_pydict(columns, arrow_schema(STORED))
+def bulk_insert(bench: Bench) -> dict[str, Attempt]:
+    """All rows into a new table, and into plain Parquet."""
+
+    def attempt(writer: Contender) -> Callable[[], None]:
+        shutil.rmtree(bench.folder / "bulk", ignore_errors=True)
+        return partial(writer.write, bench.inputs, "all", bench.folder / "bulk", "bulk_insert", COW)
+
+    return {one.name: partial(attempt, one) for one in (bench.apache, bench.engine, bench.parquet)}
 
 
-def write_commit(timeline: Path, instant: str, stats: tuple[WriteStat, ...], action: str) -> None:
-    """The three files of a completed write."""
-    metadata = CommitMetadata("UPSERT", write_stats=stats, extra={"schema": json.dumps(SCHEMA)})
-    completed = str(int(instant) + 500)
-    contents = {"REQUESTED": b"", "INFLIGHT": b"", "COMPLETED": serialise_avro(metadata)}
-    for state, data in contents.items():
-        name = TimelineFileName(instant, action, state, completed if state == "COMPLETED" else None)  # type: ignore[arg-type]
-        (timeline / timeline_file_name(name, 2)).write_bytes(data)
+def change(bench: Bench, operation: str, name: str, kind: str) -> dict[str, Attempt]:
+    """A write to a table of all rows that the same writer made."""
+
+    def attempt(writer: Contender, maker: Contender) -> Callable[[], None]:
+        shutil.rmtree(bench.folder / f"table{bench._number}", ignore_errors=True)  # noqa: SLF001 - the copy before
+        table = bench.copied(bench.made(maker, kind))
+        return partial(writer.write, bench.inputs, name, table, operation, kind)
+
+    turns = {one.name: partial(attempt, one, one) for one in (bench.apache, bench.engine)}
+    if name == "few":
+        turns[bench.in_process.name] = partial(attempt, bench.in_process, bench.engine)
+    return turns
 
 
-def in_process(path: Path) -> dict[str, Question]:
-    """Questions to `read_arrow`."""
-    return {
-        "all rows": lambda: read_arrow(path).num_rows,
-        "two columns": lambda: read_arrow(path, columns=["id", "number0"]).num_rows,
-        "one row in a hundred": lambda: read_arrow(path, filter=["ts", "<", 500]).num_rows,
-    }
+def snapshot(bench: Bench, kind: str, **asked: Any) -> dict[str, Attempt]:
+    """The snapshot of a table that Apache Hudi wrote: all rows, a tenth of them updated."""
+    table = bench.updated(kind)
+    readers = {one.name: partial(_asking, one, table, asked) for one in (bench.apache, bench.engine, bench.in_process)}
+    plain = partial(_asking, bench.parquet, bench.made(bench.parquet, kind), asked)
+    return {**readers, bench.parquet.name: plain}
 
 
-def on_spark(path: Path) -> dict[str, Question]:
-    """Questions to `HudiTable`; a hash over all columns keeps Spark from leaving columns out."""
-    table = HudiTable(local_session("benchmark"), path)
-
-    def rows(**query: Any) -> int:
-        totals = table.snapshot(**query).selectExpr("count(1) AS found", "sum(xxhash64(*)) AS total")
-        return int(totals.collect()[0]["found"])
-
-    return {
-        "all rows": rows,
-        "two columns": lambda: rows(columns=["id", "number0"]),
-        "one row in a hundred": lambda: rows(filter=["ts", "<", 500]),
-    }
+def _asking(reader: Contender, table: Path, asked: Mapping[str, Any]) -> Callable[[], object]:
+    return partial(reader.read, table, **asked)
 
 
-def apache_hudi(path: Path) -> dict[str, Question]:
-    """The same questions to Apache Hudi's reader."""
-    table = local_session("benchmark").read.format("hudi").load(str(path)).drop(*META_FIELDS)
-
-    def rows(frame: Any) -> int:
-        totals = frame.selectExpr("count(1) AS found", "sum(xxhash64(*)) AS total")
-        return int(totals.collect()[0]["found"])
-
-    return {
-        "all rows": lambda: rows(table),
-        "two columns": lambda: rows(table.select("id", "number0")),
-        "one row in a hundred": lambda: rows(table.filter("ts < 500")),
-    }
-
-
-def with_bundle(version: str) -> None:
-    """Let the session that starts next have Apache Hudi beside it."""
-    settings = {
-        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
-        "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
-        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
-    }
-    given = " ".join(f"--conf {key}={value}" for key, value in settings.items())
-    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--jars {bundle_jar(version)} {given} pyspark-shell"
-
-
-def hudi_rs(path: Path) -> dict[str, Question]:
-    """Questions to hudi-rs."""
-    from hudi import HudiTableBuilder  # noqa: PLC0415 - a peer, which need not be there
-
-    table = HudiTableBuilder.from_base_uri(str(path)).build()
-    return {"all rows": lambda: sum(batch.num_rows for batch in table.read())}
-
-
-READERS: dict[str, Callable[[Path], dict[str, Question]]] = {
-    "engine in-process": in_process,
-    "engine on Spark": on_spark,
-    "Apache Hudi": apache_hudi,
-    "hudi-rs": hudi_rs,
-}
-
-
-def best_time(question: Question, rounds: int) -> tuple[float, int]:
-    """The best time of a few rounds, and the rows of the answer."""
-    times, rows = [], 0
-    for _ in range(rounds):
-        started = time.perf_counter()
-        rows = question()
-        times.append(time.perf_counter() - started)
-    return min(times), rows
+def benchmarks(rows: int) -> Iterator[tuple[str, Callable[[Bench], dict[str, Attempt]]]]:
+    """Every benchmark by name; those that write to a table of Apache Hudi's come before those that update it."""
+    yield "bulk_insert", bulk_insert
+    for kind in (COW, MOR):
+        yield f"upsert of a tenth, {_SHORT[kind]}", partial(change, operation="upsert", name="tenth", kind=kind)
+        yield f"delete of a tenth, {_SHORT[kind]}", partial(change, operation="delete", name="gone", kind=kind)
+        yield f"upsert of 1,000 rows, {_SHORT[kind]}", partial(change, operation="upsert", name="few", kind=kind)
+    for kind in (COW, MOR):
+        yield f"snapshot, {_SHORT[kind]}", partial(snapshot, kind=kind)
+        yield f"snapshot of two columns, {_SHORT[kind]}", partial(snapshot, kind=kind, columns=["id", "measure0"])
+        below = max(1, rows // 100)
+        yield f"snapshot of one row in a hundred, {_SHORT[kind]}", partial(snapshot, kind=kind, below=below)
 
 
 def main() -> None:
-    """Build the tables and ask every reader."""
+    """Measure, print, and keep the ratios if asked to."""
+    options = _options()
+    results: list[Result] = []
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        bench = Bench(sessions.start(options.apache, options.cores), Path(folder), options.rows, options.apache)
+        for name, attempts in benchmarks(options.rows):
+            if options.only in name:
+                print(name, flush=True)
+                times = in_turns(attempts(bench), options.rounds)
+                _show(times, bench.apache.name)
+                results.append(
+                    Result(name, options.rows, options.rounds, options.cores, ratios_of(times, bench.apache.name))
+                )
+    if options.write:
+        add_results(options.write, results)
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--slices", type=int, default=8)
-    parser.add_argument("--rows", type=int, default=50_000, help="rows of each slice")
-    parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts")
-    parser.add_argument("--apache", default="1.1.1", help="the release of Apache Hudi that reads, too")
-    options = parser.parse_args()
-    with_bundle(options.apache)
-    with tempfile.TemporaryDirectory() as folder:
-        for kind in ("COPY_ON_WRITE", "MERGE_ON_READ"):
-            build_table(Path(folder) / kind, options.slices, options.rows, kind)
-            logs = f", every second one with a log of {options.rows // 20}" * (kind == "MERGE_ON_READ")
-            print(f"{kind}: {options.slices} slices of {options.rows} rows{logs}")
-            reference: dict[str, float] = {}
-            for name, reader in READERS.items():
-                report(name, reader, Path(folder) / kind, options.rounds, reference)
+    parser.add_argument("--rows", type=int, default=2_000_000, help="rows of the tables")
+    parser.add_argument("--rounds", type=int, default=3, help="turns of each contender")
+    parser.add_argument("--cores", type=int, default=2, help="cores that Spark may use")
+    parser.add_argument("--apache", default="1.1.1", help="the release of Apache Hudi")
+    parser.add_argument("--only", default="", help="benchmarks whose name has this in it")
+    parser.add_argument("--folder", type=Path, help="where tables go while the benchmarks run")
+    parser.add_argument("--write", type=Path, help="a page of results to bring up to date")
+    return parser.parse_args()
 
 
-def report(
-    name: str, reader: Callable[[Path], dict[str, Question]], path: Path, rounds: int, reference: dict[str, float]
-) -> None:
-    """Print the times of one reader; the first reader's are the reference."""
-    try:
-        for question, ask in reader(path).items():
-            seconds, rows = best_time(ask, rounds)
-            ratio = seconds / reference.setdefault(question, seconds)
-            print(f"{name:20} {question:22} {seconds:8.3f} s  x {ratio:5.2f}  {rows} rows")
-    except Exception as error:  # noqa: BLE001 - a peer that cannot read the table is a line of the report
-        print(f"{name:20} {type(error).__name__}: {error}")
+def _show(times: Mapping[str, Times], reference: str) -> None:
+    for name, found in times.items():
+        if not found.seconds:
+            print(f"  {name:22} {found.refusal}", flush=True)
+            continue
+        base = times[reference].median if times[reference].seconds else found.median
+        ratio = f"x {found.median / base:5.2f}"
+        print(f"  {name:22} best {found.best:8.3f} s  median {found.median:8.3f} s  {ratio}", flush=True)
 
 
 if __name__ == "__main__":

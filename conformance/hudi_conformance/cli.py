@@ -217,6 +217,7 @@ def main() -> None:
         app.add_typer(typer.Typer(help="Build and check golden tables."), name="golden")
         app.add_typer(typer.Typer(help="Ask the peers again."), name="peers")
         app.add_typer(typer.Typer(help="Tables that Apache Hudi writes on demand."), name="real")
+        app.add_typer(typer.Typer(help="Random sequences of writes, put to two adapters."), name="writes")
     app()
 
 
@@ -238,7 +239,18 @@ def _real() -> typer.Typer:
     return real
 
 
-_GROUPS: dict[str, Callable[[], typer.Typer]] = {"golden": _golden, "peers": _peers, "real": _real}
+def _writes() -> typer.Typer:
+    from hudi_conformance.write_checks.cli import app as writes
+
+    return writes
+
+
+_GROUPS: dict[str, Callable[[], typer.Typer]] = {
+    "golden": _golden,
+    "peers": _peers,
+    "real": _real,
+    "writes": _writes,
+}
 
 
 def _selection(

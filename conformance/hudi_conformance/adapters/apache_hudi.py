@@ -15,6 +15,7 @@ from hudi_adapter.filters import parse_filter
 from hudi_adapter.protocol import Adapter, Answer, Implementation, Operation, Request, RowsAnswer, ValueAnswer
 from hudi_adapter.serving import serve
 
+from hudi_conformance.adapters import apache_hudi_writing
 from hudi_conformance.peers import hudi_views, notices
 from hudi_conformance.peers.bundles import bundle_jar
 from hudi_conformance.peers.java_errors import refusal
@@ -111,6 +112,14 @@ class ApacheHudi:
         """What the properties say."""
         return ValueAnswer(hudi_views.table_info(self.session, request.table))
 
+    def create_table(self, request: Request) -> Answer:
+        """A new table."""
+        return apache_hudi_writing.create_table(self.session, request)
+
+    def write(self, request: Request) -> Answer:
+        """One write."""
+        return apache_hudi_writing.write(self.session, request)
+
     def _read(
         self, request: Request, options: Mapping[str, str], prepare: Callable[[Any], Any] = lambda frame: frame
     ) -> Answer:
@@ -200,7 +209,7 @@ def adapter_of(peer: ApacheHudi) -> Adapter:
     ]
     # The views of older releases have other signatures, and nobody needs their word on them.
     if not peer.version.startswith(("0.", "1.0")):
-        names += ["list_file_slices", "table_info"]
+        names += ["list_file_slices", "table_info", "create_table", "write"]
     operations: dict[str, Operation] = {name: partial(_guarded, getattr(peer, name)) for name in names}
     who = Implementation("apache-hudi", peer.version, "java")
     return Adapter(who, FEATURES, operations, peer.start, peer.stop)

@@ -1,0 +1,74 @@
+"""The page of results: ratios, so that it says the same on machines of other speed."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from measuring import Times
+
+AIMS = (
+    (r"^(bulk_insert|upsert of a tenth|delete of a tenth)", 0.4),
+    (r"^snapshot.*MOR$", 0.5),
+    (r"^snapshot.*COW$", 0.9),
+)
+_HEAD = """# Benchmarks
+
+Written by `make bench`. Medians of rounds in which the contenders take turns in one Spark session with one set of
+settings, divided by Apache Hudi's median. Below 1 is faster. Tables of 20 columns in 8 partitions, table version 9, the
+metadata table as each writer keeps it unasked; a tenth of the rows is updated before a snapshot is read. Each writer
+changes tables that it made; all readers read those of Apache Hudi. Plain Parquet is Spark's own write or scan of the
+same rows, for scale.
+
+| benchmark | rows | cores | rounds | {contenders} | aim |
+| --- | --- | --- | --- | {rule} | --- |
+"""
+_DATA = re.compile(r"<!-- results: (.*) -->")
+_CONTENDERS = ("engine on Spark", "engine in-process", "plain Parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One benchmark: each contender's median as a ratio to Apache Hudi's, or why there is none."""
+
+    name: str
+    rows: int
+    rounds: int
+    cores: int
+    ratios: Mapping[str, float | str]
+
+
+def ratios_of(times: Mapping[str, Times], reference: str) -> dict[str, float | str]:
+    """Each contender's median as a ratio to that of the reference."""
+    base = times[reference].median
+    return {
+        who: round(found.median / base, 2) if found.seconds else found.refusal
+        for who, found in times.items()
+        if who != reference
+    }
+
+
+def add_results(page: Path, results: Iterable[Result]) -> None:
+    """Put results on the page, in place of older ones of the same name; the others stay."""
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    known = _DATA.search(text)
+    kept = {entry["name"]: Result(**entry) for entry in json.loads(known[1])} if known else {}
+    kept |= {one.name: one for one in results}
+    page.write_text(_page(list(kept.values())), encoding="utf-8")
+
+
+def _page(results: list[Result]) -> str:
+    head = _HEAD.format(contenders=" | ".join(_CONTENDERS), rule=" | ".join(["---"] * len(_CONTENDERS)))
+    data = json.dumps([asdict(one) for one in results], ensure_ascii=False)
+    return head + "".join(map(_line, results)) + f"\n<!-- results: {data} -->\n"
+
+
+def _line(one: Result) -> str:
+    cells = [_cell(one.ratios.get(who, "")) for who in _CONTENDERS]
+    aim = next((f"{limit}" for pattern, limit in AIMS if re.search(pattern, one.name)), "")
+    return f"| {one.name} | {one.rows:,} | {one.cores} | {one.rounds} | {' | '.join(cells)} | {aim} |\n"
+
+
+def _cell(ratio: float | str) -> str:
+    return f"{ratio:.2f}" if isinstance(ratio, float) else "not done" * bool(ratio)

@@ -1,0 +1,197 @@
+"""The protocol's writing ops, done by Apache Hudi: tables made by its builder, writes through its Spark data source."""
+
+import itertools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from hudi_adapter.filters import parse_filter
+from hudi_adapter.protocol import Answer, Rejected, Request, Unsupported, ValueAnswer
+from hudi_adapter.reasons import Reason
+from hudi_adapter.rows import arrow_of_rows, read_rows
+from hudi_format.table.properties import parse_properties
+
+from hudi_conformance.peers import hudi_views
+from hudi_conformance.peers.spark_filters import spark_condition
+
+_PROPERTIES = ".hoodie/hoodie.properties"
+_PLAIN = {
+    "hoodie.embed.timeline.server": "false",
+    "hoodie.write.markers.type": "DIRECT",
+    "hoodie.metadata.enable": "false",
+    "hoodie.clean.automatic": "false",
+    "hoodie.archive.automatic": "false",
+    "hoodie.insert.shuffle.parallelism": "1",
+    "hoodie.upsert.shuffle.parallelism": "1",
+    "hoodie.bulkinsert.shuffle.parallelism": "1",
+    "hoodie.delete.shuffle.parallelism": "1",
+    "hoodie.bloom.index.parallelism": "1",
+    "hoodie.write.auto.upgrade": "false",
+}
+_GENERATORS = {
+    "SIMPLE": "SimpleKeyGenerator",
+    "COMPLEX": "ComplexKeyGenerator",
+    "NON_PARTITION": "NonpartitionedKeyGenerator",
+    "TIMESTAMP": "TimestampBasedKeyGenerator",
+    "CUSTOM": "CustomKeyGenerator",
+}
+_OPERATIONS = {
+    "insert",
+    "upsert",
+    "bulk_insert",
+    "delete",
+    "insert_overwrite",
+    "insert_overwrite_table",
+    "delete_partition",
+    "partial_update",
+}
+# What the data source is told from a table's properties, wherever it has them.
+_TOLD = {
+    "hoodie.table.name": "hoodie.table.name",
+    "hoodie.datasource.write.table.type": "hoodie.table.type",
+    "hoodie.datasource.write.recordkey.field": "hoodie.table.recordkey.fields",
+    "hoodie.datasource.write.hive_style_partitioning": "hoodie.datasource.write.hive_style_partitioning",
+    "hoodie.datasource.write.partitionpath.urlencode": "hoodie.datasource.write.partitionpath.urlencode",
+    "hoodie.populate.meta.fields": "hoodie.populate.meta.fields",
+    "hoodie.table.cdc.enabled": "hoodie.table.cdc.enabled",
+    "hoodie.table.cdc.supplemental.logging.mode": "hoodie.table.cdc.supplemental.logging.mode",
+}
+_numbers = itertools.count(1)
+
+
+def create_table(session: Any, request: Request) -> Answer:
+    """A new table, made by the builder of the release with the properties that a first write would give it."""
+    params = request.params
+    keys, partitions = list(params["record_key"]), list(params.get("partition_by") or ())
+    builder = session._jvm.org.apache.hudi.common.table.HoodieTableMetaClient.newTableBuilder()  # noqa: SLF001
+    schema = params["schema"] if isinstance(params["schema"], str) else json.dumps(params["schema"])
+    builder = (
+        builder.fromProperties(_java_properties(session, params.get("properties") or {}))
+        .setTableName(params["name"])
+        .setTableType(str(params["table_type"]))
+        .setTableVersion(int(params["table_version"]))
+        .setRecordKeyFields(",".join(keys))
+        .setTableCreateSchema(schema)
+        .setKeyGeneratorClassProp(f"org.apache.hudi.keygen.{_generator(keys, partitions)}")
+    )
+    builder = builder.setPartitionFields(",".join(partitions)) if partitions else builder
+    builder = builder.setOrderingFields(",".join(params["ordering"])) if params.get("ordering") else builder
+    if params.get("merge_mode"):
+        modes = session._jvm.org.apache.hudi.common.config.RecordMergeMode  # noqa: SLF001
+        builder = builder.setRecordMergeMode(modes.valueOf(str(params["merge_mode"])))
+    configuration = session._jvm.org.apache.hudi.storage.hadoop.HadoopStorageConfiguration(  # noqa: SLF001
+        session._jsc.hadoopConfiguration()  # noqa: SLF001
+    )
+    builder.initTable(configuration, str(request.table))
+    return ValueAnswer({})
+
+
+def write(session: Any, request: Request) -> Answer:
+    """One write through the data source; the answer is the newest completed action."""
+    params = request.params
+    operation = str(params.get("operation"))
+    if operation not in _OPERATIONS:
+        raise Rejected(Reason.CONFIG_INVALID, f"{operation!r} is no operation")
+    options = {**write_options(request.table), **_configs(params)}
+    if operation == "partial_update":
+        _merge(session, request, options)
+        return _newest(session, request.table)
+    options["hoodie.datasource.write.operation"] = operation
+    if operation == "delete_partition":
+        options["hoodie.datasource.write.partitions.to.delete"] = ",".join(map(str, params["partitions"]))
+    frame = _rows(session, request)
+    frame.write.format("hudi").options(**options).mode("append").save(str(request.table))
+    return _newest(session, request.table)
+
+
+def write_options(table: Path) -> dict[str, str]:
+    """What the data source must be told about a table that is there, since it does not take all of it from there."""
+    properties = parse_properties((table / _PROPERTIES).read_bytes(), _PROPERTIES)
+    keys = properties.get("hoodie.table.recordkey.fields", "").split(",")
+    partitions = [
+        one.partition(":")[0] for one in properties.get("hoodie.table.partition.fields", "").split(",") if one
+    ]
+    kind = _GENERATORS.get(properties.get("hoodie.table.keygenerator.type", ""), _generator(keys, partitions))
+    told = {key: properties[name] for key, name in _TOLD.items() if properties.get(name)}
+    ordering = properties.get("hoodie.table.ordering.fields") or properties.get("hoodie.table.precombine.field")
+    return {
+        **_PLAIN,
+        **told,
+        **({"hoodie.datasource.write.precombine.field": ordering} if ordering else {}),
+        "hoodie.datasource.write.partitionpath.field": ",".join(partitions),
+        "hoodie.datasource.write.keygenerator.class": properties.get(
+            "hoodie.table.keygenerator.class", f"org.apache.hudi.keygen.{kind}"
+        ),
+        "hoodie.write.table.version": properties["hoodie.table.version"],
+    }
+
+
+def _generator(keys: list[str], partitions: list[str]) -> str:
+    if not partitions:
+        return "NonpartitionedKeyGenerator"
+    return "SimpleKeyGenerator" if len(keys) == len(partitions) == 1 else "ComplexKeyGenerator"
+
+
+def _configs(params: Mapping[str, Any]) -> dict[str, str]:
+    given = {**(params.get("options") or {}), **(params.get("configs") or {})}
+    return {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
+
+
+def _rows(session: Any, request: Request) -> Any:
+    params = request.params
+    if params.get("input"):
+        file = request.out_dir / "input.parquet"
+        pq.write_table(arrow_of_rows(read_rows(Path(str(params["input"])))), file)
+        return session.read.parquet(str(file))
+    frame = session.read.format("hudi").load(str(request.table)).drop(*hudi_views.META_FIELDS)
+    if params.get("filter") is None:
+        return frame.limit(0)
+    chosen = frame.where(spark_condition(frame, parse_filter(params["filter"])))
+    # The rows are taken from the table that is about to change.
+    return session.createDataFrame(chosen.collect(), frame.schema)
+
+
+def _merge(session: Any, request: Request, options: Mapping[str, str]) -> None:
+    """A partial update is a MERGE INTO that assigns some columns."""
+    properties = parse_properties((request.table / _PROPERTIES).read_bytes(), _PROPERTIES)
+    if int(properties["hoodie.table.version"]) < 8:
+        raise Rejected(Reason.CONFIG_INVALID, "tables before version 8 take no partial updates")
+    rows = _rows(session, request)
+    table, view = f"merged{next(_numbers)}", f"given{next(_numbers)}"
+    rows.createOrReplaceTempView(view)
+    fixed = [name for key in ("recordkey", "partition") for name in _fields(properties, key)]
+    if missing := [name for name in fixed if name not in rows.columns]:
+        raise Unsupported(f"partial-update-without-{missing[0]}")
+    matched = " and ".join(f"t.`{name}` = s.`{name}`" for name in fixed)
+    changed = ", ".join(f"`{name}` = s.`{name}`" for name in rows.columns if name not in fixed)
+    session.sql(f"create table {table} using hudi location '{request.table}'")
+    for key, value in options.items():
+        session.conf.set(key, value)
+    try:
+        session.sql(f"merge into {table} t using {view} s on {matched} when matched then update set {changed}")
+    finally:
+        for key in options:
+            session.conf.unset(key)
+        session.sql(f"drop table {table}")
+
+
+def _fields(properties: Mapping[str, str], name: str) -> list[str]:
+    return [one for one in properties.get(f"hoodie.table.{name}.fields", "").split(",") if one]
+
+
+def _newest(session: Any, table: Path) -> Answer:
+    """The newest completed action, as the protocol shows it."""
+    completed = [one for one in hudi_views.timeline(session, table) if one["state"] == "COMPLETED"]
+    if not completed:
+        return ValueAnswer({"requested": None, "completed": None, "action": None})
+    newest = max(completed, key=lambda one: one["requested"])
+    return ValueAnswer({name: newest[name] for name in ("requested", "completed", "action")})
+
+
+def _java_properties(session: Any, values: Mapping[str, Any]) -> Any:
+    properties = session._jvm.java.util.Properties()  # noqa: SLF001
+    for key, value in values.items():
+        properties.setProperty(str(key), str(value))
+    return properties

@@ -1,0 +1,93 @@
+# ruff: noqa: PLR0917 - an option is a parameter
+"""`hudi-conformance writes check` and `repeat`: random sequences of writes put to two adapters."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hudi_conformance.resources import suite_root
+from hudi_conformance.write_checks.cases import WriteCase
+from hudi_conformance.write_checks.checking import Found, Summary, check_cases, played_once, two_sides
+from hudi_conformance.write_checks.drawing import Limits, draw_case
+from hudi_conformance.write_checks.playing import Options
+
+app = typer.Typer(help="Random sequences of writes, put to two adapters.", no_args_is_help=True)
+_Model = Annotated[str, typer.Option(help="The adapter whose answers count.")]
+_Subject = Annotated[str, typer.Option(help="The adapter that is checked: a name, or a command line.")]
+_Loose = Annotated[bool, typer.Option("--loose", help="Any reason will do, and a column without values is none.")]
+_Check = Annotated[bool, typer.Option(help="Let the model check the subject's tables, too.")]
+
+
+@app.command()
+def check(
+    subject: _Subject,
+    model: _Model = "model",
+    seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
+    count: Annotated[int, typer.Option(help="How many seeds.")] = 1_000_000,
+    seconds: Annotated[float, typer.Option(help="When to begin no further case.")] = 60.0,
+    attempts: Annotated[int, typer.Option(help="How often a failing case is tried smaller.")] = 60,
+    stop_after: Annotated[int, typer.Option(help="How many failing cases are enough.")] = 5,
+    version: Annotated[list[int] | None, typer.Option(help="Only these table versions.")] = None,
+    *,
+    loose: _Loose = False,
+    checked: _Check = True,
+    refusals: Annotated[bool, typer.Option(help="Draw writes that are refused, too.")] = True,
+    no_metadata: Annotated[bool, typer.Option("--no-metadata-table", help="Never a metadata table.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="No change feed, no empty meta fields.")] = False,
+    save: Annotated[Path | None, typer.Option(help="Folder for failing cases.")] = None,
+) -> None:
+    """Draw cases and compare: exit 1 where two answers differ."""
+    limits = Limits(
+        versions=tuple(version or (6, 8, 9)),
+        metadata_table=not no_metadata,
+        refusals=refusals,
+        change_feed=not plain,
+        no_meta_fields=not plain,
+    )
+    options = Options(strict=not loose)
+    cases = ((f"seed-{number}", draw_case(number, limits)) for number in range(seed, seed + count))
+    with two_sides(model, subject, suite_root(), check=checked) as sides:
+        told = check_cases(cases, sides, options, seconds=seconds, attempts=attempts, stop_after=stop_after)
+        differ = _print(told, model, subject, save)
+    raise typer.Exit(int(differ))
+
+
+def _print(told: Iterator[Found | Summary], model: str, subject: str, save: Path | None) -> bool:
+    differ = False
+    for one in told:
+        if isinstance(one, Summary):
+            typer.echo(str(one))
+            continue
+        differ = True
+        typer.echo(one.told(model, subject))
+        if save is not None:
+            save.mkdir(parents=True, exist_ok=True)
+            (save / f"{one.name}.json").write_text(one.case.to_json(), encoding="utf-8")
+    return differ
+
+
+@app.command()
+def repeat(
+    case: Annotated[Path, typer.Argument(help="A case that `check` told.")],
+    subject: _Subject,
+    model: _Model = "model",
+    *,
+    loose: _Loose = False,
+    checked: _Check = True,
+) -> None:
+    """Play one case again: exit 1 where two answers differ."""
+    given = WriteCase.from_json(case.read_text(encoding="utf-8"))
+    with two_sides(model, subject, suite_root(), check=checked) as sides:
+        played = played_once(given, sides, Options(strict=not loose))
+    typer.echo(str(played.failure or f"{played.asked} answers alike, {played.refused} refusals"))
+    for feature in played.unsupported:
+        typer.echo(f"unsupported: {feature}")
+    raise typer.Exit(int(played.failure is not None))
+
+
+@app.command()
+def draw(seed: Annotated[int, typer.Argument(help="Any number.")]) -> None:
+    """Print the case of a seed."""
+    typer.echo(draw_case(seed).to_json())

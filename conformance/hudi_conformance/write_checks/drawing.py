@@ -1,0 +1,276 @@
+"""Sequences drawn at random: every shape of a table, every operation, and rows that collide."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+from urllib.parse import quote
+
+from hudi_conformance.write_checks.cases import COLUMNS, Step, TableShape, WriteCase
+
+COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
+_IDS = ("r1", "r2", "r3", "ř4", "木5", "r6:a", "r7,b", "r8")
+_CITIES = ("oslo", "são paulo", "lima", "a b")
+_KINDS = ("x", "y")
+_ADDED = (("extra", "string"), ("more", "int64"))
+_STEPS = 6
+_INDEXES = ("SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "")
+_WEIGHTS = {
+    "upsert": 6,
+    "insert": 3,
+    "bulk_insert": 1,
+    "delete": 3,
+    "delete by filter": 1,
+    "insert_overwrite": 1,
+    "insert_overwrite_table": 1,
+    "delete_partition": 1,
+    "partial_update": 2,
+}
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is drawn: versions, types, whether refusals are, whether features that only some implementations have."""
+
+    versions: tuple[int, ...] = (6, 8, 9)
+    table_types: tuple[str, ...] = (COW, MOR)
+    indexes: tuple[str, ...] = _INDEXES
+    metadata_table: bool = True
+    refusals: bool = True
+    change_feed: bool = True
+    no_meta_fields: bool = True
+    partial_updates: bool = True
+
+
+def draw_case(seed: int, limits: Limits = Limits()) -> WriteCase:
+    """The case of a seed: always the same one under the same limits."""
+    dice = Random(seed)  # noqa: S311 - repeatable on purpose
+    shape = _shape(dice, limits)
+    drawn = _Drawn(dice, shape, limits)
+    return WriteCase(shape, tuple(drawn.step(number) for number in range(dice.randint(2, _STEPS))))
+
+
+def _shape(dice: Random, limits: Limits) -> TableShape:
+    version, kind = dice.choice(limits.versions), dice.choice(limits.table_types)
+    ordering = ("ts",) if dice.random() < 0.7 else ()
+    partition_by = dice.choice([(), ("city",), ("city",), ("city", "kind")])
+    shape = TableShape(
+        version,
+        kind,
+        record_key=dice.choice([("id",), ("id",), ("number",), ("id", "kind")]),
+        partition_by=partition_by,
+        ordering=ordering,
+        merge_mode=dice.choice([None, "COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING" if ordering else None]),
+        properties=_properties(dice, version, partition_by, limits),
+    )
+    return replace(shape, configs=_configs(dice, shape, limits))
+
+
+def _properties(dice: Random, version: int, partition_by: tuple[str, ...], limits: Limits) -> dict[str, str]:
+    chosen: dict[str, str] = {}
+    if partition_by and dice.random() < 0.4:
+        chosen["hoodie.datasource.write.hive_style_partitioning"] = "true"
+    if partition_by and dice.random() < 0.3:
+        chosen["hoodie.datasource.write.partitionpath.urlencode"] = "true"
+    if limits.no_meta_fields and dice.random() < 0.1:
+        chosen["hoodie.populate.meta.fields"] = "false"
+    elif limits.change_feed and dice.random() < 0.25:
+        modes = ["OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER"]
+        mode = dice.choice(modes)
+        chosen["hoodie.table.cdc.enabled"] = "true"
+        chosen["hoodie.table.cdc.supplemental.logging.mode"] = mode.lower() if version == 6 else mode
+    return chosen
+
+
+def _configs(dice: Random, shape: TableShape, limits: Limits) -> dict[str, str]:
+    """New keys open file groups: what is in base files alone must not depend on sizes of files."""
+    chosen = {"hoodie.parquet.small.file.limit": "0"}
+    chosen["hoodie.metadata.enable"] = str(limits.metadata_table and dice.random() < 0.5).lower()
+    index = dice.choice(limits.indexes)
+    if index and "hoodie.populate.meta.fields" not in shape.properties:
+        chosen["hoodie.index.type"] = index
+    if index == "BUCKET":
+        chosen["hoodie.bucket.index.num.buckets"] = dice.choice(["1", "2", "3"])
+    if shape.table_type == MOR and dice.random() < 0.3:
+        chosen["hoodie.logfile.data.block.format"] = "parquet"
+    if shape.table_type == MOR and shape.version >= 8 and dice.random() < 0.3:
+        chosen["hoodie.write.record.positions"] = dice.choice(["true", "false"])
+    return chosen
+
+
+@dataclass(slots=True)
+class _Drawn:
+    """The steps drawn so far, as far as later ones depend on them.
+
+    `held`: keys that are surely in the table with their partition's values; `doubled`: keys that may stand in it twice.
+    """
+
+    dice: Random
+    shape: TableShape
+    limits: Limits
+    held: dict[Key, tuple[Any, ...]] = field(default_factory=dict)
+    doubled: set[Key] = field(default_factory=set)
+    columns: tuple[tuple[str, str], ...] = COLUMNS
+
+    def step(self, number: int) -> Step:
+        if number and self.limits.refusals and self.dice.random() < 0.1:
+            return self._refused()
+        if self.dice.random() < 0.12 and len(self.columns) < len(COLUMNS) + len(_ADDED):
+            self.columns = (*self.columns, _ADDED[len(self.columns) - len(COLUMNS)])
+        operation = self._operation(number)
+        match operation:
+            case "delete by filter":
+                return self._filtered()
+            case "delete_partition":
+                return self._dropped_partition()
+            case "partial_update":
+                return self._partial()
+            case "delete":
+                return self._deleted()
+            case _:
+                return self._written(operation)
+
+    def _operation(self, number: int) -> str:
+        possible = dict(_WEIGHTS)
+        if not number:
+            return self.dice.choice(["insert", "upsert", "bulk_insert"])
+        if not self.shape.partition_by or not self.held:
+            possible.pop("delete_partition")
+        if self.shape.version < 8 or not self.held or not self.limits.partial_updates:
+            possible.pop("partial_update")
+        if self.doubled or not self.held:
+            possible.pop("delete by filter")
+        return self.dice.choices(list(possible), list(possible.values()))[0]
+
+    def _written(self, operation: str) -> Step:
+        inserts = operation in {"insert", "bulk_insert"}
+        replaces = operation.startswith("insert_overwrite")
+        rows = [self._row() for _ in range(self.dice.randint(1, 5))]
+        known = {self._key(row) for row in rows} & self.held.keys()
+        if inserts and self.dice.random() < 0.8:
+            rows = [row for row in rows if self._key(row) not in known] or [self._row(self._unused())]
+        if inserts or replaces:
+            rows = self._doubling(rows)
+        else:
+            rows = [row for row in rows if self._key(row) not in self.doubled] or [self._row(self._unused())]
+        if replaces:
+            places = {self._place(row) for row in rows} if operation == "insert_overwrite" else None
+            self._forget(places)
+        self._remember(rows, may_double=inserts or replaces)
+        return Step(operation, self.columns, tuple(self._values(row) for row in rows))
+
+    def _doubling(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Plain inserts keep rows of one key apart: a key that stands twice is not touched again."""
+        return list({(self._key(row), self._place(row)): row for row in rows}.values())
+
+    def _forget(self, places: set[tuple[Any, ...]] | None) -> None:
+        """The keys of some partitions are gone, or all keys; one that stood twice may still stand elsewhere."""
+        for key in [key for key, where in self.held.items() if places is None or where in places]:
+            if places is None or key not in self.doubled:
+                del self.held[key]
+        if places is None:
+            self.doubled.clear()
+
+    def _remember(self, rows: list[dict[str, Any]], *, may_double: bool) -> None:
+        for row in rows:
+            key = self._key(row)
+            if may_double and key in self.held:
+                self.doubled.add(key)
+            self.held[key] = self._place(row)
+
+    def _deleted(self) -> Step:
+        free = sorted(self.held.keys() - self.doubled, key=repr)
+        keys = self.dice.sample(free, min(len(free), self.dice.randint(1, 2)))
+        rows = [self._row(key) for key in keys]
+        for row in rows:
+            row.update(zip(self.shape.partition_by, self.held.pop(self._key(row)), strict=True))
+        if not rows or self.dice.random() < 0.2:
+            rows.append(self._row(self._unused()))
+        return Step("delete", self.columns, tuple(self._values(row) for row in rows))
+
+    def _filtered(self) -> Step:
+        key = self.dice.choice(sorted(self.held, key=repr))
+        name = self.shape.record_key[0]
+        for gone in [one for one in self.held if one[0] == key[0]]:
+            del self.held[gone]
+        return Step("delete", filter=[name, "=", key[0]])
+
+    def _dropped_partition(self) -> Step:
+        place = self.dice.choice(sorted(self.held.values(), key=repr))
+        self._forget({place})
+        return Step("delete_partition", partitions=(partition_path(self.shape, place),))
+
+    def _partial(self) -> Step:
+        free = sorted(self.held.keys() - self.doubled, key=repr)
+        if not free:
+            return self._written("upsert")
+        needed = {*self.shape.record_key, *self.shape.partition_by, *self.shape.ordering}
+        changed = {self.dice.choice(["fare", "note"])}
+        columns = tuple(column for column in self.columns if column[0] in needed | changed)
+        rows = [self._row(key) for key in self.dice.sample(free, min(len(free), self.dice.randint(1, 3)))]
+        for row in rows:
+            row.update(zip(self.shape.partition_by, self.held[self._key(row)], strict=True))
+        return Step("partial_update", columns, tuple(tuple(row[name] for name, _ in columns) for row in rows))
+
+    def _refused(self) -> Step:
+        row = self._row(self._unused())
+        columns = dict(self.columns)
+        match self.dice.choice(["null key", "no key", "type", "operation"]):
+            case "null key":
+                row[self.shape.record_key[0]] = None
+            case "no key":
+                del columns[self.shape.record_key[0]]
+            case "type":
+                columns["fare"], row["fare"] = "string", "twelve"
+            case _:
+                return Step("replace_everything", self.columns, (self._values(row),))
+        return Step("upsert", tuple(columns.items()), (tuple(row[name] for name in columns),))
+
+    def _row(self, key: Key | None = None) -> dict[str, Any]:
+        dice = self.dice
+        row: dict[str, Any] = {
+            "id": dice.choice(_IDS),
+            "number": dice.randint(1, 8),
+            "kind": dice.choice(_KINDS),
+            "city": dice.choice(_CITIES),
+            "ts": dice.randint(1, 6),
+            "fare": dice.choice([None, dice.randint(0, 40) / 4]),
+            "note": dice.choice([None, "", "ночь", f"n{dice.randint(0, 99)}"]),
+            "extra": dice.choice([None, "e"]),
+            "more": dice.choice([None, dice.randint(0, 9)]),
+        }
+        row.update(zip(self.shape.record_key, key or (), strict=False))
+        # Which of two rows with one key in two partitions a key names is a question of its own: a key stays at home.
+        at_home = self.held.get(self._key(row))
+        if at_home is not None and (self._is_global() or self._key(row) in self.doubled or dice.random() < 0.85):
+            row.update(zip(self.shape.partition_by, at_home, strict=True))
+        return row
+
+    def _is_global(self) -> bool:
+        return self.shape.configs.get("hoodie.index.type", "").startswith("GLOBAL") and self.dice.random() < 0.5
+
+    def _unused(self) -> Key:
+        while True:
+            row = self._row()
+            row["id"], row["number"] = f"u{self.dice.randint(0, 999)}", self.dice.randint(9, 999)
+            if self._key(row) not in self.held:
+                return self._key(row)
+
+    def _key(self, row: Mapping[str, Any]) -> Key:
+        return tuple(row[name] for name in self.shape.record_key)
+
+    def _place(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(row[name] for name in self.shape.partition_by)
+
+    def _values(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(row[name] for name, _ in self.columns)
+
+
+def partition_path(shape: TableShape, place: tuple[Any, ...]) -> str:
+    """The path of the partition with these values, in the table's style."""
+    encoded = shape.properties.get("hoodie.datasource.write.partitionpath.urlencode") == "true"
+    hive = shape.properties.get("hoodie.datasource.write.hive_style_partitioning") == "true"
+    parts = [quote(str(value)) if encoded else str(value) for value in place]
+    named = zip(shape.partition_by, parts, strict=True)
+    return "/".join(f"{name}={part}" if hive else part for name, part in named)
