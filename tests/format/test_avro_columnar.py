@@ -12,7 +12,7 @@ from format_strategies import INSTANT_VALUES, LOCAL_VALUES, LONGS, TEXT, decimal
 from hudi_format.avro.columnar import ROWS_AT_ONCE, encode_framed_rows, encode_rows
 from hudi_format.avro.schemas import writing_schema
 from hudi_format.schemas import arrow_schema
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
@@ -133,6 +133,7 @@ def _listed(value: Any, kind: pa.DataType) -> Any:
     return value
 
 
+@settings(deadline=None)
 @given(schemas_with_rows(), st.integers(0, 3), st.booleans())
 def test_every_type_has_the_bytes_of_the_row_wise_library(drawn: Any, skipped: int, chunked: bool):
     schema, rows = drawn
@@ -143,6 +144,7 @@ def test_every_type_has_the_bytes_of_the_row_wise_library(drawn: Any, skipped: i
     assert encode_rows(sliced, schema).to_pylist() == encoded(rows[skipped:], schema)
 
 
+@settings(deadline=None)
 @given(schemas_with_rows())
 def test_a_framed_record_stands_after_its_length(drawn: Any):
     schema, rows = drawn

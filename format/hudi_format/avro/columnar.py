@@ -70,13 +70,26 @@ def encode_values(values: pa.Array, schema: AvroSchema, head: bytes = b"") -> li
 def _pieces_of_rows(rows: pa.Table, schema: AvroSchema) -> Iterator[list[pa.LargeBinaryArray]]:
     """The pieces of each batch of rows."""
     resolved = with_names_resolved(schema)
-    target = arrow_schema(schema)
+    # Nulls are looked at when values are encoded: inside of a row that is null, any column is.
+    target = pa.schema([_nullable(one) for one in arrow_schema(schema)])
     fitting = rows.select(target.names).replace_schema_metadata(None).cast(target)
     average = max(1, rows.nbytes // max(1, rows.num_rows))
     at_once = max(1, min(ROWS_AT_ONCE, _BYTES_AT_ONCE // average))
     for batch in fitting.combine_chunks().to_batches(at_once):
         # A record without fields takes no bytes, and the rows are counted by the pieces.
         yield _fields(batch.columns, resolved, b"") or [constant(b"", batch.num_rows)]
+
+
+def _nullable(field: pa.Field) -> pa.Field:
+    """The field with every value in it nullable."""
+    kind = field.type
+    if pa.types.is_struct(kind):
+        kind = pa.struct([_nullable(one) for one in kind])
+    elif pa.types.is_list(kind):
+        kind = pa.list_(_nullable(kind.value_field))
+    elif pa.types.is_map(kind):
+        kind = pa.map_(kind.key_type, _nullable(kind.item_field))
+    return pa.field(field.name, kind)
 
 
 def _fields(columns: Sequence[pa.Array], schema: Mapping[str, Any], head: bytes) -> list[pa.LargeBinaryArray]:
