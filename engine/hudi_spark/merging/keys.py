@@ -14,7 +14,8 @@ from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration
 
 RECORD_KEY: Final = "_hoodie_record_key"
 
-_NULL_PART, _EMPTY_PART = "__null__", "__empty__"
+NULL_PART: Final = "__null__"
+EMPTY_PART: Final = "__empty__"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +23,15 @@ class KeyRule:
     """How a row's record key is found.
 
     `fields` is empty when the key stands in `_hoodie_record_key`.
-    `named` says that each part of a key is written `field:value`.
+    `named` says that each part of a key is written `field:value`, `moments` that timestamps are written as such and not
+    as their number.
 
     Clauses: DM-001, DM-002.
     """
 
     fields: tuple[str, ...] = ()
     named: bool = False
+    moments: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -43,9 +46,14 @@ class KeyRule:
         if not self.fields:
             return table.column(RECORD_KEY)
         if not self.named:
-            return key_text(field_values(table, self.fields[0]))
-        parts = [_part(field, field_values(table, field)) for field in self.fields]
+            return key_text(field_values(table, self.fields[0]), moments=self.moments)
+        parts = [self._part(field, field_values(table, field)) for field in self.fields]
         return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, ",")
+
+    def _part(self, field: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        text = key_text(column, moments=self.moments)
+        filled = pc.fill_null(pc.if_else(pc.equal(text, ""), EMPTY_PART, text), NULL_PART)
+        return pc.binary_join_element_wise(f"{field}:", filled, "")
 
     def stored(self, keys: pa.Array) -> pa.Array:
         """Keys of a delete block in the form of `keys`: writers differ on naming a single field.
@@ -73,9 +81,3 @@ def key_rule(configuration: TableConfiguration) -> KeyRule:
         message = "the table stores no record keys and hoodie.table.recordkey.fields is empty"
         raise HudiError(Reason.KEY_MISSING, "DM-002", message, PROPERTIES_FILE, hint="name the record key fields")
     return KeyRule(configuration.record_key, named=len(configuration.record_key) > 1)
-
-
-def _part(field: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
-    text = key_text(column)
-    filled = pc.fill_null(pc.if_else(pc.equal(text, ""), _EMPTY_PART, text), _NULL_PART)
-    return pc.binary_join_element_wise(f"{field}:", filled, "")

@@ -67,10 +67,10 @@ class TimestampPaths:
 def timestamp_paths(properties: Mapping[str, str]) -> TimestampPaths | None:
     """How numbers became paths, where that is a range of numbers for each path: in UTC, by year, month, day, hour."""
     scale = _scale(properties)
-    zones = (_value(properties, "timezone"), _value(properties, "output.timezone"))
+    zones = (time_setting(properties, "timezone"), time_setting(properties, "output.timezone"))
     if scale is None or any(zone not in _UTC for zone in zones):
         return None
-    tokens = _TOKEN.findall(_value(properties, "output.dateformat"))
+    tokens = _TOKEN.findall(time_setting(properties, "output.dateformat"))
     pieces = [_piece(token) for token in tokens]
     fields = tuple(_LETTERS[token] for token in tokens if token in _LETTERS)
     if not fields or None in pieces or sorted(fields, key=_ORDER.index) != list(_ORDER[: len(fields)]):
@@ -80,9 +80,9 @@ def timestamp_paths(properties: Mapping[str, str]) -> TimestampPaths | None:
 
 
 def _scale(properties: Mapping[str, str]) -> int | None:
-    kind = _value(properties, "timestamp.type").upper()
+    kind = time_setting(properties, "timestamp.type").upper()
     if kind == "SCALAR":
-        return _SCALARS.get(_value(properties, "timestamp.scalar.time.unit").upper())
+        return _SCALARS.get(time_setting(properties, "timestamp.scalar.time.unit").upper())
     return _UNITS.get(kind)
 
 
@@ -94,5 +94,6 @@ def _piece(word: str) -> str | None:
     return None if word[0].isalpha() or word == "'" else re.escape(word)
 
 
-def _value(properties: Mapping[str, str], key: str) -> str:
+def time_setting(properties: Mapping[str, str], key: str) -> str:
+    """A setting of the timestamp key generator, under whichever of its names it is given; empty where it is not."""
     return next((properties[prefix + key].strip() for prefix in _PREFIXES if prefix + key in properties), "")

@@ -3,6 +3,7 @@
 Clauses: DM-002, DM-031.
 """
 
+import struct
 from typing import Final
 
 import pyarrow as pa
@@ -50,11 +51,20 @@ def _rarer_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     if kinds.is_floating(kind):
         different = _different(column.cast(pa.string()))
-        return _spelt(different, [java_text(text) for text in different.dictionary.to_pylist()])
+        width = "<d" if kinds.is_float64(kind) else "<f"
+        texts = [java_text(_two_digits(text, width)) for text in different.dictionary.to_pylist()]
+        return _spelt(different, texts)
     if kinds.is_binary(kind) or kinds.is_large_binary(kind) or kinds.is_fixed_size_binary(kind):
         different = _different(column)
         return _spelt(different, [value.hex() for value in different.dictionary.to_pylist()])
     raise UnsupportedFeature("record-key-type", f"a key of type {kind}")
+
+
+def _two_digits(text: str, width: str) -> str:
+    """Java shows two digits at least, those nearest to the number: 4.9E-324 where one digit says 5e-324."""
+    (exact,) = struct.unpack(width, struct.pack(width, float(text)))
+    rounded = f"{exact:.1e}"
+    return rounded if struct.pack(width, float(rounded)) == struct.pack(width, exact) else text
 
 
 def _different(column: pa.ChunkedArray) -> pa.DictionaryArray:

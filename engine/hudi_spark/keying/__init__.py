@@ -1,0 +1,1 @@
+"""The record key and the partition path of each incoming row."""
