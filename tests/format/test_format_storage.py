@@ -146,3 +146,13 @@ def test_deleting_twice_is_deleting_once(storage: LocalStorage):
     assert not storage.exists("a")
     with pytest.raises(FileNotFoundError):
         storage.read("a")
+
+
+def test_checksums_beside_a_file_go_with_its_content(tmp_path: Path) -> None:
+    """Hadoop's local file system keeps `.<name>.crc` and refuses content that it does not fit."""
+    storage = open_storage(tmp_path)
+    for change in (lambda: storage.put("a/x", b"new"), lambda: storage.delete("a/x")):
+        storage.put("a/x", b"old")
+        (tmp_path / "a" / ".x.crc").write_bytes(b"crc")
+        change()
+        assert not (tmp_path / "a" / ".x.crc").exists()

@@ -99,6 +99,7 @@ class LocalStorage:
         target = Path(self.resolve(path))
         temporary = _write_temporary(target, data)
         try:
+            _forget_checksum(target)
             temporary.replace(target)
         except OSError:
             temporary.unlink()
@@ -106,7 +107,9 @@ class LocalStorage:
 
     def delete(self, path: str) -> None:
         """Remove a file if it is there."""
-        Path(self.resolve(path)).unlink(missing_ok=True)
+        target = Path(self.resolve(path))
+        target.unlink(missing_ok=True)
+        _forget_checksum(target)
 
     def delete_folder(self, folder: str) -> None:
         """Remove a folder below the base; links in it go, what they lead to stays.
@@ -161,6 +164,11 @@ def _leads(question: Callable[[], bool]) -> bool:
         if error.errno == errno.ELOOP:
             return False
         raise
+
+
+def _forget_checksum(target: Path) -> None:
+    """Remove what Hadoop's local file system keeps beside a file: it would refuse the next content by it."""
+    (target.parent / f".{target.name}.crc").unlink(missing_ok=True)
 
 
 def _write_temporary(target: Path, data: bytes) -> Path:
