@@ -18,11 +18,12 @@ from hudi_adapter import (
     serve,
 )
 from hudi_adapter.arrow_types import logical_type
-from hudi_adapter.protocol import Operation
+from hudi_adapter.protocol import Answer, Operation
 from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
 
 from hudi_spark.adapter_executors import InProcess, OnSpark
+from hudi_spark.adapter_writing import WritingOperations
 from hudi_spark.arrow_reading import table_storage
 from hudi_spark.changes.incremental import IncrementalQuery
 from hudi_spark.changes.planning import ChangesQuery
@@ -30,6 +31,7 @@ from hudi_spark.changes.queries import AnyQuery
 from hudi_spark.descriptions import TableInfo, table_info
 from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, typed_errors
 from hudi_spark.execution.planning import Query
+from hudi_spark.flows.flow import Executor as Flows
 from hudi_spark.merging.reference_mergers import register_reference_mergers
 from hudi_spark.readings import Readings, readings_named
 from hudi_spark.state.history import whole_timeline
@@ -103,6 +105,9 @@ class Executor(Protocol):
     def answer(self, storage: Storage, query: AnyQuery, request: Request) -> tuple[str, tuple[SkippedBytes, ...]]:
         """Name of the rows file below the request's folder, and what was skipped."""
 
+    def flows(self) -> Flows:
+        """Who runs the tasks of writes."""
+
 
 class _Refusals(AbstractContextManager["_Refusals"]):
     """Turns this package's errors into the protocol's."""
@@ -116,14 +121,23 @@ class _Refusals(AbstractContextManager["_Refusals"]):
 
 def adapter_of(executor: Executor, readings: Readings) -> Adapter:
     """The adapter that answers with an executor and follows readings."""
-    operations = _Operations(executor, readings)
+    reading = _Operations(executor, readings)
+    writing = WritingOperations(executor.flows, _storage, readings)
     return Adapter(
         implementation=Implementation(executor.name, VERSION),
         features=FEATURES,
-        operations=operations.by_name(),
+        operations={**reading.by_name(), **{op: _refusing(run) for op, run in writing.by_name().items()}},
         on_start=executor.open,
         on_stop=executor.close,
     )
+
+
+def _refusing(operation: Operation) -> Operation:
+    def answer(request: Request) -> Answer:
+        with _Refusals(), typed_errors():
+            return operation(request)
+
+    return answer
 
 
 class _Operations:

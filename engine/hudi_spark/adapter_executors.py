@@ -18,6 +18,8 @@ from hudi_spark.errors import SkippedBytes, from_text
 from hudi_spark.execution.on_spark import accumulator, split_tasks
 from hudi_spark.execution.planning import Plan
 from hudi_spark.execution.tasks import run_task
+from hudi_spark.flows.in_process import InProcess as InProcessFlows
+from hudi_spark.flows.on_spark import OnSpark as SparkFlows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -51,6 +53,10 @@ class InProcess:
             return _bare_rows(answer.rows.num_rows, request.out_dir), answer.skipped
         pq.write_table(answer.rows, request.out_dir / ROWS_FILE)
         return ROWS_FILE, answer.skipped
+
+    def flows(self) -> InProcessFlows:
+        """Who runs the tasks of writes."""
+        return InProcessFlows()
 
 
 class OnSpark:
@@ -90,6 +96,11 @@ class OnSpark:
             _raise_typed(error, plan, storage)
             raise
         return ROWS_FILE, tuple(sorted(gathered.value))
+
+    def flows(self) -> SparkFlows:
+        """Who runs the tasks of writes."""
+        assert self._spark is not None
+        return SparkFlows(self._spark)
 
 
 def local_session(name: str, master: str = "local[2]") -> "SparkSession":

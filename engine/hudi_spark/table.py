@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import pyarrow as pa
+from hudi_format.storage import Storage
 from hudi_format.storage.object_options import hadoop_options
 
 from hudi_spark.arrow_reading import table_storage
@@ -13,6 +15,7 @@ from hudi_spark.changes.checkpoints import EARLIEST, Batch, Checkpoints, batch_r
 from hudi_spark.changes.incremental import IncrementalQuery
 from hudi_spark.changes.planning import ChangesQuery
 from hudi_spark.changes.queries import AnyQuery, plan_any, run_any_on_spark
+from hudi_spark.creation.definition import TableDefinition
 from hudi_spark.descriptions import TableInfo, table_info
 from hudi_spark.errors import SkippedBytes, typed_errors
 from hudi_spark.execution.on_spark import accumulator
@@ -23,6 +26,7 @@ from hudi_spark.state.history import whole_timeline
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.snapshots import load_snapshot, load_table
 from hudi_spark.state.timeline import Instant
+from hudi_spark.table_writing import TableWrites, define_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,8 +43,8 @@ class Listing(tuple[Item, ...]):
         return "\n".join(str(item) for item in self)
 
 
-class HudiTable:
-    """One table, read with Spark. Every call looks at the timeline anew.
+class HudiTable(TableWrites):
+    """One table, read and written with Spark. Every call looks at the timeline anew.
 
     Options of an object store come from the session (`spark.hadoop.fs.s3a.*`), from `storage_options`, which go before
     these, or from the environment of driver and executors. `readings` says what is followed where the specification's
@@ -57,12 +61,52 @@ class HudiTable:
         configs: Mapping[str, str] | None = None,
         storage_options: Mapping[str, str] | None = None,
     ) -> None:
-        self._spark = spark
-        settings = hadoop_options(dict(spark.sparkContext.getConf().getAll()))
-        self._storage = table_storage(path, {**settings, **(storage_options or {})})
-        self._readings = readings_named(readings)
-        self._configs = dict(configs or {})
+        storage = _session_storage(spark, path, storage_options)
+        super().__init__(spark, storage, readings_named(readings), configs or {})
         self._skipped = accumulator(spark)
+
+    @classmethod
+    def create(
+        cls,
+        spark: "SparkSession",
+        path: str | Path,
+        *,
+        name: str,
+        schema: Any,
+        record_key: str | Sequence[str] = (),
+        partition_by: str | Sequence[str] = (),
+        ordering: str | Sequence[str] = (),
+        table_type: str = "COPY_ON_WRITE",
+        table_version: int = 9,
+        merge_mode: str | None = None,
+        configs: Mapping[str, str] | None = None,
+        storage_options: Mapping[str, str] | None = None,
+    ) -> "HudiTable":
+        """Make an empty table and open it; `schema` is of a DataFrame, of Arrow, or an Avro record.
+
+        Without a record key every row gets one. `configs` holds for this call: what the table keeps stands in its
+        properties.
+
+        Raises:
+            HudiError: CONFIG_INVALID for a definition that is no table, or where there is one;
+                TABLE_VERSION_UNSUPPORTED, SCHEMA_INCOMPATIBLE.
+
+        Clauses: OW-031, OW-032.
+
+        """
+        definition = TableDefinition(
+            name=name,
+            schema=_arrow_or_avro(schema),
+            table_type=table_type,
+            table_version=table_version,
+            record_key=_names(record_key),
+            partition_by=_names(partition_by),
+            ordering=_names(ordering),
+            merge_mode=merge_mode,
+            configs=configs or {},
+        )
+        define_table(_session_storage(spark, path, storage_options), definition)
+        return cls(spark, path, storage_options=storage_options)
 
     def snapshot(
         self,
@@ -257,6 +301,24 @@ class HudiTable:
         with typed_errors():
             plan = plan_any(self._storage, query)
             return run_any_on_spark(self._spark, plan, self._storage, partial(_add, self._skipped))
+
+
+def _session_storage(spark: "SparkSession", path: str | Path, storage_options: Mapping[str, str] | None) -> Storage:
+    settings = hadoop_options(dict(spark.sparkContext.getConf().getAll()))
+    return table_storage(path, {**settings, **(storage_options or {})})
+
+
+def _names(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _arrow_or_avro(schema: Any) -> Any:
+    """A DataFrame's schema as Arrow has it; others as they are."""
+    if isinstance(schema, pa.Schema | Mapping):
+        return schema
+    from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - pyspark is optional
+
+    return to_arrow_schema(schema)
 
 
 def _add(gathered: Any, skipped: tuple[SkippedBytes, ...]) -> None:

@@ -6,9 +6,12 @@ Planning composes flows out of pure functions over Arrow tables; only an executo
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import pyarrow as pa
+from hudi_format.storage import Storage
+
+from hudi_spark.execution.planning import Query
 
 _Task = TypeVar("_Task")
 
@@ -43,25 +46,25 @@ class Flow(Protocol):
     def schema(self) -> pa.Schema:
         """The columns of every part."""
 
-    def map(self, work: Work, schema: pa.Schema) -> "Flow":
+    def map(self, work: Work, schema: pa.Schema) -> Self:
         """Each part as `work` returns it, in columns of `schema`."""
 
-    def shuffled(self, columns: Sequence[str], parts: int | None = None) -> "Flow":
+    def shuffled(self, columns: Sequence[str], parts: int | None = None) -> Self:
         """The rows anew in parts: rows with equal values in the columns are in one part."""
 
-    def spread(self, column: str, parts: int) -> "Flow":
+    def spread(self, column: str, parts: int) -> Self:
         """The rows anew in parts: a part for each number from 0 up to `parts`, which a column has."""
 
-    def ordered(self, columns: Sequence[str]) -> "Flow":
+    def ordered(self, columns: Sequence[str]) -> Self:
         """The rows sorted by columns, across all parts."""
 
-    def joined(self, other: "Flow", on: Sequence[str]) -> "Flow":
+    def joined(self, other: Self, on: Sequence[str]) -> Self:
         """Left outer join: each row with the further columns of the other's rows that are equal in `on`."""
 
-    def together(self, other: "Flow") -> "Flow":
+    def together(self, other: Self) -> Self:
         """The parts of both."""
 
-    def kept(self) -> "AbstractContextManager[Flow]":
+    def kept(self) -> AbstractContextManager[Self]:
         """The same, computed once however often it is asked for."""
 
     def counted(self, columns: Sequence[str]) -> pa.Table:
@@ -75,7 +78,10 @@ class Executor(Protocol):
     """Runs flows."""
 
     def rows(self, source: Any) -> Flow:
-        """The rows of an Arrow table, or of a DataFrame where this is Spark."""
+        """The rows of an Arrow table, of a DataFrame where this is Spark, or of a flow of this executor."""
+
+    def query(self, storage: Storage, query: Query) -> Flow:
+        """The rows that a query of a table answers."""
 
     def tasks(self, tasks: Sequence[_Task], run: Callable[[_Task, TaskIdentity], pa.Table], schema: pa.Schema) -> Flow:
         """A part for each task, as `run` returns it."""

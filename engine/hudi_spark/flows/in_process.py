@@ -10,7 +10,10 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import pyarrow as pa
+from hudi_format.storage import Storage
 
+from hudi_spark.arrow_reading import read_query
+from hudi_spark.execution.planning import Query
 from hudi_spark.flows.flow import ROWS, TaskIdentity, Work
 
 _Task = TypeVar("_Task")
@@ -102,9 +105,15 @@ class InProcess:
     identify: Identify | None = None
 
     def rows(self, source: Any) -> LocalFlow:
-        """The rows of an Arrow table, in one part."""
+        """The rows of an Arrow table, in one part; a flow as it is."""
+        if isinstance(source, LocalFlow):
+            return source
         table = source if isinstance(source, pa.Table) else pa.table(source)
         return LocalFlow(table.schema, lambda: [table], self._identify)
+
+    def query(self, storage: Storage, query: Query) -> LocalFlow:
+        """The rows that a query of a table answers."""
+        return self.rows(read_query(storage, query).rows)
 
     def tasks(
         self, tasks: Sequence[_Task], run: Callable[[_Task, TaskIdentity], pa.Table], schema: pa.Schema

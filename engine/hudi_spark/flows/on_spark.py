@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
+from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, UnsupportedFeature, from_text, to_text, typed_errors
+from hudi_spark.execution.on_spark import run_on_spark
+from hudi_spark.execution.planning import Query, plan_query
 from hudi_spark.execution.spark_types import spark_schema, wire_schema
 from hudi_spark.flows.flow import ROWS, TaskIdentity, Work
 from hudi_spark.flows.spark_hash import salts_of_parts
@@ -94,12 +97,19 @@ class OnSpark:
     identify: Identify | None = None
 
     def rows(self, source: Any) -> SparkFlow:
-        """The rows of a DataFrame, or of an Arrow table."""
+        """The rows of a DataFrame or an Arrow table; a flow as it is."""
+        if isinstance(source, SparkFlow):
+            return source
         if isinstance(source, pa.Table):
             return self._of_table(source)
         from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - pyspark is optional
 
         return SparkFlow(source, to_arrow_schema(source.schema), self.identify)
+
+    def query(self, storage: Storage, query: Query) -> SparkFlow:
+        """The rows that a query of a table answers."""
+        plan = plan_query(storage, query)
+        return SparkFlow(run_on_spark(self.spark, plan, storage, _unreported), plan.schema, self.identify)
 
     def tasks(
         self, tasks: Sequence[_Task], run: Callable[[_Task, TaskIdentity], pa.Table], schema: pa.Schema
@@ -192,6 +202,11 @@ def _collected(frame: "DataFrame", schema: pa.Schema) -> pa.Table:
         raise typed from error
     columns = [pa.array([row[number] for row in rows], field.type) for number, field in enumerate(schema)]
     return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _unreported(skipped: object) -> None:
+    """A read for a write tells nobody of skipped bytes: readers are told."""
+    del skipped
 
 
 def _ipc(batch: pa.RecordBatch) -> bytes:

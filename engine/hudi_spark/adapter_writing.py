@@ -1,0 +1,141 @@
+"""The protocol's writing ops."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from hudi_adapter.instants import normal_instant
+from hudi_adapter.protocol import Operation, Request, ValueAnswer
+from hudi_adapter.reasons import Reason
+from hudi_adapter.rows import arrow_of_rows, read_rows
+from hudi_format.storage import Storage
+
+from hudi_spark.clock import Clock, SetClock, SystemClock
+from hudi_spark.creation.creating import create_table
+from hudi_spark.creation.definition import TableDefinition
+from hudi_spark.effects.helper import Effects
+from hudi_spark.effects.hooks import hooks_of_environment
+from hudi_spark.errors import HudiError, typed_errors
+from hudi_spark.flows.flow import Executor
+from hudi_spark.readings import Readings
+from hudi_spark.writing.transaction import Outcome
+from hudi_spark.writing.writer import StartedWrite, TableWriter, WriteRequest
+
+OpenStorage = Callable[[Request], Storage]
+
+
+class WritingOperations:
+    """One method for each op; a write in phases lives between them under the name of its transaction."""
+
+    def __init__(self, executor: Callable[[], Executor], open_storage: OpenStorage, readings: Readings) -> None:
+        self._executor = executor
+        self._open_storage = open_storage
+        self._readings = readings
+        self._clock: Clock = SystemClock()
+        self._started: dict[tuple[str, str], StartedWrite] = {}
+
+    def by_name(self) -> Mapping[str, Operation]:
+        """The ops by the protocol's names."""
+        return {
+            "create_table": self.create_table,
+            "write": self.write,
+            "begin_write": self.begin_write,
+            "stage_write": self.stage_write,
+            "commit_write": self.commit_write,
+            "abort_write": self.abort_write,
+        }
+
+    def create_table(self, request: Request) -> ValueAnswer:
+        """A new table."""
+        params = request.params
+        schema = params.get("schema")
+        definition = TableDefinition(
+            name=str(params.get("name") or ""),
+            schema=json.loads(schema) if isinstance(schema, str) else schema,
+            table_type=params.get("table_type"),
+            table_version=params.get("table_version"),
+            record_key=tuple(params.get("record_key") or ()),
+            partition_by=tuple(params.get("partition_by") or ()),
+            ordering=tuple(params.get("ordering") or ()),
+            merge_mode=params.get("merge_mode"),
+            configs=_texts({**(params.get("properties") or {}), **_configs(params)}),
+        )
+        with typed_errors():
+            create_table(Effects(self._open_storage(request), hooks_of_environment()), definition)
+        return ValueAnswer({})
+
+    def write(self, request: Request) -> ValueAnswer:
+        """A whole write."""
+        return _answer(self._writer(request).write(_asked(request)))
+
+    def begin_write(self, request: Request) -> ValueAnswer:
+        """The first phase."""
+        started = self._writer(request).begin(_asked(request))
+        self._started[_name(request)] = started
+        return ValueAnswer({"requested": started.requested, "completed": None, "action": started.action})
+
+    def stage_write(self, request: Request) -> ValueAnswer:
+        """The second phase."""
+        started = self._of(request)
+        try:
+            started.stage(_asked(request))
+        except BaseException:
+            del self._started[_name(request)]
+            raise
+        return ValueAnswer({"requested": started.requested, "completed": None, "action": started.action})
+
+    def commit_write(self, request: Request) -> ValueAnswer:
+        """The third phase."""
+        started = self._of(request)
+        del self._started[_name(request)]
+        return _answer(started.commit())
+
+    def abort_write(self, request: Request) -> ValueAnswer:
+        """The end of a write that is not wanted any more."""
+        started = self._of(request)
+        del self._started[_name(request)]
+        started.abort()
+        return ValueAnswer({"requested": started.requested, "completed": None, "action": started.action})
+
+    def _writer(self, request: Request) -> TableWriter:
+        now = request.params.get("now")
+        if now is not None:
+            self._clock = SetClock(normal_instant(str(now)))
+        return TableWriter(self._open_storage(request), self._executor(), {}, self._readings, self._clock)
+
+    def _of(self, request: Request) -> StartedWrite:
+        found = self._started.get(_name(request))
+        if found is None:
+            message = f"no write {request.params.get('txn')!r} is under way here"
+            raise HudiError(Reason.INSTANT_NOT_FOUND, "OW-001", message, hint="begin it first")
+        return found
+
+
+def _name(request: Request) -> tuple[str, str]:
+    return request.location or str(request.table), str(request.params.get("txn"))
+
+
+def _asked(request: Request) -> WriteRequest:
+    params = request.params
+    given = params.get("input")
+    rows = None if given is None else arrow_of_rows(read_rows(Path(str(given))))
+    return WriteRequest(
+        operation=str(params.get("operation", "")),
+        rows=rows,
+        filter=params.get("filter"),
+        partitions=tuple(str(one) for one in params.get("partitions") or ()),
+        configs=_texts({key: value for key, value in _configs(params).items() if not key.startswith("fs.")}),
+    )
+
+
+def _configs(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {**(params.get("options") or {}), **(params.get("configs") or {})}
+
+
+def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+    return {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in values.items()}
+
+
+def _answer(outcome: Outcome) -> ValueAnswer:
+    return ValueAnswer({"requested": outcome.requested, "completed": outcome.completed, "action": outcome.action})

@@ -1,0 +1,62 @@
+"""`write_arrow`: writes without Spark."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from hudi_spark.arrow_reading import table_storage
+from hudi_spark.creation.creating import create_table
+from hudi_spark.creation.definition import TableDefinition
+from hudi_spark.effects.helper import Effects
+from hudi_spark.effects.hooks import hooks_of_environment
+from hudi_spark.errors import typed_errors
+from hudi_spark.flows.in_process import InProcess
+from hudi_spark.readings import Reading, Readings, readings_named
+from hudi_spark.writing.transaction import Outcome
+from hudi_spark.writing.writer import TableWriter, WriteRequest
+
+
+def write_arrow(
+    path: str | Path,
+    rows: pa.Table | None = None,
+    operation: str = "upsert",
+    *,
+    filter: Any = None,  # noqa: A002 - the word that reads use
+    partitions: Sequence[str] = (),
+    readings: Reading | Readings = "released",
+    configs: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> Outcome:
+    """One write to a Hudi table, in this process: for what fits into its memory.
+
+    `operation`: insert, upsert, bulk_insert, delete (of `rows`, or of the stored rows that `filter` chooses),
+    insert_overwrite, insert_overwrite_table, delete_partition (of `partitions`), partial_update.
+    What it answers tells what was committed; printed, that is one line.
+
+    Raises:
+        HudiError: the table, a row or an option is refused, and nothing is changed.
+        StorageError: an object store did not answer or refused.
+
+    Clauses: OW-001, OW-014.
+
+    """
+    writer = TableWriter(table_storage(path, storage_options), InProcess(), {}, readings_named(readings))
+    return writer.write(WriteRequest(operation, rows, filter, tuple(partitions), configs or {}))
+
+
+def create_arrow(
+    path: str | Path, definition: TableDefinition, storage_options: Mapping[str, str] | None = None
+) -> None:
+    """Make an empty table.
+
+    Raises:
+        HudiError: CONFIG_INVALID for a definition that is no table, or where there is one;
+            TABLE_VERSION_UNSUPPORTED, SCHEMA_INCOMPATIBLE.
+
+    Clauses: OW-031, OW-032.
+
+    """
+    with typed_errors():
+        create_table(Effects(table_storage(path, storage_options), hooks_of_environment()), definition)

@@ -1,0 +1,89 @@
+"""Where a writer's instants come from."""
+
+import threading
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final, Protocol
+
+_FORM: Final = "%Y%m%d%H%M%S"
+_MILLISECOND: Final = timedelta(milliseconds=1)
+
+
+class Clock(Protocol):
+    """Generates instants; each is greater than every one before it."""
+
+    def instant(self, after: str = "") -> str:
+        """An instant of 17 digits, greater than `after` and than every instant that this clock gave out."""
+
+    def milliseconds(self) -> int:
+        """Milliseconds since 1970, for what metadata says of durations and files."""
+
+
+@dataclass(slots=True)
+class SystemClock:
+    """The time of this computer in the table's time zone; it never goes back.
+
+    Clauses: TM-001, TM-003.
+    """
+
+    zone: tzinfo | None = UTC
+    _last: str = ""
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def instant(self, after: str = "") -> str:
+        """The time now, or one millisecond after the last instant where that is later."""
+        with self._lock:
+            now = instant_text(datetime.now(UTC).astimezone(self.zone))
+            least = max(self._last, after)
+            self._last = now if now > least else next_instant(least)
+            return self._last
+
+    def milliseconds(self) -> int:
+        """Milliseconds since 1970."""
+        return time.time_ns() // 1_000_000
+
+
+@dataclass(slots=True)
+class SetClock:
+    """A clock that stands still until asked: instants follow one another by a millisecond, from `now` on."""
+
+    now: str
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def instant(self, after: str = "") -> str:
+        """The next instant."""
+        with self._lock:
+            found = max(self.now, next_instant(after)) if after else self.now
+            self.now = next_instant(found)
+            return found
+
+    def milliseconds(self) -> int:
+        """The time at which the clock stands."""
+        return instant_milliseconds(self.now)
+
+
+def instant_text(moment: datetime) -> str:
+    """A moment as an instant of 17 digits.
+
+    Clauses: TM-001.
+    """
+    return f"{moment.strftime(_FORM)}{moment.microsecond // 1000:03d}"
+
+
+def next_instant(instant: str) -> str:
+    """The instant one millisecond later; of more than 17 digits the first 17 count.
+
+    Clauses: TM-001.
+    """
+    return instant_text(_moment(instant) + _MILLISECOND)
+
+
+def instant_milliseconds(instant: str) -> int:
+    """Milliseconds from 1970 to an instant, taken as UTC."""
+    return int(_moment(instant).timestamp() * 1000)
+
+
+def _moment(instant: str) -> datetime:
+    padded = (instant + "999")[:17] if len(instant) == len("yyyyMMddHHmmss") else instant[:17]
+    return datetime.strptime(padded[:14], _FORM).replace(microsecond=int(padded[14:17]) * 1000, tzinfo=UTC)

@@ -1,0 +1,167 @@
+"""What `HudiTable` writes."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hudi_format.storage import Storage
+
+from hudi_spark.creation.creating import create_table
+from hudi_spark.creation.definition import TableDefinition
+from hudi_spark.effects.helper import Effects
+from hudi_spark.effects.hooks import hooks_of_environment
+from hudi_spark.errors import typed_errors
+from hudi_spark.flows.on_spark import OnSpark
+from hudi_spark.readings import Readings
+from hudi_spark.writing.transaction import Outcome
+from hudi_spark.writing.writer import TableWriter, WriteRequest
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class TableWrites:
+    """The writes of one table, with Spark. Each is one action on the timeline, whole or not there.
+
+    Every method takes `configs`, Hudi's own keys, which go before the table object's, and answers what was committed;
+    printed, that is one line.
+
+    Clauses: OW-001, OW-014.
+    """
+
+    def __init__(self, spark: "SparkSession", storage: Storage, readings: Readings, configs: Mapping[str, str]) -> None:
+        self._spark = spark
+        self._storage = storage
+        self._readings = readings
+        self._configs = dict(configs)
+
+    def insert(self, rows: "DataFrame", configs: Mapping[str, str] | None = None) -> Outcome:
+        """Add rows; keys that the table holds are not looked up.
+
+        Raises:
+            HudiError: the table, a row or an option is refused, and nothing is changed.
+
+        Clauses: OW-012, OW-014.
+
+        """
+        return self._write("insert", rows, configs)
+
+    def upsert(self, rows: "DataFrame", configs: Mapping[str, str] | None = None) -> Outcome:
+        """Add rows with new keys, and merge the others with those that the table holds.
+
+        Raises:
+            HudiError: the table, a row or an option is refused, and nothing is changed.
+
+        Clauses: OW-003, OW-015, OW-016.
+
+        """
+        return self._write("upsert", rows, configs)
+
+    def bulk_insert(self, rows: "DataFrame", configs: Mapping[str, str] | None = None) -> Outcome:
+        """Add many rows to new file groups: one job, each of Spark's partitions by itself.
+
+        Raises:
+            HudiError: the table, a row or an option is refused, and nothing is changed.
+
+        Clauses: OW-012, OW-014.
+
+        """
+        return self._write("bulk_insert", rows, configs)
+
+    def update_columns(self, rows: "DataFrame", configs: Mapping[str, str] | None = None) -> Outcome:
+        """Change some columns: rows bring their key, their partition, the ordering fields and the columns to change.
+
+        Raises:
+            HudiError: CONFIG_INVALID for a table of version 6; as `upsert`.
+
+        Clauses: OW-025, MG-021.
+
+        """
+        return self._write("partial_update", rows, configs)
+
+    def delete(
+        self,
+        rows: "DataFrame | None" = None,
+        filter: Any = None,  # noqa: A002 - the word that reads use
+        configs: Mapping[str, str] | None = None,
+    ) -> Outcome:
+        """Remove the keys of rows that hold the key and partition columns, or the stored rows that a filter chooses.
+
+        Raises:
+            HudiError: the table, a row or an option is refused, and nothing is changed.
+
+        Clauses: OW-013.
+
+        """
+        return self._run_write(WriteRequest("delete", rows, filter, (), configs or {}))
+
+    def insert_overwrite(self, rows: "DataFrame", configs: Mapping[str, str] | None = None) -> Outcome:
+        """Put rows in place of all that the partitions hold which they are in.
+
+        Raises:
+            HudiError: the table, a row or an option is refused, and nothing is changed.
+
+        Clauses: OW-018.
+
+        """
+        return self._write("insert_overwrite", rows, configs)
+
+    def insert_overwrite_table(self, rows: "DataFrame", configs: Mapping[str, str] | None = None) -> Outcome:
+        """Put rows in place of all that the table holds.
+
+        Raises:
+            HudiError: the table, a row or an option is refused, and nothing is changed.
+
+        Clauses: OW-018.
+
+        """
+        return self._write("insert_overwrite_table", rows, configs)
+
+    def delete_partitions(self, partitions: Sequence[str], configs: Mapping[str, str] | None = None) -> Outcome:
+        """Remove all that partitions hold, given by their paths below the table.
+
+        Raises:
+            HudiError: the table or an option is refused, and nothing is changed.
+
+        Clauses: OW-018.
+
+        """
+        return self._run_write(WriteRequest("delete_partition", None, None, tuple(partitions), configs or {}))
+
+    def write_batch(
+        self, rows: "DataFrame", batch: int, operation: str = "upsert", configs: Mapping[str, str] | None = None
+    ) -> Outcome | None:
+        """One batch of a stream, written once however often it comes; None when it was there already.
+
+        For `foreachBatch`: `frame.writeStream.foreachBatch(table.write_batch)`. Streams that write to one table at the
+        same time need names of their own, `hoodie.datasource.write.streaming.checkpoint.identifier`.
+
+        Raises:
+            HudiError: as the operation.
+
+        Clauses: OW-001.
+
+        """
+        request = WriteRequest(operation, rows, None, (), configs or {})
+        return self._writer().write_once(request, batch)
+
+    def _write(self, operation: str, rows: "DataFrame", configs: Mapping[str, str] | None) -> Outcome:
+        return self._run_write(WriteRequest(operation, rows, None, (), configs or {}))
+
+    def _run_write(self, request: WriteRequest) -> Outcome:
+        return self._writer().write(request)
+
+    def _writer(self) -> TableWriter:
+        return TableWriter(self._storage, OnSpark(self._spark), self._configs, self._readings)
+
+
+def define_table(storage: Storage, definition: TableDefinition) -> None:
+    """Make an empty table in a storage.
+
+    Raises:
+        HudiError: as `create_table`.
+
+    Clauses: OW-031, OW-032.
+
+    """
+    with typed_errors():
+        create_table(Effects(storage, hooks_of_environment()), definition)

@@ -1,0 +1,183 @@
+"""File groups written as base files: new ones, and new versions of those that are there."""
+
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from hudi_format.names import BaseFileName
+from hudi_format.timeline.commit_metadata import NO_PREVIOUS_COMMIT, RuntimeStats, WriteStat
+
+from hudi_spark.effects.helper import joined
+from hudi_spark.files.base import BaseFileBytes, base_file, empty_meta_fields, rolled_base_file
+from hudi_spark.files.statistics import base_file_statistics
+from hudi_spark.files.written import WrittenFile
+from hudi_spark.flows.flow import TaskIdentity
+from hudi_spark.merging.incoming import incoming_records
+from hudi_spark.merging.kernel import merge
+from hudi_spark.merging.log_records import flagged_deletes, marked_deletes
+from hudi_spark.schemas.base_rows import read_base_rows
+from hudi_spark.state.slicing import FileSlice
+from hudi_spark.tagging.columns import RECORD_KEY
+from hudi_spark.writing.context import WriteContext
+
+_PARQUET = "parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many rows of a file are of which kind."""
+
+    inserts: int = 0
+    updates: int = 0
+    deletes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A new version of a file group's rows: all of them, those before, and what became of the incoming keys."""
+
+    rows: pa.Table
+    before: pa.Table
+    counts: Counts
+
+
+def create_files(
+    rows: pa.Table, partition: str, file_id: str, context: WriteContext, identity: TaskIdentity
+) -> tuple[WrittenFile, ...]:
+    """New file groups of rows that no group holds: one, or as many as the size of files asks for.
+
+    Rows that delete are not written.
+
+    Clauses: SL-004, SL-023, TT-001, MG-008.
+    """
+    left = rows.filter(pc.invert(deletes_of(rows, context)))
+    written: list[WrittenFile] = []
+    while left.num_rows:
+        name = BaseFileName(_numbered(file_id, len(written)), identity.write_token, context.requested, _PARQUET)
+        made, left = rolled_base_file(_as_stored(left, context), str(name), context.form)
+        written.append(_put(made, partition, name, Counts(inserts=made.rows), context))
+    return tuple(written)
+
+
+def merge_into_file(
+    rows: pa.Table, deletes: pa.ChunkedArray, one: FileSlice, context: WriteContext, identity: TaskIdentity
+) -> tuple[WrittenFile, Merged]:
+    """A new base file for a group: its rows and the incoming ones, merged.
+
+    `deletes`: incoming rows that remove their key whatever ordering value they have.
+
+    Clauses: TT-001, MG-002, MG-003, MG-004, RD-017.
+    """
+    merged = merged_rows(rows, deletes, one, context)
+    name = BaseFileName(one.file_id, identity.write_token, context.requested, _PARQUET)
+    made = base_file(_as_stored(merged.rows, context), str(name), context.form)
+    return _put(made, one.partition, name, merged.counts, context, one), merged
+
+
+def merged_rows(rows: pa.Table, deletes: pa.ChunkedArray, one: FileSlice, context: WriteContext) -> Merged:
+    """The rows of a group without logs and incoming ones, merged.
+
+    Clauses: MG-002, MG-003, MG-004, RD-017.
+    """
+    base = stored_rows(one, context)
+    if context.operation.name == "insert" and context.options.flag("hoodie.merge.allow.duplicate.on.inserts"):
+        added = rows.filter(pc.invert(deletes_of(rows, context)))
+        return Merged(pa.concat_tables([base, added]), base.slice(0, 0), Counts(inserts=added.num_rows))
+    records = incoming_records(rows, context.rule, deletes=deletes, missing=context.missing)
+    found = merge(base, records, context.stored_keys, context.rule)
+    return _counted(base, found, rows, context)
+
+
+def stored_rows(one: FileSlice, context: WriteContext) -> pa.Table:
+    """The rows of a group's base file, in the columns of the table; none where it has no base file.
+
+    Clauses: BF-004, DM-004.
+    """
+    if one.base_file is None:
+        return context.schema.empty_table()
+    columns, external = context.origins.columns(one.partition, context.schema), context.origins.external(one)
+    storage = context.place.effects.storage
+    return read_base_rows(storage, one.base_file, context.schema, columns, lambda _: None, external=external)
+
+
+def deletes_of(rows: pa.Table, context: WriteContext) -> pa.ChunkedArray:
+    """For each incoming row whether it says of itself that its key is deleted.
+
+    Clauses: MG-008, MG-014.
+    """
+    return pc.or_(flagged_deletes(rows), marked_deletes(rows, context.rule))
+
+
+def _counted(base: pa.Table, merged: pa.Table, rows: pa.Table, context: WriteContext) -> Merged:
+    incoming = rows.column(RECORD_KEY).combine_chunks()
+    base_keys, merged_keys = context.stored_keys.keys(base), context.stored_keys.keys(merged)
+    before = base.filter(pc.is_in(base_keys, value_set=incoming))
+    known = context.stored_keys.keys(before).combine_chunks()
+    touched = pc.is_in(merged_keys, value_set=incoming)
+    updated = pc.is_in(merged_keys, value_set=known)
+    updates = pc.sum(pc.cast(updated, "int64")).as_py() or 0
+    inserts = pc.sum(pc.cast(pc.and_not(touched, updated), "int64")).as_py() or 0
+    return Merged(merged, before, Counts(inserts, updates, before.num_rows - updates))
+
+
+def _as_stored(rows: pa.Table, context: WriteContext) -> pa.Table:
+    return rows if context.configuration.populates_meta_fields else empty_meta_fields(rows)
+
+
+def _put(  # noqa: PLR0917 - a stat tells of all of them
+    made: BaseFileBytes,
+    partition: str,
+    name: BaseFileName,
+    counts: Counts,
+    context: WriteContext,
+    previous: FileSlice | None = None,
+) -> WrittenFile:
+    created = context.place.put_base_file(partition, name, made.data, "CREATE" if previous is None else "MERGE")
+    statistics = base_file_statistics(
+        str(name), made.metadata, context.statistics.columns, context.statistics.version, made.column
+    )
+    return WrittenFile(_stat(made, partition, name, counts, previous, context), statistics, created)
+
+
+def _stat(  # noqa: PLR0917 - as above
+    made: BaseFileBytes,
+    partition: str,
+    name: BaseFileName,
+    counts: Counts,
+    previous: FileSlice | None,
+    context: WriteContext,
+) -> WriteStat:
+    """Clauses: TL-019, TL-020, SL-008."""
+    before = None if previous is None or previous.base_file is None else previous.base_file.rpartition("/")[2]
+    stat = WriteStat(
+        file_id=name.file_id,
+        path=joined(partition, str(name)),
+        prev_commit=NO_PREVIOUS_COMMIT if previous is None else previous.base_instant,
+        num_writes=made.rows,
+        num_deletes=counts.deletes,
+        num_update_writes=counts.updates,
+        num_inserts=counts.inserts,
+        total_write_bytes=len(made.data),
+        total_write_errors=0,
+        partition_path=partition,
+        total_log_records=0,
+        total_updated_records_compacted=0,
+        total_log_blocks=0,
+        total_corrupt_log_block=0,
+        total_rollback_blocks=0,
+        file_size_in_bytes=len(made.data),
+        runtime_stats=RuntimeStats(0, 0, 0),
+        total_log_files_compacted=0,
+        total_log_size_compacted=0,
+    )
+    if not context.configuration.has_completion_times:
+        return stat
+    return replace(stat, total_log_files=0, total_log_read_time_ms=0, num_updates=0, prev_base_file=before)
+
+
+def _numbered(file_id: str, number: int) -> str:
+    """The id of a further group that the same task opens: its last part counts.
+
+    Clauses: SL-023.
+    """
+    return file_id if not number else f"{file_id.rpartition('-')[0]}-{number}"

@@ -1,0 +1,244 @@
+"""From a request to the state, the schema and the context of a write; whatever can be refused is refused here.
+
+Clauses: OW-002, OW-030, DM-003.
+"""
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import pyarrow as pa
+from hudi_adapter.reasons import Reason
+from hudi_format.base.files import MINIMUM_KEY, base_file_footer
+from hudi_format.storage import Storage
+
+from hudi_spark.effects.helper import Effects
+from hudi_spark.errors import HudiError
+from hudi_spark.evolution.schema import WriterSchema, schema_of_avro, without_columns, writer_schema
+from hudi_spark.evolution.statements import SchemaStatement, schema_extra_metadata, table_avro
+from hudi_spark.files.base import base_file_form
+from hudi_spark.files.log_form import log_form
+from hudi_spark.files.places import Place
+from hudi_spark.indexing.column_statistics import StatisticsPlan, statistics_plan
+from hudi_spark.keying.generator import KeyGenerator, key_generator
+from hudi_spark.merging.defaults import column_defaults
+from hudi_spark.merging.fields import column_of
+from hudi_spark.merging.keys import key_rule
+from hudi_spark.merging.modes import merge_mode, merge_rule
+from hudi_spark.merging.rules import MergeRule
+from hudi_spark.metadata.listing import lister
+from hudi_spark.options.resolving import Options
+from hudi_spark.readings import Readings
+from hudi_spark.schemas.columns import META_SCHEMA, nullable
+from hudi_spark.schemas.origins import origins_of
+from hudi_spark.state.configuration import TableConfiguration, flag
+from hudi_spark.state.snapshots import Snapshot, load_snapshot
+from hudi_spark.writer_state import WriterState
+from hudi_spark.writing.context import WriteContext
+from hudi_spark.writing.operations import Operation
+
+_WRITTEN_VERSIONS: Final = (6, 8, 9)
+
+
+def snapshot_to_write(storage: Storage, readings: Readings, options: Options) -> Snapshot:
+    """The newest completed state of a table that can be written.
+
+    Raises:
+        HudiError: TABLE_VERSION_UNSUPPORTED for a version that is only read; the reasons of a refused table.
+
+    Clauses: OW-002, VR-002.
+
+    """
+    enabled = {"hoodie.metadata.enable": options.text("hoodie.metadata.enable")}
+    snapshot = load_snapshot(storage, readings, None, lister(enabled))
+    version = snapshot.configuration.version
+    if version not in _WRITTEN_VERSIONS:
+        hint = "upgrade the table to version 6, 8 or 9 first"
+        message = f"tables of version {version} are read, not written"
+        raise HudiError(Reason.TABLE_VERSION_UNSUPPORTED, "VR-002", message, hint=hint)
+    return snapshot
+
+
+def state_of_write(
+    storage: Storage, snapshot: Snapshot, options: Options, operation: Operation, incoming: pa.Schema | None
+) -> WriterState:
+    """What the write of rows with an Arrow schema (None: of no rows) knows of its table.
+
+    Raises:
+        HudiError: SCHEMA_INCOMPATIBLE for rows that do not fit; CONFIG_INVALID for a missing ordering field.
+
+    Clauses: DM-003, OW-025, OW-030.
+
+    """
+    stated = table_avro(snapshot)
+    if incoming is None or (operation.deletes and stated is not None):
+        schema = schema_of_avro(stated or _no_columns(snapshot.configuration))
+    else:
+        schema = writer_schema(stated, incoming, snapshot.configuration.name, options, partial=operation.partial)
+    state = WriterState(storage, snapshot, options, schema)
+    if incoming is not None and not operation.deletes:
+        _refuse_missing_fields(state, incoming)
+    return state
+
+
+_TABLE_KEYS: Final = (
+    ("hoodie.datasource.write.recordkey.field", "hoodie.table.recordkey.fields"),
+    ("hoodie.datasource.write.partitionpath.field", "hoodie.table.partition.fields"),
+    ("hoodie.datasource.write.table.type", "hoodie.table.type"),
+    ("hoodie.table.name", "hoodie.table.name"),
+    ("hoodie.populate.meta.fields", "hoodie.populate.meta.fields"),
+)
+_MERGE_MODE: Final = "hoodie.write.record.merge.mode"
+
+
+def refuse_contradictions(
+    configuration: TableConfiguration, options: Options, operation: Operation, readings: Readings
+) -> None:
+    """Nothing when what the options say of the table is what the table says.
+
+    Raises:
+        HudiError: CONFIG_INVALID.
+
+    Clauses: OW-030, MG-010, OW-025.
+
+    """
+    for key, stored in _TABLE_KEYS:
+        known = configuration.properties.get(stored, "").strip()
+        if options.given(key) and known and _fields_of(options.text(key)) != _fields_of(known):
+            raise _contradiction(key, options.text(key), known)
+    if options.given(_MERGE_MODE) and readings.override == "released":
+        mode = merge_mode(configuration)
+        if options.text(_MERGE_MODE) != mode:
+            raise _contradiction(_MERGE_MODE, options.text(_MERGE_MODE), mode)
+    if operation.partial and not configuration.has_completion_times:
+        message = "tables of version 6 take no partial updates"
+        raise HudiError(Reason.CONFIG_INVALID, "OW-025", message, hint="upgrade the table, or upsert whole rows")
+
+
+def _fields_of(text: str) -> tuple[str, ...]:
+    return tuple(part.strip().partition(":")[0] for part in text.split(","))
+
+
+def _contradiction(key: str, asked: str, known: str) -> HudiError:
+    message = f"{key} is {asked!r} and the table has {known!r}"
+    return HudiError(Reason.CONFIG_INVALID, "OW-030", message, hint="leave the option out: the table's own holds")
+
+
+def _no_columns(configuration: TableConfiguration) -> Mapping[str, Any]:
+    name, namespace = f"{configuration.name}_record", f"hoodie.{configuration.name}"
+    return {"type": "record", "name": name, "namespace": namespace, "fields": []}
+
+
+def _refuse_missing_fields(state: WriterState, incoming: pa.Schema) -> None:
+    """Clauses: OW-030, MG-003."""
+    rule = rule_of_write(state)
+    for name in state.configuration.ordering if rule.compares_event_time else ():
+        if column_of(name, incoming) is None:
+            hint = "add the column, or write with hoodie.record.merge.mode=COMMIT_TIME_ORDERING to a table made so"
+            message = f"the ordering field {name!r} is no column of the rows"
+            raise HudiError(Reason.CONFIG_INVALID, "OW-030", message, hint=hint)
+
+
+def rule_of_write(state: WriterState) -> MergeRule:
+    """How versions of records merge in this write.
+
+    Clauses: MG-001, MG-012.
+    """
+    configs = {key: value for key, value in state.options.values.items() if key.startswith("hoodie.")}
+    defaults = column_defaults(state.snapshot.commits, state.configuration)
+    return merge_rule(state.configuration, configs, "released", defaults)
+
+
+def context_of_write(  # noqa: PLR0917 - a write is told by all of them
+    effects: Effects,
+    state: WriterState,
+    operation: Operation,
+    requested: str,
+    incoming: pa.Schema,
+    file_ids: Callable[[], str],
+) -> WriteContext:
+    """What the tasks of a write share.
+
+    Clauses: BF-001, MG-001, SL-020.
+    """
+    configuration = state.configuration
+    dropped = configuration.partition_by if configuration.partitions.columns_dropped else ()
+    in_base_format = flag(configuration.properties, "hoodie.partition.metafile.use.base.format", default=False)
+    rule = _over_columns(rule_of_write(state), state.schema)
+    missing = _missing(operation, state.schema, incoming)
+    columns = [pa.field(one.name, nullable(one.type)) for one in state.schema.arrow]
+    return WriteContext(
+        place=Place(effects, requested, "parquet" if in_base_format else "properties"),
+        configuration=configuration,
+        operation=operation,
+        options=state.options,
+        requested=requested,
+        schema=pa.schema([*META_SCHEMA, *columns]),
+        form=base_file_form(state.schema.avro, state.options, drops=dropped),
+        logs=log_form(configuration, state.schema.avro, state.options, rule, drops=dropped, missing=missing),
+        rule=rule,
+        stored_keys=key_rule(configuration),
+        origins=origins_of(state.storage, state.snapshot),
+        new_file_id=file_ids,
+        statistics=statistics_plan(state) or StatisticsPlan((), "V1"),
+        missing=missing,
+    )
+
+
+def _over_columns(rule: MergeRule, schema: WriterSchema) -> MergeRule:
+    return replace(rule, ordering=tuple(name for name in rule.ordering if column_of(name, schema.arrow) is not None))
+
+
+def _missing(operation: Operation, schema: WriterSchema, incoming: pa.Schema) -> frozenset[str]:
+    """The columns that partial updates leave out.
+
+    Clauses: OW-025, MG-021.
+    """
+    if not operation.partial:
+        return frozenset()
+    return frozenset(name for name in schema.arrow.names if name not in incoming.names)
+
+
+def key_generator_of(state: WriterState) -> KeyGenerator:
+    """The key generator of the table, which may have to look at a key that is there.
+
+    Raises:
+        HudiError: CONFIG_INVALID.
+
+    Clauses: DM-030.
+
+    """
+    return key_generator(state.configuration, state.options, _existing_key(state))
+
+
+def _existing_key(state: WriterState) -> str | None:
+    """Releases differ on how a complex generator writes a single field; the table's keys tell.
+
+    Clauses: DM-002.
+    """
+    if len(state.configuration.record_key) != 1 or not state.configuration.populates_meta_fields:
+        return None
+    files = (one.base_file for one in state.slices if one.base_file is not None)
+    return next((key for file in files if (key := _least_key(state, file))), None)
+
+
+def _least_key(state: WriterState, file: str) -> str | None:
+    return base_file_footer(state.storage, file).keys.get(MINIMUM_KEY)
+
+
+def statement_of(state: WriterState, requested: str) -> SchemaStatement:
+    """What the commit says of the schema; columns that only folders' names hold are left out.
+
+    Clauses: DM-003, DM-020, DM-022.
+    """
+    dropped = state.configuration.partition_by if state.configuration.partitions.columns_dropped else ()
+    return schema_extra_metadata(state, without_columns(state.schema, dropped), requested)
+
+
+def new_file_id() -> str:
+    """The id of a new file group.
+
+    Clauses: SL-023.
+    """
+    return f"{uuid.uuid4()}-0"

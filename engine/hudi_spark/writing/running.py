@@ -1,0 +1,230 @@
+"""A write run step by step: keyed, combined, tagged, routed, written, committed.
+
+Jobs on Spark: one for a bulk insert; two for every other operation, as the number of rows for each file group has to be
+known before rows are sent there; the rows in between are kept by the executors. Indexes may add a job of their own.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from hudi_adapter.reasons import Reason
+
+from hudi_spark.clock import Clock
+from hudi_spark.effects.helper import Effects
+from hudi_spark.errors import HudiError
+from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, from_rows
+from hudi_spark.flows.flow import Executor, Flow
+from hudi_spark.options.resolving import Options
+from hudi_spark.state.snapshots import Snapshot
+from hudi_spark.tagging.columns import FILE_ID, PARTITION_PATH, RECORD_KEY, Untagged, tagged_schema
+from hudi_spark.tagging.kinds import is_global
+from hudi_spark.tagging.tagging import tagged
+from hudi_spark.writer_state import WriterState
+from hudi_spark.writing.columns import TARGET, TARGET_FIELD
+from hudi_spark.writing.context import WriteContext
+from hudi_spark.writing.grouping import groups_of, is_bucketed, state_for_tags
+from hudi_spark.writing.operations import Operation
+from hudi_spark.writing.planning import context_of_write, key_generator_of, state_of_write, statement_of
+from hudi_spark.writing.routing import Routes, plan_routes
+from hudi_spark.writing.sizing import sizing_of
+from hudi_spark.writing.sorting import in_sort_mode
+from hudi_spark.writing.tasks import BulkWriting, Combining, Keying, Known, Routing, WritingTargets
+from hudi_spark.writing.transaction import Outcome, Staged, Transaction, replaced_by
+
+_DUPLICATES: Final = "hoodie.datasource.insert.dup.policy"
+_NO_ROUTES: Final = Routes((), {})
+_Made = tuple[tuple[WrittenFile, ...], Mapping[str, tuple[str, ...]]]
+
+
+class Write:
+    """One write in its phases: `begin`, `stage`, `commit`, or `abort` after either of the first two.
+
+    Clauses: OW-001.
+    """
+
+    def __init__(  # noqa: PLR0917 - a write is told by all of them
+        self,
+        effects: Effects,
+        snapshot: Snapshot,
+        operation: Operation,
+        options: Options,
+        executor: Executor,
+        clock: Clock,
+        file_ids: Callable[[], str],
+    ) -> None:
+        self._file_ids = file_ids
+        self._effects = effects
+        self._snapshot = snapshot
+        self._operation = operation
+        self._options = options
+        self._executor = executor
+        self._transaction = Transaction(effects, snapshot, operation, clock)
+        self._state: WriterState | None = None
+        self._staged = Staged()
+
+    @property
+    def action(self) -> str:
+        """The action on the timeline."""
+        return self._transaction.action
+
+    def prepare(self, source: Any | None) -> None:
+        """Whether rows fit the table, before anything is in storage.
+
+        Raises:
+            HudiError: SCHEMA_INCOMPATIBLE, CONFIG_INVALID, KEY_MISSING.
+
+        Clauses: DM-003, OW-025, OW-030.
+
+        """
+        incoming = None if source is None else self._executor.rows(source).schema
+        self._state = state_of_write(self._effects.storage, self._snapshot, self._options, self._operation, incoming)
+
+    def begin(self) -> str:
+        """The requested time, whose file is there from now on."""
+        return self._transaction.begin()
+
+    def stage(self, source: Any | None, partitions: Sequence[str] = ()) -> None:
+        """Everything that the write makes is in storage, and nothing of it counts. What fails is taken back.
+
+        Raises:
+            HudiError: as `prepare`; KEY_MISSING for rows without a key.
+
+        Clauses: OW-001, OW-009, OW-018.
+
+        """
+        try:
+            if self._state is None:
+                self.prepare(source)
+            self._staged = self._stage(source, partitions)
+        except BaseException:
+            self._transaction.abort()
+            raise
+
+    def commit(self) -> Outcome:
+        """The write completes.
+
+        Raises:
+            HudiError: WRITE_CONFLICT.
+
+        Clauses: OW-010.
+
+        """
+        assert self._state is not None
+        return self._transaction.commit(self._staged, self._state, self._executor)
+
+    def abort(self) -> None:
+        """Nothing of the write is left.
+
+        Clauses: OW-009.
+        """
+        self._transaction.abort()
+
+    def _stage(self, source: Any | None, partitions: Sequence[str]) -> Staged:
+        assert self._state is not None
+        if source is None:
+            self._transaction.go_inflight(_NO_ROUTES)
+            replaced = replaced_by(self._operation, self._snapshot, partitions)
+            return self._told((), replaced)
+        rows = self._executor.rows(source)
+        told = (self._operation, self._transaction.requested, rows.schema, self._file_ids)
+        context = context_of_write(self._effects, self._state, *told)
+        staging = _Staging(self._transaction, self._state, context, self._executor)
+        return self._told(*staging.staged(rows))
+
+    def _told(self, written: tuple[WrittenFile, ...], replaced: Mapping[str, tuple[str, ...]]) -> Staged:
+        assert self._state is not None
+        return Staged(written, replaced, statement_of(self._state, self._transaction.requested), self._options.extra)
+
+
+class _Staging:
+    """The steps from incoming rows to files."""
+
+    def __init__(self, transaction: Transaction, state: WriterState, context: WriteContext, executor: Executor) -> None:
+        self._transaction = transaction
+        self._state = state
+        self._context = context
+        self._operation = context.operation
+        self._executor = executor
+
+    def staged(self, rows: Flow) -> _Made:
+        """The files of the write, and the file groups that it replaces."""
+        keyed = self._keyed(rows)
+        if self._operation.bulk and not is_bucketed(self._state):
+            return self._bulk(keyed)
+        # What the source gives is computed once, and so is what the index says of it.
+        with self._combined(keyed).kept() as rows_once, self._tagged(rows_once).kept() as kept:
+            counts = kept.counted([PARTITION_PATH, FILE_ID])
+            self._refuse_duplicates(counts)
+            routes = self._routes(counts)
+            self._transaction.go_inflight(routes)
+            routed = kept.map(Routing(routes), pa.schema([*kept.schema, TARGET_FIELD]))
+            spread = routed.spread(TARGET, len(routes.targets))
+            written = spread.map(WritingTargets(routes.targets, self._context), WRITTEN_SCHEMA).gathered()
+        partitions = sorted(set(counts.column(PARTITION_PATH).to_pylist()))
+        replaced = replaced_by(self._operation, self._state.snapshot, partitions)
+        return from_rows(written), replaced
+
+    def _keyed(self, rows: Flow) -> Flow:
+        generator = key_generator_of(self._state)
+        keying = Keying(self._context.schema_of_rows(self._state.schema), generator, self._context.requested)
+        return rows.map(keying, keying.keyed_schema)
+
+    def _combined(self, keyed: Flow) -> Flow:
+        """Clauses: OW-019."""
+        if self._operation.combines is None or not self._state.options.flag(self._operation.combines):
+            return keyed
+        across = is_global(self._state)
+        columns = [RECORD_KEY] if across else [PARTITION_PATH, RECORD_KEY]
+        work = Combining(self._context.rule, self._context.missing, by_partition=not across)
+        return keyed.shuffled(columns).map(work, keyed.schema)
+
+    def _tagged(self, rows: Flow) -> Flow:
+        """Clauses: OW-003, OW-013, OW-020."""
+        schema = tagged_schema(rows.schema)
+        policy = self._state.options.text(_DUPLICATES)
+        looks_up = self._operation.tags or (self._operation.name == "insert" and policy != "none")
+        if not looks_up and not is_bucketed(self._state):
+            return rows.map(Untagged(), schema)
+        state = state_for_tags(self._state, self._operation)
+        found = tagged(
+            rows,
+            state,
+            self._executor,
+            self._context.requested,
+            self._context.place.effects,
+            missing=self._context.missing,
+            deleting=self._operation.deletes,
+        )
+        if self._operation.deletes:
+            return found.map(Known(), schema)
+        if self._operation.name == "insert" and policy == "drop":
+            return found.map(Known(wanted=False), schema)
+        return found
+
+    def _refuse_duplicates(self, counts: pa.Table) -> None:
+        """Clauses: DM-001."""
+        if self._operation.name != "insert" or self._state.options.text(_DUPLICATES) != "fail":
+            return
+        known = counts.filter(pc.is_valid(counts.column(FILE_ID)))
+        if known.num_rows and not is_bucketed(self._state):
+            rows = pc.sum(known.column("rows")).as_py()
+            message = f"{rows} of the rows have keys that the table holds"
+            hint = "upsert them, or let hoodie.datasource.insert.dup.policy=drop leave them out"
+            raise HudiError(Reason.CONFIG_INVALID, "DM-001", message, hint=hint)
+
+    def _routes(self, counts: pa.Table) -> Routes:
+        fills = self._operation.replaces == "nothing"
+        sizing = sizing_of(self._state, fills_small_files=fills)
+        return plan_routes(counts, groups_of(self._state, self._context), sizing)
+
+    def _bulk(self, keyed: Flow) -> _Made:
+        """One job: what the tasks find in their parts, they write.
+
+        Clauses: OW-012.
+        """
+        self._transaction.go_inflight(_NO_ROUTES)
+        rows = in_sort_mode(self._combined(keyed), self._state.options)
+        written = rows.map(BulkWriting(self._context), WRITTEN_SCHEMA).gathered()
+        return from_rows(written), {}

@@ -1,0 +1,165 @@
+"""The tasks of a write: pure functions over parts of the incoming rows, each with the identity of its task."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_spark.evolution.schema import WriterSchema, conform
+from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, to_rows
+from hudi_spark.flows.flow import TaskIdentity
+from hudi_spark.keying.generator import KeyGenerator
+from hudi_spark.merging.incoming import combined
+from hudi_spark.merging.rules import MergeRule
+from hudi_spark.tagging.columns import FILE_ID, MOVED, PARTITION_PATH, RECORD_KEY
+from hudi_spark.writing.base_groups import create_files, merge_into_file
+from hudi_spark.writing.columns import KEY_FIELDS, SEQUENCE, TARGET
+from hudi_spark.writing.context import WriteContext
+from hudi_spark.writing.log_groups import append_logs
+from hudi_spark.writing.routing import Routes, Target, routed
+from hudi_spark.writing.rows import stamped
+
+# Rows of one part are numbered below this.
+_PART_BITS: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Keying:
+    """Incoming rows in the table's columns, with their keys and partition paths.
+
+    Clauses: DM-002, OW-019.
+    """
+
+    schema: WriterSchema
+    generator: KeyGenerator
+    requested: str
+
+    @property
+    def keyed_schema(self) -> pa.Schema:
+        """The columns afterwards."""
+        return pa.schema([*self.schema.arrow, *KEY_FIELDS])
+
+    def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
+        """The part with its keys."""
+        keys = self.generator.keys(rows, identity, self.requested)
+        paths = self.generator.partition_paths(rows)
+        first = identity.partition << _PART_BITS
+        numbers = pa.chunked_array([pa.arange(first, first + rows.num_rows)])
+        columns = conform(rows, self.schema).columns
+        return pa.Table.from_arrays([*columns, keys, paths, numbers], schema=self.keyed_schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Combining:
+    """The versions of each key merged into one row, within a part that has all of them.
+
+    Clauses: OW-019, MG-002.
+    """
+
+    rule: MergeRule
+    missing: frozenset[str]
+    by_partition: bool
+
+    def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
+        """One row for each key, or for each key of a partition."""
+        del identity
+        ordered = rows.take(pc.sort_indices(rows.column(SEQUENCE)))
+        if not self.by_partition:
+            return combined(ordered, self.rule, self.missing)
+        keys = ordered.column(RECORD_KEY)
+        places = pc.binary_join_element_wise(ordered.column(PARTITION_PATH), keys, "\0")
+        index = ordered.column_names.index(RECORD_KEY)
+        found = combined(ordered.set_column(index, RECORD_KEY, places), self.rule, self.missing)
+        own = pc.list_element(pc.split_pattern(found.column(RECORD_KEY), "\0", max_splits=1), 1)
+        return found.set_column(index, RECORD_KEY, own)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Only the rows whose key a file group holds: what is not there need not be deleted; or only the others.
+
+    Clauses: OW-013.
+    """
+
+    wanted: bool = True
+
+    def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
+        """The rows of the part that are wanted."""
+        del identity
+        known = pc.is_valid(rows.column(FILE_ID))
+        return rows.filter(known if self.wanted else pc.invert(known))
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """Every row with the number of its target."""
+
+    routes: Routes
+
+    def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
+        """The part with targets."""
+        del identity
+        return routed(rows, self.routes)
+
+
+@dataclass(frozen=True, slots=True)
+class WritingTargets:
+    """The file groups that the rows of a part go to, written.
+
+    Clauses: OW-015, OW-016, TL-026.
+    """
+
+    targets: tuple[Target, ...]
+    context: WriteContext
+
+    def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
+        """What was written, as rows."""
+        return to_rows(tuple(self._written(rows, identity)))
+
+    def _written(self, rows: pa.Table, identity: TaskIdentity) -> Iterator[WrittenFile]:
+        for number in sorted(pc.unique(rows.column(TARGET)).to_pylist()):
+            part = rows.filter(pc.equal(rows.column(TARGET), number))
+            yield from write_target(self.targets[number], number, part, self.context, identity)
+
+
+def write_target(
+    target: Target, number: int, rows: pa.Table, context: WriteContext, identity: TaskIdentity
+) -> tuple[WrittenFile, ...]:
+    """One file group, written in the way that its target says.
+
+    Clauses: OW-012, OW-015, OW-016.
+    """
+    ordered = rows.take(pc.sort_indices(rows.column(SEQUENCE)))
+    deletes = pc.or_(ordered.column(MOVED), pa.scalar(context.operation.deletes))
+    own = stamped(ordered, context.schema, context.requested, number)
+    if target.kind == "append":
+        return append_logs(target, own, deletes, ordered, context, identity)
+    if target.slice is None:
+        return create_files(own.filter(pc.invert(deletes)), target.partition, target.file_id, context, identity)
+    return (merge_into_file(own, deletes, target.slice, context, identity)[0],)
+
+
+@dataclass(frozen=True, slots=True)
+class BulkWriting:
+    """The rows of a part as new file groups, at least one for each partition path in it.
+
+    Clauses: OW-012, SL-023.
+    """
+
+    context: WriteContext
+
+    def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
+        """What was written, as rows."""
+        return to_rows(tuple(self._written(rows, identity)))
+
+    def _written(self, rows: pa.Table, identity: TaskIdentity) -> Iterator[WrittenFile]:
+        own = stamped(rows, self.context.schema, self.context.requested, identity.partition)
+        paths = own.column(PARTITION_PATH)
+        for partition in sorted(pc.unique(paths).to_pylist()):
+            part = own.filter(pc.equal(paths, partition))
+            yield from create_files(part, partition, self.context.new_file_id(), self.context, identity)
+
+
+__all__ = ["WRITTEN_SCHEMA", "BulkWriting", "Combining", "Keying", "Known", "Routing", "WritingTargets"]

@@ -1,0 +1,179 @@
+"""`TableWriter`: writes to one table with one executor."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from hudi_adapter.reasons import Reason
+from hudi_format.storage import Storage
+
+from hudi_spark.clock import Clock, SystemClock
+from hudi_spark.effects.helper import Effects
+from hudi_spark.effects.hooks import Hook, hooks_of_environment
+from hudi_spark.errors import HudiError, typed_errors
+from hudi_spark.execution.planning import Query
+from hudi_spark.flows.flow import Executor
+from hudi_spark.options.resolving import resolve
+from hudi_spark.readings import RELEASED, Readings
+from hudi_spark.writing.batches import batch_entry, is_written
+from hudi_spark.writing.operations import operation_named
+from hudi_spark.writing.planning import new_file_id, refuse_contradictions, snapshot_to_write
+from hudi_spark.writing.progress import shown
+from hudi_spark.writing.running import Write
+from hudi_spark.writing.transaction import Outcome
+
+_STREAM: Final = "hoodie.datasource.write.streaming.checkpoint.identifier"
+_ONE_STREAM: Final = "default_single_writer"
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRequest:
+    """What to write: rows (an Arrow table, or a DataFrame on Spark), a filter that chooses stored rows, or partitions.
+
+    `extra`: entries of the commit's extra metadata, a source's checkpoint for instance.
+
+    Clauses: OW-014, OW-018.
+    """
+
+    operation: str
+    rows: Any | None = None
+    filter: Any | None = None
+    partitions: Sequence[str] = ()
+    configs: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TableWriter:
+    """Writes to the table in a storage.
+
+    `configs`: options of every write. `clock`, `file_ids` and `hook` are who tests put in their place.
+    `readings`: whether a persisted merge mode may be overridden, where text and releases differ.
+
+    Clauses: OW-001, OW-030.
+    """
+
+    storage: Storage
+    executor: Executor
+    configs: Mapping[str, str] = field(default_factory=dict)
+    readings: Readings = RELEASED
+    clock: Clock = field(default_factory=SystemClock)
+    hook: Hook = field(default_factory=hooks_of_environment)
+    file_ids: Callable[[], str] = new_file_id
+
+    def write(self, request: WriteRequest) -> Outcome:
+        """A whole write.
+
+        Raises:
+            HudiError: the table, the rows or an option is refused; the table answers as before.
+
+        Clauses: OW-001, OW-009.
+
+        """
+        with typed_errors(), shown(request.operation) as progress:
+            write, source = self._prepared(request)
+            progress("asking the table")
+            write.prepare(source)
+            write.begin()
+            progress("writing files")
+            write.stage(source, request.partitions)
+            progress("committing")
+            return write.commit()
+
+    def write_once(self, request: WriteRequest, batch: int) -> Outcome | None:
+        """A write that is a numbered batch of a stream; None where that batch was committed before.
+
+        Raises:
+            HudiError: as `write`.
+
+        Clauses: OW-001.
+
+        """
+        with typed_errors():
+            options = resolve({**self.configs, **request.configs})
+            stream = options.text(_STREAM) or _ONE_STREAM
+            snapshot = snapshot_to_write(self.storage, self.readings, options)
+            if is_written(snapshot, stream, batch):
+                return None
+        return self.write(replace(request, extra={**request.extra, **batch_entry(snapshot, stream, batch)}))
+
+    def begin(self, request: WriteRequest) -> "StartedWrite":
+        """A write that is requested; its phases are run one by one.
+
+        Clauses: OW-001.
+        """
+        with typed_errors():
+            write, _ = self._prepared(replace(request, rows=None, filter=None))
+            return StartedWrite(self, write, write.begin())
+
+    def source_of(self, request: WriteRequest) -> Any | None:
+        """The rows of a request, None where it names partitions only.
+
+        Raises:
+            HudiError: CONFIG_INVALID for a request without what its operation needs.
+
+        """
+        operation = operation_named(request.operation)
+        if operation.name == "delete_partition":
+            if not request.partitions:
+                raise _lacking("delete_partition needs the partitions to delete", "give their paths")
+            return None
+        if request.rows is not None:
+            return request.rows
+        if request.filter is None or not operation.deletes:
+            raise _lacking(f"{operation.name} needs rows", "give a DataFrame or an Arrow table")
+        return self.executor.query(self.storage, Query(filter=request.filter, readings=self.readings))
+
+    def _prepared(self, request: WriteRequest) -> tuple[Write, Any | None]:
+        operation = operation_named(request.operation)
+        options = resolve({**self.configs, **request.configs})
+        options = replace(options, extra={**options.extra, **request.extra})
+        snapshot = snapshot_to_write(self.storage, self.readings, options)
+        refuse_contradictions(snapshot.configuration, options, operation, self.readings)
+        effects = Effects(self.storage, self.hook)
+        write = Write(effects, snapshot, operation, options, self.executor, self.clock, self.file_ids)
+        needs_rows = request.rows is not None or request.filter is not None or operation.name == "delete_partition"
+        return write, self.source_of(request) if needs_rows else None
+
+
+@dataclass(frozen=True, slots=True)
+class StartedWrite:
+    """A requested write, to be staged, then committed or aborted."""
+
+    writer: TableWriter
+    write: Write
+    requested: str
+
+    @property
+    def action(self) -> str:
+        """The action on the timeline."""
+        return self.write.action
+
+    def stage(self, request: WriteRequest) -> None:
+        """Write its files.
+
+        Raises:
+            HudiError: the rows are refused; the write is aborted.
+
+        """
+        with typed_errors():
+            self.write.stage(self.writer.source_of(request), request.partitions)
+
+    def commit(self) -> Outcome:
+        """Complete it.
+
+        Raises:
+            HudiError: WRITE_CONFLICT; the write is aborted.
+
+        """
+        with typed_errors():
+            return self.write.commit()
+
+    def abort(self) -> None:
+        """Take it back."""
+        with typed_errors():
+            self.write.abort()
+
+
+def _lacking(message: str, hint: str) -> HudiError:
+    return HudiError(Reason.CONFIG_INVALID, "OW-014", message, hint=hint)
