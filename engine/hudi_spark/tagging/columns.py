@@ -1,0 +1,106 @@
+"""The columns that tagging reads and adds, and how rows get them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_spark.flows.flow import TaskIdentity
+from hudi_spark.state.slicing import FileSlice
+
+RECORD_KEY: Final = "_hoodie_record_key"
+PARTITION_PATH: Final = "_hoodie_partition_path"
+FILE_ID: Final = "_tag_file_id"
+BASE_INSTANT: Final = "_tag_base_instant"
+POSITION: Final = "_tag_position"
+MOVED: Final = "_tag_moved"
+# A slice by its number among those of the snapshot: a number travels where three texts would.
+SLICE: Final = "_tag_slice"
+
+TAG_FIELDS: Final = (
+    pa.field(FILE_ID, pa.string()),
+    pa.field(BASE_INSTANT, pa.string()),
+    pa.field(POSITION, pa.int64()),
+    pa.field(MOVED, pa.bool_()),
+)
+KEY_FIELD: Final = pa.field(RECORD_KEY, pa.string())
+PARTITION_FIELD: Final = pa.field(PARTITION_PATH, pa.string())
+SLICE_FIELD: Final = pa.field(SLICE, pa.int32())
+POSITION_FIELD: Final = pa.field(POSITION, pa.int64())
+PLACES: Final = pa.schema([KEY_FIELD, PARTITION_FIELD, SLICE_FIELD, POSITION_FIELD])
+"""Where keys live: key, partition path, number of the slice, row in its base file."""
+
+
+def tagged_schema(schema: pa.Schema) -> pa.Schema:
+    """The columns of keyed rows and their tags."""
+    return pa.schema([*schema, *TAG_FIELDS])
+
+
+@dataclass(frozen=True, slots=True)
+class SliceNames:
+    """What tags say of slices, by their numbers: partition path, file id, base instant."""
+
+    partitions: pa.Array
+    file_ids: pa.Array
+    base_instants: pa.Array
+
+    @staticmethod
+    def of(slices: Sequence[FileSlice]) -> "SliceNames":
+        """The names of slices in order."""
+        return SliceNames(
+            pa.array([one.partition for one in slices], pa.string()),
+            pa.array([one.file_id for one in slices], pa.string()),
+            pa.array([one.base_instant for one in slices], pa.string()),
+        )
+
+
+def with_tags(rows: pa.Table, names: SliceNames, moved: pa.Array | None = None) -> pa.Table:
+    """Rows with a number of a slice (null: none) and a position, with tags in place of these, which go last.
+
+    Clauses: OW-003, OW-020.
+    """
+    numbers = rows.column(SLICE)
+    none_moved = pa.repeat(pa.scalar(value=False), rows.num_rows)
+    tags = [names.file_ids.take(numbers), names.base_instants.take(numbers), rows.column(POSITION)]
+    own = rows.drop_columns([SLICE, POSITION])
+    columns = [*own.columns, *tags, none_moved if moved is None else moved]
+    return pa.Table.from_arrays(columns, schema=tagged_schema(own.schema))
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Rows whose slice is known by number get their tags; `stored_paths`: also the partition path of the slice.
+
+    Clauses: OW-003, OW-020, OW-021.
+    """
+
+    names: SliceNames
+    stored_paths: bool = False
+
+    def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
+        """The part with tags."""
+        del identity
+        if self.stored_paths:
+            stored = self.names.partitions.take(rows.column(SLICE))
+            rows = with_paths(rows, pc.coalesce(stored, rows.column(PARTITION_PATH)))
+        return with_tags(rows, self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Untagged:
+    """Rows of a table that holds none."""
+
+    def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
+        """The part with empty tags."""
+        del identity
+        nothing = [pa.nulls(rows.num_rows, one.type) for one in TAG_FIELDS[:-1]]
+        columns = [*rows.columns, *nothing, pa.repeat(pa.scalar(value=False), rows.num_rows)]
+        return pa.Table.from_arrays(columns, schema=tagged_schema(rows.schema))
+
+
+def with_paths(rows: pa.Table, paths: pa.Array | pa.ChunkedArray) -> pa.Table:
+    """The rows with other partition paths."""
+    index = rows.column_names.index(PARTITION_PATH)
+    return rows.set_column(index, rows.schema.field(index), paths)

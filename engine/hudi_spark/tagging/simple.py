@@ -1,0 +1,65 @@
+"""Simple indexes: the keys of base files joined with the keys of the rows."""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_spark.flows.flow import Executor, Flow, TaskIdentity
+from hudi_spark.tagging.columns import PARTITION_PATH, PLACES, POSITION_FIELD, RECORD_KEY, SLICE, SLICE_FIELD
+from hudi_spark.tagging.stored_keys import read_places, stored_keys
+from hudi_spark.writer_state import WriterState
+
+
+def places_of_partitions(keyed: Flow, state: WriterState, executor: Executor) -> Flow:
+    """Where the keys live that are stored in the partitions of the rows.
+
+    One job on Spark, which tells these partitions, where the table has more than one.
+
+    Clauses: OW-003, OW-020.
+    """
+    partitions = {one.partition for one in state.slices}
+    if len(partitions) > 1:
+        partitions &= set(keyed.counted([PARTITION_PATH]).column(PARTITION_PATH).to_pylist())
+    return executor.tasks(list(stored_keys(state, partitions).values()), read_places, PLACES)
+
+
+def places_without_paths(state: WriterState, executor: Executor) -> Flow:
+    """Where all keys of the table live, told by the slice alone.
+
+    Clauses: OW-020, OW-021.
+    """
+    return executor.tasks(list(stored_keys(state).values()), read_places, PLACES).map(_PathLess(), _PATH_LESS)
+
+
+def found_anywhere(keys: Flow, state: WriterState, executor: Executor) -> Flow:
+    """The lines of `keys` whose key some slice holds, with the slice's number and the row in its base file.
+
+    `keys` has a record key and whatever else; a line comes once for each slice with its key.
+
+    Clauses: OW-020, OW-021.
+    """
+    places = places_without_paths(state, executor)
+    schema = pa.schema([*keys.schema, SLICE_FIELD, POSITION_FIELD])
+    return keys.joined(places, [RECORD_KEY]).map(_Found(), schema)
+
+
+_PATH_LESS = pa.schema([one for one in PLACES if one.name != PARTITION_PATH])
+
+
+@dataclass(frozen=True, slots=True)
+class _PathLess:
+    """Places without their partition path, which the number of the slice tells as well."""
+
+    def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
+        del identity
+        return rows.select(_PATH_LESS.names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The lines that were found."""
+
+    def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
+        del identity
+        return rows.filter(pc.is_valid(rows.column(SLICE)))
