@@ -162,7 +162,12 @@ def _version_6(table: SettledTable, merging: _Merging) -> dict[str, str]:
 
 
 def _version_8(merging: _Merging) -> dict[str, str]:
-    """Clauses: MG-015."""
+    """Apache Hudi 1.0 counts the event time payload among the custom ones.
+
+    Clauses: MG-015.
+    """
+    if payload_name(merging.payload) == "EventTimeAvroPayload":
+        merging = _Merging("CUSTOM", merging.payload, "")
     named = merging.strategy not in ("", BY_PAYLOAD, *_MODE_OF_STRATEGY)
     custom = merging.strategy if named else BY_PAYLOAD
     default = _PAYLOAD_OF_MODE.get(merging.mode, _PAYLOAD_OF_MODE["EVENT_TIME_ORDERING"])
