@@ -1,5 +1,6 @@
 """The catalogue says of every key what is true of the code, and its page is the one of today."""
 
+import ast
 import re
 from functools import cache
 from pathlib import Path
@@ -16,72 +17,58 @@ CATALOGUE = the_catalogue()
 ENGINE = Path(hudi_spark.__file__).parent
 ROOT = Path(__file__).parents[2]
 READING = {"state", "schemas", "expressions", "merging", "metadata", "pruning", "execution", "changes"}
-LEFT_OUT = {True: {"options", *READING}, False: {"options"}}
 # Honoured by what is being built now. A key that gets used leaves the list: the last test says which.
 NOT_USED_YET: frozenset[str] = frozenset(
     {
         "hoodie.allow.empty.commit",
         "hoodie.avro.schema.validate",
-        "hoodie.bloom.index.prune.by.ranges",
         "hoodie.bloom.index.update.partition.path",
-        "hoodie.bloom.index.use.metadata",
-        "hoodie.bucket.index.hash.field",
-        "hoodie.bucket.index.num.buckets",
         "hoodie.bulkinsert.shuffle.parallelism",
         "hoodie.datasource.overwrite.mode",
-        "hoodie.datasource.write.commitmeta.key.prefix",
         "hoodie.datasource.write.insert.drop.duplicates",
-        "hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled",
         "hoodie.datasource.write.operation",
         "hoodie.datasource.write.partitions.to.delete",
-        "hoodie.datasource.write.streaming.checkpoint.identifier",
         "hoodie.delete.shuffle.parallelism",
         "hoodie.expression.index.function",
         "hoodie.expression.index.type",
-        "hoodie.index.bucket.engine",
-        "hoodie.index.name",
         "hoodie.insert.shuffle.parallelism",
         "hoodie.internal.spark.streaming.batch.id",
-        "hoodie.keygen.timebased.input.dateformat",
-        "hoodie.keygen.timebased.input.dateformat.list.delimiter.regex",
-        "hoodie.keygen.timebased.input.timezone",
-        "hoodie.logfile.data.block.format",
-        "hoodie.logfile.data.block.max.size",
-        "hoodie.logfile.max.size",
-        "hoodie.metadata.global.record.level.index.max.filegroup.count",
-        "hoodie.metadata.global.record.level.index.min.filegroup.count",
         "hoodie.metadata.index.bloom.filter.column.list",
         "hoodie.metadata.index.drop",
         "hoodie.metadata.index.expression.column",
-        "hoodie.metadata.index.expression.file.group.count",
         "hoodie.metadata.index.expression.options",
-        "hoodie.metadata.index.partition.stats.file.group.count",
-        "hoodie.metadata.index.secondary.column",
-        "hoodie.metadata.record.level.index.max.filegroup.count",
         "hoodie.record.index.update.partition.path",
         "hoodie.simple.index.update.partition.path",
         "hoodie.upsert.shuffle.parallelism",
-        "hoodie.write.complex.keygen.new.encoding",
         "hoodie.write.complex.keygen.validation.enable",
-        "hoodie.write.record.positions",
     }
 )
 
 
 @cache
-def literals(*, writing: bool) -> frozenset[str]:
-    """Every quoted text of the engine's code, or of its writing half, that may be a key or a part of one."""
-    kept = (path for path in ENGINE.rglob("*.py") if path.relative_to(ENGINE).parts[0] not in LEFT_OUT[writing])
-    return frozenset(found for path in kept for found in re.findall(r'"([\w.]+)"', path.read_text("utf-8")))
+def texts_of_code(*, writing: bool) -> tuple[frozenset[str], str]:
+    """The texts in the engine's code, or in its writing half, and a pattern of those that are put together."""
+    left_out = READING if writing else set()
+    kept = (path for path in ENGINE.rglob("*.py") if path.relative_to(ENGINE).parts[0] not in left_out)
+    nodes = [node for path in kept for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    whole = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    made = {_pattern(node) for node in nodes if isinstance(node, ast.JoinedStr)}
+    return frozenset(whole), "|".join(one for one in made if one.count(r"\.") > 1)
+
+
+def _pattern(made: ast.JoinedStr) -> str:
+    parts = (one.value if isinstance(one, ast.Constant) else None for one in made.values)
+    return "".join("[a-z.]*" if part is None else re.escape(str(part)) for part in parts)
 
 
 def is_used(entry: Entry) -> bool:
     """Whether the code names the key; one that is a write's alone has to be named where writing is."""
-    writing = entry.scopes == {"write"}
-    return any(_stands_in_code(name, literals(writing=writing)) for name in (entry.key, *entry.also))
+    whole, made = texts_of_code(writing=entry.scopes == {"write"})
+    names = (entry.key, *entry.also)
+    return any(_is_named(name, whole) or (made and re.fullmatch(made, name)) for name in names)
 
 
-def _stands_in_code(name: str, known: frozenset[str]) -> bool:
+def _is_named(name: str, known: frozenset[str]) -> bool:
     """Whole, or as a prefix and a rest."""
     places = (place for place, character in enumerate(name, 1) if character == ".")
     return name in known or any(name[:at] in known and name[at:] in known for at in places)
@@ -119,7 +106,8 @@ def test_reads_take_what_pruning_looks_up(option: str):
 
 def test_every_key_of_the_code_is_in_the_catalogue():
     """No key is honoured that the page does not show."""
-    named = {name for name in literals(writing=False) if re.fullmatch(r"hoodie\.[a-z][\w.]*[a-z]", name)}
+    whole, _ = texts_of_code(writing=False)
+    named = {name for name in whole if re.fullmatch(r"hoodie\.[a-z][\w.]*[a-z]", name)}
     unknown = {name for name in named if CATALOGUE.find(name) is None}
     assert unknown == set()
 
