@@ -16,7 +16,7 @@ from hudi_spark import read_arrow
 from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import Effect
 from hudi_spark.errors import HudiError
-from hudi_spark.files.logs import LogForm, LogGroup, LogRows, WrittenLog, log_form, write_log
+from hudi_spark.files.logs import LogForm, LogGroup, LogRows, WrittenLog, log_form, made_logs, write_log
 from hudi_spark.files.places import Place
 from hudi_spark.flows.flow import TaskIdentity
 from hudi_spark.merging.modes import merge_rule
@@ -276,3 +276,21 @@ def test_no_rows_write_no_file(tmp_path: Path):
     builder, watch = table(tmp_path), Watch()
     assert write(builder, 7, log_rows(builder, 7, []), form_of(builder), hook=watch) == ()
     assert not watch.seen
+
+
+@pytest.mark.parametrize("version", [6, 9])
+def test_while_a_compaction_is_pending_logs_belong_to_its_slice_and_positions_to_the_file(tmp_path: Path, version: int):
+    """The logs of the slice before it are merged, too, and do not count for names."""
+    builder = table(tmp_path, version)
+    older, newer = f".f1_{tick(1)}.log.5_0-1-0", f".f1_{tick(4)}.log.1_0-1-0"
+    group = LogGroup("north", "f1", tick(4), f"f1_0-1-0_{tick(1)}.parquet", (older, newer))
+    (log,) = made_logs(log_rows(builder, 7, [row("b", 11)]), group, form_of(builder), tick(7), IDENTITY)
+    (block,) = read_blocks(log.data, "f")
+    assert isinstance(block, RawBlock)
+    if version == 6:
+        assert str(log.name) == f".f1_{tick(4)}.log.2_3-1-4"
+        assert (log.stat.prev_commit, log.stat.base_file) == (tick(4), "")
+        assert log.stat.log_files == (newer, str(log.name))
+    else:
+        assert str(log.name) == f".f1_{tick(7)}.log.1_3-1-4"
+        assert block.header[HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS] == tick(1)

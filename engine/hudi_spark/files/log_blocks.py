@@ -148,7 +148,7 @@ def _in_order_of_positions(rows: pa.Table, group: LogGroup, form: LogForm) -> tu
     Clauses: LF-023.
     """
     positions = rows.column(_POSITION)
-    if not form.positions or group.base_file is None or positions.null_count:
+    if not form.positions or group.file_instant is None or positions.null_count:
         return rows, False
     return rows.take(pc.sort_indices(positions)), True
 
@@ -156,7 +156,7 @@ def _in_order_of_positions(rows: pa.Table, group: LogGroup, form: LogForm) -> tu
 def _positions(rows: pa.Table, group: LogGroup) -> dict[HeaderKey, str]:
     return {
         HeaderKey.RECORD_POSITIONS: record_positions_text(rows.column(_POSITION).to_numpy()),
-        HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS: group.base_instant or "",
+        HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS: group.file_instant or "",
     }
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hudi_format.log.blocks import BlockType
-from hudi_format.names import LogFileName, parse_data_file_name
+from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.schemas import with_meta_fields
 
 from hudi_spark.merging.rules import MergeRule
@@ -108,6 +108,23 @@ class LogGroup:
         base = None if one.base_file is None else _name(one.base_file)
         return cls(one.partition, one.file_id, one.base_instant, base, logs)
 
+    @property
+    def file_instant(self) -> str | None:
+        """The instant of the base file; while a compaction is pending, that of the slice is another."""
+        name = None if self.base_file is None else parse_data_file_name(self.base_file)
+        return name.instant if isinstance(name, BaseFileName) else None
+
+    @property
+    def own_logs(self) -> tuple[LogFileName, ...]:
+        """The logs that bear the slice's instant, as those of version 6 do.
+
+        Clauses: RD-006.
+        """
+        names = [parse_data_file_name(log) for log in self.log_files]
+        return tuple(
+            one for one in names if isinstance(one, LogFileName) and one.instant == self.base_instant and not one.cdc
+        )
+
     def first_name(self, form: LogForm, instant: str, write_token: str) -> LogFileName:
         """The name of the first log file of a write.
 
@@ -117,8 +134,7 @@ class LogGroup:
         """
         if form.has_completion_times:
             return LogFileName(self.file_id, instant, 1, write_token)
-        names = [name for log in self.log_files if isinstance(name := parse_data_file_name(log), LogFileName)]
-        newest = max((name.version for name in names if not name.cdc), default=0)
+        newest = max((one.version for one in self.own_logs), default=0)
         return LogFileName(self.file_id, self.base_instant or instant, newest + 1, write_token)
 
 

@@ -74,7 +74,7 @@ def made_logs(
     name = group.first_name(form, instant, identity.write_token)
     for blocks in _files(made_blocks(incoming, group, form, instant), form.file_bytes):
         data = b"".join(part for block in blocks for part in block.parts)
-        earlier = () if form.has_completion_times else group.log_files
+        earlier = () if form.has_completion_times else tuple(map(str, group.own_logs))
         listed = (*earlier, *(str(one.name) for one in logs), str(name))
         stat = _stat(name, len(data), blocks, listed, group, form, instant)
         logs.append(MadeLog(name, data, stat, _rows(blocks, form)))
@@ -137,7 +137,7 @@ def _stat(  # noqa: PLR0917 - a stat tells of all of them
         file_size_in_bytes=size,
         log_version=name.version,
         log_offset=0,
-        base_file=group.base_file or "",
+        base_file=(group.base_file or "") if group.file_instant == group.base_instant else "",
         log_files=listed,
         runtime_stats=RuntimeStats(0, 0, 0),
         total_log_files_compacted=0,
