@@ -7,7 +7,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 from hudi_format.metadata.codec import encode_metadata_record
-from hudi_format.metadata.columns import columns_base_file, columns_block, columns_delete_block, in_key_order
+from hudi_format.metadata.columns import columns_base_file, columns_block, columns_delete_block
 from hudi_format.metadata.files import metadata_delete_block
 from hudi_format.metadata.partitions import file_group_of_id, file_group_of_key
 from hudi_format.metadata.records import MetadataRecord
@@ -17,6 +17,7 @@ from hudi_format.timeline.commit_metadata import NO_PREVIOUS_COMMIT, RuntimeStat
 from hudi_spark.effects.helper import Effects, joined
 from hudi_spark.files.written import WrittenFile, to_rows
 from hudi_spark.flows.flow import TaskIdentity
+from hudi_spark.indexing.entries import settled
 from hudi_spark.indexing.index import ENTRIES, IndexChanges
 from hudi_spark.indexing.layout import MetadataLayout
 
@@ -124,17 +125,12 @@ def entries_of(
 
 
 def _by_group(entries: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    """The entries of each group by file id, in the order of their keys.
+    """The entries of each group by file id, each key once, in the order of the keys.
 
-    Raises:
-        ValueError: two entries have one key: a later one would not count.
-
+    Clauses: IX-021, IX-031.
     """
     for file_id in sorted(pc.unique(entries.column("file_id")).to_pylist()):
-        rows = in_key_order(entries.filter(pc.equal(entries.column("file_id"), file_id)))
-        if len(pc.unique(rows["key"])) < rows.num_rows:
-            raise ValueError(f"two entries of {file_id} have one key")
-        yield file_id, rows
+        yield file_id, settled(entries.filter(pc.equal(entries.column("file_id"), file_id)))
 
 
 def _of_log(stat: WriteStat, place: Place, name: str, updates: int, deletes: int) -> WriteStat:

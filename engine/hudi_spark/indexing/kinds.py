@@ -5,11 +5,23 @@ from typing import Final
 
 from hudi_spark.indexing.bloom_filters import BloomFilters
 from hudi_spark.indexing.column_statistics import ColumnStatistics
+from hudi_spark.indexing.expression_index import ExpressionIndex
 from hudi_spark.indexing.file_lists import FileLists
 from hudi_spark.indexing.index import Index, Keeping
 from hudi_spark.indexing.partition_statistics import PartitionStatistics
+from hudi_spark.indexing.record_index import RecordIndex
+from hudi_spark.indexing.secondary_index import SecondaryIndex
 
-KINDS: Final[Sequence[Index]] = (FileLists(), ColumnStatistics(), BloomFilters(), PartitionStatistics())
+KINDS: Final[Sequence[Index]] = (
+    FileLists(),
+    ColumnStatistics(),
+    BloomFilters(),
+    PartitionStatistics(),
+    # Secondary indexes lead to record keys, and the record index on from there.
+    RecordIndex(),
+    SecondaryIndex(),
+    ExpressionIndex(),
+)
 
 
 def kind_of(partition: str) -> Index | None:

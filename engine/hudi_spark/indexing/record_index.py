@@ -67,11 +67,12 @@ class RecordIndex:
         given = [key for key in (GLOBAL_KEY, PARTITIONED_KEY) if options.given(key)]
         return bool(given) and not self._asked_for(options)
 
-    def begin(self, keeping: Keeping, partition: str) -> NewIndex:  # noqa: ARG002 - there is one
+    def begin(self, keeping: Keeping, partition: str) -> NewIndex:
         """The index of every key that a snapshot reads; one small job counts the keys, one reads them.
 
         Clauses: IX-020, IX-022, MT-009.
         """
+        del partition
         state, layout = keeping.state, MetadataLayout(keeping.state.configuration.version)
         partitioned = _is_begun_by_partition(state.options, layout)
         tasks = GroupReading(state, (RECORD_KEY,)).tasks(whole_groups(state))

@@ -63,11 +63,22 @@ def is_of(definition: IndexDefinition, column: Column) -> bool:
 
     Clauses: IX-040, IX-041.
     """
-    function = (definition.function or "identity").lower()
-    if definition.source_fields != (column.name,) or function != column.function or function not in FUNCTIONS:
+    own = column_of_definition(definition)
+    if own is None or (own.name, own.function) != (column.name, column.function):
         return False
-    given = _arguments(definition, function)
-    return given is not None and _whole(function, given) == _whole(function, column.arguments)
+    return _whole(own.function, own.arguments) == _whole(column.function, column.arguments)
+
+
+def column_of_definition(definition: IndexDefinition) -> Column | None:
+    """The function of a column that an index is of; None where it is not of one column, or the function unknown.
+
+    Clauses: IX-040, IX-041.
+    """
+    function = (definition.function or "identity").lower()
+    given = _arguments(definition, function) if function in FUNCTIONS else None
+    if given is None or len(definition.source_fields) != 1:
+        return None
+    return Column(definition.source_fields[0], function, given)
 
 
 def _arguments(definition: IndexDefinition, function: str) -> tuple[Any, ...] | None:

@@ -1,0 +1,378 @@
+"""Expression indexes kept: of each file the statistics, or the bloom filter, of a function's results.
+
+Statistics of whole partitions stand beside those of files, under keys of their own.
+"""
+
+import pickle
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Final
+
+import pyarrow as pa
+from hudi_adapter.filters import Column
+from hudi_adapter.reasons import Reason
+from hudi_format.base.bloom_filters import (
+    SIMPLE_TYPE_CODE,
+    build_bloom_filter,
+    build_simple_filter,
+    encode_bloom_filter,
+)
+from hudi_format.metadata.keys import bloom_filter_key, column_stats_key, expression_partition_stats_key
+from hudi_format.metadata.partitions import is_expression_index, metadata_file_id
+from hudi_format.metadata.records import BloomFilterEntry, ColumnStats, MetadataRecord, RecordType
+from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
+from hudi_format.table.index_definitions import IndexDefinition
+
+from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.expressions.functions import apply, complaint
+from hudi_spark.expressions.literals import compared_type
+from hudi_spark.files.base import BloomSettings
+from hudi_spark.files.statistics import IndexedColumn, has_bounds, rows_statistics
+from hudi_spark.flows.flow import TaskIdentity
+from hudi_spark.indexing.file_lists import data_file
+from hudi_spark.indexing.group_rows import GroupChange, GroupReading, GroupTask
+from hudi_spark.indexing.groups import entries_of
+from hudi_spark.indexing.index import ENTRIES, FinishedWrite, IndexChanges, Keeping, NewIndex
+from hudi_spark.indexing.layout import MetadataLayout
+from hudi_spark.indexing.slices_after import files_after, names_of_slices
+from hudi_spark.merging.fields import column_of, field_type
+from hudi_spark.metadata.combining import combined
+from hudi_spark.options.resolving import Options
+from hudi_spark.pruning.indexes import column_of_definition
+from hudi_spark.schemas.key_text import key_text
+from hudi_spark.state.slicing import FileSlice
+
+FileKey = tuple[str, str]
+"""Partition path and file name."""
+
+STATISTICS: Final = "column_stats"
+BLOOMS: Final = "bloom_filters"
+_GROUPS: Final = "hoodie.metadata.index.expression.file.group.count"
+_FILES_A_TASK: Final = 20
+_STATS: Final = pa.schema([("partition", pa.string()), ("stats", pa.binary())])
+# Releases guess that a file unpacks to twice its size.
+_UNPACKED: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionIndex:
+    """The indexes of functions' results.
+
+    Clauses: IX-040, IX-041, IX-042.
+    """
+
+    def holds(self, partition: str) -> bool:
+        """Whether a partition of the metadata table is an expression index."""
+        return is_expression_index(partition)
+
+    def wanted(self, keeping: Keeping) -> tuple[str, ...]:
+        """The indexes that have a definition or are there."""
+        return tuple(sorted(name for name in {*keeping.definitions, *keeping.groups} if self.holds(name)))
+
+    def dropped(self, keeping: Keeping, partition: str) -> bool:  # noqa: ARG002 - a definition stands until it goes
+        """Never: an index goes by `drop_index`."""
+        return False
+
+    def begin(self, keeping: Keeping, partition: str) -> NewIndex:
+        """The index of the files of all current slices.
+
+        Clauses: IX-040, IX-042, MT-009.
+        """
+        definition = keeping.definitions[partition]
+        results = _results(keeping, definition)
+        count = keeping.state.options.number(_GROUPS)
+        file_ids = tuple(metadata_file_id(partition, number) for number in range(count))
+        files = [(within, name) for within, names in names_of_slices(keeping.state.slices).items() for name in names]
+        if definition.kind == BLOOMS:
+            return NewIndex(file_ids, _blooms(keeping, files, results, file_ids), definition)
+        told = _statistics(keeping, files, results)
+        records = [*_file_records(told, results.column.name), *_of_partitions(keeping, _grouped(told), results)]
+        return NewIndex(file_ids, IndexChanges(tuple(records)), definition)
+
+    def changes(self, keeping: Keeping, partition: str, write: FinishedWrite) -> IndexChanges:
+        """What of the files that an action wrote, without what is of files that it deleted.
+
+        Clauses: IX-040, IX-042, MT-005.
+        """
+        definition = keeping.definitions[partition]
+        results = _results(keeping, definition)
+        written = _written(write)
+        if definition.kind == BLOOMS:
+            gone = _gone(write, bloom_filter_key)
+            return replace(_blooms(keeping, written, results, keeping.groups[partition], write.requested), deleted=gone)
+        name = results.column.name
+        gone = _gone(write, lambda within, file: column_stats_key(name, within, file))
+        if not (written or write.replaced or write.emptied):
+            return IndexChanges(deleted=gone)
+        told = _statistics(keeping, written, results, write.requested)
+        after = files_after(keeping.state, write)
+        older = [(within, one) for within, names in after.items() for one in names if (within, one) not in told]
+        known = {**_older(keeping, partition, older, results, write.requested), **told}
+        together = {within: [known.get((within, one)) for one in names] for within, names in after.items()}
+        return IndexChanges(
+            (*_file_records(told, name), *_of_partitions(keeping, together, results)),
+            (*gone, *_emptied(keeping, after, name)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A function's results in files: what tasks work out."""
+
+    column: Column
+    kind: pa.DataType
+    version: str
+    bloom: BloomSettings = field(hash=False)
+
+    def of(self, task: GroupTask) -> pa.ChunkedArray:
+        """The results of the rows of a file.
+
+        Raises:
+            UnsupportedFeature: a pattern, or texts, that are not built.
+
+        """
+        found = apply(self.column, task.rows_after().column(0))
+        whole = found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+        return whole.cast(self.kind)
+
+    def statistics(self, tasks: Sequence[GroupTask], _: TaskIdentity) -> pa.Table:
+        """The statistics of each file, as releases count: values without nulls."""
+        return pa.table(
+            [[one.change.partition for one in tasks], [pickle.dumps(self._statistics(one)) for one in tasks]],
+            schema=_STATS,
+        )
+
+    def entry(self, task: GroupTask) -> MetadataRecord:
+        """The record of the bloom filter of a base file."""
+        texts = key_text(self.of(task)).drop_null()
+        settings = self.bloom
+        if settings.type_code == SIMPLE_TYPE_CODE:
+            bloom = build_simple_filter(texts, settings.entries, settings.error_rate)
+        else:
+            bloom = build_bloom_filter(texts, settings.entries, settings.error_rate, settings.maximum)
+        name = _name_of(task)
+        instant = task.change.after.base_instant if task.change.after is not None else ""
+        content = BloomFilterEntry(settings.type_code, instant, encode_bloom_filter(bloom).encode())
+        return MetadataRecord(bloom_filter_key(task.change.partition, name), RecordType.BLOOM_FILTER, content)
+
+    def _statistics(self, task: GroupTask) -> ColumnStats:
+        results, name = self.of(task), _name_of(task)
+        indexed = IndexedColumn(self.column.name, results.type)
+        (found,) = rows_statistics(name, pa.table({self.column.name: results}), [indexed], self.version)
+        size = _size_of(task)
+        nulls = found.null_count or 0
+        return replace(
+            found,
+            value_count=(found.value_count or 0) - nulls,
+            total_size=size,
+            total_uncompressed_size=_UNPACKED * size,
+        )
+
+
+def checked_expression(keeping: Keeping, definition: IndexDefinition) -> tuple[Column, pa.DataType]:
+    """The function of a column that a definition is of, and the type of its results.
+
+    Raises:
+        HudiError: CONFIG_INVALID where the table lacks the column, or the function does not take it.
+        UnsupportedFeature: expression-index-<function>, where results have no order or no text.
+
+    Clauses: IX-040, IX-041.
+
+    """
+    column = column_of_definition(definition)
+    schema = keeping.state.schema.arrow
+    if column is None or column_of(column.name, schema) is None:
+        raise _refused(f"{definition.name}: {definition.function} of {', '.join(definition.source_fields)} is unknown")
+    wrong = complaint(column, field_type(column.name, schema))
+    if wrong is not None:
+        raise _refused(f"{definition.name}: {wrong}")
+    result = compared_type(column, schema)
+    if definition.kind not in (STATISTICS, BLOOMS):
+        raise UnsupportedFeature("expression-index", f"one of {definition.kind}")
+    if definition.kind == STATISTICS and not has_bounds(result, definition.version):
+        raise UnsupportedFeature(f"expression-index-{column.function}", f"results of type {result} have no bounds")
+    return column, result
+
+
+def _results(keeping: Keeping, definition: IndexDefinition) -> Results:
+    column, kind = checked_expression(keeping, definition)
+    return Results(column, kind, definition.version, _bloom_settings(definition, keeping.state.options))
+
+
+def _bloom_settings(definition: IndexDefinition, options: Options) -> BloomSettings:
+    """What the definition says of its filters, else what holds for those of record keys.
+
+    Clauses: IX-011, IX-041.
+    """
+    own = definition.options
+    return BloomSettings(
+        own.get("filterType", options.text("hoodie.bloom.index.filter.type")),
+        int(own.get("numEntries", options.text("hoodie.index.bloom.num_entries"))),
+        float(own.get("fpp", options.text("hoodie.index.bloom.fpp"))),
+        int(own.get("maxEntries", options.text("hoodie.bloom.index.filter.dynamic.max.entries"))),
+    )
+
+
+def _tasks(
+    keeping: Keeping, files: Iterable[FileKey], results: Results, requested: str | None
+) -> list[tuple[GroupTask, ...]]:
+    """Tasks that read one column of files, some files each."""
+    changes = [_alone(file) for file in sorted(files)]
+    found = GroupReading(keeping.state, (results.column.name,), requested).tasks(changes)
+    return [found[at : at + _FILES_A_TASK] for at in range(0, len(found), _FILES_A_TASK)]
+
+
+def _alone(file: FileKey) -> GroupChange:
+    """A file as a slice of its own."""
+    partition, name = file
+    parsed = parse_data_file_name(name)
+    path = f"{partition}/{name}" if partition else name
+    if isinstance(parsed, BaseFileName):
+        one = FileSlice(partition, parsed.file_id, parsed.instant, path, ())
+    elif parsed is not None:
+        one = FileSlice(partition, parsed.file_id, parsed.instant, None, (path,))
+    else:
+        raise ValueError(f"{path!r} is no data file")
+    return GroupChange(partition, one.file_id, None, one)
+
+
+def _statistics(
+    keeping: Keeping, files: Iterable[FileKey], results: Results, requested: str | None = None
+) -> dict[FileKey, ColumnStats]:
+    """The statistics of files, worked out by tasks; small, so that they come to the driver."""
+    tasks = _tasks(keeping, files, results, requested)
+    if not tasks:
+        return {}
+    rows = keeping.executor.tasks(tasks, results.statistics, _STATS).gathered()
+    # Only what this package's own tasks pickled a moment ago.
+    each = [pickle.loads(one) for one in rows.column("stats").to_pylist()]  # noqa: S301
+    return {
+        (within, one.file_name): one for within, one in zip(rows.column("partition").to_pylist(), each, strict=True)
+    }
+
+
+def _blooms(
+    keeping: Keeping,
+    files: Iterable[FileKey],
+    results: Results,
+    file_ids: tuple[str, ...],
+    requested: str | None = None,
+) -> IndexChanges:
+    """The bloom filters of base files; logs have none."""
+    bases = [file for file in files if isinstance(parse_data_file_name(file[1]), BaseFileName)]
+    tasks = _tasks(keeping, bases, results, requested)
+    if not tasks:
+        return IndexChanges()
+    work = _BloomWork(results, file_ids, keeping.state.configuration.version)
+    return IndexChanges(entries=keeping.executor.tasks(tasks, work, ENTRIES))
+
+
+@dataclass(frozen=True, slots=True)
+class _BloomWork:
+    results: Results
+    file_ids: tuple[str, ...]
+    table_version: int
+
+    def __call__(self, tasks: Sequence[GroupTask], _: TaskIdentity) -> pa.Table:
+        records = tuple(self.results.entry(one) for one in tasks)
+        return entries_of(IndexChanges(records), self.file_ids, MetadataLayout(self.table_version))
+
+
+def _older(
+    keeping: Keeping, partition: str, files: Sequence[FileKey], results: Results, requested: str
+) -> dict[FileKey, ColumnStats]:
+    """The statistics of files that stood before: those of the index, and what it lacks from the files."""
+    known: dict[FileKey, ColumnStats] = {}
+    if keeping.metadata is not None and files:
+        known |= keeping.metadata.expression_stats(partition, results.column.name, files)
+    lacking = [file for file in files if file not in known]
+    return {**known, **_statistics(keeping, lacking, results, requested)}
+
+
+def _of_partitions(
+    keeping: Keeping, files: Mapping[str, Sequence[ColumnStats | None]], results: Results
+) -> tuple[MetadataRecord, ...]:
+    """Statistics of whole partitions from those of their files; of none where a file has none.
+
+    Clauses: IX-042.
+    """
+    if not keeping.state.configuration.partition_by:
+        return ()
+    name = results.column.name
+    whole = {within: [one for one in each if one is not None] for within, each in files.items() if None not in each}
+    return tuple(
+        MetadataRecord(
+            expression_partition_stats_key(name, within),
+            RecordType.PARTITION_STATS,
+            replace(_together(each), file_name=within, is_tight_bound=True),
+        )
+        for within, each in whole.items()
+        if each
+    )
+
+
+def _together(stats: Sequence[ColumnStats]) -> ColumnStats:
+    """Statistics of rows of all files."""
+    records = [MetadataRecord("", RecordType.COLUMN_STATS, replace(one, is_tight_bound=False)) for one in stats]
+    content = reduce(combined, records).content
+    if not isinstance(content, ColumnStats):
+        raise TypeError("statistics combine to statistics")
+    return content
+
+
+def _emptied(keeping: Keeping, after: Mapping[str, tuple[str, ...]], column: str) -> tuple[str, ...]:
+    if not keeping.state.configuration.partition_by:
+        return ()
+    return tuple(expression_partition_stats_key(column, within) for within, names in after.items() if not names)
+
+
+def _file_records(told: Mapping[FileKey, ColumnStats], column: str) -> tuple[MetadataRecord, ...]:
+    return tuple(
+        MetadataRecord(column_stats_key(column, within, name), RecordType.COLUMN_STATS, one)
+        for (within, name), one in told.items()
+    )
+
+
+def _grouped(told: Mapping[FileKey, ColumnStats]) -> dict[str, list[ColumnStats | None]]:
+    found: dict[str, list[ColumnStats | None]] = {}
+    for (within, _), one in told.items():
+        found.setdefault(within, []).append(one)
+    return found
+
+
+def _written(write: FinishedWrite) -> list[FileKey]:
+    """The data files that an action wrote; change logs hold no data."""
+    named = (data_file(one.stat) for one in write.written)
+    paths = (one.stat.partition_path or "" for one in write.written)
+    return [
+        (within, found[0])
+        for within, found in zip(paths, named, strict=True)
+        if found is not None and not (isinstance(found[1], LogFileName) and found[1].cdc)
+    ]
+
+
+def _gone(write: FinishedWrite, key: Callable[[str, str], str]) -> tuple[str, ...]:
+    """The keys of the files that a clean removed."""
+    if write.action != "clean":
+        return ()
+    return tuple(key(within, name) for within, names in write.deleted.items() for name in names)
+
+
+def _path_of(task: GroupTask) -> str:
+    one = task.change.after
+    if one is None:
+        raise ValueError("a task without a file")
+    return one.base_file or one.log_files[0]
+
+
+def _name_of(task: GroupTask) -> str:
+    return _path_of(task).rpartition("/")[2]
+
+
+def _size_of(task: GroupTask) -> int:
+    return 0 if task.after is None else task.after.context.storage.size(_path_of(task))
+
+
+def _refused(message: str) -> HudiError:
+    return HudiError(Reason.CONFIG_INVALID, "IX-041", message)
