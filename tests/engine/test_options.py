@@ -84,6 +84,7 @@ def test_names_and_words_of_older_releases_and_of_flink_are_understood(name: str
         ({"hoodie.index.type": "HBASE"}, "hoodie.index.type is 'HBASE'.*BUCKET"),
         ({"hoodie.bucket.index.num.buckets": "0"}, "is 0.*at least 1"),
         ({"hoodie.bucket.index.num.buckets": "four"}, "'four', which is no whole number"),
+        ({"hoodie.parquet.small.file.limit": "9" * 19}, "at most 18 digits"),
         ({"write.parquet.page.size": "-1"}, "is -1"),
         ({"hoodie.index.bloom.fpp": "nan"}, "'nan', which is no number"),
         ({"hoodie.table.type": "mor", "table.type": "COPY_ON_WRITE"}, "two names of one option"),

@@ -22,7 +22,6 @@ NOT_USED_YET: frozenset[str] = frozenset(
     {
         "hoodie.allow.empty.commit",
         "hoodie.avro.schema.validate",
-        "hoodie.bloom.index.update.partition.path",
         "hoodie.bulkinsert.shuffle.parallelism",
         "hoodie.datasource.overwrite.mode",
         "hoodie.datasource.write.insert.drop.duplicates",
@@ -37,8 +36,6 @@ NOT_USED_YET: frozenset[str] = frozenset(
         "hoodie.metadata.index.drop",
         "hoodie.metadata.index.expression.column",
         "hoodie.metadata.index.expression.options",
-        "hoodie.record.index.update.partition.path",
-        "hoodie.simple.index.update.partition.path",
         "hoodie.upsert.shuffle.parallelism",
         "hoodie.write.complex.keygen.validation.enable",
     }
@@ -52,13 +49,13 @@ def texts_of_code(*, writing: bool) -> tuple[frozenset[str], str]:
     kept = (path for path in ENGINE.rglob("*.py") if path.relative_to(ENGINE).parts[0] not in left_out)
     nodes = [node for path in kept for node in ast.walk(ast.parse(path.read_text("utf-8")))]
     whole = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    made = {_pattern(node) for node in nodes if isinstance(node, ast.JoinedStr)}
-    return frozenset(whole), "|".join(one for one in made if one.count(r"\.") > 1)
+    made = {_joined(node) for node in nodes if isinstance(node, ast.JoinedStr)}
+    patterns = (re.sub(r"\\{\w*\\}", "[a-z.]*", re.escape(one)) for one in whole | made if one.count(".") > 1)
+    return frozenset(whole), "|".join(one for one in patterns if "[a-z.]*" in one)
 
 
-def _pattern(made: ast.JoinedStr) -> str:
-    parts = (one.value if isinstance(one, ast.Constant) else None for one in made.values)
-    return "".join("[a-z.]*" if part is None else re.escape(str(part)) for part in parts)
+def _joined(made: ast.JoinedStr) -> str:
+    return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in made.values)
 
 
 def is_used(entry: Entry) -> bool:

@@ -1,13 +1,16 @@
 """The text of a value: whether it is of its key's kind, and its one spelling."""
 
 import math
+from typing import Final
 
 from hudi_adapter.reasons import Reason
 
 from hudi_spark.errors import HudiError
 from hudi_spark.options.entries import Entry, Kind
 
-_MEGABYTE = 1024 * 1024
+_MEGABYTE: Final = 1024 * 1024
+# What a long integer of Java holds for certain.
+_MOST_DIGITS: Final = 18
 
 
 def settled(entry: Entry, name: str, text: str) -> str:
@@ -44,8 +47,8 @@ def _choice(text: str, choices: tuple[str, ...], entry: Entry, name: str) -> str
 
 def _number(text: str, entry: Entry, name: str) -> str:
     digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdecimal()):
-        raise refusal(f"{name} is {text!r}, which is no whole number", "give it in digits")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS):
+        raise refusal(f"{name} is {text!r}, which is no whole number", f"give at most {_MOST_DIGITS} digits")
     if entry.least is not None and int(text) < entry.least:
         raise refusal(f"{name} is {text}", f"give at least {entry.least}")
     return str(int(text))
