@@ -101,7 +101,7 @@ def _stated_ranges(stored: Mapping[int, StoredKeys], metadata: MetadataTable) ->
 def _range_in_footer(storage: Storage, one: StoredKeys, identity: TaskIdentity) -> pa.Table:
     """Clauses: BF-002, IX-012."""
     del identity
-    keys = {} if one.task.base_file is None else base_file_footer(storage, one.task.base_file).keys
+    keys = _footer_keys(storage, one)
     ends = [pa.array([keys.get(name)], pa.string()) for name in (MINIMUM_KEY, MAXIMUM_KEY)]
     return pa.Table.from_arrays([pa.array([one.slice], pa.int32()), *ends], schema=_RANGES)
 
@@ -118,9 +118,16 @@ def _grouped(ranges: pa.Table, stored: Mapping[int, StoredKeys], *, anywhere: bo
 
 
 def _file(one: StoredKeys) -> FileKey | None:
-    if one.task.base_file is None:
+    """The base file that says which keys the slice may hold; None where logs may hold further ones."""
+    if one.task.base_file is None or one.merged:
         return None
     return one.partition, one.task.base_file.rpartition("/")[2]
+
+
+def _footer_keys(storage: Storage, one: StoredKeys) -> Mapping[str, str]:
+    if one.task.base_file is None or one.merged:
+        return {}
+    return base_file_footer(storage, one.task.base_file).keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +172,11 @@ class _Checking:
 
     def _filter_in_footer(self, one: StoredKeys) -> BloomFilter | None:
         """Clauses: BF-002."""
-        if one.task.base_file is None:
-            return None
-        keys = base_file_footer(self.storage, one.task.base_file).keys
+        keys = _footer_keys(self.storage, one)
         if BLOOM_FILTER_KEY not in keys:
             return None
-        return decode_bloom_filter(keys[BLOOM_FILTER_KEY], keys.get(BLOOM_TYPE_KEY, "SIMPLE"), one.task.base_file)
+        kind, file = keys.get(BLOOM_TYPE_KEY, "SIMPLE"), one.task.base_file or ""
+        return decode_bloom_filter(keys[BLOOM_FILTER_KEY], kind, file)
 
 
 def located(lines: pa.Table, places: pa.Table) -> pa.Table:

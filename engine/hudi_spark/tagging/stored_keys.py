@@ -1,7 +1,8 @@
-"""The keys that a file slice holds, read by a task of its own: key column only, in the order of the base file."""
+"""The keys that a file slice holds, read by a task of its own: no column but those that make the key."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,16 +15,27 @@ from hudi_spark.merging.fields import columns_of
 from hudi_spark.merging.keys import KeyRule, key_rule
 from hudi_spark.schemas.columns import META_SCHEMA, nullable
 from hudi_spark.schemas.origins import Origins, origins_of
-from hudi_spark.tagging.columns import PARTITION_PATH, PLACES, POSITION, RECORD_KEY, SLICE
+from hudi_spark.tagging.columns import (
+    KEY_FIELD,
+    PARTITION_PATH,
+    PLACES,
+    POSITION,
+    POSITION_FIELD,
+    RECORD_KEY,
+    SLICE,
+)
+from hudi_spark.tagging.log_keys import slices_with_keys_in_logs
 from hudi_spark.writer_state import WriterState
+
+_KEYS: Final = pa.schema([KEY_FIELD, POSITION_FIELD])
 
 
 @dataclass(frozen=True, slots=True)
 class StoredKeys:
     """Reads the keys of one slice, whose number is `slice`.
 
-    Of a slice with a base file the keys in that, as released: what only its logs add is not looked at, which no
-    writer does that finds keys this way. Without a base file the keys of the rows that its logs merge to.
+    Those of its base file, also where a log has deleted the row; and where its logs may hold further ones, those of its
+    `merged` rows.
 
     Clauses: OW-003, OW-020.
     """
@@ -31,40 +43,46 @@ class StoredKeys:
     slice: int
     task: SliceTask
     rule: KeyRule
+    merged: bool = False
 
     @property
     def partition(self) -> str:
         """The slice's partition path."""
         return self.task.partition
 
-    def keys(self) -> pa.ChunkedArray:
-        """The key of each row, in the order of the base file where there is one.
+    def places(self, wanted: pa.Array | None = None) -> pa.Table:
+        """Where the keys live, those `wanted` or all; with the row in the base file, if the key is in one row of it.
 
         Raises:
-            HudiError: BASE_FILE_MISSING, BASE_FILE_CORRUPT.
+            HudiError: BASE_FILE_MISSING, BASE_FILE_CORRUPT, LOG_CONTENT_CORRUPT.
 
-        Clauses: DM-002.
+        Clauses: DM-002, LF-023.
 
         """
-        return self.rule.keys(run_task(self.task).rows)
-
-    def places(self, wanted: pa.Array | None = None) -> pa.Table:
-        """Where the keys live, those `wanted` or all; the row is null for a key that several rows have.
-
-        Clauses: LF-023.
-        """
-        keys = one_chunk(self.keys())
-        positions = pa.arange(0, len(keys)) if self.task.base_file else pa.nulls(len(keys), pa.int64())
-        found = pa.table([keys.cast(pa.string()), positions], names=[RECORD_KEY, POSITION])
-        if wanted is not None:
-            found = found.filter(pc.is_in(keys, value_set=wanted))
-        found = _each_once(found)
+        found = self._of_base_file(wanted)
+        if self.merged:
+            further = self._keys(self.task, wanted)
+            found = pa.concat_tables([found, _without(further, found)])
         count = found.num_rows
         columns = {
+            RECORD_KEY: found.column(RECORD_KEY),
             PARTITION_PATH: pa.repeat(pa.scalar(self.partition), count),
             SLICE: pa.repeat(pa.scalar(self.slice, pa.int32()), count),
+            POSITION: found.column(POSITION),
         }
-        return pa.Table.from_arrays([columns.get(name, _column(found, name)) for name in PLACES.names], schema=PLACES)
+        return pa.Table.from_arrays([columns[name] for name in PLACES.names], schema=PLACES)
+
+    def _of_base_file(self, wanted: pa.Array | None) -> pa.Table:
+        if self.task.base_file is None:
+            return _KEYS.empty_table()
+        return _each_once(self._keys(replace(self.task, log_files=()), wanted))
+
+    def _keys(self, task: SliceTask, wanted: pa.Array | None) -> pa.Table:
+        """The keys of a task's rows, and which row each stands in."""
+        keys = self.rule.keys(run_task(task).rows).cast(pa.string())
+        positions = pa.chunked_array([pa.arange(0, len(keys))])
+        found = pa.Table.from_arrays([keys, positions], schema=_KEYS)
+        return found if wanted is None else found.filter(pc.is_in(keys, value_set=wanted))
 
 
 def read_places(task: StoredKeys, identity: TaskIdentity) -> pa.Table:
@@ -88,8 +106,9 @@ def stored_keys(state: WriterState, partitions: Iterable[str] | None = None) -> 
     context, origins = reading(state, rule.columns)
     wanted = None if partitions is None else frozenset(partitions)
     tasks = slice_tasks(state, context, origins)
+    merged = slices_with_keys_in_logs(state)
     return {
-        number: StoredKeys(number, task if task.base_file is None else replace(task, log_files=()), rule)
+        number: StoredKeys(number, task, rule, number in merged)
         for number, task in tasks.items()
         if wanted is None or task.partition in wanted
     }
@@ -110,13 +129,17 @@ def slice_tasks(state: WriterState, context: ReadContext, origins: Origins) -> M
 
 
 def _each_once(found: pa.Table) -> pa.Table:
+    """Each key once; without its row where there are several."""
     if pc.count_distinct(found.column(RECORD_KEY)).as_py() == found.num_rows:
         return found
     grouped = found.group_by(RECORD_KEY, use_threads=False).aggregate([(POSITION, "min"), (POSITION, "count")])
     alone = pc.equal(grouped.column(f"{POSITION}_count"), 1)
     positions = pc.if_else(alone, grouped.column(f"{POSITION}_min"), pa.scalar(None, pa.int64()))
-    return pa.table([grouped.column(RECORD_KEY), positions], names=[RECORD_KEY, POSITION])
+    return pa.Table.from_arrays([grouped.column(RECORD_KEY), positions], schema=_KEYS)
 
 
-def _column(found: pa.Table, name: str) -> pa.ChunkedArray | None:
-    return found.column(name) if name in found.column_names else None
+def _without(further: pa.Table, known: pa.Table) -> pa.Table:
+    """The keys that are not known yet; they are in no row of a base file."""
+    keys = pc.unique(further.column(RECORD_KEY))
+    new = keys.filter(pc.invert(pc.is_in(keys, value_set=one_chunk(known.column(RECORD_KEY)))))
+    return pa.Table.from_arrays([new, pa.nulls(len(new), pa.int64())], schema=_KEYS)

@@ -1,0 +1,42 @@
+"""Slices whose logs may hold keys that their base file lacks.
+
+Writers that find keys in base files put new keys into base files only, and their commits say so: no inserts in logs.
+Bucket indexes put them into logs, partial updates of new keys do, and of logs of archived commits nothing is known.
+"""
+
+from typing import Final
+
+from hudi_spark.state.slicing import FileSlice
+from hudi_spark.tagging.buckets import bucket_of_file_id
+from hudi_spark.writer_state import WriterState
+
+_BUCKET_INDEX: Final = ".hoodie/.bucket_index"
+
+
+def slices_with_keys_in_logs(state: WriterState) -> frozenset[int]:
+    """The numbers of the slices of which only the merged rows tell all keys.
+
+    Clauses: OW-003, OW-020.
+    """
+    logged = {number: one for number, one in enumerate(state.slices) if one.log_files}
+    if not logged:
+        return frozenset()
+    hashed = state.storage.exists(_BUCKET_INDEX)
+    updates = _logs_of_updates(state)
+    return frozenset(number for number, one in logged.items() if hashed or not _only_updates(one, updates))
+
+
+def _only_updates(one: FileSlice, updates: frozenset[str]) -> bool:
+    if one.base_file is None or bucket_of_file_id(one.file_id) is not None:
+        return False
+    return all(path in updates for path in one.log_files)
+
+
+def _logs_of_updates(state: WriterState) -> frozenset[str]:
+    """Paths of log files into which their commits put no new key."""
+    return frozenset(
+        path
+        for commit in state.snapshot.commits
+        for (_, stat), (_, path, _) in zip(commit.stats(), commit.data_files(), strict=True)
+        if stat.num_inserts == 0
+    )
