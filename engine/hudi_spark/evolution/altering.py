@@ -190,7 +190,8 @@ def _named(word: str) -> ColumnType:
 
 
 def _newest_instant(state: TableState) -> str:
-    return max((instant.requested for instant in state.snapshot.timeline.instants), default="")
+    times = (time for one in state.snapshot.timeline.instants for time in (one.requested, one.completed or ""))
+    return max((time[:17] for time in times), default="")
 
 
 def _content(configuration: TableConfiguration, metadata: CommitMetadata) -> bytes:

@@ -141,6 +141,8 @@ _WAYS: tuple[tuple[Callable[[pa.DataType, pa.DataType], bool], Callable[[pa.Arra
     (lambda found, wanted: pa.types.is_decimal(wanted) and not pa.types.is_decimal(found), _through_text),
     (lambda found, wanted: pa.types.is_string(wanted) and not _is_text(found), _as_promoted),
     (lambda found, wanted: pa.types.is_date(wanted) and _is_text(found), _as_promoted),
+    # A float's shortest digits, as releases write it: 0.1 stays 0.1.
+    (lambda found, wanted: pa.types.is_float32(found) and pa.types.is_float64(wanted), _as_promoted),
     (lambda found, _: pa.types.is_date64(found), _of_whole_days),
 )
 
