@@ -8,6 +8,7 @@ from hudi_spark.errors import HudiError
 from hudi_spark.options.catalogue import catalogue_of, the_catalogue
 from hudi_spark.options.entries import Kind, Status, group_of
 from hudi_spark.options.resolving import Options, resolve
+from hudi_spark.read_configs import check_configs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -140,6 +141,26 @@ def test_keys_of_a_family_keep_their_own_names():
     options = resolve({"hoodie.record.merge.property.columns": "a"})
     assert options.below("hoodie.record.merge.property.") == {"columns": "a"}
     assert options.text("hoodie.record.merge.property.columns") == "a"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("hoodie.metadata.enabled", r"did you mean hoodie\.metadata\.enable\?"),
+        ("hoodie.parquet.small.file.limit", "is no option of a read: Smaller base files.*it belongs to write"),
+        ("read.data.skipping.enabled", r"give it as hoodie\.enable\.data\.skipping"),
+        ("as.of.instant", "is no option of a read: The instant that is read.*say it in the call"),
+    ],
+)
+def test_a_read_says_where_a_key_that_it_does_not_take_belongs(name: str, said: str):
+    """The same catalogue answers for reads; it is refused before the table is looked at."""
+    with pytest.raises(HudiError, match=said):
+        check_configs({name: "true"})
+
+
+def test_reads_take_old_names_that_they_look_up():
+    """Configurations of older releases keep working."""
+    check_configs({"hoodie.metadata.record.index.enable": "true", "hoodie.datasource.write.record.merger.impls": "a"})
 
 
 def test_two_entries_never_share_a_name():

@@ -28,6 +28,8 @@ say how to reach an object store. A key that is not on this page is refused, and
 - **Accepted**: known, and without effect here; the sentence above the table says why that is harmless.
 - **Refused**: known, and refused, because leaving it without effect would not be harmless; the sentence says what to do
   instead. Values under "may be" change nothing, and pass.
+
+In brackets stands who takes the keys: a read, a write, the making of a table, a table service.
 """
 DIFFERING: Final = "## Defaults that are not Hudi's\n"
 _KEY: Final = re.compile(r"\b(hoodie\.[\w.]*\w)")
@@ -75,11 +77,16 @@ def _differing(entries: Iterable[Entry]) -> Iterator[str]:
 
 
 def _sections(group: Group) -> Iterator[str]:
-    """A table for each status and reason, in the catalogue's order."""
-    for (status, because), entries in groupby(group.entries, key=lambda entry: (entry.status, entry.because)):
-        yield from ("", f"**{_TITLES[status]}.** {_sentence(because)}".rstrip(), "")
+    """A table for each status, place and reason, in the catalogue's order."""
+    for (status, scopes, because), entries in groupby(group.entries, key=_section):
+        places = ", ".join(scopes)
+        yield from ("", f"**{_TITLES[status]}** ({places}). {_sentence(because)}".rstrip(), "")
         rows = _refused if status is Status.REFUSED else _known
         yield from rows(entries)
+
+
+def _section(entry: Entry) -> tuple[Status, tuple[str, ...], str]:
+    return entry.status, tuple(sorted(entry.scopes)), entry.because
 
 
 def _sentence(reason: str) -> str:
