@@ -46,14 +46,14 @@ class BloomFilters:
         """Whether the option is there and off."""
         return self.holds(partition) and not self.wanted(keeping)
 
-    def begin(self, keeping: Keeping, partition: str, write: FinishedWrite) -> NewIndex:
+    def begin(self, keeping: Keeping, partition: str) -> NewIndex:
         """The filters of all base files, read by tasks.
 
         Clauses: MT-009, IX-011, MT-017.
         """
         groups = keeping.state.options.number(_GROUPS)
         file_ids = tuple(metadata_file_id(partition, group) for group in range(groups))
-        sizes = completed_files(keeping.storage, keeping.state.snapshot, write)
+        sizes = completed_files(keeping.storage, keeping.state.snapshot, keeping.write)
         files = [(within, name) for within, names in sizes.items() for name in names if _is_base(name)]
         return NewIndex(file_ids, IndexChanges(entries=_read(keeping, files, file_ids)))
 

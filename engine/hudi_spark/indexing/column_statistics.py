@@ -93,7 +93,7 @@ class ColumnStatistics:
         """Whether the option is there and off."""
         return self.holds(partition) and not is_wanted(keeping.state)
 
-    def begin(self, keeping: Keeping, partition: str, write: FinishedWrite) -> NewIndex:
+    def begin(self, keeping: Keeping, partition: str) -> NewIndex:
         """The statistics of all files, made by tasks.
 
         Clauses: MT-009, MT-011, MT-017.
@@ -101,7 +101,7 @@ class ColumnStatistics:
         groups = keeping.state.options.number(_GROUPS)
         file_ids = tuple(metadata_file_id(partition, group) for group in range(groups))
         plan = _plan(keeping)
-        sizes = completed_files(keeping.storage, keeping.state.snapshot, write)
+        sizes = completed_files(keeping.storage, keeping.state.snapshot, keeping.write)
         files = [(within, name) for within, names in sizes.items() for name in names]
         facts = FileFacts(keeping.storage, plan.columns, plan.version)
         work = partial(_entries, facts=facts, file_ids=file_ids, version=keeping.state.configuration.version)

@@ -42,13 +42,13 @@ class FileLists:
         del keeping, partition
         return False
 
-    def begin(self, keeping: Keeping, partition: str, write: FinishedWrite) -> NewIndex:
+    def begin(self, keeping: Keeping, partition: str) -> NewIndex:
         """What storage has of completed actions, in one group.
 
         Clauses: MT-009, MT-010.
         """
         del partition
-        sizes = completed_files(keeping.storage, keeping.state.snapshot, write)
+        sizes = completed_files(keeping.storage, keeping.state.snapshot, keeping.write)
         return NewIndex((metadata_file_id(Partition.FILES, 0),), IndexChanges(records_of(sizes, sizes)))
 
     def changes(self, keeping: Keeping, partition: str, write: FinishedWrite) -> IndexChanges:

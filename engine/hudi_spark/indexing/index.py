@@ -75,7 +75,8 @@ class Keeping:
     """What those who keep indexes know: the table before the action, its metadata table, and who runs their tasks.
 
     `metadata`: as a reader sees it before the action, None while it is being made. `groups`: by index the file ids of
-    its groups. `definitions`: by name what `index.json` says.
+    its groups. `definitions`: by name what `index.json` says. `write`: the action itself, whose files an index that
+    begins leaves out.
 
     Clauses: MT-005.
     """
@@ -85,6 +86,7 @@ class Keeping:
     metadata: MetadataTable | None
     groups: Mapping[str, tuple[str, ...]] = field(hash=False)
     definitions: Mapping[str, IndexDefinition] = field(hash=False)
+    write: FinishedWrite = field(default_factory=lambda: FinishedWrite("", "", ""))
 
     @property
     def storage(self) -> Storage:
@@ -104,7 +106,7 @@ class Index(Protocol):
     def dropped(self, keeping: Keeping, partition: str) -> bool:
         """Whether the options say that a partition of this kind, which is there, shall go."""
 
-    def begin(self, keeping: Keeping, partition: str, write: FinishedWrite) -> NewIndex:
+    def begin(self, keeping: Keeping, partition: str) -> NewIndex:
         """The index of everything that had completed before the action, whose own files are left out."""
 
     def changes(self, keeping: Keeping, partition: str, write: FinishedWrite) -> IndexChanges:

@@ -15,10 +15,10 @@ from hudi_format.table.properties import serialise_properties
 from hudi_format.table.table_properties import PROPERTIES_FILE, with_checksum
 from hudi_format.timeline.commit_metadata import WriteStat
 
+from hudi_spark.clock import Clock
 from hudi_spark.effects.helper import Effects
 from hudi_spark.files.written import WRITTEN_SCHEMA, from_rows
 from hudi_spark.flows.flow import Executor, TaskIdentity
-from hudi_spark.indexing.clocks import Clock
 from hudi_spark.indexing.deltacommits import Deltacommit
 from hudi_spark.indexing.groups import GroupFiles, entries_of
 from hudi_spark.indexing.index import IndexChanges, NewIndex

@@ -49,12 +49,11 @@ class PartitionStatistics:
         """Whether it is not wanted."""
         return self.holds(partition) and not self.wanted(keeping)
 
-    def begin(self, keeping: Keeping, partition: str, write: FinishedWrite) -> NewIndex:
+    def begin(self, keeping: Keeping, partition: str) -> NewIndex:
         """The statistics of all partitions, made by a task each of the files of its slices.
 
         Clauses: MT-009, MT-014.
         """
-        del write
         groups = keeping.state.options.number(_GROUPS)
         file_ids = tuple(metadata_file_id(partition, group) for group in range(groups))
         plan = _plan(keeping)

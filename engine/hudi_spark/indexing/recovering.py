@@ -21,8 +21,8 @@ from hudi_format.timeline.plan_values import (
 )
 from hudi_format.timeline.plans import parse_rollback_plan, serialise_rollback_metadata, serialise_rollback_plan
 
+from hudi_spark.clock import Clock
 from hudi_spark.effects.helper import Effects
-from hudi_spark.indexing.clocks import Clock
 from hudi_spark.indexing.group_places import metadata_groups
 from hudi_spark.indexing.layout import MetadataLayout
 from hudi_spark.state.configuration import TableConfiguration

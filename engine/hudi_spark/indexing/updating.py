@@ -7,10 +7,10 @@ from typing import Final
 from hudi_format.table.index_definitions import IndexDefinition
 from hudi_format.timeline.commit_metadata import WriteStat
 
+from hudi_spark.clock import Clock
 from hudi_spark.effects.helper import Effects
 from hudi_spark.files.written import WRITTEN_SCHEMA, from_rows
 from hudi_spark.flows.flow import Executor
-from hudi_spark.indexing.clocks import Clock
 from hudi_spark.indexing.deltacommits import Deltacommit
 from hudi_spark.indexing.group_places import file_ids_of, group_places, metadata_groups
 from hudi_spark.indexing.groups import GroupFiles, Place, entries_of
@@ -109,7 +109,7 @@ class _Update:
     def _keeping(self) -> Keeping:
         groups = metadata_groups(self._inside.storage)
         ids = {partition: file_ids_of(groups, partition) for partition, _ in groups}
-        return Keeping(self.state, self.executor, self._opened(), ids, self._definitions())
+        return Keeping(self.state, self.executor, self._opened(), ids, self._definitions(), self.write)
 
     def _remove_indexes(self) -> None:
         """What the options turn off, and what a dead writer left half built.
@@ -152,7 +152,7 @@ class _Update:
         if kind is None:
             return
         configuration, timeline = load_table(self._inside.storage)
-        begun = kind.begin(keeping, partition, self.write)
+        begun = kind.begin(keeping, partition)
         instant = self._layout.initial_instant(one.requested for one in timeline.instants)
         Opening(self._inside, configuration, self._layout, self.executor).begin(partition, begun, instant, self.clock)
         if begun.definition is not None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from hudi_format.names import parse_data_file_name
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError
@@ -66,19 +67,42 @@ def _without_lost_groups(found: IndexSlices, commits: Iterable[Commit], groups: 
 def _one_by_one(
     storage: Storage, table: tuple[TableConfiguration, Timeline], groups: frozenset[GroupId], listing: FileListing
 ) -> IndexSlices:
-    snapshots: list[Snapshot] = []
+    found: list[IndexSlices] = []
     refused: dict[str, HudiError] = {}
     for index in sorted({index for index, _ in groups}):
+        within = frozenset(group for group in groups if group[0] == index)
         try:
-            within = frozenset(group for group in groups if group[0] == index)
-            snapshots.append(_snapshot(storage, table, within, listing))
+            snapshot = _snapshot(storage, _since_begun(table, index, listing), within, listing)
         except HudiError as error:
             refused[index] = error
-    if not snapshots:
+        else:
+            each = IndexSlices(snapshot.slices, snapshot.visibility)
+            found.append(_without_lost_groups(each, snapshot.commits, within))
+    if not found:
         raise next(iter(refused.values()))
-    slices = tuple(one for snapshot in snapshots for one in snapshot.slices)
+    slices = tuple(one for each in found for one in each.slices)
     why = {index: str(error) for index, error in refused.items()}
-    return _without_lost_groups(IndexSlices(slices, snapshots[0].visibility, why), snapshots[0].commits, groups)
+    why |= {index: lost for each in found for index, lost in each.refused.items()}
+    # The one that began first has seen all the others' actions.
+    widest = max(found, key=lambda each: len(each.visibility.visible))
+    return IndexSlices(slices, widest.visibility, why)
+
+
+def _since_begun(
+    table: tuple[TableConfiguration, Timeline], index: str, listing: FileListing
+) -> tuple[TableConfiguration, Timeline]:
+    """The table without what completed before the index began: that wrote to one of its name that was dropped.
+
+    Clauses: MT-009, MT-017, IX-002.
+    """
+    configuration, timeline = table
+    names = (parse_data_file_name(name) for partition, name in listing.files if partition == index)
+    first = min((name.instant for name in names if name is not None), default="")
+    begun = next((one.completed for one in timeline.instants if one.requested == first), None)
+    if begun is None:
+        return table
+    kept = (one for one in timeline.instants if one.completed is None or one.completed >= begun)
+    return configuration, Timeline(tuple(kept))
 
 
 def _snapshot(

@@ -1,0 +1,139 @@
+"""Whether a metadata table says what is so: its lists against storage, its indexes against the data files.
+
+What an index leaves out is unknown to readers, and no finding but where MT-005 wants it; what it says has to be right.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import pyarrow as pa
+from hudi_format.metadata.partitions import Partition
+from hudi_format.metadata.records import ColumnStats
+from hudi_format.names import LogFileName, parse_data_file_name
+from hudi_format.storage import Storage
+
+from hudi_spark.effects.helper import joined
+from hudi_spark.files.statistics import IndexedColumn, has_bounds, type_at
+from hudi_spark.flows.flow import Executor
+from hudi_spark.indexing.comparing import FOUND, claim_of, compared, statistics_of_files, unbounded
+from hudi_spark.indexing.file_facts import FileFacts, FileKey
+from hudi_spark.indexing.file_lists import completed_files
+from hudi_spark.indexing.index import FinishedWrite
+from hudi_spark.indexing.slices_after import names_of_slices
+from hudi_spark.indexing.table_state import indexes_of
+from hudi_spark.metadata.group_reading import EVERYTHING
+from hudi_spark.metadata.table import MetadataTable, NoMetadata, open_metadata_table
+from hudi_spark.readings import RELEASED
+from hudi_spark.schemas.columns import META_SCHEMA, table_schema
+from hudi_spark.state.snapshots import Snapshot, load_snapshot
+
+_NOBODY: Final = FinishedWrite("", "", "")
+_FILES_A_TASK: Final = 50
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """One thing that an index says and that is not so, or that it should say and does not.
+
+    `place`: the file, partition or key it is about.
+    """
+
+    index: str
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.index}: {self.place}: {self.message}"
+
+
+def validate_metadata_table(storage: Storage, executor: Executor) -> tuple[Finding, ...]:
+    """What is wrong with the metadata table of a table; nothing where it has none.
+
+    The statistics and bloom filters of files are compared with the files by tasks, a job for all of them.
+
+    Raises:
+        HudiError: the reasons of a refused table.
+        FormatError: a data file that is broken.
+
+    Clauses: MT-005, MT-010, MT-011, MT-014, IX-011.
+
+    """
+    snapshot = load_snapshot(storage, RELEASED)
+    if not indexes_of(snapshot.configuration.properties):
+        return ()
+    found = open_metadata_table(storage, snapshot.configuration, snapshot.timeline)
+    if isinstance(found, NoMetadata):
+        return (Finding("", "", found.why),)
+    unusable = set(indexes_of(snapshot.configuration.properties)) - set(found.partitions())
+    lost = (Finding(one, "", "the properties list it, and it cannot be read") for one in unusable)
+    parts = (lost, _of_lists(storage, snapshot, found), _of_files(storage, snapshot, found, executor))
+    return tuple(sorted({*(finding for part in parts for finding in part), *_of_partitions(storage, snapshot, found)}))
+
+
+def _of_lists(storage: Storage, snapshot: Snapshot, metadata: MetadataTable) -> Iterator[Finding]:
+    """Clauses: MT-005, MT-010."""
+    stored = completed_files(storage, snapshot, _NOBODY)
+    everything = {one.path: one.size for one in storage.list_files(skip=(".hoodie",))}
+    named = {stat.path for commit in snapshot.commits for stat in commit.metadata.write_stats}
+    older = not snapshot.configuration.has_completion_times
+    listed = metadata.all_files()
+    for partition, name in _keys(stored):
+        path = joined(partition, name)
+        # The name of a log of an older table does not say whether its action has completed.
+        needed = not (older and isinstance(parse_data_file_name(name), LogFileName) and path not in named)
+        if needed and name not in listed.get(partition, {}):
+            yield Finding(Partition.FILES, path, "the file is in storage and not in the list")
+    for partition, name in _keys(listed):
+        path = joined(partition, name)
+        size = listed[partition][name]
+        if path not in everything:
+            yield Finding(Partition.FILES, path, "the file is in the list and not in storage")
+        elif everything[path] != size:
+            yield Finding(Partition.FILES, path, f"the list says {size} bytes, storage {everything[path]}")
+
+
+def _of_files(storage: Storage, snapshot: Snapshot, metadata: MetadataTable, executor: Executor) -> Iterator[Finding]:
+    """Clauses: MT-011, IX-011."""
+    places = {name: (partition, name) for partition, name in _keys(metadata.all_files())}
+    statistics = statistics_of_files(metadata)
+    for name in statistics.keys() - places.keys():
+        yield Finding(Partition.COLUMN_STATS, name, "there are statistics of a file that is not listed")
+    blooms = metadata.indexes.get(Partition.BLOOM_FILTERS)
+    filters = None if blooms is None else blooms.records(EVERYTHING)
+    claims = [claim_of(file, statistics.get(name, ()), filters) for name, file in sorted(places.items())]
+    chunks = [tuple(claims[at : at + _FILES_A_TASK]) for at in range(0, len(claims), _FILES_A_TASK)]
+    if chunks:
+        rows = executor.tasks(chunks, partial(compared, facts=_facts(storage, snapshot, statistics)), FOUND).gathered()
+        yield from (Finding(*row) for row in zip(*(column.to_pylist() for column in rows.columns), strict=True))
+
+
+def _of_partitions(storage: Storage, snapshot: Snapshot, metadata: MetadataTable) -> Iterator[Finding]:
+    """Clauses: MT-014."""
+    index = metadata.indexes.get(Partition.PARTITION_STATS)
+    claims = [] if index is None else [one.content for one in index.records(EVERYTHING).values()]
+    stats = [one for one in claims if isinstance(one, ColumnStats)]
+    facts = _facts(storage, snapshot, {"": tuple(stats)})
+    slices = names_of_slices(snapshot.slices)
+    for partition in sorted({one.file_name or "" for one in stats}):
+        files = [facts.statistics((partition, name)) for name in slices.get(partition, ())]
+        for one in stats:
+            if (one.file_name or "") == partition:
+                each = [found for file in files for found in file if found.column_name == one.column_name]
+                wrong = [why for found in each if (why := unbounded(one, found))]
+                yield from (Finding(Partition.PARTITION_STATS, f"{partition} {one.column_name}", why) for why in wrong)
+
+
+def _facts(storage: Storage, snapshot: Snapshot, statistics: Mapping[str, tuple[ColumnStats, ...]]) -> FileFacts:
+    """Reads the columns that an index has statistics of, in the form that it has them in."""
+    each = [one for stats in statistics.values() for one in stats]
+    names = sorted({one.column_name or "" for one in each})
+    schema = pa.schema([*META_SCHEMA, *table_schema(snapshot.commits, snapshot.configuration)])
+    columns = tuple(IndexedColumn(name, kind) for name in names if (kind := type_at(schema, name)) is not None)
+    version = "V2" if any(one.value_type is not None for one in each) else "V1"
+    return FileFacts(storage, tuple(one for one in columns if has_bounds(one.type, version)), version)
+
+
+def _keys(files: Mapping[str, Mapping[str, int]]) -> list[FileKey]:
+    return [(partition, name) for partition, names in sorted(files.items()) for name in sorted(names)]

@@ -1,0 +1,93 @@
+"""Drives the metadata table of small tables through actions, as the commit path does, with hooks around the effects."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+from engine_tables import TableBuilder, tick
+from hudi_format.schemas import arrow_schema
+from hudi_format.storage import open_storage
+from hudi_format.timeline.commit_metadata import WriteStat
+from hudi_spark.clock import SetClock
+from hudi_spark.effects.helper import Effects
+from hudi_spark.effects.hooks import Effect, Hook, NoHook
+from hudi_spark.evolution.schema import WriterSchema
+from hudi_spark.files.written import WrittenFile
+from hudi_spark.flows.flow import TaskIdentity
+from hudi_spark.flows.in_process import InProcess
+from hudi_spark.indexing.updating import FinishedWrite, update_metadata_table
+from hudi_spark.indexing.validation import Finding, validate_metadata_table
+from hudi_spark.metadata.table import MetadataTable
+from hudi_spark.options.resolving import resolve
+from hudi_spark.readings import RELEASED
+from hudi_spark.state.snapshots import load_snapshot, load_table
+from hudi_spark.writer_state import WriterState
+
+EXECUTOR = InProcess(lambda number: TaskIdentity(number, 7, number))
+
+
+class Stopped(Exception):  # noqa: N818 - the writer is stopped, it did nothing wrong
+    """The writer dies here."""
+
+
+class StopAt:
+    """Stops a writer before the effect of a number, from 0."""
+
+    def __init__(self, number: int) -> None:
+        self.left = number
+
+    def before(self, effect: Effect) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise Stopped(str(effect))
+
+    def after(self, effect: Effect) -> None:
+        """Nothing."""
+
+
+class Writer:
+    """Completes actions of a table, the metadata table first."""
+
+    def __init__(self, base: Path, version: int = 9, table_type: str = "MERGE_ON_READ", **options: str) -> None:
+        self.table = TableBuilder(base, version, table_type)
+        self.options = {key.replace("__", "."): value for key, value in options.items()}
+        self.storage = open_storage(base)
+
+    def metadata(self, write: FinishedWrite, hook: Hook | None = None) -> None:
+        """The metadata table's part of an action."""
+        snapshot = load_snapshot(self.storage, RELEASED)
+        schema = WriterSchema(self.table.schema, arrow_schema(self.table.schema))
+        state = WriterState(self.storage, snapshot, resolve(self.options), schema)
+        clock = SetClock(f"{write.requested[:-3]}500")
+        update_metadata_table(Effects(self.storage, hook or NoHook()), state, write, EXECUTOR, clock)
+
+    def commit(
+        self,
+        n: int,
+        stats: Sequence[WriteStat] = (),
+        *,
+        action: str = "deltacommit",
+        operation: str = "UPSERT",
+        replaced: Mapping[str, tuple[str, ...]] | None = None,
+        hook: Hook | None = None,
+    ) -> None:
+        """One data action of files that are there."""
+        self.table.pending(n, action=action)
+        sized = [replace(one, file_size_in_bytes=self.storage.size(one.path or "")) for one in stats]
+        written = tuple(WrittenFile(one) for one in sized)
+        self.metadata(FinishedWrite(tick(n), action, operation, written, replaced or {}), hook)
+        self.table.commit(n, sized, action=action, operation=operation, replaced=replaced, completed=n + 999)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong with the metadata table."""
+        return validate_metadata_table(self.storage, EXECUTOR)
+
+    def opened(self) -> MetadataTable | None:
+        """The metadata table as readers open it."""
+        return MetadataTable.open(self.storage, *load_table(self.storage))
+
+
+def ids(rows: pa.Table) -> list[str]:
+    """The keys of rows."""
+    return sorted(rows.column("id").to_pylist())

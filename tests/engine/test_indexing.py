@@ -1,0 +1,233 @@
+"""The metadata table is kept: after every action it says what is so, whoever died before, in every table version."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine_tables import row, tick
+from hudi_format.metadata.wrapped_values import plain_value
+from hudi_format.timeline.commit_metadata import WriteStat
+from hudi_format.timeline.plans import RollbackMetadata, serialise_rollback_metadata
+from hudi_spark.arrow_reading import read_arrow
+from hudi_spark.effects.hooks import Effect
+from hudi_spark.files.written import WrittenFile
+from hudi_spark.indexing.updating import FinishedWrite
+from hudi_spark.metadata.group_reading import EVERYTHING as EVERY_KEY
+from hudi_spark.metadata.table import MetadataTable
+from metadata_writes import StopAt, Stopped, Writer, ids
+
+COLUMN_STATS = "hoodie__metadata__index__column__stats__enable"
+BLOOMS = "hoodie__metadata__index__bloom__filter__enable"
+EVERYTHING = {COLUMN_STATS: "true", BLOOMS: "true"}
+VERSIONS = (6, 8, 9)
+
+
+def opened(writer: Writer) -> MetadataTable:
+    found = writer.opened()
+    assert found is not None
+    return found
+
+
+def contents(found: MetadataTable, index: str) -> dict[str, object]:
+    """What an index holds, but for the empty name that a file's list has of the partitions."""
+    return {key: record.content for key, record in found.indexes[index].records(EVERY_KEY).items()}
+
+
+def log(writer: Writer, n: int, base: int, rows: list[Mapping[str, Any]], version: int = 1) -> WriteStat:
+    """A log of an action: named after its slice before version 8, after the action from then on."""
+    table = writer.table
+    name = base if table.version < 8 else n
+    return table.log_file(n if name == n else base, [table.data(n, rows)], version=version)
+
+
+def grown(writer: Writer) -> None:
+    """A base file, a log over it, and a second partition."""
+    table = writer.table
+    writer.commit(1, [table.base_file(1, [row("k1", 1, "a"), row("k2", 5)])])
+    writer.commit(2000, [log(writer, 2000, 1, [row("k1", 7, "z")])])
+    writer.commit(4000, [table.base_file(4000, [row("s1", 3)], group="f2", partition="south")])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_each_action_leaves_a_metadata_table_without_findings(tmp_path: Path, version: int) -> None:
+    """Files, statistics and bloom filters are those of storage, and readers who list by them see the rows."""
+    writer = Writer(tmp_path, version, **EVERYTHING)
+    grown(writer)
+    assert writer.findings() == ()
+    found = opened(writer)
+    assert found.data_partitions() == ("north", "south")
+    assert len(found.files("north")) == 2
+    assert ids(read_arrow(tmp_path)) == ["k1", "k2", "s1"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_one_made_late_equals_one_that_was_kept(tmp_path: Path, version: int) -> None:
+    """A metadata table that begins on an existing table says the same as one kept from the first action on."""
+    kept, late = Writer(tmp_path / "kept", version, **EVERYTHING), Writer(tmp_path / "late", version)
+    late.options = {"hoodie.metadata.enable": "false"}
+    grown(kept)
+    grown(late)
+    assert late.opened() is None
+    late.options = {key.replace("__", "."): value for key, value in EVERYTHING.items()}
+    for writer in (kept, late):
+        writer.commit(6000, [log(writer, 6000, 1, [row("k9", 9)], version=2 if version == 6 else 1)])
+        assert writer.findings() == ()
+    one, other = opened(kept), opened(late)
+    assert one.partitions() == other.partitions()
+    for index in one.partitions():
+        assert contents(one, index) == contents(other, index)
+
+
+class Seeing:
+    """Counts effects."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def before(self, effect: Effect) -> None:
+        self.seen.append(str(effect))
+
+    def after(self, effect: Effect) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_writer_may_die_before_any_effect(tmp_path: Path, version: int) -> None:
+    """Nothing that a dead writer left is believed, and the next one, who does the same again, leaves no finding."""
+    whole, counted = Writer(tmp_path / "whole", version, **EVERYTHING), Seeing()
+    grown(whole)
+    whole.commit(6000, [whole.table.base_file(6000, [row("k2", 8)], group="f3")], hook=counted)
+    # The others' turn comes in the other versions, whose effects are the same.
+    for number in range(VERSIONS.index(version), len(counted.seen), len(VERSIONS)):
+        writer = Writer(tmp_path / f"grown{number}", version, **EVERYTHING)
+        grown(writer)
+        _dies_and_goes_on(writer, number, ["k1", "k2", "s1"])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_first_writer_may_die_before_any_effect(tmp_path: Path, version: int) -> None:
+    """What is half made is made anew."""
+    whole, counted = Writer(tmp_path / "whole", version, **EVERYTHING), Seeing()
+    whole.commit(1, [whole.table.base_file(1, [row("k1", 1)])], hook=counted)
+    for number in range(VERSIONS.index(version), len(counted.seen), 4 * len(VERSIONS)):
+        _dies_and_goes_on(Writer(tmp_path / str(number), version, **EVERYTHING), number, [])
+
+
+def _dies_and_goes_on(writer: Writer, number: int, before: list[str]) -> None:
+    stat = writer.table.base_file(6000, [row("k2", 8)], group="f3")
+    with pytest.raises(Stopped):
+        writer.commit(6000, [stat], hook=StopAt(number))
+    if before:
+        assert ids(read_arrow(writer.table.base)) == before
+    writer.commit(6000, [stat])
+    assert writer.findings() == ()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_a_rollback_undoes_is_taken_back(tmp_path: Path, version: int) -> None:
+    """The deltacommit of an action that never completed goes when the action is rolled back."""
+    writer = Writer(tmp_path, version, **EVERYTHING)
+    grown(writer)
+    dead = writer.table.base_file(5000, [row("x", 1)], group="dead")
+    written = WrittenFile(replace(dead, file_size_in_bytes=writer.storage.size(str(dead.path))))
+    writer.metadata(FinishedWrite(tick(5000), "deltacommit", "UPSERT", (written,)))
+    (tmp_path / str(dead.path)).unlink()
+    writer.metadata(FinishedWrite(tick(6000), "rollback", "UNKNOWN", rolled_back=tick(5000)))
+    result = serialise_rollback_metadata(RollbackMetadata(tick(6000), commits_rollback=(tick(5000),)))
+    writer.table.timeline_file(6000, "rollback", "COMPLETED", result, completed=6999)
+    assert writer.findings() == ()
+    assert not any(str(dead.path).endswith(name) for name in opened(writer).files("north"))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_a_clean_removes_is_gone_from_every_index(tmp_path: Path, version: int) -> None:
+    """The file's name, its statistics and its bloom filter."""
+    writer = Writer(tmp_path, version, **EVERYTHING)
+    grown(writer)
+    writer.commit(5000, [writer.table.base_file(5000, [row("k1", 9), row("k2", 9)])])
+    old = next(name for name in opened(writer).files("north") if name.endswith(f"{tick(1)}.parquet"))
+    (tmp_path / "north" / old).unlink()
+    writer.metadata(FinishedWrite(tick(6000), "clean", "UNKNOWN", deleted={"north": (old,)}))
+    writer.table.clean(6000, 5000)
+    assert writer.findings() == ()
+    found = opened(writer)
+    assert old not in found.files("north")
+    assert found.column_stats(["ts"], [("north", old)]) == {}
+    assert found.bloom_filters([("north", old)]) == {}
+
+
+def test_partitions_are_bounded_by_the_slices_that_are_read(tmp_path: Path) -> None:
+    """What a new base file takes over or an action replaces bounds no more; of an emptied partition nothing is said."""
+    writer = Writer(tmp_path, **EVERYTHING)
+    grown(writer)
+
+    def bounds(partition: str) -> tuple[object, object] | None:
+        found = opened(writer).partition_stats(["ts"], [partition])
+        if partition not in found:
+            return None
+        stats = found[partition]["ts"]
+        assert stats.is_tight_bound
+        return plain_value(stats.minimum, stats.value_type), plain_value(stats.maximum, stats.value_type)
+
+    assert bounds("north") == (1, 7)
+    writer.commit(5000, [writer.table.base_file(5000, [row("k1", 4), row("k2", 5)])])
+    assert bounds("north") == (4, 5)
+    writer.commit(7000, [], action="replacecommit", operation="DELETE_PARTITION", replaced={"south": ("f2",)})
+    assert bounds("south") is None
+    assert writer.findings() == ()
+
+
+def test_indexes_come_and_go_with_their_options(tmp_path: Path) -> None:
+    """What is turned off is dropped, what is turned on is built of everything; unasked, what is there is kept."""
+    writer = Writer(tmp_path, **EVERYTHING)
+    grown(writer)
+    writer.options = {"hoodie.metadata.index.column.stats.enable": "false"}
+    writer.commit(5000)
+    assert opened(writer).partitions() == ("bloom_filters", "files")
+    assert not (tmp_path / ".hoodie/metadata/column_stats").exists()
+    writer.options = {}
+    writer.commit(6000)
+    assert opened(writer).partitions() == ("bloom_filters", "column_stats", "files", "partition_stats")
+    assert writer.findings() == ()
+    writer.options = {"hoodie.metadata.enable": "false"}
+    writer.commit(7000)
+    assert writer.opened() is None
+    assert not (tmp_path / ".hoodie/metadata").exists()
+
+
+@pytest.mark.parametrize(("version", "expected"), [(6, ("files",)), (9, ("column_stats", "files", "partition_stats"))])
+def test_without_options_a_table_has_the_indexes_of_its_releases(
+    tmp_path: Path, version: int, expected: tuple[str, ...]
+) -> None:
+    """Files alone before version 8; statistics of columns and partitions as well from then on."""
+    writer = Writer(tmp_path, version)
+    grown(writer)
+    assert opened(writer).partitions() == expected
+
+
+def test_lies_of_indexes_are_found(tmp_path: Path) -> None:
+    """A base file whose content is another's, and a file that nobody listed."""
+    writer = Writer(tmp_path, **EVERYTHING)
+    grown(writer)
+    other = writer.table.base_file(9000, [row("other", 99)], group="f7")
+    next((tmp_path / "north").glob("f1_*.parquet")).write_bytes((tmp_path / str(other.path)).read_bytes())
+    writer.table.commit(9000, [other], completed=9999)
+    found = writer.findings()
+    assert {one.index for one in found} == {"files", "column_stats", "bloom_filters", "partition_stats"}
+    assert any("not in the list" in one.message for one in found)
+
+
+def test_a_list_of_what_is_not_there_is_found(tmp_path: Path) -> None:
+    """The list names a file that storage does not have, and another with a wrong size."""
+    writer = Writer(tmp_path, **{COLUMN_STATS: "false"})
+    stat = writer.table.base_file(1, [row("k1", 1)])
+    gone = replace(stat, path="north/f9_0-1-0_20250101000000001.parquet")
+    written = tuple(WrittenFile(replace(one, file_size_in_bytes=7)) for one in (stat, gone))
+    writer.table.pending(1)
+    writer.metadata(FinishedWrite(tick(1), "deltacommit", "UPSERT", written))
+    writer.table.commit(1, [stat], completed=999)
+    messages = sorted(one.message for one in writer.findings())
+    assert messages[0] == "the file is in the list and not in storage"
+    assert messages[1].startswith("the list says 7 bytes, storage ")
