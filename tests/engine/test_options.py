@@ -106,6 +106,12 @@ def test_two_names_of_one_key_may_agree():
     assert resolve(configs).values == {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
 
 
+def test_what_a_call_says_holds_over_what_its_table_says():
+    """A later layer may name a key otherwise than an earlier one, and have another value."""
+    options = resolve({"index.type": "BLOOM", "_a": "1"}, {"hoodie.index.type": "SIMPLE", "_b": "2"})
+    assert (options.values, options.extra) == ({"hoodie.index.type": "SIMPLE"}, {"_a": "1", "_b": "2"})
+
+
 def test_a_refused_key_may_say_what_happens_anyway():
     """Asking for no inline compaction is no mistake."""
     assert not resolve({"hoodie.compact.inline": "False"}).flag("hoodie.compact.inline")

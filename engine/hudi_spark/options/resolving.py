@@ -70,16 +70,25 @@ class Options:
         return found
 
 
-def resolve(configs: Mapping[str, str]) -> Options:
-    """The options that a caller's keys and values stand for.
+def resolve(*layers: Mapping[str, str]) -> Options:
+    """The options that a caller's keys and values stand for; of several layers a later one holds over an earlier one.
 
     Raises:
         HudiError: CONFIG_INVALID for a key that is unknown (the nearest one is named) or that this engine refuses, for
-            a value that is not of its key's kind, for two names of one key with unequal values.
+            a value that is not of its key's kind, for two names of one key with unequal values in one layer.
 
     Clauses: PR-022.
 
     """
+    each = [_resolved(layer) for layer in layers]
+    return Options(
+        {key: value for one in each for key, value in one.values.items()},
+        {key: value for one in each for key, value in one.extra.items()},
+        {key: value for one in each for key, value in one.storage.items()},
+    )
+
+
+def _resolved(configs: Mapping[str, str]) -> Options:
     catalogue = the_catalogue()
     stored = {name: str(value) for name, value in configs.items() if name.startswith(STORAGE_PREFIX)}
     rest = {name: str(value) for name, value in configs.items() if name not in stored}
