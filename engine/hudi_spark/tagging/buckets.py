@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 from hudi_adapter.reasons import Reason
+from hudi_format.base.files import MAXIMUM_KEY, MINIMUM_KEY, base_file_footer
 
 from hudi_spark.arrays import one_chunk
 from hudi_spark.errors import HudiError
@@ -33,6 +34,7 @@ _NON_BLOCKING: Final = "NON_BLOCKING_CONCURRENCY_CONTROL"
 _FIXED: Final = "-0000-0000-0000-000000000000-0"
 _DIGITS: Final = 8
 _NUMBER = re.compile(rf"[0-9]{{{_DIGITS}}}")
+_LOOKED_INTO: Final = 4
 _BUCKET_BITS: Final = 31
 _BUCKET_MASK: Final = 2**_BUCKET_BITS - 1
 _NAMES: Final = uuid.UUID("6f1f3f5e-8f0e-5a53-9d1c-0d6b5b7a9c11")
@@ -53,6 +55,7 @@ def in_buckets(keyed: Flow, state: WriterState, instant: str) -> Flow:
     non_blocking = state.options.text(_CONCURRENCY) == _NON_BLOCKING
     taken = _earlier_groups(state) if non_blocking else frozenset()
     fields = hash_fields(state.configuration, state.options)
+    _refuse_other_count(state, counts, fields)
     tagging = _Tagging(fields, counts, known, instant, non_blocking, taken)
     return keyed.map(tagging, tagged_schema(keyed.schema))
 
@@ -98,6 +101,21 @@ def known_buckets(slices: Iterable[FileSlice], counts: BucketCounts) -> Mapping[
             message = f"{other.file_id} and {one.file_id} in {one.partition or 'the table'!r} are of one bucket"
             raise _invalid(message, "roll one of the writes back that opened them")
     return known
+
+
+def _refuse_other_count(state: WriterState, counts: BucketCounts, fields: tuple[str, ...]) -> None:
+    """Keys in the footers of a few files must hash to the buckets they are in: no table says how many it has.
+
+    Clauses: OW-022, OW-023.
+    """
+    for one in [one for one in state.slices if one.base_file is not None][:_LOOKED_INTO]:
+        stated = base_file_footer(state.storage, one.base_file or "").keys
+        keys = pa.array([stated[name] for name in (MINIMUM_KEY, MAXIMUM_KEY) if name in stated], pa.string())
+        buckets = counts.of(one.partition)
+        if any(number != bucket_of_file_id(one.file_id) for number in bucket_hashes(keys, fields) % buckets):
+            message = f"a key in {one.base_file} belongs to another of {buckets} buckets"
+            hint = f"write with the {COUNT_KEY} and the {_FIELDS} that the table was written with"
+            raise _invalid(message, hint)
 
 
 def bucket_of_file_id(file_id: str) -> int | None:
