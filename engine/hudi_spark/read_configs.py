@@ -8,6 +8,7 @@ from hudi_adapter.reasons import Reason
 from hudi_spark.errors import HudiError
 from hudi_spark.options.catalogue import Catalogue, nearest, the_catalogue
 from hudi_spark.options.entries import Entry, Status
+from hudi_spark.options.resolving import resolve
 
 BY_POSITIONS: Final = "hoodie.merge.use.record.positions"
 _SCOPE: Final = "read"
@@ -25,14 +26,31 @@ def check_configs(configs: Mapping[str, str]) -> None:
     catalogue = the_catalogue()
     for name in configs:
         entry = catalogue.find(name)
-        if entry is None or not _is_taken(entry, name):
+        if not _is_taken(entry, name):
             raise HudiError(Reason.CONFIG_INVALID, "RD-001", _message(name, entry), hint=_hint(catalogue, name, entry))
 
 
-def _is_taken(entry: Entry, name: str) -> bool:
+def of_reads(configs: Mapping[str, str]) -> dict[str, str]:
+    """What reads take of the options of a table that is read and written, by current names.
+
+    Raises:
+        HudiError: CONFIG_INVALID for a key that neither reads nor writes take, and for a bad value.
+
+    Clauses: PR-022.
+
+    """
+    catalogue = the_catalogue()
+    return {key: value for key, value in resolve(configs).values.items() if _is_taken(catalogue.names.get(key), key)}
+
+
+def _is_taken(entry: Entry | None, name: str) -> bool:
     """Reads look their options up by Hudi's own names, old ones too."""
-    own = name.startswith("hoodie.")
-    return own and _SCOPE in entry.scopes and entry.status is not Status.REFUSED
+    return (
+        entry is not None
+        and name.startswith("hoodie.")
+        and _SCOPE in entry.scopes
+        and entry.status is not Status.REFUSED
+    )
 
 
 def _message(name: str, entry: Entry | None) -> str:

@@ -21,6 +21,7 @@ from hudi_spark.errors import SkippedBytes, typed_errors
 from hudi_spark.execution.on_spark import accumulator
 from hudi_spark.execution.planning import Query, plan_query
 from hudi_spark.pruning.means import Pruned
+from hudi_spark.read_configs import of_reads
 from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.state.history import whole_timeline
 from hudi_spark.state.slicing import FileSlice
@@ -205,7 +206,7 @@ class HudiTable(TableWrites):
         Clauses: CD-001, CD-002, CD-006, IN-002.
 
         """
-        return self._run(ChangesQuery(begin, end, commit_time, self._readings, self._configs))
+        return self._run(ChangesQuery(begin, end, commit_time, self._readings, of_reads(self._configs)))
 
     def latest_checkpoint(self) -> str | None:
         """The time up to which every change is there and none will be added: the `begin` to go on from later.
@@ -295,7 +296,7 @@ class HudiTable(TableWrites):
 
     def _asked(self, query: Query) -> Query:
         zone = self._spark.conf.get("spark.sql.session.timeZone")
-        return replace(query, readings=self._readings, configs=self._configs, zone=zone)
+        return replace(query, readings=self._readings, configs=of_reads(self._configs), zone=zone)
 
     def _run(self, query: AnyQuery) -> "DataFrame":
         with typed_errors():

@@ -8,7 +8,7 @@ from hudi_spark.errors import HudiError
 from hudi_spark.options.catalogue import catalogue_of, the_catalogue
 from hudi_spark.options.entries import Kind, Status, group_of
 from hudi_spark.options.resolving import Options, resolve
-from hudi_spark.read_configs import check_configs
+from hudi_spark.read_configs import check_configs, of_reads
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -167,6 +167,14 @@ def test_a_read_says_where_a_key_that_it_does_not_take_belongs(name: str, said: 
 def test_reads_take_old_names_that_they_look_up():
     """Configurations of older releases keep working."""
     check_configs({"hoodie.metadata.record.index.enable": "true", "hoodie.datasource.write.record.merger.impls": "a"})
+
+
+def test_a_table_object_has_options_for_reads_and_writes():
+    """Reads leave a write's options aside, and understand Flink's names; a key that nobody knows is refused."""
+    both = {"hoodie.index.type": "BLOOM", "metadata.enabled": "FALSE", "_batch": "1"}
+    assert of_reads(both) == {"hoodie.metadata.enable": "false"}
+    with pytest.raises(HudiError, match=r"did you mean hoodie\.metadata\.enable"):
+        of_reads({"hoodie.metadata.enabel": "true"})
 
 
 def test_two_entries_never_share_a_name():

@@ -90,7 +90,7 @@ class TableWriter:
 
         """
         with typed_errors():
-            options = resolve({**self.configs, **request.configs})
+            options = resolve(self.configs, request.configs)
             stream = options.text(_STREAM) or _ONE_STREAM
             snapshot = snapshot_to_write(self.storage, self.readings, options)
             if is_written(snapshot, stream, batch):
@@ -126,7 +126,7 @@ class TableWriter:
 
     def _prepared(self, request: WriteRequest) -> tuple[Write, Any | None]:
         operation = operation_named(request.operation)
-        options = resolve({**self.configs, **request.configs})
+        options = resolve(self.configs, request.configs)
         options = replace(options, extra={**options.extra, **request.extra})
         snapshot = snapshot_to_write(self.storage, self.readings, options)
         refuse_contradictions(snapshot.configuration, options, operation, self.readings)
