@@ -19,7 +19,7 @@ from hudi_format.base.bloom_filters import (
     encode_bloom_filter,
 )
 from hudi_format.metadata.keys import bloom_filter_key, column_stats_key, expression_partition_stats_key
-from hudi_format.metadata.partitions import is_expression_index, metadata_file_id
+from hudi_format.metadata.partitions import expression_index_partition, is_expression_index, metadata_file_id
 from hudi_format.metadata.records import BloomFilterEntry, ColumnStats, MetadataRecord, RecordType
 from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.table.index_definitions import IndexDefinition
@@ -35,12 +35,14 @@ from hudi_spark.indexing.group_rows import GroupChange, GroupReading, GroupTask
 from hudi_spark.indexing.groups import entries_of
 from hudi_spark.indexing.index import ENTRIES, FinishedWrite, IndexChanges, Keeping, NewIndex
 from hudi_spark.indexing.layout import MetadataLayout
+from hudi_spark.indexing.secondary_index import definition_of
 from hudi_spark.indexing.slices_after import files_after, names_of_slices
 from hudi_spark.merging.fields import column_of, field_type
 from hudi_spark.metadata.combining import combined
 from hudi_spark.options.resolving import Options
 from hudi_spark.pruning.indexes import column_of_definition
 from hudi_spark.schemas.key_text import key_text
+from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.slicing import FileSlice
 
 FileKey = tuple[str, str]
@@ -79,7 +81,7 @@ class ExpressionIndex:
 
         Clauses: IX-040, IX-042, MT-009.
         """
-        definition = keeping.definitions[partition]
+        definition = definition_of(keeping, partition)
         results = _results(keeping, definition)
         count = keeping.state.options.number(_GROUPS)
         file_ids = tuple(metadata_file_id(partition, number) for number in range(count))
@@ -95,7 +97,7 @@ class ExpressionIndex:
 
         Clauses: IX-040, IX-042, MT-005.
         """
-        definition = keeping.definitions[partition]
+        definition = definition_of(keeping, partition)
         results = _results(keeping, definition)
         written = _written(write)
         if definition.kind == BLOOMS:
@@ -170,6 +172,21 @@ class Results:
         )
 
 
+def expression_definition(
+    configuration: TableConfiguration, name: str, kind: str, column: Column, options: Mapping[str, str]
+) -> IndexDefinition:
+    """The definition of a new index of a function of a column, whose arguments are among the options by their names.
+
+    `kind`: `column_stats` or `bloom_filters`. The name may have the prefix of its partition already.
+
+    Clauses: IX-001, IX-003, IX-004, IX-041.
+    """
+    partition = expression_index_partition(name)
+    version = MetadataLayout(configuration.version).index_version(partition, {})
+    given = {"expr": column.function, **options}
+    return IndexDefinition(partition, kind, column.function, (column.name,), given, version)
+
+
 def checked_expression(keeping: Keeping, definition: IndexDefinition) -> tuple[Column, pa.DataType]:
     """The function of a column that a definition is of, and the type of its results.
 
@@ -187,7 +204,7 @@ def checked_expression(keeping: Keeping, definition: IndexDefinition) -> tuple[C
     wrong = complaint(column, field_type(column.name, schema))
     if wrong is not None:
         raise _refused(f"{definition.name}: {wrong}")
-    result = compared_type(column, schema)
+    result = field_type(column.name, schema) if column.function == "identity" else compared_type(column, schema)
     if definition.kind not in (STATISTICS, BLOOMS):
         raise UnsupportedFeature("expression-index", f"one of {definition.kind}")
     if definition.kind == STATISTICS and not has_bounds(result, definition.version):

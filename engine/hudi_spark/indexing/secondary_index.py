@@ -24,10 +24,12 @@ from hudi_spark.indexing.entries import Series, entries_table, groups_in_order
 from hudi_spark.indexing.group_rows import GroupReading, GroupTask, count_rows, group_changes, whole_groups
 from hudi_spark.indexing.index import ENTRIES, FinishedWrite, IndexChanges, Keeping, NewIndex
 from hudi_spark.indexing.layout import MetadataLayout
+from hudi_spark.indexing.record_index import RecordIndex
 from hudi_spark.indexing.sizes import groups_for
 from hudi_spark.merging.fields import column_of
 from hudi_spark.merging.keys import RECORD_KEY
 from hudi_spark.schemas.key_text import key_text
+from hudi_spark.state.configuration import TableConfiguration
 
 COLUMN_KEY: Final = "hoodie.metadata.index.secondary.column"
 ENABLED_KEY: Final = "hoodie.metadata.index.secondary.enable"
@@ -50,14 +52,14 @@ class SecondaryIndex:
         return is_secondary_index(partition)
 
     def wanted(self, keeping: Keeping) -> tuple[str, ...]:
-        """The indexes that have a definition, and the one of the column that options name.
+        """The index of the column that options name, and those that have a definition and a record index to lead on.
 
-        Raises:
-            HudiError: CONFIG_INVALID for an index without the record index, or of a column that the table lacks.
-
+        Clauses: IX-032.
         """
-        defined = {name for name, one in keeping.definitions.items() if one.kind == KIND}
         asked = _asked_for(keeping)
+        if not (keeping.groups.get(Partition.RECORD_INDEX) or RecordIndex().wanted(keeping)):
+            return tuple(asked)
+        defined = {name for name, one in keeping.definitions.items() if one.kind == KIND}
         return tuple(sorted({*defined, *(name for name in keeping.groups if self.holds(name)), *asked}))
 
     def dropped(self, keeping: Keeping, partition: str) -> bool:  # noqa: ARG002 - a definition stands until it is taken away
@@ -70,7 +72,7 @@ class SecondaryIndex:
         Clauses: IX-030, IX-031, MT-009.
         """
         state = keeping.state
-        definition = keeping.definitions.get(partition) or _asked_for(keeping)[partition]
+        definition = _asked_for(keeping).get(partition) or definition_of(keeping, partition)
         column = checked_column(keeping, definition)
         tasks = GroupReading(state, (RECORD_KEY, column)).tasks(whole_groups(state))
         rows = count_rows(tasks, keeping.executor)
@@ -88,11 +90,28 @@ class SecondaryIndex:
         changed = group_changes(keeping.state, write)
         if not changed:
             return IndexChanges()
-        definition = keeping.definitions[partition]
+        definition = definition_of(keeping, partition)
         column = checked_column(keeping, definition)
         tasks = GroupReading(keeping.state, (RECORD_KEY, column), write.requested).tasks(changed)
         values = _values(keeping.groups[partition], definition, keeping)
         return IndexChanges(entries=keeping.executor.tasks(tasks, values.changed_of, ENTRIES))
+
+
+def definition_of(keeping: Keeping, partition: str) -> IndexDefinition:
+    """The definition of an index that the table's properties list.
+
+    Raises:
+        HudiError: PROPERTIES_INVALID where it has none: nobody knows what the index is of.
+
+    Clauses: IX-001.
+
+    """
+    found = keeping.definitions.get(partition)
+    if found is None:
+        hint = "restore the file of index definitions, or drop the index"
+        message = f"the properties list {partition}, which has no definition"
+        raise HudiError(Reason.PROPERTIES_INVALID, "IX-001", message, hint=hint)
+    return found
 
 
 def checked_column(keeping: Keeping, definition: IndexDefinition) -> str:
@@ -100,7 +119,6 @@ def checked_column(keeping: Keeping, definition: IndexDefinition) -> str:
 
     Raises:
         HudiError: CONFIG_INVALID where the table lacks it, or has no record index to lead on from it.
-        UnsupportedFeature: secondary-index-of-<kind>, of a column whose values have no text.
 
     Clauses: IX-032.
 
@@ -116,15 +134,26 @@ def checked_column(keeping: Keeping, definition: IndexDefinition) -> str:
     return column
 
 
+def secondary_definition(configuration: TableConfiguration, name: str, column: str) -> IndexDefinition:
+    """The definition of a new index of a column; the name may have the prefix of its partition already.
+
+    Clauses: IX-001, IX-003, IX-004.
+    """
+    partition = secondary_index_partition(name)
+    version = MetadataLayout(configuration.version).index_version(partition, {})
+    return IndexDefinition(partition, KIND, "identity", (column,), {}, version)
+
+
 def _asked_for(keeping: Keeping) -> Mapping[str, IndexDefinition]:
     """The index that options name, by the name of its partition."""
     options = keeping.state.options
     column = options.text(COLUMN_KEY)
     if not column or not options.flag(ENABLED_KEY):
         return {}
-    name = secondary_index_partition(options.text(NAME_KEY) or column)
-    version = MetadataLayout(keeping.state.configuration.version).index_version(name, keeping.definitions)
-    return {name: IndexDefinition(name, KIND, "identity", (column,), {}, version)}
+    if secondary_index_partition(options.text(NAME_KEY) or column) in keeping.definitions:
+        return {}
+    definition = secondary_definition(keeping.state.configuration, options.text(NAME_KEY) or column, column)
+    return {definition.name: definition}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,232 @@
+"""Secondary and expression indexes say what rows and files say, and are made and taken away as actions."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from engine_tables import tick
+from hudi_adapter.filters import Column
+from hudi_adapter.reasons import Reason
+from hudi_format.base.bloom_filters import decode_bloom_filter
+from hudi_format.log.deletes import DeleteRecord
+from hudi_format.metadata.keys import secondary_key
+from hudi_format.metadata.records import BloomFilterEntry, ColumnStats
+from hudi_format.schemas import arrow_schema
+from hudi_format.table.index_definitions import IndexDefinition
+from hudi_spark.arrow_reading import read_arrow
+from hudi_spark.clock import SetClock
+from hudi_spark.effects.helper import Effects
+from hudi_spark.effects.hooks import NoHook
+from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.evolution.schema import WriterSchema
+from hudi_spark.indexing.expression_index import BLOOMS, STATISTICS, expression_definition
+from hudi_spark.indexing.index_actions import create_index, drop_index
+from hudi_spark.indexing.secondary_index import secondary_definition, secondary_heads
+from hudi_spark.options.resolving import resolve
+from hudi_spark.readings import RELEASED
+from hudi_spark.state.snapshots import load_snapshot, load_table
+from hudi_spark.writer_state import WriterState
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from index_histories import FEW, GLOBAL, History, row
+from metadata_writes import EXECUTOR, StopAt, Stopped
+
+NOTES = "secondary_index_notes"
+
+
+def grown(base: Path, version: int = 9) -> History:
+    it = History(base, version, {**GLOBAL, **FEW})
+    it.begin()
+    it.commit(it.base_file([row("a", 5, "x$y"), row("b", 5, None), row("c", 5, "")], "f1"))
+    it.begin()
+    it.commit(it.base_file([row("s", 1, "z")], "f2", "south"))
+    it.begin()
+    it.commit(it.log_file([row("a", 6, "new")], [DeleteRecord("c", "north", 9)], "f1"))
+    return it
+
+
+def state_of(it: History) -> WriterState:
+    schema = WriterSchema(it.writer.table.schema, arrow_schema(it.writer.table.schema))
+    return WriterState(
+        it.writer.storage, load_snapshot(it.writer.storage, RELEASED), resolve(it.writer.options), schema
+    )
+
+
+def make(it: History, definition: IndexDefinition, hook: object = None) -> str:
+    it.begin()
+    effects = Effects(it.writer.storage, hook or NoHook())  # type: ignore[arg-type]
+    return create_index(effects, state_of(it), definition, EXECUTOR, SetClock(tick(it.n)))
+
+
+def notes(it: History) -> IndexDefinition:
+    return secondary_definition(load_table(it.writer.storage)[0], "notes", "note")
+
+
+def keys(it: History, index: str = NOTES) -> set[str]:
+    return {key for key, _ in it.entries(index)}
+
+
+def after(it: History) -> None:
+    """Actions that change, move, leave and remove values."""
+    it.begin()
+    it.commit(it.log_file([row("b", 9, "given"), row("a", 1, "too late")], [], "f1"))
+    it.begin()
+    moved = it.log_file([], [DeleteRecord("a", "north", 99)], "f1")
+    it.commit(moved, it.base_file([row("s", 1, "z"), row("a", 99, "new")], "f2", "south"))
+    it.begin()
+    overwritten = it.base_file([row("b", 6, "back$\\slash")], "f9")
+    it.commit(overwritten, action="replacecommit", operation="INSERT_OVERWRITE", replaced={"north": ("f1",)})
+
+
+@pytest.mark.parametrize("version", [8, 9])
+def test_a_secondary_index_has_what_rows_have(tmp_path: Path, version: int) -> None:
+    """Made of what is there, then kept: late rows change nothing, rows that move keep their entry."""
+    it = grown(tmp_path, version)
+    make(it, notes(it))
+    assert keys(it) == it.read_values("note") == {"new$a", "\0$b", "z$s"}
+    after(it)
+    assert keys(it) == it.read_values("note") == {"new$a", "z$s", secondary_key("back$\\slash", "b")}
+
+
+@pytest.mark.parametrize("version", [8, 9])
+def test_one_made_by_options_and_one_made_later_are_alike(tmp_path: Path, version: int) -> None:
+    """Whether an index begins with the first write, with a later one or as an action of its own."""
+    options = {"hoodie.metadata.index.secondary.column": "note", "hoodie.index.name": "notes"}
+    first, later = grown(tmp_path / "first", version), grown(tmp_path / "later", version)
+    first.writer.options |= options
+    after(first)
+    after(later)
+    make(later, notes(later))
+    assert set(first.entries(NOTES)) == set(later.entries(NOTES))
+    assert first.writer.findings() == later.writer.findings() == ()
+
+
+def test_readers_skip_by_it(tmp_path: Path) -> None:
+    """An answer by the index is the answer without it."""
+    it = grown(tmp_path)
+    make(it, notes(it))
+    for asked in (["note", "=", "new"], ["note", "=", "x$y"], ["note", "in", ["z", ""]], ["note", "is_null"]):
+        assert sorted(read_arrow(tmp_path, filter=asked).column("id").to_pylist()) == sorted(
+            read_arrow(tmp_path, filter=asked, configs={"hoodie.metadata.enable": "false"}).column("id").to_pylist()
+        )
+
+
+@settings(deadline=None)
+@given(st.lists(st.none() | st.text(st.sampled_from("a$\\\0é"), max_size=6), max_size=9))
+def test_heads_of_a_column_are_those_of_its_values(values: list[str | None]) -> None:
+    """Escaped by column as by value."""
+    heads = secondary_heads(pa.chunked_array([values], pa.string())).to_pylist()
+    assert [f"{head}k" for head in heads] == [secondary_key(value, "k") for value in values]
+
+
+def test_values_of_other_types_are_spelt_as_java_spells_them() -> None:
+    """As 1.1.1 has them in its keys."""
+    spelt = secondary_heads(pa.chunked_array([[1.5, 1e10, None]], pa.float64())).to_pylist()
+    assert spelt == ["1.5$", "1.0E10$", "\0$"]
+    assert secondary_heads(pa.chunked_array([[-7]], pa.int32())).to_pylist() == ["-7$"]
+
+
+def stats(it: History, index: str) -> dict[str, ColumnStats]:
+    found = it.entries(index).values()
+    return {one.file_name or "": one for one in found if isinstance(one, ColumnStats)}
+
+
+@pytest.mark.parametrize("version", [8, 9])
+def test_an_expression_index_has_the_results_of_each_file(tmp_path: Path, version: int) -> None:
+    """Of base files and logs, and of whole partitions; nulls are counted apart."""
+    it = grown(tmp_path, version)
+    configuration = load_table(it.writer.storage)[0]
+    make(it, expression_definition(configuration, "upper_note", STATISTICS, Column("note", "upper"), {}))
+    after(it)
+    found = stats(it, "expr_index_upper_note")
+    first = next(one for name, one in found.items() if name.startswith("f1") and name.endswith("parquet"))
+    assert (first.minimum and first.minimum.value, first.maximum and first.maximum.value) == ("", "X$Y")
+    assert (first.value_count, first.null_count) == (2, 1)
+    south, north = found["south"], found["north"]
+    assert (south.minimum and south.minimum.value, south.maximum and south.maximum.value) == ("NEW", "Z")
+    assert south.is_tight_bound
+    assert north.maximum is not None
+    assert north.maximum.value == "BACK$\\SLASH"
+    late = grown(tmp_path / "late", version)
+    late.begin()
+    after(late)
+    make(late, expression_definition(configuration, "upper_note", STATISTICS, Column("note", "upper"), {}))
+    known = stats(late, "expr_index_upper_note")
+    assert known == {name: one for name, one in found.items() if name in known}
+
+
+def test_bloom_filters_of_results_hold_them(tmp_path: Path) -> None:
+    """Base files have one, logs have none; a null is in none."""
+    it = grown(tmp_path)
+    configuration = load_table(it.writer.storage)[0]
+    definition = expression_definition(configuration, "b", BLOOMS, Column("note", "upper"), {"numEntries": "20"})
+    make(it, definition)
+    after(it)
+    found = [one for one in it.entries("expr_index_b").values() if isinstance(one, BloomFilterEntry)]
+    filters = [decode_bloom_filter(one.text.decode(), one.type_code, "f") for one in found]
+    assert len(filters) == 4
+    assert sum(one.may_contain("X$Y") for one in filters) == 1
+    assert sum(one.may_contain("Z") for one in filters) == 2
+    asked = [["fn", "upper", "note"], "=", "NEW"]
+    assert read_arrow(tmp_path, filter=asked).column("id").to_pylist() == ["a"]
+
+
+def test_an_action_that_dies_is_gone_on_with(tmp_path: Path) -> None:
+    """Before any effect; and a write in between finishes or forgets what was begun."""
+    whole = grown(tmp_path / "whole")
+    make(whole, notes(whole))
+    for number in range(12):
+        it = grown(tmp_path / str(number))
+        with pytest.raises(Stopped):
+            make(it, notes(it), StopAt(number))
+        if number % 2:
+            it.begin()
+            it.commit(it.base_file([row("q", 1, "z")], "f7"))
+            assert it.writer.findings() == ()
+        opened = it.writer.opened()
+        if opened is None or NOTES not in opened.partitions():
+            make(it, notes(it))
+        assert keys(it) == it.read_values("note")
+
+
+def test_what_cannot_be_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    """With the table's files as they were."""
+    it = grown(tmp_path)
+    configuration = load_table(it.writer.storage)[0]
+    before = sorted(tmp_path.rglob("*"))
+    refused = [
+        secondary_definition(configuration, "n", "nothing"),
+        expression_definition(configuration, "n", STATISTICS, Column("price", "lower"), {}),
+        expression_definition(configuration, "n", STATISTICS, Column("note", "unknown"), {}),
+    ]
+    for definition in refused:
+        with pytest.raises(HudiError) as caught:
+            make(it, definition)
+        assert caught.value.reason == Reason.CONFIG_INVALID
+    with pytest.raises(UnsupportedFeature):
+        make(
+            it, expression_definition(configuration, "n", STATISTICS, Column("note", "split", (",",)), {"pattern": ","})
+        )
+    assert sorted(tmp_path.rglob("*")) == before
+    old = grown(tmp_path / "old", 6)
+    with pytest.raises(UnsupportedFeature, match="version"):
+        make(old, notes(old))
+
+
+def test_an_index_is_dropped(tmp_path: Path) -> None:
+    """Its files, its definition and its name in the properties; what others need is kept."""
+    it = grown(tmp_path)
+    make(it, notes(it))
+    with pytest.raises(HudiError, match="already"):
+        make(it, notes(it))
+    effects = Effects(it.writer.storage)
+    for name in ("record_index", "files", "secondary_index_none"):
+        with pytest.raises(HudiError):
+            drop_index(effects, state_of(it), name)
+    drop_index(effects, state_of(it), NOTES)
+    opened = it.writer.opened()
+    assert opened is not None
+    assert NOTES not in opened.partitions()
+    assert not (tmp_path / ".hoodie" / "metadata" / NOTES).exists()
+    after(it)
+    assert it.writer.findings() == ()
