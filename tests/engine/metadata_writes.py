@@ -54,13 +54,16 @@ class Writer:
         self.options = {key.replace("__", "."): value for key, value in options.items()}
         self.storage = open_storage(base)
 
-    def metadata(self, write: FinishedWrite, hook: Hook | None = None) -> None:
-        """The metadata table's part of an action."""
+    def state(self) -> WriterState:
+        """The table as a write finds it."""
         snapshot = load_snapshot(self.storage, RELEASED)
         schema = WriterSchema(self.table.schema, arrow_schema(self.table.schema))
-        state = WriterState(self.storage, snapshot, resolve(self.options), schema)
+        return WriterState(self.storage, snapshot, resolve(self.options), schema)
+
+    def metadata(self, write: FinishedWrite, hook: Hook | None = None, state: WriterState | None = None) -> None:
+        """The metadata table's part of an action."""
         clock = SetClock(f"{write.requested[:-3]}500")
-        update_metadata_table(Effects(self.storage, hook or NoHook()), state, write, EXECUTOR, clock)
+        update_metadata_table(Effects(self.storage, hook or NoHook()), state or self.state(), write, EXECUTOR, clock)
 
     def commit(
         self,

@@ -11,11 +11,14 @@ from hudi_format.metadata.wrapped_values import plain_value
 from hudi_format.timeline.commit_metadata import WriteStat
 from hudi_format.timeline.plans import RollbackMetadata, serialise_rollback_metadata
 from hudi_spark.arrow_reading import read_arrow
+from hudi_spark.clock import SetClock
+from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import Effect
 from hudi_spark.files.written import WrittenFile
-from hudi_spark.indexing.updating import FinishedWrite
+from hudi_spark.indexing.updating import FinishedWrite, take_back
 from hudi_spark.metadata.group_reading import EVERYTHING as EVERY_KEY
 from hudi_spark.metadata.table import MetadataTable
+from hudi_spark.options.resolving import resolve
 from metadata_writes import StopAt, Stopped, Writer, ids
 
 COLUMN_STATS = "hoodie__metadata__index__column__stats__enable"
@@ -231,3 +234,37 @@ def test_a_list_of_what_is_not_there_is_found(tmp_path: Path) -> None:
     messages = sorted(one.message for one in writer.findings())
     assert messages[0] == "the file is in the list and not in storage"
     assert messages[1].startswith("the list says 7 bytes, storage ")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_a_write_told_that_was_taken_back_is_forgotten(tmp_path: Path, version: int) -> None:
+    """An action that has gone from the timeline after its deltacommit, by an abort or however, leaves no trace."""
+    for told in (True, False):
+        writer = Writer(tmp_path / str(told), version, **EVERYTHING)
+        grown(writer)
+        dead = writer.table.base_file(5000, [row("x", 1)], group="dead")
+        writer.metadata(
+            FinishedWrite(tick(5000), "deltacommit", "UPSERT", (WrittenFile(replace(dead, num_inserts=1)),))
+        )
+        if told:
+            take_back(Effects(writer.storage), tick(5000), SetClock(tick(5600)))
+        (writer.table.base / str(dead.path)).unlink()
+        if told:
+            assert writer.findings() == ()
+        writer.commit(6000, [writer.table.base_file(6000, [row("k7", 8)], group="f3")])
+        assert writer.findings() == ()
+
+
+def test_what_others_completed_meanwhile_is_known(tmp_path: Path) -> None:
+    """A writer that began before another completed builds the metadata table of what both wrote."""
+    writer = Writer(tmp_path)
+    writer.options = {"hoodie.metadata.enable": "false"}
+    grown(writer)
+    early = writer.state()
+    writer.commit(5000, [writer.table.base_file(5000, [row("k6", 8)], group="f3")])
+    writer.options = {}
+    writer.table.pending(6000)
+    writer.metadata(FinishedWrite(tick(6000), "deltacommit", "UPSERT"), state=replace(early, options=resolve({})))
+    writer.table.commit(6000, [], completed=6999)
+    assert writer.findings() == ()
+    assert len(opened(writer).files("north")) == 3

@@ -90,6 +90,8 @@ def unbounded(claimed: ColumnStats, true: ColumnStats) -> str | None:
         if bound is None or value is None:
             continue
         outer, inner = _place(bound, claimed), _place(value, true)
+        if type(outer[1]) is not type(inner[1]):
+            return f"{bound} is of another kind than {value}"
         if (inner < outer) if least else (inner > outer):
             return f"{bound.value!r:.80} does not bound {value.value!r:.80}"
     return None

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from hudi_format.metadata.codec import metadata_schema_text
+from hudi_format.avro.schemas import schema_text
 from hudi_format.metadata.partitions import Partition, is_expression_index, is_secondary_index
-from hudi_format.metadata.record_schemas import SchemaRelease
+from hudi_format.metadata.record_schemas import SchemaRelease, metadata_record_schema
+from hudi_format.schemas import without_meta_fields
 from hudi_format.table.index_definitions import IndexDefinition
 
 from hudi_spark.metadata.validity import INITIAL_PREFIX
@@ -54,8 +55,8 @@ class MetadataLayout:
 
     @property
     def record_schema(self) -> str:
-        """The schema of the records, as deltacommits, HFiles and log blocks hold it."""
-        return metadata_schema_text(self.release)
+        """The schema of the records as deltacommits state it, without meta fields; HFiles and log blocks have those."""
+        return schema_text(without_meta_fields(metadata_record_schema(self.release)))
 
     def initial_instant(self, used: Iterable[str]) -> str:
         """The first instant for the beginning of an index that is not used yet.

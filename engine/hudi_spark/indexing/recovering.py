@@ -5,7 +5,7 @@ version 8 on    the instant's files are deleted
 then            the instant's timeline files are deleted, and a rollback is completed in their place
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,6 +25,7 @@ from hudi_spark.clock import Clock
 from hudi_spark.effects.helper import Effects
 from hudi_spark.indexing.group_places import metadata_groups
 from hudi_spark.indexing.layout import MetadataLayout
+from hudi_spark.metadata.validity import INITIAL_PREFIX
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.slicing import BaseFile, LogFile
 from hudi_spark.state.timeline import Instant, Timeline
@@ -33,6 +34,7 @@ _DELTACOMMIT: Final = "deltacommit"
 _ROLLBACK: Final = "rollback"
 # Three digits behind an instant of version 6: a rollback.
 _SUFFIX: Final = "006"
+_INSTANT_DIGITS: Final = 17
 _COMMAND_TOKEN: Final = "1-0-1"  # noqa: S105 - a write token is no secret
 _STATES: Final[tuple[TimelineState, ...]] = ("COMPLETED", "INFLIGHT", "REQUESTED")
 
@@ -49,15 +51,23 @@ class Recovery:
     timeline: Timeline
     layout: MetadataLayout
 
-    def dead(self, *repeated: str) -> tuple[Instant, ...]:
-        """The deltacommits that nobody finishes, and those of actions that are done again or undone.
+    def dead(self, data: Timeline, archived: Callable[[], Timeline], *repeated: str) -> tuple[Instant, ...]:
+        """The deltacommits that nobody finishes, those of actions that are done again or undone, or that are no more.
 
-        A deltacommit is made under the lock of the table, so one that is pending has lost its writer.
+        A deltacommit is made under the lock of the table, so one that is pending has lost its writer. One whose action
+        the data timeline does not have is of a write that was taken back; `archived` is asked for the whole timeline
+        only where there are such.
 
         Clauses: MT-006.
         """
-        found = (one for one in self.timeline.instants if one.action == _DELTACOMMIT)
-        return tuple(one for one in found if not one.is_completed or one.requested in repeated)
+        ours = [one for one in self.timeline.instants if one.action == _DELTACOMMIT]
+        found = [one for one in ours if not one.is_completed or one.requested in repeated]
+        known = {one.requested for one in data.instants}
+        strange = [one for one in ours if one not in found and one.requested not in known and _is_of_an_action(one)]
+        strange = [one for one in strange if one.requested > (data.first_write() or "9")]
+        if strange:
+            known = {one.requested for one in archived().instants}
+        return (*found, *(one for one in strange if one.requested not in known))
 
     def roll_back(self, dead: Instant, action: str, clock: Clock) -> None:
         """Take one deltacommit back, on behalf of an action.
@@ -76,7 +86,7 @@ class Recovery:
             partition_metadata={one.partition_path: one for one in done},
             instants_rollback=(InstantInfo(dead.requested, dead.action),),
         )
-        completed = clock.instant(instant[: len("yyyyMMddHHmmssSSS")]) if self.layout.has_completion_times else None
+        completed = clock.instant(instant[:_INSTANT_DIGITS]) if self.layout.has_completion_times else None
         self._put(TimelineFileName(instant, _ROLLBACK, "COMPLETED", completed), serialise_rollback_metadata(metadata))
 
     def _begun(self, dead: Instant) -> str | None:
@@ -151,6 +161,12 @@ def _next(written: list[LogFile], logs: list[LogFile]) -> LogFileName | None:
     newest = max((one.name for one in written), key=lambda name: (name.instant, name.version))
     version = max(one.name.version for one in logs if one.name.instant == newest.instant) + 1
     return LogFileName(newest.file_id, newest.instant, version, _COMMAND_TOKEN)
+
+
+def _is_of_an_action(instant: Instant) -> bool:
+    """Whether a deltacommit is that of an action of the data table: no beginning of an index, and no service."""
+    service = any(".logcompaction." in path for path in instant.files.values())
+    return len(instant.requested) == _INSTANT_DIGITS and not (instant.requested.startswith(INITIAL_PREFIX) or service)
 
 
 def _name(instant: Instant, state: TimelineState) -> TimelineFileName:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from hudi_format.table.index_definitions import IndexDefinition
@@ -27,9 +28,11 @@ from hudi_spark.indexing.table_state import (
     write_definitions,
 )
 from hudi_spark.metadata.subfolder import METADATA_FOLDER
-from hudi_spark.metadata.table import MetadataTable
-from hudi_spark.state.configuration import load_configuration
-from hudi_spark.state.snapshots import load_table
+from hudi_spark.metadata.table import PARTITIONS_KEY, MetadataTable
+from hudi_spark.readings import RELEASED
+from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration, load_configuration
+from hudi_spark.state.history import whole_timeline
+from hudi_spark.state.snapshots import load_snapshot, load_table
 from hudi_spark.writer_state import WriterState
 
 ENABLE: Final = "hoodie.metadata.enable"
@@ -40,8 +43,8 @@ def update_metadata_table(
 ) -> None:
     """Bring the metadata table up to an action that has written all its files and is about to complete.
 
-    Called under the table's lock; `state` is that of the table under the lock, without the action. The metadata table
-    is made where it is asked for and missing, and filled with what had completed before. Indexes that are asked for
+    Called under the table's lock; what others completed since `state` was read is read anew. The metadata table is
+    made where it is asked for and missing, and filled with what had completed before. Indexes that are asked for
     begin, those turned off go. A deltacommit of the action's own time holds what the action changes. Where the
     metadata table is turned off, it disappears; a restore takes it away, and the next write makes it anew.
 
@@ -56,7 +59,7 @@ def update_metadata_table(
         return
     with effects.commit_metadata_table(write.requested):
         if enabled:
-            _Update(effects, _fresh(state), write, executor, clock).run()
+            _Update(effects, _current(state), write, executor, clock).run()
         else:
             drop_metadata_table(effects)
 
@@ -130,9 +133,9 @@ class _Update:
 
     def _recover(self) -> None:
         """Clauses: MT-006."""
-        configuration, timeline = load_table(self._inside.storage)
-        recovery = Recovery(self._inside, configuration, timeline, self._layout)
-        for dead in recovery.dead(self.write.requested, self.write.rolled_back or ""):
+        recovery, data = _recovery(self.effects, self.state.configuration), self.state.snapshot.timeline
+        whole = partial(whole_timeline, self.state.storage, self.state.configuration, data)
+        for dead in recovery.dead(data, whole, self.write.requested, self.write.rolled_back or ""):
             recovery.roll_back(dead, self.write.requested, self.clock)
 
     def _begin_indexes(self) -> None:
@@ -206,10 +209,38 @@ def _is_any(changes: IndexChanges) -> bool:
     return bool(changes.records or changes.deleted or changes.entries is not None)
 
 
+def take_back(effects: Effects, requested: str, clock: Clock) -> None:
+    """Nothing of an action stays in the metadata table: for a write that is aborted, before its own files go.
+
+    Called under the table's lock.
+
+    Clauses: MT-006, OW-009.
+    """
+    configuration = load_configuration(effects.storage)
+    if PARTITIONS_KEY in configuration.properties and effects.storage.exists(f"{METADATA_FOLDER}/{PROPERTIES_FILE}"):
+        recovery = _recovery(effects, configuration)
+        for one in recovery.timeline.instants:
+            if one.requested == requested:
+                recovery.roll_back(one, requested, clock)
+
+
+def _recovery(effects: Effects, configuration: TableConfiguration) -> Recovery:
+    inside = effects.inside(METADATA_FOLDER)
+    return Recovery(inside, *load_table(inside.storage), MetadataLayout(configuration.version))
+
+
 def _fresh(state: WriterState) -> WriterState:
     """The same with the properties as they are in storage."""
     configuration = load_configuration(state.storage)
     return replace(state, snapshot=replace(state.snapshot, configuration=configuration))
 
 
-__all__ = ["ENABLE", "FinishedWrite", "drop_metadata_table", "update_metadata_table"]
+def _current(state: WriterState) -> WriterState:
+    """The same with all that has completed by now, under the lock: others may have written since the write began."""
+    configuration, timeline = load_table(state.storage)
+    if timeline.completed_data() == state.snapshot.timeline.completed_data():
+        return replace(state, snapshot=replace(state.snapshot, configuration=configuration, timeline=timeline))
+    return replace(state, snapshot=load_snapshot(state.storage, RELEASED))
+
+
+__all__ = ["ENABLE", "FinishedWrite", "drop_metadata_table", "take_back", "update_metadata_table"]

@@ -19,7 +19,7 @@ from hudi_spark.errors import HudiError
 from hudi_spark.evolution.statements import SchemaStatement, put_history
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.flows.flow import Executor
-from hudi_spark.indexing.updating import FinishedWrite, update_metadata_table
+from hudi_spark.indexing.updating import FinishedWrite, take_back, update_metadata_table
 from hudi_spark.state.commits import GroupId
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.snapshots import Snapshot
@@ -140,13 +140,20 @@ class Transaction:
         remove_unnamed(self.effects, self.requested, [one.stat for one in staged.written])
         try:
             with table_lock(self.effects, self.requested):
-                completed = self._complete(staged, state, executor)
+                completed = self._completed_or_taken_back(staged, state, executor)
         except HudiError:
             self.abort()
             raise
         self.effects.delete_markers(self.requested)
         stats = tuple(one.stat for one in staged.written)
         return Outcome(self.requested, completed, self.action, self.operation.stored, stats, staged.replaced)
+
+    def _completed_or_taken_back(self, staged: Staged, state: WriterState, executor: Executor) -> str | None:
+        try:
+            return self._complete(staged, state, executor)
+        except HudiError:
+            take_back(self.effects, self.requested, self._clock)
+            raise
 
     def _complete(self, staged: Staged, state: WriterState, executor: Executor) -> str | None:
         timeline = refuse_conflicts(state.storage, self.snapshot, self.requested, staged.groups())
