@@ -47,11 +47,17 @@ def texts_of_code(*, writing: bool) -> tuple[frozenset[str], str]:
     """The texts in the engine's code, or in its writing half, and a pattern of those that are put together."""
     left_out = READING if writing else set()
     kept = (path for path in ENGINE.rglob("*.py") if path.relative_to(ENGINE).parts[0] not in left_out)
-    nodes = [node for path in kept for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    nodes = [node for path in kept for node in _texts(path)]
     whole = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     made = {_joined(node) for node in nodes if isinstance(node, ast.JoinedStr)}
     patterns = (re.sub(r"\\{\w*\\}", "[a-z.]*", re.escape(one)) for one in whole | made if one.count(".") > 1)
     return frozenset(whole), "|".join(one for one in patterns if "[a-z.]*" in one)
+
+
+@cache
+def _texts(path: Path) -> list[ast.Constant | ast.JoinedStr]:
+    tree = ast.walk(ast.parse(path.read_text("utf-8")))
+    return [node for node in tree if isinstance(node, ast.Constant | ast.JoinedStr)]
 
 
 def _joined(made: ast.JoinedStr) -> str:
