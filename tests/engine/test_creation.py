@@ -42,7 +42,7 @@ def test_a_new_table_opens_as_it_was_defined(tmp_path: Path, version: int):
     assert (found.name, found.version, found.table_type) == ("trips", version, "MERGE_ON_READ")
     assert (found.record_key, found.partition_by, found.ordering) == (fields, ("part",), ("ts",))
     assert json.loads(found.create_schema)["fields"][0]["name"] == "id"
-    assert merge_mode(found) == ("COMMIT_TIME_ORDERING" if version == 6 else "EVENT_TIME_ORDERING")
+    assert merge_mode(found) == "EVENT_TIME_ORDERING"
 
 
 def test_equal_definitions_make_equal_bytes(tmp_path: Path):

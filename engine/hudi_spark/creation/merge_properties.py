@@ -147,6 +147,9 @@ def _ordering(table: SettledTable, key: str) -> dict[str, str]:
 def _version_6(table: SettledTable, merging: _Merging) -> dict[str, str]:
     """A copy-on-write table of Apache Hudi 0.15 states no payload class; it does here where one was asked for.
 
+    Without a choice the data source of 0.15 orders by commit time even where there are ordering fields. Here they
+    count, as in 1.1.1 and in every later version of the table.
+
     Clauses: MG-009.
     """
     if merging.mode == "CUSTOM" and not merging.payload:
@@ -155,9 +158,7 @@ def _version_6(table: SettledTable, merging: _Merging) -> dict[str, str]:
     asked = bool(merging.payload or merging.strategy or table.merge_mode)
     if not (on_read or asked):
         return {}
-    # Without a choice Apache Hudi 0.15 orders by commit time, whether or not there are ordering fields.
-    mode: MergeMode = merging.mode if asked else "COMMIT_TIME_ORDERING"
-    found = {"hoodie.compaction.payload.class": merging.payload or _PAYLOAD_OF_MODE[mode]}
+    found = {"hoodie.compaction.payload.class": merging.payload or _PAYLOAD_OF_MODE[merging.mode]}
     return {**found, "hoodie.compaction.record.merger.strategy": _STRATEGY_OF_VERSION_6} if on_read else found
 
 

@@ -1,5 +1,6 @@
 """File groups written as base files: new ones, and new versions of those that are there."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -9,6 +10,7 @@ from hudi_format.timeline.commit_metadata import NO_PREVIOUS_COMMIT, RuntimeStat
 
 from hudi_spark.effects.helper import joined
 from hudi_spark.files.base import BaseFileBytes, base_file, empty_meta_fields, rolled_base_file
+from hudi_spark.files.changes import write_changes
 from hudi_spark.files.statistics import base_file_statistics
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.flows.flow import TaskIdentity
@@ -18,6 +20,7 @@ from hudi_spark.merging.log_records import flagged_deletes, marked_deletes
 from hudi_spark.schemas.base_rows import read_base_rows
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.tagging.columns import RECORD_KEY
+from hudi_spark.writing.changed_rows import changes_of
 from hudi_spark.writing.context import WriteContext
 
 _PARQUET = "parquet"
@@ -61,7 +64,7 @@ def create_files(
 
 def merge_into_file(
     rows: pa.Table, deletes: pa.ChunkedArray, one: FileSlice, context: WriteContext, identity: TaskIdentity
-) -> tuple[WrittenFile, Merged]:
+) -> WrittenFile:
     """A new base file for a group: its rows and the incoming ones, merged.
 
     `deletes`: incoming rows that remove their key whatever ordering value they have.
@@ -69,9 +72,24 @@ def merge_into_file(
     Clauses: TT-001, MG-002, MG-003, MG-004, RD-017.
     """
     merged = merged_rows(rows, deletes, one, context)
+    logged = _logged(merged, one, context, identity)
     name = BaseFileName(one.file_id, identity.write_token, context.requested, _PARQUET)
     made = base_file(_as_stored(merged.rows, context), str(name), context.form)
-    return _put(made, one.partition, name, merged.counts, context, one), merged
+    written = _put(made, one.partition, name, merged.counts, context, one)
+    return written if logged is None else replace(written, stat=replace(written.stat, cdc_stats=logged))
+
+
+def _logged(merged: Merged, one: FileSlice, context: WriteContext, identity: TaskIdentity) -> Mapping[str, int] | None:
+    """The change log of a rewritten file, where the table keeps such: the sizes of its files by path.
+
+    Clauses: CD-008, CD-009.
+    """
+    if context.changes is None:
+        return None
+    changes = changes_of(merged.before, merged.rows, context.stored_keys, context.requested)
+    if not changes.num_rows:
+        return None
+    return write_changes(context.place, changes, one.partition, one.file_id, context.changes, identity)
 
 
 def merged_rows(rows: pa.Table, deletes: pa.ChunkedArray, one: FileSlice, context: WriteContext) -> Merged:

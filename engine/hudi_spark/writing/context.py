@@ -8,6 +8,7 @@ from hudi_format.schemas import META_FIELDS
 
 from hudi_spark.evolution.schema import WriterSchema
 from hudi_spark.files.base import BaseFileForm
+from hudi_spark.files.changes import ChangeForm
 from hudi_spark.files.log_form import LogForm
 from hudi_spark.files.places import Place
 from hudi_spark.indexing.column_statistics import StatisticsPlan
@@ -23,7 +24,8 @@ from hudi_spark.writing.operations import Operation
 class WriteContext:
     """One write, as its tasks see it.
 
-    `schema`: the columns of the table, meta fields first. `form` and `logs`: how its files look. `rule` merges versions
+    `schema`: the columns of the table, meta fields first. `form`, `logs` and
+    `changes`: how its files look. `rule` merges versions
     of records; `stored_keys` finds the keys of stored rows. `origins`: how stored files are read. `new_file_id`: the id
     of a file group that is opened. `statistics`: of which columns tasks tell them. `missing`: columns that partial
     updates leave out.
@@ -39,6 +41,7 @@ class WriteContext:
     schema: pa.Schema
     form: BaseFileForm
     logs: LogForm
+    changes: ChangeForm | None
     rule: MergeRule
     stored_keys: KeyRule
     origins: Origins

@@ -18,6 +18,7 @@ from hudi_spark.errors import HudiError
 from hudi_spark.evolution.schema import WriterSchema, schema_of_avro, without_columns, writer_schema
 from hudi_spark.evolution.statements import SchemaStatement, schema_extra_metadata, table_avro
 from hudi_spark.files.base import base_file_form
+from hudi_spark.files.changes import change_form
 from hudi_spark.files.log_form import log_form
 from hudi_spark.files.places import Place
 from hudi_spark.indexing.column_statistics import StatisticsPlan, statistics_plan
@@ -66,12 +67,15 @@ def state_of_write(
     """What the write of rows with an Arrow schema (None: of no rows) knows of its table.
 
     Raises:
-        HudiError: SCHEMA_INCOMPATIBLE for rows that do not fit; CONFIG_INVALID for a missing ordering field.
+        HudiError: KEY_MISSING, SCHEMA_INCOMPATIBLE for rows that do not fit; CONFIG_INVALID for a missing ordering
+            field.
 
     Clauses: DM-003, OW-025, OW-030.
 
     """
     stated = table_avro(snapshot)
+    if incoming is not None:
+        _refuse_missing_keys(key_generator(snapshot.configuration, options), incoming)
     if incoming is None or (operation.deletes and stated is not None):
         schema = schema_of_avro(stated or _no_columns(snapshot.configuration))
     else:
@@ -130,6 +134,15 @@ def _no_columns(configuration: TableConfiguration) -> Mapping[str, Any]:
     return {"type": "record", "name": name, "namespace": namespace, "fields": []}
 
 
+def _refuse_missing_keys(generator: KeyGenerator, incoming: pa.Schema) -> None:
+    """Clauses: DM-002, DM-031."""
+    missing = [name for name in generator.columns if column_of(name, incoming) is None]
+    if missing:
+        message = f"the rows have no column {', '.join(repr(name) for name in missing)}"
+        hint = "keys and partition paths are made of them: add them to the rows"
+        raise HudiError(Reason.KEY_MISSING, "DM-002", message, hint=hint)
+
+
 def _refuse_missing_fields(state: WriterState, incoming: pa.Schema) -> None:
     """Clauses: OW-030, MG-003."""
     rule = rule_of_write(state)
@@ -177,6 +190,7 @@ def context_of_write(  # noqa: PLR0917 - a write is told by all of them
         schema=pa.schema([*META_SCHEMA, *columns]),
         form=base_file_form(state.schema.avro, state.options, drops=dropped),
         logs=log_form(configuration, state.schema.avro, state.options, rule, drops=dropped, missing=missing),
+        changes=change_form(configuration, state.schema.avro, state.options),
         rule=rule,
         stored_keys=key_rule(configuration),
         origins=origins_of(state.storage, state.snapshot),

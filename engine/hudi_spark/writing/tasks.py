@@ -138,7 +138,7 @@ def write_target(
         return append_logs(target, own, deletes, ordered, context, identity)
     if target.slice is None:
         return create_files(own.filter(pc.invert(deletes)), target.partition, target.file_id, context, identity)
-    return (merge_into_file(own, deletes, target.slice, context, identity)[0],)
+    return (merge_into_file(own, deletes, target.slice, context, identity),)
 
 
 @dataclass(frozen=True, slots=True)
