@@ -20,6 +20,8 @@ from hudi_spark.descriptions import TableInfo, table_info
 from hudi_spark.errors import SkippedBytes, typed_errors
 from hudi_spark.execution.on_spark import accumulator
 from hudi_spark.execution.planning import Query, plan_query
+from hudi_spark.flows.on_spark import OnSpark
+from hudi_spark.indexing.validation import Finding, validate_metadata_table
 from hudi_spark.pruning.means import Pruned
 from hudi_spark.read_configs import of_reads
 from hudi_spark.readings import Reading, Readings, readings_named
@@ -283,6 +285,20 @@ class HudiTable(TableWrites):
         """What the table is: version, type, merge mode, key, partition and ordering fields, schema."""
         with typed_errors():
             return table_info(self._storage)
+
+    def validate_metadata(self) -> Listing[Finding]:
+        """What the metadata table says and is not so, compared with storage and data; printed, one a line.
+
+        One Spark job reads the footers of all base files and the logs.
+
+        Raises:
+            HudiError: the table is refused.
+
+        Clauses: MT-005.
+
+        """
+        with typed_errors():
+            return Listing(validate_metadata_table(self._storage, OnSpark(self._spark)))
 
     def skipped(self) -> tuple[SkippedBytes, ...]:
         """Stretches of log files that are no blocks and that the jobs run so far skipped.
