@@ -29,8 +29,7 @@ from hudi_spark.flows.flow import Executor, Flow, TaskIdentity
 from hudi_spark.metadata.table import FileKey, MetadataTable
 from hudi_spark.tagging.columns import (
     PARTITION_PATH,
-    POSITION,
-    POSITION_FIELD,
+    PLACE_FIELDS,
     RECORD_KEY,
     SLICE,
     SLICE_FIELD,
@@ -62,7 +61,7 @@ def found_by_bloom(
     named = pa.schema([*keys.schema, SLICE_FIELD])
     lines = keys.map(_Candidates(_grouped(ranges, stored, anywhere=anywhere)), named).shuffled([SLICE])
     checking = _Checking(state.storage, stored, _with(metadata, Partition.BLOOM_FILTERS))
-    return lines.map(checking, pa.schema([*named, POSITION_FIELD]))
+    return lines.map(checking, pa.schema([*keys.schema, *PLACE_FIELDS]))
 
 
 def _with(metadata: MetadataTable | None, index: Partition) -> MetadataTable | None:
@@ -154,7 +153,7 @@ class _Checking:
         numbers = slice_column(rows)
         filters = self._stated_filters(numbers)
         parts = [self._checked(rows.filter(pc.equal(rows.column(SLICE), one)), one, filters) for one in numbers]
-        return pa.concat_tables(parts) if parts else pa.schema([*rows.schema, POSITION_FIELD]).empty_table()
+        return pa.concat_tables(parts) if parts else pa.schema([*rows.schema, *PLACE_FIELDS[1:]]).empty_table()
 
     def _stated_filters(self, numbers: Sequence[int]) -> Mapping[FileKey, BloomFilter]:
         """Clauses: IX-010, IX-011."""
@@ -167,7 +166,7 @@ class _Checking:
         found = filters.get(_file(one) or ("", "")) or self._filter_in_footer(one)
         wanted = keys if found is None else keys.filter(found.may_contain_each(keys))
         if not len(wanted):
-            return lines.slice(0, 0).append_column(POSITION_FIELD, [pa.nulls(0, pa.int64())])
+            return pa.schema([*lines.schema, *PLACE_FIELDS[1:]]).empty_table()
         return located(lines, one.places(wanted))
 
     def _filter_in_footer(self, one: StoredKeys) -> BloomFilter | None:
@@ -180,11 +179,13 @@ class _Checking:
 
 
 def located(lines: pa.Table, places: pa.Table) -> pa.Table:
-    """The lines whose key is among `places`, each once, with the row in the base file."""
+    """The lines whose key is among `places`, each once, with what these say."""
     found = pc.index_in(lines.column(RECORD_KEY), value_set=one_chunk(places.column(RECORD_KEY)))
     there = pc.is_valid(found)
-    positions = places.column(POSITION).take(found.filter(there))
-    return each_once(lines.filter(there).append_column(POSITION_FIELD, positions))
+    lines, met = lines.filter(there), places.take(found.filter(there))
+    for field in PLACE_FIELDS[1:]:
+        lines = lines.append_column(field, met.column(field.name))
+    return each_once(lines)
 
 
 def each_once(lines: pa.Table) -> pa.Table:

@@ -16,6 +16,8 @@ FILE_ID: Final = "_tag_file_id"
 BASE_INSTANT: Final = "_tag_base_instant"
 POSITION: Final = "_tag_position"
 MOVED: Final = "_tag_moved"
+# Whether a log has deleted the row of the key in that place.
+DEAD: Final = "_tag_dead"
 # A slice by its number among those of the snapshot: a number travels where three texts would.
 SLICE: Final = "_tag_slice"
 
@@ -29,8 +31,11 @@ KEY_FIELD: Final = pa.field(RECORD_KEY, pa.string())
 PARTITION_FIELD: Final = pa.field(PARTITION_PATH, pa.string())
 SLICE_FIELD: Final = pa.field(SLICE, pa.int32())
 POSITION_FIELD: Final = pa.field(POSITION, pa.int64())
-PLACES: Final = pa.schema([KEY_FIELD, PARTITION_FIELD, SLICE_FIELD, POSITION_FIELD])
-"""Where keys live: key, partition path, number of the slice, row in its base file."""
+DEAD_FIELD: Final = pa.field(DEAD, pa.bool_())
+PLACE_FIELDS: Final = (SLICE_FIELD, POSITION_FIELD, DEAD_FIELD)
+"""A place: number of the slice, row in its base file, whether a log deleted that row."""
+PLACES: Final = pa.schema([KEY_FIELD, PARTITION_FIELD, *PLACE_FIELDS])
+"""Where keys live, by key and partition path."""
 
 
 def tagged_schema(schema: pa.Schema) -> pa.Schema:
@@ -64,7 +69,7 @@ def with_tags(rows: pa.Table, names: SliceNames, moved: pa.Array | None = None) 
     numbers = rows.column(SLICE)
     none_moved = pa.repeat(pa.scalar(value=False), rows.num_rows)
     tags = [names.file_ids.take(numbers), names.base_instants.take(numbers), rows.column(POSITION)]
-    own = rows.drop_columns([SLICE, POSITION])
+    own = rows.drop_columns([field.name for field in PLACE_FIELDS])
     columns = [*own.columns, *tags, none_moved if moved is None else moved]
     return pa.Table.from_arrays(columns, schema=tagged_schema(own.schema))
 

@@ -1,7 +1,8 @@
-"""Slices whose logs may hold keys that their base file lacks.
+"""Slices whose logs say something about keys: hold some that the base file lacks, or delete some that it has.
 
 Writers that find keys in base files put new keys into base files only, and their commits say so: no inserts in logs.
 Bucket indexes put them into logs, partial updates of new keys do, and of logs of archived commits nothing is known.
+Where a log deleted a row, another group may hold its key by now.
 """
 
 from typing import Final
@@ -13,8 +14,8 @@ from hudi_spark.writer_state import WriterState
 _BUCKET_INDEX: Final = ".hoodie/.bucket_index"
 
 
-def slices_with_keys_in_logs(state: WriterState) -> frozenset[int]:
-    """The numbers of the slices of which only the merged rows tell all keys.
+def slices_to_merge(state: WriterState) -> frozenset[int]:
+    """The numbers of the slices of which only the merged rows tell which keys live there.
 
     Clauses: OW-003, OW-020.
     """
@@ -33,10 +34,10 @@ def _only_updates(one: FileSlice, updates: frozenset[str]) -> bool:
 
 
 def _logs_of_updates(state: WriterState) -> frozenset[str]:
-    """Paths of log files into which their commits put no new key."""
+    """Paths of log files with nothing but new versions of rows."""
     return frozenset(
         path
         for commit in state.snapshot.commits
         for (_, stat), (_, path, _) in zip(commit.stats(), commit.data_files(), strict=True)
-        if stat.num_inserts == 0
+        if stat.num_inserts == 0 and stat.num_deletes == 0
     )

@@ -29,6 +29,7 @@ from hudi_spark.merging.ordering import all_valid, exceeds, ordering_columns
 from hudi_spark.merging.rules import MergeRule
 from hudi_spark.tagging.columns import (
     PARTITION_PATH,
+    PLACE_FIELDS,
     POSITION,
     RECORD_KEY,
     SLICE,
@@ -81,7 +82,7 @@ class Moving:
         return with_tags(with_paths(self._own(rows), pc.coalesce(stored, rows.column(PARTITION_PATH))), self.names)
 
     def _own(self, rows: pa.Table) -> pa.Table:
-        return rows.select([*self.columns.names, SLICE, POSITION])
+        return rows.select([*self.columns.names, *(field.name for field in PLACE_FIELDS)])
 
     def _moved(self, rows: pa.Table) -> Sequence[pa.Table]:
         """The rows that won, and for each that moves one that takes its key out of the old group."""

@@ -18,7 +18,7 @@ from hudi_spark.metadata.group_reading import GroupReader, Wanted
 from hudi_spark.metadata.table import MetadataTable
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.tagging.bloom import each_once
-from hudi_spark.tagging.columns import PARTITION_PATH, POSITION_FIELD, RECORD_KEY, SLICE_FIELD
+from hudi_spark.tagging.columns import DEAD_FIELD, PARTITION_PATH, PLACE_FIELDS, POSITION_FIELD, RECORD_KEY, SLICE_FIELD
 from hudi_spark.writer_state import WriterState
 
 _GROUP: Final = "_tag_group"
@@ -47,7 +47,7 @@ def found_in_index(keys: Flow, state: WriterState, metadata: MetadataTable, *, w
     numbered = pa.schema([*keys.schema, _GROUP_FIELD])
     lines = keys.map(_Grouping(_series(ordered)), numbered).shuffled([_GROUP])
     looking_up = _LookingUp(tuple(ordered), _known_places(state.slices), _alone_in(state.slices))
-    return lines.map(looking_up, pa.schema([*keys.schema, SLICE_FIELD, POSITION_FIELD]))
+    return lines.map(looking_up, pa.schema([*keys.schema, *PLACE_FIELDS]))
 
 
 def _refuse_other_kind(groups: Iterable[GroupReader], *, within_partitions: bool) -> None:
@@ -145,4 +145,5 @@ class _LookingUp:
         numbers = slices.take(pc.index_in(asked, value_set=keys))
         lines = rows.drop_columns([_GROUP]).append_column(SLICE_FIELD, numbers)
         lines = lines.filter(pc.is_valid(numbers))
-        return each_once(lines.append_column(POSITION_FIELD, [pa.nulls(lines.num_rows, pa.int64())]))
+        lines = lines.append_column(POSITION_FIELD, [pa.nulls(lines.num_rows, pa.int64())])
+        return each_once(lines.append_column(DEAD_FIELD, [pa.repeat(pa.scalar(value=False), lines.num_rows)]))

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_spark.arrays import one_chunk
 from hudi_spark.flows.flow import Executor, Flow, TaskIdentity
-from hudi_spark.tagging.columns import PARTITION_PATH, PLACES, POSITION_FIELD, RECORD_KEY, SLICE, SLICE_FIELD
+from hudi_spark.tagging.columns import DEAD, PARTITION_PATH, PLACE_FIELDS, PLACES, RECORD_KEY, SLICE
 from hudi_spark.tagging.stored_keys import read_places, stored_keys
 from hudi_spark.writer_state import WriterState
 
@@ -22,6 +23,24 @@ def places_of_partitions(keyed: Flow, state: WriterState, executor: Executor) ->
     if len(partitions) > 1:
         partitions &= set(keyed.counted([PARTITION_PATH]).column(PARTITION_PATH).to_pylist())
     return executor.tasks(list(stored_keys(state, partitions).values()), read_places, PLACES)
+
+
+def found_in_partitions(keys: Flow, state: WriterState, executor: Executor) -> Flow:
+    """The lines of `keys` whose key a slice of their partition holds, once for each, with the place.
+
+    Clauses: OW-003, OW-020.
+    """
+    places = places_of_partitions(keys, state, executor)
+    schema = pa.schema([*keys.schema, *PLACE_FIELDS])
+    return keys.joined(places, [RECORD_KEY, PARTITION_PATH]).map(_Found(), schema)
+
+
+def living_first(found: Flow) -> Flow:
+    """Of the places of a key in a partition those where its row is there, or one where a log deleted it.
+
+    Clauses: OW-003, OW-020.
+    """
+    return found.shuffled([RECORD_KEY, PARTITION_PATH]).map(_LivingFirst(), found.schema)
 
 
 def places_without_paths(state: WriterState, executor: Executor) -> Flow:
@@ -40,7 +59,7 @@ def found_anywhere(keys: Flow, state: WriterState, executor: Executor) -> Flow:
     Clauses: OW-020, OW-021.
     """
     places = places_without_paths(state, executor)
-    schema = pa.schema([*keys.schema, SLICE_FIELD, POSITION_FIELD])
+    schema = pa.schema([*keys.schema, *PLACE_FIELDS])
     return keys.joined(places, [RECORD_KEY]).map(_Found(), schema)
 
 
@@ -63,3 +82,20 @@ class _Found:
     def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
         del identity
         return rows.filter(pc.is_valid(rows.column(SLICE)))
+
+
+@dataclass(frozen=True, slots=True)
+class _LivingFirst:
+    """Lines of rows that are there, and for each key without such the first of the others."""
+
+    def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
+        del identity
+        dead = rows.filter(rows.column(DEAD)).sort_by(SLICE)
+        living = rows.filter(pc.invert(rows.column(DEAD)))
+        names = _names(dead)
+        gone = pc.unique(names.filter(pc.invert(pc.is_in(names, value_set=one_chunk(_names(living))))))
+        return pa.concat_tables([living, dead.take(pc.index_in(gone, value_set=one_chunk(names)))])
+
+
+def _names(rows: pa.Table) -> pa.ChunkedArray:
+    return pc.binary_join_element_wise(rows.column(PARTITION_PATH), rows.column(RECORD_KEY), "\0")

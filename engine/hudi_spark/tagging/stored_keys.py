@@ -16,6 +16,7 @@ from hudi_spark.merging.keys import KeyRule, key_rule
 from hudi_spark.schemas.columns import META_SCHEMA, nullable
 from hudi_spark.schemas.origins import Origins, origins_of
 from hudi_spark.tagging.columns import (
+    DEAD,
     KEY_FIELD,
     PARTITION_PATH,
     PLACES,
@@ -24,7 +25,7 @@ from hudi_spark.tagging.columns import (
     RECORD_KEY,
     SLICE,
 )
-from hudi_spark.tagging.log_keys import slices_with_keys_in_logs
+from hudi_spark.tagging.log_keys import slices_to_merge
 from hudi_spark.writer_state import WriterState
 
 _KEYS: Final = pa.schema([KEY_FIELD, POSITION_FIELD])
@@ -34,8 +35,8 @@ _KEYS: Final = pa.schema([KEY_FIELD, POSITION_FIELD])
 class StoredKeys:
     """Reads the keys of one slice, whose number is `slice`.
 
-    Those of its base file, also where a log has deleted the row; and where its logs may hold further ones, those of its
-    `merged` rows.
+    Those of its base file, and where its logs may say more, those of its `merged` rows. A key whose row a log deleted
+    is there, and marked.
 
     Clauses: OW-003, OW-020.
     """
@@ -60,15 +61,18 @@ class StoredKeys:
 
         """
         found = self._of_base_file(wanted)
+        dead = pa.chunked_array([pa.repeat(pa.scalar(value=False), found.num_rows)])
         if self.merged:
-            further = self._keys(self.task, wanted)
-            found = pa.concat_tables([found, _without(further, found)])
+            alive = self._keys(self.task, wanted)
+            found = pa.concat_tables([found, _without(alive, found)])
+            dead = pc.invert(pc.is_in(found.column(RECORD_KEY), value_set=one_chunk(alive.column(RECORD_KEY))))
         count = found.num_rows
         columns = {
             RECORD_KEY: found.column(RECORD_KEY),
             PARTITION_PATH: pa.repeat(pa.scalar(self.partition), count),
             SLICE: pa.repeat(pa.scalar(self.slice, pa.int32()), count),
             POSITION: found.column(POSITION),
+            DEAD: dead,
         }
         return pa.Table.from_arrays([columns[name] for name in PLACES.names], schema=PLACES)
 
@@ -106,7 +110,7 @@ def stored_keys(state: WriterState, partitions: Iterable[str] | None = None) -> 
     context, origins = reading(state, rule.columns)
     wanted = None if partitions is None else frozenset(partitions)
     tasks = slice_tasks(state, context, origins)
-    merged = slices_with_keys_in_logs(state)
+    merged = slices_to_merge(state)
     return {
         number: StoredKeys(number, task, rule, number in merged)
         for number, task in tasks.items()

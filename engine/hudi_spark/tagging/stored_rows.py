@@ -18,7 +18,7 @@ from hudi_spark.flows.flow import TaskIdentity
 from hudi_spark.merging.keys import KeyRule
 from hudi_spark.merging.log_records import flagged_deletes, marked_deletes
 from hudi_spark.merging.rules import MergeRule
-from hudi_spark.tagging.columns import PARTITION_PATH, PLACES, POSITION, RECORD_KEY, SLICE
+from hudi_spark.tagging.columns import DEAD, KEY_FIELD, PARTITION_PATH, PLACE_FIELDS, POSITION, RECORD_KEY, SLICE
 from hudi_spark.tagging.key_ranges import slice_column
 
 STORED_PREFIX: Final = "_stored."
@@ -43,8 +43,9 @@ def stored_field(field: pa.Field) -> pa.Field:
 
 def kept_schema(stored: pa.Schema) -> pa.Schema:
     """The columns of kept lines, given the stored columns that they bring."""
-    own = [field for field in PLACES if field.name != PARTITION_PATH]
-    return pa.schema([*own, pa.field(STORED, pa.bool_()), *(stored_field(field) for field in stored)])
+    return pa.schema(
+        [KEY_FIELD, *PLACE_FIELDS, pa.field(STORED, pa.bool_()), *(stored_field(field) for field in stored)]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,7 @@ class Keeping:
             RECORD_KEY: keys,
             SLICE: pa.repeat(pa.scalar(number, pa.int32()), len(keys)),
             POSITION: lines.column(POSITION).take(first),
+            DEAD: pa.repeat(pa.scalar(value=False), len(keys)),
             STORED: pc.and_(moving, pc.is_valid(met)),
         }
         for field in self.stored:

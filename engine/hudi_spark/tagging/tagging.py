@@ -37,9 +37,10 @@ from hudi_spark.tagging.columns import (
     tagged_schema,
 )
 from hudi_spark.tagging.kinds import Index, MissingIndexWarning, index_of
+from hudi_spark.tagging.log_keys import slices_to_merge
 from hudi_spark.tagging.record_index import found_in_index
 from hudi_spark.tagging.rings import on_rings
-from hudi_spark.tagging.simple import places_of_partitions
+from hudi_spark.tagging.simple import found_in_partitions, living_first, places_of_partitions
 from hudi_spark.writer_state import WriterState
 
 _BLOOM_METADATA: Final = "hoodie.bloom.index.use.metadata"
@@ -90,14 +91,25 @@ def tagged(
 def _within_partitions(keyed: Flow, state: WriterState, executor: Executor, index: Index) -> Flow:
     metadata = _metadata(state, index)
     light = keyed.map(_Light(), _LIGHT)
-    if index.kind == "bloom":
-        places = found_by_bloom(light, state, executor, metadata, anywhere=False)
-    elif index.kind == "record" and metadata is not None:
+    if index.kind == "record" and metadata is not None:
         places = found_in_index(light, state, metadata, within_partitions=True)
     else:
-        places = places_of_partitions(keyed, state, executor)
+        places = _in_files(keyed, light, state, executor, index, metadata)
     naming = Named(SliceNames.of(state.slices))
     return keyed.joined(places, [RECORD_KEY, PARTITION_PATH]).map(naming, tagged_schema(keyed.schema))
+
+
+def _in_files(  # noqa: PLR0917 - all that a lookup takes
+    keyed: Flow, light: Flow, state: WriterState, executor: Executor, index: Index, metadata: MetadataTable | None
+) -> Flow:
+    """Where keys live by what files say; where logs deleted rows, other groups may hold their keys by now."""
+    merges = bool(slices_to_merge(state))
+    if index.kind == "bloom":
+        found = found_by_bloom(light, state, executor, metadata, anywhere=False)
+        return living_first(found) if merges else found
+    if merges:
+        return living_first(found_in_partitions(light, state, executor))
+    return places_of_partitions(keyed, state, executor)
 
 
 def _metadata(state: WriterState, index: Index) -> MetadataTable | None:
