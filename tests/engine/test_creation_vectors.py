@@ -48,6 +48,7 @@ DIFFERS_IN_6: Mapping[str, tuple[str, tuple[str, ...]]] = {
         for name in VECTORS["options"]
         if name.startswith(("pay_", "mode_", "strategy_event"))
     },
+    "mor_ordering": ("ordering fields count, as in 1.1.1", (PAYLOAD,)),
     "custom_inferred": ("types of partition fields mean the custom generator", (*GENERATOR, PARTITIONS)),
 }
 # Refused here, though a release takes them.
