@@ -186,6 +186,7 @@ def test_a_value_cannot_lead_out_of_the_table(folder: Path, path: str, reason: s
         ({KEYS: "id,part"}, "takes one record key field"),
         ({PARTITIONS: ""}, "needs one partition field"),
         ({TYPE: "NON_PARTITION"}, "takes no partition field"),
+        ({PARTITIONS: "part:SIMPLE"}, "only CUSTOM takes field:TYPE"),
         ({TYPE: "CUSTOM"}, "does not know the type"),
         ({TYPE: "TIMESTAMP"}, "timestamp.type is missing"),
         ({TYPE: "TIMESTAMP", **MILLISECONDS, TIME + "timezone": "Mars/Base"}, "time zone 'Mars/Base' is unknown"),
@@ -197,6 +198,41 @@ def test_a_generator_that_does_not_fit_is_refused(folder: Path, properties: dict
     with pytest.raises(HudiError, match=message) as refused:
         generator(folder, properties)
     assert refused.value.reason == "CONFIG_INVALID"
+
+
+@pytest.mark.parametrize(
+    ("properties", "options"),
+    [
+        ({}, {"hoodie.datasource.write.recordkey.field": "part"}),
+        ({KEYS: ""}, {"hoodie.datasource.write.recordkey.field": "id"}),
+        ({}, {"hoodie.datasource.write.partitionpath.field": "id"}),
+        ({PARTITIONS: "", TYPE: "NON_PARTITION"}, {"hoodie.datasource.write.partitionpath.field": "part"}),
+        ({}, {HIVE: "true"}),
+        ({ENCODED: "true"}, {ENCODED: "false"}),
+        ({}, {"hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.ComplexKeyGenerator"}),
+        ({}, {"hoodie.datasource.write.keygenerator.type": "COMPLEX"}),
+    ],
+)
+def test_a_write_makes_keys_as_the_table_does(folder: Path, properties: dict[str, str], options: dict[str, str]):
+    """Options that name other keys, paths or generators than the table has are refused, equal ones are taken."""
+    with pytest.raises(HudiError, match="and the table has") as refused:
+        generator(folder, properties, options)
+    assert refused.value.reason == "CONFIG_INVALID"
+    same = {
+        "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.SimpleAvroKeyGenerator",
+        HIVE: "false",
+    }
+    assert generator(folder, {}, {**same, KEYS: "id", PARTITIONS: "part"}) == generator(folder, {})
+    asked = {"hoodie.datasource.write.partitionpath.field": "part"}
+    assert generator(folder, {TYPE: "GLOBAL_DELETE", PARTITIONS: ""}, asked).path.fields == ()
+
+
+def test_a_folder_s_name_has_its_length(folder: Path):
+    """A value of more bytes than a file system takes is refused before anything is written."""
+    rows = pa.table({"id": ["a"], "part": ["é" * 128]})
+    with pytest.raises(HudiError, match="more than 255 bytes"):
+        generator(folder, {}).partition_paths(rows)
+    assert len(generator(folder, {}).partition_paths(pa.table({"id": ["a"], "part": ["e" * 255]}))) == 1
 
 
 def test_what_is_not_built_is_named(folder: Path):

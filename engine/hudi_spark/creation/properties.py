@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
+import pyarrow as pa
+import pyarrow.types as kinds
 from hudi_adapter.reasons import Reason
 from hudi_format.avro.schemas import schema_text
 from hudi_format.table.table_properties import with_checksum
@@ -12,17 +14,18 @@ from hudi_spark.creation.merge_properties import merge_properties
 from hudi_spark.errors import HudiError
 from hudi_spark.keying.kinds import CLASSES, GeneratorKind, generator_kind, generator_type, misfit, refuse_misfit
 from hudi_spark.keying.timestamps import TIME_KEYS, TIME_PREFIX, stamp_settings
-from hudi_spark.merging.fields import column_of
+from hudi_spark.merging.fields import column_of, field_type
 
 _CDC: Final = "hoodie.table.cdc.enabled"
 _CDC_MODE: Final = "hoodie.table.cdc.supplemental.logging.mode"
 _GENERATOR_CLASS: Final = "hoodie.datasource.write.keygenerator.class"
 _GENERATOR_TYPE: Final = "hoodie.datasource.write.keygenerator.type"
 _SLASHED: Final = "hoodie.datasource.write.slash.separated.date.partitioning"
+_DROPPED: Final = "hoodie.datasource.write.drop.partition.columns"
 _FLAGS: Final = (
     "hoodie.datasource.write.hive_style_partitioning",
     "hoodie.datasource.write.partitionpath.urlencode",
-    "hoodie.datasource.write.drop.partition.columns",
+    _DROPPED,
     "hoodie.partition.metafile.use.base.format",
 )
 _STAMPED: Final[tuple[GeneratorKind, ...]] = ("TIMESTAMP", "CUSTOM")
@@ -92,6 +95,7 @@ def _keys(table: SettledTable) -> dict[str, str]:
     name = _generator(table)
     kind = generator_kind(name, table.record_key, table.partition_by)
     refuse_misfit(kind, table.record_key, table.partition_by)
+    _refuse_lost_columns(table, kind)
     fields = () if kind == "GLOBAL_DELETE" else table.partition_by
     if table.version == 6:
         fields = tuple(field.partition(":")[0] for field in fields)
@@ -129,11 +133,11 @@ def _stamps(table: SettledTable, kind: GeneratorKind) -> dict[str, str]:
 
 
 def _has_stamps(table: SettledTable, kind: GeneratorKind) -> bool:
-    kinds = [field.partition(":")[2].upper() for field in table.partition_by]
-    if kind == "CUSTOM" and not set(kinds) <= {"SIMPLE", "TIMESTAMP"}:
+    types = [field.partition(":")[2].upper() for field in table.partition_by]
+    if kind == "CUSTOM" and not set(types) <= {"SIMPLE", "TIMESTAMP"}:
         message = f"the CUSTOM key generator got {', '.join(table.partition_by)}"
         raise misfit(message, "write each partition field as field:SIMPLE or field:TIMESTAMP")
-    return kind == "TIMESTAMP" or "TIMESTAMP" in kinds
+    return kind == "TIMESTAMP" or "TIMESTAMP" in types
 
 
 def _refuse_absent(table: SettledTable, properties: Mapping[str, str]) -> None:
@@ -146,6 +150,29 @@ def _refuse_absent(table: SettledTable, properties: Mapping[str, str]) -> None:
     }
     for role, names in named.items():
         for name in names:
-            if column_of(name, table.columns) is None:
-                hint = f"the columns are {', '.join(table.columns.names)}"
-                raise HudiError(Reason.CONFIG_INVALID, "PR-021", f"the {role} field {name!r} is no column", hint=hint)
+            _refuse_field(name, role, table.columns)
+
+
+def _refuse_field(name: str, role: str, columns: pa.Schema) -> None:
+    """Clauses: PR-021."""
+    if column_of(name, columns) is None:
+        message, hint = f"the {role} field {name!r} is no column", f"the columns are {', '.join(columns.names)}"
+    elif kinds.is_nested(field_type(name, columns)):
+        message, hint = f"the {role} field {name!r} holds several values", "name a field inside it, as in a.b"
+    else:
+        return
+    raise HudiError(Reason.CONFIG_INVALID, "PR-021", message, hint=hint)
+
+
+def _refuse_lost_columns(table: SettledTable, kind: GeneratorKind) -> None:
+    """Columns that files leave out are read from the path, which must hold their values.
+
+    Clauses: DM-022.
+    """
+    if table.flag(_DROPPED) != "true":
+        return
+    lost = [field for field in table.partition_by if kind == "TIMESTAMP" or field.upper().endswith(":TIMESTAMP")]
+    lost += [field for field in table.partition_by if "." in field and field not in table.columns.names]
+    if lost or not table.partition_by:
+        message = f"{_DROPPED} loses {', '.join(lost)}" if lost else f"{_DROPPED} without partition columns"
+        raise HudiError(Reason.CONFIG_INVALID, "DM-022", message, hint="keep the partition columns in the files")

@@ -9,6 +9,7 @@ from typing import Final
 import pyarrow as pa
 
 from hudi_spark.flows.flow import TaskIdentity
+from hudi_spark.keying.agreeing import PARTITION_OPTION, asked_type, field_name, listed, refuse_other_keys
 from hudi_spark.keying.kinds import GeneratorKind, generator_kind, misfit, refuse_misfit
 from hudi_spark.keying.paths import PartitionField, PathRule
 from hudi_spark.keying.record_keys import generated_keys, made_keys, names_parts
@@ -20,7 +21,6 @@ from hudi_spark.state.configuration import TableConfiguration
 
 _MOMENTS: Final = "hoodie.datasource.write.keygenerator.consistent.logical.timestamp.enabled"
 _PARTITION_FIELDS: Final = "hoodie.table.partition.fields"
-_PARTITION_OPTION: Final = "hoodie.datasource.write.partitionpath.field"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,10 @@ def key_generator(configuration: TableConfiguration, options: Options, existing:
     Clauses: DM-030, DM-033.
 
     """
+    refuse_other_keys(configuration, options)
     partition_by = _typed_fields(configuration, options)
-    kind = generator_kind(configuration.key_generator, configuration.record_key, partition_by)
+    name = configuration.key_generator or asked_type(options)
+    kind = generator_kind(name, configuration.record_key, partition_by)
     refuse_misfit(kind, configuration.record_key, partition_by)
     moments = options.flag(_MOMENTS)
     named = names_parts(kind, configuration, options, existing)
@@ -91,26 +93,18 @@ def key_generator(configuration: TableConfiguration, options: Options, existing:
 
 def _typed_fields(configuration: TableConfiguration, options: Options) -> tuple[str, ...]:
     """The partition fields with their types: version 6 keeps only the names of a custom generator's fields."""
-    stored = _listed(configuration.properties.get(_PARTITION_FIELDS, ""))
-    asked = _listed(options.text(_PARTITION_OPTION))
+    stored = listed(configuration.properties.get(_PARTITION_FIELDS, ""))
+    asked = listed(options.text(PARTITION_OPTION))
     if not asked or any(":" in field for field in stored):
         return stored
-    return asked if [_name(field) for field in asked] == [_name(field) for field in stored] else stored
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _name(field: str) -> str:
-    return field.partition(":")[0]
+    return asked if [field_name(field) for field in asked] == [field_name(field) for field in stored] else stored
 
 
 def _field(kind: GeneratorKind, text: str, configuration: TableConfiguration, options: Options) -> PartitionField:
     name, _, type_name = text.partition(":")
     stamped = type_name.upper() if kind == "CUSTOM" else kind
     if kind == "CUSTOM" and stamped not in ("SIMPLE", "TIMESTAMP"):
-        hint = f"give {_PARTITION_OPTION} as field:SIMPLE or field:TIMESTAMP for each field"
+        hint = f"give {PARTITION_OPTION} as field:SIMPLE or field:TIMESTAMP for each field"
         raise misfit(f"the custom key generator does not know the type of the partition field {name!r}", hint)
     if stamped != "TIMESTAMP":
         return PartitionField(name)

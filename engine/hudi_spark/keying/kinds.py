@@ -96,6 +96,9 @@ def refuse_misfit(kind: GeneratorKind, record_key: Sequence[str], partition_by: 
     Clauses: DM-030.
 
     """
+    typed = next((field for field in partition_by if ":" in field), None)
+    if kind != "CUSTOM" and typed is not None:
+        raise misfit(f"the {kind} key generator got the partition field {typed}", "only CUSTOM takes field:TYPE")
     if kind in ("SIMPLE", "TIMESTAMP") and len(partition_by) != 1:
         raise misfit(f"the {kind} key generator needs one partition field", "name one, or choose another generator")
     if kind == "SIMPLE" and len(record_key) > 1:

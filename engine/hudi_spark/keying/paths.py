@@ -22,6 +22,8 @@ from hudi_spark.state.configuration import PartitionStyle
 # What Hive escapes in the name of a folder.
 _ESCAPED: Final = {ord(one): f"%{ord(one):02X}" for one in [*map(chr, range(32)), "\x7f", *"\"#%'*/:=?[\\]^{"]}
 _METADATA_FOLDER: Final = ".hoodie"
+# Of one folder, in every file system that tables lie on.
+_LONGEST_NAME: Final = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,9 @@ def refuse_unsafe(path: str) -> None:
     if {"", ".", ".."} & set(folders) or folders[0] == _METADATA_FOLDER or "\0" in path:
         message = f"the partition path {path!r} does not lead to a folder of the table's own"
         raise HudiError(Reason.PATH_ESCAPES_TABLE, "SL-007", message, path, hint=hint)
+    if any(len(folder.encode()) > _LONGEST_NAME for folder in folders):
+        message = f"the partition path {path[:40]!r}... has a folder of more than {_LONGEST_NAME} bytes"
+        raise HudiError(Reason.CONFIG_INVALID, "DM-031", message, path, hint="choose another partition column")
     if ":" in folders[0]:
         message = f"the partition path {path!r} has a colon in its first folder, which Apache Hudi cannot open"
         raise HudiError(Reason.CONFIG_INVALID, "DM-031", message, path, hint=hint)
