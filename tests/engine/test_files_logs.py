@@ -1,12 +1,14 @@
 """Log files written from Arrow are read as those that are written record by record."""
 
+import datetime as dt
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from engine_tables import TableBuilder, row, tick
-from hudi_format.log.blocks import BlockType, HeaderKey, RawBlock, read_blocks
+from hudi_format.log.blocks import BlockType, HeaderKey, RawBlock, encode_block, read_blocks
 from hudi_format.log.content import decode_arrow
 from hudi_format.log.deletes import DeleteRecord, decode_deletes
 from hudi_format.log.headers import record_positions
@@ -15,7 +17,8 @@ from hudi_format.storage.local import LocalStorage
 from hudi_spark import read_arrow
 from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import Effect
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.files.deletes import deletes_content, ordering_wrappers
 from hudi_spark.files.logs import LogForm, LogGroup, LogRows, WrittenLog, log_form, made_logs, write_log
 from hudi_spark.files.places import Place
 from hudi_spark.flows.flow import TaskIdentity
@@ -294,3 +297,49 @@ def test_while_a_compaction_is_pending_logs_belong_to_its_slice_and_positions_to
     else:
         assert str(log.name) == f".f1_{tick(7)}.log.1_3-1-4"
         assert block.header[HeaderKey.BASE_FILE_INSTANT_TIME_OF_RECORD_POSITIONS] == tick(1)
+
+
+@pytest.mark.parametrize("change", [{"region": None}, {"_hoodie_is_deleted": True, "ts": None}])
+def test_a_row_without_a_value_that_must_be_there_is_refused_before_any_file(tmp_path: Path, change: dict[str, Any]):
+    """A delete holds no row: it needs its key alone."""
+    builder, watch = table(tmp_path), Watch()
+    incoming = log_rows(builder, 7, [{**row("b", 11), **change}])
+    if "region" in change:
+        with pytest.raises(HudiError) as caught:
+            write(builder, 7, incoming, form_of(builder), hook=watch)
+        assert caught.value.reason == "SCHEMA_INCOMPATIBLE"
+        assert not watch.seen
+    else:
+        (block,) = blocks(builder, write(builder, 7, incoming, form_of(builder)))
+        assert decode_deletes(block, "f") == [DeleteRecord("b", "north", 0, "Int")]
+
+
+ORDERINGS = [
+    (pa.array([dt.date(2024, 2, 29)]), 6, ("Date", dt.date(2024, 2, 29))),
+    (pa.array([dt.date(2024, 2, 29)]), 9, ("Int", 19782)),
+    (pa.array([2.5], pa.float32()), 9, ("Float", 2.5)),
+    (pa.array([2], pa.int16()), 9, ("Int", 2)),
+    (pa.array([Decimal("1.5")], pa.decimal128(38, 18)), 9, ("Decimal", Decimal("1.500000000000000"))),
+    (pa.array([1_709_200_800], pa.timestamp("ms", "UTC")), 9, ("Long", 1_709_200_800)),
+    (pa.array([{"at": 7}], pa.struct({"at": pa.int64()})), 9, ("Long", 7)),
+]
+
+
+@pytest.mark.parametrize(("values", "version", "expected"), ORDERINGS)
+def test_a_delete_holds_its_ordering_value_in_the_wrapper_of_its_type(values: Any, version: int, expected: Any):
+    field = "ts.at" if pa.types.is_struct(values.type) else "ts"
+    wrappers = ordering_wrappers(pa.table({"ts": values}), [field], version)
+    content = deletes_content(pa.chunked_array([["k"]]), pa.chunked_array([[False]]), "p", wrappers)
+    (block,) = read_blocks(encode_block(BlockType.DELETE, {}, b"".join(content)), "f")
+    assert isinstance(block, RawBlock)
+    (found,) = decode_deletes(block, "f")
+    assert (found.kind, found.ordering) == expected
+
+
+def test_an_ordering_value_that_a_delete_cannot_hold_is_refused():
+    too_fine = pa.array([Decimal("0.1234567890123456")], pa.decimal128(38, 16))
+    with pytest.raises(HudiError, match="15 digits"):
+        ordering_wrappers(pa.table({"ts": too_fine}), ["ts"], 9)
+    with pytest.raises(UnsupportedFeature, match="ordering-type"):
+        ordering_wrappers(pa.table({"ts": pa.array([[1]])}), ["ts"], 9)
+    assert ordering_wrappers(pa.table({"x": pa.array([1])}), ["ts"], 9) == []

@@ -1,6 +1,7 @@
 """The blocks of a log file: incoming rows as data blocks, and one delete block after them."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -112,9 +113,11 @@ def _data_blocks(
     if not rows.num_rows:
         return
     ordered, positioned = _in_order_of_positions(rows, group, form)
-    stored = _stored(ordered, group.file_id, form)
+    with _fitting():
+        stored = _stored(ordered, group.file_id, form)
+        contents = list(_contents(stored, ordered.column(_KEY), form, header[HeaderKey.SCHEMA]))
     marks = {HeaderKey.IS_PARTIAL: PARTIAL} if form.partial else {}
-    for start, count, content in _contents(stored, ordered.column(_KEY), form, header[HeaderKey.SCHEMA]):
+    for start, count, content in contents:
         part = ordered.slice(start, count)
         more = _positions(part, group) if positioned and form.block_type is not BlockType.HFILE_DATA else {}
         parts = block_parts(form.block_type, {**header, **marks, **more}, content)
@@ -167,9 +170,15 @@ def _stored(rows: pa.Table, file_id: str, form: LogForm) -> pa.Table:
     """
     schema = arrow_schema(form.avro)
     columns = [_column(rows, name, file_id, form) for name in schema.names]
+    return pa.Table.from_arrays(columns, names=schema.names).cast(schema)
+
+
+@contextmanager
+def _fitting() -> Iterator[None]:
+    """One error for values that have no place in the columns of the log."""
     try:
-        return pa.Table.from_arrays(columns, names=schema.names).cast(schema)
-    except (pa.ArrowInvalid, ValueError) as error:
+        yield
+    except ValueError as error:
         message = f"a value does not fit the table's schema: {error}"
         hint = "bring the rows to the table's columns and types"
         raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "LF-007", message, hint=hint) from error
