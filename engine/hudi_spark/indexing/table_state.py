@@ -37,21 +37,21 @@ def indexes_of(properties: Mapping[str, str], key: str = PARTITIONS_KEY) -> tupl
 
 def list_indexes(
     effects: Effects, whole: Iterable[str], building: Iterable[str] = (), definitions_path: str | None = None
-) -> None:
-    """The data table's properties list these indexes from now on; keys without any are left empty.
+) -> bool:
+    """The data table's properties list these indexes from now on, keys without any empty; whether that is a change.
 
     Clauses: MT-007, PR-008.
     """
-    changes = {PARTITIONS_KEY: ",".join(sorted(whole)), BUILDING_KEY: ",".join(sorted(building))}
+    changes: dict[str, str | None] = {PARTITIONS_KEY: ",".join(sorted(whole)), BUILDING_KEY: ",".join(sorted(building))}
     if definitions_path is not None:
         changes[DEFINITIONS_KEY] = definitions_path
-    update_properties(effects, changes)
+    return update_properties(effects, changes)
 
 
-def update_properties(effects: Effects, changes: Mapping[str, str | None]) -> None:
+def update_properties(effects: Effects, changes: Mapping[str, str | None]) -> bool:
     """Set properties of a table and, where the value is None, remove them; the caller holds the lock.
 
-    Nothing happens where they are as asked for. An update that stopped is repaired first.
+    Nothing happens, and False comes back, where they are as asked for. An update that stopped is repaired first.
 
     Clauses: PR-008.
     """
@@ -62,10 +62,11 @@ def update_properties(effects: Effects, changes: Mapping[str, str | None]) -> No
     before = parse_checked_properties(old, PROPERTIES_FILE)
     after = {key: value for key, value in {**before, **changes}.items() if value is not None}
     if after == before:
-        return
+        return False
     effects.put_properties(BACKUP_FILE, old)
     effects.put_properties(PROPERTIES_FILE, serialise_properties(with_checksum(after)))
     effects.delete_properties(BACKUP_FILE)
+    return True
 
 
 def read_definitions(storage: Storage, properties: Mapping[str, str]) -> dict[str, IndexDefinition]:

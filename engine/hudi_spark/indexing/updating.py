@@ -80,12 +80,13 @@ class _Update:
     write: FinishedWrite
     executor: Executor
     clock: Clock
+    known: Keeping | None = None
 
     def run(self) -> None:
-        if self._opened() is None:
+        if self._keeping().metadata is None:
             drop_metadata_table(self.effects)
             create_metadata_table(self._inside, self.state.configuration.name, self._layout)
-            self.state = _fresh(self.state)
+            self._changed()
         self._remove_indexes()
         self._recover()
         self._begin_indexes()
@@ -103,16 +104,19 @@ class _Update:
     def _listed(self) -> tuple[str, ...]:
         return indexes_of(self.state.configuration.properties)
 
-    def _opened(self) -> MetadataTable | None:
-        return MetadataTable.open(self.state.storage, self.state.configuration, self.state.snapshot.timeline)
-
-    def _definitions(self) -> dict[str, IndexDefinition]:
-        return read_definitions(self.state.storage, self.state.configuration.properties)
-
     def _keeping(self) -> Keeping:
-        groups = metadata_groups(self._inside.storage)
-        ids = {partition: file_ids_of(groups, partition) for partition, _ in groups}
-        return Keeping(self.state, self.executor, self._opened(), ids, self._definitions(), self.write)
+        """What is known now; read once, and anew after a change."""
+        if self.known is None:
+            storage, configuration = self.state.storage, self.state.configuration
+            groups = metadata_groups(self._inside.storage)
+            ids = {partition: file_ids_of(groups, partition) for partition, _ in groups}
+            opened = MetadataTable.open(storage, configuration, self.state.snapshot.timeline)
+            definitions = read_definitions(storage, configuration.properties)
+            self.known = Keeping(self.state, self.executor, opened, ids, definitions, self.write)
+        return self.known
+
+    def _changed(self) -> None:
+        self.state, self.known = _fresh(self.state), None
 
     def _remove_indexes(self) -> None:
         """What the options turn off, and what a dead writer left half built.
@@ -137,6 +141,7 @@ class _Update:
         whole = partial(whole_timeline, self.state.storage, self.state.configuration, data)
         for dead in recovery.dead(data, whole, self.write.requested, self.write.rolled_back or ""):
             recovery.roll_back(dead, self.write.requested, self.clock)
+            self._changed()
 
     def _begin_indexes(self) -> None:
         """Clauses: MT-009, MT-017, MT-021."""
@@ -148,6 +153,7 @@ class _Update:
         for partition in new:
             delete_index(self._inside, partition)
             self._begin(partition)
+            self._changed()
         self._list((*listed, *new))
 
     def _begin(self, partition: str) -> None:
@@ -201,8 +207,8 @@ class _Update:
 
     def _list(self, whole: list[str] | tuple[str, ...], building: list[str] | tuple[str, ...] = ()) -> None:
         """Clauses: MT-007."""
-        list_indexes(self.effects, whole, building)
-        self.state = _fresh(self.state)
+        if list_indexes(self.effects, whole, building):
+            self._changed()
 
 
 def _is_any(changes: IndexChanges) -> bool:
