@@ -7,6 +7,7 @@ import pytest
 from hudi_spark.errors import HudiError
 from hudi_spark.options.catalogue import catalogue_of, the_catalogue
 from hudi_spark.options.entries import Kind, Status, group_of
+from hudi_spark.options.kept import contradictions
 from hudi_spark.options.resolving import Options, resolve
 from hudi_spark.read_configs import check_configs, of_reads
 from hypothesis import given
@@ -175,6 +176,35 @@ def test_a_table_object_has_options_for_reads_and_writes():
     assert of_reads(both) == {"hoodie.metadata.enable": "false"}
     with pytest.raises(HudiError, match=r"did you mean hoodie\.metadata\.enable"):
         of_reads({"hoodie.metadata.enabel": "true"})
+
+
+@pytest.mark.parametrize(
+    ("configs", "properties", "contradicts"),
+    [
+        ({"hoodie.table.cdc.enabled": "true"}, {}, True),
+        ({"hoodie.table.cdc.enabled": "false"}, {}, False),
+        ({"primaryKey": "id"}, {}, True),
+        ({"hoodie.datasource.write.partitionpath.field": ""}, {}, False),
+        ({"primaryKey": "id, day"}, {"hoodie.table.recordkey.fields": "id,day"}, False),
+        ({"primaryKey": "id"}, {"hoodie.table.recordkey.fields": "id,day"}, True),
+        ({"hoodie.table.partition.fields": "day"}, {"hoodie.table.partition.fields": "day:SIMPLE"}, False),
+        ({"precombine.field": "ts"}, {"hoodie.table.precombine.field": "v"}, True),
+        ({"precombine.field": "ts"}, {}, False),
+        ({"hoodie.write.table.version": "9"}, {"hoodie.table.version": "8"}, True),
+        ({"type": "mor"}, {"hoodie.table.type": "MERGE_ON_READ"}, False),
+        (
+            {"hoodie.datasource.write.keygenerator.type": "SIMPLE_AVRO"},
+            {"hoodie.table.keygenerator.type": "SIMPLE"},
+            False,
+        ),
+        ({"hoodie.index.type": "BLOOM"}, {"hoodie.index.type": "SIMPLE"}, False),
+    ],
+)
+def test_what_a_table_keeps_a_write_can_only_repeat(
+    configs: dict[str, str], properties: dict[str, str], *, contradicts: bool
+):
+    """Nothing that only the making of a table decides is dropped silently by a later write."""
+    assert bool(list(contradictions(resolve(configs), properties))) == contradicts
 
 
 def test_two_entries_never_share_a_name():

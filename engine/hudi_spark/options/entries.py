@@ -46,6 +46,7 @@ class Entry:
     `default`: what holds where it is not given, None for nothing; `released` is Hudi's where `differs` says why ours
     is another. `also`: other names of it; `megabytes`: those of them that count megabytes where the key counts bytes.
     `spellings`: other words for one of the `choices`. `harmless`: the values that a refused key may have.
+    `kept`: the table's properties have it, so that a later write can only repeat it.
     """
 
     key: str
@@ -61,6 +62,7 @@ class Entry:
     megabytes: tuple[str, ...] = ()
     harmless: tuple[str, ...] = ()
     least: int | None = None
+    kept: bool = False
     differs: str = ""
     released: str = ""
 

@@ -29,7 +29,8 @@ say how to reach an object store. A key that is not on this page is refused, and
 - **Refused**: known, and refused, because leaving it without effect would not be harmless; the sentence says what to do
   instead. Values under "may be" change nothing, and pass.
 
-In brackets stands who takes the keys: a read, a write, the making of a table, a table service.
+In brackets stands who takes the keys: a read, a write, the making of a table, a table service. What is "kept" stands in
+the table's properties from its making on: a write may repeat it, and is refused when it says otherwise.
 """
 DIFFERING: Final = "## Defaults that are not Hudi's\n"
 _KEY: Final = re.compile(r"\b(hoodie\.[\w.]*\w)")
@@ -110,7 +111,8 @@ def _shown(entry: Entry) -> str:
 
 def _values(entry: Entry) -> str:
     least = "" if entry.least is None else f", at least {entry.least}"
-    return _codes(entry.choices) if entry.choices else f"{entry.kind}{least}"
+    kept = "; kept" if entry.kept else ""
+    return (_codes(entry.choices) if entry.choices else f"{entry.kind}{least}") + kept
 
 
 def _others(entry: Entry) -> str:

@@ -29,6 +29,7 @@ from hudi_spark.merging.keys import key_rule
 from hudi_spark.merging.modes import merge_mode, merge_rule
 from hudi_spark.merging.rules import MergeRule
 from hudi_spark.metadata.listing import lister
+from hudi_spark.options.kept import contradictions
 from hudi_spark.options.resolving import Options
 from hudi_spark.readings import Readings
 from hudi_spark.schemas.columns import META_SCHEMA, nullable
@@ -86,13 +87,6 @@ def state_of_write(
     return state
 
 
-_TABLE_KEYS: Final = (
-    ("hoodie.datasource.write.recordkey.field", "hoodie.table.recordkey.fields"),
-    ("hoodie.datasource.write.partitionpath.field", "hoodie.table.partition.fields"),
-    ("hoodie.datasource.write.table.type", "hoodie.table.type"),
-    ("hoodie.table.name", "hoodie.table.name"),
-    ("hoodie.populate.meta.fields", "hoodie.populate.meta.fields"),
-)
 _MERGE_MODE: Final = "hoodie.write.record.merge.mode"
 
 
@@ -107,10 +101,8 @@ def refuse_contradictions(
     Clauses: OW-030, MG-010, OW-025.
 
     """
-    for key, stored in _TABLE_KEYS:
-        known = configuration.properties.get(stored, "").strip()
-        if options.given(key) and known and _fields_of(options.text(key)) != _fields_of(known):
-            raise _contradiction(key, options.text(key), known)
+    for key, asked, known in contradictions(options, configuration.properties):
+        raise _contradiction(key, asked, known)
     if options.given(_MERGE_MODE) and readings.override == "released":
         mode = merge_mode(configuration)
         if options.text(_MERGE_MODE) != mode:
@@ -120,12 +112,8 @@ def refuse_contradictions(
         raise HudiError(Reason.CONFIG_INVALID, "OW-025", message, hint="upgrade the table, or upsert whole rows")
 
 
-def _fields_of(text: str) -> tuple[str, ...]:
-    return tuple(part.strip().partition(":")[0] for part in text.split(","))
-
-
 def _contradiction(key: str, asked: str, known: str) -> HudiError:
-    message = f"{key} is {asked!r} and the table has {known!r}"
+    message = f"{key} is {asked!r} and the table has {known or None!r}"
     return HudiError(Reason.CONFIG_INVALID, "OW-030", message, hint="leave the option out: the table's own holds")
 
 
