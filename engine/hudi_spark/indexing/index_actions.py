@@ -31,7 +31,7 @@ from hudi_spark.indexing.index import Keeping
 from hudi_spark.indexing.kinds import kind_of
 from hudi_spark.indexing.layout import MetadataLayout
 from hudi_spark.indexing.opening import Opening, delete_index
-from hudi_spark.indexing.secondary_index import checked_column
+from hudi_spark.indexing.secondary_index import checked_column, refuse_kind
 from hudi_spark.indexing.table_state import (
     BUILDING_KEY,
     indexes_of,
@@ -123,6 +123,7 @@ class _Making:
             raise UnsupportedFeature("index-before-version-8", name)
         if is_secondary_index(name):
             checked_column(self._keeping(), self.definition)
+            refuse_kind(self._keeping(), self.definition)
         if is_expression_index(name):
             checked_expression(self._keeping(), self.definition)
 

@@ -10,6 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as kinds
 from hudi_adapter.reasons import Reason
 from hudi_format.metadata.columns import record_bytes
 from hudi_format.metadata.partitions import Partition, is_secondary_index, metadata_file_id, secondary_index_partition
@@ -18,7 +19,7 @@ from hudi_format.metadata.records import RecordType, SecondaryEntry
 from hudi_format.table.index_definitions import IndexDefinition
 
 from hudi_spark.arrays import one_chunk
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.flows.flow import TaskIdentity
 from hudi_spark.indexing.entries import Series, entries_table, groups_in_order
 from hudi_spark.indexing.group_rows import GroupReading, GroupTask, count_rows, group_changes, whole_groups
@@ -26,7 +27,7 @@ from hudi_spark.indexing.index import ENTRIES, FinishedWrite, IndexChanges, Keep
 from hudi_spark.indexing.layout import MetadataLayout
 from hudi_spark.indexing.record_index import RecordIndex
 from hudi_spark.indexing.sizes import groups_for
-from hudi_spark.merging.fields import column_of
+from hudi_spark.merging.fields import column_of, field_type
 from hudi_spark.merging.keys import RECORD_KEY
 from hudi_spark.schemas.key_text import key_text
 from hudi_spark.state.configuration import TableConfiguration
@@ -74,6 +75,7 @@ class SecondaryIndex:
         state = keeping.state
         definition = _asked_for(keeping).get(partition) or definition_of(keeping, partition)
         column = checked_column(keeping, definition)
+        refuse_kind(keeping, definition)
         tasks = GroupReading(state, (RECORD_KEY, column)).tasks(whole_groups(state))
         rows = count_rows(tasks, keeping.executor)
         file_ids = tuple(metadata_file_id(partition, number) for number in range(groups_for(state.options, sum(rows))))
@@ -144,6 +146,21 @@ def secondary_definition(configuration: TableConfiguration, name: str, column: s
     return IndexDefinition(partition, KIND, "identity", (column,), {}, version)
 
 
+def refuse_kind(keeping: Keeping, definition: IndexDefinition) -> None:
+    """A new index is of text, whole numbers, doubles, days or moments.
+
+    Raises:
+        UnsupportedFeature: secondary-index-column, for any other type, of which releases make none either.
+
+    Clauses: IX-030.
+
+    """
+    kind = field_type(definition.source_fields[0], keeping.state.schema.arrow)
+    is_taken = (kinds.is_string, kinds.is_integer, kinds.is_float64, kinds.is_date32, kinds.is_timestamp)
+    if not any(one(kind) for one in is_taken):
+        raise UnsupportedFeature("secondary-index-column", f"{definition.name} of a column of type {kind}")
+
+
 def _asked_for(keeping: Keeping) -> Mapping[str, IndexDefinition]:
     """The index that options name, by the name of its partition."""
     options = keeping.state.options
@@ -193,8 +210,17 @@ def secondary_heads(values: pa.ChunkedArray) -> pa.Array:
 
     Clauses: IX-030, IX-033.
     """
-    texts = one_chunk(key_text(values))
+    texts = one_chunk(key_text(_as_numbers(values)))
     return pc.binary_join_element_wise(pc.fill_null(_escaped(texts), _NULL), _SEPARATOR, "")
+
+
+def _as_numbers(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Days and moments as the numbers that they are in Spark: days, and microseconds, since 1970."""
+    if kinds.is_date32(values.type):
+        return values.cast(pa.int32())
+    if kinds.is_timestamp(values.type):
+        return values.cast(pa.timestamp("us", values.type.tz)).cast(pa.int64())
+    return values
 
 
 def _escaped(texts: pa.Array) -> pa.Array:
