@@ -17,6 +17,7 @@ _MICROSECONDS: Final = {"s": 1_000_000, "ms": 1_000, "us": 1}
 # 1582-10-15: Java's timestamps count in the Julian calendar before that day.
 _GREGORIAN_MICROSECONDS: Final = -12_219_292_800_000_000
 _FIRST_YEAR_WITH_SIGN: Final = 10_000
+_PLAIN_FROM, _PLAIN_BELOW = 1e-3, 1e7
 
 
 def key_text(column: pa.ChunkedArray, *, moments: bool = False) -> pa.ChunkedArray:
@@ -50,14 +51,22 @@ def _rarer_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Values whose text is made once for each different one."""
     kind = column.type
     if kinds.is_floating(kind):
-        different = _different(column.cast(pa.string()))
-        width = "<d" if kinds.is_float64(kind) else "<f"
-        texts = [java_text(_two_digits(text, width)) for text in different.dictionary.to_pylist()]
-        return _spelt(different, texts)
+        return _float_text(column)
     if kinds.is_binary(kind) or kinds.is_large_binary(kind) or kinds.is_fixed_size_binary(kind):
         different = _different(column)
         return _spelt(different, [value.hex() for value in different.dictionary.to_pylist()])
     raise UnsupportedFeature("record-key-type", f"a key of type {kind}")
+
+
+def _float_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Between a thousandth and ten millions Java writes the shortest digits as everybody does."""
+    text, size = column.cast(pa.string()), pc.abs(column)
+    plain = pc.and_(pc.greater_equal(size, _PLAIN_FROM), pc.less(size, _PLAIN_BELOW))
+    width = "<d" if kinds.is_float64(column.type) else "<f"
+    different = _different(pc.if_else(plain, pa.scalar(None, pa.string()), text))
+    rare = _spelt(different, [java_text(_two_digits(one, width)) for one in different.dictionary.to_pylist()])
+    whole = pc.binary_join_element_wise(text, ".0", "")
+    return pc.if_else(plain, pc.if_else(pc.match_substring(text, "."), text, whole), rare)
 
 
 def _two_digits(text: str, width: str) -> str:
