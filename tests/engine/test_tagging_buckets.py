@@ -213,3 +213,9 @@ def test_equal_keys_share_a_group_and_its_number(keys: list[str], count: int, tm
     assert found[: len(keys)] == found[len(keys) :]
     plain = [place for place, key in enumerate(keys) if not {",", ":"} <= set(key)]
     assert all(int(found[place][:8]) == bucket_id([keys[place]], count) for place in plain)
+
+
+def test_rules_of_the_options_count_buckets(tmp_path: Path):
+    bucketed(tmp_path, [])
+    rules = {"hoodie__bucket__index__partition__expressions": "sou.*,2;west,3"}
+    assert [len(set(ids(tmp_path, KEYS, path, **rules))) for path in ("south", "west", "north")] == [2, 3, BUCKETS]

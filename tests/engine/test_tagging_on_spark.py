@@ -1,0 +1,53 @@
+"""Tagging on Spark gives every row the tags that it has in this process."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from engine_tables import row
+from hudi_spark.flows.on_spark import OnSpark
+from tagging_tables import KEY, PATH, incoming, state_of, tags
+from test_tagging_buckets import BUCKETS, KEYS, RING, bucketed
+from test_tagging_global import FIRST, SECOND, moving, two_partitions, with_record_index
+
+pytestmark = pytest.mark.spark
+ASKED = [(key, path, row(key, ts)) for key, path, ts in (("a", "south", 11), ("b", "south", 9), ("c", "south", 1))]
+NEW = [("d", "x", row("d", 1)), ("e", "north", row("e", 1))]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_parts(spark: Any) -> None:
+    """Shuffles into two parts are enough to part what must come together."""
+    spark.conf.set("spark.sql.shuffle.partitions", "2")
+
+
+def in_order(found: pa.Table) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = found.to_pylist()
+    return sorted(rows, key=str)
+
+
+@pytest.mark.parametrize("index", ["SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "RECORD_INDEX"])
+def test_indexes_answer_as_in_this_process(spark: Any, tmp_path: Path, index: str):
+    builder = two_partitions(tmp_path, "MERGE_ON_READ")
+    builder.commit(3, [builder.log_file(3, [builder.data(3, [row("e", 5)])], group=FIRST)])
+    places = {"a": ("north", FIRST), "b": ("north", FIRST), "c": ("south", SECOND), "e": ("north", FIRST)}
+    with_record_index(builder, places)
+    options = moving(index, moves=True) if index not in ("SIMPLE", "BLOOM") else {}
+    state = state_of(tmp_path, index, **options)
+    asked = incoming(state, [*ASKED, *NEW])
+    found = tags(asked, state, OnSpark(spark))
+    assert in_order(found) == in_order(tags(asked, state))
+    assert found.num_rows
+
+
+def test_buckets_and_rings_answer_as_in_this_process(spark: Any, tmp_path: Path):
+    bucketed(tmp_path)
+    state = state_of(tmp_path, "BUCKET", hoodie__bucket__index__num__buckets=str(BUCKETS))
+    asked = incoming(state, [(key, path, row(key, 2)) for key in KEYS for path in ("north", "west")])
+    assert in_order(tags(asked, state, OnSpark(spark))) == in_order(tags(asked, state))
+    state = state_of(tmp_path, "BUCKET", **RING)
+    found = tags(asked, state, OnSpark(spark))
+    assert in_order(found.select([KEY, PATH, "_tag_file_id"])) == in_order(
+        tags(asked, state).select([KEY, PATH, "_tag_file_id"])
+    )
