@@ -245,7 +245,14 @@ def _writes() -> typer.Typer:
     return writes
 
 
+def _alternation() -> typer.Typer:
+    from hudi_conformance.alternation.cli import app as alternation
+
+    return alternation
+
+
 _GROUPS: dict[str, Callable[[], typer.Typer]] = {
+    "alternation": _alternation,
     "golden": _golden,
     "peers": _peers,
     "real": _real,

@@ -1,0 +1,85 @@
+"""A sequence of turns as a value: whose turn each write is, drawn from a seed, written down as JSON."""
+
+import json
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from hudi_conformance.write_checks.cases import WriteCase
+from hudi_conformance.write_checks.drawing import Limits, draw_case
+
+ENGINE = "engine"
+INDEXES = ("SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "RECORD_INDEX", "")
+_VERSIONS = {"0.15.0": (6,)}
+_METADATA = "hoodie.metadata.enable"
+_LEAST_TURNS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Alternation:
+    """Writes to one table, and who does each: `engine`, or the peer that takes the other turns.
+
+    `peer`: a release of Apache Hudi, or the name of another adapter.
+    `turns`: who makes the table, then the writer of each step.
+    """
+
+    peer: str
+    case: WriteCase
+    turns: tuple[str, ...]
+
+    def to_json(self) -> str:
+        """The case as `writes` writes it down, with the turns before it."""
+        turns = json.dumps({"peer": self.peer, "turns": self.turns})
+        return f"{turns[:-1]},\n {self.case.to_json().lstrip('{')}"
+
+    @classmethod
+    def from_json(cls, text: str) -> "Alternation":
+        """What `to_json` wrote down."""
+        entry = json.loads(text)
+        return cls(entry["peer"], WriteCase.from_json(text), tuple(entry["turns"]))
+
+    def without_step(self, number: int) -> "Alternation":
+        """The same without one step, counted from 0."""
+        steps = (*self.case.steps[:number], *self.case.steps[number + 1 :])
+        turns = (*self.turns[: number + 1], *self.turns[number + 2 :])
+        return replace(self, case=replace(self.case, steps=steps), turns=turns)
+
+    def with_case(self, case: WriteCase) -> "Alternation":
+        """The same turns over a case of as many steps."""
+        return replace(self, case=case)
+
+
+def draw(seed: int, peers: tuple[str, ...]) -> Alternation:
+    """The alternation of a seed with one of these peers: always the same one.
+
+    Both writers have a turn; a release without `create_table` finds a table that the engine made.
+    """
+    dice = Random(f"alternation-{seed}")  # noqa: S311 - repeatable on purpose
+    peer = dice.choice(peers)
+    limits = Limits(versions=_VERSIONS.get(peer, (6, 8, 9)), indexes=INDEXES, refusals=False)
+    drawn = (draw_case(dice.randrange(2**31), limits) for _ in range(1000))
+    case = _with_record_index(next(one for one in drawn if len(one.steps) >= _LEAST_TURNS and _is_common(one)))
+    writers = [dice.choice((ENGINE, peer)) for _ in case.steps]
+    if len(set(writers)) == 1:
+        writers[dice.randrange(1, len(writers))] = peer if writers[0] == ENGINE else ENGINE
+    maker = ENGINE if peer.startswith("0.") else dice.choice((ENGINE, peer))
+    return Alternation(peer, case, (maker, *writers))
+
+
+def _is_common(case: WriteCase) -> bool:
+    """Whether both writers have all that a case needs: no meta fields and a record index exclude each other."""
+    index = case.shape.configs.get("hoodie.index.type")
+    return not (index == "RECORD_INDEX" and case.shape.properties.get("hoodie.populate.meta.fields") == "false")
+
+
+def _with_record_index(case: WriteCase) -> WriteCase:
+    """A record index lies in the metadata table, which it needs."""
+    if case.shape.configs.get("hoodie.index.type") != "RECORD_INDEX":
+        return case
+    needed: dict[str, Any] = {_METADATA: "true", "hoodie.metadata.record.index.enable": "true"}
+    return replace(case, shape=replace(case.shape, configs={**case.shape.configs, **needed}))
+
+
+def has_metadata_table(case: WriteCase) -> bool:
+    """Whether writers keep the metadata table."""
+    return case.shape.configs.get(_METADATA) == "true"
