@@ -175,6 +175,15 @@ def test_a_log_is_named_as_its_version_wants_and_announced_first(
     }
 
 
+def test_where_changes_are_logged_a_stat_tells_its_slice_in_every_version(tmp_path: Path):
+    """Readers of changes go back to it; logs stand in it newest first."""
+    builder = table(tmp_path, 9, table__cdc__enabled="true")
+    logs = [f".f1_{tick(3)}.log.1_0-1-0", f".f1_{tick(5)}.log.1_0-1-0"]
+    (written,) = write(builder, 7, log_rows(builder, 7, [row("a", 11)]), form_of(builder), logs=logs)
+    assert (written.stat.prev_commit, written.stat.base_file) == (tick(1), f"f1_0-1-0_{tick(1)}.parquet")
+    assert written.stat.log_files == (*reversed(logs), name(written))
+
+
 @pytest.mark.parametrize("version", [6, 9])
 def test_the_stat_of_a_log_is_filled_as_its_version_does(tmp_path: Path, version: int):
     builder = table(tmp_path, version)

@@ -10,7 +10,7 @@ from hudi_format.schemas import with_meta_fields
 
 from hudi_spark.merging.rules import MergeRule
 from hudi_spark.options.resolving import Options
-from hudi_spark.state.configuration import TableConfiguration
+from hudi_spark.state.configuration import TableConfiguration, flag
 from hudi_spark.state.slicing import FileSlice
 
 _BLOCK_TYPES: Final[Mapping[str, BlockType]] = {
@@ -27,6 +27,7 @@ class LogForm:
     `avro`: the columns that records have, meta fields first. `ordering`: the ordering fields of the table.
     `rule` says which rows delete. `positions`: blocks name the rows of the base file that they change.
     `partial`: records hold these columns only, and leave the others as they are.
+    `tells_slice`: stats name the slice that a log belongs to, which readers of changes go back to.
     Sizes are in bytes: a block keeps within its size, a file is closed once it exceeds its own.
 
     Clauses: LF-007, LF-022, LF-023, LF-025, LF-026, LF-027.
@@ -44,6 +45,7 @@ class LogForm:
     file_bytes: int = 1024 * 1024 * 1024
     positions: bool = True
     partial: bool = False
+    tells_slice: bool = False
 
 
 def log_form(
@@ -76,6 +78,8 @@ def log_form(
         file_bytes=options.number("hoodie.logfile.max.size"),
         positions=configuration.has_completion_times and options.flag("hoodie.write.record.positions"),
         partial=bool(missing),
+        tells_slice=not configuration.has_completion_times
+        or flag(configuration.properties, "hoodie.table.cdc.enabled", default=False),
     )
 
 
@@ -114,16 +118,16 @@ class LogGroup:
         name = None if self.base_file is None else parse_data_file_name(self.base_file)
         return name.instant if isinstance(name, BaseFileName) else None
 
-    @property
-    def own_logs(self) -> tuple[LogFileName, ...]:
-        """The logs that bear the slice's instant, as those of version 6 do.
+    def logs_of_slice(self, form: LogForm) -> tuple[LogFileName, ...]:
+        """The logs of the newest slice, newest first; in version 6 they bear its instant.
 
         Clauses: RD-006.
         """
         names = [parse_data_file_name(log) for log in self.log_files]
-        return tuple(
-            one for one in names if isinstance(one, LogFileName) and one.instant == self.base_instant and not one.cdc
-        )
+        logs = [one for one in names if isinstance(one, LogFileName) and not one.cdc]
+        if not form.has_completion_times:
+            logs = [one for one in logs if one.instant == self.base_instant]
+        return tuple(sorted(logs, key=lambda one: (one.instant, one.version, one.write_token or ""), reverse=True))
 
     def first_name(self, form: LogForm, instant: str, write_token: str) -> LogFileName:
         """The name of the first log file of a write.
@@ -134,7 +138,7 @@ class LogGroup:
         """
         if form.has_completion_times:
             return LogFileName(self.file_id, instant, 1, write_token)
-        newest = max((one.version for one in self.own_logs), default=0)
+        newest = max((one.version for one in self.logs_of_slice(form)), default=0)
         return LogFileName(self.file_id, self.base_instant or instant, newest + 1, write_token)
 
 

@@ -74,8 +74,8 @@ def made_logs(
     name = group.first_name(form, instant, identity.write_token)
     for blocks in _files(made_blocks(incoming, group, form, instant), form.file_bytes):
         data = b"".join(part for block in blocks for part in block.parts)
-        earlier = () if form.has_completion_times else tuple(map(str, group.own_logs))
-        listed = (*earlier, *(str(one.name) for one in logs), str(name))
+        earlier = group.logs_of_slice(form) if form.tells_slice else ()
+        listed = tuple(str(one) for one in (*earlier, *(log.name for log in logs), name))
         stat = _stat(name, len(data), blocks, listed, group, form, instant)
         logs.append(MadeLog(name, data, stat, _rows(blocks, form)))
         name = replace(name, version=name.version + 1)
@@ -112,7 +112,7 @@ def _stat(  # noqa: PLR0917 - a stat tells of all of them
     form: LogForm,
     instant: str,
 ) -> WriteStat:
-    """What version 6 says of the slice, later versions say of the write itself.
+    """Where a stat does not tell the slice, it says the same of the write itself.
 
     Clauses: TL-019, TL-020, SL-008.
     """
@@ -121,7 +121,7 @@ def _stat(  # noqa: PLR0917 - a stat tells of all of them
     stat = WriteStat(
         file_id=group.file_id,
         path=joined(group.partition, str(name)),
-        prev_commit=group.base_instant or instant,
+        prev_commit=(group.base_instant or instant) if form.tells_slice else instant,
         num_writes=rows,
         num_deletes=sum(block.deletes for block in blocks),
         num_update_writes=updates,
@@ -137,7 +137,7 @@ def _stat(  # noqa: PLR0917 - a stat tells of all of them
         file_size_in_bytes=size,
         log_version=name.version,
         log_offset=0,
-        base_file=(group.base_file or "") if group.file_instant == group.base_instant else "",
+        base_file=(group.base_file or "") if form.tells_slice and group.file_instant == group.base_instant else "",
         log_files=listed,
         runtime_stats=RuntimeStats(0, 0, 0),
         total_log_files_compacted=0,
@@ -145,7 +145,7 @@ def _stat(  # noqa: PLR0917 - a stat tells of all of them
     )
     if not form.has_completion_times:
         return stat
-    return replace(stat, prev_commit=instant, base_file="", total_log_read_time_ms=0, num_updates=0)
+    return replace(stat, total_log_read_time_ms=0, num_updates=0)
 
 
 __all__ = ["LogForm", "LogGroup", "LogRows", "MadeLog", "WrittenLog", "log_form", "made_logs", "write_log"]
