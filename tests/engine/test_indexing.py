@@ -1,12 +1,13 @@
 """The metadata table is kept: after every action it says what is so, whoever died before, in every table version."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_tables import row, tick
+from engine_tables import COLUMNS, avro, row, tick
 from hudi_format.metadata.wrapped_values import plain_value
 from hudi_format.timeline.commit_metadata import WriteStat
 from hudi_format.timeline.plans import RollbackMetadata, serialise_rollback_metadata
@@ -268,3 +269,15 @@ def test_what_others_completed_meanwhile_is_known(tmp_path: Path) -> None:
     writer.table.commit(6000, [], completed=6999)
     assert writer.findings() == ()
     assert len(opened(writer).files("north")) == 3
+
+
+def test_the_definition_names_the_columns_of_today(tmp_path: Path) -> None:
+    """A column that the table gains is indexed, and the definition of the index says so."""
+    writer = Writer(tmp_path, **EVERYTHING)
+    grown(writer)
+    writer.table.schema = avro((*COLUMNS, ("more", ["null", "long"])))
+    writer.commit(5000, [writer.table.base_file(5000, [row("k8", 1, more=4)], group="f5")])
+    defined = json.loads((tmp_path / ".hoodie/.index_defs/index.json").read_text())["indexDefinitions"]["column_stats"]
+    assert defined["version"] == "V2"
+    assert defined["sourceFields"][3:] == [name for name, _ in COLUMNS] + ["more"]
+    assert writer.findings() == ()

@@ -100,7 +100,7 @@ class ColumnStatistics:
         """
         groups = keeping.state.options.number(_GROUPS)
         file_ids = tuple(metadata_file_id(partition, group) for group in range(groups))
-        plan = _plan(keeping)
+        plan = planned(keeping)
         sizes = completed_files(keeping.storage, keeping.state.snapshot, keeping.write)
         files = [(within, name) for within, names in sizes.items() for name in names]
         facts = FileFacts(keeping.storage, plan.columns, plan.version)
@@ -114,7 +114,7 @@ class ColumnStatistics:
         Clauses: MT-005, MT-011.
         """
         del partition
-        plan = _plan(keeping)
+        plan = planned(keeping)
         records = (
             record
             for (within, _), each in written_statistics(keeping, write, plan).items()
@@ -162,7 +162,11 @@ def definition_of(plan: StatisticsPlan) -> IndexDefinition:
     return IndexDefinition(name, name, name, tuple(one.name for one in plan.columns), {}, plan.version)
 
 
-def _plan(keeping: Keeping) -> StatisticsPlan:
+def planned(keeping: Keeping) -> StatisticsPlan:
+    """The statistics that the index of a table's columns has, by the options and in the index' version.
+
+    Clauses: MT-011, IX-004.
+    """
     layout = MetadataLayout(keeping.state.configuration.version)
     return plan_of(keeping.state, layout.index_version(Partition.COLUMN_STATS, keeping.definitions))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from hudi_format.metadata.partitions import Partition
 from hudi_format.table.index_definitions import IndexDefinition
 from hudi_format.timeline.commit_metadata import WriteStat
 
@@ -12,6 +13,7 @@ from hudi_spark.clock import Clock
 from hudi_spark.effects.helper import Effects
 from hudi_spark.files.written import WRITTEN_SCHEMA, from_rows
 from hudi_spark.flows.flow import Executor
+from hudi_spark.indexing.column_statistics import definition_of, planned
 from hudi_spark.indexing.deltacommits import Deltacommit
 from hudi_spark.indexing.group_places import file_ids_of, group_places, metadata_groups
 from hudi_spark.indexing.groups import GroupFiles, Place, entries_of
@@ -90,6 +92,7 @@ class _Update:
         self._remove_indexes()
         self._recover()
         self._begin_indexes()
+        self._state_columns()
         self._commit()
 
     @property
@@ -166,6 +169,17 @@ class _Update:
         Opening(self._inside, configuration, self._layout, self.executor).begin(partition, begun, instant, self.clock)
         if begun.definition is not None:
             self._define(keeping.definitions, {**keeping.definitions, begun.definition.name: begun.definition})
+
+    def _state_columns(self) -> None:
+        """The definition of the statistics of columns names the columns that this action's files have them of.
+
+        Clauses: IX-001, MT-011.
+        """
+        keeping = self._keeping()
+        name = str(Partition.COLUMN_STATS)
+        if name in self._listed and name in keeping.definitions:
+            stated = definition_of(planned(keeping))
+            self._define(keeping.definitions, {**keeping.definitions, name: stated})
 
     def _commit(self) -> None:
         """Clauses: MT-003, MT-004, MT-005."""
