@@ -77,14 +77,12 @@ def state_of_write(
     stated = table_avro(snapshot)
     if incoming is not None:
         _refuse_missing_keys(key_generator(snapshot.configuration, options), incoming)
+        _refuse_missing_ordering(rule_of_write(snapshot, options), operation, incoming)
     if incoming is None or (operation.deletes and stated is not None):
         schema = schema_of_avro(stated or _no_columns(snapshot.configuration))
     else:
         schema = writer_schema(stated, incoming, snapshot.configuration.name, options, partial=operation.partial)
-    state = WriterState(storage, snapshot, options, schema)
-    if incoming is not None and not operation.deletes:
-        _refuse_missing_fields(state, incoming)
-    return state
+    return WriterState(storage, snapshot, options, schema)
 
 
 _MERGE_MODE: Final = "hoodie.write.record.merge.mode"
@@ -131,24 +129,23 @@ def _refuse_missing_keys(generator: KeyGenerator, incoming: pa.Schema) -> None:
         raise HudiError(Reason.KEY_MISSING, "DM-002", message, hint=hint)
 
 
-def _refuse_missing_fields(state: WriterState, incoming: pa.Schema) -> None:
-    """Clauses: OW-030, MG-003."""
-    rule = rule_of_write(state)
-    for name in state.configuration.ordering if rule.compares_event_time else ():
+def _refuse_missing_ordering(rule: MergeRule, operation: Operation, incoming: pa.Schema) -> None:
+    """Clauses: OW-013, OW-030, MG-003."""
+    asked = rule.ordering if rule.compares_event_time and not operation.deletes else ()
+    for name in asked:
         if column_of(name, incoming) is None:
-            hint = "add the column, or write with hoodie.record.merge.mode=COMMIT_TIME_ORDERING to a table made so"
+            hint = "add the column: which row of a key wins is decided by it"
             message = f"the ordering field {name!r} is no column of the rows"
             raise HudiError(Reason.CONFIG_INVALID, "OW-030", message, hint=hint)
 
 
-def rule_of_write(state: WriterState) -> MergeRule:
-    """How versions of records merge in this write.
+def rule_of_write(snapshot: Snapshot, options: Options) -> MergeRule:
+    """How versions of records merge in a write.
 
     Clauses: MG-001, MG-012.
     """
-    configs = {key: value for key, value in state.options.values.items() if key.startswith("hoodie.")}
-    defaults = column_defaults(state.snapshot.commits, state.configuration)
-    return merge_rule(state.configuration, configs, "released", defaults)
+    defaults = column_defaults(snapshot.commits, snapshot.configuration)
+    return merge_rule(snapshot.configuration, options.values, "released", defaults)
 
 
 def context_of_write(  # noqa: PLR0917 - a write is told by all of them
@@ -166,7 +163,7 @@ def context_of_write(  # noqa: PLR0917 - a write is told by all of them
     configuration = state.configuration
     dropped = configuration.partition_by if configuration.partitions.columns_dropped else ()
     in_base_format = flag(configuration.properties, "hoodie.partition.metafile.use.base.format", default=False)
-    rule = _over_columns(rule_of_write(state), state.schema)
+    rule = _over_columns(rule_of_write(state.snapshot, state.options), state.schema)
     missing = _missing(operation, state.schema, incoming)
     columns = [pa.field(one.name, nullable(one.type)) for one in state.schema.arrow]
     return WriteContext(

@@ -71,7 +71,7 @@ class TableWriter:
 
         """
         with typed_errors(), shown(request.operation) as progress:
-            write, source = self._prepared(request)
+            write, source = self._prepared(request), self.source_of(request)
             progress("asking the table")
             write.prepare(source)
             write.begin()
@@ -103,7 +103,7 @@ class TableWriter:
         Clauses: OW-001.
         """
         with typed_errors():
-            write, _ = self._prepared(replace(request, rows=None, filter=None))
+            write = self._prepared(request)
             return StartedWrite(self, write, write.begin())
 
     def source_of(self, request: WriteRequest) -> Any | None:
@@ -124,16 +124,14 @@ class TableWriter:
             raise _lacking(f"{operation.name} needs rows", "give a DataFrame or an Arrow table")
         return self.executor.query(self.storage, Query(filter=request.filter, readings=self.readings))
 
-    def _prepared(self, request: WriteRequest) -> tuple[Write, Any | None]:
+    def _prepared(self, request: WriteRequest) -> Write:
         operation = operation_named(request.operation)
         options = resolve(self.configs, request.configs)
         options = replace(options, extra={**options.extra, **request.extra})
         snapshot = snapshot_to_write(self.storage, self.readings, options)
         refuse_contradictions(snapshot.configuration, options, operation, self.readings)
         effects = Effects(self.storage, self.hook)
-        write = Write(effects, snapshot, operation, options, self.executor, self.clock, self.file_ids)
-        needs_rows = request.rows is not None or request.filter is not None or operation.name == "delete_partition"
-        return write, self.source_of(request) if needs_rows else None
+        return Write(effects, snapshot, operation, options, self.executor, self.clock, self.file_ids)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,192 @@
+"""What each operation leaves in a table, in this process."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hudi_adapter.reasons import Reason
+from hudi_format.storage import LocalStorage
+from hudi_spark import read_arrow
+from hudi_spark.errors import HudiError
+from hudi_spark.state.snapshots import load_table
+from hudi_spark.writing.writer import WriteRequest
+from written_tables import Written, rows
+
+KINDS = [(6, "COPY_ON_WRITE"), (6, "MERGE_ON_READ"), (8, "MERGE_ON_READ"), (9, "COPY_ON_WRITE"), (9, "MERGE_ON_READ")]
+
+
+@pytest.mark.parametrize(("version", "table_type"), KINDS)
+def test_operations_leave_the_rows_that_they_say(tmp_path: Path, version: int, table_type: str):
+    """Every operation once, each on what the one before left."""
+    table = Written(tmp_path, table_type, version)
+    table.write("bulk_insert", rows(range(4), 5))
+    table.write("upsert", rows([2, 3, 4], 6, 2.0))
+    table.write("upsert", rows([3], 1, 9.0))
+    assert table.found() == [("k0", 1.0), ("k1", 1.0), ("k2", 2.0), ("k3", 2.0), ("k4", 2.0)]
+    table.write("delete", rows([0, 9], 0))
+    table.write("insert", rows([7], 1))
+    assert table.ids() == ["k1", "k2", "k3", "k4", "k7"]
+    table.write("delete", filter=["price", "=", 2.0])
+    assert table.ids() == ["k1", "k7"]
+    table.write("insert_overwrite", rows([11, 13], 1))
+    table.write("upsert", rows([20], 1))
+    assert table.ids() == ["k11", "k13", "k20"]
+    table.write("delete_partition", partitions=["süd"])
+    assert table.ids() == ["k11", "k13"]
+    table.write("insert_overwrite_table", rows([2], 1))
+    assert table.ids() == ["k2"]
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_partial_update_changes_the_columns_that_it_brings(tmp_path: Path, table_type: str):
+    """The others keep what they held."""
+    table = Written(tmp_path, table_type)
+    table.write("upsert", rows(range(4), 1, 3.0))
+    table.write("partial_update", rows([1, 2], 2).select(["id", "region", "ts"]))
+    assert table.found(("id", "ts", "price")) == [("k0", 1, 3.0), ("k1", 2, 3.0), ("k2", 2, 3.0), ("k3", 1, 3.0)]
+
+
+def test_an_outcome_is_one_line(tmp_path: Path):
+    """Printed, a commit says what, when, how much."""
+    outcome = Written(tmp_path).write("upsert", rows(range(4)))
+    line = str(outcome)
+    assert "\n" not in line
+    assert outcome.requested in line
+    assert "2 files in 2 partitions, 4 rows new, 0 updated, 0 deleted" in line
+
+
+def test_versions_of_a_key_in_one_input_are_combined_first(tmp_path: Path):
+    """The greater ordering value wins within the input, too; an insert keeps both unless it is asked to combine."""
+    table = Written(tmp_path)
+    doubled = pa.concat_tables([rows([1], 5, 5.0), rows([1], 3, 3.0)])
+    table.write("upsert", doubled)
+    assert table.found() == [("k1", 5.0)]
+    table.write("insert", pa.concat_tables([rows([3], 5, 5.0), rows([3], 3, 3.0)]))
+    assert table.found() == [("k1", 5.0), ("k3", 3.0), ("k3", 5.0)]
+    table.write("insert", doubled, configs={"hoodie.combine.before.insert": "true"})
+    assert [key for key in table.ids() if key == "k1"] == ["k1", "k1"]
+
+
+@pytest.mark.parametrize(("policy", "expected"), [("none", 4), ("drop", 3), ("fail", None)])
+def test_keys_that_are_there_meet_the_policy_for_inserts(tmp_path: Path, policy: str, expected: int | None):
+    """Kept beside each other, left out, or the insert refused and nothing changed."""
+    table = Written(tmp_path)
+    table.write("upsert", rows([1, 2]))
+    before = table.files()
+    configs = {"hoodie.datasource.insert.dup.policy": policy}
+    if expected is None:
+        with pytest.raises(HudiError, match="the table holds"):
+            table.write("insert", rows([2, 3]), configs=configs)
+        assert table.files() == before
+    else:
+        table.write("insert", rows([2, 3]), configs=configs)
+        assert len(table.ids()) == expected
+
+
+def test_small_files_are_filled_up_and_large_inputs_split(tmp_path: Path):
+    """New rows join the small file of their partition; with small files off, and files limited, groups multiply."""
+    table = Written(tmp_path, partition_by=())
+    table.write("insert", rows(range(10)))
+    table.write("insert", rows(range(10, 20)))
+    assert {path.stem.partition("_")[0] for path in tmp_path.glob("*.parquet")} == {
+        "00000001-0000-4000-8000-000000000000-0"
+    }
+    table.write("insert", rows(range(20, 30)), configs={"hoodie.parquet.small.file.limit": "0"})
+    configs = {"hoodie.parquet.small.file.limit": "0", "hoodie.parquet.max.file.size": str(1024 * 4)}
+    table.write("insert", rows(range(30, 50)), configs=configs)
+    assert len({path.stem.partition("_")[0] for path in tmp_path.glob("*.parquet")}) > len(["first", "second", "one"])
+    assert len(table.ids()) == 50
+
+
+def test_a_bulk_insert_rolls_to_further_groups_of_one_id(tmp_path: Path):
+    """A task that fills a file goes on with the next number of the same id; every row is in one of them."""
+    table = Written(tmp_path, partition_by=())
+    configs = {"hoodie.parquet.max.file.size": "1000", "hoodie.parquet.block.size": "1"}
+    table.write("bulk_insert", rows(range(25_000)), configs=configs)
+    names = sorted(path.name.partition("_")[0] for path in tmp_path.glob("*.parquet"))
+    assert names == [f"00000001-0000-4000-8000-000000000000-{n}" for n in range(3)]
+    assert read_arrow(tmp_path).num_rows == 25_000
+
+
+@pytest.mark.parametrize("mode", ["GLOBAL_SORT", "PARTITION_SORT", "PARTITION_PATH_REPARTITION_AND_SORT"])
+def test_a_bulk_insert_sorts_as_it_is_told(tmp_path: Path, mode: str):
+    """The rows of a file stand in the order of their keys."""
+    table = Written(tmp_path)
+    table.write("bulk_insert", rows([5, 3, 9, 1, 4, 2]), configs={"hoodie.bulkinsert.sort.mode": mode})
+    for path in tmp_path.glob("*/*.parquet"):
+        keys = pq.read_table(path, columns=["id"]).column("id").to_pylist()
+        assert keys == sorted(keys)
+
+
+def test_a_new_column_reaches_rewritten_files(tmp_path: Path):
+    """Rows that were there before it have null; those after it keep what they bring."""
+    table = Written(tmp_path)
+    table.write("upsert", rows([1, 3]))
+    table.write("upsert", rows([3], 2).append_column("note", pa.array(["new"])))
+    assert table.found(("id", "note")) == [("k1", None), ("k3", "new")]
+
+
+def test_of_two_writers_of_one_file_group_the_first_to_commit_wins(tmp_path: Path):
+    """The second is refused, names the first, and leaves nothing behind."""
+    table = Written(tmp_path)
+    table.write("upsert", rows([1, 2]))
+    first, second = (table.writer().begin(WriteRequest("upsert")) for _ in range(2))
+    first.stage(WriteRequest("upsert", rows([1], 2, 2.0)))
+    second.stage(WriteRequest("upsert", rows([1], 3, 3.0)))
+    done = first.commit()
+    with pytest.raises(HudiError, match=done.requested) as refused:
+        second.commit()
+    assert refused.value.reason == Reason.WRITE_CONFLICT
+    assert table.found() == [("k1", 2.0), ("k2", 1.0)]
+    assert not [name for name in table.files() if second.requested in name]
+
+
+def test_writers_of_different_file_groups_both_commit(tmp_path: Path):
+    """Two partitions, two writers at the same time."""
+    table = Written(tmp_path)
+    table.write("upsert", rows([1, 2]))
+    first, second = (table.writer().begin(WriteRequest("upsert")) for _ in range(2))
+    first.stage(WriteRequest("upsert", rows([1], 2, 2.0)))
+    second.stage(WriteRequest("upsert", rows([2], 3, 3.0)))
+    second.commit()
+    first.commit()
+    assert table.found() == [("k1", 2.0), ("k2", 3.0)]
+
+
+def test_an_aborted_write_leaves_nothing(tmp_path: Path):
+    """Its files, its markers and its instant are gone."""
+    table = Written(tmp_path)
+    table.write("upsert", rows([1, 2]))
+    before = table.files()
+    started = table.writer().begin(WriteRequest("upsert"))
+    started.stage(WriteRequest("upsert", rows([1, 5], 2)))
+    assert len(table.files()) > len(before)
+    started.abort()
+    assert table.files() == before
+    assert table.ids() == ["k1", "k2"]
+
+
+def test_what_a_failed_attempt_left_is_removed_before_the_commit(tmp_path: Path):
+    """Its marker tells of a file that no successful task named."""
+    table = Written(tmp_path)
+    started = table.writer().begin(WriteRequest("upsert"))
+    started.stage(WriteRequest("upsert", rows([1])))
+    stray = f"00000009-0000-4000-8000-000000000000-0_7-7-7_{started.requested}.parquet"
+    LocalStorage(tmp_path).put(f"north/{stray}", b"half")
+    LocalStorage(tmp_path).put(f".hoodie/.temp/{started.requested}/north/{stray}.marker.CREATE", b"")
+    started.commit()
+    assert not (tmp_path / "north" / stray).exists()
+    assert table.ids() == ["k1"]
+
+
+def test_times_grow_and_completion_follows_the_request(tmp_path: Path):
+    """Also under a clock that stands still."""
+    table = Written(tmp_path)
+    for n in range(3):
+        table.write("upsert", rows([n]))
+    configuration, timeline = load_table(LocalStorage(tmp_path))
+    times = [(one.requested, one.completed) for one in timeline.instants]
+    assert configuration.has_completion_times
+    assert times == sorted(times)
+    assert all(completed is not None and requested < completed for requested, completed in times)

@@ -1,0 +1,154 @@
+"""Bad input: refused before damage, with a reason and what to do; the table answers as before, and can be written."""
+
+import errno
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hudi_adapter.reasons import Reason
+from hudi_format.storage import LocalStorage
+from hudi_spark.effects.hooks import Effect
+from hudi_spark.errors import HudiError
+from hudi_spark.writing.writer import WriteRequest
+from written_tables import Written, rows
+
+
+def _null_keys() -> pa.Table:
+    return rows([1, 2]).set_column(0, "id", pa.array([None, "k2"], pa.string()))
+
+
+BAD = {
+    "null keys": ("upsert", _null_keys(), {}, Reason.KEY_MISSING),
+    "no key column": ("upsert", rows([1]).drop_columns(["id"]), {}, Reason.KEY_MISSING),
+    "no partition column": ("upsert", rows([1]).drop_columns(["region"]), {}, Reason.KEY_MISSING),
+    "no ordering column": ("upsert", rows([1]).drop_columns(["ts"]), {}, Reason.CONFIG_INVALID),
+    "a wrong type": (
+        "upsert",
+        rows([1]).set_column(3, "price", pa.array([b"x"], pa.binary())),
+        {},
+        Reason.SCHEMA_INCOMPATIBLE,
+    ),
+    "an unknown option": ("upsert", rows([1]), {"hoodie.parquet.max.file.sise": "1"}, Reason.CONFIG_INVALID),
+    "an option of another kind": ("upsert", rows([1]), {"hoodie.parquet.max.file.size": "big"}, Reason.CONFIG_INVALID),
+    "another record key": (
+        "upsert",
+        rows([1]),
+        {"hoodie.datasource.write.recordkey.field": "ts"},
+        Reason.CONFIG_INVALID,
+    ),
+    "another merge mode": (
+        "upsert",
+        rows([1]),
+        {"hoodie.write.record.merge.mode": "COMMIT_TIME_ORDERING"},
+        Reason.CONFIG_INVALID,
+    ),
+    "an unknown operation": ("upsurt", rows([1]), {}, Reason.CONFIG_INVALID),
+    "no rows": ("upsert", None, {}, Reason.CONFIG_INVALID),
+    "no partitions": ("delete_partition", None, {}, Reason.CONFIG_INVALID),
+}
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+@pytest.mark.parametrize("bad", sorted(BAD))
+def test_bad_input_changes_nothing(tmp_path: Path, bad: str, table_type: str):
+    """Refused with the reason and a hint; not one file more or less, and the next write works."""
+    table = Written(tmp_path, table_type)
+    table.write("upsert", rows([1, 2]))
+    before = table.files()
+    operation, given, configs, reason = BAD[bad]
+    with pytest.raises(HudiError) as refused:
+        table.write(operation, given, configs=configs)
+    assert refused.value.reason == reason
+    assert refused.value.hint
+    assert table.files() == before
+    table.write("upsert", rows([3]))
+    assert table.ids() == ["k1", "k2", "k3"]
+
+
+def test_an_unknown_option_is_told_its_nearest(tmp_path: Path):
+    """The spelling that was meant stands in the error."""
+    with pytest.raises(HudiError, match=r"hoodie\.parquet\.max\.file\.size"):
+        Written(tmp_path).write("upsert", rows([1]), configs={"hoodie.parquet.max.file.sise": "1"})
+
+
+def test_a_table_of_a_newer_version_is_not_written(tmp_path: Path):
+    """Whatever a later version changes, this writer does not know it."""
+    table = Written(tmp_path)
+    file = tmp_path / ".hoodie" / "hoodie.properties"
+    file.write_text(file.read_text().replace("hoodie.table.version=9", "hoodie.table.version=10"))
+    with pytest.raises(HudiError) as refused:
+        table.write("upsert", rows([1]))
+    assert refused.value.reason == Reason.TABLE_VERSION_UNSUPPORTED
+
+
+class Failing(LocalStorage):
+    """Storage on which the n-th change fails, and every one after it, but for deletes."""
+
+    def __init__(self, base: Path, left: int, error: OSError) -> None:
+        super().__init__(base)
+        self.left = left
+        self.error = error
+
+    def put(self, path: str, data: bytes) -> None:
+        self._count()
+        super().put(path, data)
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        self._count()
+        return super().put_if_absent(path, data)
+
+    def _count(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise self.error
+
+
+class Counting:
+    """How many effects there are."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def before(self, effect: Effect) -> None:
+        del effect
+        self.seen += 1
+
+    def after(self, effect: Effect) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize(("version", "table_type"), [(6, "MERGE_ON_READ"), (9, "COPY_ON_WRITE"), (9, "MERGE_ON_READ")])
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS])
+def test_storage_that_fails_in_the_middle_changes_no_answer(tmp_path: Path, version: int, table_type: str, code: int):
+    """A full disk, or one that cannot be written any more, at each of a write's changes in turn."""
+    table = Written(tmp_path / "whole", table_type, version)
+    table.write("upsert", rows([1, 2]))
+    counting = Counting()
+    table.writer(hook=counting).write(WriteRequest("upsert", rows([1, 3], 2, 2.0)))
+    for left in range(0, counting.seen, 7):
+        broken = Written(tmp_path / str(left), table_type, version)
+        broken.write("upsert", rows([1, 2]))
+        storage = Failing(broken.path, left, OSError(code, "no more"))
+        answered: Any = None
+        try:
+            broken.writer(storage).write(WriteRequest("upsert", rows([1, 3], 2, 2.0)))
+            answered = "done"
+        except OSError:
+            pass
+        after = [("k1", 2.0), ("k2", 1.0), ("k3", 2.0)]
+        assert broken.found() in ([("k1", 1.0), ("k2", 1.0)], after)
+        if answered:
+            assert broken.found() == after
+        broken.write("upsert", rows([5]))
+        assert "k5" in broken.ids()
+
+
+def test_rows_of_other_columns_are_named(tmp_path: Path):
+    """The column, both types and what to do."""
+    table = Written(tmp_path)
+    table.write("upsert", rows([1]))
+    wrong = rows([1]).set_column(3, "price", pa.array([[1.0]]))
+    with pytest.raises(HudiError, match="price") as refused:
+        table.write("upsert", wrong)
+    assert refused.value.reason == Reason.SCHEMA_INCOMPATIBLE
