@@ -174,10 +174,8 @@ def _guarded(operation: Callable[[Request], Answer], request: Request) -> Answer
     try:
         return operation(request)
     except (Py4JJavaError, PySparkException) as error:
-        known = refusal(text_of(error))
-        if known is None:
-            raise
-        raise known from error
+        told = text_of(error)
+        raise refusal(told) or RuntimeError(" <- ".join(told.splitlines())) from error
 
 
 def text_of(error: Exception) -> str:
@@ -206,10 +204,11 @@ def adapter_of(peer: ApacheHudi) -> Adapter:
         "read_incremental",
         "read_changes",
         "list_timeline",
+        "write",
     ]
     # The views of older releases have other signatures, and nobody needs their word on them.
     if not peer.version.startswith(("0.", "1.0")):
-        names += ["list_file_slices", "table_info", "create_table", "write"]
+        names += ["list_file_slices", "table_info", "create_table"]
     operations: dict[str, Operation] = {name: partial(_guarded, getattr(peer, name)) for name in names}
     who = Implementation("apache-hudi", peer.version, "java")
     return Adapter(who, FEATURES, operations, peer.start, peer.stop)

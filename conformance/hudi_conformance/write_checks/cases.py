@@ -17,6 +17,12 @@ COLUMNS = (
     ("fare", "float64"),
     ("note", "string"),
 )
+SMALL_FILE_LIMIT = "hoodie.parquet.small.file.limit"
+"""Zero in every case: where a new key goes, and so what is in base files alone, must not depend on sizes of files."""
+_PAYLOADS = {
+    "COMMIT_TIME_ORDERING": "org.apache.hudi.common.model.OverwriteWithLatestAvroPayload",
+    "EVENT_TIME_ORDERING": "org.apache.hudi.common.model.DefaultHoodieRecordPayload",
+}
 _AVRO = {"string": "string", "int64": "long", "float64": "double", "int32": "int", "boolean": "boolean"}
 
 
@@ -53,6 +59,10 @@ class TableShape:
             "ordering": list(self.ordering),
             "properties": dict(self.properties),
         }
+        if self.merge_mode and self.version < 8:
+            # Such tables merge by a payload class; it is that of the mode.
+            payload = {"hoodie.compaction.payload.class": _PAYLOADS[self.merge_mode]}
+            return {**made, "properties": {**payload, **self.properties}}
         return {**made, "merge_mode": self.merge_mode} if self.merge_mode else made
 
 

@@ -105,8 +105,11 @@ def check_cases(
     yield summary
 
 
-def played_once(case: WriteCase, sides: tuple[Side, Side], options: Options) -> Played:
-    """A case played in a folder of its own, which goes."""
+def played_once(case: WriteCase, sides: tuple[Side, Side], options: Options, keep: Path | None = None) -> Played:
+    """A case played in a folder of its own, which goes unless it is named."""
+    if keep is not None:
+        keep.mkdir(parents=True)
+        return play(case, sides, keep, options)
     folder = Path(tempfile.mkdtemp(prefix="hudi-writes-"))
     try:
         return play(case, sides, folder, options)

@@ -1,6 +1,8 @@
 # ruff: noqa: PLR0917 - an option is a parameter
 """`hudi-conformance writes check` and `repeat`: random sequences of writes put to two adapters."""
 
+import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -8,10 +10,13 @@ from typing import Annotated
 import typer
 
 from hudi_conformance.resources import suite_root
+from hudi_conformance.write_checks.array import array_rows, every_row
 from hudi_conformance.write_checks.cases import WriteCase
 from hudi_conformance.write_checks.checking import Found, Summary, check_cases, played_once, two_sides
 from hudi_conformance.write_checks.drawing import Limits, draw_case
 from hudi_conformance.write_checks.playing import Options
+from hudi_conformance.write_checks.reading_back import differs, played_by, told_line, told_of
+from hudi_conformance.write_checks.recorded import add_results
 
 app = typer.Typer(help="Random sequences of writes, put to two adapters.", no_args_is_help=True)
 _Model = Annotated[str, typer.Option(help="The adapter whose answers count.")]
@@ -73,6 +78,7 @@ def repeat(
     case: Annotated[Path, typer.Argument(help="A case that `check` told.")],
     subject: _Subject,
     model: _Model = "model",
+    keep: Annotated[Path | None, typer.Option(help="A new folder for both tables, inputs and answers.")] = None,
     *,
     loose: _Loose = False,
     checked: _Check = True,
@@ -80,7 +86,7 @@ def repeat(
     """Play one case again: exit 1 where two answers differ."""
     given = WriteCase.from_json(case.read_text(encoding="utf-8"))
     with two_sides(model, subject, suite_root(), check=checked) as sides:
-        played = played_once(given, sides, Options(strict=not loose))
+        played = played_once(given, sides, Options(strict=not loose), keep)
     typer.echo(str(played.failure or f"{played.asked} answers alike, {played.refused} refusals"))
     for feature in played.unsupported:
         typer.echo(f"unsupported: {feature}")
@@ -91,3 +97,33 @@ def repeat(
 def draw(seed: Annotated[int, typer.Argument(help="Any number.")]) -> None:
     """Print the case of a seed."""
     typer.echo(draw_case(seed).to_json())
+
+
+@app.command()
+def array(
+    writer: _Subject,
+    reader: Annotated[list[str] | None, typer.Option(help="Who reads what was written.")] = None,
+    continuing: Annotated[list[str] | None, typer.Option(help="Who goes on with it.")] = None,
+    row: Annotated[list[str] | None, typer.Option(help="Only these rows.")] = None,
+    version: Annotated[list[int] | None, typer.Option(help="Only these table versions.")] = None,
+    seconds: Annotated[float, typer.Option(help="When to begin no further row.")] = 3600.0,
+    *,
+    whole: Annotated[bool, typer.Option("--whole", help="The whole product, not all pairs.")] = False,
+    record: Annotated[bool, typer.Option("--record", help="Write the results down.")] = False,
+) -> None:
+    """Write the tables of the array, let others read them and go on: exit 1 where an answer is not the model's."""
+    rows = every_row() if whole else iter(array_rows())
+    chosen = (
+        one for one in rows if (not row or one.name in row) and (not version or one.case.shape.version in version)
+    )
+    until, found = time.monotonic() + seconds, []
+    with played_by("model", writer, reader or [], continuing or [], suite_root()) as cast:
+        for one in chosen:
+            if time.monotonic() > until:
+                break
+            with tempfile.TemporaryDirectory(prefix="hudi-array-") as folder:
+                found.append(told_of(one, cast, Path(folder)))
+            typer.echo(told_line(found[-1]))
+    if record:
+        add_results(suite_root(), found)
+    raise typer.Exit(int(any(differs(one) for one in found)))

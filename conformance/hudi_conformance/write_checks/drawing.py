@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 from urllib.parse import quote
 
-from hudi_conformance.write_checks.cases import COLUMNS, Step, TableShape, WriteCase
+from hudi_conformance.write_checks.cases import COLUMNS, SMALL_FILE_LIMIT, Step, TableShape, WriteCase
 
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 _IDS = ("r1", "r2", "r3", "ř4", "木5", "r6:a", "r7,b", "r8")
@@ -14,7 +14,8 @@ _CITIES = ("oslo", "são paulo", "lima", "a b")
 _KINDS = ("x", "y")
 _ADDED = (("extra", "string"), ("more", "int64"))
 _STEPS = 6
-_INDEXES = ("SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "")
+_INDEXES = ("SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "CONSISTENT_HASHING", "RECORD_INDEX", "")
+_FIND_KEYS_IN_FILES = {"SIMPLE", "GLOBAL_SIMPLE", "BUCKET", ""}
 _WEIGHTS = {
     "upsert": 6,
     "insert": 3,
@@ -26,6 +27,7 @@ _WEIGHTS = {
     "delete_partition": 1,
     "partial_update": 2,
 }
+_BUCKETS = "hoodie.bucket.index.num.buckets"
 Key = tuple[Any, ...]
 
 
@@ -47,7 +49,7 @@ def draw_case(seed: int, limits: Limits = Limits()) -> WriteCase:
     """The case of a seed: always the same one under the same limits."""
     dice = Random(seed)  # noqa: S311 - repeatable on purpose
     shape = _shape(dice, limits)
-    drawn = _Drawn(dice, shape, limits)
+    drawn = Drawn(dice, shape, limits)
     return WriteCase(shape, tuple(drawn.step(number) for number in range(dice.randint(2, _STEPS))))
 
 
@@ -55,13 +57,16 @@ def _shape(dice: Random, limits: Limits) -> TableShape:
     version, kind = dice.choice(limits.versions), dice.choice(limits.table_types)
     ordering = ("ts",) if dice.random() < 0.7 else ()
     partition_by = dice.choice([(), ("city",), ("city",), ("city", "kind")])
+    # Releases have spelled one key field of a complex generator in two ways, and had two defaults of version 6.
+    keys = [("id",), ("id",), ("number",), ("id", "kind")] if len(partition_by) < 2 else [("id", "kind")]
+    modes = [None] if version > 6 or not ordering else []
     shape = TableShape(
         version,
         kind,
-        record_key=dice.choice([("id",), ("id",), ("number",), ("id", "kind")]),
+        record_key=dice.choice(keys),
         partition_by=partition_by,
         ordering=ordering,
-        merge_mode=dice.choice([None, "COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING" if ordering else None]),
+        merge_mode=dice.choice([*modes, "COMMIT_TIME_ORDERING", *(["EVENT_TIME_ORDERING"] if ordering else [])]),
         properties=_properties(dice, version, partition_by, limits),
     )
     return replace(shape, configs=_configs(dice, shape, limits))
@@ -84,14 +89,9 @@ def _properties(dice: Random, version: int, partition_by: tuple[str, ...], limit
 
 
 def _configs(dice: Random, shape: TableShape, limits: Limits) -> dict[str, str]:
-    """New keys open file groups: what is in base files alone must not depend on sizes of files."""
-    chosen = {"hoodie.parquet.small.file.limit": "0"}
+    chosen = {SMALL_FILE_LIMIT: "0"}
     chosen["hoodie.metadata.enable"] = str(limits.metadata_table and dice.random() < 0.5).lower()
-    index = dice.choice(limits.indexes)
-    if index and "hoodie.populate.meta.fields" not in shape.properties:
-        chosen["hoodie.index.type"] = index
-    if index == "BUCKET":
-        chosen["hoodie.bucket.index.num.buckets"] = dice.choice(["1", "2", "3"])
+    chosen |= index_configs(dice.choice(_indexes(shape, chosen, limits)), dice.choice(["1", "2", "3"]))
     if shape.table_type == MOR and dice.random() < 0.3:
         chosen["hoodie.logfile.data.block.format"] = "parquet"
     if shape.table_type == MOR and shape.version >= 8 and dice.random() < 0.3:
@@ -99,37 +99,74 @@ def _configs(dice: Random, shape: TableShape, limits: Limits) -> dict[str, str]:
     return chosen
 
 
+def _indexes(shape: TableShape, chosen: Mapping[str, str], limits: Limits) -> list[str]:
+    """The indexes that go with a table: some find keys in meta fields, one in the metadata table, one in logs."""
+    stored = shape.properties.get("hoodie.populate.meta.fields") != "false"
+    listed = chosen["hoodie.metadata.enable"] == "true"
+    fitting = [
+        one
+        for one in limits.indexes
+        if (stored or one in _FIND_KEYS_IN_FILES)
+        and (listed or one != "RECORD_INDEX")
+        and (shape.table_type == MOR or one != "CONSISTENT_HASHING")
+    ]
+    return fitting or [""]
+
+
+def index_configs(index: str, buckets: str) -> dict[str, str]:
+    """The settings that choose an index; none for no name."""
+    match index:
+        case "":
+            return {}
+        case "BUCKET":
+            return {"hoodie.index.type": index, _BUCKETS: buckets}
+        case "CONSISTENT_HASHING":
+            return {"hoodie.index.type": "BUCKET", _BUCKETS: buckets, "hoodie.index.bucket.engine": index}
+        case "RECORD_INDEX":
+            return {"hoodie.index.type": index, "hoodie.metadata.record.index.enable": "true"}
+        case _:
+            return {"hoodie.index.type": index}
+
+
 @dataclass(slots=True)
-class _Drawn:
+class Drawn:
     """The steps drawn so far, as far as later ones depend on them.
 
-    `held`: keys that are surely in the table with their partition's values; `doubled`: keys that may stand in it twice.
+    `held`: keys that are surely in the table with their partition's values; `doubled`: keys that may stand in it twice,
+    which `may_double` lets happen.
     """
 
     dice: Random
     shape: TableShape
     limits: Limits
+    may_double: bool = True
     held: dict[Key, tuple[Any, ...]] = field(default_factory=dict)
     doubled: set[Key] = field(default_factory=set)
     columns: tuple[tuple[str, str], ...] = COLUMNS
 
     def step(self, number: int) -> Step:
+        """The next step, of any operation; the first one brings rows."""
         if number and self.limits.refusals and self.dice.random() < 0.1:
             return self._refused()
         if self.dice.random() < 0.12 and len(self.columns) < len(COLUMNS) + len(_ADDED):
             self.columns = (*self.columns, _ADDED[len(self.columns) - len(COLUMNS)])
-        operation = self._operation(number)
+        return self.of_operation(self._operation(number))
+
+    def of_operation(self, operation: str) -> Step:
+        """The next step, of this operation; another one where there is nothing yet for it to work on."""
         match operation:
             case "delete by filter":
                 return self._filtered()
-            case "delete_partition":
+            case "delete_partition" if self.held and self.shape.partition_by:
                 return self._dropped_partition()
             case "partial_update":
                 return self._partial()
             case "delete":
                 return self._deleted()
+            case "delete_partition":
+                return self.written("upsert")
             case _:
-                return self._written(operation)
+                return self.written(operation)
 
     def _operation(self, number: int) -> str:
         possible = dict(_WEIGHTS)
@@ -143,12 +180,13 @@ class _Drawn:
             possible.pop("delete by filter")
         return self.dice.choices(list(possible), list(possible.values()))[0]
 
-    def _written(self, operation: str) -> Step:
+    def written(self, operation: str, least: int = 1) -> Step:
+        """A step that brings rows, before duplicates go at least so many."""
         inserts = operation in {"insert", "bulk_insert"}
         replaces = operation.startswith("insert_overwrite")
-        rows = [self._row() for _ in range(self.dice.randint(1, 5))]
+        rows = [self._row() for _ in range(self.dice.randint(least, 5))]
         known = {self._key(row) for row in rows} & self.held.keys()
-        if inserts and self.dice.random() < 0.8:
+        if (inserts and self.dice.random() < 0.8) or not (self.may_double or operation == "upsert"):
             rows = [row for row in rows if self._key(row) not in known] or [self._row(self._unused())]
         if inserts or replaces:
             rows = self._doubling(rows)
@@ -162,7 +200,8 @@ class _Drawn:
 
     def _doubling(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Plain inserts keep rows of one key apart: a key that stands twice is not touched again."""
-        return list({(self._key(row), self._place(row)): row for row in rows}.values())
+        places = {(self._key(row), self._place(row) if self.may_double else ()): row for row in rows}
+        return list(places.values())
 
     def _forget(self, places: set[tuple[Any, ...]] | None) -> None:
         """The keys of some partitions are gone, or all keys; one that stood twice may still stand elsewhere."""
@@ -204,7 +243,7 @@ class _Drawn:
     def _partial(self) -> Step:
         free = sorted(self.held.keys() - self.doubled, key=repr)
         if not free:
-            return self._written("upsert")
+            return self.written("upsert")
         needed = {*self.shape.record_key, *self.shape.partition_by, *self.shape.ordering}
         changed = {self.dice.choice(["fare", "note"])}
         columns = tuple(column for column in self.columns if column[0] in needed | changed)
@@ -222,7 +261,7 @@ class _Drawn:
             case "no key":
                 del columns[self.shape.record_key[0]]
             case "type":
-                columns["fare"], row["fare"] = "string", "twelve"
+                columns["fare"], row["fare"] = "boolean", True
             case _:
                 return Step("replace_everything", self.columns, (self._values(row),))
         return Step("upsert", tuple(columns.items()), (tuple(row[name] for name in columns),))
@@ -248,7 +287,8 @@ class _Drawn:
         return row
 
     def _is_global(self) -> bool:
-        return self.shape.configs.get("hoodie.index.type", "").startswith("GLOBAL") and self.dice.random() < 0.5
+        index = self.shape.configs.get("hoodie.index.type", "")
+        return (index.startswith("GLOBAL") or index == "RECORD_INDEX") and self.dice.random() < 0.5
 
     def _unused(self) -> Key:
         while True:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from hudi_conformance.write_checks.cases import Step, TableShape, WriteCase
+from hudi_conformance.write_checks.cases import SMALL_FILE_LIMIT, Step, TableShape, WriteCase
 
 Fails = Callable[[WriteCase], bool]
 
@@ -37,7 +37,9 @@ def smaller_cases(case: WriteCase) -> Iterator[WriteCase]:
 
 def _smaller_shapes(shape: TableShape) -> Iterator[TableShape]:
     yield from (replace(shape, properties=_without(shape.properties, key)) for key in shape.properties)
-    yield from (replace(shape, configs=_without(shape.configs, key)) for key in shape.configs)
+    yield from (
+        replace(shape, configs=_without(shape.configs, key)) for key in shape.configs if key != SMALL_FILE_LIMIT
+    )
     if shape.merge_mode:
         yield replace(shape, merge_mode=None)
     if shape.partition_by:

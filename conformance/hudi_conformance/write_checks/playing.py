@@ -239,6 +239,6 @@ def _said(heard: Heard) -> str:
         case "rejected":
             return f"refuses, {message['rejected']['reason']}: {message['rejected']['message']}"
         case "errored":
-            return f"error: {message['errored']['message']}\n{str(message['errored'].get('traceback', ''))[-1500:]}"
+            return f"error: {message['errored']['message'][:1500]}"
         case _:
             return f"{heard}"[:500]

@@ -12,6 +12,7 @@ _EARLIEST = "earliest"
 # What two writers may fill differently: names of files, numbers of rows in them.
 _OWN = ("_hoodie_commit_seqno", "_hoodie_file_name")
 _COMMIT_TIME = "_hoodie_commit_time"
+_META = (_COMMIT_TIME, "_hoodie_record_key", "_hoodie_partition_path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,8 @@ def questions_after(
     """The snapshot and what is in base files after every step; times and ranges after the last one too."""
     shape, written = case.shape, [number for number, one in enumerate(done, start=1) if one.get("requested")]
     yield Question("read_snapshot", fixed=(("meta_columns", True),))
-    if shape.table_type == "MERGE_ON_READ":
+    if shape.table_type == "MERGE_ON_READ" and shape.configs.get("hoodie.index.type") != "BUCKET":
+        # Buckets may begin with a log or with a base file.
         yield Question("read_optimized")
     fed = shape.properties.get("hoodie.table.cdc.enabled") == "true"
     if written and fed:
@@ -75,14 +77,18 @@ def _time(done: Sequence[Mapping[str, Any]], step: int, form: str) -> str:
 
 
 def told_by_steps(rows: Rows, done: Sequence[Mapping[str, Any]]) -> Rows:
-    """Rows with the step that wrote them in place of its time, without what two writers may fill differently."""
+    """Rows with the step that wrote them in place of its time, without what two writers may fill differently.
+
+    A meta field that is not filled may be null or an empty text.
+    """
     names = {str(one["requested"]): f"${number}" for number, one in enumerate(done, start=1) if one.get("requested")}
     kept = [index for index, (name, _) in enumerate(rows.schema) if name not in _OWN]
     timed = [rows.schema[index][0] == _COMMIT_TIME for index in kept]
+    meta = [rows.schema[index][0] in _META for index in kept]
     told = (
         tuple(
-            names.get(row[index], row[index]) if is_time else row[index]
-            for index, is_time in zip(kept, timed, strict=True)
+            (names.get(row[index], row[index]) if is_time else row[index]) or ("" if is_meta else row[index])
+            for index, is_time, is_meta in zip(kept, timed, meta, strict=True)
         )
         for row in rows.rows
     )
