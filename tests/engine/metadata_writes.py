@@ -14,7 +14,7 @@ from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import Effect, Hook, NoHook
 from hudi_spark.evolution.schema import WriterSchema
 from hudi_spark.files.written import WrittenFile
-from hudi_spark.flows.flow import TaskIdentity
+from hudi_spark.flows.flow import Executor, TaskIdentity
 from hudi_spark.flows.in_process import InProcess
 from hudi_spark.indexing.updating import FinishedWrite, update_metadata_table
 from hudi_spark.indexing.validation import Finding, validate_metadata_table
@@ -53,6 +53,7 @@ class Writer:
         self.table = TableBuilder(base, version, table_type)
         self.options = {key.replace("__", "."): value for key, value in options.items()}
         self.storage = open_storage(base)
+        self.executor: Executor = EXECUTOR
 
     def state(self) -> WriterState:
         """The table as a write finds it."""
@@ -63,7 +64,9 @@ class Writer:
     def metadata(self, write: FinishedWrite, hook: Hook | None = None, state: WriterState | None = None) -> None:
         """The metadata table's part of an action."""
         clock = SetClock(f"{write.requested[:-3]}500")
-        update_metadata_table(Effects(self.storage, hook or NoHook()), state or self.state(), write, EXECUTOR, clock)
+        update_metadata_table(
+            Effects(self.storage, hook or NoHook()), state or self.state(), write, self.executor, clock
+        )
 
     def commit(
         self,

@@ -16,11 +16,12 @@ from hudi_spark.clock import SetClock
 from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import Effect
 from hudi_spark.files.written import WrittenFile
+from hudi_spark.flows.flow import TaskIdentity
 from hudi_spark.indexing.updating import FinishedWrite, take_back
 from hudi_spark.metadata.group_reading import EVERYTHING as EVERY_KEY
 from hudi_spark.metadata.table import MetadataTable
 from hudi_spark.options.resolving import resolve
-from metadata_writes import StopAt, Stopped, Writer, ids
+from metadata_writes import EXECUTOR, StopAt, Stopped, Writer, ids
 
 COLUMN_STATS = "hoodie__metadata__index__column__stats__enable"
 BLOOMS = "hoodie__metadata__index__bloom__filter__enable"
@@ -281,3 +282,48 @@ def test_the_definition_names_the_columns_of_today(tmp_path: Path) -> None:
     assert defined["version"] == "V2"
     assert defined["sourceFields"][3:] == [name for name, _ in COLUMNS] + ["more"]
     assert writer.findings() == ()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_files_of_tasks_that_ran_twice_do_not_stay(tmp_path: Path, version: int) -> None:
+    """Statistics that merge would count twice what two attempts of one task wrote."""
+    writer = Writer(tmp_path, version, **EVERYTHING)
+    writer.executor = Twice()
+    grown(writer)
+    assert writer.findings() == ()
+    for index in ("column_stats", "bloom_filters"):
+        names = [path.name.rpartition("_")[0] for path in (tmp_path / ".hoodie/metadata" / index).glob("*-*-*_*")]
+        assert len(names) == len(set(names))
+
+
+class Twice:
+    """Runs each task of a flow twice, as a scheduler that takes it for lost."""
+
+    def rows(self, source: Any) -> Any:
+        return Repeated(EXECUTOR.rows(source))
+
+    def tasks(self, tasks: Any, run: Any, schema: Any) -> Any:
+        return Repeated(EXECUTOR.tasks(tasks, run, schema))
+
+
+class Repeated:
+    """A flow whose work is done by two attempts, of which the second is heard."""
+
+    def __init__(self, flow: Any) -> None:
+        self.flow, self.schema = flow, flow.schema
+
+    def together(self, other: Any) -> Any:
+        return Repeated(self.flow.together(other.flow))
+
+    def shuffled(self, columns: Any) -> Any:
+        return Repeated(self.flow.shuffled(columns))
+
+    def map(self, work: Any, schema: Any) -> Any:
+        def run(part: Any, identity: TaskIdentity) -> Any:
+            work(part, replace(identity, attempt=identity.attempt + 1000))
+            return work(part, identity)
+
+        return Repeated(self.flow.map(run, schema))
+
+    def gathered(self) -> Any:
+        return self.flow.gathered()

@@ -11,7 +11,7 @@ from hudi_format.metadata.columns import columns_base_file, columns_block, colum
 from hudi_format.metadata.files import metadata_delete_block
 from hudi_format.metadata.partitions import file_group_of_id, file_group_of_key
 from hudi_format.metadata.records import MetadataRecord
-from hudi_format.names import BaseFileName, LogFileName
+from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.timeline.commit_metadata import NO_PREVIOUS_COMMIT, RuntimeStats, WriteStat
 
 from hudi_spark.effects.helper import Effects, joined
@@ -65,6 +65,25 @@ class GroupFiles:
         """
         name = str(LogFileName(file_id, self.instant, 1, token))
         self.effects.put_log_file(self.instant, self.partition, name, metadata_delete_block(self.instant, "", ()))
+
+    def remove_strays(self, written: Iterable[WriteStat]) -> None:
+        """Files of tasks that failed, or that ran twice, disappear: only the written ones are of the deltacommit.
+
+        Clauses: MK-004, OW-010.
+        """
+        kept = {(stat.path or "").rpartition("/")[2] for stat in written}
+        for status in self.effects.storage.list_files(self.partition, recursive=False):
+            name = status.path.rpartition("/")[2]
+            if name not in kept and self._is_ours(parse_data_file_name(name)):
+                self.effects.delete_data_file(self.instant, self.partition, name)
+
+    def _is_ours(self, name: BaseFileName | LogFileName | None) -> bool:
+        if isinstance(name, BaseFileName):
+            return name.instant == self.instant
+        place = None if name is None else self.places.get(name.file_id)
+        if name is None or place is None:
+            return False
+        return name.instant == place.instant and name.version >= place.version
 
     def _log(self, file_id: str, rows: pa.Table, token: str) -> WrittenFile:
         place = self.places[file_id]

@@ -92,6 +92,8 @@ class Opening:
         content = new.content
         if content.entries is not None:
             flow = content.entries.shuffled(["file_id"]).map(files.base_files, WRITTEN_SCHEMA)
-            return tuple(one.stat for one in from_rows(flow.gathered()))
+            stats = tuple(one.stat for one in from_rows(flow.gathered()))
+            files.remove_strays(stats)
+            return stats
         rows = entries_of(IndexChanges(content.records), new.file_ids, self.layout)
         return tuple(one.stat for one in from_rows(files.base_files(rows, DRIVER)))

@@ -203,11 +203,12 @@ class _Update:
         files = GroupFiles(self._inside, self._layout, partition, self.write.requested, places)
         few = entries_of(changes, places, self._layout)
         if changes.entries is None:
-            written = files.logs(few, DRIVER)
-        else:
-            flow = changes.entries.together(self.executor.rows(few)) if few.num_rows else changes.entries
-            written = flow.shuffled(["file_id"]).map(files.logs, WRITTEN_SCHEMA).gathered()
-        return tuple(one.stat for one in from_rows(written))
+            return tuple(one.stat for one in from_rows(files.logs(few, DRIVER)))
+        flow = changes.entries.together(self.executor.rows(few)) if few.num_rows else changes.entries
+        written = flow.shuffled(["file_id"]).map(files.logs, WRITTEN_SCHEMA).gathered()
+        stats = tuple(one.stat for one in from_rows(written))
+        files.remove_strays(stats)
+        return stats
 
     def _define(self, before: Mapping[str, IndexDefinition], after: Mapping[str, IndexDefinition]) -> None:
         """Clauses: IX-001."""
