@@ -55,10 +55,22 @@ def change_form(configuration: TableConfiguration, avro: Mapping[str, Any], opti
     mode = _mode(configuration.properties.get(_MODE, "").strip().upper() or _DEFAULT_MODE)
     return ChangeForm(
         mode,
-        change_schema(mode, without_meta_fields(avro)),
+        _without_namespace_inside(change_schema(mode, without_meta_fields(avro))),
         options.number("hoodie.logfile.data.block.max.size"),
         options.number("hoodie.logfile.max.size"),
     )
+
+
+def _without_namespace_inside(change: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a change, in which the image has no namespace of its own, since it is that of the change."""
+    fields = []
+    for one in change["fields"]:
+        branches = [
+            {key: value for key, value in branch.items() if key != "namespace"} if isinstance(branch, dict) else branch
+            for branch in one["type"]
+        ]
+        fields.append({**one, "type": branches})
+    return {**change, "fields": fields}
 
 
 def write_changes(  # noqa: PLR0917 - where the log stands, what is in it, who writes it
