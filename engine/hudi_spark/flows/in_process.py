@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from hudi_format.storage import Storage
 
 from hudi_spark.arrow_reading import read_query
@@ -62,12 +63,15 @@ class LocalFlow:
         schema = pa.schema([*self.schema, *further])
 
         def join() -> list[pa.Table]:
-            numbered = self._whole()
-            key = numbered.select(list(on)).append_column("number of row", pa.arange(0, numbered.num_rows))
-            matched = key.join(other.whole(), list(on), join_type="left outer").sort_by("number of row")
-            columns = [matched.column(one.name) for one in further]
-            rows = numbered.take(matched.column("number of row"))
-            return [pa.Table.from_arrays([*rows.columns, *columns], schema=schema)]
+            rows, others = self._whole(), other.whole()
+            # What cannot match needs no place in a hash table, which would not take columns of all types.
+            first = others.column(on[0])
+            others = others.filter(pc.is_in(first, value_set=rows.column(on[0]).combine_chunks()))
+            pairs = _numbered(rows, on, "row").join(_numbered(others, on, "other"), list(on), join_type="left outer")
+            pairs = pairs.sort_by([("row", "ascending"), ("other", "ascending")])
+            left, right = rows.take(pairs.column("row")), others.take(pairs.column("other"))
+            columns = [*left.columns, *(right.column(one.name) for one in further)]
+            return [pa.Table.from_arrays(columns, schema=schema)]
 
         return LocalFlow(schema, join, self.identify)
 
@@ -96,6 +100,10 @@ class LocalFlow:
     def _whole(self) -> pa.Table:
         parts = self.parts
         return parts[0] if len(parts) == 1 else pa.concat_tables(parts or [self.schema.empty_table()])
+
+
+def _numbered(rows: pa.Table, on: Sequence[str], name: str) -> pa.Table:
+    return rows.select(list(on)).append_column(name, [pa.arange(0, rows.num_rows)])
 
 
 @dataclass(frozen=True, slots=True)
