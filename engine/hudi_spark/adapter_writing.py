@@ -19,8 +19,9 @@ from hudi_spark.effects.hooks import hooks_of_environment
 from hudi_spark.errors import HudiError, typed_errors
 from hudi_spark.flows.flow import Executor
 from hudi_spark.readings import Readings
+from hudi_spark.writing.requests import WriteRequest
 from hudi_spark.writing.transaction import Outcome
-from hudi_spark.writing.writer import StartedWrite, TableWriter, WriteRequest
+from hudi_spark.writing.writer import StartedWrite, TableWriter
 
 OpenStorage = Callable[[Request], Storage]
 

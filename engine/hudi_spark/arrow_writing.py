@@ -14,14 +14,15 @@ from hudi_spark.effects.hooks import hooks_of_environment
 from hudi_spark.errors import typed_errors
 from hudi_spark.flows.in_process import InProcess
 from hudi_spark.readings import Reading, Readings, readings_named
+from hudi_spark.writing.requests import WriteRequest
 from hudi_spark.writing.transaction import Outcome
-from hudi_spark.writing.writer import TableWriter, WriteRequest
+from hudi_spark.writing.writer import TableWriter
 
 
 def write_arrow(
     path: str | Path,
     rows: pa.Table | None = None,
-    operation: str = "upsert",
+    operation: str = "",
     *,
     filter: Any = None,  # noqa: A002 - the word that reads use
     partitions: Sequence[str] = (),
@@ -32,7 +33,8 @@ def write_arrow(
     """One write to a Hudi table, in this process: for what fits into its memory.
 
     `operation`: insert, upsert, bulk_insert, delete (of `rows`, or of the stored rows that `filter` chooses),
-    insert_overwrite, insert_overwrite_table, delete_partition (of `partitions`), partial_update.
+    insert_overwrite, insert_overwrite_table, delete_partition (of `partitions`), partial_update; empty for the one that
+    the options name, or an upsert.
     What it answers tells what was committed; printed, that is one line.
 
     Raises:

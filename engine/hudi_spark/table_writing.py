@@ -12,8 +12,9 @@ from hudi_spark.effects.hooks import hooks_of_environment
 from hudi_spark.errors import typed_errors
 from hudi_spark.flows.on_spark import OnSpark
 from hudi_spark.readings import Readings
+from hudi_spark.writing.requests import WriteRequest
 from hudi_spark.writing.transaction import Outcome
-from hudi_spark.writing.writer import TableWriter, WriteRequest
+from hudi_spark.writing.writer import TableWriter
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

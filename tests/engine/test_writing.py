@@ -10,7 +10,7 @@ from hudi_format.storage import LocalStorage
 from hudi_spark import read_arrow
 from hudi_spark.errors import HudiError
 from hudi_spark.state.snapshots import load_table
-from hudi_spark.writing.writer import WriteRequest
+from hudi_spark.writing.requests import WriteRequest
 from written_tables import Written, rows
 
 KINDS = [(6, "COPY_ON_WRITE"), (6, "MERGE_ON_READ"), (8, "MERGE_ON_READ"), (9, "COPY_ON_WRITE"), (9, "MERGE_ON_READ")]

@@ -10,7 +10,7 @@ from hudi_adapter.reasons import Reason
 from hudi_format.storage import LocalStorage
 from hudi_spark.effects.hooks import Effect
 from hudi_spark.errors import HudiError
-from hudi_spark.writing.writer import WriteRequest
+from hudi_spark.writing.requests import WriteRequest
 from written_tables import Written, rows
 
 

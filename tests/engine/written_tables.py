@@ -13,7 +13,8 @@ from hudi_spark.clock import SetClock
 from hudi_spark.creation.definition import TableDefinition
 from hudi_spark.flows.flow import TaskIdentity
 from hudi_spark.flows.in_process import InProcess
-from hudi_spark.writing.writer import TableWriter, WriteRequest
+from hudi_spark.writing.requests import WriteRequest
+from hudi_spark.writing.writer import TableWriter
 
 SCHEMA = pa.schema([("id", pa.string()), ("region", pa.string()), ("ts", pa.int64()), ("price", pa.float64())])
 NOW = "20250101000000000"

@@ -6,6 +6,10 @@ Clauses: OW-012, OW-015, OW-016.
 from dataclasses import replace
 from typing import Final
 
+from hudi_adapter.reasons import Reason
+
+from hudi_spark.errors import HudiError
+from hudi_spark.tagging.kinds import index_of
 from hudi_spark.writer_state import WriterState
 from hudi_spark.writing.context import WriteContext
 from hudi_spark.writing.operations import Operation
@@ -43,4 +47,8 @@ def state_for_tags(state: WriterState, operation: Operation) -> WriterState:
     """
     if operation.replaces == "nothing":
         return state
+    if index_of(state).kind == "ring":
+        message = f"{operation.name} does not go together with an index of consistent hashing"
+        hint = "delete the rows and insert the new ones, or use the bucket engine SIMPLE"
+        raise HudiError(Reason.CONFIG_INVALID, "OW-034", message, hint=hint)
     return replace(state, snapshot=replace(state.snapshot, slices=()))

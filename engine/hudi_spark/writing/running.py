@@ -27,13 +27,15 @@ from hudi_spark.writing.context import WriteContext
 from hudi_spark.writing.grouping import groups_of, is_bucketed, state_for_tags
 from hudi_spark.writing.operations import Operation
 from hudi_spark.writing.planning import context_of_write, key_generator_of, state_of_write, statement_of
+from hudi_spark.writing.requests import duplicates_policy
 from hudi_spark.writing.routing import Routes, plan_routes
 from hudi_spark.writing.sizing import sizing_of
 from hudi_spark.writing.sorting import in_sort_mode
 from hudi_spark.writing.tasks import BulkWriting, Combining, Keying, Known, Routing, WritingTargets
 from hudi_spark.writing.transaction import Outcome, Staged, Transaction, replaced_by
 
-_DUPLICATES: Final = "hoodie.datasource.insert.dup.policy"
+_PARALLELISM: Final = "hoodie.{operation}.shuffle.parallelism"
+_WITH_PARALLELISM: Final = ("insert", "upsert", "bulkinsert", "delete")
 _NO_ROUTES: Final = Routes((), {})
 _Made = tuple[tuple[WrittenFile, ...], Mapping[str, tuple[str, ...]]]
 
@@ -57,8 +59,8 @@ class Write:
         self._file_ids = file_ids
         self._effects = effects
         self._snapshot = snapshot
-        self._operation = operation
-        self._options = options
+        self.operation = operation
+        self.options = options
         self._executor = executor
         self._transaction = Transaction(effects, snapshot, operation, clock)
         self._state: WriterState | None = None
@@ -79,7 +81,7 @@ class Write:
 
         """
         incoming = None if source is None else self._executor.rows(source).schema
-        self._state = state_of_write(self._effects.storage, self._snapshot, self._options, self._operation, incoming)
+        self._state = state_of_write(self._effects.storage, self._snapshot, self.options, self.operation, incoming)
 
     def begin(self) -> str:
         """The requested time, whose file is there from now on."""
@@ -125,17 +127,17 @@ class Write:
         assert self._state is not None
         if source is None:
             self._transaction.go_inflight(_NO_ROUTES)
-            replaced = replaced_by(self._operation, self._snapshot, partitions)
+            replaced = replaced_by(self.operation, self._snapshot, partitions)
             return self._told((), replaced)
         rows = self._executor.rows(source)
-        told = (self._operation, self._transaction.requested, rows.schema, self._file_ids)
+        told = (self.operation, self._transaction.requested, rows.schema, self._file_ids)
         context = context_of_write(self._effects, self._state, *told)
         staging = _Staging(self._transaction, self._state, context, self._executor)
         return self._told(*staging.staged(rows))
 
     def _told(self, written: tuple[WrittenFile, ...], replaced: Mapping[str, tuple[str, ...]]) -> Staged:
         assert self._state is not None
-        return Staged(written, replaced, statement_of(self._state, self._transaction.requested), self._options.extra)
+        return Staged(written, replaced, statement_of(self._state, self._transaction.requested), self.options.extra)
 
 
 class _Staging:
@@ -178,12 +180,18 @@ class _Staging:
         across = is_global(self._state)
         columns = [RECORD_KEY] if across else [PARTITION_PATH, RECORD_KEY]
         work = Combining(self._context.rule, self._context.missing, by_partition=not across)
-        return keyed.shuffled(columns).map(work, keyed.schema)
+        return keyed.shuffled(columns, self._parts()).map(work, keyed.schema)
+
+    def _parts(self) -> int | None:
+        """In how many parts rows are sent to be combined; None where the executor sees fit."""
+        name = self._operation.name.replace("_", "") if self._operation.bulk else self._operation.stored.lower()
+        key = _PARALLELISM.format(operation=name if name in _WITH_PARALLELISM else "insert")
+        return self._state.options.number(key) or None
 
     def _tagged(self, rows: Flow) -> Flow:
         """Clauses: OW-003, OW-013, OW-020."""
         schema = tagged_schema(rows.schema)
-        policy = self._state.options.text(_DUPLICATES)
+        policy = duplicates_policy(self._state.options)
         looks_up = self._operation.tags or (self._operation.name == "insert" and policy != "none")
         if not looks_up and not is_bucketed(self._state):
             return rows.map(Untagged(), schema)
@@ -205,7 +213,7 @@ class _Staging:
 
     def _refuse_duplicates(self, counts: pa.Table) -> None:
         """Clauses: DM-001."""
-        if self._operation.name != "insert" or self._state.options.text(_DUPLICATES) != "fail":
+        if self._operation.name != "insert" or duplicates_policy(self._state.options) != "fail":
             return
         known = counts.filter(pc.is_valid(counts.column(FILE_ID)))
         if known.num_rows and not is_bucketed(self._state):
@@ -225,6 +233,6 @@ class _Staging:
         Clauses: OW-012.
         """
         self._transaction.go_inflight(_NO_ROUTES)
-        rows = in_sort_mode(self._combined(keyed), self._state.options)
+        rows = in_sort_mode(self._combined(keyed), self._state.options, self._parts())
         written = rows.map(BulkWriting(self._context), WRITTEN_SCHEMA).gathered()
         return from_rows(written), {}

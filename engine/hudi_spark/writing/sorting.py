@@ -11,7 +11,7 @@ from hudi_spark.tagging.columns import PARTITION_PATH, RECORD_KEY
 _PLACES = (PARTITION_PATH, RECORD_KEY)
 
 
-def in_sort_mode(rows: Flow, options: Options) -> Flow:
+def in_sort_mode(rows: Flow, options: Options, parts: int | None) -> Flow:
     """Rows in the parts and the order that `hoodie.bulkinsert.sort.mode` asks for; NONE leaves them as they come."""
     mode = options.text("hoodie.bulkinsert.sort.mode")
     own = options.names("hoodie.bulkinsert.user.defined.partitioner.sort.columns")
@@ -19,7 +19,7 @@ def in_sort_mode(rows: Flow, options: Options) -> Flow:
     if mode == "GLOBAL_SORT":
         return rows.ordered(columns)
     if mode.startswith("PARTITION_PATH_REPARTITION"):
-        rows = rows.shuffled([PARTITION_PATH])
+        rows = rows.shuffled([PARTITION_PATH], parts)
     if mode in ("PARTITION_SORT", "PARTITION_PATH_REPARTITION_AND_SORT"):
         return rows.map(_Sorting(columns), rows.schema)
     return rows

@@ -1,6 +1,6 @@
 """`TableWriter`: writes to one table with one executor."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -16,31 +16,14 @@ from hudi_spark.flows.flow import Executor
 from hudi_spark.options.resolving import resolve
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.writing.batches import batch_entry, is_written
-from hudi_spark.writing.operations import operation_named
 from hudi_spark.writing.planning import new_file_id, refuse_contradictions, snapshot_to_write
 from hudi_spark.writing.progress import shown
+from hudi_spark.writing.requests import WriteRequest, operation_of, partitions_of, with_extra
 from hudi_spark.writing.running import Write
 from hudi_spark.writing.transaction import Outcome
 
 _STREAM: Final = "hoodie.datasource.write.streaming.checkpoint.identifier"
 _ONE_STREAM: Final = "default_single_writer"
-
-
-@dataclass(frozen=True, slots=True)
-class WriteRequest:
-    """What to write: rows (an Arrow table, or a DataFrame on Spark), a filter that chooses stored rows, or partitions.
-
-    `extra`: entries of the commit's extra metadata, a source's checkpoint for instance.
-
-    Clauses: OW-014, OW-018.
-    """
-
-    operation: str
-    rows: Any | None = None
-    filter: Any | None = None
-    partitions: Sequence[str] = ()
-    configs: Mapping[str, str] = field(default_factory=dict)
-    extra: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +53,14 @@ class TableWriter:
         Clauses: OW-001, OW-009.
 
         """
-        with typed_errors(), shown(request.operation) as progress:
-            write, source = self._prepared(request), self.source_of(request)
+        with typed_errors(), shown(request.operation or "write") as progress:
+            write = self._prepared(request)
+            rows, partitions = self._given(request, write)
             progress("asking the table")
-            write.prepare(source)
+            write.prepare(rows)
             write.begin()
             progress("writing files")
-            write.stage(source, request.partitions)
+            write.stage(rows, partitions)
             progress("committing")
             return write.commit()
 
@@ -106,32 +90,47 @@ class TableWriter:
             write = self._prepared(request)
             return StartedWrite(self, write, write.begin())
 
-    def source_of(self, request: WriteRequest) -> Any | None:
-        """The rows of a request, None where it names partitions only.
+    def stage(self, write: Write, request: WriteRequest) -> None:
+        """The files of a write that was begun.
 
         Raises:
-            HudiError: CONFIG_INVALID for a request without what its operation needs.
+            HudiError: the rows are refused; the write is aborted.
+
+        Clauses: OW-001, OW-009.
 
         """
-        operation = operation_named(request.operation)
-        if operation.name == "delete_partition":
-            if not request.partitions:
-                raise _lacking("delete_partition needs the partitions to delete", "give their paths")
-            return None
-        if request.rows is not None:
-            return request.rows
-        if request.filter is None or not operation.deletes:
-            raise _lacking(f"{operation.name} needs rows", "give a DataFrame or an Arrow table")
-        return self.executor.query(self.storage, Query(filter=request.filter, readings=self.readings))
+        with typed_errors():
+            try:
+                rows, partitions = self._given(request, write)
+            except HudiError:
+                write.abort()
+                raise
+            write.stage(rows, partitions)
 
     def _prepared(self, request: WriteRequest) -> Write:
-        operation = operation_named(request.operation)
-        options = resolve(self.configs, request.configs)
-        options = replace(options, extra={**options.extra, **request.extra})
+        options = with_extra(resolve(self.configs, request.configs), request)
+        operation = operation_of(request, options)
         snapshot = snapshot_to_write(self.storage, self.readings, options)
         refuse_contradictions(snapshot.configuration, options, operation, self.readings)
         effects = Effects(self.storage, self.hook)
         return Write(effects, snapshot, operation, options, self.executor, self.clock, self.file_ids)
+
+    def _given(self, request: WriteRequest, write: Write) -> tuple[Any | None, tuple[str, ...]]:
+        """The rows of a request, None where it names partitions only; and these.
+
+        Clauses: OW-014.
+        """
+        operation = write.operation
+        if operation.name == "delete_partition":
+            partitions = partitions_of(request, write.options)
+            if not partitions:
+                raise _lacking("delete_partition needs the partitions to delete", "give their paths")
+            return None, partitions
+        if request.rows is not None:
+            return request.rows, ()
+        if request.filter is None or not operation.deletes:
+            raise _lacking(f"{operation.name} needs rows", "give a DataFrame or an Arrow table")
+        return self.executor.query(self.storage, Query(filter=request.filter, readings=self.readings)), ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +153,7 @@ class StartedWrite:
             HudiError: the rows are refused; the write is aborted.
 
         """
-        with typed_errors():
-            self.write.stage(self.writer.source_of(request), request.partitions)
+        self.writer.stage(self.write, request)
 
     def commit(self) -> Outcome:
         """Complete it.
