@@ -1,0 +1,125 @@
+"""Turns of two writers on one table: drawn, played, made small; with Apache Hudi where a bundle is at hand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hudi_adapter.rows import Rows, read_rows, write_rows
+from hudi_conformance.alternation.cases import ENGINE, Alternation, draw, has_metadata_table
+from hudi_conformance.alternation.checking import Result, Table, check, minimised, played_once
+from hudi_conformance.alternation.page import page
+from hudi_conformance.alternation.playing import Players, play
+from hudi_conformance.resources import suite_root
+from hudi_conformance.session import Heard, Reply
+
+PEER = "1.1.1"
+
+
+@dataclass
+class Pretended:
+    """A writer that keeps the first column of its rows in memory; `fails` makes it fail to delete."""
+
+    keys: dict[str, None]
+    fails: bool = False
+
+    def ask(self, op: str, _table: Path, params: Mapping[str, Any], out_dir: Path, _limit_s: float) -> Heard:
+        if op == "read_snapshot":
+            write_rows(out_dir / "rows.jsonl", Rows((("key", "string"),), tuple((key,) for key in self.keys)))
+            return Reply({"result": {"rows_file": "rows.jsonl"}})
+        if op == "write" and params["operation"] == "delete" and self.fails:
+            return Reply({"errored": {"message": "lost"}})
+        if op == "write" and "input" in params:
+            self.keys.update((str(row[0]), None) for row in read_rows(Path(params["input"])).rows)
+        return Reply({"result": {"value": {}}})
+
+
+def pretended(*, fails: bool = False) -> Players:
+    keys: dict[str, None] = {}
+    return Players(Pretended(keys), Pretended(keys, fails))  # type: ignore[arg-type]
+
+
+def deleting_seed() -> tuple[int, Alternation]:
+    """A seed in which the peer deletes."""
+    for seed in range(200):
+        drawn = draw(seed, (PEER,))
+        turns = zip(drawn.turns[1:], drawn.case.steps, strict=True)
+        if any(who == PEER and step.operation == "delete" for who, step in turns):
+            return seed, drawn
+    raise AssertionError("no seed deletes")
+
+
+def test_a_seed_always_draws_the_same_turns():
+    """A sequence is its seed; both writers have a turn, and a record index has its metadata table."""
+    for seed in range(40):
+        drawn = draw(seed, (PEER, "0.15.0"))
+        assert drawn == draw(seed, (PEER, "0.15.0"))
+        assert set(drawn.turns[1:]) == {ENGINE, drawn.peer}
+        assert len(drawn.turns) == len(drawn.case.steps) + 1
+        assert drawn.peer == PEER or (drawn.case.shape.version, drawn.turns[0]) == (6, ENGINE)
+        if drawn.case.shape.configs.get("hoodie.index.type") == "RECORD_INDEX":
+            assert has_metadata_table(drawn.case)
+        assert Alternation.from_json(drawn.to_json()) == drawn
+
+
+def test_readers_that_agree_and_writers_that_do_their_turn_pass(tmp_path: Path):
+    """Every turn is taken, and every answer counted."""
+    drawn = draw(1, (PEER,))
+    played = play(drawn, pretended(), tmp_path)
+    assert played.failure is None
+    assert (played.turns, played.unsupported) == (len(drawn.case.steps), ())
+    assert played.agreed == played.turns * (3 if has_metadata_table(drawn.case) else 1)
+
+
+def test_a_failing_sequence_is_made_as_small_as_it_fails():
+    """Of a writer that fails to delete one step is left, and the line that repeats it is told."""
+    seed, drawn = deleting_seed()
+    players = pretended(fails=True)
+    played = played_once(drawn, players)
+    assert played.failure is not None
+    assert played.failure.asked == "write delete"
+    small = minimised(drawn, played.failure, players, attempts=100)
+    assert [step.operation for step in small.case.steps] == ["delete"]
+    assert small.turns[1:] == (PEER,)
+    told = Result(seed, drawn, played, 0.0, small).told()
+    assert "hudi-conformance alternation repeat CASE.json" in told
+    assert Alternation.from_json(told[told.index('{"peer"') : told.index("# saved")]) == small
+
+
+def test_the_page_tells_of_failures_and_of_what_is_not_supported():
+    """Numbers by kind of table, and every failing sequence whole."""
+    seed, drawn = deleting_seed()
+    played = played_once(drawn, pretended(fails=True))
+    text = page(
+        [
+            Result(seed, drawn, played, 0.0, drawn),
+            Result(1, draw(1, (PEER,)), played_once(draw(1, (PEER,)), pretended()), 0.0),
+        ]
+    )
+    assert "2 sequences" in text
+    assert "1 sequences failed" in text
+    assert f"## Seed {seed}" in text
+
+
+def test_the_engine_and_the_model_take_turns():
+    """Two writers that share no code but the format's go on with each other's tables."""
+    with Table("engine-in-process", suite_root(), None) as table:
+        drawn = ((seed, draw(seed, ("model",))) for seed in (1, 6))
+        results = list(check(drawn, table, seconds=60.0, attempts=0))
+    assert [one.told() for one in results if one.failure or one.played.unsupported] == []
+    assert len(results) == 2
+
+
+@pytest.mark.peers
+@pytest.mark.timeout(280)
+def test_the_engine_and_apache_hudi_take_turns():
+    """Four sequences: after every turn both read the same rows, whoever wrote them."""
+    with Table("engine-in-process", suite_root(), None) as table:
+        drawn = ((seed, draw(seed, (PEER,))) for seed in SEEDS)
+        results = list(check(drawn, table, seconds=200.0, attempts=0))
+    assert [one.told() for one in results if one.failure] == []
+    assert sum(one.played.turns for one in results) >= len(SEEDS)
+
+
+SEEDS = (0, 1, 2, 3)
