@@ -168,3 +168,17 @@ def test_partial_updates_in_logs_do_not_hide_keys(tmp_path: Path):
     builder.commit(3, [builder.log_file(3, [block])])
     state = state_of(tmp_path)
     assert tags(incoming(state, [("z", "north", row("z", 9))]), state).column("_tag_file_id").to_pylist() == ["f1"]
+
+
+@pytest.mark.parametrize(("generator", "key"), [("SIMPLE", "a"), ("COMPLEX", "id:a")])
+@pytest.mark.parametrize("index", FINDING)
+def test_keys_that_are_not_stored_are_made_as_those_of_the_rows(tmp_path: Path, index: str, generator: str, key: str):
+    """A complex generator of one field names it from version 9 on."""
+    properties = {"hoodie.populate.meta.fields": "false", "hoodie.table.keygenerator.type": generator}
+    builder = TableBuilder(tmp_path, properties=properties)
+    stats = [builder.base_file(1, [row("b", 1), row("a", 1)])]
+    builder.commit(1, [*stats, builder.log_file(1, [builder.data(1, [row("a", 2)])])])
+    state = state_of(tmp_path, index)
+    found = tags(incoming(state, [(key, "north", row("a", 3)), ("x", "north", row("x", 1))]), state).sort_by(KEY)
+    assert found.column("_tag_file_id").to_pylist() == ["f1", None]
+    assert found.column("_tag_position").to_pylist() == [1, None]

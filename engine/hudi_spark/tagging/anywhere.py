@@ -9,7 +9,6 @@ from hudi_spark.flows.flow import Executor, Flow, TaskIdentity
 from hudi_spark.keying.generator import key_generator
 from hudi_spark.merging.defaults import column_defaults
 from hudi_spark.merging.fields import column_of, columns_of
-from hudi_spark.merging.keys import key_rule
 from hudi_spark.merging.modes import merge_rule
 from hudi_spark.merging.rules import MergeRule
 from hudi_spark.metadata.table import MetadataTable
@@ -19,7 +18,7 @@ from hudi_spark.tagging.kinds import Index
 from hudi_spark.tagging.moving import Moving
 from hudi_spark.tagging.record_index import found_in_index
 from hudi_spark.tagging.simple import found_anywhere, places_without_paths
-from hudi_spark.tagging.stored_keys import reading, slice_tasks
+from hudi_spark.tagging.stored_keys import reading, slice_tasks, stored_rule
 from hudi_spark.tagging.stored_rows import DELETES, Keeping, StoredRows, deleting_rows, kept_schema
 from hudi_spark.writer_state import WriterState
 
@@ -64,7 +63,7 @@ def tagged_anywhere(keyed: Flow, state: WriterState, executor: Executor, lookup:
     rule = rule_of_write(state)
     stored = _deciding(state, rule, lookup)
     found = lookup.found(keyed.map(_Asking(rule), _ASKED), state, executor)
-    keys = key_rule(state.configuration)
+    keys = stored_rule(state)
     slices = _slices(state, keys.columns, stored)
     keeping = Keeping(slices, keys, stored, lookup.index.moves, may_be_gone)
     kept = found.shuffled([SLICE]).map(keeping, kept_schema(stored))

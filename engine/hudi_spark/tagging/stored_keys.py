@@ -11,6 +11,7 @@ from hudi_spark.arrays import one_chunk
 from hudi_spark.execution.planning import Query, read_context, slice_task
 from hudi_spark.execution.tasks import ReadContext, SliceTask, run_task
 from hudi_spark.flows.flow import TaskIdentity
+from hudi_spark.keying.generator import key_generator
 from hudi_spark.merging.fields import columns_of
 from hudi_spark.merging.keys import KeyRule, key_rule
 from hudi_spark.schemas.columns import META_SCHEMA, nullable
@@ -106,7 +107,7 @@ def stored_keys(state: WriterState, partitions: Iterable[str] | None = None) -> 
     """
     if not state.slices:
         return {}
-    rule = key_rule(state.configuration)
+    rule = stored_rule(state)
     context, origins = reading(state, rule.columns)
     wanted = None if partitions is None else frozenset(partitions)
     tasks = slice_tasks(state, context, origins)
@@ -116,6 +117,20 @@ def stored_keys(state: WriterState, partitions: Iterable[str] | None = None) -> 
         for number, task in tasks.items()
         if wanted is None or task.partition in wanted
     }
+
+
+def stored_rule(state: WriterState) -> KeyRule:
+    """How the keys of stored rows are found: where the table stores none, as those of incoming rows are made.
+
+    Raises:
+        HudiError: KEY_MISSING when the table stores no keys and names no key fields.
+
+    Clauses: DM-002.
+
+    """
+    if state.configuration.populates_meta_fields or not state.configuration.record_key:
+        return key_rule(state.configuration)
+    return key_generator(state.configuration, state.options).rule or KeyRule()
 
 
 def reading(state: WriterState, fields: Iterable[str]) -> tuple[ReadContext, Origins]:
