@@ -99,8 +99,12 @@ def _decode_columns(block: RawBlock, schema: Any, target: pa.Schema) -> pa.Table
     for _ in range(head[1]):
         if position > len(block.content) - _LENGTH.size:
             return None
-        starts.append(position + _LENGTH.size)
-        position += _LENGTH.size + max(0, _LENGTH.unpack_from(block.content, position)[0])
+        (length,) = _LENGTH.unpack_from(block.content, position)
+        if length < 0:
+            return None
+        position += _LENGTH.size
+        starts.append(position)
+        position += length
     begins = np.array(starts, np.int64)
     ends = np.append(begins[1:] - _LENGTH.size, position)
     whole = position == len(block.content)

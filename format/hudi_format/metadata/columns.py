@@ -4,30 +4,22 @@ Most records of the large indexes hold the same: all keys of one file group have
 made once, by `record_bytes`, and repeated.
 """
 
-import struct
 from collections.abc import Mapping
 from typing import Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hudi_format.avro.pieces import constant, joined, texts, varints
 from hudi_format.base.bloom_filters import TYPE_CODE, build_bloom_filter, encode_bloom_filter
 from hudi_format.hfile.writer import write_hfile_columns
-from hudi_format.log.blocks import BlockType, HeaderKey, encode_block
-from hudi_format.log.deletes import DELETE_VERSION
+from hudi_format.log.blocks import BlockType, HeaderKey, block_parts, encode_block
+from hudi_format.log.columnar import delete_content
 from hudi_format.metadata.codec import encode_metadata_record, metadata_schema_text
 from hudi_format.metadata.record_schemas import SchemaRelease
 from hudi_format.metadata.records import Content, MetadataRecord, RecordType
-from hudi_format.texts import byte_texts
 
 # Large indexes are written often: half of the time for an eighth more room.
 _LEVEL: Final = 1
-_HEAD = struct.Struct(">ii")
-# Branches of unions: a text; the wrapper of an int, which holds 0.
-_TEXT: Final = b"\x02"
-_NO_ORDERING: Final = b"\x04\x00"
 
 
 def record_bytes(kind: RecordType, content: Content, release: SchemaRelease = SchemaRelease.V1_1) -> bytes:
@@ -76,8 +68,9 @@ def columns_delete_block(
 
     Clauses: LF-008, MT-017.
     """
-    content = _deletes(partition, keys.combine_chunks() if isinstance(keys, pa.ChunkedArray) else keys)
-    return encode_block(BlockType.DELETE, {HeaderKey.INSTANT_TIME: instant, **(header or {})}, content)
+    content = delete_content(keys.combine_chunks() if isinstance(keys, pa.ChunkedArray) else keys, partition)
+    parts = block_parts(BlockType.DELETE, {HeaderKey.INSTANT_TIME: instant, **(header or {})}, content)
+    return b"".join(parts)
 
 
 def columns_base_file(
@@ -96,17 +89,3 @@ def columns_base_file(
         info |= {"minRecordKey": keys[0].as_py().encode(), "maxRecordKey": keys[-1].as_py().encode()}
     bloom = encode_bloom_filter(build_bloom_filter(keys, max(len(keys), 1)))
     return write_hfile_columns(keys, values, info, {"bloomFilter": bloom.encode()}, level=_LEVEL)
-
-
-def _deletes(partition: str, keys: pa.Array) -> bytes:
-    """The content of a delete block without ordering values: a list of keys, its number before, a zero behind."""
-    name = partition.encode()
-    rest = _TEXT + _number(len(name)) + name + _NO_ORDERING
-    listed = byte_texts(joined([*texts(keys, _TEXT), constant(rest, len(keys))])).units.tobytes()
-    payload = (_number(len(keys)) + listed if len(keys) else b"") + _number(0)
-    return _HEAD.pack(DELETE_VERSION, len(payload)) + payload
-
-
-def _number(value: int) -> bytes:
-    encoded: bytes = varints(np.array([value], np.int64))[0].as_py()
-    return encoded
