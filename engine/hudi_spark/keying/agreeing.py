@@ -1,52 +1,38 @@
-"""What a write asks of keys and paths, against what its table has: a table's keys are made in one way.
+"""The key generator that a write's options name, against the one that its table has.
 
-Clauses: DM-030, PR-021, PR-022.
+A table may state a type and the options a class, which no comparison of texts would show to be the same.
+
+Clauses: DM-030.
 """
 
 from typing import Final
 
-from hudi_adapter.reasons import Reason
-
-from hudi_spark.errors import HudiError
-from hudi_spark.keying.kinds import generator_kind, generator_type
+from hudi_spark.keying.kinds import generator_kind, generator_type, misfit
 from hudi_spark.options.resolving import Options
 from hudi_spark.state.configuration import TableConfiguration
 
 PARTITION_OPTION: Final = "hoodie.datasource.write.partitionpath.field"
-_KEY_OPTION: Final = "hoodie.datasource.write.recordkey.field"
 _CLASS: Final = "hoodie.datasource.write.keygenerator.class"
 _TYPE: Final = "hoodie.datasource.write.keygenerator.type"
-_HIVE: Final = "hoodie.datasource.write.hive_style_partitioning"
-_ENCODED: Final = "hoodie.datasource.write.partitionpath.urlencode"
 
 
-def refuse_other_keys(configuration: TableConfiguration, options: Options) -> None:
-    """Nothing when what the options say of keys and paths is what the table has.
+def refuse_other_generator(configuration: TableConfiguration, options: Options) -> None:
+    """Nothing when the options name no key generator, or one that works as the table's.
 
     Raises:
-        HudiError: CONFIG_INVALID naming the option and the table's value.
+        HudiError: CONFIG_INVALID.
+        UnsupportedFeature: a class of somebody's own.
 
-    Clauses: DM-030, PR-021, PR-022.
+    Clauses: DM-030.
 
     """
-    asked_keys, asked_fields = listed(options.text(_KEY_OPTION)), listed(options.text(PARTITION_OPTION))
-    _refuse_other(_KEY_OPTION, asked_keys, configuration.record_key)
-    # A global generator leaves out the partition fields that it was given.
-    if configuration.partition_by or "GLOBAL" not in configuration.key_generator:
-        _refuse_other(PARTITION_OPTION, tuple(map(field_name, asked_fields)), configuration.partition_by)
-    for key, holds in ((_HIVE, configuration.partitions.hive), (_ENCODED, configuration.partitions.encoded)):
-        if options.given(key) and options.flag(key) is not holds:
-            raise _other(key, options.text(key), str(holds).lower())
-    _refuse_other_generator(configuration, options)
-
-
-def _refuse_other_generator(configuration: TableConfiguration, options: Options) -> None:
     asked, stored = asked_type(options), configuration.key_generator
     if not (asked and stored):
         return
     fields = configuration.record_key, configuration.partition_by
     if generator_kind(asked, *fields) != generator_kind(stored, *fields):
-        raise _other(_TYPE, asked, stored)
+        message = f"the key generator {asked} is asked for and the table has {stored}"
+        raise misfit(message, "leave the option out, or make another table")
 
 
 def asked_type(options: Options) -> str:
@@ -68,13 +54,3 @@ def listed(text: str) -> tuple[str, ...]:
 def field_name(field: str) -> str:
     """A partition field without its type."""
     return field.partition(":")[0]
-
-
-def _refuse_other(key: str, asked: tuple[str, ...], stored: tuple[str, ...]) -> None:
-    if asked and asked != stored:
-        raise _other(key, ",".join(asked), ",".join(stored))
-
-
-def _other(key: str, asked: str, stored: str) -> HudiError:
-    message = f"{key} is {asked!r} and the table has {stored or 'none'!r}"
-    return HudiError(Reason.CONFIG_INVALID, "PR-021", message, hint="leave the option out, or make another table")

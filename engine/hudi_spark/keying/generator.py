@@ -9,7 +9,7 @@ from typing import Final
 import pyarrow as pa
 
 from hudi_spark.flows.flow import TaskIdentity
-from hudi_spark.keying.agreeing import PARTITION_OPTION, asked_type, field_name, listed, refuse_other_keys
+from hudi_spark.keying.agreeing import PARTITION_OPTION, asked_type, field_name, listed, refuse_other_generator
 from hudi_spark.keying.kinds import GeneratorKind, generator_kind, misfit, refuse_misfit
 from hudi_spark.keying.paths import PartitionField, PathRule
 from hudi_spark.keying.record_keys import generated_keys, made_keys, names_parts
@@ -79,7 +79,7 @@ def key_generator(configuration: TableConfiguration, options: Options, existing:
     Clauses: DM-030, DM-033.
 
     """
-    refuse_other_keys(configuration, options)
+    refuse_other_generator(configuration, options)
     partition_by = _typed_fields(configuration, options)
     name = configuration.key_generator or asked_type(options)
     kind = generator_kind(name, configuration.record_key, partition_by)
