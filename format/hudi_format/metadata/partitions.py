@@ -2,17 +2,17 @@
 
 files-0000-0                          prefix, four digits, 0
 secondary-index-idx-name-0003-0       underscores of an index' name as dashes
-record-index-<partition, URL-encoded>-0003-0   where the record index is partitioned
+record-index-<partition>-0003-0   where the record index is partitioned; the partition with Hive's escapes
 """
 
 import re
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final
-from urllib.parse import quote, unquote
 
 from hudi_format.hashing import file_group_index
 from hudi_format.metadata.keys import separator_position
+from hudi_format.partition_paths import escape_partition_value, unescape_partition_value
 
 _FILE_ID = re.compile(r"(?P<prefix>.+)-(?P<index>[0-9]{4,9})(?:-0)?")
 _SECONDARY: Final = "secondary_index_"
@@ -79,7 +79,7 @@ def metadata_file_id(partition: str, index: int, data_partition: str | None = No
     Clauses: MT-017, IX-003, IX-022.
     """
     prefix = _PREFIXES[Partition(partition)] if partition in list(Partition) else partition.replace("_", "-")
-    within = "" if data_partition is None else f"-{quote(data_partition, safe='')}"
+    within = "" if data_partition is None else f"-{escape_partition_value(data_partition)}"
     return f"{prefix}{within}-{index:04d}-0"
 
 
@@ -109,7 +109,7 @@ def data_partition_of_id(file_id: str) -> str | None:
     """
     _, prefix = file_group_of_id(file_id)
     own = _PREFIXES[Partition.RECORD_INDEX]
-    return None if prefix == own else unquote(prefix.removeprefix(own + "-"))
+    return None if prefix == own else unescape_partition_value(prefix.removeprefix(own + "-"))
 
 
 def file_group_count(file_ids: Iterable[str]) -> int:
