@@ -327,3 +327,12 @@ class Repeated:
 
     def gathered(self) -> Any:
         return self.flow.gathered()
+
+
+def test_many_statistics_are_written_by_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The index is the same, whoever encodes it."""
+    monkeypatch.setattr("hudi_spark.indexing.column_statistics._MOST_BY_THE_DRIVER", 0)
+    writer = Writer(tmp_path, **EVERYTHING)
+    grown(writer)
+    assert writer.findings() == ()
+    assert opened(writer).column_stats(["ts"], [("north", name) for name in opened(writer).files("north")])

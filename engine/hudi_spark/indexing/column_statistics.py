@@ -28,6 +28,8 @@ _COLUMNS: Final = "hoodie.metadata.index.column.stats.column.list"
 _MOST_COLUMNS: Final = "hoodie.metadata.index.column.stats.max.columns.to.index"
 _GROUPS: Final = "hoodie.metadata.index.column.stats.file.group.count"
 _FILES_A_TASK: Final = 50
+# Some seconds of work; more is for tasks.
+_MOST_BY_THE_DRIVER: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +117,15 @@ class ColumnStatistics:
         """
         del partition
         plan = planned(keeping)
-        records = (
-            record
-            for (within, _), each in written_statistics(keeping, write, plan).items()
-            for record in records_of(within, each)
-        )
-        return IndexChanges(tuple(records), tuple(_gone(write, plan)))
+        told = written_statistics(keeping, write, plan)
+        gone = tuple(_gone(write, plan))
+        if len(told) * len(plan.columns) <= _MOST_BY_THE_DRIVER:
+            records = (record for (within, _), each in told.items() for record in records_of(within, each))
+            return IndexChanges(tuple(records), gone)
+        tasks = [tuple(told.items())[at : at + _FILES_A_TASK] for at in range(0, len(told), _FILES_A_TASK)]
+        version = keeping.state.configuration.version
+        work = partial(_told_entries, file_ids=keeping.groups[Partition.COLUMN_STATS], version=version)
+        return IndexChanges(deleted=gone, entries=keeping.executor.tasks(tasks, work, ENTRIES))
 
 
 def written_statistics(
@@ -186,6 +191,18 @@ def _gone(write: FinishedWrite, plan: StatisticsPlan) -> Iterable[str]:
         for name in names
         for column in plan.columns
     )
+
+
+def _told_entries(
+    files: tuple[tuple[FileKey, tuple[ColumnStats, ...]], ...],
+    identity: TaskIdentity,
+    file_ids: tuple[str, ...],
+    version: int,
+) -> pa.Table:
+    """What other tasks told of some files as entries of the index: what a task returns."""
+    del identity
+    records = tuple(record for file, each in files for record in records_of(file[0], each))
+    return entries_of(IndexChanges(records), file_ids, MetadataLayout(version))
 
 
 def _entries(
