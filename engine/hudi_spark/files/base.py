@@ -168,11 +168,17 @@ def _constant(text: str, rows: int) -> pa.Array:
     return pa.repeat(pa.scalar(text), rows)
 
 
+def packing(codec: str) -> tuple[str, int | None]:
+    """The name and the level by which Arrow knows a codec of Hudi's."""
+    name = codec.lower()
+    return _CODECS.get(name, name.upper()), _LEVELS.get(name)
+
+
 def _writer_options(form: BaseFileForm) -> dict[str, Any]:
-    codec = form.codec.lower()
+    compression, level = packing(form.codec)
     return {
-        "compression": _CODECS.get(codec, codec.upper()),
-        "compression_level": _LEVELS.get(codec),
+        "compression": compression,
+        "compression_level": level,
         "data_page_size": form.page_bytes,
         "use_dictionary": form.dictionary,
         "store_schema": False,

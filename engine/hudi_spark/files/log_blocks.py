@@ -18,6 +18,7 @@ from hudi_format.schemas import META_FIELDS, arrow_schema
 
 from hudi_spark.arrays import one_chunk
 from hudi_spark.errors import HudiError
+from hudi_spark.files.base import packing
 from hudi_spark.files.deletes import deletes_content, ordering_wrappers
 from hudi_spark.files.log_form import LogForm, LogGroup
 from hudi_spark.merging.log_records import flagged_deletes, marked_deletes
@@ -26,7 +27,6 @@ RECORD_KEY: Final = "_hoodie_record_key"
 _FILE_NAME: Final = "_hoodie_file_name"
 # Beside the columns of the rows, while they are ordered and split.
 _NATURAL, _UPDATE, _POSITION, _KEY = "_log_natural", "_log_update", "_log_position", "_log_key"
-_CODECS: Final[Mapping[str, str]] = {"uncompressed": "NONE", "gzip": "GZIP", "snappy": "SNAPPY", "zstd": "ZSTD"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +129,10 @@ def _contents(
 ) -> Iterator[tuple[int, int, list[Any]]]:
     """First row, number of rows and content of each block."""
     if form.block_type is BlockType.PARQUET_DATA:
-        codec = _CODECS.get(form.codec.lower(), form.codec.upper())
         at_once = max(1, form.block_bytes // max(1, rows.nbytes // rows.num_rows))
         for start in range(0, rows.num_rows, at_once):
             part = rows.slice(start, at_once)
-            yield start, part.num_rows, [parquet_content(part, schema, codec)]
+            yield start, part.num_rows, [parquet_content(part, schema, *packing(form.codec))]
     elif form.block_type is BlockType.HFILE_DATA:
         encoded = encode_rows(rows, form.avro)
         for start, count in parts_within(encoded, form.block_bytes):

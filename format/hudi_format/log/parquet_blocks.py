@@ -21,14 +21,15 @@ def parquet_block(instant: str, rows: pa.Table, schema: Any, header: Mapping[Hea
     return encode_block(BlockType.PARQUET_DATA, entries, parquet_content(rows, text))
 
 
-def parquet_content(rows: pa.Table, schema: str, compression: str = "GZIP") -> bytes:
-    """The content of a Parquet data block; `schema` is the text of the rows' Avro schema.
+def parquet_content(rows: pa.Table, schema: str, compression: str = "GZIP", level: int | None = None) -> bytes:
+    """The content of a Parquet data block; `schema` is the text of the rows' Avro schema, `level` that of compression.
 
     Clauses: LF-027.
     """
     stream = io.BytesIO()
     bare = rows.replace_schema_metadata(None)
-    with pq.ParquetWriter(stream, bare.schema, compression=compression, store_schema=False) as writer:
+    packed = {"compression": compression, "compression_level": level}
+    with pq.ParquetWriter(stream, bare.schema, store_schema=False, **packed) as writer:
         writer.write_table(bare)
         writer.add_key_value_metadata({"parquet.avro.schema": schema, "writer.model.name": "avro"})
     return stream.getvalue()
