@@ -281,6 +281,25 @@ def test_types_of_arrow_become_plain_ones_without_loss():
 
 
 @pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([[("k", [1, None])], None, [("l", None)]], pa.map_(pa.large_string(), pa.list_view(pa.int8()))),
+        pa.array([[1], None, [2, None]], pa.large_list(pa.uint16())).slice(1),
+        pa.array([[[1, 2]], [], None], pa.list_(pa.list_(pa.int8(), 2))),
+        pa.array([None, {"a": "x"}], pa.struct([("a", pa.dictionary(pa.int8(), pa.string()))])),
+        pa.array([None, None], pa.struct([("a", pa.dictionary(pa.int8(), pa.string()))])),
+        pa.array([{"a": [1]}, None], pa.struct([("a", pa.list_view(pa.int8()))])).slice(1),
+    ],
+)
+def test_layouts_inside_others_are_unpacked(values: pa.Array):
+    """Whatever layout lists, dictionaries and structs have, and wherever a slice begins, the values stay."""
+    rows = pa.table({"c": pa.chunked_array([values.slice(0, 0), values])})
+    found = conform(rows, writer_schema(None, rows.schema, "t", Options()))
+    found.validate(full=True)
+    assert found.to_pylist() == rows.to_pylist()
+
+
+@pytest.mark.parametrize(
     ("values", "wanted"),
     [
         (pa.array([1], pa.timestamp("ns", "UTC")), pa.timestamp("us", "UTC")),

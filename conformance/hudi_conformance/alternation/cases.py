@@ -58,18 +58,32 @@ def draw(seed: int, peers: tuple[str, ...]) -> Alternation:
     peer = dice.choice(peers)
     limits = Limits(versions=_VERSIONS.get(peer, (6, 8, 9)), indexes=INDEXES, refusals=False)
     drawn = (draw_case(dice.randrange(2**31), limits) for _ in range(1000))
-    case = _with_record_index(next(one for one in drawn if len(one.steps) >= _LEAST_TURNS and _is_common(one)))
-    writers = [dice.choice((ENGINE, peer)) for _ in case.steps]
+    case = _with_record_index(next(one for one in drawn if _is_common(one)))
+    able = [number for number in range(1, len(case.steps)) if _takes(case, number)]
+    writers = [
+        dice.choice((ENGINE, peer)) if not number or number in able else ENGINE for number in range(len(case.steps))
+    ]
     if len(set(writers)) == 1:
-        writers[dice.randrange(1, len(writers))] = peer if writers[0] == ENGINE else ENGINE
+        writers[dice.choice(able)] = peer if writers[0] == ENGINE else ENGINE
     maker = ENGINE if peer.startswith("0.") else dice.choice((ENGINE, peer))
     return Alternation(peer, case, (maker, *writers))
 
 
 def _is_common(case: WriteCase) -> bool:
-    """Whether both writers have all that a case needs: no meta fields and a record index exclude each other."""
+    """Whether there are turns for both, and both have all that a case needs.
+
+    No meta fields and a record index exclude each other.
+    """
     index = case.shape.configs.get("hoodie.index.type")
-    return not (index == "RECORD_INDEX" and case.shape.properties.get("hoodie.populate.meta.fields") == "false")
+    if index == "RECORD_INDEX" and case.shape.properties.get("hoodie.populate.meta.fields") == "false":
+        return False
+    return len(case.steps) >= _LEAST_TURNS and any(_takes(case, number) for number in range(1, len(case.steps)))
+
+
+def _takes(case: WriteCase, number: int) -> bool:
+    """Whether the peer may do a step: with a global index its partial update, a MERGE INTO, means something else."""
+    is_global = case.shape.configs.get("hoodie.index.type", "").startswith("GLOBAL")
+    return not (is_global and case.steps[number].operation == "partial_update")
 
 
 def _with_record_index(case: WriteCase) -> WriteCase:

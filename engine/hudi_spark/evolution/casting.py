@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from hudi_adapter.reasons import Reason
@@ -70,24 +71,27 @@ def _plain_values(array: pa.Array) -> pa.Array:
 
 
 def _struct(array: pa.StructArray, wanted: pa.StructType, place: str) -> pa.Array:
-    parts = [_part(array, field, f"{place}.{field.name}") for field in wanted]
+    # Flattened, a part is null wherever its struct is.
+    held = dict(zip([field.name for field in array.type], array.flatten(), strict=True))
+    parts = [_part(array, held.get(field.name), field, f"{place}.{field.name}") for field in wanted]
     return pa.StructArray.from_arrays(parts, fields=list(wanted), mask=array.is_null())
 
 
-def _part(array: pa.StructArray, wanted: pa.Field, place: str) -> pa.Array:
-    index = array.type.get_field_index(wanted.name)
-    part = pa.nulls(len(array), wanted.type) if index < 0 else _array(array.field(index), wanted.type, place)
+def _part(array: pa.StructArray, held: pa.Array | None, wanted: pa.Field, place: str) -> pa.Array:
+    part = pa.nulls(len(array), wanted.type) if held is None else _array(held, wanted.type, place)
     if not wanted.nullable and pc.any(pc.and_not(part.is_null(), array.is_null())).as_py():
         raise _null(place)
     return part
 
 
 def _list(array: pa.Array, wanted: pa.ListType, place: str) -> pa.Array:
-    # One layout of lists for all: offsets into one array of values.
-    array = array if pa.types.is_list(array.type) else array.cast(pa.list_(array.type.value_field))
-    values = _array(array.values, wanted.value_type, f"{place}.element")
-    _refuse_nulls(array.flatten(), wanted.value_field, f"{place}.element")
-    return pa.ListArray.from_arrays(array.offsets, values, type=wanted, mask=array.is_null())
+    # One layout of lists for all: what the lists hold, one after the other, and how much each of them holds.
+    held = array.flatten()
+    values = _array(held, wanted.value_type, f"{place}.element")
+    _refuse_nulls(held, wanted.value_field, f"{place}.element")
+    lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
+    offsets = pa.array(np.concatenate(([0], np.cumsum(lengths))).astype(np.int32))
+    return pa.ListArray.from_arrays(offsets, values, type=wanted, mask=array.is_null())
 
 
 def _map(array: pa.MapArray, wanted: pa.MapType, place: str) -> pa.Array:
