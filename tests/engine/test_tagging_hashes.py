@@ -8,7 +8,7 @@ from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.tagging.bucket_counts import BucketCounts, parsed_rules
 from hudi_spark.tagging.hash_keys import bucket_hashes, hashed_texts
 from hudi_spark.tagging.ring_places import ring_places
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 # What 1.0.2, 1.1.1 and 1.2.0 answer for keys, hash fields and 1,000,003 buckets.
@@ -52,6 +52,7 @@ def test_keys_of_all_kinds_in_one_column():
         assert (hashes % 1_000_003).tolist() == [bucket for _, bucket in rows]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(VALUES, VALUES, VALUES), max_size=8), st.sets(st.sampled_from(NAMES), min_size=1))
 def test_a_column_is_hashed_as_its_keys_one_by_one(rows: list[tuple[str, str, str]], fields: set[str]):
     keys = [",".join(f"{name}:{value}" for name, value in zip(NAMES, row, strict=True)) for row in rows]
@@ -59,6 +60,7 @@ def test_a_column_is_hashed_as_its_keys_one_by_one(rows: list[tuple[str, str, st
     assert together.tolist() == [int(bucket_hashes(pa.array([key]), sorted(fields))[0]) for key in keys]
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=20)), st.integers(1, 300))
 def test_a_key_of_one_field_is_hashed_whole(keys: list[str], buckets: int):
     plain = [key for key in keys if not {",", ":"} <= set(key)]
@@ -73,6 +75,7 @@ def test_plain_composite_keys_are_taken_apart_together():
     assert [column.to_pylist() for column in parts[0].columns] == [["1", "2", "3"], ["x", None, "a,b"]]
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=70)))
 def test_places_on_a_ring_are_those_of_each_text(texts: list[str]):
     assert ring_places(pa.array(texts, pa.string())).tolist() == [bucket_hash(text) for text in texts]

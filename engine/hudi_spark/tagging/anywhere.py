@@ -19,7 +19,7 @@ from hudi_spark.tagging.moving import Moving
 from hudi_spark.tagging.record_index import found_in_index
 from hudi_spark.tagging.simple import found_anywhere, places_without_paths
 from hudi_spark.tagging.stored_keys import reading, slice_tasks, stored_rule
-from hudi_spark.tagging.stored_rows import DELETES, Keeping, StoredRows, deleting_rows, kept_schema
+from hudi_spark.tagging.stored_rows import DELETES, Keeping, deleting_rows, kept_schema
 from hudi_spark.writer_state import WriterState
 
 _MERGE_ON_READ: Final = "MERGE_ON_READ"
@@ -64,8 +64,8 @@ def tagged_anywhere(keyed: Flow, state: WriterState, executor: Executor, lookup:
     stored = _deciding(state, rule, lookup)
     found = lookup.found(keyed.map(_Asking(rule), _ASKED), state, executor)
     keys = stored_rule(state)
-    slices = _slices(state, keys.columns, stored)
-    keeping = Keeping(slices, keys, stored, lookup.index.moves, may_be_gone)
+    slices = slice_tasks(state, *reading(state, (*keys.columns, *stored.names)))
+    keeping = Keeping(slices, keys, stored, lookup.index.moves)
     kept = found.shuffled([SLICE]).map(keeping, kept_schema(stored))
     generator = key_generator(state.configuration, state.options)
     moving = Moving(keyed.schema, stored, SliceNames.of(state.slices), rule, generator, lookup.missing)
@@ -104,13 +104,6 @@ def _deciding(state: WriterState, rule: MergeRule, lookup: Lookup) -> pa.Schema:
         return pa.schema(own)
     names = columns_of(rule.ordering, context.schema) if rule.compares_event_time else ()
     return pa.schema([field for field in own if field.name in names])
-
-
-def _slices(state: WriterState, keys: tuple[str, ...], stored: pa.Schema) -> dict[int, StoredRows]:
-    existing, origins = reading(state, keys)
-    deciding, _ = reading(state, (*keys, *stored.names))
-    first, second = (slice_tasks(state, context, origins) for context in (existing, deciding))
-    return {number: StoredRows(first[number], second[number]) for number in first}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,17 @@
 
 Writers that find keys in base files put new keys into base files only, and their commits say so: no inserts in logs.
 Bucket indexes put them into logs, partial updates of new keys do, and of logs of archived commits nothing is known.
-Where a log deleted a row, another group may hold its key by now.
+Where a log deleted a row, which a merger of one's own may do with any version, another group may hold its key by now.
 """
 
 from typing import Final
 
+from hudi_spark.merging.modes import merge_mode
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.tagging.buckets import bucket_of_file_id
 from hudi_spark.writer_state import WriterState
 
+_CUSTOM: Final = "CUSTOM"
 _BUCKET_INDEX: Final = ".hoodie/.bucket_index"
 
 
@@ -22,9 +24,10 @@ def slices_to_merge(state: WriterState) -> frozenset[int]:
     logged = {number: one for number, one in enumerate(state.slices) if one.log_files}
     if not logged:
         return frozenset()
-    hashed = state.storage.exists(_BUCKET_INDEX)
+    if merge_mode(state.configuration) == _CUSTOM or state.storage.exists(_BUCKET_INDEX):
+        return frozenset(logged)
     updates = _logs_of_updates(state)
-    return frozenset(number for number, one in logged.items() if hashed or not _only_updates(one, updates))
+    return frozenset(number for number, one in logged.items() if not _only_updates(one, updates))
 
 
 def _only_updates(one: FileSlice, updates: frozenset[str]) -> bool:

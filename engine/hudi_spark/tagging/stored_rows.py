@@ -1,8 +1,8 @@
 """Looking stored rows up for a global index: which keys found in files are still there, and what moving rows meet.
 
-found     lines of keys with the number of a slice, from base files or an index: come together by slice
-reading   the slice as a snapshot reads it, where the files alone do not tell
-kept      lines whose key is there; those whose row may move with the stored columns that decide it
+found     lines of keys with the number of a slice, from files or an index: come together by slice
+reading   the slice as a snapshot reads it, where stored columns decide whether rows move
+kept      lines whose row is there; those whose row may move with these columns
 """
 
 from collections.abc import Mapping
@@ -49,79 +49,52 @@ def kept_schema(stored: pa.Schema) -> pa.Schema:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredRows:
-    """Reads one slice, merged, as far as lookups need it.
-
-    `existing` has the key alone, `deciding` what decides about moves as well.
-    """
-
-    existing: SliceTask
-    deciding: SliceTask
-
-    @property
-    def partition(self) -> str:
-        """The slice's partition path."""
-        return self.existing.partition
-
-    @property
-    def is_merged(self) -> bool:
-        """Whether logs may have deleted what the base file holds."""
-        return bool(self.existing.log_files)
-
-
-@dataclass(frozen=True, slots=True)
 class Keeping:
-    """Of the lines of a part those whose key is there, each once.
+    """Of the lines of a part those whose row is there, each once.
 
-    `moves`: a row of another partition than the stored one moves, unless it deletes, and needs the stored columns.
-    `may_be_gone`: keys were read from base files, and logs may have deleted them. `stored`: the stored columns.
+    `slices`: how slices are read, merged, in the columns that make keys and the `stored` ones. `moves`: a row of
+    another partition than the stored one moves, unless it deletes, and needs the stored columns.
 
     Clauses: OW-020, OW-021, OW-024.
     """
 
-    slices: Mapping[int, StoredRows]
+    slices: Mapping[int, SliceTask]
     keys: KeyRule
     stored: pa.Schema
     moves: bool
-    may_be_gone: bool
 
     def __call__(self, lines: pa.Table, identity: TaskIdentity) -> pa.Table:
         """The kept lines."""
         del identity
-        parts = [self._kept(lines.filter(pc.equal(lines.column(SLICE), one)), one) for one in slice_column(lines)]
+        living = lines.filter(pc.invert(lines.column(DEAD)))
+        parts = [self._kept(living.filter(pc.equal(living.column(SLICE), one)), one) for one in slice_column(living)]
         return pa.concat_tables(parts) if parts else kept_schema(self.stored).empty_table()
 
     def _kept(self, lines: pa.Table, number: int) -> pa.Table:
         one = self.slices[number]
+        moving = one_chunk(pc.unique(lines.filter(self._moving(lines, one)).column(RECORD_KEY)))
+        stored = self._stored(one, moving)
+        found = one_chunk(stored.column(RECORD_KEY))
         keys = one_chunk(pc.unique(lines.column(RECORD_KEY)))
-        needed = one_chunk(pc.unique(lines.filter(self._moving(lines, one)).column(RECORD_KEY)))
-        if self.may_be_gone and one.is_merged:
-            stored = self._stored(one.deciding if len(needed) else one.existing, keys)
-            keys = keys.filter(pc.is_in(keys, value_set=one_chunk(stored.column(RECORD_KEY))))
-        elif len(needed) and len(self.stored):
-            stored = self._stored(one.deciding, needed)
-        else:
-            stored = pa.table([needed], names=[RECORD_KEY])
-        return self._line_of_each(keys, needed, stored, lines, number)
+        gone = pc.and_not(pc.is_in(keys, value_set=moving), pc.is_in(keys, value_set=found))
+        return self._line_of_each(keys.filter(pc.invert(gone)), stored, lines, number)
 
-    def _moving(self, lines: pa.Table, one: StoredRows) -> pa.ChunkedArray:
+    def _moving(self, lines: pa.Table, one: SliceTask) -> pa.ChunkedArray:
         elsewhere = pc.not_equal(lines.column(PARTITION_PATH), one.partition)
         moving = pc.and_not(elsewhere, lines.column(DELETES))
         return moving if self.moves else pc.and_(moving, pa.scalar(value=False))
 
-    def _stored(self, task: SliceTask, wanted: pa.Array) -> pa.Table:
-        """The stored rows of keys: the key and the columns that the task reads."""
-        rows = run_task(task).rows
-        keys = one_chunk(self.keys.keys(rows)).cast(pa.string())
-        found = pa.Table.from_arrays(
-            [keys, *rows.columns], names=[RECORD_KEY, *(f"{name} " for name in rows.column_names)]
-        )
+    def _stored(self, one: SliceTask, wanted: pa.Array) -> pa.Table:
+        """The stored rows of keys: the key and the stored columns. Where there are none of these, nothing is read."""
+        schema = pa.schema([KEY_FIELD, *(stored_field(field) for field in self.stored)])
+        if not len(self.stored) or not len(wanted):
+            return pa.table([wanted, *(pa.nulls(0, field.type) for field in self.stored)], schema=schema)
+        rows = run_task(one).rows
+        keys = self.keys.keys(rows).cast(pa.string())
+        found = pa.Table.from_arrays([keys, *(rows.column(name) for name in self.stored.names)], schema=schema)
         return found.filter(pc.is_in(keys, value_set=wanted))
 
-    def _line_of_each(
-        self, keys: pa.Array, needed: pa.Array, stored: pa.Table, lines: pa.Table, number: int
-    ) -> pa.Table:
-        moving = pc.is_in(keys, value_set=needed)
+    def _line_of_each(self, keys: pa.Array, stored: pa.Table, lines: pa.Table, number: int) -> pa.Table:
         met = pc.index_in(keys, value_set=one_chunk(stored.column(RECORD_KEY)))
         first = pc.index_in(keys, value_set=one_chunk(lines.column(RECORD_KEY)))
         columns = {
@@ -129,11 +102,8 @@ class Keeping:
             SLICE: pa.repeat(pa.scalar(number, pa.int32()), len(keys)),
             POSITION: lines.column(POSITION).take(first),
             DEAD: pa.repeat(pa.scalar(value=False), len(keys)),
-            STORED: pc.and_(moving, pc.is_valid(met)),
+            STORED: pc.is_valid(met),
         }
-        for field in self.stored:
-            known = f"{field.name} " in stored.column_names
-            values = stored.column(f"{field.name} ").take(met) if known else pa.nulls(len(keys), field.type)
-            columns[STORED_PREFIX + field.name] = values
         schema = kept_schema(self.stored)
-        return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
+        further = {name: stored.column(name).take(met) for name in stored.column_names if name != RECORD_KEY}
+        return pa.Table.from_arrays([{**columns, **further}[name] for name in schema.names], schema=schema)
