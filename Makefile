@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 CLI := $(VENV)/bin/hudi-conformance
 ADAPTERS ?= engine-in-process engine-spark
 
-.PHONY: env conformance test check format golden specs peers real soak bench clean
+.PHONY: env conformance test check format golden specs peers real alternation soak bench clean
 
 conformance: env  ## run the suite against the included engine; build/report/index.html
 	$(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) --report build/report
@@ -46,9 +46,13 @@ peers: env  ## ask Apache Hudi and hudi-rs again; compare every real table, and 
 real: env  ## compare the real tables whose turn it is today
 	$(CLI) real today
 
+alternation: env  ## the engine and Apache Hudi take turns writing one table, a few sequences
+	$(CLI) alternation check
+
 soak: env  ## explore scenarios and damage bytes further than the tests have time for; docs/soak.md, docs/soak-bytes.md
 	$(CLI) prove --soak
 	$(RUN) tests/fuzz/soak.py --write docs/soak-bytes.md
+	$(CLI) alternation soak
 
 bench: env
 	$(RUN) benchmarks/run.py
