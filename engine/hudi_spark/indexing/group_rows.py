@@ -13,7 +13,7 @@ from typing import Final
 import pyarrow as pa
 from hudi_format.base.files import base_file_footer
 from hudi_format.names import LogFileName, parse_data_file_name
-from hudi_format.schemas import META_FIELDS
+from hudi_format.schemas import META_FIELDS, OPERATION_FIELD
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.execution.planning import UNMERGED, slice_task
@@ -23,6 +23,7 @@ from hudi_spark.indexing.index import FinishedWrite
 from hudi_spark.merging.defaults import column_defaults
 from hudi_spark.merging.fields import column_of
 from hudi_spark.merging.keys import KeyRule, key_rule
+from hudi_spark.merging.log_records import DELETED_FIELD
 from hudi_spark.merging.modes import merge_rule
 from hudi_spark.merging.rules import MergeRule
 from hudi_spark.schemas.columns import META_SCHEMA, nullable
@@ -61,7 +62,9 @@ def group_changes(state: WriterState, write: FinishedWrite) -> tuple[GroupChange
         return ()
     known = {(one.partition, one.file_id): one for one in state.slices}
     stats = _stats_by_group(one.stat for one in write.written)
+    counts = _count_deletes(state)
     changed = [_written(group, known.get(group), found, write.requested) for group, found in stats.items()]
+    changed = [one if counts else replace(one, updates_only=False) for one in changed]
     gone = {(partition, file_id) for partition, ids in write.replaced.items() for file_id in ids} - stats.keys()
     replaced = [GroupChange(*group, known[group], None) for group in gone if group in known]
     return tuple(sorted((*changed, *replaced), key=lambda one: (one.partition, one.file_id)))
@@ -77,6 +80,15 @@ def _stats_by_group(stats: Iterable[WriteStat]) -> dict[GroupId, list[WriteStat]
             partition = "" if str(path.parent) == "." else str(path.parent)
             found.setdefault((partition, name.file_id), []).append(stat)
     return found
+
+
+def _count_deletes(state: WriterState) -> bool:
+    """Whether rows that delete are no updates to their writer: only where no row, and no merger, can say so itself."""
+    schema = state.schema.arrow
+    if any(name in schema.names for name in (DELETED_FIELD, OPERATION_FIELD)):
+        return False
+    rule = _rule(state, pa.schema([*META_SCHEMA, *schema]))
+    return rule.delete_field is None and rule.merger is None and rule.completion is None
 
 
 def _written(group: GroupId, before: FileSlice | None, stats: list[WriteStat], requested: str) -> GroupChange:
