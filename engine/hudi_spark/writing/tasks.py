@@ -43,12 +43,22 @@ class Keying:
 
     def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
         """The part with its keys."""
-        keys = self.generator.keys(rows, identity, self.requested)
-        paths = self.generator.partition_paths(rows)
+        brought = conform(rows, self.schema)
+        # The text of a value follows from the type of its column in the table, whatever type the rows came in.
+        source = _with_further(brought, rows)
+        keys = self.generator.keys(source, identity, self.requested)
+        paths = self.generator.partition_paths(source)
         first = identity.partition << _PART_BITS
         numbers = pa.chunked_array([pa.arange(first, first + rows.num_rows)])
-        columns = conform(rows, self.schema).columns
-        return pa.Table.from_arrays([*columns, keys, paths, numbers], schema=self.keyed_schema)
+        return pa.Table.from_arrays([*brought.columns, keys, paths, numbers], schema=self.keyed_schema)
+
+
+def _with_further(brought: pa.Table, rows: pa.Table) -> pa.Table:
+    """Columns that the table's files lack, such as dropped partition columns, as they came."""
+    for name in rows.column_names:
+        if name not in brought.column_names:
+            brought = brought.append_column(name, rows.column(name))
+    return brought
 
 
 @dataclass(frozen=True, slots=True)
