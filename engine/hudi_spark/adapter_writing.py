@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hudi_adapter.instants import normal_instant
-from hudi_adapter.protocol import Operation, Request, ValueAnswer
+from hudi_adapter.protocol import Operation, Request, Unsupported, ValueAnswer
 from hudi_adapter.reasons import Reason
 from hudi_adapter.rows import arrow_of_rows, read_rows
 from hudi_format.storage import Storage
@@ -17,8 +17,10 @@ from hudi_spark.creation.definition import TableDefinition
 from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import hooks_of_environment
 from hudi_spark.errors import HudiError, typed_errors
+from hudi_spark.evolution.altering import changes_of
 from hudi_spark.flows.flow import Executor
 from hudi_spark.readings import Readings
+from hudi_spark.writing.actions import IndexRequest, TableActions
 from hudi_spark.writing.requests import WriteRequest
 from hudi_spark.writing.transaction import Outcome
 from hudi_spark.writing.writer import StartedWrite, TableWriter
@@ -45,6 +47,7 @@ class WritingOperations:
             "stage_write": self.stage_write,
             "commit_write": self.commit_write,
             "abort_write": self.abort_write,
+            "service": self.service,
         }
 
     def create_table(self, request: Request) -> ValueAnswer:
@@ -99,6 +102,23 @@ class WritingOperations:
         started.abort()
         return ValueAnswer({"requested": started.requested, "completed": None, "action": started.action})
 
+    def service(self, request: Request) -> ValueAnswer:
+        """An action that brings no rows, by name.
+
+        `create_index`: `index`, `kind`, `columns`, `function`, `options`. `drop_index`: `index`.
+        `alter_schema`: `changes`, see `evolution.altering.changes_of`.
+        """
+        params, actions = request.params, TableActions(self._writer(request))
+        name, configs = str(params.get("name")), _hoodie_keys(params)
+        if name == "create_index":
+            return _answer(actions.create_index(_index(params), configs))
+        if name == "drop_index":
+            actions.drop_index(str(params.get("index") or params.get("index_name")), configs)
+            return ValueAnswer({"requested": None, "completed": None, "action": None})
+        if name == "alter_schema":
+            return _answer(actions.alter_schema(changes_of(params.get("changes") or ()), configs))
+        raise Unsupported(f"service-{name}")
+
     def _writer(self, request: Request) -> TableWriter:
         now = request.params.get("now")
         if now is not None:
@@ -126,8 +146,22 @@ def _asked(request: Request) -> WriteRequest:
         rows=rows,
         filter=params.get("filter"),
         partitions=tuple(str(one) for one in params.get("partitions") or ()),
-        configs=_texts({key: value for key, value in _configs(params).items() if not key.startswith("fs.")}),
+        configs=_hoodie_keys(params),
     )
+
+
+def _index(params: Mapping[str, Any]) -> IndexRequest:
+    return IndexRequest(
+        name=str(params.get("index") or params.get("index_name") or ""),
+        kind=str(params.get("kind") or params.get("index_type") or "secondary_index"),
+        columns=tuple(params.get("columns") or ()),
+        function=str(params.get("function") or "identity"),
+        options=_texts(params.get("index_options") or {}),
+    )
+
+
+def _hoodie_keys(params: Mapping[str, Any]) -> dict[str, str]:
+    return _texts({key: value for key, value in _configs(params).items() if not key.startswith("fs.")})
 
 
 def _configs(params: Mapping[str, Any]) -> dict[str, Any]:

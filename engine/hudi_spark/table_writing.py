@@ -10,8 +10,11 @@ from hudi_spark.creation.definition import TableDefinition
 from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import hooks_of_environment
 from hudi_spark.errors import typed_errors
+from hudi_spark.evolution.altering import changes_of
 from hudi_spark.flows.on_spark import OnSpark
+from hudi_spark.indexing.validation import Finding
 from hudi_spark.readings import Readings
+from hudi_spark.writing.actions import IndexRequest, TableActions
 from hudi_spark.writing.requests import WriteRequest
 from hudi_spark.writing.transaction import Outcome
 from hudi_spark.writing.writer import TableWriter
@@ -144,6 +147,54 @@ class TableWrites:
         """
         request = WriteRequest(operation, rows, None, (), configs or {})
         return self._writer().write_once(request, batch)
+
+    def create_index(
+        self,
+        name: str,
+        columns: Sequence[str] = (),
+        kind: str = "secondary_index",
+        function: str = "identity",
+        options: Mapping[str, str] | None = None,
+    ) -> Outcome:
+        """Make an index: a secondary one, one of a function's results, or one of the table's own by its name.
+
+        Raises:
+            HudiError: CONFIG_INVALID for an index that the table cannot have, or has.
+            UnsupportedFeature: an index that the table's version does not have.
+
+        Clauses: IG-001, IX-001.
+
+        """
+        return TableActions(self._writer()).create_index(IndexRequest(name, kind, columns, function, options))
+
+    def drop_index(self, name: str) -> None:
+        """Take an index away.
+
+        Raises:
+            HudiError: CONFIG_INVALID for an index that is not there, or that others need.
+
+        Clauses: IX-002.
+
+        """
+        TableActions(self._writer()).drop_index(name)
+
+    def alter_schema(self, changes: Sequence[Mapping[str, Any]]) -> Outcome:
+        """Change columns, as an action of its own: `[{"change": "rename", "column": "price", "to": "cost"}]`.
+
+        Changes are add, drop, rename, type, move, nullable and doc; see the guide for what each needs.
+
+        Raises:
+            HudiError: SCHEMA_INCOMPATIBLE for a change that cannot be made.
+
+        Clauses: DM-020, DM-021.
+
+        """
+        with typed_errors():
+            return TableActions(self._writer()).alter_schema(changes_of(changes))
+
+    def validate_metadata(self) -> tuple[Finding, ...]:
+        """What the metadata table says that storage and data do not: nothing, where all is well."""
+        return TableActions(self._writer()).validate_metadata()
 
     def _write(self, operation: str, rows: "DataFrame", configs: Mapping[str, str] | None) -> Outcome:
         return self._run_write(WriteRequest(operation, rows, None, (), configs or {}))

@@ -1,0 +1,126 @@
+"""Writes on Spark: the same files as in this process, batches once, executors in processes of their own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hudi_spark import HudiTable
+from hudi_spark.flows.on_spark import OnSpark
+from hudi_spark.writing.requests import WriteRequest
+from written_tables import Written, fixed_identity, rows
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:distutils Version classes:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:.*unclosed <socket:pytest.PytestUnraisableExceptionWarning"),
+]
+JOB = Path(__file__).parent / "local_cluster_writes.py"
+DATED = ("hoodie.properties", ".hoodie_partition_metadata")
+
+
+def _bytes(path: Path) -> dict[str, bytes]:
+    """Every file by name, without the lines of properties that say when they were written."""
+    found = {}
+    for file in sorted(one for one in path.rglob("*") if one.is_file() and not one.name.endswith(".crc")):
+        data = file.read_bytes()
+        if file.name.startswith(DATED):
+            data = b"\n".join(line for line in data.splitlines() if not line.startswith(b"#"))
+        found[str(file.relative_to(path))] = data
+    return found
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_both_executors_write_equal_bytes(tmp_path: Path, spark: Any, table_type: str):
+    """Under one task identity, one clock and ids that count: data, logs, timeline and metadata table."""
+    here, there = Written(tmp_path / "here", table_type), Written(tmp_path / "there", table_type)
+    given = [
+        ("upsert", rows(range(8), 1)),
+        ("upsert", pa.concat_tables([rows([2, 3, 9], 3, 3.0), rows([3], 2, 9.0)])),
+        ("delete", rows([0], 0)),
+        ("insert", rows([20, 21])),
+        ("insert_overwrite", rows([5, 7], 4)),
+    ]
+    for operation, one in given:
+        here.write(operation, one)
+        there.writer(executor=OnSpark(spark, fixed_identity)).write(WriteRequest(operation, one))
+    assert here.found() == there.found()
+    first, second = _bytes(here.path), _bytes(there.path)
+    assert sorted(first) == sorted(second)
+    assert [name for name in first if first[name] != second[name]] == []
+
+
+def test_a_batch_that_comes_again_is_written_once(tmp_path: Path, spark: Any):
+    """As `foreachBatch` repeats it after a failure; another stream's batches have numbers of their own."""
+    Written(tmp_path)
+    table = HudiTable(spark, tmp_path)
+    frame = spark.createDataFrame([("k1", "north", 1, 1.0)], "id string, region string, ts long, price double")
+    assert table.write_batch(frame, 0) is not None
+    assert table.write_batch(frame.selectExpr("'k2' as id", "region", "ts", "price"), 1) is not None
+    before = len(table.timeline())
+    assert table.write_batch(frame.selectExpr("'k3' as id", "region", "ts", "price"), 1) is None
+    other = {"hoodie.datasource.write.streaming.checkpoint.identifier": "other"}
+    assert table.write_batch(frame.selectExpr("'k4' as id", "region", "ts", "price"), 1, configs=other) is not None
+    assert table.write_batch(frame, 1) is None
+    assert sorted(row.id for row in table.snapshot().collect()) == ["k1", "k2", "k4"]
+    assert len(table.timeline()) == before + 1
+
+
+def test_a_stream_feeds_a_table(tmp_path: Path, spark: Any):
+    """A streaming query of Spark's own, its checkpoint lost once: every row is there once."""
+    Written(tmp_path / "table")
+    table = HudiTable(spark, tmp_path / "table")
+    source = tmp_path / "source"
+    frame = spark.range(6).selectExpr("concat('k', id) as id", "'north' as region", "id as ts", "1.0D as price")
+    frame.repartition(3).write.parquet(str(source))
+    for _ in range(2):
+        stream = spark.readStream.schema(frame.schema).option("maxFilesPerTrigger", 1).parquet(str(source))
+        query = stream.writeStream.foreachBatch(lambda rows, number: table.write_batch(rows, number) and None)
+        query.option("checkpointLocation", str(tmp_path / f"checkpoint {_}")).trigger(
+            availableNow=True
+        ).start().awaitTermination()
+    assert sorted(row.id for row in table.snapshot().collect()) == [f"k{n}" for n in range(6)]
+
+
+def test_a_bulk_insert_is_one_job_and_an_upsert_few(tmp_path: Path, spark: Any):
+    """Few jobs a commit: as many as `writing.running` says, and those of shuffles that Spark plans one by one."""
+    frame = spark.range(100).selectExpr("concat('k', id) as id", "'north' as region", "id as ts", "1.0D as price")
+    Written(tmp_path)
+    table = HudiTable(spark, tmp_path, configs={"hoodie.metadata.enable": "false"})
+    assert _jobs(spark, lambda: table.bulk_insert(frame)) == 1
+    assert _jobs(spark, lambda: table.upsert(frame)) <= 8
+
+
+def _jobs(spark: Any, run: Any) -> int:
+    context = spark.sparkContext
+    group = f"jobs {id(run)}"
+    context.setJobGroup(group, group)
+    run()
+    found = len(context.statusTracker().getJobIdsForGroup(group))
+    context.setLocalProperty("spark.jobGroup.id", None)
+    return found
+
+
+def test_a_failed_task_leaves_no_file(tmp_path: Path, spark: Any):
+    """A row without a key in one of many partitions: the table answers as before, nothing of the write is left."""
+    table = Written(tmp_path)
+    table.write("upsert", rows([1, 2]))
+    before = table.files()
+    expression = "case when id = 77 then null else concat('k', id) end as id"
+    frame = spark.range(0, 100, 1, 4).selectExpr(expression, "'north' as region", "id as ts", "1.0D as price")
+    with pytest.raises(Exception, match="KEY_MISSING"):
+        HudiTable(spark, tmp_path).bulk_insert(frame)
+    assert [name for name in table.files() if not name.endswith(".crc")] == before
+    assert table.ids() == ["k1", "k2"]
+
+
+@pytest.mark.timeout(900)  # three JVMs on two cores: minutes where the machine is busy
+def test_writes_run_on_executors_of_their_own(tmp_path: Path):
+    """Nothing leans on the driver: two executor processes, and results of at most 16 MB on the driver."""
+    run = subprocess.run([sys.executable, str(JOB), str(tmp_path)], check=True, capture_output=True, text=True)
+    answer = json.loads(run.stdout.splitlines()[-1])
+    assert answer == {"rows": 50_500, "total": 2 * 1000 + 49_500, "executors": 2, "limit": "16m"}
