@@ -64,7 +64,9 @@ class Recovery:
         found = [one for one in ours if not one.is_completed or one.requested in repeated]
         known = {one.requested for one in data.instants}
         strange = [one for one in ours if one not in found and one.requested not in known and _is_of_an_action(one)]
-        strange = [one for one in strange if one.requested > (data.first_write() or "9")]
+        # What a compaction has taken up stays in its base files.
+        since = max([data.first_write() or "9", *(one.requested for one in self.timeline.instants if _compacts(one))])
+        strange = [one for one in strange if one.requested > since]
         if strange:
             known = {one.requested for one in archived().instants}
         return (*found, *(one for one in strange if one.requested not in known))
@@ -161,6 +163,10 @@ def _next(written: list[LogFile], logs: list[LogFile]) -> LogFileName | None:
     newest = max((one.name for one in written), key=lambda name: (name.instant, name.version))
     version = max(one.name.version for one in logs if one.name.instant == newest.instant) + 1
     return LogFileName(newest.file_id, newest.instant, version, _COMMAND_TOKEN)
+
+
+def _compacts(instant: Instant) -> bool:
+    return instant.action == "compaction" or (instant.action == "commit" and instant.is_completed)
 
 
 def _is_of_an_action(instant: Instant) -> bool:

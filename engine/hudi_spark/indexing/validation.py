@@ -74,16 +74,11 @@ def validate_metadata_table(storage: Storage, executor: Executor) -> tuple[Findi
 
 def _of_lists(storage: Storage, snapshot: Snapshot, metadata: MetadataTable) -> Iterator[Finding]:
     """Clauses: MT-005, MT-010."""
-    stored = completed_files(storage, snapshot, _NOBODY)
     everything = {one.path: one.size for one in storage.list_files(skip=(".hoodie",))}
-    named = {stat.path for commit in snapshot.commits for stat in commit.metadata.write_stats}
-    older = not snapshot.configuration.has_completion_times
     listed = metadata.all_files()
-    for partition, name in _keys(stored):
+    for partition, name in _keys(completed_files(storage, snapshot, _NOBODY)):
         path = joined(partition, name)
-        # The name of a log of an older table does not say whether its action has completed.
-        needed = not (older and isinstance(parse_data_file_name(name), LogFileName) and path not in named)
-        if needed and name not in listed.get(partition, {}):
+        if name not in listed.get(partition, {}) and _is_told(path, name, snapshot):
             yield Finding(Partition.FILES, path, "the file is in storage and not in the list")
     for partition, name in _keys(listed):
         path = joined(partition, name)
@@ -92,6 +87,19 @@ def _of_lists(storage: Storage, snapshot: Snapshot, metadata: MetadataTable) -> 
             yield Finding(Partition.FILES, path, "the file is in the list and not in storage")
         elif everything[path] != size:
             yield Finding(Partition.FILES, path, f"the list says {size} bytes, storage {everything[path]}")
+
+
+def _is_told(path: str, name: str, snapshot: Snapshot) -> bool:
+    """Whether a file is surely that of a completed action: one that names it, or one that is not to be asked any more.
+
+    Names of older logs do not say by whom they are, and tasks that ran twice leave files that no action names.
+    """
+    if any(stat.path == path for commit in snapshot.commits for stat in commit.metadata.write_stats):
+        return True
+    parsed = parse_data_file_name(name)
+    if parsed is None or (isinstance(parsed, LogFileName) and not snapshot.configuration.has_completion_times):
+        return False
+    return parsed.instant not in {commit.instant.requested for commit in snapshot.commits}
 
 
 def _of_files(storage: Storage, snapshot: Snapshot, metadata: MetadataTable, executor: Executor) -> Iterator[Finding]:
@@ -115,7 +123,11 @@ def _of_partitions(storage: Storage, snapshot: Snapshot, metadata: MetadataTable
     claims = [] if index is None else [one.content for one in index.records(EVERYTHING).values()]
     stats = [one for one in claims if isinstance(one, ColumnStats)]
     facts = _facts(storage, snapshot, {"": tuple(stats)})
-    slices = names_of_slices(snapshot.slices)
+    listed = metadata.all_files()
+    slices = {
+        partition: [name for name in names if name in listed.get(partition, {})]
+        for partition, names in names_of_slices(snapshot.slices).items()
+    }
     for partition in sorted({one.file_name or "" for one in stats}):
         files = [facts.statistics((partition, name)) for name in slices.get(partition, ())]
         for one in stats:
