@@ -1,6 +1,7 @@
 """Log files written from Arrow are read as those that are written record by record."""
 
 import datetime as dt
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,13 @@ from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import Effect
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.files.deletes import deletes_content, ordering_wrappers
-from hudi_spark.files.logs import LogForm, LogGroup, LogRows, WrittenLog, log_form, made_logs, write_log
+from hudi_spark.files.logs import LogForm, LogGroup, LogRows, WrittenLog, log_form, made_logs, opened_slices, write_log
 from hudi_spark.files.places import Place
 from hudi_spark.flows.flow import TaskIdentity
 from hudi_spark.merging.modes import merge_rule
 from hudi_spark.options.resolving import resolve
 from hudi_spark.state.configuration import load_configuration
+from hudi_spark.state.snapshots import load_table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -294,9 +296,13 @@ def test_no_rows_write_no_file(tmp_path: Path):
 def test_while_a_compaction_is_pending_logs_belong_to_its_slice_and_positions_to_the_file(tmp_path: Path, version: int):
     """The logs of the slice before it are merged, too, and do not count for names."""
     builder = table(tmp_path, version)
+    builder.pending_compaction(4, "f1")
     older, newer = f".f1_{tick(1)}.log.5_0-1-0", f".f1_{tick(4)}.log.1_0-1-0"
-    group = LogGroup("north", "f1", tick(4), f"f1_0-1-0_{tick(1)}.parquet", (older, newer))
-    (log,) = made_logs(log_rows(builder, 7, [row("b", 11)]), group, form_of(builder), tick(7), IDENTITY)
+    group = LogGroup("north", "f1", tick(1), f"f1_0-1-0_{tick(1)}.parquet", (older, newer))
+    opened = opened_slices(LocalStorage(tmp_path), load_table(LocalStorage(tmp_path))[1])
+    assert opened == {("north", "f1"): tick(4)}
+    form = replace(form_of(builder), opened=opened)
+    (log,) = made_logs(log_rows(builder, 7, [row("b", 11)]), group, form, tick(7), IDENTITY)
     (block,) = read_blocks(log.data, "f")
     assert isinstance(block, RawBlock)
     if version == 6:

@@ -10,7 +10,7 @@ from hudi_format.timeline.commit_metadata import RuntimeStats, WriteStat
 
 from hudi_spark.effects.helper import joined
 from hudi_spark.files.log_blocks import LogRows, MadeBlock, made_blocks
-from hudi_spark.files.log_form import LogForm, LogGroup, log_form
+from hudi_spark.files.log_form import LogForm, LogGroup, log_form, opened_slices
 from hudi_spark.files.places import Place
 from hudi_spark.flows.flow import TaskIdentity
 
@@ -121,7 +121,7 @@ def _stat(  # noqa: PLR0917 - a stat tells of all of them
     stat = WriteStat(
         file_id=group.file_id,
         path=joined(group.partition, str(name)),
-        prev_commit=(group.base_instant or instant) if form.tells_slice else instant,
+        prev_commit=(group.slice_instant(form) or instant) if form.tells_slice else instant,
         num_writes=rows,
         num_deletes=sum(block.deletes for block in blocks),
         num_update_writes=updates,
@@ -137,7 +137,7 @@ def _stat(  # noqa: PLR0917 - a stat tells of all of them
         file_size_in_bytes=size,
         log_version=name.version,
         log_offset=0,
-        base_file=(group.base_file or "") if form.tells_slice and group.file_instant == group.base_instant else "",
+        base_file=(group.file_of_slice(form) or "") if form.tells_slice else "",
         log_files=listed,
         runtime_stats=RuntimeStats(0, 0, 0),
         total_log_files_compacted=0,
@@ -148,4 +148,14 @@ def _stat(  # noqa: PLR0917 - a stat tells of all of them
     return replace(stat, total_log_read_time_ms=0, num_updates=0)
 
 
-__all__ = ["LogForm", "LogGroup", "LogRows", "MadeLog", "WrittenLog", "log_form", "made_logs", "write_log"]
+__all__ = [
+    "LogForm",
+    "LogGroup",
+    "LogRows",
+    "MadeLog",
+    "WrittenLog",
+    "log_form",
+    "made_logs",
+    "opened_slices",
+    "write_log",
+]

@@ -19,7 +19,7 @@ from hudi_spark.evolution.schema import WriterSchema, schema_of_avro, without_co
 from hudi_spark.evolution.statements import SchemaStatement, schema_extra_metadata, table_avro
 from hudi_spark.files.base import base_file_form
 from hudi_spark.files.changes import change_form
-from hudi_spark.files.log_form import log_form
+from hudi_spark.files.log_form import log_form, opened_slices
 from hudi_spark.files.places import Place
 from hudi_spark.indexing.column_statistics import StatisticsPlan, statistics_plan
 from hudi_spark.keying.generator import KeyGenerator, key_generator
@@ -165,6 +165,7 @@ def context_of_write(  # noqa: PLR0917 - a write is told by all of them
     in_base_format = flag(configuration.properties, "hoodie.partition.metafile.use.base.format", default=False)
     rule = _over_columns(rule_of_write(state.snapshot, state.options), state.schema)
     missing = _missing(operation, state.schema, incoming)
+    opened = opened_slices(state.storage, state.snapshot.timeline)
     columns = [pa.field(one.name, nullable(one.type)) for one in state.schema.arrow]
     return WriteContext(
         place=Place(effects, requested, "parquet" if in_base_format else "properties"),
@@ -174,7 +175,9 @@ def context_of_write(  # noqa: PLR0917 - a write is told by all of them
         requested=requested,
         schema=pa.schema([*META_SCHEMA, *columns]),
         form=base_file_form(state.schema.avro, state.options, drops=dropped),
-        logs=log_form(configuration, state.schema.avro, state.options, rule, drops=dropped, missing=missing),
+        logs=log_form(
+            configuration, state.schema.avro, state.options, rule, drops=dropped, missing=missing, opened=opened
+        ),
         changes=change_form(configuration, state.schema.avro, state.options),
         rule=rule,
         stored_keys=key_rule(configuration),
