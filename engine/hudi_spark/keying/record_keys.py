@@ -66,7 +66,8 @@ def names_parts(
 
     A complex generator of one field keeps to what the table has: `existing` is any key of it. In an empty table the
     option decides, and without it the table version: Apache Hudi writes the bare value into tables of versions 6 and 8
-    (0.15.0, 1.0.2) and `field:value` into those of version 9.
+    (0.15.0, 1.0.2) and `field:value` into those of version 9. A table without meta fields has no key to look at, so
+    that its version alone decides.
 
     Clauses: DM-002, DM-030.
     """
@@ -75,9 +76,10 @@ def names_parts(
         return len(fields) > 1 or kind == "GLOBAL_DELETE"
     if existing is not None:
         return is_named(existing, fields[0])
-    if configuration.version >= _FIRST_NAMED_VERSION or not options.given(_BARE_OPTION):
-        return configuration.version >= _FIRST_NAMED_VERSION
-    return not options.flag(_BARE_OPTION)
+    told = configuration.version < _FIRST_NAMED_VERSION and configuration.populates_meta_fields
+    if told and options.given(_BARE_OPTION):
+        return not options.flag(_BARE_OPTION)
+    return configuration.version >= _FIRST_NAMED_VERSION
 
 
 def is_named(key: str, field: str) -> bool:

@@ -16,6 +16,7 @@ RECORD_KEY: Final = "_hoodie_record_key"
 
 NULL_PART: Final = "__null__"
 EMPTY_PART: Final = "__empty__"
+_NAMED_FROM: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +61,13 @@ class KeyRule:
 
         Clauses: DM-002.
         """
-        if len(self.fields) != 1 or self.named:
+        if len(self.fields) != 1:
             return keys
         prefix = f"{self.fields[0]}:"
-        return pc.if_else(pc.starts_with(keys, prefix), pc.utf8_slice_codeunits(keys, len(prefix)), keys)
+        named = pc.starts_with(keys, prefix)
+        if self.named:
+            return pc.if_else(named, keys, pc.binary_join_element_wise(prefix, keys, ""))
+        return pc.if_else(named, pc.utf8_slice_codeunits(keys, len(prefix)), keys)
 
 
 def key_rule(configuration: TableConfiguration) -> KeyRule:
@@ -80,4 +84,17 @@ def key_rule(configuration: TableConfiguration) -> KeyRule:
     if not configuration.record_key:
         message = "the table stores no record keys and hoodie.table.recordkey.fields is empty"
         raise HudiError(Reason.KEY_MISSING, "DM-002", message, PROPERTIES_FILE, hint="name the record key fields")
-    return KeyRule(configuration.record_key, named=len(configuration.record_key) > 1)
+    named = len(configuration.record_key) > 1 or names_single_field(configuration)
+    return KeyRule(configuration.record_key, named)
+
+
+def names_single_field(configuration: TableConfiguration) -> bool:
+    """Whether a key of one field is written `field:value`, as far as the properties tell.
+
+    A complex generator does so in version 9; before, releases differ, and the bare value is taken. A global one always
+    does.
+
+    Clauses: DM-002, DM-030.
+    """
+    generator = configuration.key_generator
+    return generator.startswith("GLOBAL") or (generator.startswith("COMPLEX") and configuration.version >= _NAMED_FROM)
