@@ -133,7 +133,7 @@ def _listed(value: Any, kind: pa.DataType) -> Any:
     return value
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(schemas_with_rows(), st.integers(0, 3), st.booleans())
 def test_every_type_has_the_bytes_of_the_row_wise_library(drawn: Any, skipped: int, chunked: bool):
     schema, rows = drawn
@@ -144,7 +144,7 @@ def test_every_type_has_the_bytes_of_the_row_wise_library(drawn: Any, skipped: i
     assert encode_rows(sliced, schema).to_pylist() == encoded(rows[skipped:], schema)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(schemas_with_rows())
 def test_a_framed_record_stands_after_its_length(drawn: Any):
     schema, rows = drawn

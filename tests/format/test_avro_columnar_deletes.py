@@ -35,7 +35,7 @@ def deletes(draw: st.DrawFn) -> Any:
     return kinds, draw(st.lists(row, max_size=6)), draw(TEXT | st.just("p" * 100))
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(deletes())
 def test_a_delete_list_has_the_bytes_of_the_row_wise_library(drawn: Any):
     kinds, rows, partition = drawn
@@ -56,14 +56,14 @@ def expected_ordering(values: list[Any], kinds: list[str]) -> tuple[Any, str]:
 ROW = {"type": "record", "name": "r", "fields": [{"name": "x", "type": "string"}]}
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(st.lists(TEXT, max_size=9))
 def test_the_content_of_a_data_block_is_that_of_its_records(texts: list[str]):
     rows = pa.table({"x": pa.array(texts, pa.string())})
     assert b"".join(avro_content(encode_framed_rows(rows, ROW))) == encode_avro_records(rows.to_pylist(), ROW)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(st.lists(st.integers(0, 50), max_size=20), st.integers(1, 120))
 def test_parts_keep_within_their_size_unless_one_row_is_larger(sizes: list[int], most: int):
     encoded = pa.chunked_array([pa.array([b"x" * size for size in sizes], pa.large_binary())])

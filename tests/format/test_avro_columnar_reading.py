@@ -40,7 +40,7 @@ def decoded(records: list[bytes], schema: Any) -> pa.Table | None:
     return decode_flat_rows(b"".join(records), starts, ends, schema, arrow_schema(schema))
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(flat_schemas_with_rows())
 def test_what_was_encoded_comes_back(drawn: Any):
     schema, rows = drawn
@@ -70,7 +70,7 @@ def row_wise(records: list[bytes], schema: Any) -> pa.Table | None:
         return None
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(flat_schemas_with_rows(), st.data())
 def test_damaged_records_give_the_same_values_or_none(drawn: Any, data: st.DataObject):
     schema, rows = drawn
