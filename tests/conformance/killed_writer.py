@@ -9,6 +9,7 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from hudi_format.storage import LocalStorage
@@ -23,7 +24,9 @@ def write(request: Mapping[str, Any]) -> None:
     hook = KillAt(request["effect"])
     writer = TableWriter(LocalStorage(request["table"]), InProcess(), hook=hook)
     rows = feather.read_table(request["input"]) if request["input"] else None
-    writer.write(WriteRequest(request["operation"], rows, partitions=request["partitions"], configs=request["configs"]))
+    asked = WriteRequest(request["operation"], rows, partitions=request["partitions"], configs=request["configs"])
+    writer.write(asked)
+    Path(request["table"]).with_name("effects").write_text(str(hook.seen), encoding="ascii")
 
 
 def child(request: Mapping[str, Any]) -> int:

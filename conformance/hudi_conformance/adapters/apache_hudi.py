@@ -175,7 +175,8 @@ def _guarded(operation: Callable[[Request], Answer], request: Request) -> Answer
         return operation(request)
     except (Py4JJavaError, PySparkException) as error:
         told = text_of(error)
-        raise refusal(told) or RuntimeError(" <- ".join(told.splitlines())) from error
+        causes = [line for line in told.splitlines() if line.strip() and not line.startswith("\t")]
+        raise refusal(told) or RuntimeError(" <- ".join(causes)) from error
 
 
 def text_of(error: Exception) -> str:

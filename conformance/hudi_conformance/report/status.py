@@ -15,6 +15,7 @@ from hudi_conformance.lint.checkout import Checkout, find_root, read_checkout
 from hudi_conformance.lint.citations import all_citations
 from hudi_conformance.report.feature_matrix import HEAD as HEAD_OF_FEATURES
 from hudi_conformance.report.feature_matrix import load_facts, load_features, matrix_rows
+from hudi_conformance.report.written import written_lines
 
 STATUS_PAGE = Path("docs") / "status.md"
 HEAD = """# Status
@@ -40,6 +41,7 @@ def status_markdown(root: Path) -> str:
         "## Golden tables\n",
         *_tables(tables, cases),
         *_features(root),
+        *written_lines(root),
         "\n## Clauses\n",
         *_areas(checkout, cases),
         "\n## Mutants\n",

@@ -63,7 +63,8 @@ def possible(row: Row) -> bool:
             "delete_partition" in operations and keys == "not partitioned",
             keys == "not partitioned" and row.get("partition style", "plain") != "plain",
             index == "CONSISTENT_HASHING" and row.get("type") == "COPY_ON_WRITE",
-            index == "CONSISTENT_HASHING" and "insert_overwrite_table" in operations,
+            # The new file groups would bear the ids of those that they replace.
+            index == "CONSISTENT_HASHING" and not operations.isdisjoint({"insert_overwrite", "insert_overwrite_table"}),
             index == "RECORD_INDEX" and row.get("metadata table") == "false",
             row.get("type") == "COPY_ON_WRITE" and row.get("log format") == "parquet",
             row.get("meta fields") == "false" and index is not None and index not in _WITHOUT_KEYS_STORED,

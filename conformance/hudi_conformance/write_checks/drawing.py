@@ -178,6 +178,9 @@ class Drawn:
             possible.pop("partial_update")
         if self.doubled or not self.held:
             possible.pop("delete by filter")
+        if "hoodie.index.bucket.engine" in self.shape.configs:
+            # The new file groups would bear the ids of those that they replace.
+            del possible["insert_overwrite"], possible["insert_overwrite_table"]
         return self.dice.choices(list(possible), list(possible.values()))[0]
 
     def written(self, operation: str, least: int = 1) -> Step:

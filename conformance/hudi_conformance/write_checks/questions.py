@@ -52,10 +52,16 @@ def questions_after(
     if not written or not between:
         return
     yield from (Question("read_as_of", times=(("instant", number),)) for number in written)
-    if shape.properties.get("hoodie.populate.meta.fields") != "false":
+    if shape.properties.get("hoodie.populate.meta.fields") != "false" and not _has_partial_logs(case):
         yield from _ranges(written, "read_incremental")
     if fed:
         yield from _ranges(written, "read_changes")
+
+
+def _has_partial_logs(case: WriteCase) -> bool:
+    """What a range answers that holds a part of a row and not the row, nothing settles: 1.1.1 ends in an error."""
+    partial = any(step.operation == "partial_update" for step in case.steps)
+    return partial and case.shape.table_type == "MERGE_ON_READ"
 
 
 def _ranges(written: Sequence[int], op: str) -> Iterator[Question]:

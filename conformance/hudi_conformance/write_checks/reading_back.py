@@ -144,9 +144,16 @@ def _word_of(heard: Heard) -> str:
     if "unsupported" in message:
         return f"unsupported: {message['unsupported']['feature']}"
     if "rejected" in message:
-        return f"refused, {message['rejected']['reason']}: {message['rejected']['message']}"[:300]
-    causes = str(message["errored"]["message"]).split(" <- ")
-    return f"error: {causes[0][:200]} <- {causes[-1][:300]}" if causes[1:] else f"error: {causes[0][:300]}"
+        refusal = message["rejected"]
+        native = [line for line in str(refusal.get("native", "")).splitlines() if not line.startswith("\t")]
+        return f"refused, {refusal['reason']}: {_ends([refusal['message'], *native[1:]])}"
+    return f"error: {_ends(str(message['errored']['message']).split(' <- '))}"
+
+
+def _ends(causes: Sequence[str]) -> str:
+    """The first and the last of several causes, shortened."""
+    told = [cause.strip()[:250] for cause in causes if cause.strip()]
+    return " ... ".join(dict.fromkeys((told[0], told[-1])))
 
 
 @contextmanager

@@ -1,0 +1,84 @@
+"""Who reads what the engine writes, and who goes on with it: counted from the recorded array of written tables."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from hudi_conformance.write_checks.reading_back import SAME, Told
+from hudi_conformance.write_checks.recorded import load_results
+
+HEAD = """
+## Tables that the engine writes
+
+Each table has features of its own; together they hold every two of operation, table type, version, index, metadata
+table, keys, partition style, log format, merge mode and meta fields that go together. Read: how many answer a snapshot
+as the model does. Continued: another writer updates every first row and adds one, and the reader answers as the model.
+"""
+_SHORT = {"COPY_ON_WRITE": "COW", "MERGE_ON_READ": "MOR"}
+_INDEX = "index"
+
+
+def written_lines(root: Path) -> Iterator[str]:
+    """The section's lines; none where nothing was recorded."""
+    told = list(load_results(root).values())
+    if not told:
+        return
+    readers = _names(one.read for one in told)
+    pairs = _names(one.continued for one in told)
+    yield HEAD
+    yield from _table(told, ["version", "type"], readers, "read")
+    yield ""
+    yield from _table(told, ["version", "type"], pairs, "continued")
+    yield "\nBy index:\n"
+    yield from _table(told, [_INDEX], readers, "read")
+    yield from _others(told)
+
+
+def _names(words: Iterator[Mapping[str, str]]) -> list[str]:
+    return sorted({name for one in words for name in one})
+
+
+def _table(told: Sequence[Told], by: Sequence[str], columns: Sequence[str], kind: str) -> Iterator[str]:
+    groups: dict[tuple[str, ...], list[Told]] = defaultdict(list)
+    for one in told:
+        groups[tuple(one.features[name] for name in by)].append(one)
+    head = [*by, "tables", "written", *(f"{'read by' if kind == 'read' else 'by'} {name}" for name in columns)]
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + " --- |" * len(head)
+    for key in sorted(groups):
+        held = groups[key]
+        written = sum(one.written == SAME for one in held)
+        cells = [_cell([getattr(one, kind).get(name, "") for one in held]) for name in columns]
+        yield (
+            "| " + " | ".join([*(_SHORT.get(part, part) for part in key), str(len(held)), str(written), *cells]) + " |"
+        )
+
+
+def _cell(words: Sequence[str]) -> str:
+    """All, or how many of those asked; what is not supported is told apart."""
+    asked = [word for word in words if word]
+    same = sum(word == SAME for word in asked)
+    lacking = sum(word.startswith("unsupported") for word in asked)
+    if not asked:
+        return "not asked"
+    told = f"{same} of {len(asked)}"
+    return f"{told}; {lacking} unsupported" if lacking else told
+
+
+def _others(told: Sequence[Told]) -> Iterator[str]:
+    """What is not the same, one line each."""
+    lines = []
+    for one in told:
+        words = {"written": one.written, **one.read, **one.continued}
+        lines += [f"- {_named(one)}: {who}: {word}" for who, word in words.items() if word != SAME]
+    if lines:
+        yield "\nWhat is not the same:\n"
+        yield from lines
+
+
+def _named(told: Told) -> str:
+    features = told.features
+    short = [f"version {features['version']}", _SHORT[features["type"]], features[_INDEX]]
+    more = [features["operation"], features["next operation"]]
+    listed = "with" if features["metadata table"] == "true" else "without"
+    return f"`{told.row}` ({', '.join([*short, *more])}, {listed} metadata table)"

@@ -1,0 +1,56 @@
+"""What readers and writers of written tables are known to get wrong, each with what shows that the table is right."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from hudi_conformance.write_checks.reading_back import SAME, Told
+
+_FILE = Path(__file__).with_name("known_readers.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownReader:
+    """One entry: whose word, on which tables (features), how the word looks, and why it is theirs."""
+
+    who: str
+    word: str
+    why: str
+    evidence: str
+    features: Mapping[str, tuple[str, ...]]
+
+    def explains(self, told: Told, who: str, word: str) -> bool:
+        """Whether a word on a table is this one."""
+        fits = all(told.features.get(name) in values for name, values in self.features.items())
+        return fits and re.search(self.who, who) is not None and re.search(self.word, word) is not None
+
+
+@cache
+def known_readers() -> tuple[KnownReader, ...]:
+    """All entries."""
+    entries = tomllib.loads(_FILE.read_text(encoding="utf-8")).get("known", [])
+    return tuple(
+        KnownReader(
+            one["who"],
+            one["word"],
+            one["why"],
+            one["evidence"],
+            {name: tuple(values) for name, values in one.get("features", {}).items()},
+        )
+        for one in entries
+    )
+
+
+def unexplained(told: Told) -> list[str]:
+    """The words on a table that are neither `same` nor unsupported nor known."""
+    words = {"written": told.written, **told.read, **told.continued}
+    return [
+        f"{told.row}: {who}: {word}"
+        for who, word in words.items()
+        if word != SAME
+        and not word.startswith("unsupported")
+        and not any(one.explains(told, who, word) for one in known_readers())
+    ]

@@ -1,0 +1,87 @@
+"""The array of written tables: every two features stand in one row, and what the engine writes is read by others."""
+
+import itertools
+import time
+from pathlib import Path
+
+import pytest
+from hudi_conformance.peers.asking import missing_bundle, peers_required
+from hudi_conformance.report.written import written_lines
+from hudi_conformance.resources import suite_root
+from hudi_conformance.write_checks.array import FACTORS, SAME, array_rows, possible
+from hudi_conformance.write_checks.cases import WriteCase
+from hudi_conformance.write_checks.known_readers import unexplained
+from hudi_conformance.write_checks.pairs import covering_rows, pairs_of
+from hudi_conformance.write_checks.reading_back import Told, differs, played_by, told_of
+from hudi_conformance.write_checks.recorded import add_results, load_results
+
+ROOT = suite_root()
+ROWS = array_rows()
+APACHE = "apache-hudi-1.1.1"
+ENGINE = "engine-in-process"
+
+
+def test_every_possible_pair_stands_in_a_row():
+    """What no row holds cannot stand in any: checked against all rows of the whole product, drawn at random."""
+    held = {pair for row in ROWS for pair in pairs_of(row.features, SAME)}
+    strides = [17, 101, 1009]
+    product = list(itertools.islice(itertools.product(*FACTORS.values()), 0, None, strides[0]))
+    rows = [dict(zip(FACTORS, values, strict=True)) for values in product]
+    missing = {pair for row in rows if possible(row) for pair in pairs_of(row, SAME) - held}
+    # A row has two operations; that two certain ones stand side by side is not asked.
+    assert {pair for pair in missing if len({factor for factor, _ in pair}) > 1} == set()
+
+
+def test_rows_are_few_and_always_the_same():
+    assert 30 <= len(ROWS) <= 50
+    assert [row.case for row in ROWS] == [row.case for row in array_rows()]
+    assert all(possible(row.features) for row in ROWS)
+    assert all(WriteCase.from_json(row.case.to_json()) == row.case for row in ROWS)
+
+
+def test_a_cover_of_two_factors_is_their_product():
+    assert len(covering_rows({"a": ("1", "2"), "b": ("x", "y", "z")}, lambda _: True)) == 6
+
+
+def test_results_of_several_runs_stand_together(tmp_path: Path):
+    """What another reader said of a row stays; a row whose features changed begins anew."""
+    (tmp_path / "conformance").mkdir()
+    told = Told("row-01", dict(ROWS[0].features), "same", {"a": "same"}, {})
+    add_results(tmp_path, [told])
+    add_results(tmp_path, [Told("row-01", dict(ROWS[0].features), "same", {"b": "unsupported: x"}, {})])
+    assert load_results(tmp_path)["row-01"].read == {"a": "same", "b": "unsupported: x"}
+    assert any("unsupported: x" in line for line in written_lines(tmp_path))
+    add_results(tmp_path, [Told("row-01", {**ROWS[0].features, "version": "9"}, "same", {"b": "same"}, {})])
+    assert load_results(tmp_path)["row-01"].read == {"b": "same"}
+
+
+def test_what_was_recorded_is_the_array_of_today_and_explained():
+    """Every row was recorded, and every word that is not `same` has its reason."""
+    recorded = load_results(ROOT)
+    assert {name: dict(one.features) for name, one in recorded.items()} == {
+        row.name: dict(row.features) for row in ROWS
+    }
+    assert [line for one in recorded.values() for line in unexplained(one)] == []
+
+
+def test_what_is_not_told_is_no_difference():
+    row = dict(ROWS[0].features)
+    assert differs(Told("row", row, "same", {"a": "missing row"}, {}))
+    assert not differs(Told("row", row, "same", {"a": "unsupported: log-hfile"}, {}))
+
+
+@pytest.mark.peers
+@pytest.mark.timeout(400)
+@pytest.mark.xdist_group("apache-hudi")
+def test_the_engine_writes_what_others_read(tmp_path: Path):
+    """The rows of the array, as many as three minutes allow, read by the engine, the model, Apache Hudi and hudi-rs."""
+    why = missing_bundle(ROOT, APACHE)
+    if why and not peers_required():
+        pytest.skip(f"{APACHE} is not asked: {why}")
+    until, lines = time.monotonic() + 180, []
+    with played_by("model", ENGINE, (ENGINE, "model", "hudi-rs", APACHE), (), ROOT) as cast:
+        for row in ROWS:
+            if time.monotonic() > until:
+                break
+            lines += unexplained(told_of(row, cast, tmp_path / row.name))
+    assert lines == []

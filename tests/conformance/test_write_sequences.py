@@ -1,0 +1,33 @@
+"""Random sequences of writes put to the engine and to the model: the same answers after every step."""
+
+import os
+
+import pytest
+from hudi_conformance.resources import suite_root
+from hudi_conformance.write_checks.checking import Found, Summary, check_cases, two_sides
+from hudi_conformance.write_checks.drawing import Limits, draw_case
+from hudi_conformance.write_checks.playing import Options
+
+SOAK = os.environ.get("HUDI_CONFORMANCE_SOAK", "") not in {"", "0"}
+SECONDS = 3600.0 if SOAK else 30.0
+ENGINE = "engine-in-process"
+LIMITS = {
+    "tables of version 6": Limits(versions=(6,)),
+    "tables of versions 8 and 9": Limits(versions=(8, 9)),
+}
+
+
+@pytest.mark.timeout(7200 if SOAK else 300)
+@pytest.mark.parametrize("drawn", LIMITS)
+def test_the_engine_answers_as_the_model_after_every_step(drawn: str):
+    """Snapshots, base files alone, times, ranges, change feeds and properties; refusals by reason; and the model finds
+    no fault with the engine's tables. As many seeds as there is time for."""
+    cases = ((f"seed-{seed}", draw_case(seed, LIMITS[drawn])) for seed in range(1_000_000))
+    with two_sides("model", ENGINE, suite_root()) as sides:
+        told = list(check_cases(cases, sides, Options(), seconds=SECONDS, attempts=60, stop_after=3))
+
+    summary = told[-1]
+    assert isinstance(summary, Summary)
+    assert [one.told("model", ENGINE) for one in told if isinstance(one, Found)] == []
+    assert summary.asked > 10
+    assert not summary.unsupported, str(summary)
