@@ -122,4 +122,4 @@ def test_the_engine_and_apache_hudi_take_turns():
     assert sum(one.played.turns for one in results) >= len(SEEDS)
 
 
-SEEDS = (0, 1, 2, 3)
+SEEDS = (1, 2, 6, 8)
