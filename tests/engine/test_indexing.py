@@ -1,6 +1,7 @@
 """The metadata table is kept: after every action it says what is so, whoever died before, in every table version."""
 
 import json
+import pickle
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -297,13 +298,13 @@ def test_files_of_tasks_that_ran_twice_do_not_stay(tmp_path: Path, version: int)
 
 
 class Twice:
-    """Runs each task of a flow twice, as a scheduler that takes it for lost."""
+    """Runs each task of a flow twice, elsewhere, as a scheduler that takes it for lost."""
 
     def rows(self, source: Any) -> Any:
         return Repeated(EXECUTOR.rows(source))
 
     def tasks(self, tasks: Any, run: Any, schema: Any) -> Any:
-        return Repeated(EXECUTOR.tasks(tasks, run, schema))
+        return Repeated(EXECUTOR.tasks(*_shipped((tasks, run)), schema))
 
 
 class Repeated:
@@ -319,6 +320,8 @@ class Repeated:
         return Repeated(self.flow.shuffled(columns))
 
     def map(self, work: Any, schema: Any) -> Any:
+        work = _shipped(work)
+
         def run(part: Any, identity: TaskIdentity) -> Any:
             work(part, replace(identity, attempt=identity.attempt + 1000))
             return work(part, identity)
@@ -336,3 +339,8 @@ def test_many_statistics_are_written_by_tasks(tmp_path: Path, monkeypatch: pytes
     grown(writer)
     assert writer.findings() == ()
     assert opened(writer).column_stats(["ts"], [("north", name) for name in opened(writer).files("north")])
+
+
+def _shipped(what: Any) -> Any:
+    """The same, as it arrives in another process."""
+    return pickle.loads(pickle.dumps(what))  # noqa: S301 - what was pickled just now
