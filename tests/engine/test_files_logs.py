@@ -235,6 +235,16 @@ def test_blocks_name_no_positions_where_one_row_has_none_or_nobody_wants_them(
     assert decode_arrow(data, "f").column("id").to_pylist() == [one["id"] for one in rows]
 
 
+def test_two_rows_of_one_key_keep_their_order_and_name_no_positions(tmp_path: Path):
+    """As incoming rows that nobody combined have it: the later row counts."""
+    builder = table(tmp_path)
+    rows = [row("e", 11, "first"), row("b", 11), row("e", 11, "second")]
+    (data,) = blocks(builder, write(builder, 7, log_rows(builder, 7, rows), form_of(builder)))
+    assert HeaderKey.RECORD_POSITIONS not in data.header
+    assert decode_arrow(data, "f").column("id").to_pylist() == ["e", "b", "e"]
+    assert {one["id"]: one["note"] for one in answer(tmp_path)}["e"] == "second"
+
+
 def test_large_writes_take_several_blocks_and_files_and_lose_nothing(tmp_path: Path):
     builder = table(tmp_path)
     form = form_of(builder, logfile__data__block__max__size="300", logfile__max__size="2500")

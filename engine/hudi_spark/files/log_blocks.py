@@ -145,12 +145,15 @@ def _contents(
 
 
 def _in_order_of_positions(rows: pa.Table, group: LogGroup, form: LogForm) -> tuple[pa.Table, bool]:
-    """The rows in the order of the base file, and True, where the place of each one there is known.
+    """The rows in the order of the base file, and True, where each one has a place of its own there.
 
     Clauses: LF-023.
     """
     positions = rows.column(_POSITION)
     if not form.positions or group.file_instant is None or positions.null_count:
+        return rows, False
+    if pc.count_distinct(positions).as_py() < rows.num_rows:
+        # Two rows of one key, where incoming rows are not combined: the later one counts, by its place in the log.
         return rows, False
     return rows.take(pc.sort_indices(positions)), True
 
