@@ -92,7 +92,7 @@ def test_deletes_go_where_the_key_is(tmp_path: Path, index: str):
     flagged = incoming(state, [("a", "south", row("a", 11, _hoodie_is_deleted=True))])
     assert lines(tags(flagged, state)) == [("a", "north", "f1", False)]
     plain = incoming(state, [("a", "south", row("a", 1))])
-    assert lines(tags(plain, state, deleting=True)) == [("a", "north", "f1", False)]
+    assert lines(tags(plain, state, staying=True)) == [("a", "north", "f1", False)]
 
 
 @pytest.mark.parametrize("index", GLOBAL)

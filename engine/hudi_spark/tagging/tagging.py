@@ -55,7 +55,7 @@ def tagged(
     effects: Effects | None = None,
     *,
     missing: frozenset[str] = frozenset(),
-    deleting: bool = False,
+    staying: bool = False,
 ) -> Flow:
     """Rows with a key and a partition path, and where they go.
 
@@ -66,7 +66,7 @@ def tagged(
     in another partition are left out: see `moving`.
 
     `effects` writes the rings of new partitions. `missing`: columns that the rows, being partial updates, leave out.
-    `deleting`: every row deletes its key, in whatever partition that lives.
+    `staying`: no row moves, since rows delete their key wherever it lives, or only ask whether it is there.
 
     Raises:
         HudiError: CONFIG_INVALID for an index that does not go together with the table or its options.
@@ -84,7 +84,7 @@ def tagged(
         return keyed.map(Untagged(), tagged_schema(keyed.schema))
     if not index.anywhere:
         return _within_partitions(keyed, state, executor, index)
-    index = replace(index, moves=index.moves and not deleting)
+    index = replace(index, moves=index.moves and not staying)
     return tagged_anywhere(keyed, state, executor, Lookup(index, _metadata(state, index), missing))
 
 

@@ -203,7 +203,7 @@ class _Staging:
             self._context.requested,
             self._context.place.effects,
             missing=self._context.missing,
-            deleting=self._operation.deletes,
+            staying=not self._operation.tags or self._operation.deletes,
         )
         if self._operation.deletes:
             return found.map(Known(), schema)
