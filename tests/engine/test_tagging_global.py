@@ -181,3 +181,12 @@ def test_a_key_that_comes_twice_is_tagged_twice(tmp_path: Path):
             ("a", "north", FIRST, True),
             ("a", "south", None, False),
         ]
+
+
+def test_rows_that_only_ask_for_their_key_do_not_move(tmp_path: Path):
+    """An insert that leaves known keys out finds them in every partition."""
+    two_partitions(tmp_path)
+    for index in GLOBAL:
+        state = state_of(tmp_path, index)
+        found = tags(incoming(state, [("a", "south", row("a", 11)), ("d", "south", row("d", 1))]), state, staying=True)
+        assert lines(found) == [("a", "north", FIRST, False), ("d", "south", None, False)]
