@@ -192,6 +192,25 @@ def test_other_arrow_types_of_the_same_values_are_cast():
     assert encode_rows(table, schema).to_pylist() == encoded([{"s": "é", "d": day, "n": 1}], schema)
 
 
+LISTS = {"type": "array", "items": ["null", "long"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "values"),
+    [
+        ("string", pa.array(["a", "b", "a"]).dictionary_encode(), ["a", "b", "a"]),
+        ("string", pa.array(["a", "long enough to stand elsewhere", ""], pa.string_view()), None),
+        (LISTS, pa.array([[1, 2], [3, None], [4, 5]], pa.list_(pa.int32(), 2)), None),
+        (LISTS, pa.array([[1, 2], [], [None]], pa.large_list(pa.int64())), None),
+        ("bytes", pa.array([b"ab", b"cd", b"ef"], pa.binary(2)), None),
+    ],
+)
+def test_other_forms_of_columns_have_the_bytes_of_their_values(kind: Any, column: pa.Array, values: Any):
+    schema = {"type": "record", "name": "r", "fields": [{"name": "x", "type": kind}]}
+    rows = [{"x": value} for value in values or column.to_pylist()]
+    assert encode_rows(pa.table({"x": column}), schema).to_pylist() == encoded(rows, schema)
+
+
 @pytest.mark.parametrize(
     ("kind", "column"),
     [
