@@ -1,19 +1,33 @@
 """The record index follows the rows: whatever an action does, it leads to the group that a reader finds the key in."""
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
+from hudi_adapter.filters import Column
 from hudi_format.hashing import file_group_index
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.metadata.records import FileIdEncoding
+from hudi_format.schemas import arrow_schema
 from hudi_spark.errors import UnsupportedFeature
+from hudi_spark.evolution.schema import WriterSchema
+from hudi_spark.files.written import WrittenFile
+from hudi_spark.flows.in_process import InProcess
+from hudi_spark.flows.on_spark import OnSpark
 from hudi_spark.indexing.entries import entries_table, settled
-from hudi_spark.indexing.index import ENTRIES
+from hudi_spark.indexing.expression_index import ExpressionIndex
+from hudi_spark.indexing.expressions import BLOOMS, STATISTICS, expression_definition
+from hudi_spark.indexing.index import ENTRIES, FinishedWrite, Keeping
 from hudi_spark.indexing.instants import milliseconds_of
-from hudi_spark.indexing.record_index import location
+from hudi_spark.indexing.record_index import RecordIndex, location
+from hudi_spark.indexing.secondary_index import SecondaryIndex, secondary_definition
 from hudi_spark.indexing.sizes import estimated_groups
+from hudi_spark.options.resolving import resolve
+from hudi_spark.readings import RELEASED
 from hudi_spark.state.configuration import load_configuration
+from hudi_spark.state.snapshots import load_snapshot
+from hudi_spark.writer_state import WriterState
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_histories import FEW, GLOBAL, History, row
@@ -38,6 +52,12 @@ def grown(base: Path, version: int = 9, **options: str) -> History:
     late, wins = DeleteRecord("b", "north", 1), DeleteRecord("c", "north", 9)
     it.commit(it.log_file([row("a", 6), row("d", 1)], [late, wins], "f1"))
     return it
+
+
+def state_of(it: History) -> WriterState:
+    schema = WriterSchema(it.writer.table.schema, arrow_schema(it.writer.table.schema))
+    snapshot = load_snapshot(it.writer.storage, RELEASED)
+    return WriterState(it.writer.storage, snapshot, resolve(it.writer.options), schema)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -172,3 +192,35 @@ def test_entries_go_to_the_group_of_their_key(added: list[str], gone: list[str])
     expected = [(series[file_group_index(key, 3)], key, b"v") for key in added]
     expected += [(series[file_group_index(key, 3)], key, None) for key in gone]
     assert list(zip(*(table.column(name).to_pylist() for name in table.column_names), strict=True)) == expected
+
+
+@pytest.mark.spark
+def test_tasks_on_spark_give_the_same_entries(tmp_path: Path, spark: Any) -> None:
+    """Of all three kinds of indexes, begun and changed."""
+    it = grown(tmp_path)
+    state = state_of(it)
+    configuration = state.configuration
+    notes = secondary_definition(configuration, "notes", "note")
+    upper = expression_definition(configuration, "upper", STATISTICS, Column("note", "upper"), {})
+    bloom = expression_definition(configuration, "bloom", BLOOMS, Column("note", "upper"), {})
+    it.begin()
+    stat = it.base_file([row("a", 9, "x"), row("z", 1)], "f1")
+    write = FinishedWrite(f"{20250101000000000 + it.n}", "deltacommit", "UPSERT", (WrittenFile(stat),))
+    it.writer.table.pending(it.n)
+    groups = dict.fromkeys((notes.name, upper.name, bloom.name), ("g-0000-0", "g-0001-0"))
+    groups["record_index"] = tuple(f"record-index-{number:04d}-0" for number in range(3))
+    definitions = {one.name: one for one in (notes, upper, bloom)}
+    kinds = {"record_index": RecordIndex(), notes.name: SecondaryIndex()}
+    for name in ("record_index", *definitions):
+        kind = kinds.get(name, ExpressionIndex())
+        found = []
+        for executor in (InProcess(), OnSpark(spark)):
+            keeping = Keeping(state, executor, None, groups, definitions)
+            changes = kind.changes(keeping, name, write)
+            begun = kind.begin(keeping, name).content
+            flows = [one.entries for one in (changes, begun) if one.entries is not None]
+            entries = [sorted(map(str, flow.shuffled(["file_id"]).gathered().to_pylist())) for flow in flows]
+            records = [sorted(map(str, one.records)) for one in (changes, begun)]
+            found.append((records, sorted(changes.deleted), entries))
+        assert found[0] == found[1]
+        assert any(found[0][0]) or any(found[0][2])

@@ -19,7 +19,7 @@ from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import NoHook
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.evolution.schema import WriterSchema
-from hudi_spark.indexing.expression_index import BLOOMS, STATISTICS, expression_definition
+from hudi_spark.indexing.expressions import BLOOMS, STATISTICS, expression_definition
 from hudi_spark.indexing.index_actions import create_index, drop_index
 from hudi_spark.indexing.secondary_index import secondary_definition, secondary_heads
 from hudi_spark.options.resolving import resolve

@@ -25,7 +25,7 @@ from hudi_spark.clock import Clock
 from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.flows.flow import Executor
-from hudi_spark.indexing.expression_index import checked_expression
+from hudi_spark.indexing.expressions import checked_expression
 from hudi_spark.indexing.group_places import file_ids_of, metadata_groups
 from hudi_spark.indexing.index import Keeping
 from hudi_spark.indexing.kinds import kind_of
