@@ -7,7 +7,7 @@ from random import Random
 
 from hudi_conformance.write_checks.cases import SMALL_FILE_LIMIT, TableShape, WriteCase
 from hudi_conformance.write_checks.drawing import Drawn, Limits, index_configs
-from hudi_conformance.write_checks.pairs import Row, covering_rows
+from hudi_conformance.write_checks.pairs import Row, completed, covering_rows
 
 OPERATIONS = (
     "upsert",
@@ -79,11 +79,12 @@ def array_rows() -> list[ArrayRow]:
 
 
 def every_row() -> Iterator[ArrayRow]:
-    """The whole product of what goes together; each row twice where its two operations are two."""
-    for number, values in enumerate(itertools.product(*FACTORS.values()), start=1):
-        row = dict(zip(FACTORS, values, strict=True))
-        if possible(row):
-            yield array_row(f"product-{number}", row)
+    """Every operation on every type, version and index that go together; the other features drawn for each."""
+    names = ("operation", "type", "version", "index")
+    for number, values in enumerate(itertools.product(*(FACTORS[name] for name in names)), start=1):
+        row = completed(dict(zip(names, values, strict=True)), FACTORS, possible, Random(number))  # noqa: S311
+        if row is not None:
+            yield array_row(f"product-{number:03}", row)
 
 
 def array_row(name: str, features: Row) -> ArrayRow:

@@ -108,7 +108,9 @@ def array(
     version: Annotated[list[int] | None, typer.Option(help="Only these table versions.")] = None,
     seconds: Annotated[float, typer.Option(help="When to begin no further row.")] = 3600.0,
     *,
-    whole: Annotated[bool, typer.Option("--whole", help="The whole product, not all pairs.")] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Every operation, type, version and index, not all pairs.")
+    ] = False,
     record: Annotated[bool, typer.Option("--record", help="Write the results down.")] = False,
 ) -> None:
     """Write the tables of the array, let others read them and go on: exit 1 where an answer is not the model's."""

@@ -42,7 +42,7 @@ def _pairs_alone(
     for first, second in itertools.combinations([name for name in factors if name not in names], 2):
         for values in itertools.product(factors[first], factors[second]):
             fixed = dict(zip((first, second), values, strict=True))
-            if _completed(fixed, factors, possible, dice):
+            if completed(fixed, factors, possible, dice):
                 yield [frozenset(fixed.items())]
 
 
@@ -59,16 +59,19 @@ def _grown(
     for factor in dice.sample(list(factors), len(factors)):
         if factor in row:
             continue
-        values = [value for value in factors[factor] if _completed({**row, factor: value}, factors, possible, dice)]
+        values = [value for value in factors[factor] if completed({**row, factor: value}, factors, possible, dice)]
         dice.shuffle(values)
         row[factor] = max(values, key=lambda value: len(pairs_of({**row, factor: value}, names) & wanted))
     return {factor: row[factor] for factor in factors}
 
 
-def _completed(
+def completed(
     fixed: Row, factors: Mapping[str, Sequence[str]], possible: Possible, dice: Random
 ) -> dict[str, str] | None:
-    """A possible row with these values; found factor by factor, so every rule must bear with rows half full."""
+    """A possible row with these values, the others drawn; None where there is none.
+
+    It is found factor by factor, so every rule must bear with rows half full.
+    """
     if not possible(fixed):
         return None
     row = dict(fixed)
@@ -79,4 +82,4 @@ def _completed(
         if not fitting:
             return None
         row[factor] = dice.choice(fitting)
-    return row
+    return {factor: row[factor] for factor in factors}
