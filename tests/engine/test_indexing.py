@@ -16,8 +16,10 @@ from hudi_spark.arrow_reading import read_arrow
 from hudi_spark.clock import SetClock
 from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import Effect
+from hudi_spark.errors import UnsupportedFeature
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.flows.flow import TaskIdentity
+from hudi_spark.indexing.table_state import update_properties
 from hudi_spark.indexing.updating import FinishedWrite, take_back
 from hudi_spark.metadata.group_reading import EVERYTHING as EVERY_KEY
 from hudi_spark.metadata.table import MetadataTable
@@ -344,3 +346,12 @@ def test_many_statistics_are_written_by_tasks(tmp_path: Path, monkeypatch: pytes
 def _shipped(what: Any) -> Any:
     """The same, as it arrives in another process."""
     return pickle.loads(pickle.dumps(what))  # noqa: S301 - what was pickled just now
+
+
+def test_an_index_that_cannot_be_kept_is_not_left_behind(tmp_path: Path) -> None:
+    """Of an index of a kind that is not known yet, a write says so in place of letting it say what is no more so."""
+    writer = Writer(tmp_path, **{COLUMN_STATS: "false"})
+    grown(writer)
+    update_properties(Effects(writer.storage), {"hoodie.table.metadata.partitions": "files,vector_index_a"})
+    with pytest.raises(UnsupportedFeature, match="vector_index_a"):
+        writer.commit(5000)

@@ -11,6 +11,7 @@ from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.clock import Clock
 from hudi_spark.effects.helper import Effects
+from hudi_spark.errors import UnsupportedFeature
 from hudi_spark.files.written import WRITTEN_SCHEMA, from_rows
 from hudi_spark.flows.flow import Executor
 from hudi_spark.indexing.column_statistics import definition_of, planned
@@ -52,6 +53,7 @@ def update_metadata_table(
 
     Raises:
         HudiError: WRITE_CONFLICT when another writer is at work there, without the lock.
+        UnsupportedFeature: the table has an index of a kind that this engine cannot keep up; turn it off first.
 
     Clauses: MT-003, MT-004, MT-005, MT-006, MT-009, MT-022, SR-012.
 
@@ -85,6 +87,7 @@ class _Update:
     known: Keeping | None = None
 
     def run(self) -> None:
+        self._refuse_unknown()
         if self._keeping().metadata is None:
             drop_metadata_table(self.effects)
             create_metadata_table(self._inside, self.state.configuration.name, self._layout)
@@ -94,6 +97,12 @@ class _Update:
         self._begin_indexes()
         self._state_columns()
         self._commit()
+
+    def _refuse_unknown(self) -> None:
+        """Clauses: MT-005."""
+        for partition in self._listed:
+            if kind_of(partition) is None:
+                raise UnsupportedFeature("metadata-index", partition)
 
     @property
     def _inside(self) -> Effects:
