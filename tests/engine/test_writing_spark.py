@@ -8,9 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+import written_tables
 from hudi_spark import HudiTable
 from hudi_spark.flows.on_spark import OnSpark
 from hudi_spark.writing.requests import WriteRequest
+from pyspark import cloudpickle
 from written_tables import Written, fixed_identity, rows
 
 pytestmark = [
@@ -37,6 +39,7 @@ def _bytes(path: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
 def test_both_executors_write_equal_bytes(tmp_path: Path, spark: Any, table_type: str):
     """Under one task identity, one clock and ids that count: data, logs, timeline and metadata table."""
+    cloudpickle.register_pickle_by_value(written_tables)
     here, there = Written(tmp_path / "here", table_type), Written(tmp_path / "there", table_type)
     given = [
         ("upsert", rows(range(8), 1)),

@@ -38,6 +38,17 @@ def fixed_identity(number: int) -> TaskIdentity:
 
 
 @dataclass
+class CountedIds:
+    """File ids that count."""
+
+    given: int = 0
+
+    def __call__(self) -> str:
+        self.given += 1
+        return f"{self.given:08d}-0000-4000-8000-000000000000-0"
+
+
+@dataclass
 class Written:
     """A table, and how it is written: with a clock that is set and file ids that count."""
 
@@ -62,7 +73,7 @@ class Written:
         )
         create_arrow(self.path, definition)
         self.clock = SetClock(NOW)
-        self._groups = 0
+        self.file_id = CountedIds()
 
     def writer(self, storage: Any = None, **more: Any) -> TableWriter:
         """Who writes to it."""
@@ -70,11 +81,6 @@ class Written:
         ids = more.pop("file_ids", self.file_id)
         held = storage or LocalStorage(self.path)
         return TableWriter(held, executor, dict(self.configs), clock=self.clock, file_ids=ids, **more)
-
-    def file_id(self) -> str:
-        """Ids that count."""
-        self._groups += 1
-        return f"{self._groups:08d}-0000-4000-8000-000000000000-0"
 
     def write(self, operation: str, given: Any = None, **more: Any) -> Any:
         """One write."""
