@@ -59,19 +59,18 @@ def log_form(
     options: Options,
     rule: MergeRule,
     *,
-    drops: tuple[str, ...] = (),
     missing: frozenset[str] = frozenset(),
     opened: Mapping[GroupId, str] | None = None,
 ) -> LogForm:
     """The form that a table and a write's options ask for; `avro` is the table's schema without meta fields.
 
-    `drops`: columns that only the folders' names hold. `missing`: columns that partial updates leave out.
+    Columns that base files leave to the folders' names stay in logs: readers of version 6 look nowhere else.
+    `missing`: columns that partial updates leave out.
     `opened`: what `opened_slices` gives; without it a log may belong to a slice that a compaction is about to replace.
 
     Clauses: LF-007, LF-022, LF-023, LF-025, DM-022.
     """
-    left_out = {*drops, *missing}
-    kept = {**avro, "fields": [one for one in avro["fields"] if one["name"] not in left_out]}
+    kept = {**avro, "fields": [one for one in avro["fields"] if one["name"] not in missing]}
     return LogForm(
         avro=with_meta_fields(kept),
         table_version=configuration.version,

@@ -175,9 +175,7 @@ def context_of_write(  # noqa: PLR0917 - a write is told by all of them
         requested=requested,
         schema=pa.schema([*META_SCHEMA, *columns]),
         form=base_file_form(state.schema.avro, state.options, drops=dropped),
-        logs=log_form(
-            configuration, state.schema.avro, state.options, rule, drops=dropped, missing=missing, opened=opened
-        ),
+        logs=log_form(configuration, state.schema.avro, state.options, rule, missing=missing, opened=opened),
         changes=change_form(configuration, state.schema.avro, state.options),
         rule=rule,
         stored_keys=key_rule(configuration),
