@@ -233,3 +233,17 @@ def test_an_index_is_dropped(tmp_path: Path) -> None:
     assert not (tmp_path / ".hoodie" / "metadata" / NOTES).exists()
     after(it)
     assert it.writer.findings() == ()
+
+
+def test_a_lie_about_a_record_is_found(tmp_path: Path) -> None:
+    """A key that is missing, one that no row has, and one in another place."""
+    it = grown(tmp_path)
+    make(it, notes(it))
+    after(it)
+    assert it.writer.findings() == ()
+    it.begin()
+    it.writer.options["hoodie.metadata.enable"] = "true"
+    hidden = it.base_file([row("b", 1, "other"), row("new", 1)], "f9")
+    it.writer.table.commit(it.n, [hidden])
+    said = {(one.index, one.place) for one in it.writer.findings()}
+    assert {("record_index", "new"), (NOTES, "other$b"), (NOTES, secondary_key("back$\\slash", "b"))} <= said

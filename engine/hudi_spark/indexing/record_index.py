@@ -20,7 +20,7 @@ from hudi_format.table.index_definitions import IndexDefinition
 
 from hudi_spark.arrays import one_chunk
 from hudi_spark.errors import UnsupportedFeature
-from hudi_spark.flows.flow import TaskIdentity
+from hudi_spark.flows.flow import Flow, TaskIdentity
 from hudi_spark.indexing.entries import Series, entries_table, series_of
 from hudi_spark.indexing.group_rows import GroupReading, GroupTask, count_rows, group_changes, whole_groups
 from hudi_spark.indexing.index import ENTRIES, FinishedWrite, IndexChanges, Keeping, NewIndex
@@ -79,9 +79,20 @@ class RecordIndex:
         counts = zip((one.change.partition for one in tasks), count_rows(tasks, keeping.executor), strict=True)
         numbers = _group_counts(counts, state.options, partitioned=partitioned)
         file_ids = tuple(file_id for name, count in sorted(numbers.items()) for file_id in _file_ids(name, count))
-        keys = _Keys(series_of(file_ids), layout.release, state.configuration)
-        entries = keeping.executor.tasks(tasks, keys.all_of, ENTRIES)
+        entries = self.expected(keeping, file_ids)
         return NewIndex(file_ids, IndexChanges(entries=entries), _definition(layout, partitioned=partitioned))
+
+    def expected(self, keeping: Keeping, file_ids: Iterable[str]) -> Flow:
+        """The entries of every key that a snapshot reads, as `ENTRIES`, in these groups.
+
+        Clauses: IX-020, IX-022.
+        """
+        state = keeping.state
+        release = MetadataLayout(state.configuration.version).release
+        keys = _Keys(series_of(file_ids), release, state.configuration)
+        return keeping.executor.tasks(
+            GroupReading(state, (RECORD_KEY,)).tasks(whole_groups(state)), keys.all_of, ENTRIES
+        )
 
     def changes(self, keeping: Keeping, partition: str, write: FinishedWrite) -> IndexChanges:
         """What an action adds to the index and takes from it.

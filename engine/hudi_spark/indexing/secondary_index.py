@@ -4,7 +4,7 @@ What a touched group's rows had before and have after an action says which entri
 goes from one group and comes to another stays.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,7 +20,7 @@ from hudi_format.table.index_definitions import IndexDefinition
 
 from hudi_spark.arrays import one_chunk
 from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.flows.flow import TaskIdentity
+from hudi_spark.flows.flow import Flow, TaskIdentity
 from hudi_spark.indexing.entries import Series, entries_table, groups_in_order
 from hudi_spark.indexing.group_rows import GroupReading, GroupTask, count_rows, group_changes, whole_groups
 from hudi_spark.indexing.index import ENTRIES, FinishedWrite, IndexChanges, Keeping, NewIndex
@@ -79,10 +79,16 @@ class SecondaryIndex:
         tasks = GroupReading(state, (RECORD_KEY, column)).tasks(whole_groups(state))
         rows = count_rows(tasks, keeping.executor)
         file_ids = tuple(metadata_file_id(partition, number) for number in range(groups_for(state.options, sum(rows))))
-        values = _values(file_ids, definition, keeping)
-        return NewIndex(
-            file_ids, IndexChanges(entries=keeping.executor.tasks(tasks, values.all_of, ENTRIES)), definition
-        )
+        return NewIndex(file_ids, IndexChanges(entries=self.expected(keeping, file_ids, definition)), definition)
+
+    def expected(self, keeping: Keeping, file_ids: Iterable[str], definition: IndexDefinition) -> Flow:
+        """The entries of every row that a snapshot reads, as `ENTRIES`, in these groups.
+
+        Clauses: IX-030, IX-031.
+        """
+        column = checked_column(keeping, definition)
+        tasks = GroupReading(keeping.state, (RECORD_KEY, column)).tasks(whole_groups(keeping.state))
+        return keeping.executor.tasks(tasks, _values(tuple(file_ids), definition, keeping).all_of, ENTRIES)
 
     def changes(self, keeping: Keeping, partition: str, write: FinishedWrite) -> IndexChanges:
         """What an action adds to an index and takes from it.

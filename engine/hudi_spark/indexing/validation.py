@@ -15,19 +15,23 @@ from hudi_format.names import LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
 
 from hudi_spark.effects.helper import joined
+from hudi_spark.evolution.schema import WriterSchema
 from hudi_spark.files.statistics import IndexedColumn, has_bounds, type_at
 from hudi_spark.flows.flow import Executor
 from hudi_spark.indexing.comparing import FOUND, claim_of, compared, statistics_of_files, unbounded
 from hudi_spark.indexing.file_facts import FileFacts, FileKey
 from hudi_spark.indexing.file_lists import completed_files
-from hudi_spark.indexing.index import FinishedWrite
+from hudi_spark.indexing.index import FinishedWrite, Keeping
+from hudi_spark.indexing.record_validation import record_differences
 from hudi_spark.indexing.slices_after import names_of_slices
-from hudi_spark.indexing.table_state import indexes_of
+from hudi_spark.indexing.table_state import indexes_of, read_definitions
 from hudi_spark.metadata.group_reading import EVERYTHING
 from hudi_spark.metadata.table import MetadataTable, NoMetadata, open_metadata_table
+from hudi_spark.options.resolving import Options
 from hudi_spark.readings import RELEASED
 from hudi_spark.schemas.columns import META_SCHEMA, table_schema
 from hudi_spark.state.snapshots import Snapshot, load_snapshot
+from hudi_spark.writer_state import WriterState
 
 _NOBODY: Final = FinishedWrite("", "", "")
 _FILES_A_TASK: Final = 50
@@ -68,7 +72,8 @@ def validate_metadata_table(storage: Storage, executor: Executor) -> tuple[Findi
         return (Finding("", "", found.why),)
     unusable = set(indexes_of(snapshot.configuration.properties)) - set(found.partitions())
     lost = (Finding(one, "", "the properties list it, and it cannot be read") for one in unusable)
-    parts = (lost, _of_lists(storage, snapshot, found), _of_files(storage, snapshot, found, executor))
+    records = _of_records(storage, snapshot, found, executor)
+    parts = (lost, _of_lists(storage, snapshot, found), _of_files(storage, snapshot, found, executor), records)
     return tuple(sorted({*(finding for part in parts for finding in part), *_of_partitions(storage, snapshot, found)}))
 
 
@@ -135,6 +140,16 @@ def _of_partitions(storage: Storage, snapshot: Snapshot, metadata: MetadataTable
                 each = [found for file in files for found in file if found.column_name == one.column_name]
                 wrong = [why for found in each if (why := unbounded(one, found))]
                 yield from (Finding(Partition.PARTITION_STATS, f"{partition} {one.column_name}", why) for why in wrong)
+
+
+def _of_records(storage: Storage, snapshot: Snapshot, metadata: MetadataTable, executor: Executor) -> Iterator[Finding]:
+    """Clauses: IX-020, IX-021, IX-031."""
+    columns = table_schema(snapshot.commits, snapshot.configuration)
+    state = WriterState(storage, snapshot, Options(), WriterSchema({}, columns))
+    groups = {name: tuple(one.slice.file_id for one in index.groups) for name, index in metadata.indexes.items()}
+    definitions = read_definitions(storage, snapshot.configuration.properties)
+    rows = record_differences(Keeping(state, executor, metadata, groups, definitions))
+    return (Finding(*row) for row in zip(*(column.to_pylist() for column in rows.columns), strict=True))
 
 
 def _facts(storage: Storage, snapshot: Snapshot, statistics: Mapping[str, tuple[ColumnStats, ...]]) -> FileFacts:
