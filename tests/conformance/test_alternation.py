@@ -122,4 +122,4 @@ def test_the_engine_and_apache_hudi_take_turns():
     assert sum(one.played.turns for one in results) >= len(SEEDS)
 
 
-SEEDS = (1, 2, 6, 8)
+SEEDS = (2, 8, 11, 13)
