@@ -11,7 +11,12 @@ from tagging_tables import KEY, PATH, incoming, state_of, tags
 from test_tagging_buckets import BUCKETS, KEYS, RING, bucketed
 from test_tagging_global import FIRST, SECOND, moving, two_partitions, with_record_index
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:distutils Version classes:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:.*unclosed <socket:pytest.PytestUnraisableExceptionWarning"),
+]
 ASKED = [(key, path, row(key, ts)) for key, path, ts in (("a", "south", 11), ("b", "south", 9), ("c", "south", 1))]
 NEW = [("d", "x", row("d", 1)), ("e", "north", row("e", 1))]
 

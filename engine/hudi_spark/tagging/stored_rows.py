@@ -21,7 +21,8 @@ from hudi_spark.merging.rules import MergeRule
 from hudi_spark.tagging.columns import DEAD, KEY_FIELD, PARTITION_PATH, PLACE_FIELDS, POSITION, RECORD_KEY, SLICE
 from hudi_spark.tagging.key_ranges import slice_column
 
-STORED_PREFIX: Final = "_stored."
+# Without a dot, which Spark would take for a way into a column.
+STORED_PREFIX: Final = "_stored_"
 # Whether a line has the stored columns.
 STORED: Final = "_tag_stored"
 # Whether the row of a line deletes its key.
