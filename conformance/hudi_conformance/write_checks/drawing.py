@@ -227,15 +227,22 @@ class Drawn:
         rows = [self._row(key) for key in keys]
         for row in rows:
             row.update(zip(self.shape.partition_by, self.held.pop(self._key(row)), strict=True))
+            self._leave_alone(self._key(row))
         if not rows or self.dice.random() < 0.2:
             rows.append(self._row(self._unused()))
         return Step("delete", self.columns, tuple(self._values(row) for row in rows))
+
+    def _leave_alone(self, key: Key) -> None:
+        """Where a key goes that a log deleted, and so whom it meets, differs between global indexes: not asked."""
+        if self.shape.table_type == MOR and self._has_global_index():
+            self.doubled.add(key)
 
     def _filtered(self) -> Step:
         key = self.dice.choice(sorted(self.held, key=repr))
         name = self.shape.record_key[0]
         for gone in [one for one in self.held if one[0] == key[0]]:
             del self.held[gone]
+            self._leave_alone(gone)
         return Step("delete", filter=[name, "=", key[0]])
 
     def _dropped_partition(self) -> Step:
@@ -258,7 +265,9 @@ class Drawn:
     def _refused(self) -> Step:
         row = self._row(self._unused())
         columns = dict(self.columns)
-        match self.dice.choice(["null key", "no key", "type", "operation"]):
+        # A key of several fields may lack one of them.
+        alone = ["null key", "no key"] if len(self.shape.record_key) == 1 else []
+        match self.dice.choice([*alone, "type", "operation"]):
             case "null key":
                 row[self.shape.record_key[0]] = None
             case "no key":
@@ -290,8 +299,11 @@ class Drawn:
         return row
 
     def _is_global(self) -> bool:
+        return self._has_global_index() and self.dice.random() < 0.5
+
+    def _has_global_index(self) -> bool:
         index = self.shape.configs.get("hoodie.index.type", "")
-        return (index.startswith("GLOBAL") or index == "RECORD_INDEX") and self.dice.random() < 0.5
+        return index.startswith("GLOBAL") or index == "RECORD_INDEX"
 
     def _unused(self) -> Key:
         while True:
