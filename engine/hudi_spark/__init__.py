@@ -1,6 +1,8 @@
-"""Read Apache Hudi tables from PySpark, or from Arrow without Spark."""
+"""Read and write Apache Hudi tables from PySpark, or from Arrow without Spark."""
 
 from hudi_spark.arrow_reading import explain, read_arrow, read_changes, read_incremental, read_stream
+from hudi_spark.arrow_writing import create_arrow, write_arrow
+from hudi_spark.creation.definition import TableDefinition
 from hudi_spark.errors import DamagedLogWarning, HudiError, UnsupportedFeature
 from hudi_spark.readings import Readings
 from hudi_spark.table import HudiTable
@@ -10,10 +12,13 @@ __all__ = [
     "HudiError",
     "HudiTable",
     "Readings",
+    "TableDefinition",
     "UnsupportedFeature",
+    "create_arrow",
     "explain",
     "read_arrow",
     "read_changes",
     "read_incremental",
     "read_stream",
+    "write_arrow",
 ]
