@@ -194,7 +194,11 @@ def test_entries_go_to_the_group_of_their_key(added: list[str], gone: list[str])
     assert list(zip(*(table.column(name).to_pylist() for name in table.column_names), strict=True)) == expected
 
 
+# pyspark 3.5 compares the version of pandas with distutils, and leaves sockets of collected frames to the collector.
 @pytest.mark.spark
+@pytest.mark.filterwarnings("ignore:distutils Version classes:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
+@pytest.mark.filterwarnings("ignore:.*unclosed <socket:pytest.PytestUnraisableExceptionWarning")
 def test_tasks_on_spark_give_the_same_entries(tmp_path: Path, spark: Any) -> None:
     """Of all three kinds of indexes, begun and changed."""
     it = grown(tmp_path)
