@@ -122,7 +122,7 @@ class Effects:
 
     def put_index_file(self, path: str, data: bytes) -> None:
         """A file beside the timeline appears: an index definition, a hash ring, a schema's history."""
-        with self._effect("put_index_file", file=path):
+        with self._effect("put_properties", file=path):
             self.storage.put(path, data)
 
     def beat_heart(self, requested: str) -> None:

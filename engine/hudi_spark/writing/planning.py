@@ -25,7 +25,6 @@ from hudi_spark.indexing.column_statistics import StatisticsPlan, statistics_pla
 from hudi_spark.keying.generator import KeyGenerator, key_generator
 from hudi_spark.merging.defaults import column_defaults
 from hudi_spark.merging.fields import column_of
-from hudi_spark.merging.keys import key_rule
 from hudi_spark.merging.modes import merge_mode, merge_rule
 from hudi_spark.merging.rules import MergeRule
 from hudi_spark.metadata.listing import lister
@@ -36,6 +35,7 @@ from hudi_spark.schemas.columns import META_SCHEMA, nullable
 from hudi_spark.schemas.origins import origins_of
 from hudi_spark.state.configuration import TableConfiguration, flag
 from hudi_spark.state.snapshots import Snapshot, load_snapshot
+from hudi_spark.tagging.stored_keys import stored_rule
 from hudi_spark.writer_state import WriterState
 from hudi_spark.writing.context import WriteContext
 from hudi_spark.writing.operations import Operation
@@ -178,7 +178,7 @@ def context_of_write(  # noqa: PLR0917 - a write is told by all of them
         logs=log_form(configuration, state.schema.avro, state.options, rule, missing=missing, opened=opened),
         changes=change_form(configuration, state.schema.avro, state.options),
         rule=rule,
-        stored_keys=key_rule(configuration),
+        stored_keys=stored_rule(state),
         origins=origins_of(state.storage, state.snapshot),
         new_file_id=file_ids,
         statistics=statistics_plan(state) or StatisticsPlan((), "V1"),
