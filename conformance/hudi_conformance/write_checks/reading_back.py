@@ -125,13 +125,27 @@ class _Play:
 
 
 def continuing_step(row: ArrayRow) -> Step:
-    """An upsert of every row that the first step brought, in new versions, and of one new row."""
-    first = row.case.steps[0]
-    names = [name for name, _ in first.columns]
+    """An upsert of every row that the first step brought, in new versions where it was last, and of one new row."""
+    first, places = row.case.steps[0], _last_places(row)
     changes = {"ts": 9, "note": "went on", "fare": 0.5}
-    rows = [tuple(changes.get(name, value) for name, value in zip(names, one, strict=True)) for one in first.rows or ()]
-    new = tuple({"id": "new", "number": 77}.get(name, value) for name, value in zip(names, rows[0], strict=True))
-    return Step("upsert", first.columns, (*rows, new))
+    found = [dict(zip((name for name, _ in first.columns), one, strict=True)) for one in first.rows or ()]
+    rows = [{**one, **places[_key_of(row, one)], **changes} for one in found]
+    rows.append({**rows[0], "id": "new", "number": 77})
+    return Step("upsert", first.columns, tuple(tuple(one[name] for name, _ in first.columns) for one in rows))
+
+
+def _last_places(row: ArrayRow) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """The partition's columns of each key, as the last step said that brought it."""
+    shape, places = row.case.shape, {}
+    for step in row.case.steps:
+        for values in step.rows or ():
+            one = dict(zip((name for name, _ in step.columns), values, strict=True))
+            places[_key_of(row, one)] = {name: one[name] for name in shape.partition_by}
+    return places
+
+
+def _key_of(row: ArrayRow, values: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(values[name] for name in row.case.shape.record_key)
 
 
 def _word_of(heard: Heard) -> str:
