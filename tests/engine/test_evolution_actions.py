@@ -114,6 +114,22 @@ def test_the_action_is_a_commit_without_files_with_the_history_beside_it(tmp_pat
     assert parse_schema_history(text, "h")[-1] == current
 
 
+@pytest.mark.parametrize(
+    ("version", "word"), [(6, "decimal(10, 2)"), (8, "decimal(10, 2)"), (9, "decimal_fixed(10, 2)[5]")]
+)
+def test_decimals_have_the_word_that_every_release_of_the_version_knows(tmp_path: Path, version: int, word: str):
+    """0.15.0 and 1.0.2 cannot read a table whose history says decimal_fixed; 1.1 reads either."""
+    fixed = {"type": "fixed", "name": "f", "size": 5, "logicalType": "decimal", "precision": 10, "scale": 2}
+    table_of(tmp_path, version, (*NESTED[:4], ("d", ["null", fixed]), ("l", ["null", {"type": "array", "items": "f"}])))
+    alter(tmp_path, {"change": "rename", "column": "n", "to": "m"})
+    state = state_of(tmp_path)
+    stated = schema_extra_metadata(state, schema_of_avro(table_avro(state.snapshot)), tick(200))
+    assert [str(one.fields[9].type) for one in stated.history] == [word, word]
+    assert str(stated.history[-1].fields[10].type.element) == word
+    assert f'"{word}"' in stated.extra["latest_schema"]
+    assert stated.history[-1].schema_id == int(tick(100))
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_later_write_states_the_ids_again(tmp_path: Path, version: int):
     """A write after a change repeats the history, or adds its new columns to it under new ids."""

@@ -114,7 +114,7 @@ def altered(state: TableState, changes: Sequence[SchemaChange], requested: str) 
     after = changed(current, changes, int(requested), needed)
     if after.fields == current.fields:
         raise HudiError(Reason.SCHEMA_INCOMPATIBLE, _CLAUSE, "the changes change nothing", hint="leave them out")
-    return statement(kept, after, avro)
+    return statement(kept, after, avro, configuration)
 
 
 def column_type(value: str | pa.DataType | Mapping[str, Any] | Sequence[Any]) -> ColumnType:

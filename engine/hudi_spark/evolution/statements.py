@@ -27,18 +27,20 @@ from hudi_format.table.internal_schema import (
 
 from hudi_spark.clock import Clock
 from hudi_spark.effects.helper import Effects
-from hudi_spark.evolution.avro_form import avro_of_columns, columns_of_avro
+from hudi_spark.evolution.avro_form import avro_of_columns, columns_of_avro, fixed_size
 from hudi_spark.evolution.changes import numbered
 from hudi_spark.evolution.rules import met
 from hudi_spark.evolution.schema import WriterSchema
 from hudi_spark.options.resolving import Options
 from hudi_spark.schemas.columns import SCHEMA_KEY, stated_schema
 from hudi_spark.schemas.history import SCHEMA_FOLDER, column_ids
+from hudi_spark.schemas.table_columns import ColumnIds
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.snapshots import Snapshot
 
 _BY_ID: Final = "hoodie.schema.on.read.enable"
 _RECONCILE: Final = "hoodie.datasource.write.reconcile.schema"
+_LAST_VERSION_OF_PLAIN_DECIMALS: Final = 8
 
 
 class TableState(Protocol):
@@ -86,22 +88,51 @@ def schema_extra_metadata(state: TableState, schema: WriterSchema, requested: st
     """
     known = column_ids(state.storage, state.snapshot)
     if known is not None:
-        return _continued(known.kept, known.current, schema, requested, has_ids=known.current in known.kept)
+        return _continued(state, known, schema, requested)
     if state.options.flag(_BY_ID) and state.options.flag(_RECONCILE):
         first = replace(first_schema(schema.avro, state.configuration), schema_id=int(requested))
-        return statement((), first, schema.avro)
+        return statement((), first, schema.avro, state.configuration)
     return SchemaStatement({SCHEMA_KEY: schema.text})
 
 
-def statement(history: Sequence[InternalSchema], current: InternalSchema, avro: Mapping[str, Any]) -> SchemaStatement:
+def statement(
+    history: Sequence[InternalSchema],
+    current: InternalSchema,
+    avro: Mapping[str, Any],
+    configuration: TableConfiguration,
+) -> SchemaStatement:
     """What a commit states of columns with ids; `avro` names the record.
 
     Clauses: DM-003, DM-020.
     """
     record = avro_of_columns(current.fields, f"{avro.get('namespace', '')}.{avro['name']}".strip("."))
-    extra = {SCHEMA_KEY: schema_text(record), LATEST_SCHEMA_KEY: internal_schema_text(current)}
     older = [schema for schema in history if schema.schema_id != current.schema_id]
-    return SchemaStatement(extra, (*older, current))
+    schemas = (*older, current)
+    if configuration.version <= _LAST_VERSION_OF_PLAIN_DECIMALS:
+        schemas = tuple(_with_plain_decimals(schema) for schema in schemas)
+    extra = {SCHEMA_KEY: schema_text(record), LATEST_SCHEMA_KEY: internal_schema_text(schemas[-1])}
+    return SchemaStatement(extra, schemas)
+
+
+def _with_plain_decimals(schema: InternalSchema) -> InternalSchema:
+    """The word for decimals that the first releases of such a table know, too, and later ones read alike."""
+    return replace(schema, fields=tuple(_plain_field(column) for column in schema.fields))
+
+
+def _plain_field(column: InternalField) -> InternalField:
+    return replace(column, type=_plain_type(column.type))
+
+
+def _plain_type(kind: ColumnType) -> ColumnType:
+    if isinstance(kind, RecordType):
+        return RecordType(tuple(_plain_field(column) for column in kind.fields))
+    if isinstance(kind, ArrayType):
+        return replace(kind, element=_plain_type(kind.element))
+    if isinstance(kind, MapType):
+        return replace(kind, value=_plain_type(kind.value))
+    if kind.name == "decimal_fixed" and kind.size == fixed_size(kind.precision or 1):
+        return PrimitiveType("decimal", kind.precision, kind.scale)
+    return kind
 
 
 def first_schema(avro: Mapping[str, Any], configuration: TableConfiguration) -> InternalSchema:
@@ -148,19 +179,12 @@ def put_history(
         effects.put_index_file(f"{SCHEMA_FOLDER}/{timeline_file_name(name, configuration.timeline_layout)}", data)
 
 
-def _continued(
-    kept: Sequence[InternalSchema],
-    current: InternalSchema,
-    schema: WriterSchema,
-    requested: str,
-    *,
-    has_ids: bool,
-) -> SchemaStatement:
+def _continued(state: TableState, known: ColumnIds, schema: WriterSchema, requested: str) -> SchemaStatement:
+    current = known.current
     columns, after = _grown(current.fields, columns_of_avro(schema.avro), current.max_column_id + 1)
-    if columns == current.fields:
-        history = kept if has_ids else (*kept, current)
-        return statement(history, current, schema.avro)
-    return statement(kept, InternalSchema(int(requested), after - 1, columns), schema.avro)
+    if columns != current.fields:
+        current = InternalSchema(int(requested), after - 1, columns)
+    return statement(known.kept, current, schema.avro, state.configuration)
 
 
 def _grown(
