@@ -116,21 +116,19 @@ def benchmarks(rows: int) -> Iterator[tuple[str, Callable[[Bench], dict[str, Att
 
 
 def main() -> None:
-    """Measure, print, and keep the ratios if asked to."""
+    """Measure, print, and keep the ratios if asked to, each as soon as it is there."""
     options = _options()
-    results: list[Result] = []
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         bench = Bench(sessions.start(options.apache, options.cores), Path(folder), options.rows, options.apache)
         for name, attempts in benchmarks(options.rows):
-            if options.only in name:
-                print(name, flush=True)
-                times = in_turns(attempts(bench), options.rounds)
-                _show(times, bench.apache.name)
-                results.append(
-                    Result(name, options.rows, options.rounds, options.cores, ratios_of(times, bench.apache.name))
-                )
-    if options.write:
-        add_results(options.write, results)
+            if options.only not in name:
+                continue
+            print(name, flush=True)
+            times = in_turns(attempts(bench), options.rounds)
+            _show(times, bench.apache.name)
+            if options.write and times[bench.apache.name].seconds:
+                ratios = ratios_of(times, bench.apache.name)
+                add_results(options.write, [Result(name, options.rows, options.rounds, options.cores, ratios)])
 
 
 def _options() -> argparse.Namespace:

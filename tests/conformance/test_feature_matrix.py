@@ -55,5 +55,5 @@ def test_a_version_without_tables_says_why(facts: Facts):
 
 def test_what_the_peers_read_of_ours_is_what_they_were_recorded_to_answer(facts: Facts):
     row = next(iter(matrix_rows([FEATURE], facts)))
-    assert row[3].startswith("no: the engine does not write yet; the model does (")
+    assert row[3].startswith("yes: [tables of the array](#tables-that-the-engine-writes); the model: ")
     assert row[4].startswith("yes: ")

@@ -21,7 +21,9 @@ from hudi_conformance.real_tables.results import load_results
 HEAD = ("feature", "table version", "we read", "we write", "Apache Hudi reads ours", "hudi-rs reads ours")
 ENGINE = "engine-in-process"
 _PEERS = ("apache-hudi-1.1.1", "hudi-rs")
-_NO_WRITER = "no: the engine does not write yet"
+_ENGINE_WRITES = "yes: [tables of the array](#tables-that-the-engine-writes)"
+_NO_WRITER = "no: tables of this version are not written"
+_WRITTEN_SINCE = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ def matrix_rows(features: Sequence[Feature], facts: Facts) -> Iterator[tuple[str
                 feature.name,
                 str(version),
                 _we_read(feature, version, facts),
-                _we_write(ours),
+                _we_write(version, ours),
                 *(_peer_reads(feature, ours, record, facts) for record in facts.records),
             )
 
@@ -150,12 +152,10 @@ def _golden_read(feature: Feature, version: int, facts: Facts) -> str:
     return f"golden tables: {good} of {_counted(len(verdicts), 'answer')}" if good else ""
 
 
-def _we_write(ours: Sequence[GoldenTable]) -> str:
-    return (
-        f"{_NO_WRITER}; the model does ({_counted(len(ours), 'table')})"
-        if ours
-        else f"{_NO_WRITER}, nor does the model"
-    )
+def _we_write(version: int, ours: Sequence[GoldenTable]) -> str:
+    """The tables of the engine have a section of their own; the golden ones here are the model's."""
+    engine = _ENGINE_WRITES if version >= _WRITTEN_SINCE else _NO_WRITER
+    return f"{engine}; the model: {_counted(len(ours), 'table')}" if ours else engine
 
 
 def _verdicts(feature: Feature, tables: Sequence[GoldenTable], record: Record, facts: Facts) -> dict[str, str]:

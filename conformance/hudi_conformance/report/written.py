@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from hudi_conformance.write_checks.known_readers import explained, unexplained
 from hudi_conformance.write_checks.reading_back import SAME, Told
 from hudi_conformance.write_checks.recorded import load_results
 
@@ -66,19 +67,15 @@ def _cell(words: Sequence[str]) -> str:
 
 
 def _others(told: Sequence[Told]) -> Iterator[str]:
-    """What is not the same, one line each."""
-    lines = []
+    """Why words are not `same`, and in how many tables; what nobody explained, word by word."""
+    causes: dict[str, set[str]] = defaultdict(set)
     for one in told:
-        words = {"written": one.written, **one.read, **one.continued}
-        lines += [f"- {_named(one)}: {who}: {word}" for who, word in words.items() if word != SAME]
-    if lines:
-        yield "\nWhat is not the same:\n"
-        yield from lines
-
-
-def _named(told: Told) -> str:
-    features = told.features
-    short = [f"version {features['version']}", _SHORT[features["type"]], features[_INDEX]]
-    more = [features["operation"], features["next operation"]]
-    listed = "with" if features["metadata table"] == "true" else "without"
-    return f"`{told.row}` ({', '.join([*short, *more])}, {listed} metadata table)"
+        for known, words in explained(one).items():
+            causes[f"{known.why} {known.evidence}"].update(words)
+    if causes:
+        yield "\nWhat is not the same, each in the tables named:\n"
+        yield from (f"- {cause} ({', '.join(sorted(words))})" for cause, words in sorted(causes.items()))
+    rest = [line for one in told for line in unexplained(one)]
+    if rest:
+        yield "\nWhat is not explained:\n"
+        yield from (f"- {line}" for line in rest)

@@ -12,7 +12,7 @@ from hudi_conformance.write_checks.reading_back import SAME, Told
 _FILE = Path(__file__).with_name("known_readers.toml")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class KnownReader:
     """One entry: whose word, on which tables (features), how the word looks, and why it is theirs."""
 
@@ -44,13 +44,26 @@ def known_readers() -> tuple[KnownReader, ...]:
     )
 
 
+def explained(told: Told) -> dict[KnownReader, list[str]]:
+    """The entries that explain words on a table, with `row: who` for each word."""
+    found: dict[KnownReader, list[str]] = {}
+    for who, word in _others(told).items():
+        for one in known_readers():
+            if one.explains(told, who, word):
+                found.setdefault(one, []).append(f"`{told.row}` {who}")
+                break
+    return found
+
+
 def unexplained(told: Told) -> list[str]:
     """The words on a table that are neither `same` nor unsupported nor known."""
-    words = {"written": told.written, **told.read, **told.continued}
     return [
         f"{told.row}: {who}: {word}"
-        for who, word in words.items()
-        if word != SAME
-        and not word.startswith("unsupported")
-        and not any(one.explains(told, who, word) for one in known_readers())
+        for who, word in _others(told).items()
+        if not any(one.explains(told, who, word) for one in known_readers())
     ]
+
+
+def _others(told: Told) -> dict[str, str]:
+    words = {"written": told.written, **told.read, **told.continued}
+    return {who: word for who, word in words.items() if word != SAME and not word.startswith("unsupported")}
