@@ -49,6 +49,9 @@ class Flow(Protocol):
     def map(self, work: Work, schema: pa.Schema) -> Self:
         """Each part as `work` returns it, in columns of `schema`."""
 
+    def widened(self, fields: Sequence[pa.Field]) -> Self:
+        """The rows with further columns, null everywhere."""
+
     def shuffled(self, columns: Sequence[str], parts: int | None = None) -> Self:
         """The rows anew in parts: rows with equal values in the columns are in one part."""
 

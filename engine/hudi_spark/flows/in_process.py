@@ -44,6 +44,17 @@ class LocalFlow:
 
         return LocalFlow(schema, lambda: _in_threads(run, list(enumerate(self.parts))), self.identify)
 
+    def widened(self, fields: Sequence[pa.Field]) -> "LocalFlow":
+        """The rows with further columns, null everywhere."""
+        schema = pa.schema([*self.schema, *fields])
+
+        def widen() -> list[pa.Table]:
+            return [
+                pa.Table.from_arrays([*part.columns, *_nothing(fields, part)], schema=schema) for part in self.parts
+            ]
+
+        return LocalFlow(schema, widen, self.identify)
+
     def shuffled(self, columns: Sequence[str], parts: int | None = None) -> "LocalFlow":  # noqa: ARG002 - one part is enough
         """All rows in one part: no two tasks can have equal values then."""
         return LocalFlow(self.schema, lambda: [self._whole()], self.identify)
@@ -152,3 +163,7 @@ def _in_threads(run: Callable[[Any], pa.Table], items: list[Any]) -> list[pa.Tab
         return [run(item) for item in items]
     with ThreadPoolExecutor(max_workers=min(len(items), os.cpu_count() or 1)) as pool:
         return list(pool.map(run, items))
+
+
+def _nothing(fields: Sequence[pa.Field], part: pa.Table) -> list[pa.Array]:
+    return [pa.nulls(part.num_rows, one.type) for one in fields]

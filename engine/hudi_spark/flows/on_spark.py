@@ -40,6 +40,14 @@ class SparkFlow:
         frame = self.frame.mapInArrow(_on_parts(work, self.schema, wire, self.identify), spark_schema(wire))
         return SparkFlow(frame, schema, self.identify)
 
+    def widened(self, fields: Sequence[pa.Field]) -> "SparkFlow":
+        """The rows with further columns, null everywhere; no Python worker is asked for them."""
+        from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
+
+        wire = spark_schema(wire_schema(pa.schema(fields)))
+        nothing = {one.name: functions.lit(None).cast(one.dataType) for one in wire}
+        return SparkFlow(self.frame.withColumns(nothing), pa.schema([*self.schema, *fields]), self.identify)
+
     def shuffled(self, columns: Sequence[str], parts: int | None = None) -> "SparkFlow":
         """The rows by the hash of some columns, in as many partitions as asked for or as the session sees fit."""
         names = [f"`{name}`" for name in columns]

@@ -11,18 +11,25 @@ from hudi_spark.tagging.columns import DEAD, PARTITION_PATH, PLACE_FIELDS, PLACE
 from hudi_spark.tagging.stored_keys import read_places, stored_keys
 from hudi_spark.writer_state import WriterState
 
+_FEW_SLICES = 64
+
 
 def places_of_partitions(keyed: Flow, state: WriterState, executor: Executor) -> Flow:
     """Where the keys live that are stored in the partitions of the rows.
 
-    One job on Spark, which tells these partitions, where the table has more than one.
+    One job on Spark, which tells these partitions, where the table has several and many files.
 
     Clauses: OW-003, OW-020.
     """
     partitions = {one.partition for one in state.slices}
-    if len(partitions) > 1:
+    if asks_for_partitions(state):
         partitions &= set(keyed.counted([PARTITION_PATH]).column(PARTITION_PATH).to_pylist())
     return executor.tasks(list(stored_keys(state, partitions).values()), read_places, PLACES)
+
+
+def asks_for_partitions(state: WriterState) -> bool:
+    """Whether it is worth a job to know the partitions of the rows: the keys of a few files are read sooner."""
+    return len(state.slices) > _FEW_SLICES and len({one.partition for one in state.slices}) > 1
 
 
 def found_in_partitions(keys: Flow, state: WriterState, executor: Executor) -> Flow:

@@ -1,7 +1,7 @@
 """Rows with their keys become rows that know which file group holds their key: `tagged`.
 
 index            looked at                                jobs on Spark of its own
-simple           key columns of base files, joined        1, where the table has partitions
+simple           key columns of base files, joined        1, where the table has partitions and many files
 bloom            footers; key columns of few files        1, and 1 for the ranges unless these come from metadata
 bucket           nothing                                  0
 ring             a small file for each partition          1
@@ -40,7 +40,7 @@ from hudi_spark.tagging.kinds import Index, MissingIndexWarning, index_of
 from hudi_spark.tagging.log_keys import slices_to_merge
 from hudi_spark.tagging.record_index import found_in_index
 from hudi_spark.tagging.rings import on_rings
-from hudi_spark.tagging.simple import found_in_partitions, living_first, places_of_partitions
+from hudi_spark.tagging.simple import asks_for_partitions, found_in_partitions, living_first, places_of_partitions
 from hudi_spark.writer_state import WriterState
 
 _BLOOM_METADATA: Final = "hoodie.bloom.index.use.metadata"
@@ -86,6 +86,14 @@ def tagged(
         return _within_partitions(keyed, state, executor, index)
     index = replace(index, moves=index.moves and not staying)
     return tagged_anywhere(keyed, state, executor, Lookup(index, _metadata(state, index), missing))
+
+
+def looks_twice(state: WriterState) -> bool:
+    """Whether tagging computes the rows that it is given more than once, so that they had better be kept."""
+    index = index_of(state)
+    if index.kind in ("bucket", "ring") or not state.slices:
+        return index.kind == "ring"
+    return index.kind != "simple" or index.anywhere or asks_for_partitions(state) or bool(slices_to_merge(state))
 
 
 def _within_partitions(keyed: Flow, state: WriterState, executor: Executor, index: Index) -> Flow:

@@ -5,6 +5,7 @@ known before rows are sent there; the rows in between are kept by the executors.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
 import pyarrow as pa
@@ -18,9 +19,9 @@ from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, from_rows
 from hudi_spark.flows.flow import Executor, Flow
 from hudi_spark.options.resolving import Options
 from hudi_spark.state.snapshots import Snapshot
-from hudi_spark.tagging.columns import FILE_ID, PARTITION_PATH, RECORD_KEY, Untagged, tagged_schema
+from hudi_spark.tagging.columns import FILE_ID, PARTITION_PATH, RECORD_KEY, TAG_FIELDS, tagged_schema
 from hudi_spark.tagging.kinds import is_global
-from hudi_spark.tagging.tagging import tagged
+from hudi_spark.tagging.tagging import looks_twice, tagged
 from hudi_spark.writer_state import WriterState
 from hudi_spark.writing.columns import TARGET, TARGET_FIELD
 from hudi_spark.writing.context import WriteContext
@@ -156,7 +157,7 @@ class _Staging:
         if self._operation.bulk and not is_bucketed(self._state):
             return self._bulk(keyed)
         # What the source gives is computed once, and so is what the index says of it.
-        with self._combined(keyed).kept() as rows_once, self._tagged(rows_once).kept() as kept:
+        with self._once(self._combined(keyed)) as rows_once, self._tagged(rows_once).kept() as kept:
             counts = kept.counted([PARTITION_PATH, FILE_ID])
             self._refuse_duplicates(counts)
             routes = self._routes(counts)
@@ -188,13 +189,24 @@ class _Staging:
         key = _PARALLELISM.format(operation=name if name in _WITH_PARALLELISM else "insert")
         return self._state.options.number(key) or None
 
+    def _once(self, rows: Flow) -> AbstractContextManager[Flow]:
+        """The rows for an index that may look at them twice; one that does not leaves keeping to the tagged rows."""
+        return rows.kept() if self._looks_up and looks_twice(self._state) else nullcontext(rows)
+
+    @property
+    def _looks_up(self) -> bool:
+        """Whether the index is asked at all.
+
+        Clauses: OW-003, OW-020.
+        """
+        checks = self._operation.name == "insert" and duplicates_policy(self._state.options) != "none"
+        return self._operation.tags or checks or is_bucketed(self._state)
+
     def _tagged(self, rows: Flow) -> Flow:
         """Clauses: OW-003, OW-013, OW-020."""
         schema = tagged_schema(rows.schema)
-        policy = duplicates_policy(self._state.options)
-        looks_up = self._operation.tags or (self._operation.name == "insert" and policy != "none")
-        if not looks_up and not is_bucketed(self._state):
-            return rows.map(Untagged(), schema)
+        if not self._looks_up:
+            return rows.widened(TAG_FIELDS)
         state = state_for_tags(self._state, self._operation)
         found = tagged(
             rows,
@@ -207,7 +219,7 @@ class _Staging:
         )
         if self._operation.deletes:
             return found.map(Known(), schema)
-        if self._operation.name == "insert" and policy == "drop":
+        if self._operation.name == "insert" and duplicates_policy(self._state.options) == "drop":
             return found.map(Known(wanted=False), schema)
         return found
 

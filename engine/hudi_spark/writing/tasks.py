@@ -142,7 +142,8 @@ def write_target(
     Clauses: OW-012, OW-015, OW-016.
     """
     ordered = rows.take(pc.sort_indices(rows.column(SEQUENCE)))
-    deletes = pc.or_(ordered.column(MOVED), pa.scalar(context.operation.deletes))
+    moved = pc.fill_null(ordered.column(MOVED), fill_value=False)
+    deletes = pc.or_(moved, pa.scalar(context.operation.deletes))
     own = stamped(ordered, context.schema, context.requested, number)
     if target.kind == "append":
         return append_logs(target, own, deletes, ordered, context, identity)
