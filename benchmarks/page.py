@@ -30,13 +30,17 @@ _CONTENDERS = ("engine on Spark", "engine in-process", "plain Parquet")
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One benchmark: each contender's median as a ratio to Apache Hudi's, or why there is none."""
+    """One benchmark: each contender's median as a ratio to Apache Hudi's, or why there is none.
+
+    `note`: what to know of the run.
+    """
 
     name: str
     rows: int
     rounds: int
     cores: int
     ratios: Mapping[str, float | str]
+    note: str = ""
 
 
 def ratios_of(times: Mapping[str, Times], reference: str) -> dict[str, float | str]:
@@ -61,7 +65,8 @@ def add_results(page: Path, results: Iterable[Result]) -> None:
 def _page(results: list[Result]) -> str:
     head = _HEAD.format(contenders=" | ".join(_CONTENDERS), rule=" | ".join(["---"] * len(_CONTENDERS)))
     data = json.dumps([asdict(one) for one in results], ensure_ascii=False)
-    return head + "".join(map(_line, results)) + f"\n<!-- results: {data} -->\n"
+    notes = "".join(f"\n{note}\n" for note in dict.fromkeys(one.note for one in results if one.note))
+    return head + "".join(map(_line, results)) + notes + f"\n<!-- results: {data} -->\n"
 
 
 def _line(one: Result) -> str:

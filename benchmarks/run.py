@@ -128,7 +128,9 @@ def main() -> None:
             _show(times, bench.apache.name)
             if options.write and times[bench.apache.name].seconds:
                 ratios = ratios_of(times, bench.apache.name)
-                add_results(options.write, [Result(name, options.rows, options.rounds, options.cores, ratios)])
+                add_results(
+                    options.write, [Result(name, options.rows, options.rounds, options.cores, ratios, options.note)]
+                )
 
 
 def _options() -> argparse.Namespace:
@@ -140,6 +142,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", default="", help="benchmarks whose name has this in it")
     parser.add_argument("--folder", type=Path, help="where tables go while the benchmarks run")
     parser.add_argument("--write", type=Path, help="a page of results to bring up to date")
+    parser.add_argument("--note", default="", help="what to know of the run, for the page")
     return parser.parse_args()
 
 
