@@ -28,17 +28,29 @@ _BATCH_ROWS: Final = 65_536
 
 @dataclass(frozen=True, slots=True)
 class SparkFlow:
-    """A DataFrame whose rows have the types of an Arrow schema."""
+    """A DataFrame whose rows have the types of an Arrow schema, and work that is still to be done on its partitions.
 
-    frame: "DataFrame" = field(repr=False)
+    Work upon work is done in one go: rows travel to a Python worker once.
+    """
+
+    source: "DataFrame" = field(repr=False)
     schema: pa.Schema
     identify: Identify | None = None
+    work: "_Chain | None" = field(default=None, repr=False)
+
+    @property
+    def frame(self) -> "DataFrame":
+        """The DataFrame with all work in it."""
+        if self.work is None:
+            return self.source
+        wire = wire_schema(self.schema)
+        return self.source.mapInArrow(_on_parts(self.work, wire, self.identify), spark_schema(wire))
 
     def map(self, work: Work, schema: pa.Schema) -> "SparkFlow":
         """Each partition as `work` returns it; partitions without rows are not worked on."""
-        wire = wire_schema(schema)
-        frame = self.frame.mapInArrow(_on_parts(work, self.schema, wire, self.identify), spark_schema(wire))
-        return SparkFlow(frame, schema, self.identify)
+        before = self.work or _Chain(self.schema, ())
+        chain = _Chain(before.schema, (*before.steps, (work, schema)))
+        return SparkFlow(self.source, schema, self.identify, chain)
 
     def widened(self, fields: Sequence[pa.Field]) -> "SparkFlow":
         """The rows with further columns, null everywhere; no Python worker is asked for them."""
@@ -123,21 +135,13 @@ class OnSpark:
         self, tasks: Sequence[_Task], run: Callable[[_Task, TaskIdentity], pa.Table], schema: pa.Schema
     ) -> SparkFlow:
         """One Spark task for each; the descriptions go to each executor once."""
-        wire = wire_schema(schema)
         if not tasks:
-            return SparkFlow(self.spark.createDataFrame([], spark_schema(wire)), schema, self.identify)
+            empty = self.spark.createDataFrame([], spark_schema(wire_schema(schema)))
+            return SparkFlow(empty, schema, self.identify)
         described = self.spark.sparkContext.broadcast(tuple(tasks))
         numbers = self.spark.range(0, len(tasks), 1, len(tasks))
-        identify = self.identify
-
-        def run_numbered(batches: Iterable[pa.RecordBatch]) -> _Batches:
-            for batch in batches:
-                for number in batch.column(0):
-                    with _errors_as_text():
-                        result = run(described.value[number.as_py()], _identity(identify))
-                        yield from _batches(result, wire)
-
-        return SparkFlow(numbers.mapInArrow(run_numbered, spark_schema(wire)), schema, identify)
+        flow = SparkFlow(numbers, pa.schema([pa.field("id", pa.int64())]), self.identify)
+        return flow.map(_Described(described, run), schema)
 
     def _of_table(self, table: pa.Table) -> SparkFlow:
         """An Arrow table in partitions of Spark, without a Python object for a row."""
@@ -156,16 +160,41 @@ class OnSpark:
         return SparkFlow(numbers.mapInArrow(read, spark_schema(wire)), table.schema, self.identify)
 
 
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """Work upon work on parts of a schema; each step with the columns that it leaves."""
+
+    schema: pa.Schema
+    steps: tuple[tuple[Work, pa.Schema], ...]
+
+    def __call__(self, part: pa.Table, identity: TaskIdentity) -> pa.Table:
+        for work, schema in self.steps:
+            part = work(part, identity).cast(schema)
+        return part
+
+
+@dataclass(frozen=True, slots=True)
+class _Described:
+    """Runs the tasks whose numbers a part has."""
+
+    described: Any
+    run: Callable[[Any, TaskIdentity], pa.Table]
+
+    def __call__(self, part: pa.Table, identity: TaskIdentity) -> pa.Table:
+        tasks = self.described.value
+        return pa.concat_tables([self.run(tasks[number], identity) for number in part.column(0).to_pylist()])
+
+
 def _on_parts(
-    work: Work, schema: pa.Schema, wire: pa.Schema, identify: Identify | None
+    chain: _Chain, wire: pa.Schema, identify: Identify | None
 ) -> Callable[[Iterable[pa.RecordBatch]], _Batches]:
     def run(batches: Iterable[pa.RecordBatch]) -> _Batches:
         whole = list(batches)
         if sum(batch.num_rows for batch in whole):
-            part = pa.Table.from_batches(whole).cast(schema)
+            part = pa.Table.from_batches(whole).cast(chain.schema)
             del whole
             with _errors_as_text():
-                yield from _batches(work(part, _identity(identify)), wire)
+                yield from _batches(chain(part, _identity(identify)), wire)
 
     return run
 
