@@ -56,7 +56,7 @@ class Flow(Protocol):
         """The rows anew in parts: rows with equal values in the columns are in one part."""
 
     def spread(self, column: str, parts: int) -> Self:
-        """The rows anew in parts: a part for each number from 0 up to `parts`, which a column has."""
+        """The rows anew in parts by a column of numbers from 0 up to `parts`: those of one number are in one part."""
 
     def ordered(self, columns: Sequence[str]) -> Self:
         """The rows sorted by columns, across all parts."""
@@ -87,4 +87,4 @@ class Executor(Protocol):
         """The rows that a query of a table answers."""
 
     def tasks(self, tasks: Sequence[_Task], run: Callable[[_Task, TaskIdentity], pa.Table], schema: pa.Schema) -> Flow:
-        """A part for each task, as `run` returns it."""
+        """What `run` returns for each task, in parts."""

@@ -24,6 +24,8 @@ _Batches = Iterator[pa.RecordBatch]
 
 # A batch of this many rows goes to the JVM at once.
 _BATCH_ROWS: Final = 65_536
+# Of a file group each, one after the other.
+_PIECES_A_TASK: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +69,13 @@ class SparkFlow:
         return SparkFlow(frame, self.schema, self.identify)
 
     def spread(self, column: str, parts: int) -> "SparkFlow":
-        """The rows in as many partitions as there are numbers in a column, each by itself."""
+        """The rows by the number in a column: each number's in one partition, few numbers in each."""
         from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
 
-        salts = functions.array(*(functions.lit(salt) for salt in salts_of_parts(max(parts, 1))))
-        salted = functions.element_at(salts, functions.col(f"`{column}`") + 1)
-        return SparkFlow(self.frame.repartition(max(parts, 1), salted), self.schema, self.identify)
+        count = _partitions(self.source.sparkSession, parts)
+        salts = functions.array(*(functions.lit(salt) for salt in salts_of_parts(count)))
+        salted = functions.element_at(salts, functions.col(f"`{column}`") % count + 1)
+        return SparkFlow(self.frame.repartition(count, salted), self.schema, self.identify)
 
     def ordered(self, columns: Sequence[str]) -> "SparkFlow":
         """The rows sorted by columns: ranges of them in partitions."""
@@ -134,12 +137,12 @@ class OnSpark:
     def tasks(
         self, tasks: Sequence[_Task], run: Callable[[_Task, TaskIdentity], pa.Table], schema: pa.Schema
     ) -> SparkFlow:
-        """One Spark task for each; the descriptions go to each executor once."""
+        """A few for each Spark task; the descriptions go to each executor once."""
         if not tasks:
             empty = self.spark.createDataFrame([], spark_schema(wire_schema(schema)))
             return SparkFlow(empty, schema, self.identify)
         described = self.spark.sparkContext.broadcast(tuple(tasks))
-        numbers = self.spark.range(0, len(tasks), 1, len(tasks))
+        numbers = self.spark.range(0, len(tasks), 1, _partitions(self.spark, len(tasks)))
         flow = SparkFlow(numbers, pa.schema([pa.field("id", pa.int64())]), self.identify)
         return flow.map(_Described(described, run), schema)
 
@@ -158,6 +161,15 @@ class OnSpark:
                     yield from pa.ipc.open_stream(described.value[number.as_py()])
 
         return SparkFlow(numbers.mapInArrow(read, spark_schema(wire)), table.schema, self.identify)
+
+
+def _partitions(spark: "SparkSession", pieces: int) -> int:
+    """In how many partitions pieces of work go: at most eight together, and no more together than keeps cores busy.
+
+    A Spark task costs some fifty milliseconds before it does anything.
+    """
+    busy = 2 * int(spark.sparkContext.defaultParallelism)
+    return max(min(pieces, busy), -(-pieces // _PIECES_A_TASK), 1)
 
 
 @dataclass(frozen=True, slots=True)
