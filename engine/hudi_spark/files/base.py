@@ -157,7 +157,7 @@ class _Open:
 def empty_meta_fields(rows: pa.Table) -> pa.Table:
     """The same rows with empty meta fields, as files of tables without them have.
 
-    Clauses: BF-005, DM-002.
+    Clauses: MF-014, DM-002.
     """
     for name in META_FIELDS:
         rows = rows.set_column(rows.column_names.index(name), name, [_constant("", rows.num_rows)])
