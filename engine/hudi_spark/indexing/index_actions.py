@@ -214,7 +214,7 @@ class _Making:
 def _define(effects: Effects, state: WriterState, definitions: Mapping[str, IndexDefinition]) -> None:
     """Clauses: IX-001."""
     configuration = load_configuration(state.storage)
-    path = write_definitions(effects, configuration.properties, definitions, configuration.version)
+    path = write_definitions(effects, configuration.properties, definitions)
     whole, building = (indexes_of(configuration.properties, key) for key in (PARTITIONS_KEY, BUILDING_KEY))
     list_indexes(effects, whole, building, definitions_path=path)
 

@@ -21,7 +21,6 @@ from hudi_format.table.table_properties import (
 )
 
 from hudi_spark.effects.helper import Effects
-from hudi_spark.indexing.layout import FIRST_WITH_TYPED_BOUNDS
 from hudi_spark.metadata.table import PARTITIONS_KEY
 
 BUILDING_KEY: Final = f"{PARTITIONS_KEY}.inflight"
@@ -85,13 +84,15 @@ def read_definitions(storage: Storage, properties: Mapping[str, str]) -> dict[st
 
 
 def write_definitions(
-    effects: Effects, properties: Mapping[str, str], definitions: Mapping[str, IndexDefinition], version: int
+    effects: Effects, properties: Mapping[str, str], definitions: Mapping[str, IndexDefinition]
 ) -> str:
     """Write the definitions of a table's indexes; the path, which the properties are to name.
+
+    Each with its version, also in tables of version 8: 1.0.2 passes over it, 1.1.1 fails to write without.
 
     Clauses: IX-001, IX-004.
     """
     path = properties.get(DEFINITIONS_KEY, "").strip() or DEFINITIONS_FILE
     ordered = [definitions[name] for name in sorted(definitions)]
-    effects.put_index_file(path, serialise_index_definitions(ordered, versions=version >= FIRST_WITH_TYPED_BOUNDS))
+    effects.put_index_file(path, serialise_index_definitions(ordered))
     return path

@@ -224,7 +224,7 @@ class _Update:
         if before == after:
             return
         configuration = self.state.configuration
-        path = write_definitions(self.effects, configuration.properties, after, configuration.version)
+        path = write_definitions(self.effects, configuration.properties, after)
         properties = configuration.properties
         list_indexes(self.effects, indexes_of(properties), indexes_of(properties, BUILDING_KEY), definitions_path=path)
         self.state = _fresh(self.state)
