@@ -32,6 +32,7 @@ class Feature:
 
     `real` are features of recipes or globs of their ids. `golden` are features or clauses of golden tables, or globs
     of their ids. Without `ops` all questions count. `absent` says why no real table of a version shows it.
+    `unwritten`: why the engine does not write it, empty where it does.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Feature:
     ops: tuple[str, ...]
     versions: tuple[int, ...]
     absent: Mapping[str, str]
+    unwritten: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ def load_features(root: Path) -> tuple[Feature, ...]:
             tuple(one.get("ops", ())),
             tuple(one.get("versions", (6, 8, 9))),
             one.get("absent", {}),
+            one.get("unwritten", ""),
         )
         for one in entries
     )
@@ -108,7 +111,7 @@ def matrix_rows(features: Sequence[Feature], facts: Facts) -> Iterator[tuple[str
                 feature.name,
                 str(version),
                 _we_read(feature, version, facts),
-                _we_write(version, ours),
+                _we_write(feature, version, ours),
                 *(_peer_reads(feature, ours, record, facts) for record in facts.records),
             )
 
@@ -152,9 +155,10 @@ def _golden_read(feature: Feature, version: int, facts: Facts) -> str:
     return f"golden tables: {good} of {_counted(len(verdicts), 'answer')}" if good else ""
 
 
-def _we_write(version: int, ours: Sequence[GoldenTable]) -> str:
+def _we_write(feature: Feature, version: int, ours: Sequence[GoldenTable]) -> str:
     """The tables of the engine have a section of their own; the golden ones here are the model's."""
-    engine = _ENGINE_WRITES if version >= _WRITTEN_SINCE else _NO_WRITER
+    built = f"no: {feature.unwritten}" if feature.unwritten else _ENGINE_WRITES
+    engine = built if version >= _WRITTEN_SINCE else _NO_WRITER
     return f"{engine}; the model: {_counted(len(ours), 'table')}" if ours else engine
 
 
