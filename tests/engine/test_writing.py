@@ -7,11 +7,11 @@ import pyarrow.parquet as pq
 import pytest
 from hudi_adapter.reasons import Reason
 from hudi_format.storage import LocalStorage
-from hudi_spark import read_arrow
-from hudi_spark.errors import HudiError
+from hudi_spark import TableDefinition, create_arrow, read_arrow, write_arrow
+from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.state.snapshots import load_table
 from hudi_spark.writing.requests import WriteRequest
-from written_tables import Written, rows
+from written_tables import SCHEMA, Written, rows
 
 KINDS = [(6, "COPY_ON_WRITE"), (6, "MERGE_ON_READ"), (8, "MERGE_ON_READ"), (9, "COPY_ON_WRITE"), (9, "MERGE_ON_READ")]
 
@@ -190,3 +190,37 @@ def test_times_grow_and_completion_follows_the_request(tmp_path: Path):
     assert configuration.has_completion_times
     assert times == sorted(times)
     assert all(completed is not None and requested < completed for requested, completed in times)
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_rows_with_generated_keys_are_inserted_and_deleted_by_filter(tmp_path: Path, table_type: str):
+    """No row can be looked up by a key that it does not know; stored ones bring theirs."""
+    definition = TableDefinition(name="log", schema=SCHEMA, partition_by=("region",), table_type=table_type)
+    create_arrow(tmp_path, definition)
+    write_arrow(tmp_path, rows(range(4)), "insert")
+    write_arrow(tmp_path, rows(range(4)), "bulk_insert")
+    for operation in ("upsert", "delete"):
+        with pytest.raises(HudiError, match="insert the rows"):
+            write_arrow(tmp_path, rows([1]), operation)
+    write_arrow(tmp_path, operation="delete", filter=["id", "=", "k1"])
+    assert sorted(read_arrow(tmp_path).column("id").to_pylist()) == ["k0", "k0", "k2", "k2", "k3", "k3"]
+
+
+def test_a_merge_mode_of_its_own_is_a_reading(tmp_path: Path):
+    """In the text a write may override the mode that the table persists; as released that is refused."""
+    table = Written(tmp_path)
+    table.write("upsert", rows([1], 5, 5.0))
+    configs = {"hoodie.write.record.merge.mode": "COMMIT_TIME_ORDERING"}
+    with pytest.raises(HudiError, match="COMMIT_TIME_ORDERING"):
+        write_arrow(tmp_path, rows([1], 1, 1.0), configs=configs)
+    write_arrow(tmp_path, rows([1], 1, 1.0), readings="text", configs=configs)
+    assert table.found() == [("k1", 1.0)]
+
+
+def test_base_files_of_another_format_are_not_written(tmp_path: Path):
+    """A table with ORC or HFile bases is read; a write says that it cannot go on with it."""
+    table = Written(tmp_path)
+    file = tmp_path / ".hoodie" / "hoodie.properties"
+    file.write_text(file.read_text().replace("base.file.format=PARQUET", "base.file.format=ORC"))
+    with pytest.raises(UnsupportedFeature, match="base-orc-writing"):
+        table.write("upsert", rows([1]))

@@ -14,7 +14,7 @@ from hudi_format.base.files import MINIMUM_KEY, base_file_footer
 from hudi_format.storage import Storage
 
 from hudi_spark.effects.helper import Effects
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.evolution.schema import WriterSchema, schema_of_avro, without_columns, writer_schema
 from hudi_spark.evolution.statements import SchemaStatement, schema_extra_metadata, table_avro
 from hudi_spark.files.base import base_file_form
@@ -35,6 +35,7 @@ from hudi_spark.schemas.columns import META_SCHEMA, nullable
 from hudi_spark.schemas.origins import origins_of
 from hudi_spark.state.configuration import TableConfiguration, flag
 from hudi_spark.state.snapshots import Snapshot, load_snapshot
+from hudi_spark.tagging.columns import RECORD_KEY
 from hudi_spark.tagging.stored_keys import stored_rule
 from hudi_spark.writer_state import WriterState
 from hudi_spark.writing.context import WriteContext
@@ -48,6 +49,7 @@ def snapshot_to_write(storage: Storage, readings: Readings, options: Options) ->
 
     Raises:
         HudiError: TABLE_VERSION_UNSUPPORTED for a version that is only read; the reasons of a refused table.
+        UnsupportedFeature: base files of another format than Parquet.
 
     Clauses: OW-002, VR-002.
 
@@ -59,7 +61,22 @@ def snapshot_to_write(storage: Storage, readings: Readings, options: Options) ->
         hint = "upgrade the table to version 6, 8 or 9 first"
         message = f"tables of version {version} are read, not written"
         raise HudiError(Reason.TABLE_VERSION_UNSUPPORTED, "VR-002", message, hint=hint)
-    return snapshot
+    base_format = snapshot.configuration.properties.get("hoodie.table.base.file.format", "").strip().upper()
+    if base_format not in ("", "PARQUET"):
+        raise UnsupportedFeature(f"base-{base_format.lower()}-writing", "base files are written as Parquet only")
+    return _overridden(snapshot, options, readings)
+
+
+def _overridden(snapshot: Snapshot, options: Options, readings: Readings) -> Snapshot:
+    """The table as a write merges by it that asks for a mode of its own, where that is allowed.
+
+    Clauses: MG-010.
+    """
+    if readings.override == "released" or not options.given(_MERGE_MODE):
+        return snapshot
+    configuration = snapshot.configuration
+    properties = {**configuration.properties, "hoodie.record.merge.mode": options.text(_MERGE_MODE)}
+    return replace(snapshot, configuration=replace(configuration, properties=properties))
 
 
 def state_of_write(
@@ -76,7 +93,9 @@ def state_of_write(
     """
     stated = table_avro(snapshot)
     if incoming is not None:
-        _refuse_missing_keys(key_generator(snapshot.configuration, options), incoming)
+        generator = key_generator(snapshot.configuration, options)
+        _refuse_missing_keys(generator, incoming)
+        _refuse_generated_keys(generator, operation, incoming)
         _refuse_missing_ordering(rule_of_write(snapshot, options), operation, incoming)
     if incoming is None or (operation.deletes and stated is not None):
         schema = schema_of_avro(stated or _no_columns(snapshot.configuration))
@@ -127,6 +146,14 @@ def _refuse_missing_keys(generator: KeyGenerator, incoming: pa.Schema) -> None:
         message = f"the rows have no column {', '.join(repr(name) for name in missing)}"
         hint = "keys and partition paths are made of them: add them to the rows"
         raise HudiError(Reason.KEY_MISSING, "DM-002", message, hint=hint)
+
+
+def _refuse_generated_keys(generator: KeyGenerator, operation: Operation, incoming: pa.Schema) -> None:
+    """Clauses: DM-002, OW-003."""
+    if generator.rule is None and operation.tags and RECORD_KEY not in incoming.names:
+        message = f"{operation.name} looks keys up, and the table generates a new key for every row"
+        hint = f"insert the rows; or give stored rows with their {RECORD_KEY}, or a filter to delete by"
+        raise HudiError(Reason.CONFIG_INVALID, "OW-003", message, hint=hint)
 
 
 def _refuse_missing_ordering(rule: MergeRule, operation: Operation, incoming: pa.Schema) -> None:

@@ -46,7 +46,9 @@ class Keying:
         brought = conform(rows, self.schema)
         # The text of a value follows from the type of its column in the table, whatever type the rows came in.
         source = _with_further(brought, rows)
-        keys = self.generator.keys(source, identity, self.requested)
+        # Stored rows of a table whose keys are generated bring the one that they got.
+        generated = self.generator.rule is None and RECORD_KEY in rows.column_names
+        keys = rows.column(RECORD_KEY) if generated else self.generator.keys(source, identity, self.requested)
         paths = self.generator.partition_paths(source)
         first = identity.partition << _PART_BITS
         numbers = pa.chunked_array([pa.arange(first, first + rows.num_rows)])

@@ -130,7 +130,8 @@ class TableWriter:
             return request.rows, ()
         if request.filter is None or not operation.deletes:
             raise _lacking(f"{operation.name} needs rows", "give a DataFrame or an Arrow table")
-        return self.executor.query(self.storage, Query(filter=request.filter, readings=self.readings)), ()
+        query = Query(filter=request.filter, meta_columns=True, readings=self.readings)
+        return self.executor.query(self.storage, query), ()
 
 
 @dataclass(frozen=True, slots=True)
