@@ -101,8 +101,11 @@ class Write:
             if self._state is None:
                 self.prepare(source)
             self._staged = self._stage(source, partitions)
-        except BaseException:
-            self._transaction.abort()
+        except BaseException as error:
+            try:
+                self._transaction.abort()
+            except OSError as left:
+                error.add_note(f"and what was written could not be removed: {left}")
             raise
 
     def commit(self) -> Outcome:
