@@ -86,6 +86,7 @@ FEATURES = (
     "cdc",
     "log-cdc",
     "history",
+    "clock",
 )
 
 _STORAGE_KEYS = "fs."
