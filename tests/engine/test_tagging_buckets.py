@@ -164,7 +164,7 @@ def test_a_new_partition_gets_its_first_ring(tmp_path: Path):
     for _ in range(2):
         found = tagged(rows, state, InProcess(), INSTANT, Effects(state.storage, noted)).gathered()
     path = f"{RINGS_FOLDER}/west/00000000000000.hashing_meta"
-    assert noted.names == [f"put_index_file {path}"]
+    assert noted.names == [f"put_properties {path}"]
     ring = parse_hash_ring((tmp_path / path).read_bytes(), path)
     assert ring == first_ring("west", 5)
     assert found.column("_tag_file_id").to_pylist() == [f"{ring.node_of(key).file_id_prefix}-0" for key in KEYS]

@@ -16,6 +16,7 @@ from fuzz_inputs import LONGEST, Target, allowed, each_block, fixed, folder, gol
 from fuzz_table_targets import TABLE_TARGETS
 from hudi_format import names
 from hudi_format.avro import files as containers
+from hudi_format.avro import flat_reading
 from hudi_format.avro import schemas as avro_schemas
 from hudi_format.base import bloom_filters, orc, parquet_bytes
 from hudi_format.base import files as base_files
@@ -76,7 +77,9 @@ def _own_blocks() -> tuple[bytes, ...]:
     records = [{"id": f"k{n}", "n": n} for n in range(20)]
     parquet = base_files.write_base_file(pa.table({"_hoodie_record_key": ["a", "b"], "n": [1, None]}), schema)
     header = {blocks.HeaderKey.INSTANT_TIME: "20250101000000000"}
+    many = [{"id": f"k{n}", "n": None if n % 7 else n} for n in range(300)]
     return (
+        content.data_block("20250101000000000", many, schema),
         hfiles.hfile_block("20250101000000000", records, schema, key_field="id"),
         blocks.encode_block(blocks.BlockType.PARQUET_DATA, header, parquet),
         changes.change_block("20250101000000000", [], changes.LoggingMode.OP_KEY_ONLY, schema),
@@ -109,6 +112,7 @@ def base_file(data: bytes) -> None:
     storage.put("a.parquet", data)
     base_files.base_file_footer(storage, "a.parquet")
     base_files.read_base_file(storage, "a.parquet")
+    base_files.open_base_parquet(storage, "a.parquet")
 
 
 def orc_file(data: bytes) -> None:
@@ -256,6 +260,7 @@ TARGETS: tuple[Target, ...] = (
             deletes.decode_deletes,
             changes.decode_changes,
             hfiles.decode_hfile_records,
+            flat_reading.decode_flat_rows,
         ),
     ),
     *(
@@ -279,7 +284,13 @@ TARGETS: tuple[Target, ...] = (
         "base files",
         base_file,
         lambda: golden(BASE),
-        (base_files.read_base_file, parquet_bytes.open_parquet, parquet_bytes.read_parquet, parquet_bytes.read_rows),
+        (
+            base_files.read_base_file,
+            base_files.open_base_parquet,
+            parquet_bytes.open_parquet,
+            parquet_bytes.read_parquet,
+            parquet_bytes.read_rows,
+        ),
     ),
     Target("ORC files", orc_file, _orc, (orc.open_orc, orc.read_orc_rows)),
     Target("bloom filters", bloom_text, _blooms, (bloom_filters.decode_bloom_filter,)),
