@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from engine_tables import TableBuilder, row
 from hudi_adapter import Request
 from hudi_format.errors import FormatError, InvalidOption, Reason, StorageError
 from hudi_format.storage import ObjectStorage, Storage, open_storage
-from hudi_spark import HudiError, HudiTable, read_arrow
+from hudi_spark import HudiError, HudiTable, TableDefinition, create_arrow, read_arrow, write_arrow
 from hudi_spark.adapter import adapter_of
 from hudi_spark.adapter_executors import InProcess
 from hudi_spark.readings import RELEASED
@@ -137,6 +138,21 @@ def test_a_table_in_a_bucket_gives_the_rows_of_its_files(s3: Endpoint, table: st
     expected = read_arrow(GOLDEN / table / "table")
     assert expected.num_rows
     assert read_arrow(base, storage_options=s3.options).equals(expected)
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_table_in_a_bucket_is_written(s3: Endpoint, tmp_path: Path, table_type: str):
+    """Made, written, changed, and nothing of a write is left beside it: the same answers as on a local file system."""
+    location = f"s3a://{BUCKET}/{tmp_path.name}/written"
+    rows = pa.table({"id": ["a", "b"], "city": ["süd", "oslo"], "ts": [1, 1]})
+    definition = TableDefinition(
+        "rides", rows.schema, table_type, record_key=("id",), partition_by=("city",), ordering=("ts",)
+    )
+    create_arrow(location, definition, s3.options)
+    for given, operation in ((rows, "upsert"), (rows.slice(1), "delete"), (rows, "insert")):
+        write_arrow(location, given, operation, storage_options=s3.options)
+    assert sorted(read_arrow(location, storage_options=s3.options).column("id").to_pylist()) == ["a", "a", "b"]
+    assert not open_storage(location, s3.options).list_files(".hoodie/.temp")
 
 
 def test_the_environment_says_where_and_as_whom(s3: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
