@@ -77,7 +77,7 @@ class WritingOperations:
         """The first phase."""
         started = self._writer(request).begin(_asked(request))
         self._started[_name(request)] = started
-        return ValueAnswer({"requested": started.requested, "completed": None, "action": started.action})
+        return _pending(started)
 
     def stage_write(self, request: Request) -> ValueAnswer:
         """The second phase."""
@@ -87,7 +87,7 @@ class WritingOperations:
         except BaseException:
             del self._started[_name(request)]
             raise
-        return ValueAnswer({"requested": started.requested, "completed": None, "action": started.action})
+        return _pending(started)
 
     def commit_write(self, request: Request) -> ValueAnswer:
         """The third phase."""
@@ -100,7 +100,7 @@ class WritingOperations:
         started = self._of(request)
         del self._started[_name(request)]
         started.abort()
-        return ValueAnswer({"requested": started.requested, "completed": None, "action": started.action})
+        return _pending(started)
 
     def service(self, request: Request) -> ValueAnswer:
         """An action that brings no rows, by name.
@@ -174,3 +174,7 @@ def _texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 def _answer(outcome: Outcome) -> ValueAnswer:
     return ValueAnswer({"requested": outcome.requested, "completed": outcome.completed, "action": outcome.action})
+
+
+def _pending(started: StartedWrite) -> ValueAnswer:
+    return ValueAnswer({"requested": started.requested, "completed": None, "action": started.action})

@@ -1,7 +1,6 @@
 """Where a writer's instants come from."""
 
 import threading
-import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, Protocol
@@ -15,9 +14,6 @@ class Clock(Protocol):
 
     def instant(self, after: str = "") -> str:
         """An instant of 17 digits, greater than `after` and than every instant that this clock gave out."""
-
-    def milliseconds(self) -> int:
-        """Milliseconds since 1970, for what metadata says of durations and files."""
 
 
 @dataclass(slots=True)
@@ -39,10 +35,6 @@ class SystemClock:
             self._last = now if now > least else next_instant(least)
             return self._last
 
-    def milliseconds(self) -> int:
-        """Milliseconds since 1970."""
-        return time.time_ns() // 1_000_000
-
 
 @dataclass(slots=True)
 class SetClock:
@@ -57,10 +49,6 @@ class SetClock:
             found = max(self.now, next_instant(after)) if after else self.now
             self.now = next_instant(found)
             return found
-
-    def milliseconds(self) -> int:
-        """The time at which the clock stands."""
-        return instant_milliseconds(self.now)
 
 
 def instant_text(moment: datetime) -> str:
@@ -77,11 +65,6 @@ def next_instant(instant: str) -> str:
     Clauses: TM-001.
     """
     return instant_text(_moment(instant) + _MILLISECOND)
-
-
-def instant_milliseconds(instant: str) -> int:
-    """Milliseconds from 1970 to an instant, taken as UTC."""
-    return int(_moment(instant).timestamp() * 1000)
 
 
 def _moment(instant: str) -> datetime:

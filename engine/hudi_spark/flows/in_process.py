@@ -57,7 +57,7 @@ class LocalFlow:
 
     def shuffled(self, columns: Sequence[str], parts: int | None = None) -> "LocalFlow":  # noqa: ARG002 - one part is enough
         """All rows in one part: no two tasks can have equal values then."""
-        return LocalFlow(self.schema, lambda: [self._whole()], self.identify)
+        return LocalFlow(self.schema, lambda: [self.gathered()], self.identify)
 
     def spread(self, column: str, parts: int) -> "LocalFlow":
         """As `shuffled`."""
@@ -66,7 +66,7 @@ class LocalFlow:
     def ordered(self, columns: Sequence[str]) -> "LocalFlow":
         """All rows in one part, sorted."""
         order = [(name, "ascending") for name in columns]
-        return LocalFlow(self.schema, lambda: [self._whole().sort_by(order)], self.identify)
+        return LocalFlow(self.schema, lambda: [self.gathered().sort_by(order)], self.identify)
 
     def joined(self, other: "LocalFlow", on: Sequence[str]) -> "LocalFlow":
         """Each row with the columns of the other's equal rows."""
@@ -74,7 +74,7 @@ class LocalFlow:
         schema = pa.schema([*self.schema, *further])
 
         def join() -> list[pa.Table]:
-            rows, others = self._whole(), other.whole()
+            rows, others = self.gathered(), other.gathered()
             # What cannot match needs no place in a hash table, which would not take columns of all types.
             first = others.column(on[0])
             others = others.filter(pc.is_in(first, value_set=rows.column(on[0]).combine_chunks()))
@@ -97,18 +97,11 @@ class LocalFlow:
 
     def counted(self, columns: Sequence[str]) -> pa.Table:
         """How many rows there are of each combination of values."""
-        counts = self._whole().select(list(columns)).group_by(list(columns)).aggregate([([], "count_all")])
+        counts = self.gathered().select(list(columns)).group_by(list(columns)).aggregate([([], "count_all")])
         return counts.rename_columns([*columns, ROWS])
 
     def gathered(self) -> pa.Table:
-        """All rows."""
-        return self._whole()
-
-    def whole(self) -> pa.Table:
-        """All parts as one table."""
-        return self._whole()
-
-    def _whole(self) -> pa.Table:
+        """All rows, as one table."""
         parts = self.parts
         return parts[0] if len(parts) == 1 else pa.concat_tables(parts or [self.schema.empty_table()])
 

@@ -14,6 +14,7 @@ from hudi_format.metadata.records import MetadataRecord
 from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.timeline.commit_metadata import NO_PREVIOUS_COMMIT, RuntimeStats, WriteStat
 
+from hudi_spark.arrays import parts_by
 from hudi_spark.effects.helper import Effects, joined
 from hudi_spark.files.written import WrittenFile, to_rows
 from hudi_spark.flows.flow import TaskIdentity
@@ -148,8 +149,7 @@ def _by_group(entries: pa.Table) -> Iterator[tuple[str, pa.Table]]:
 
     Clauses: IX-021, IX-031.
     """
-    for file_id in sorted(pc.unique(entries.column("file_id")).to_pylist()):
-        yield file_id, settled(entries.filter(pc.equal(entries.column("file_id"), file_id)))
+    return ((file_id, settled(part)) for file_id, part in parts_by(entries, "file_id"))
 
 
 def _of_log(stat: WriteStat, place: Place, name: str, updates: int, deletes: int) -> WriteStat:

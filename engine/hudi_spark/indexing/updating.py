@@ -138,7 +138,10 @@ class _Update:
         keeping = self._keeping()
         kinds = {partition: kind_of(partition) for partition in self._listed}
         off = [partition for partition, kind in kinds.items() if kind is not None and kind.dropped(keeping, partition)]
-        half = [one for one in indexes_of(self.state.configuration.properties, BUILDING_KEY) if one not in self._listed]
+        building = indexes_of(self.state.configuration.properties, BUILDING_KEY)
+        if not (off or building):
+            return
+        half = [one for one in building if one not in self._listed]
         kept = [one for one in self._listed if one not in off]
         self._list(kept, building=half)
         for partition in (*off, *half):

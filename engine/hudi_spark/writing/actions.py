@@ -26,8 +26,7 @@ from hudi_spark.indexing.validation import Finding, validate_metadata_table
 from hudi_spark.options.resolving import resolve
 from hudi_spark.writer_state import WriterState
 from hudi_spark.writing.locks import table_lock
-from hudi_spark.writing.operations import OPERATIONS
-from hudi_spark.writing.planning import snapshot_to_write, state_of_write
+from hudi_spark.writing.planning import snapshot_to_write, state_of_table
 from hudi_spark.writing.transaction import Outcome
 from hudi_spark.writing.writer import TableWriter
 
@@ -141,9 +140,7 @@ class TableActions:
         options = resolve(self.writer.configs, configs or {})
         with table_lock(effects, _HOLDER):
             snapshot = snapshot_to_write(self.writer.storage, self.writer.readings, options)
-            # Nothing is written: the state has the schema that the table has.
-            operation = OPERATIONS["delete_partition"]
-            yield effects, state_of_write(self.writer.storage, snapshot, options, operation, None)
+            yield effects, state_of_table(self.writer.storage, snapshot, options)
 
     def _outcome(self, requested: str, action: str, operation: str) -> Outcome:
         snapshot = snapshot_to_write(self.writer.storage, self.writer.readings, resolve(self.writer.configs))

@@ -4,9 +4,9 @@ Clauses: OW-002, OW-030, DM-003.
 """
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 from hudi_adapter.reasons import Reason
@@ -15,7 +15,7 @@ from hudi_format.storage import Storage
 
 from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.evolution.schema import WriterSchema, schema_of_avro, without_columns, writer_schema
+from hudi_spark.evolution.schema import WriterSchema, avro_of_arrow, schema_of_avro, without_columns, writer_schema
 from hudi_spark.evolution.statements import SchemaStatement, schema_extra_metadata, table_avro
 from hudi_spark.files.base import base_file_form
 from hudi_spark.files.changes import change_form
@@ -91,17 +91,26 @@ def state_of_write(
     Clauses: DM-003, OW-025, OW-030.
 
     """
+    if incoming is None:
+        return state_of_table(storage, snapshot, options)
+    generator = key_generator(snapshot.configuration, options)
+    _refuse_missing_keys(generator, incoming)
+    _refuse_generated_keys(generator, operation, incoming)
+    _refuse_missing_ordering(rule_of_write(snapshot, options), operation, incoming)
     stated = table_avro(snapshot)
-    if incoming is not None:
-        generator = key_generator(snapshot.configuration, options)
-        _refuse_missing_keys(generator, incoming)
-        _refuse_generated_keys(generator, operation, incoming)
-        _refuse_missing_ordering(rule_of_write(snapshot, options), operation, incoming)
-    if incoming is None or (operation.deletes and stated is not None):
-        schema = schema_of_avro(stated or _no_columns(snapshot.configuration))
-    else:
-        schema = writer_schema(stated, incoming, snapshot.configuration.name, options, partial=operation.partial)
+    if operation.deletes and stated is not None:
+        return state_of_table(storage, snapshot, options)
+    schema = writer_schema(stated, incoming, snapshot.configuration.name, options, partial=operation.partial)
     return WriterState(storage, snapshot, options, schema)
+
+
+def state_of_table(storage: Storage, snapshot: Snapshot, options: Options) -> WriterState:
+    """What an action knows of its table that brings no columns: the schema is the table's own.
+
+    Clauses: DM-003.
+    """
+    stated = table_avro(snapshot) or avro_of_arrow(pa.schema([]), snapshot.configuration.name)
+    return WriterState(storage, snapshot, options, schema_of_avro(stated))
 
 
 _MERGE_MODE: Final = "hoodie.write.record.merge.mode"
@@ -132,11 +141,6 @@ def refuse_contradictions(
 def _contradiction(key: str, asked: str, known: str) -> HudiError:
     message = f"{key} is {asked!r} and the table has {known or None!r}"
     return HudiError(Reason.CONFIG_INVALID, "OW-030", message, hint="leave the option out: the table's own holds")
-
-
-def _no_columns(configuration: TableConfiguration) -> Mapping[str, Any]:
-    name, namespace = f"{configuration.name}_record", f"hoodie.{configuration.name}"
-    return {"type": "record", "name": name, "namespace": namespace, "fields": []}
 
 
 def _refuse_missing_keys(generator: KeyGenerator, incoming: pa.Schema) -> None:

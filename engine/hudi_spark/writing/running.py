@@ -168,7 +168,7 @@ class _Staging:
             routed = kept.map(Routing(routes), pa.schema([*kept.schema, TARGET_FIELD]))
             spread = routed.spread(TARGET, len(routes.targets))
             written = spread.map(WritingTargets(routes.targets, self._context), WRITTEN_SCHEMA).gathered()
-        partitions = sorted(set(counts.column(PARTITION_PATH).to_pylist()))
+        partitions = counts.column(PARTITION_PATH).to_pylist()
         replaced = replaced_by(self._operation, self._state.snapshot, partitions)
         return from_rows(written), replaced
 
@@ -197,13 +197,17 @@ class _Staging:
         return rows.kept() if self._looks_up and looks_twice(self._state) else nullcontext(rows)
 
     @property
+    def _policy(self) -> str:
+        """What is done with keys that the table holds; only inserts have a choice."""
+        return duplicates_policy(self._state.options) if self._operation.name == "insert" else "none"
+
+    @property
     def _looks_up(self) -> bool:
         """Whether the index is asked at all.
 
         Clauses: OW-003, OW-020.
         """
-        checks = self._operation.name == "insert" and duplicates_policy(self._state.options) != "none"
-        return self._operation.tags or checks or is_bucketed(self._state)
+        return self._operation.tags or self._policy != "none" or is_bucketed(self._state)
 
     def _tagged(self, rows: Flow) -> Flow:
         """Clauses: OW-003, OW-013, OW-020."""
@@ -222,13 +226,13 @@ class _Staging:
         )
         if self._operation.deletes:
             return found.map(Known(), schema)
-        if self._operation.name == "insert" and duplicates_policy(self._state.options) == "drop":
+        if self._policy == "drop":
             return found.map(Known(wanted=False), schema)
         return found
 
     def _refuse_duplicates(self, counts: pa.Table) -> None:
         """Clauses: DM-001."""
-        if self._operation.name != "insert" or duplicates_policy(self._state.options) != "fail":
+        if self._policy != "fail":
             return
         known = counts.filter(pc.is_valid(counts.column(FILE_ID)))
         if known.num_rows and not is_bucketed(self._state):

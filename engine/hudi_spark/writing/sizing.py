@@ -3,7 +3,7 @@
 Clauses: OW-012.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,7 +22,11 @@ def sizing_of(state: WriterState, *, fills_small_files: bool) -> Sizing:
     Clauses: OW-012.
     """
     a_row = max(average_row_bytes(state), 1)
-    found = _SmallFiles(state, a_row)
+    filled: dict[str, list[FileSlice]] = {}
+    for one in state.slices if fills_small_files else ():
+        if _is_filled(one):
+            filled.setdefault(one.partition, []).append(one)
+    found = _SmallFiles(state, a_row, filled)
     return Sizing(_rows_a_group(state, a_row), found.of if fills_small_files else _none)
 
 
@@ -61,11 +65,12 @@ class _SmallFiles:
 
     state: WriterState
     a_row: int
+    filled: Mapping[str, Sequence[FileSlice]]
 
     def of(self, partition: str) -> Sequence[SmallFile]:
         """The small files, smallest first."""
         limit = self.state.options.number(_SMALL)
-        slices = [one for one in self.state.slices if one.partition == partition and _is_filled(one)]
+        slices = self.filled.get(partition, ())
         if limit <= 0 or not slices:
             return ()
         sizes = {file.path: file.size for file in self.state.storage.list_files(partition, recursive=False)}

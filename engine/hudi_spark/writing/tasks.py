@@ -7,6 +7,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hudi_spark.arrays import parts_by
 from hudi_spark.evolution.schema import WriterSchema, conform
 from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, to_rows
 from hudi_spark.flows.flow import TaskIdentity
@@ -80,12 +81,8 @@ class Combining:
         ordered = rows.take(pc.sort_indices(rows.column(SEQUENCE)))
         if not self.by_partition:
             return combined(ordered, self.rule, self.missing)
-        keys = ordered.column(RECORD_KEY)
-        places = pc.binary_join_element_wise(ordered.column(PARTITION_PATH), keys, "\0")
-        index = ordered.column_names.index(RECORD_KEY)
-        found = combined(ordered.set_column(index, RECORD_KEY, places), self.rule, self.missing)
-        own = pc.list_element(pc.split_pattern(found.column(RECORD_KEY), "\0", max_splits=1), 1)
-        return found.set_column(index, RECORD_KEY, own)
+        places = pc.binary_join_element_wise(ordered.column(PARTITION_PATH), ordered.column(RECORD_KEY), "\0")
+        return combined(ordered, self.rule, self.missing, places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +128,7 @@ class WritingTargets:
         return to_rows(tuple(self._written(rows, identity)))
 
     def _written(self, rows: pa.Table, identity: TaskIdentity) -> Iterator[WrittenFile]:
-        for number in sorted(pc.unique(rows.column(TARGET)).to_pylist()):
-            part = rows.filter(pc.equal(rows.column(TARGET), number))
+        for number, part in parts_by(rows, TARGET):
             yield from write_target(self.targets[number], number, part, self.context, identity)
 
 
@@ -169,9 +165,7 @@ class BulkWriting:
 
     def _written(self, rows: pa.Table, identity: TaskIdentity) -> Iterator[WrittenFile]:
         own = stamped(rows, self.context.schema, self.context.requested, identity.partition)
-        paths = own.column(PARTITION_PATH)
-        for partition in sorted(pc.unique(paths).to_pylist()):
-            part = own.filter(pc.equal(paths, partition))
+        for partition, part in parts_by(own, PARTITION_PATH):
             yield from create_files(part, partition, self.context.new_file_id(), self.context, identity)
 
 

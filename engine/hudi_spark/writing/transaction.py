@@ -206,7 +206,8 @@ def replaced_by(operation: Operation, snapshot: Snapshot, partitions: Sequence[s
     if operation.replaces == "nothing":
         return {}
     found: dict[str, list[str]] = {}
+    asked = frozenset(partitions)
     for one in snapshot.slices:
-        if operation.replaces == "table" or one.partition in partitions:
+        if operation.replaces == "table" or one.partition in asked:
             found.setdefault(one.partition, []).append(one.file_id)
     return {partition: tuple(sorted(ids)) for partition, ids in found.items()}

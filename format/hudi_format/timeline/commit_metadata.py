@@ -231,13 +231,16 @@ def _of_stored(stored: _Stored) -> CommitMetadata:
 
 
 def _to_stored(metadata: CommitMetadata) -> _Stored:
-    filed: dict[str, tuple[WriteStat, ...]] = {}
+    filed: dict[str, list[WriteStat]] = {}
     for stat in metadata.write_stats:
         partition = stat.partition_path or ""
         # What a workload profile expects has no path yet, and there the key alone tells the partition.
         kept = stat if stat.path is not None else replace(stat, partition_path=None)
-        filed[partition] = (*filed.get(partition, ()), kept)
-    return _Stored(filed, metadata.compacted, metadata.extra, metadata.operation_type, metadata.replaced_file_ids)
+        filed.setdefault(partition, []).append(kept)
+    by_partition = {partition: tuple(stats) for partition, stats in filed.items()}
+    return _Stored(
+        by_partition, metadata.compacted, metadata.extra, metadata.operation_type, metadata.replaced_file_ids
+    )
 
 
 def _json_stat(stat: dict[str, Any]) -> dict[str, Any]:
