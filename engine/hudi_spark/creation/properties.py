@@ -7,13 +7,14 @@ import pyarrow as pa
 import pyarrow.types as kinds
 from hudi_adapter.reasons import Reason
 from hudi_format.avro.schemas import schema_text
+from hudi_format.table.property_keys import TIME_KEYS
 from hudi_format.table.table_properties import with_checksum
 
 from hudi_spark.creation.definition import SettledTable
 from hudi_spark.creation.merge_properties import merge_properties
 from hudi_spark.errors import HudiError
 from hudi_spark.keying.kinds import CLASSES, GeneratorKind, generator_kind, generator_type, misfit, refuse_misfit
-from hudi_spark.keying.timestamps import TIME_KEYS, TIME_PREFIX, stamp_settings
+from hudi_spark.keying.timestamps import TIME_PREFIX, stamp_settings
 from hudi_spark.merging.fields import column_of, field_type
 
 _CDC: Final = "hoodie.table.cdc.enabled"

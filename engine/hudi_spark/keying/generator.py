@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
+from hudi_format.table.property_keys import TIME_KEYS
 
 from hudi_spark.flows.flow import TaskIdentity
 from hudi_spark.keying.agreeing import PARTITION_OPTION, asked_type, field_name, listed, refuse_other_generator
 from hudi_spark.keying.kinds import GeneratorKind, generator_kind, misfit, refuse_misfit
 from hudi_spark.keying.paths import PartitionField, PathRule
 from hudi_spark.keying.record_keys import generated_keys, made_keys, names_parts
-from hudi_spark.keying.timestamps import TIME_KEYS, TIME_PREFIX, stamp_settings
+from hudi_spark.keying.timestamps import TIME_PREFIX, stamp_settings
 from hudi_spark.merging.keys import KeyRule
 from hudi_spark.options.resolving import Options
 from hudi_spark.pruning.timestamp_paths import time_setting

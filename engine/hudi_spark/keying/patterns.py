@@ -5,11 +5,11 @@ Built is what a partition path can sensibly have; names are English. Moments are
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from hudi_spark.errors import UnsupportedFeature
+from hudi_spark.expressions.date_patterns import Part
 
 DAY_MILLISECONDS: Final = 86_400_000
 _HOUR, _MINUTE, _SECOND = 3_600_000, 60_000, 1_000
@@ -33,15 +33,6 @@ _NUMBERS: Final = "yMdHmsS"
 # The finest first: how many milliseconds two moments may differ by and still be written alike.
 _STEPS: Final = (("S", 1), ("s", _SECOND), ("m", _MINUTE), ("HhkKa", _HOUR))
 _FORMATTED: Final = frozenset("yYxCGMdDweEaHhkKmsSZ")
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A letter and how often it stands, or literal text where the letter is empty."""
-
-    letter: str
-    width: int
-    text: str = ""
 
 
 @lru_cache(maxsize=64)

@@ -25,16 +25,6 @@ from hudi_spark.keying.zones import UTC, Zone, zone_named
 from hudi_spark.pruning.timestamp_paths import time_setting
 
 TIME_PREFIX: Final = "hoodie.keygen.timebased."
-TIME_KEYS: Final = (
-    "timestamp.type",
-    "timestamp.scalar.time.unit",
-    "input.dateformat",
-    "input.dateformat.list.delimiter.regex",
-    "input.timezone",
-    "output.dateformat",
-    "output.timezone",
-    "timezone",
-)
 # Milliseconds in a unit, and units in a millisecond.
 _UNITS: Final[Mapping[str, tuple[int, int]]] = {
     "DAYS": (86_400_000, 1),

@@ -41,6 +41,18 @@ def _always(text: str) -> tuple[tuple[int, str], ...]:
     return ((FIRST_VERSION, text),)
 
 
+# Of the timestamp key generator, below `hoodie.keygen.timebased.`.
+TIME_KEYS: Final = (
+    "timestamp.type",
+    "timestamp.scalar.time.unit",
+    "input.dateformat",
+    "input.dateformat.list.delimiter.regex",
+    "input.timezone",
+    "output.dateformat",
+    "output.timezone",
+    "timezone",
+)
+
 PROPERTY_KEYS: Final[Sequence[PropertyKey]] = (
     PropertyKey("hoodie.table.name"),
     PropertyKey("hoodie.database.name"),
@@ -90,16 +102,7 @@ PROPERTY_KEYS: Final[Sequence[PropertyKey]] = (
     PropertyKey("hoodie.bootstrap.index.type", 8, defaults=_always("HFILE")),
     *(
         PropertyKey(f"hoodie.keygen.timebased.{name}", 6, (f"hoodie.deltastreamer.keygen.timebased.{name}",))
-        for name in (
-            "timestamp.type",
-            "timestamp.scalar.time.unit",
-            "input.dateformat",
-            "input.dateformat.list.delimiter.regex",
-            "input.timezone",
-            "output.dateformat",
-            "output.timezone",
-            "timezone",
-        )
+        for name in TIME_KEYS
     ),
 )
 
