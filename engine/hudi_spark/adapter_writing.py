@@ -12,6 +12,7 @@ from hudi_adapter.rows import arrow_of_rows, read_rows
 from hudi_format.storage import Storage
 
 from hudi_spark.clock import Clock, SetClock, SystemClock
+from hudi_spark.committing.outcome import Outcome
 from hudi_spark.creation.creating import create_table
 from hudi_spark.creation.definition import TableDefinition
 from hudi_spark.effects.helper import Effects
@@ -20,10 +21,13 @@ from hudi_spark.errors import HudiError, typed_errors
 from hudi_spark.evolution.altering import changes_of
 from hudi_spark.flows.flow import Executor
 from hudi_spark.readings import Readings
+from hudi_spark.services.lifecycle import InlineServices
+from hudi_spark.services.table_services import TableServices
 from hudi_spark.writing.actions import IndexRequest, TableActions
 from hudi_spark.writing.requests import WriteRequest
-from hudi_spark.writing.transaction import Outcome
 from hudi_spark.writing.writer import StartedWrite, TableWriter
+
+_COMMON = ("service", "configs", "options", "now")
 
 OpenStorage = Callable[[Request], Storage]
 
@@ -47,6 +51,8 @@ class WritingOperations:
             "stage_write": self.stage_write,
             "commit_write": self.commit_write,
             "abort_write": self.abort_write,
+            "schedule": self.schedule,
+            "execute": self.execute,
             "service": self.service,
         }
 
@@ -102,6 +108,21 @@ class WritingOperations:
         started.abort()
         return _pending(started)
 
+    def schedule(self, request: Request) -> ValueAnswer:
+        """A plan of a table service."""
+        params = request.params
+        asked = {key: value for key, value in params.items() if key not in _COMMON}
+        requested = TableServices(self._writer(request)).schedule(
+            str(params.get("service")), _hoodie_keys(params), **asked
+        )
+        return ValueAnswer({"requested": requested})
+
+    def execute(self, request: Request) -> ValueAnswer:
+        """A plan carried out."""
+        params = request.params
+        services = TableServices(self._writer(request))
+        return _answer(services.execute(str(params.get("requested")), _hoodie_keys(params)))
+
     def service(self, request: Request) -> ValueAnswer:
         """An action that brings no rows, by name.
 
@@ -123,7 +144,9 @@ class WritingOperations:
         now = request.params.get("now")
         if now is not None:
             self._clock = SetClock(normal_instant(str(now)))
-        return TableWriter(self._open_storage(request), self._executor(), {}, self._readings, self._clock)
+        return TableWriter(
+            self._open_storage(request), self._executor(), {}, self._readings, self._clock, lifecycle=InlineServices()
+        )
 
     def _of(self, request: Request) -> StartedWrite:
         found = self._started.get(_name(request))

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from hudi_spark.arrow_reading import table_storage
+from hudi_spark.committing.outcome import Outcome
 from hudi_spark.creation.creating import create_table
 from hudi_spark.creation.definition import TableDefinition
 from hudi_spark.effects.helper import Effects
@@ -14,8 +15,8 @@ from hudi_spark.effects.hooks import hooks_of_environment
 from hudi_spark.errors import typed_errors
 from hudi_spark.flows.in_process import InProcess
 from hudi_spark.readings import Reading, Readings, readings_named
+from hudi_spark.services.lifecycle import InlineServices
 from hudi_spark.writing.requests import WriteRequest
-from hudi_spark.writing.transaction import Outcome
 from hudi_spark.writing.writer import TableWriter
 
 
@@ -44,7 +45,9 @@ def write_arrow(
     Clauses: OW-001, OW-014.
 
     """
-    writer = TableWriter(table_storage(path, storage_options), InProcess(), {}, readings_named(readings))
+    writer = TableWriter(
+        table_storage(path, storage_options), InProcess(), {}, readings_named(readings), lifecycle=InlineServices()
+    )
     return writer.write(WriteRequest(operation, rows, filter, tuple(partitions), configs or {}))
 
 

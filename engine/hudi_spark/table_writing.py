@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from hudi_format.storage import Storage
 
+from hudi_spark.committing.outcome import Outcome
 from hudi_spark.creation.creating import create_table
 from hudi_spark.creation.definition import TableDefinition
 from hudi_spark.effects.helper import Effects
@@ -14,9 +15,9 @@ from hudi_spark.evolution.altering import changes_of
 from hudi_spark.flows.on_spark import OnSpark
 from hudi_spark.indexing.validation import Finding
 from hudi_spark.readings import Readings
+from hudi_spark.services.lifecycle import InlineServices
 from hudi_spark.writing.actions import IndexRequest, TableActions
 from hudi_spark.writing.requests import WriteRequest
-from hudi_spark.writing.transaction import Outcome
 from hudi_spark.writing.writer import TableWriter
 
 if TYPE_CHECKING:
@@ -203,7 +204,9 @@ class TableWrites:
         return self._writer().write(request)
 
     def _writer(self) -> TableWriter:
-        return TableWriter(self._storage, OnSpark(self._spark), self._configs, self._readings)
+        return TableWriter(
+            self._storage, OnSpark(self._spark), self._configs, self._readings, lifecycle=InlineServices()
+        )
 
 
 def define_table(storage: Storage, definition: TableDefinition) -> None:

@@ -15,6 +15,8 @@ from hudi_format.metadata.partitions import (
 from hudi_format.table.index_definitions import IndexDefinition
 from hudi_format.timeline.commit_metadata import CommitMetadata
 
+from hudi_spark.committing.opening import state_of_table
+from hudi_spark.committing.outcome import Outcome
 from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError, typed_errors
 from hudi_spark.evolution.altering import OPERATION, alter_schema
@@ -23,11 +25,7 @@ from hudi_spark.indexing.index_actions import ACTION, create_index, drop_index
 from hudi_spark.indexing.table_state import read_definitions
 from hudi_spark.indexing.updating import FinishedWrite, update_metadata_table
 from hudi_spark.indexing.validation import Finding, validate_metadata_table
-from hudi_spark.options.resolving import resolve
 from hudi_spark.writer_state import WriterState
-from hudi_spark.writing.locks import table_lock
-from hudi_spark.writing.planning import snapshot_to_write, state_of_table
-from hudi_spark.writing.transaction import Outcome
 from hudi_spark.writing.writer import TableWriter
 
 _HOLDER: Final = "action"
@@ -136,14 +134,12 @@ class TableActions:
 
     @contextmanager
     def _locked(self, configs: Mapping[str, str] | None) -> Iterator[tuple[Effects, WriterState]]:
-        effects = Effects(self.writer.storage, self.writer.hook)
-        options = resolve(self.writer.configs, configs or {})
-        with table_lock(effects, _HOLDER):
-            snapshot = snapshot_to_write(self.writer.storage, self.writer.readings, options)
-            yield effects, state_of_table(self.writer.storage, snapshot, options)
+        work = self.writer.work(configs)
+        with work.lock(_HOLDER):
+            yield work.effects, state_of_table(work.storage, work.snapshot(), work.options)
 
     def _outcome(self, requested: str, action: str, operation: str) -> Outcome:
-        snapshot = snapshot_to_write(self.writer.storage, self.writer.readings, resolve(self.writer.configs))
+        snapshot = self.writer.work().snapshot()
         done = [one for one in snapshot.timeline.instants if one.requested == requested and one.action == action]
         if not done:
             message = f"the action {requested} has left the timeline"

@@ -3,7 +3,6 @@
 Clauses: OW-002, OW-030, DM-003.
 """
 
-import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
@@ -13,9 +12,10 @@ from hudi_adapter.reasons import Reason
 from hudi_format.base.files import MINIMUM_KEY, base_file_footer
 from hudi_format.storage import Storage
 
+from hudi_spark.committing.opening import state_of_table
 from hudi_spark.effects.helper import Effects
-from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.evolution.schema import WriterSchema, avro_of_arrow, schema_of_avro, without_columns, writer_schema
+from hudi_spark.errors import HudiError
+from hudi_spark.evolution.schema import WriterSchema, without_columns, writer_schema
 from hudi_spark.evolution.statements import SchemaStatement, schema_extra_metadata, table_avro
 from hudi_spark.files.base import base_file_form
 from hudi_spark.files.changes import change_form
@@ -27,56 +27,18 @@ from hudi_spark.merging.defaults import column_defaults
 from hudi_spark.merging.fields import column_of
 from hudi_spark.merging.modes import merge_mode, merge_rule
 from hudi_spark.merging.rules import MergeRule
-from hudi_spark.metadata.listing import lister
 from hudi_spark.options.kept import contradictions
 from hudi_spark.options.resolving import Options
 from hudi_spark.readings import Readings
 from hudi_spark.schemas.columns import META_SCHEMA, nullable
 from hudi_spark.schemas.origins import origins_of
 from hudi_spark.state.configuration import TableConfiguration, flag
-from hudi_spark.state.snapshots import Snapshot, load_snapshot
+from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.tagging.columns import RECORD_KEY
 from hudi_spark.tagging.stored_keys import stored_rule
 from hudi_spark.writer_state import WriterState
 from hudi_spark.writing.context import WriteContext
 from hudi_spark.writing.operations import Operation
-
-_WRITTEN_VERSIONS: Final = (6, 8, 9)
-
-
-def snapshot_to_write(storage: Storage, readings: Readings, options: Options) -> Snapshot:
-    """The newest completed state of a table that can be written.
-
-    Raises:
-        HudiError: TABLE_VERSION_UNSUPPORTED for a version that is only read; the reasons of a refused table.
-        UnsupportedFeature: base files of another format than Parquet.
-
-    Clauses: OW-002, VR-002.
-
-    """
-    enabled = {"hoodie.metadata.enable": options.text("hoodie.metadata.enable")}
-    snapshot = load_snapshot(storage, readings, None, lister(enabled))
-    version = snapshot.configuration.version
-    if version not in _WRITTEN_VERSIONS:
-        hint = "upgrade the table to version 6, 8 or 9 first"
-        message = f"tables of version {version} are read, not written"
-        raise HudiError(Reason.TABLE_VERSION_UNSUPPORTED, "VR-002", message, hint=hint)
-    base_format = snapshot.configuration.properties.get("hoodie.table.base.file.format", "").strip().upper()
-    if base_format not in ("", "PARQUET"):
-        raise UnsupportedFeature(f"base-{base_format.lower()}-writing", "base files are written as Parquet only")
-    return _overridden(snapshot, options, readings)
-
-
-def _overridden(snapshot: Snapshot, options: Options, readings: Readings) -> Snapshot:
-    """The table as a write merges by it that asks for a mode of its own, where that is allowed.
-
-    Clauses: MG-010.
-    """
-    if readings.override == "released" or not options.given(_MERGE_MODE):
-        return snapshot
-    configuration = snapshot.configuration
-    properties = {**configuration.properties, "hoodie.record.merge.mode": options.text(_MERGE_MODE)}
-    return replace(snapshot, configuration=replace(configuration, properties=properties))
 
 
 def state_of_write(
@@ -102,15 +64,6 @@ def state_of_write(
         return state_of_table(storage, snapshot, options)
     schema = writer_schema(stated, incoming, snapshot.configuration.name, options, partial=operation.partial)
     return WriterState(storage, snapshot, options, schema)
-
-
-def state_of_table(storage: Storage, snapshot: Snapshot, options: Options) -> WriterState:
-    """What an action knows of its table that brings no columns: the schema is the table's own.
-
-    Clauses: DM-003.
-    """
-    stated = table_avro(snapshot) or avro_of_arrow(pa.schema([]), snapshot.configuration.name)
-    return WriterState(storage, snapshot, options, schema_of_avro(stated))
 
 
 _MERGE_MODE: Final = "hoodie.write.record.merge.mode"
@@ -265,11 +218,3 @@ def statement_of(state: WriterState, requested: str) -> SchemaStatement:
     """
     dropped = state.configuration.partition_by if state.configuration.partitions.columns_dropped else ()
     return schema_extra_metadata(state, without_columns(state.schema, dropped), requested)
-
-
-def new_file_id() -> str:
-    """The id of a new file group.
-
-    Clauses: SL-023.
-    """
-    return f"{uuid.uuid4()}-0"

@@ -4,7 +4,7 @@ Jobs on Spark: one for a bulk insert; two for every other operation, as the numb
 known before rows are sent there; the rows in between are kept by the executors. Indexes may add a job of their own.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from hudi_adapter.reasons import Reason
 
-from hudi_spark.clock import Clock
-from hudi_spark.effects.helper import Effects
+from hudi_spark.committing.outcome import Outcome
+from hudi_spark.committing.work import TableWork
 from hudi_spark.errors import HudiError
 from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, from_rows
 from hudi_spark.flows.flow import Executor, Flow
@@ -33,7 +33,7 @@ from hudi_spark.writing.routing import Routes, plan_routes
 from hudi_spark.writing.sizing import sizing_of
 from hudi_spark.writing.sorting import in_sort_mode
 from hudi_spark.writing.tasks import BulkWriting, Combining, Keying, Known, Routing, WritingTargets
-from hudi_spark.writing.transaction import Outcome, Staged, Transaction, replaced_by
+from hudi_spark.writing.transaction import Staged, Transaction, replaced_by
 
 _PARALLELISM: Final = "hoodie.{operation}.shuffle.parallelism"
 _WITH_PARALLELISM: Final = ("insert", "upsert", "bulkinsert", "delete")
@@ -47,23 +47,11 @@ class Write:
     Clauses: OW-001.
     """
 
-    def __init__(  # noqa: PLR0917 - a write is told by all of them
-        self,
-        effects: Effects,
-        snapshot: Snapshot,
-        operation: Operation,
-        options: Options,
-        executor: Executor,
-        clock: Clock,
-        file_ids: Callable[[], str],
-    ) -> None:
-        self._file_ids = file_ids
-        self._effects = effects
+    def __init__(self, work: TableWork, snapshot: Snapshot, operation: Operation) -> None:
+        self.work = work
         self._snapshot = snapshot
         self.operation = operation
-        self.options = options
-        self._executor = executor
-        self._transaction = Transaction(effects, snapshot, operation, clock)
+        self._transaction = Transaction(work, snapshot, operation)
         self._state: WriterState | None = None
         self._staged = Staged()
 
@@ -71,6 +59,11 @@ class Write:
     def action(self) -> str:
         """The action on the timeline."""
         return self._transaction.action
+
+    @property
+    def options(self) -> Options:
+        """The options of the write."""
+        return self.work.options
 
     def prepare(self, source: Any | None) -> None:
         """Whether rows fit the table, before anything is in storage.
@@ -81,8 +74,8 @@ class Write:
         Clauses: DM-003, OW-025, OW-030.
 
         """
-        incoming = None if source is None else self._executor.rows(source).schema
-        self._state = state_of_write(self._effects.storage, self._snapshot, self.options, self.operation, incoming)
+        incoming = None if source is None else self.work.executor.rows(source).schema
+        self._state = state_of_write(self.work.storage, self._snapshot, self.options, self.operation, incoming)
 
     def begin(self) -> str:
         """The requested time, whose file is there from now on."""
@@ -118,7 +111,7 @@ class Write:
 
         """
         assert self._state is not None
-        return self._transaction.commit(self._staged, self._state, self._executor)
+        return self._transaction.commit(self._staged, self._state)
 
     def abort(self) -> None:
         """Nothing of the write is left.
@@ -133,10 +126,10 @@ class Write:
             self._transaction.go_inflight(_NO_ROUTES)
             replaced = replaced_by(self.operation, self._snapshot, partitions)
             return self._told((), replaced)
-        rows = self._executor.rows(source)
-        told = (self.operation, self._transaction.requested, rows.schema, self._file_ids)
-        context = context_of_write(self._effects, self._state, *told)
-        staging = _Staging(self._transaction, self._state, context, self._executor)
+        rows = self.work.executor.rows(source)
+        told = (self.operation, self._transaction.requested, rows.schema, self.work.file_ids)
+        context = context_of_write(self.work.effects, self._state, *told)
+        staging = _Staging(self._transaction, self._state, context, self.work.executor)
         return self._told(*staging.staged(rows))
 
     def _told(self, written: tuple[WrittenFile, ...], replaced: Mapping[str, tuple[str, ...]]) -> Staged:

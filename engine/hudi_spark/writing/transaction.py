@@ -8,60 +8,30 @@ abort    files that markers announce, markers, instant    as if it had never bee
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from hudi_format.names import TimelineFileName, TimelineState
-from hudi_format.timeline.commit_metadata import WriteStat
 
-from hudi_spark.clock import Clock
+from hudi_spark.committing.completing import Completion, complete
+from hudi_spark.committing.conflicts import refuse_conflicts
+from hudi_spark.committing.outcome import Outcome
+from hudi_spark.committing.reconciling import remove_announced, remove_unnamed
+from hudi_spark.committing.work import TableWork
 from hudi_spark.effects.helper import Effects, timeline_path
 from hudi_spark.errors import HudiError
-from hudi_spark.evolution.statements import SchemaStatement, put_history
+from hudi_spark.evolution.statements import SchemaStatement
 from hudi_spark.files.written import WrittenFile
-from hudi_spark.flows.flow import Executor
-from hudi_spark.indexing.updating import FinishedWrite, take_back, update_metadata_table
+from hudi_spark.indexing.index import FinishedWrite
 from hudi_spark.state.commits import GroupId
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.snapshots import Snapshot
-from hudi_spark.state.timeline import Timeline
 from hudi_spark.writer_state import WriterState
-from hudi_spark.writing.conflicts import refuse_conflicts
 from hudi_spark.writing.contents import completed_metadata, inflight_content, metadata_content, requested_content
-from hudi_spark.writing.locks import table_lock
 from hudi_spark.writing.operations import Operation
-from hudi_spark.writing.reconciling import remove_announced, remove_unnamed
 from hudi_spark.writing.routing import Routes
 
 _BEFORE_COMPLETION: Final[tuple[TimelineState, ...]] = ("INFLIGHT", "REQUESTED")
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """A completed write: its times (before version 8 there is no completion time), its action, what it wrote."""
-
-    requested: str
-    completed: str | None
-    action: str
-    operation: str
-    written: tuple[WriteStat, ...] = field(repr=False, default=())
-    replaced: Mapping[str, tuple[str, ...]] = field(repr=False, default_factory=dict)
-
-    def __str__(self) -> str:
-        partitions = {one.partition_path for one in self.written} | set(self.replaced)
-        rows = {name: _total(self.written, name) for name in ("num_inserts", "num_update_writes", "num_deletes")}
-        gone = sum(len(ids) for ids in self.replaced.values())
-        parts = [
-            f"{self.operation} {self.requested} {self.action}",
-            f"{len(self.written)} files in {len(partitions)} partitions",
-            f"{rows['num_inserts']} rows new, {rows['num_update_writes']} updated, {rows['num_deletes']} deleted",
-            *([f"{gone} file groups replaced"] if gone else []),
-            f"{_total(self.written, 'total_write_bytes') / 1_000_000:.1f} MB",
-        ]
-        return ": ".join((parts[0], ", ".join(parts[1:])))
-
-
-def _total(written: tuple[WriteStat, ...], name: str) -> int:
-    return sum(getattr(one, name) or 0 for one in written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +59,11 @@ class Transaction:
     Clauses: OW-001, OW-010, TL-002, TL-003.
     """
 
-    def __init__(self, effects: Effects, snapshot: Snapshot, operation: Operation, clock: Clock) -> None:
-        self.effects = effects
+    def __init__(self, work: TableWork, snapshot: Snapshot, operation: Operation) -> None:
+        self.work = work
         self.snapshot = snapshot
         self.operation = operation
         self.requested = ""
-        self._clock = clock
 
     @property
     def action(self) -> str:
@@ -111,14 +80,9 @@ class Transaction:
 
         Clauses: OW-001, TM-003, TM-007.
         """
-        times = (time for one in self.snapshot.timeline.instants for time in (one.requested, one.completed or ""))
-        time = self._clock.instant(max((one[:17] for one in times), default=""))
-        with self.effects.tell("generate_time", time=time):
-            pass
-        name = self._name("REQUESTED", time)
-        self.effects.create_instant(self._configuration, name, requested_content(self.action))
-        self.requested = time
-        return time
+        content = requested_content(self.action)
+        self.requested = self.work.request(self._configuration, self.snapshot.timeline, self.action, content)
+        return self.requested
 
     def go_inflight(self, routes: Routes) -> None:
         """The inflight file: what the write is about to do.
@@ -126,9 +90,9 @@ class Transaction:
         Clauses: TL-003, TL-033.
         """
         content = inflight_content(self._configuration, self.operation.stored, routes)
-        self.effects.create_instant(self._configuration, self._name("INFLIGHT", self.requested), content)
+        self._effects.create_instant(self._configuration, self._name("INFLIGHT", self.requested), content)
 
-    def commit(self, staged: Staged, state: WriterState, executor: Executor) -> Outcome:
+    def commit(self, staged: Staged, state: WriterState) -> Outcome:
         """The write completes, or is refused and aborted.
 
         Raises:
@@ -137,58 +101,40 @@ class Transaction:
         Clauses: OW-004, OW-005, OW-010, TL-023, TL-026, LK-003, MK-003, MK-004.
 
         """
-        remove_unnamed(self.effects, self.requested, [one.stat for one in staged.written])
+        stats = tuple(one.stat for one in staged.written)
+        remove_unnamed(self._effects, self.requested, stats)
+        check = partial(refuse_conflicts, self.work.storage, self.snapshot, groups=staged.groups())
         try:
-            with table_lock(self.effects, self.requested):
-                completed = self._completed_or_taken_back(staged, state, executor)
+            completed = complete(self.work, self.snapshot, self._completion(staged), check, state)
         except HudiError:
             self.abort()
             raise
-        self.effects.delete_markers(self.requested)
-        stats = tuple(one.stat for one in staged.written)
+        self._effects.delete_markers(self.requested)
         return Outcome(self.requested, completed, self.action, self.operation.stored, stats, staged.replaced)
 
-    def _completed_or_taken_back(self, staged: Staged, state: WriterState, executor: Executor) -> str | None:
-        try:
-            return self._complete(staged, state, executor)
-        except HudiError:
-            take_back(self.effects, self.requested, self._clock)
-            raise
-
-    def _complete(self, staged: Staged, state: WriterState, executor: Executor) -> str | None:
-        timeline = refuse_conflicts(state.storage, self.snapshot, self.requested, staged.groups())
+    def _completion(self, staged: Staged) -> Completion:
         told = (self.requested, self.action, self.operation.stored)
-        finished = FinishedWrite(*told, staged.written, staged.replaced)
-        put_history(self.effects, self._configuration, self.requested, staged.stated, self._clock)
-        update_metadata_table(self.effects, state, finished, executor, self._clock)
-        completed = self._completion_time(timeline)
         stats = tuple(one.stat for one in staged.written)
         extra = {**staged.extra, **staged.stated.extra}
         metadata = completed_metadata(self.operation.stored, stats, staged.replaced, extra)
         content = metadata_content(self._configuration, self.action, metadata)
-        self.effects.create_instant(self._configuration, self._name("COMPLETED", self.requested, completed), content)
-        return completed
-
-    def _completion_time(self, timeline: Timeline) -> str | None:
-        """Clauses: TL-011, TM-003."""
-        if not self._configuration.has_completion_times:
-            return None
-        latest = max((one.completed or "" for one in timeline.instants), default="")
-        time = self._clock.instant(max(self.requested, latest))
-        with self.effects.tell("generate_time", time=time):
-            return time
+        return Completion(FinishedWrite(*told, staged.written, staged.replaced), content, stated=staged.stated)
 
     def abort(self) -> None:
         """Take back all that the write put into storage: files, then markers, then its instant.
 
         Clauses: OW-009, MK-003.
         """
-        remove_announced(self.effects, self.requested)
-        self.effects.delete_markers(self.requested)
+        remove_announced(self._effects, self.requested)
+        self._effects.delete_markers(self.requested)
         for state in _BEFORE_COMPLETION:
             name = self._name(state, self.requested)
-            if self.effects.storage.exists(timeline_path(self._configuration, name)):
-                self.effects.delete_instant(self._configuration, name)
+            if self._effects.storage.exists(timeline_path(self._configuration, name)):
+                self._effects.delete_instant(self._configuration, name)
+
+    @property
+    def _effects(self) -> Effects:
+        return self.work.effects
 
     @property
     def _configuration(self) -> TableConfiguration:

@@ -8,19 +8,21 @@ from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
 
 from hudi_spark.clock import Clock, SystemClock
+from hudi_spark.committing.outcome import Outcome
+from hudi_spark.committing.work import TableWork, new_file_id
 from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import Hook, hooks_of_environment
 from hudi_spark.errors import HudiError, typed_errors
 from hudi_spark.execution.planning import Query
 from hudi_spark.flows.flow import Executor
-from hudi_spark.options.resolving import resolve
+from hudi_spark.options.resolving import Options, resolve
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.writing.batches import batch_entry, is_written
-from hudi_spark.writing.planning import new_file_id, refuse_contradictions, snapshot_to_write
+from hudi_spark.writing.lifecycle import Alone, Lifecycle
+from hudi_spark.writing.planning import refuse_contradictions
 from hudi_spark.writing.progress import shown
 from hudi_spark.writing.requests import WriteRequest, operation_of, partitions_of, with_extra
 from hudi_spark.writing.running import Write
-from hudi_spark.writing.transaction import Outcome
 
 _STREAM: Final = "hoodie.datasource.write.streaming.checkpoint.identifier"
 _ONE_STREAM: Final = "default_single_writer"
@@ -30,7 +32,8 @@ _ONE_STREAM: Final = "default_single_writer"
 class TableWriter:
     """Writes to the table in a storage.
 
-    `configs`: options of every write. `clock`, `file_ids` and `hook` are who tests put in their place.
+    `configs`: options of every write. `clock`, `file_ids` and `hook` are who tests put in their place. `lifecycle`:
+    what is done before each write and after it.
     `readings`: whether a persisted merge mode may be overridden, where text and releases differ.
 
     Clauses: OW-001, OW-030.
@@ -43,6 +46,7 @@ class TableWriter:
     clock: Clock = field(default_factory=SystemClock)
     hook: Hook = field(default_factory=hooks_of_environment)
     file_ids: Callable[[], str] = new_file_id
+    lifecycle: Lifecycle = field(default_factory=Alone)
 
     def write(self, request: WriteRequest) -> Outcome:
         """A whole write.
@@ -62,7 +66,10 @@ class TableWriter:
             progress("writing files")
             write.stage(rows, partitions)
             progress("committing")
-            return write.commit()
+            outcome = write.commit()
+            progress("table services")
+            self.lifecycle.after(write.work, outcome)
+            return outcome
 
     def write_once(self, request: WriteRequest, batch: int) -> Outcome | None:
         """A write that is a numbered batch of a stream; None where that batch was committed before.
@@ -76,7 +83,7 @@ class TableWriter:
         with typed_errors():
             options = resolve(self.configs, request.configs)
             stream = options.text(_STREAM) or _ONE_STREAM
-            snapshot = snapshot_to_write(self.storage, self.readings, options)
+            snapshot = self._work(options).snapshot()
             if is_written(snapshot, stream, batch):
                 return None
         return self.write(replace(request, extra={**request.extra, **batch_entry(snapshot, stream, batch)}))
@@ -107,13 +114,21 @@ class TableWriter:
                 raise
             write.stage(rows, partitions)
 
-    def _prepared(self, request: WriteRequest) -> Write:
-        options = with_extra(resolve(self.configs, request.configs), request)
-        operation = operation_of(request, options)
-        snapshot = snapshot_to_write(self.storage, self.readings, options)
-        refuse_contradictions(snapshot.configuration, options, operation, self.readings)
+    def work(self, configs: Mapping[str, str] | None = None) -> TableWork:
+        """What an action on the table is given, with further options."""
+        return self._work(resolve(self.configs, configs or {}))
+
+    def _work(self, options: Options) -> TableWork:
         effects = Effects(self.storage, self.hook)
-        return Write(effects, snapshot, operation, options, self.executor, self.clock, self.file_ids)
+        return TableWork(effects, self.executor, options, self.clock, self.readings, self.file_ids)
+
+    def _prepared(self, request: WriteRequest) -> Write:
+        work = self._work(with_extra(resolve(self.configs, request.configs), request))
+        operation = operation_of(request, work.options)
+        self.lifecycle.before(work)
+        snapshot = work.snapshot()
+        refuse_contradictions(snapshot.configuration, work.options, operation, self.readings)
+        return Write(work, snapshot, operation)
 
     def _given(self, request: WriteRequest, write: Write) -> tuple[Any | None, tuple[str, ...]]:
         """The rows of a request, None where it names partitions only; and these.
@@ -164,7 +179,9 @@ class StartedWrite:
 
         """
         with typed_errors():
-            return self.write.commit()
+            outcome = self.write.commit()
+            self.writer.lifecycle.after(self.write.work, outcome)
+            return outcome
 
     def abort(self) -> None:
         """Take it back."""

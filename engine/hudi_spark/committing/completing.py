@@ -1,0 +1,104 @@
+"""An action completes: under the lock it is checked, told to the metadata table, given its time, and made to count."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hudi_adapter.reasons import Reason
+from hudi_format.names import TimelineFileName
+
+from hudi_spark.committing.opening import state_of_table
+from hudi_spark.committing.work import TableWork
+from hudi_spark.errors import HudiError
+from hudi_spark.evolution.statements import SchemaStatement, put_history
+from hudi_spark.indexing.updating import FinishedWrite, take_back, update_metadata_table
+from hudi_spark.locks.holding import Holding
+from hudi_spark.state.snapshots import Snapshot
+from hudi_spark.state.timeline import Timeline, load_timeline
+from hudi_spark.writer_state import WriterState
+
+Check = Callable[[Timeline], None]
+"""Refuses, by a HudiError, an action that what completed meanwhile does not leave standing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What an action completes with: what the metadata table is told, and what the completed file holds.
+
+    `requested_as`: the action in the file names of its pending states, where that differs (a compaction is a commit).
+    `stated`: what a write says of the schema.
+
+    Clauses: TL-006, TL-019.
+    """
+
+    finished: FinishedWrite
+    content: bytes
+    requested_as: str = ""
+    stated: SchemaStatement | None = None
+
+
+def complete(
+    work: TableWork, snapshot: Snapshot, completion: Completion, check: Check, state: WriterState | None = None
+) -> str | None:
+    """The action counts from here on; its completion time, None before version 8.
+
+    `snapshot`: what the action was carried out on. Takes the lock. What is refused is taken back from the metadata
+    table; its files and its instant are the caller's.
+
+    Raises:
+        HudiError: WRITE_CONFLICT, by `check` too; LOCK_UNAVAILABLE, LOCK_LOST.
+
+    Clauses: OW-010, TL-003, LK-003, LK-004, MT-003, TM-003.
+
+    """
+    with work.lock(completion.finished.requested) as holding:
+        return complete_locked(work, holding, snapshot, completion, check, state)
+
+
+def complete_locked(  # noqa: PLR0917 - an action is told by all of them
+    work: TableWork,
+    holding: Holding,
+    snapshot: Snapshot,
+    completion: Completion,
+    check: Check,
+    state: WriterState | None = None,
+) -> str | None:
+    """The same for who holds the lock already.
+
+    Clauses: OW-010, LK-003.
+    """
+    finished, configuration = completion.finished, snapshot.configuration
+    try:
+        timeline = load_timeline(work.storage, configuration)
+        refuse_not_inflight(timeline, finished.requested, completion.requested_as or finished.action)
+        check(timeline)
+        if completion.stated is not None:
+            put_history(work.effects, configuration, finished.requested, completion.stated, work.clock)
+        told = state or state_of_table(work.storage, snapshot, work.options)
+        update_metadata_table(work.effects, told, finished, work.executor, work.clock)
+        completed = work.time(timeline, finished.requested) if configuration.has_completion_times else None
+        name = TimelineFileName(finished.requested, finished.action, "COMPLETED", completed)
+        holding.complete(configuration, name, completion.content)
+    except HudiError:
+        take_back(work.effects, finished.requested, work.clock)
+        raise
+    return completed
+
+
+def refuse_not_inflight(timeline: Timeline, requested: str, action: str) -> None:
+    """Nothing when the action is inflight.
+
+    Raises:
+        HudiError: WRITE_CONFLICT.
+
+    Clauses: OW-008, TL-003.
+
+    """
+    own = (one for one in timeline.instants if one.requested == requested and one.action == action)
+    if not any(one.state == "INFLIGHT" for one in own):
+        message = f"the {action} {requested} is no longer inflight: it was rolled back, or has completed"
+        raise HudiError(Reason.WRITE_CONFLICT, "OW-008", message, hint="look at the timeline; do it again if need be")
+
+
+def nothing_to_check(timeline: Timeline) -> None:
+    """For actions that nothing can conflict with."""
+    del timeline

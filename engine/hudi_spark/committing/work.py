@@ -1,0 +1,91 @@
+"""Who acts on a table, and with what: everything that writes and services are given."""
+
+import uuid
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from hudi_format.names import TimelineFileName
+from hudi_format.storage import Storage
+
+from hudi_spark.clock import Clock
+from hudi_spark.committing.opening import snapshot_to_write
+from hudi_spark.effects.helper import Effects
+from hudi_spark.flows.flow import Executor
+from hudi_spark.locks.holding import Holding, table_lock
+from hudi_spark.options.resolving import Options
+from hudi_spark.readings import RELEASED, Readings
+from hudi_spark.state.configuration import TableConfiguration
+from hudi_spark.state.snapshots import Snapshot
+from hudi_spark.state.timeline import Timeline
+
+_INSTANT_DIGITS = 17
+
+
+def new_file_id() -> str:
+    """The id of a new file group.
+
+    Clauses: SL-023.
+    """
+    return f"{uuid.uuid4()}-0"
+
+
+@dataclass(frozen=True, slots=True)
+class TableWork:
+    """Work on one table: its storage through `effects`, who runs tasks, the options, and where instants come from.
+
+    Clauses: OW-030.
+    """
+
+    effects: Effects
+    executor: Executor
+    options: Options
+    clock: Clock
+    readings: Readings = RELEASED
+    file_ids: Callable[[], str] = new_file_id
+
+    @property
+    def storage(self) -> Storage:
+        """Where the table lies."""
+        return self.effects.storage
+
+    def snapshot(self) -> Snapshot:
+        """The newest completed state, read anew.
+
+        Raises:
+            HudiError: the reasons of a refused table; TABLE_VERSION_UNSUPPORTED.
+
+        Clauses: OW-002.
+
+        """
+        return snapshot_to_write(self.storage, self.readings, self.options)
+
+    def lock(self, holder: str) -> AbstractContextManager[Holding]:
+        """Holds the table's lock.
+
+        Raises:
+            HudiError: LOCK_UNAVAILABLE.
+
+        Clauses: LK-001, LK-003, LK-004.
+
+        """
+        return table_lock(self.effects, self.options, holder)
+
+    def time(self, timeline: Timeline, after: str = "") -> str:
+        """An instant after all that the timeline has, and after `after`; asked for under the lock.
+
+        Clauses: TM-003, TM-004, TM-005, TM-007.
+        """
+        known = (time for one in timeline.instants for time in (one.requested, one.completed or ""))
+        time = self.clock.instant(max((*(one[:_INSTANT_DIGITS] for one in known), after)))
+        with self.effects.tell("generate_time", time=time):
+            return time
+
+    def request(self, configuration: TableConfiguration, timeline: Timeline, action: str, plan: bytes) -> str:
+        """An action is requested with its plan; the time that it is known by. Services do so under the lock.
+
+        Clauses: TL-002, TL-003, TM-007, LK-004.
+        """
+        requested = self.time(timeline)
+        self.effects.create_instant(configuration, TimelineFileName(requested, action, "REQUESTED"), plan)
+        return requested

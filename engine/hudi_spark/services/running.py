@@ -1,0 +1,78 @@
+"""Services scheduled and executed: by a writer after its commit, or by a process of their own.
+
+Clauses: LK-004, CP-001, CP-002.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hudi_adapter.reasons import Reason
+
+from hudi_spark.committing.outcome import Outcome
+from hudi_spark.committing.work import TableWork
+from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.services.registry import SERVICES
+from hudi_spark.services.service import Service
+from hudi_spark.state.configuration import load_configuration
+from hudi_spark.state.timeline import Instant, load_timeline
+
+
+def schedule(work: TableWork, name: str, asked: Mapping[str, Any] | None = None) -> str | None:
+    """The time of a plan that a service makes now; None where there is nothing to do.
+
+    Raises:
+        HudiError: LOCK_UNAVAILABLE; what the service refuses.
+        UnsupportedFeature: a service that there is not.
+
+    Clauses: LK-004, CP-001.
+
+    """
+    service = service_named(name)
+    with work.lock(name):
+        snapshot = work.snapshot()
+        plan = service.plan(work, snapshot, asked or {})
+        if plan is None:
+            return None
+        return work.request(snapshot.configuration, snapshot.timeline, plan.action, plan.content)
+
+
+def execute(work: TableWork, requested: str) -> Outcome:
+    """What a plan asks for is done, by whoever made it.
+
+    Raises:
+        HudiError: INSTANT_NOT_FOUND when no plan of this time waits; WRITE_CONFLICT.
+
+    Clauses: CP-002, TL-003.
+
+    """
+    pending = _pending(work, requested)
+    service = next((one for one in SERVICES.values() if one.owns(work, pending)), None)
+    if service is None:
+        raise _not_found(f"the {pending.action} {requested} is no plan of a table service")
+    return service.execute(work, pending)
+
+
+def service_named(name: str) -> Service:
+    """The service of a name.
+
+    Raises:
+        UnsupportedFeature: there is none.
+
+    """
+    if name not in SERVICES:
+        raise UnsupportedFeature(f"schedule-{name}")
+    return SERVICES[name]
+
+
+def _pending(work: TableWork, requested: str) -> Instant:
+    timeline = load_timeline(work.storage, load_configuration(work.storage))
+    known = [one for one in timeline.instants if one.requested == requested and not one.is_savepoint]
+    if not known:
+        raise _not_found(f"the timeline has no action {requested}")
+    if known[0].is_completed:
+        raise _not_found(f"the {known[0].action} {requested} has completed")
+    return known[0]
+
+
+def _not_found(message: str) -> HudiError:
+    return HudiError(Reason.INSTANT_NOT_FOUND, "TL-003", message, hint="schedule the service, then execute its time")
