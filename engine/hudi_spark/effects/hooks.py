@@ -13,6 +13,7 @@ EffectName = str
 
 KILL_AT_VARIABLE: Final = "HUDI_SPARK_KILL_AT_EFFECT"
 TRACE_VARIABLE: Final = "HUDI_SPARK_TRACE"
+PROCESS_VARIABLE: Final = "HUDI_SPARK_TRACE_PROCESS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def hooks_of_environment() -> Hook:
     """The hooks that environment variables ask for: a trace file, and the number of the effect to die at."""
     found: list[Hook] = []
     if trace := os.environ.get(TRACE_VARIABLE):
-        found.append(TraceFile(trace))
+        found.append(TraceFile(trace, os.environ.get(PROCESS_VARIABLE, "writer")))
     if number := os.environ.get(KILL_AT_VARIABLE):
         found.append(KillAt(int(number)))
     return Hooks(tuple(found)) if found else NoHook()
