@@ -67,7 +67,10 @@ class TraceFile:
         """Append the line in one write, so that lines of several processes never mix."""
         if effect.folder:
             return
-        line = json.dumps({"process": self.process, "effect": effect.name, **effect.parameters}, ensure_ascii=False)
+        # Who holds a lock is a process; its threads and actions take turns inside it.
+        holder = {"holder": self.process} if "holder" in effect.parameters else {}
+        told = {"process": self.process, "effect": effect.name, **effect.parameters, **holder}
+        line = json.dumps(told, ensure_ascii=False)
         with Path(self.path).open("ab", buffering=0) as stream:
             stream.write(line.encode() + b"\n")
 
