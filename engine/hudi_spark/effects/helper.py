@@ -125,6 +125,46 @@ class Effects:
         with self._effect("put_properties", file=path):
             self.storage.put(path, data)
 
+    def put_history_file(self, path: str, level: int, data: bytes) -> None:
+        """A file of the history appears, which no manifest names yet.
+
+        Clauses: AR-010.
+        """
+        with self._effect("put_history_file", file=path.rpartition("/")[2], level=level):
+            self.storage.put(path, data)
+
+    def delete_history_file(self, path: str) -> None:
+        """A file of the history disappears that no manifest in use names: an old file, manifest or log.
+
+        Clauses: HS-011.
+        """
+        with self._effect("delete_history_file", file=path.rpartition("/")[2]):
+            self.storage.delete(path)
+
+    def append_archived_log(self, path: str, data: bytes, actions: int) -> None:
+        """Before version 8 actions are archived: the next file of the archived log appears, whole.
+
+        Clauses: HS-010.
+        """
+        with self._effect("append_archived_log", actions=actions):
+            self.storage.put(path, data)
+
+    def put_manifest(self, path: str, version: int, data: bytes) -> None:
+        """A manifest of the history appears, which is not current yet.
+
+        Clauses: HS-003, AR-010.
+        """
+        with self._effect("put_manifest", version=version):
+            self.storage.put(path, data)
+
+    def swap_version(self, path: str, version: int) -> None:
+        """The history's version file names another manifest.
+
+        Clauses: HS-002, AR-010.
+        """
+        with self._effect("swap_version", version=version):
+            self.storage.put(path, str(version).encode())
+
     def beat_heart(self, requested: str) -> None:
         """The heartbeat of a write is renewed.
 
