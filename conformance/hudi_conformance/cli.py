@@ -251,9 +251,16 @@ def _alternation() -> typer.Typer:
     return alternation
 
 
+def _histories() -> typer.Typer:
+    from hudi_conformance.histories.cli import app as histories
+
+    return histories
+
+
 _GROUPS: dict[str, Callable[[], typer.Typer]] = {
     "alternation": _alternation,
     "golden": _golden,
+    "histories": _histories,
     "peers": _peers,
     "real": _real,
     "writes": _writes,

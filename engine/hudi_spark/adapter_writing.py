@@ -40,6 +40,8 @@ class WritingOperations:
         self._open_storage = open_storage
         self._readings = readings
         self._clock: Clock = SystemClock()
+        # One for all requests: a number of effects counts from the start of the process.
+        self._hook = hooks_of_environment()
         self._started: dict[tuple[str, str], StartedWrite] = {}
 
     def by_name(self) -> Mapping[str, Operation]:
@@ -72,7 +74,7 @@ class WritingOperations:
             configs=_texts({**(params.get("properties") or {}), **_configs(params)}),
         )
         with typed_errors():
-            create_table(Effects(self._open_storage(request), hooks_of_environment()), definition)
+            create_table(Effects(self._open_storage(request), self._hook), definition)
         return ValueAnswer({})
 
     def write(self, request: Request) -> ValueAnswer:
@@ -144,9 +146,8 @@ class WritingOperations:
         now = request.params.get("now")
         if now is not None:
             self._clock = SetClock(normal_instant(str(now)))
-        return TableWriter(
-            self._open_storage(request), self._executor(), {}, self._readings, self._clock, lifecycle=InlineServices()
-        )
+        told = (self._readings, self._clock, self._hook)
+        return TableWriter(self._open_storage(request), self._executor(), {}, *told, lifecycle=InlineServices())
 
     def _of(self, request: Request) -> StartedWrite:
         found = self._started.get(_name(request))

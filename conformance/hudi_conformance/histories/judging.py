@@ -1,0 +1,125 @@
+"""A history judged: its reads against the replay, its table at the end, its trace."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hudi_adapter.rows import Rows
+
+from hudi_conformance.bridge.asking import ask
+from hudi_conformance.bridge.loading import load
+from hudi_conformance.comparison import compare_rows
+from hudi_conformance.histories.records import Read, Record, Written
+from hudi_conformance.histories.replaying import Committed, Replay, replay
+from hudi_conformance.histories.settings import Setting
+from hudi_conformance.traces import check_trace
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What is wrong, and what was compared."""
+
+    wrong: tuple[str, ...]
+    committed: int
+    reads: int
+    trace_lines: int
+
+
+def judge(setting: Setting, record: Record, table: Path, trace: Path) -> Judgement:
+    """Everything that a history at rest can be held to."""
+    committed = committed_writes(setting, record, table)
+    done = replay(setting, committed)
+    text = whole_trace(trace.read_text(encoding="utf-8"), record.killed)
+    wrong = [*record.wrong, *_promises(record, committed), *_reads(record, done), *_end(table, done)]
+    fault = check_trace(text)
+    if fault:
+        wrong.append(f"trace: {fault}")
+    return Judgement(tuple(wrong), len(committed), len(record.reads), text.count("\n"))
+
+
+def committed_writes(setting: Setting, record: Record, table: Path) -> tuple[Committed, ...]:
+    """The writes that the timeline has as completed, in the order in which they completed."""
+    known = {one.requested: one for one in record.written}
+    listed = ask(load(table), "list_timeline", {"include_history": True}).content
+    done = [one for one in listed if one["state"] == "COMPLETED" and one["requested"] in known]
+    order = {one["requested"]: _completed(setting, one, table) for one in done}
+    times = sorted(order.items(), key=lambda pair: pair[1])
+    return tuple(Committed(known[requested], completed) for requested, completed in times)
+
+
+def _completed(setting: Setting, instant: Mapping[str, Any], table: Path) -> str:
+    """When an action completed; before version 8 only its file tells, for as long as it is there."""
+    if setting.has_completion_times:
+        return str(instant["completed"])
+    file = table / ".hoodie" / f"{instant['requested']}.{instant['action']}"
+    return f"{file.stat().st_mtime_ns:020d}"
+
+
+def _promises(record: Record, committed: Sequence[Committed]) -> Iterator[str]:
+    """Every write that was answered as committed is there, and none that was refused."""
+    there = {one.written.requested for one in committed}
+    for one in record.written:
+        if one.outcome == "committed" and one.requested not in there:
+            yield f"{one.process} was told that {one.requested} is committed, and it is not on the timeline"
+        if one.outcome.startswith("refused") and one.requested in there:
+            yield f"{one.process} was told that {one.requested} is {one.outcome}, and it has completed"
+
+
+def _reads(record: Record, done: Replay) -> Iterator[str]:
+    for read in record.reads:
+        first, last = _range(read, done)
+        answers = [_expected(read, done, number) for number in range(first, last + 1)]
+        differences = [compare_rows(one, read.rows) for one in answers]
+        if all(differences):
+            told = "; ".join(differences[0][:6])
+            yield f"{read.op} {dict(read.params)} after {first} to {last} writes: {told}"
+
+
+def _range(read: Read, done: Replay) -> tuple[int, int]:
+    """The numbers of writes after which the read may stand: those completed before it, up to those after it."""
+    places = [one.written.requested for one in done.committed]
+    before = [number for number, requested in enumerate(places, start=1) if requested in read.before]
+    after = [number for number, requested in enumerate(places, start=1) if requested in read.after]
+    return max(before, default=0), max(after, default=0)
+
+
+def _expected(read: Read, done: Replay, number: int) -> Rows:
+    if read.op == "read_snapshot":
+        return done.snapshot(number)
+    return done.incremental(number, str(read.params["begin"]), str(read.params["end"]))
+
+
+def _end(table: Path, done: Replay) -> Iterator[str]:
+    """The model reads the bytes that are there: the same rows as the replay, and no clause violated."""
+    left = load(table)
+    rows = ask(left, "read_snapshot", {}).content
+    differences = compare_rows(done.snapshot(len(done.committed)), rows)
+    if differences:
+        yield f"the table at the end: {'; '.join(differences[:6])}"
+    for one in ask(left, "check_table", {}).content:
+        if one["severity"] == "error":
+            yield f"check_table: {one['clause']} {one['where']}: {one['message']}"
+
+
+def whole_trace(text: str, killed: Sequence[str]) -> str:
+    """The trace, in which the dead let go of their lock, as its provider sees to it."""
+    lines: list[str] = []
+    holder = ""
+    for line in text.splitlines():
+        told = json.loads(line)
+        if told["effect"] == "take_lock" and holder in killed:
+            lines.append(json.dumps({"process": holder, "effect": "release_lock", "holder": holder}))
+        if told["effect"] in {"take_lock", "release_lock"}:
+            holder = told["holder"] if told["effect"] == "take_lock" else ""
+        lines.append(line)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def told_writes(written: Sequence[Written]) -> str:
+    """How many writes ended how, in words."""
+    outcomes: dict[str, int] = {}
+    for one in written:
+        outcomes[one.outcome] = outcomes.get(one.outcome, 0) + 1
+    return ", ".join(f"{count} {name}" for name, count in sorted(outcomes.items()))
