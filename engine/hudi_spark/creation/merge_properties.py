@@ -17,20 +17,20 @@ from hudi_spark.merging.payloads import PAYLOAD_MODES, UNAVAILABLE_VALUE, payloa
 from hudi_spark.merging.rules import MergeMode, MergeRule
 
 _MODELS: Final = "org.apache.hudi.common.model."
-_PAYLOAD_OF_MODE: Final[Mapping[MergeMode, str]] = {
+PAYLOAD_OF_MODE: Final[Mapping[MergeMode, str]] = {
     "EVENT_TIME_ORDERING": _MODELS + "DefaultHoodieRecordPayload",
     "COMMIT_TIME_ORDERING": _MODELS + "OverwriteWithLatestAvroPayload",
 }
-_STRATEGY_OF_MODE: Final = {mode: strategy for strategy, mode in _MODE_OF_STRATEGY.items()}
+STRATEGY_OF_MODE: Final = {mode: strategy for strategy, mode in _MODE_OF_STRATEGY.items()}
 # Releases before 1.0 write it beside every payload class of a merge-on-read table.
-_STRATEGY_OF_VERSION_6: Final = _STRATEGY_OF_MODE["EVENT_TIME_ORDERING"]
+_STRATEGY_OF_VERSION_6: Final = STRATEGY_OF_MODE["EVENT_TIME_ORDERING"]
 _FIRST_WITH_MODES: Final = 8
 _FIRST_WITHOUT_PAYLOADS: Final = 9
 _CHANGE_TYPE: Final = {DELETE_FIELD: "_change_operation_type", DELETE_MARKER: "d"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Translated:
+class Translated:
     """What version 9 states in place of a payload class of Apache Hudi."""
 
     mode: MergeMode
@@ -39,17 +39,17 @@ class _Translated:
     ordering: str = ""
 
 
-_TRANSLATED: Final[Mapping[str, _Translated]] = {
-    _MODELS + "DefaultHoodieRecordPayload": _Translated("EVENT_TIME_ORDERING"),
-    _MODELS + "EventTimeAvroPayload": _Translated("EVENT_TIME_ORDERING"),
-    _MODELS + "OverwriteWithLatestAvroPayload": _Translated("COMMIT_TIME_ORDERING"),
-    _MODELS + "OverwriteNonDefaultsWithLatestAvroPayload": _Translated("COMMIT_TIME_ORDERING", "IGNORE_DEFAULTS"),
-    _MODELS + "PartialUpdateAvroPayload": _Translated("EVENT_TIME_ORDERING", "IGNORE_DEFAULTS"),
-    _MODELS + "AWSDmsAvroPayload": _Translated("COMMIT_TIME_ORDERING", told={DELETE_FIELD: "Op", DELETE_MARKER: "D"}),
-    _MODELS + "debezium.PostgresDebeziumAvroPayload": _Translated(
+TRANSLATED: Final[Mapping[str, Translated]] = {
+    _MODELS + "DefaultHoodieRecordPayload": Translated("EVENT_TIME_ORDERING"),
+    _MODELS + "EventTimeAvroPayload": Translated("EVENT_TIME_ORDERING"),
+    _MODELS + "OverwriteWithLatestAvroPayload": Translated("COMMIT_TIME_ORDERING"),
+    _MODELS + "OverwriteNonDefaultsWithLatestAvroPayload": Translated("COMMIT_TIME_ORDERING", "IGNORE_DEFAULTS"),
+    _MODELS + "PartialUpdateAvroPayload": Translated("EVENT_TIME_ORDERING", "IGNORE_DEFAULTS"),
+    _MODELS + "AWSDmsAvroPayload": Translated("COMMIT_TIME_ORDERING", told={DELETE_FIELD: "Op", DELETE_MARKER: "D"}),
+    _MODELS + "debezium.PostgresDebeziumAvroPayload": Translated(
         "EVENT_TIME_ORDERING", "FILL_UNAVAILABLE", {**_CHANGE_TYPE, UNAVAILABLE: UNAVAILABLE_VALUE}, "_event_lsn"
     ),
-    _MODELS + "debezium.MySqlDebeziumAvroPayload": _Translated(
+    _MODELS + "debezium.MySqlDebeziumAvroPayload": Translated(
         "EVENT_TIME_ORDERING", told=_CHANGE_TYPE, ordering="_event_bin_file,_event_pos"
     ),
 }
@@ -126,7 +126,7 @@ def _mode_of_payload(payload: str) -> MergeMode | None:
 
 def _means(payload: str, stated: MergeMode) -> bool:
     """Whether version 9 translates a payload class into a mode."""
-    return payload in _TRANSLATED and _TRANSLATED[payload].mode == stated
+    return payload in TRANSLATED and TRANSLATED[payload].mode == stated
 
 
 def _refuse_unknown(payload: str) -> None:
@@ -158,7 +158,7 @@ def _version_6(table: SettledTable, merging: _Merging) -> dict[str, str]:
     asked = bool(merging.payload or merging.strategy or table.merge_mode)
     if not (on_read or asked):
         return {}
-    found = {"hoodie.compaction.payload.class": merging.payload or _PAYLOAD_OF_MODE[merging.mode]}
+    found = {"hoodie.compaction.payload.class": merging.payload or PAYLOAD_OF_MODE[merging.mode]}
     return {**found, "hoodie.compaction.record.merger.strategy": _STRATEGY_OF_VERSION_6} if on_read else found
 
 
@@ -171,10 +171,10 @@ def _version_8(merging: _Merging) -> dict[str, str]:
         merging = _Merging("CUSTOM", merging.payload, "")
     named = merging.strategy not in ("", BY_PAYLOAD, *_MODE_OF_STRATEGY)
     custom = merging.strategy if named else BY_PAYLOAD
-    default = _PAYLOAD_OF_MODE.get(merging.mode, _PAYLOAD_OF_MODE["EVENT_TIME_ORDERING"])
+    default = PAYLOAD_OF_MODE.get(merging.mode, PAYLOAD_OF_MODE["EVENT_TIME_ORDERING"])
     return {
         "hoodie.record.merge.mode": merging.mode,
-        "hoodie.record.merge.strategy.id": custom if merging.mode == "CUSTOM" else _STRATEGY_OF_MODE[merging.mode],
+        "hoodie.record.merge.strategy.id": custom if merging.mode == "CUSTOM" else STRATEGY_OF_MODE[merging.mode],
         "hoodie.compaction.payload.class": merging.payload or default,
     }
 
@@ -183,7 +183,7 @@ def _version_9(table: SettledTable, merging: _Merging) -> dict[str, str]:
     """Clauses: MG-001, MG-026."""
     if merging.strategy not in ("", BY_PAYLOAD, *_MODE_OF_STRATEGY):
         return {"hoodie.record.merge.mode": "CUSTOM", "hoodie.record.merge.strategy.id": merging.strategy}
-    meant = _TRANSLATED.get(merging.payload)
+    meant = TRANSLATED.get(merging.payload)
     if merging.payload and meant is None:
         return {
             "hoodie.record.merge.mode": "CUSTOM",
