@@ -25,7 +25,8 @@ def page(played: Sequence[Played], seconds: float) -> str:
     """The page of these histories."""
     wrong = [one for one in played if one.judgement.wrong]
     total = (
-        f"{len(played)} histories of {seconds:.0f} s: {sum(one.judgement.committed for one in played)} writes committed, "
+        f"{len(played)} histories of {seconds:.0f} s: {sum(one.judgement.committed for one in played)} writes "
+        f"committed, "
         f"{sum(one.judgement.reads for one in played)} reads compared, "
         f"{sum(len(one.record.killed) for one in played)} processes killed, {len(wrong)} histories with a fault."
     )
