@@ -53,7 +53,18 @@ def create_files(
 
     Clauses: SL-004, SL-023, TT-001, MG-008.
     """
-    left = rows.filter(pc.invert(deletes_of(rows, context)))
+    kept = rows.filter(pc.invert(deletes_of(rows, context)))
+    return store_rows(kept, partition, file_id, context, identity)
+
+
+def store_rows(
+    rows: pa.Table, partition: str, file_id: str, context: WriteContext, identity: TaskIdentity
+) -> tuple[WrittenFile, ...]:
+    """New file groups of rows just as they are: one, or as many as the size of files asks for.
+
+    Clauses: SL-004, SL-023, TT-001.
+    """
+    left = rows
     written: list[WrittenFile] = []
     while left.num_rows:
         name = BaseFileName(_numbered(file_id, len(written)), identity.write_token, context.requested, _PARQUET)
