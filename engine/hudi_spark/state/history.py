@@ -6,6 +6,7 @@ before              archived/.commits_.archive.<n>, log files whose records are 
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from hudi_adapter.reasons import Reason
@@ -14,7 +15,10 @@ from hudi_format.timeline.archived_log import ArchivedState, is_archived_log, re
 from hudi_format.timeline.history import (
     VERSION_FILE,
     HistoryRow,
+    ManifestEntry,
+    ManifestEntry,
     manifest_number,
+    parse_history_name,
     parse_manifest,
     parse_version,
     read_history_file,
@@ -26,6 +30,17 @@ from hudi_spark.state.timeline import ArchivedContent, Instant, Timeline
 
 _COMPLETED_NAMES: Final = {"compaction": "commit", "logcompaction": "deltacommit", "clustering": "replacecommit"}
 _LOG_NUMBER: Final = re.compile(r"\.archive\.(\d+)_")
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryVersion:
+    """The files of the history as its current manifest lists them; number 0 where nothing was ever archived.
+
+    Clauses: HS-002.
+    """
+
+    number: int = 0
+    entries: tuple[ManifestEntry, ...] = ()
 
 
 def whole_timeline(storage: Storage, configuration: TableConfiguration, active: Timeline) -> Timeline:
@@ -56,7 +71,21 @@ def archived_instants(storage: Storage, configuration: TableConfiguration) -> tu
     Clauses: HS-001, HS-007, HS-010.
 
     """
-    found = _of_log(storage, configuration) if configuration.timeline_layout == 1 else _of_tree(storage, configuration)
+    return archived_since(storage, configuration, "")
+
+
+def archived_since(storage: Storage, configuration: TableConfiguration, first: str) -> tuple[Instant, ...]:
+    """The same, of which those are whole that were requested at a time or later: older files are passed over.
+
+    Raises:
+        FormatError: TIMELINE_FILE_CORRUPT for a file of the history that does not parse; PATH_ESCAPES_TABLE.
+        HudiError: TIMELINE_FILE_CORRUPT for a manifest or a file that is named and not there.
+
+    Clauses: HS-001, HS-005, HS-007, HS-010.
+
+    """
+    in_log = configuration.timeline_layout == 1
+    found = _of_log(storage, configuration) if in_log else _of_tree(storage, configuration, first)
     actions: dict[tuple[str, bool], Instant] = {}
     for one in found:
         known = actions.get(_identity(one))
@@ -69,17 +98,44 @@ def _identity(instant: Instant) -> tuple[str, bool]:
     return instant.requested, instant.is_savepoint
 
 
-def _of_tree(storage: Storage, configuration: TableConfiguration) -> Iterator[Instant]:
-    """Clauses: HS-002, HS-004, HS-007."""
+def history_folder(configuration: TableConfiguration) -> str:
+    """Where the history of a table of version 8 or later lies.
+
+    Clauses: PR-007.
+    """
     name = configuration.properties.get("hoodie.timeline.history.path", "").strip().strip("/") or "history"
-    folder = f"{configuration.timeline_folder}/{name}"
-    for path in _current_files(storage, folder):
-        for row in read_history_file(_named(storage, path), path):
-            yield _of_row(row, path)
+    return f"{configuration.timeline_folder}/{name}"
 
 
-def _current_files(storage: Storage, folder: str) -> list[str]:
-    """Clauses: HS-001, HS-002, HS-003."""
+def archived_log_folder(configuration: TableConfiguration) -> str:
+    """Where the archived log of a table before version 8 lies.
+
+    Clauses: HS-010.
+    """
+    return f".hoodie/{configuration.properties.get('hoodie.archivelog.folder', '').strip().strip('/') or 'archived'}"
+
+
+def _of_tree(storage: Storage, configuration: TableConfiguration, first: str) -> Iterator[Instant]:
+    """Clauses: HS-002, HS-004, HS-005, HS-007."""
+    folder = history_folder(configuration)
+    for entry in current_version(storage, folder).entries:
+        bounds = parse_history_name(entry.file_name)
+        if bounds is None or bounds.maximum >= first:
+            path = f"{folder}/{entry.file_name}"
+            for row in read_history_file(_named(storage, path), path):
+                yield _of_row(row, path)
+
+
+def current_version(storage: Storage, folder: str) -> HistoryVersion:
+    """The version of the history that readers see.
+
+    Raises:
+        FormatError: TIMELINE_FILE_CORRUPT, PATH_ESCAPES_TABLE for a version file or manifest that does not parse.
+        HudiError: TIMELINE_FILE_CORRUPT for a manifest that is named and not there.
+
+    Clauses: HS-001, HS-002, HS-003, HS-004.
+
+    """
     names = [status.path.rpartition("/")[2] for status in storage.list_files(folder, recursive=False)]
     numbers = {number for number in map(manifest_number, names) if number is not None}
     if VERSION_FILE in names:
@@ -87,9 +143,9 @@ def _current_files(storage: Storage, folder: str) -> list[str]:
     elif numbers:
         number = max(numbers)
     else:
-        return []
+        return HistoryVersion()
     manifest = f"{folder}/manifest_{number}"
-    return [f"{folder}/{entry.file_name}" for entry in parse_manifest(_named(storage, manifest), manifest)]
+    return HistoryVersion(number, parse_manifest(_named(storage, manifest), manifest))
 
 
 def _named(storage: Storage, path: str) -> bytes:
@@ -109,7 +165,7 @@ def _of_row(row: HistoryRow, path: str) -> Instant:
 
 def _of_log(storage: Storage, configuration: TableConfiguration) -> Iterator[Instant]:
     """Clauses: HS-010, TL-032."""
-    folder = f".hoodie/{configuration.properties.get('hoodie.archivelog.folder', '').strip().strip('/') or 'archived'}"
+    folder = archived_log_folder(configuration)
     paths = [status.path for status in storage.list_files(folder, recursive=False)]
     logs = sorted((path for path in paths if is_archived_log(path.rpartition("/")[2])), key=_number)
     states = [(state, path) for path in logs for state in read_archived_log(storage.read(path), path)]
@@ -120,7 +176,29 @@ def _of_log(storage: Storage, configuration: TableConfiguration) -> Iterator[Ins
             yield _completed(state.instant, state.action, None, path, content)
 
 
-def _number(path: str) -> int:
+def archive_folder(configuration: TableConfiguration) -> str:
+    """The folder of the archived logs before version 8.
+
+    Clauses: HS-010, TL-032.
+    """
+    name = configuration.properties.get("hoodie.archivelog.folder", "").strip().strip("/") or "archived"
+    return f".hoodie/{name}"
+
+
+def archived_logs(storage: Storage, configuration: TableConfiguration) -> tuple[str, ...]:
+    """The paths of the archived logs, by their number.
+
+    Clauses: HS-010, TL-032.
+    """
+    paths = [status.path for status in storage.list_files(archive_folder(configuration), recursive=False)]
+    return tuple(sorted((path for path in paths if is_archived_log(path.rpartition("/")[2])), key=log_number))
+
+
+def log_number(path: str) -> int:
+    """The number of an archived log.
+
+    Clauses: TL-032.
+    """
     found = _LOG_NUMBER.search(path)
     return int(found[1]) if found else 0
 

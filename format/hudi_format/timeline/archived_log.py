@@ -107,10 +107,21 @@ def _record(state: ArchivedState) -> dict[str, Any]:
         "version": 1,
     }
     if isinstance(state.content, CommitMetadata):
-        name = "hoodieReplaceCommitMetadata" if state.action == "replacecommit" else "hoodieCommitMetadata"
-        return {**record, name: record_of_commit_metadata(state.content)}
+        return {**record, _commit_field(state): record_of_commit_metadata(state.content)}
     typed = {name for kind, name in _NAMES.items() if isinstance(state.content, kind)}
     return {**record, **{name: to_record(state.content) for name in typed}}
+
+
+def _commit_field(state: ArchivedState) -> str:
+    if state.action != "replacecommit":
+        return "hoodieCommitMetadata"
+    return "hoodieReplaceCommitMetadata" if state.state == "COMPLETED" else "HoodieInflightReplaceMetadata"
+
+
+def _commit_field(state: ArchivedState) -> str:
+    if state.action != "replacecommit":
+        return "hoodieCommitMetadata"
+    return "HoodieInflightReplaceMetadata" if state.state == "INFLIGHT" else "hoodieReplaceCommitMetadata"
 
 
 _NAMES: Mapping[type, str] = {
