@@ -1,6 +1,10 @@
-"""Apache Hudi's own reader as an adapter: `python -m hudi_conformance.adapters.apache_hudi [--version 1.1.1]`.
+"""Apache Hudi itself as an adapter: `python -m hudi_conformance.adapters.apache_hudi [--version 1.1.1]`.
 
 One Spark session with one released bundle. Rows go from Spark to Parquet without passing through Python.
+A whole write goes through the data source (`apache_hudi_writing`). A write in phases (`begin_write`, `stage_write`,
+`commit_write`, `abort_write`; several at once, each with a client of its own: `apache_hudi_phases`) and the table
+services (`schedule`, `execute`, `service` with archive, clean, rollback, savepoint, delete_savepoint, restore, upgrade,
+downgrade: `apache_hudi_services`) go through its write client. Instants are the release's own: it takes no `now`.
 """
 
 import argparse
@@ -15,7 +19,8 @@ from hudi_adapter.filters import parse_filter
 from hudi_adapter.protocol import Adapter, Answer, Implementation, Operation, Request, RowsAnswer, ValueAnswer
 from hudi_adapter.serving import serve
 
-from hudi_conformance.adapters import apache_hudi_writing
+from hudi_conformance.adapters import apache_hudi_services, apache_hudi_writing
+from hudi_conformance.adapters.apache_hudi_phases import OpenWrites
 from hudi_conformance.peers import hudi_views, notices
 from hudi_conformance.peers.bundles import bundle_jar
 from hudi_conformance.peers.java_errors import refusal
@@ -61,6 +66,7 @@ class ApacheHudi:
         self.version = version
         self.session: Any = None
         self._scratch = Path()
+        self._open_writes = OpenWrites(version)
 
     def start(self) -> None:
         """Start Java with the bundle."""
@@ -70,6 +76,7 @@ class ApacheHudi:
     def stop(self) -> None:
         """Stop Java, whatever state it is in, and remove what it left."""
         if self.session is not None:
+            self._open_writes.close()
             self.session.stop()
             shutil.rmtree(self._scratch, ignore_errors=True)
 
@@ -119,6 +126,34 @@ class ApacheHudi:
     def write(self, request: Request) -> Answer:
         """One write."""
         return apache_hudi_writing.write(self.session, request)
+
+    def begin_write(self, request: Request) -> Answer:
+        """The first phase of a write."""
+        return self._open_writes.begin(self.session, request)
+
+    def stage_write(self, request: Request) -> Answer:
+        """The second phase."""
+        return self._open_writes.stage(self.session, request)
+
+    def commit_write(self, request: Request) -> Answer:
+        """The third phase."""
+        return self._open_writes.commit(self.session, request)
+
+    def abort_write(self, request: Request) -> Answer:
+        """The end of a write that is not wanted any more."""
+        return self._open_writes.abort(self.session, request)
+
+    def schedule(self, request: Request) -> Answer:
+        """A plan of a table service."""
+        return apache_hudi_services.schedule(self.session, self.version, request)
+
+    def execute(self, request: Request) -> Answer:
+        """A plan carried out."""
+        return apache_hudi_services.execute(self.session, self.version, request)
+
+    def service(self, request: Request) -> Answer:
+        """A service that plans and runs in one."""
+        return apache_hudi_services.service(self.session, self.version, request)
 
     def _read(
         self, request: Request, options: Mapping[str, str], prepare: Callable[[Any], Any] = lambda frame: frame
@@ -206,6 +241,13 @@ def adapter_of(peer: ApacheHudi) -> Adapter:
         "read_changes",
         "list_timeline",
         "write",
+        "begin_write",
+        "stage_write",
+        "commit_write",
+        "abort_write",
+        "schedule",
+        "execute",
+        "service",
     ]
     # The views of older releases have other signatures, and nobody needs their word on them.
     if not peer.version.startswith(("0.", "1.0")):

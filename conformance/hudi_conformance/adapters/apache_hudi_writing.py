@@ -16,7 +16,7 @@ from hudi_format.table.properties import parse_properties
 from hudi_conformance.peers import hudi_views
 from hudi_conformance.peers.spark_filters import spark_condition
 
-_PROPERTIES = ".hoodie/hoodie.properties"
+PROPERTIES = ".hoodie/hoodie.properties"
 _PLAIN = {
     "hoodie.embed.timeline.server": "false",
     "hoodie.write.markers.type": "DIRECT",
@@ -31,6 +31,8 @@ _PLAIN = {
     "hoodie.write.auto.upgrade": "false",
     # Releases have encoded a single key field in two ways; 1.1.1 asks which one it was, unless told not to.
     "hoodie.write.complex.keygen.validation.enable": "false",
+    # Writers of one process share the lock that the process has; only those take it that may not be alone.
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
 }
 _GENERATORS = {
     "SIMPLE": "SimpleKeyGenerator",
@@ -39,7 +41,7 @@ _GENERATORS = {
     "TIMESTAMP": "TimestampBasedKeyGenerator",
     "CUSTOM": "CustomKeyGenerator",
 }
-_OPERATIONS = {
+OPERATIONS = {
     "insert",
     "upsert",
     "bulk_insert",
@@ -94,23 +96,23 @@ def write(session: Any, request: Request) -> Answer:
     """One write through the data source; the answer is the newest completed action."""
     params = request.params
     operation = str(params.get("operation"))
-    if operation not in _OPERATIONS:
+    if operation not in OPERATIONS:
         raise Rejected(Reason.CONFIG_INVALID, f"{operation!r} is no operation")
-    options = {**write_options(request.table), **_configs(params)}
+    options = {**write_options(request.table), **configs_of(params)}
     if operation == "partial_update":
         _merge(session, request, options)
         return _newest(session, request.table)
     options["hoodie.datasource.write.operation"] = operation
     if operation == "delete_partition":
         options["hoodie.datasource.write.partitions.to.delete"] = ",".join(map(str, params["partitions"]))
-    frame = _rows(session, request)
+    frame = rows_of(session, request)
     frame.write.format("hudi").options(**options).mode("append").save(str(request.table))
     return _newest(session, request.table)
 
 
 def write_options(table: Path) -> dict[str, str]:
     """What the data source must be told about a table that is there, since it does not take all of it from there."""
-    properties = parse_properties((table / _PROPERTIES).read_bytes(), _PROPERTIES)
+    properties = parse_properties((table / PROPERTIES).read_bytes(), PROPERTIES)
     keys = properties.get("hoodie.table.recordkey.fields", "").split(",")
     partitions = [
         one.partition(":")[0] for one in properties.get("hoodie.table.partition.fields", "").split(",") if one
@@ -136,12 +138,14 @@ def _generator(keys: list[str], partitions: list[str]) -> str:
     return "SimpleKeyGenerator" if len(keys) == len(partitions) == 1 else "ComplexKeyGenerator"
 
 
-def _configs(params: Mapping[str, Any]) -> dict[str, str]:
+def configs_of(params: Mapping[str, Any]) -> dict[str, str]:
+    """The keys of a request, their values as texts."""
     given = {**(params.get("options") or {}), **(params.get("configs") or {})}
     return {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
 
 
-def _rows(session: Any, request: Request) -> Any:
+def rows_of(session: Any, request: Request) -> Any:
+    """The rows of a request as a frame: those of its file, or those of the table that its filter picks."""
     params = request.params
     if params.get("input"):
         file = request.out_dir / "input.parquet"
@@ -157,10 +161,10 @@ def _rows(session: Any, request: Request) -> Any:
 
 def _merge(session: Any, request: Request, options: Mapping[str, str]) -> None:
     """A partial update is a MERGE INTO that assigns some columns."""
-    properties = parse_properties((request.table / _PROPERTIES).read_bytes(), _PROPERTIES)
+    properties = parse_properties((request.table / PROPERTIES).read_bytes(), PROPERTIES)
     if int(properties["hoodie.table.version"]) < 8:
         raise Rejected(Reason.CONFIG_INVALID, "tables before version 8 take no partial updates")
-    rows = _rows(session, request)
+    rows = rows_of(session, request)
     table, view = f"merged{next(_numbers)}", f"given{next(_numbers)}"
     rows.createOrReplaceTempView(view)
     fixed = [name for key in ("recordkey", "partition") for name in _fields(properties, key)]

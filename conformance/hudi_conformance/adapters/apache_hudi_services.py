@@ -1,0 +1,169 @@
+"""The table services of Apache Hudi, planned, carried out, or both at once, through its write client."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hudi_adapter.protocol import Answer, Rejected, Request, Unsupported, ValueAnswer
+from hudi_adapter.reasons import Reason
+
+from hudi_conformance.adapters.apache_hudi_client import WriteClient, client_of, java_list
+from hudi_conformance.adapters.apache_hudi_phases import answered, shown
+from hudi_conformance.adapters.apache_hudi_writing import configs_of
+from hudi_conformance.peers import hudi_views
+
+_TYPES = {"compaction": "COMPACT", "logcompaction": "LOG_COMPACT", "clustering": "CLUSTER", "clean": "CLEAN"}
+_MADE = {"rollback": "rollback", "restore": "restore", "archive": None, "clean": "clean", "savepoint": "savepoint"}
+
+
+def schedule(session: Any, release: str, request: Request) -> Answer:
+    """A plan, where the release finds that there is something to do."""
+    service = str(request.params.get("service"))
+    with client_of(session, release, request.table, configs_of(request.params)) as client:
+        if service == "indexing":
+            found = _index_plan(client, request.params)
+        elif service in _TYPES:
+            kind = client.jvm.org.apache.hudi.common.model.TableServiceType.valueOf(_TYPES[service])
+            found = client.java.scheduleTableService(client.none(), kind)
+        else:
+            raise Unsupported(f"schedule-{service}")
+        return ValueAnswer({"requested": str(found.get()) if found.isPresent() else None})
+
+
+def _index_plan(client: WriteClient, params: Mapping[str, Any]) -> Any:
+    kinds = client.jvm.org.apache.hudi.metadata.MetadataPartitionType
+    asked = [str(one).upper() for one in params.get("indexes") or ("COLUMN_STATS",)]
+    wanted = java_list(client.session, (kinds.valueOf(one) for one in asked))
+    if client.is_old:
+        return client.java.scheduleIndexing(wanted)
+    return client.java.scheduleIndexing(wanted, java_list(client.session, ()))
+
+
+def execute(session: Any, release: str, request: Request) -> Answer:
+    """A plan, carried out."""
+    requested = str(request.params["requested"])
+    found = [one for one in hudi_views.timeline(session, request.table) if one["requested"] == requested]
+    pending = next((one for one in found if one["state"] != "COMPLETED"), None)
+    if pending is None:
+        raise Rejected(Reason.INSTANT_NOT_FOUND, f"{requested} is not pending")
+    with client_of(session, release, request.table, configs_of(request.params)) as client:
+        _EXECUTORS[pending["action"]](client, requested)
+    return answered(session, request.table, requested)
+
+
+def _compact(client: WriteClient, requested: str) -> None:
+    if not client.commits_separately:
+        client.java.compact(requested, True)
+        return
+    done = client.java.compact(requested)
+    client.java.commitCompaction(requested, done.getCommitMetadata().get(), client.none())
+
+
+def _compact_logs(client: WriteClient, requested: str) -> None:
+    if not client.commits_separately:
+        client.java.logCompact(requested, True)
+        return
+    done = client.java.logCompact(requested)
+    client.java.commitLogCompaction(requested, done.getCommitMetadata().get(), client.none())
+
+
+def _cluster(client: WriteClient, requested: str) -> None:
+    client.java.cluster(requested, True)
+
+
+def _clean(client: WriteClient, requested: str) -> None:
+    """Every plan that is pending: the release carries none out by itself."""
+    if client.is_old:
+        client.java.clean(requested, False, False)
+    else:
+        client.java.clean(False)
+
+
+def _index(client: WriteClient, requested: str) -> None:
+    client.java.index(requested)
+
+
+_EXECUTORS: Mapping[str, Callable[[WriteClient, str], None]] = {
+    "compaction": _compact,
+    "logcompaction": _compact_logs,
+    "clustering": _cluster,
+    "replacecommit": _cluster,
+    "clean": _clean,
+    "indexing": _index,
+}
+
+
+def service(session: Any, release: str, request: Request) -> Answer:
+    """A service that plans and runs in one; the answer is the action that it left, if any."""
+    name, params = str(request.params.get("name")), request.params
+    if name not in _SERVICES:
+        raise Unsupported(f"service-{name}")
+    before = {_key(one) for one in hudi_views.timeline(session, request.table)}
+    with client_of(session, release, request.table, configs_of(params)) as client:
+        _SERVICES[name](client, params)
+    made = [one for one in hudi_views.timeline(session, request.table) if _key(one) not in before]
+    own = [one for one in made if one["action"] == _MADE.get(name)]
+    return ValueAnswer(shown(max(own, key=lambda one: str(one["requested"])) if own else None))
+
+
+def _key(entry: Mapping[str, Any]) -> tuple[Any, ...]:
+    return entry["requested"], entry["action"], entry["state"]
+
+
+def _instant(params: Mapping[str, Any], *names: str) -> str | None:
+    return next((str(params[name]) for name in names if params.get(name)), None)
+
+
+def _rollback(client: WriteClient, params: Mapping[str, Any]) -> None:
+    """One action rolled back; where none is named, all that failed."""
+    instant = _instant(params, "instant", "target")
+    if instant is not None:
+        client.java.rollback(instant)
+    elif client.release.startswith(("0.", "1.0")):
+        client.java.rollbackFailedWrites()
+    else:
+        client.java.rollbackFailedWrites(hudi_views.meta_client(client.session, client.table))
+
+
+def _savepoint(client: WriteClient, params: Mapping[str, Any]) -> None:
+    instant, comment = _instant(params, "instant", "requested"), str(params.get("comment", ""))
+    if instant is None:
+        client.java.savepoint("conformance", comment)
+    else:
+        client.java.savepoint(instant, "conformance", comment)
+
+
+def _delete_savepoint(client: WriteClient, params: Mapping[str, Any]) -> None:
+    client.java.deleteSavepoint(_instant(params, "instant", "requested"))
+
+
+def _restore(client: WriteClient, params: Mapping[str, Any]) -> None:
+    """To a savepoint where there is one at the instant, else to the instant."""
+    target = _instant(params, "to", "instant", "savepoint")
+    listed = hudi_views.timeline(client.session, client.table)
+    if any(one["action"] == "savepoint" and one["requested"] == target for one in listed):
+        client.java.restoreToSavepoint(target)
+    else:
+        client.java.restoreToInstant(target, False)
+
+
+def _change_version(client: WriteClient, params: Mapping[str, Any]) -> None:
+    wanted = int(str(params.get("to", params.get("table_version", params.get("version")))))
+    jvm = client.jvm.org.apache.hudi
+    versions = jvm.common.table.HoodieTableVersion
+    version = versions.versionFromCode(wanted) if client.is_old else versions.fromVersionCode(wanted)
+    context = jvm.client.common.HoodieSparkEngineContext(client.session._jsc)  # noqa: SLF001
+    helper = jvm.table.upgrade.SparkUpgradeDowngradeHelper.getInstance()
+    view = hudi_views.meta_client(client.session, client.table)
+    jvm.table.upgrade.UpgradeDowngrade(view, client.java.getConfig(), context, helper).run(version, None)
+
+
+_SERVICES: Mapping[str, Callable[[WriteClient, Mapping[str, Any]], None]] = {
+    "archive": lambda client, _: client.java.archive(),
+    "clean": lambda client, _: client.java.clean(),
+    "rollback": _rollback,
+    "savepoint": _savepoint,
+    "delete_savepoint": _delete_savepoint,
+    "restore": _restore,
+    "upgrade": _change_version,
+    "downgrade": _change_version,
+}
