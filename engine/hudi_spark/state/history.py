@@ -16,7 +16,6 @@ from hudi_format.timeline.history import (
     VERSION_FILE,
     HistoryRow,
     ManifestEntry,
-    ManifestEntry,
     manifest_number,
     parse_history_name,
     parse_manifest,
@@ -176,29 +175,7 @@ def _of_log(storage: Storage, configuration: TableConfiguration) -> Iterator[Ins
             yield _completed(state.instant, state.action, None, path, content)
 
 
-def archive_folder(configuration: TableConfiguration) -> str:
-    """The folder of the archived logs before version 8.
-
-    Clauses: HS-010, TL-032.
-    """
-    name = configuration.properties.get("hoodie.archivelog.folder", "").strip().strip("/") or "archived"
-    return f".hoodie/{name}"
-
-
-def archived_logs(storage: Storage, configuration: TableConfiguration) -> tuple[str, ...]:
-    """The paths of the archived logs, by their number.
-
-    Clauses: HS-010, TL-032.
-    """
-    paths = [status.path for status in storage.list_files(archive_folder(configuration), recursive=False)]
-    return tuple(sorted((path for path in paths if is_archived_log(path.rpartition("/")[2])), key=log_number))
-
-
-def log_number(path: str) -> int:
-    """The number of an archived log.
-
-    Clauses: TL-032.
-    """
+def _number(path: str) -> int:
     found = _LOG_NUMBER.search(path)
     return int(found[1]) if found else 0
 
