@@ -114,17 +114,19 @@ def completion_times(timeline: Timeline) -> dict[str, str]:
     return {one.requested: one.completed for one in timeline.completed_data() if one.completed is not None}
 
 
-def list_file_groups(storage: Storage, listing: FileListing | None = None) -> dict[GroupId, FileGroup]:
+def list_file_groups(
+    storage: Storage, listing: FileListing | None = None, *, change_logs: bool = False
+) -> dict[GroupId, FileGroup]:
     """File groups by partition and file id, from the names of files in a listing, or in storage without one.
 
-    Logs of change data capture hold no data and are left out.
+    Logs of change data capture hold no data and are left out, but where they are asked for.
 
     Clauses: SL-002, SL-003, SL-004, SL-005, SL-006, LF-018.
     """
     groups: dict[GroupId, FileGroup] = {}
     for partition, file_name in (listing or stored_files(storage)).files:
         name = parse_data_file_name(file_name)
-        if name is None or (isinstance(name, LogFileName) and name.cdc):
+        if name is None or (isinstance(name, LogFileName) and name.cdc and not change_logs):
             continue
         path = f"{partition}/{file_name}" if partition else file_name
         group = groups.setdefault((partition, name.file_id), FileGroup([], []))
@@ -154,6 +156,27 @@ def latest_slice(group_id: GroupId, group: FileGroup, pending: Iterable[str], ru
     logs = sorted((log for time in joined for log in read[time]), key=rules.order)
     base = bases.get(joined[0])
     return FileSlice(*group_id, joined[0], None if base is None else base.path, tuple(log.path for log in logs))
+
+
+def all_slices(
+    group_id: GroupId, group: FileGroup, pending: Iterable[str], rules: SlicingRules
+) -> tuple[FileSlice, ...]:
+    """Every committed slice of a file group, the oldest first; one that a pending compaction opened may be empty.
+
+    Clauses: RD-004, RD-005, RD-006, RD-008.
+    """
+    bases = _committed_bases(group, rules)
+    opened = {instant for instant in pending if instant not in bases}
+    assigned = _assign_logs(group, sorted({*bases, *opened}), opened, rules)
+    return tuple(
+        FileSlice(
+            *group_id,
+            time,
+            bases[time].path if time in bases else None,
+            tuple(log.path for log in sorted(assigned.get(time, ()), key=rules.order)),
+        )
+        for time in sorted({*bases, *assigned, *opened})
+    )
 
 
 def latest_base_slice(group_id: GroupId, group: FileGroup, rules: SlicingRules) -> FileSlice | None:
