@@ -16,6 +16,11 @@ from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Timeline, load_timeline
 from hudi_spark.writer_state import WriterState
 
+
+def _nothing() -> None:
+    """Nothing else leaves the timeline."""
+
+
 Check = Callable[[Timeline], None]
 """Refuses, by a HudiError, an action that what completed meanwhile does not leave standing."""
 
@@ -25,15 +30,17 @@ class Completion:
     """What an action completes with: what the metadata table is told, and what the completed file holds.
 
     `requested_as`: the action in the file names of its pending states, where that differs (a compaction is a commit).
-    `stated`: what a write says of the schema.
+    `stated`: what a write says of the schema. `retire`: takes off the timeline what a rollback undid, once the metadata
+    table knows.
 
-    Clauses: TL-006, TL-019.
+    Clauses: TL-006, TL-019, RB-009.
     """
 
     finished: FinishedWrite
     content: bytes
     requested_as: str = ""
     stated: SchemaStatement | None = None
+    retire: Callable[[], None] = _nothing
 
 
 def complete(
@@ -75,6 +82,7 @@ def complete_locked(  # noqa: PLR0917 - an action is told by all of them
             put_history(work.effects, configuration, finished.requested, completion.stated, work.clock)
         told = state or state_of_table(work.storage, snapshot, work.options)
         update_metadata_table(work.effects, told, finished, work.executor, work.clock)
+        completion.retire()
         completed = work.time(timeline, finished.requested) if configuration.has_completion_times else None
         name = TimelineFileName(finished.requested, finished.action, "COMPLETED", completed)
         holding.complete(configuration, name, completion.content)
