@@ -115,12 +115,6 @@ def _record(state: ArchivedState) -> dict[str, Any]:
 def _commit_field(state: ArchivedState) -> str:
     if state.action != "replacecommit":
         return "hoodieCommitMetadata"
-    return "hoodieReplaceCommitMetadata" if state.state == "COMPLETED" else "HoodieInflightReplaceMetadata"
-
-
-def _commit_field(state: ArchivedState) -> str:
-    if state.action != "replacecommit":
-        return "hoodieCommitMetadata"
     return "HoodieInflightReplaceMetadata" if state.state == "INFLIGHT" else "hoodieReplaceCommitMetadata"
 
 
