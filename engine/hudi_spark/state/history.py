@@ -171,7 +171,7 @@ def _of_log(storage: Storage, configuration: TableConfiguration) -> Iterator[Ins
     plans = {_state_identity(state): state.content for state, _ in states if state.state == "REQUESTED"}
     for state, path in states:
         if state.state == "COMPLETED":
-            content = ArchivedContent(state.content, plans.get(_state_identity(state)))
+            content = ArchivedContent(state.content, plans.get(_state_identity(state)), state.state_time)
             yield _completed(state.instant, state.action, None, path, content)
 
 

@@ -27,12 +27,14 @@ class ArchivedContent:
     """What the history keeps of an action: the bytes of its files, or what the log before version 8 made of them.
 
     `content` is what the completed file held, `plan` what the action was requested with; None where it is lost.
+    `time`: before version 8, when the completed file was written.
 
     Clauses: HS-007, HS-010.
     """
 
     content: Any = None
     plan: Any = None
+    time: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
