@@ -162,9 +162,20 @@ def commit(table: Table, write: Write, completed: InstantTime) -> Effects:
 
 
 def abort(table: Table, write: Write) -> Effects:
-    """The files that the write's markers announce go, then its markers, then its instant.
+    """The files that the write's markers announce go, then its markers, then its instant; not if it has completed.
 
-    Clauses: OW-009, MK-003.
+    Clauses: OW-009, MK-003, SA-005.
     """
+    if has_completed(table, write):
+        return durable.DeleteMarkers(write.requested), *heartbeat(write, None)
     files, instants = unplacing(table, write.requested), forget(table, write.requested)
     return *files, durable.DeleteMarkers(write.requested), *instants, *heartbeat(write, None)
+
+
+def has_completed(table: Table, write: Write) -> bool:
+    """Whether the write's completed file is there, whatever its writer was told.
+
+    Clauses: SA-005.
+    """
+    done = (one for one in table.timeline if one.state is State.COMPLETED and one.action is write.action)
+    return any(one.requested == write.requested for one in done)

@@ -154,3 +154,9 @@ def _carried_row_gets_new_time(original: Function) -> Function:
         return replace(row, values={**row.values, "_hoodie_commit_time": instant}) if instant else row
 
     return stamped
+
+
+@mutant("abort-without-looking", "SA-005", "A writer takes back what it was told has failed.", "writers.has_completed")
+def _abort_without_looking(original: Function) -> Function:
+    del original
+    return lambda _table, _write: False
