@@ -1,0 +1,1 @@
+"""A table goes back to what it was at a write: whatever came after is undone, the youngest first."""

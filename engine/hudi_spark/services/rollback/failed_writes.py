@@ -1,0 +1,73 @@
+"""Writes whose process is gone, and who rolls them back: the next write, or the next clean."""
+
+from collections.abc import Iterator
+from typing import Final, Literal
+
+from hudi_spark.committing.outcome import Outcome
+from hudi_spark.committing.work import TableWork
+from hudi_spark.options.resolving import Options
+from hudi_spark.services.rollback.liveness import is_alive
+from hudi_spark.services.rollback.rolling_back import RollingBack
+from hudi_spark.services.rollback.timeline_entries import ROLLBACK, begun_rollbacks, is_service_plan
+from hudi_spark.state.configuration import load_configuration
+from hudi_spark.state.timeline import DATA_ACTIONS, Instant, Timeline, load_timeline
+
+Policy = Literal["EAGER", "LAZY", "NEVER"]
+
+POLICY: Final = "hoodie.clean.failed.writes.policy"
+_CONCURRENCY: Final = "hoodie.write.concurrency.mode"
+_ALONE: Final = "SINGLE_WRITER"
+
+
+def policy_of(options: Options) -> Policy:
+    """Who rolls failed writes back: as the options say; else the next write of who writes alone, else the clean.
+
+    Clauses: RB-001.
+    """
+    if not options.given(POLICY) and options.text(_CONCURRENCY).upper() != _ALONE:
+        return "LAZY"
+    told = options.text(POLICY).upper()
+    return "LAZY" if told == "LAZY" else "NEVER" if told == "NEVER" else "EAGER"
+
+
+def failed_writes(work: TableWork, timeline: Timeline) -> tuple[Instant, ...]:
+    """The pending writes that nobody is at any more, the youngest first.
+
+    Clauses: RB-001, RB-002.
+    """
+    pending = (one for one in timeline.instants if one.action in DATA_ACTIONS and not one.is_completed)
+    writes = (one for one in pending if not is_service_plan(work.storage, one))
+    dead = (one for one in writes if not is_alive(work.effects, work.options, one.requested))
+    return tuple(sorted(dead, key=lambda one: one.requested, reverse=True))
+
+
+def roll_back_failed_writes(work: TableWork, policy: Policy) -> tuple[Outcome, ...]:
+    """Roll back what dead writers left, where that is the affair of who asks: EAGER before a write, LAZY in a clean.
+
+    Rollbacks that somebody left are finished, too.
+
+    Raises:
+        HudiError: LOCK_UNAVAILABLE, LOCK_LOST.
+
+    Clauses: RB-001, RB-002, RB-004, CN-016.
+
+    """
+    if policy_of(work.options) != policy or not _is_any(work):
+        return ()
+    with work.lock(ROLLBACK) as holding:
+        rolling = RollingBack(work, holding, work.snapshot())
+        return tuple(_rolled_back(work, rolling))
+
+
+def _rolled_back(work: TableWork, rolling: RollingBack) -> Iterator[Outcome]:
+    timeline = load_timeline(work.storage, rolling.snapshot.configuration)
+    dead = {one.requested: one for one in failed_writes(work, timeline)}
+    begun = {one.undone: one for one in begun_rollbacks(work.storage, timeline)}
+    for requested in sorted({*dead, *begun}, reverse=True):
+        yield rolling.finish(begun[requested]) if requested in begun else rolling.undo(dead[requested])
+
+
+def _is_any(work: TableWork) -> bool:
+    """Whether there is anything to do, seen without the lock."""
+    timeline = load_timeline(work.storage, load_configuration(work.storage))
+    return bool(failed_writes(work, timeline) or timeline.pending(ROLLBACK))

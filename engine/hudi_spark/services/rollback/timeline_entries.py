@@ -1,0 +1,97 @@
+"""Entries of the timeline: those of an action, and which rollbacks have begun."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from hudi_format.errors import FormatError
+from hudi_format.names import TimelineFileName, TimelineState, parse_timeline_file_name
+from hudi_format.storage import Storage
+from hudi_format.timeline.plans import RollbackPlan, parse_rollback_plan
+
+from hudi_spark.effects.helper import Effects
+from hudi_spark.state.configuration import TableConfiguration
+from hudi_spark.state.pending_plans import clustering_plan
+from hudi_spark.state.timeline import Instant, Timeline
+
+ROLLBACK: Final = "rollback"
+RESTORE: Final = "restore"
+DOWNWARDS: Final[tuple[TimelineState, ...]] = ("COMPLETED", "INFLIGHT", "REQUESTED")
+_SERVICES: Final = ("compaction", "logcompaction", "clustering")
+
+
+@dataclass(frozen=True, slots=True)
+class BegunRollback:
+    """A rollback that somebody requested and did not finish.
+
+    Clauses: RB-004.
+    """
+
+    instant: Instant
+    plan: RollbackPlan
+
+    @property
+    def undone(self) -> str:
+        """The instant that it undoes."""
+        return "" if self.plan.instant_to_rollback is None else self.plan.instant_to_rollback.commit_time
+
+
+def delete_entries(
+    effects: Effects,
+    configuration: TableConfiguration,
+    instant: Instant,
+    states: tuple[TimelineState, ...] = DOWNWARDS,
+) -> None:
+    """Entries of an action leave the timeline, the highest state first.
+
+    Clauses: RB-009, SR-003, TL-017.
+    """
+    for state in states:
+        path = instant.files.get(state)
+        if path is not None and effects.storage.exists(path):
+            effects.delete_instant(configuration, _entry(configuration, path))
+
+
+def _entry(configuration: TableConfiguration, path: str) -> TimelineFileName:
+    name = parse_timeline_file_name(path.rpartition("/")[2], configuration.timeline_layout, path)
+    assert name is not None, path
+    return name
+
+
+def begun_rollbacks(storage: Storage, timeline: Timeline) -> tuple[BegunRollback, ...]:
+    """The pending rollbacks whose plan can be read; those of the youngest instants first.
+
+    Clauses: RB-001, RB-004.
+    """
+    begun = (
+        BegunRollback(one, plan) for one in timeline.pending(ROLLBACK) if (plan := _plan(storage, one)) is not None
+    )
+    return tuple(sorted(begun, key=lambda one: one.undone, reverse=True))
+
+
+def planless_rollbacks(storage: Storage, timeline: Timeline) -> tuple[Instant, ...]:
+    """Rollbacks whose requester died over the plan; nothing can have come of them.
+
+    Clauses: RB-004.
+    """
+    requested = (one for one in timeline.pending(ROLLBACK) if one.state == "REQUESTED")
+    return tuple(one for one in requested if _plan(storage, one) is None)
+
+
+def _plan(storage: Storage, rollback: Instant) -> RollbackPlan | None:
+    file = rollback.files.get("REQUESTED")
+    if file is None:
+        return None
+    try:
+        return parse_rollback_plan(storage.read(file), file)
+    except FormatError:
+        if rollback.state != "REQUESTED":
+            raise
+        return None
+
+
+def is_service_plan(storage: Storage, instant: Instant) -> bool:
+    """Whether a pending action is a plan that a table service made: its attempts are undone, the plan stays.
+
+    Clauses: RB-001, RB-008.
+    """
+    return instant.action in _SERVICES or clustering_plan(storage, instant) is not None
