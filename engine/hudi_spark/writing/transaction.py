@@ -26,6 +26,7 @@ from hudi_spark.indexing.index import FinishedWrite
 from hudi_spark.state.commits import GroupId
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.snapshots import Snapshot
+from hudi_spark.state.timeline import load_timeline
 from hudi_spark.writer_state import WriterState
 from hudi_spark.writing.contents import completed_metadata, inflight_content, metadata_content, requested_content
 from hudi_spark.writing.operations import Operation
@@ -121,10 +122,15 @@ class Transaction:
         return Completion(FinishedWrite(*told, staged.written, staged.replaced), content, stated=staged.stated)
 
     def abort(self) -> None:
-        """Take back all that the write put into storage: files, then markers, then its instant.
+        """Take back all that the write put into storage: files, then markers, then its instant; not if it completed.
 
-        Clauses: OW-009, MK-003.
+        Clauses: OW-009, MK-003, SA-005.
         """
+        timeline = load_timeline(self.work.storage, self._configuration)
+        if self.requested in {one.requested for one in timeline.completed_data()}:
+            # An error may be told of a put that took place.
+            self._effects.delete_markers(self.requested)
+            return
         remove_announced(self._effects, self.requested)
         self._effects.delete_markers(self.requested)
         for state in _BEFORE_COMPLETION:
