@@ -23,6 +23,14 @@ def changes_of(before: pa.Table, after: pa.Table, keys: KeyRule, requested: str)
     Clauses: CD-001, CD-008, CD-009.
     """
     changed = after.filter(pc.equal(after.column(_COMMIT_TIME), requested))
+    return changes_between(before, changed, after, keys)
+
+
+def changes_between(before: pa.Table, changed: pa.Table, after: pa.Table, keys: KeyRule) -> pa.Table:
+    """The same of the rows that are known to have changed; keys of `before` that `after` lacks are gone.
+
+    Clauses: CD-001, CD-008, CD-009.
+    """
     known, now = one_chunk(keys.keys(before)), one_chunk(keys.keys(changed))
     updated = pc.is_in(now, value_set=known)
     gone = before.filter(pc.invert(pc.is_in(known, value_set=one_chunk(keys.keys(after)))))

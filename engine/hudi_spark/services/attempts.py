@@ -1,0 +1,135 @@
+"""Attempts at a plan: one at a time goes inflight, and what an earlier one left is removed before.
+
+requested ──lock──▶ inflight ──tasks──▶ files, announced by markers ──lock──▶ completed
+    ▲                                        │
+    └── markers' files, markers, inflight ◀──┘ whatever failed, or died and is found again
+
+Clauses: CP-002, CP-010, MK-003, TL-003.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from hudi_adapter.reasons import Reason
+from hudi_format.names import TimelineFileName, TimelineState
+
+from hudi_spark.committing.completing import Check, Completion, complete
+from hudi_spark.committing.reconciling import announced, remove_announced, remove_unnamed
+from hudi_spark.committing.work import TableWork
+from hudi_spark.effects.helper import joined
+from hudi_spark.errors import HudiError
+from hudi_spark.indexing.updating import take_back
+from hudi_spark.state.configuration import TableConfiguration, load_configuration
+from hudi_spark.state.snapshots import Snapshot
+from hudi_spark.state.timeline import Instant, Timeline, load_timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt at a plan whose pending files are named after `action`.
+
+    Clauses: CP-002, CP-010.
+    """
+
+    work: TableWork
+    action: str
+    requested: str
+
+    @contextmanager
+    def inflight(self) -> Iterator[None]:
+        """The plan is inflight inside; what fails there is taken back, so that the plan waits as before.
+
+        Raises:
+            HudiError: INSTANT_NOT_FOUND when the plan is gone or has completed; WRITE_CONFLICT when somebody else has
+                taken it over: whatever is there then is theirs.
+
+        Clauses: CP-010, OW-009, TL-003.
+
+        """
+        self._begin()
+        try:
+            yield
+        except TakenOverError:
+            raise
+        except BaseException as error:
+            try:
+                self._give_up()
+            except (OSError, HudiError) as left:
+                error.add_note(f"and what was written could not be removed: {left}")
+            raise
+
+    def complete(self, snapshot: Snapshot, completion: Completion, check: Check) -> str | None:
+        """The plan's action completes; its completion time, None before version 8.
+
+        `check`: refuses what happened meanwhile.
+
+        Raises:
+            HudiError: WRITE_CONFLICT; LOCK_UNAVAILABLE, LOCK_LOST.
+
+        Clauses: CP-006, MK-003, TL-003.
+
+        """
+        finished = completion.finished
+        remove_unnamed(self.work.effects, self.requested, (one.stat for one in finished.written))
+        paths = {one.stat.path or "" for one in finished.written}
+        checks = partial(_both, partial(self._refuse_taken_over, paths), check)
+        completed = complete(self.work, snapshot, completion, checks)
+        self.work.effects.delete_markers(self.requested)
+        return completed
+
+    def _begin(self) -> None:
+        """Clauses: CP-010."""
+        with self.work.lock(self.requested):
+            configuration = load_configuration(self.work.storage)
+            if self._pending(configuration).state == "INFLIGHT":
+                self._back_to_requested(configuration)
+            self.work.effects.create_instant(configuration, self._name("INFLIGHT"))
+
+    def _give_up(self) -> None:
+        with self.work.lock(self.requested):
+            configuration = load_configuration(self.work.storage)
+            if self._pending(configuration).state == "INFLIGHT":
+                self._back_to_requested(configuration)
+
+    def _back_to_requested(self, configuration: TableConfiguration) -> None:
+        """Clauses: CP-010, MK-003, MT-006."""
+        effects = self.work.effects
+        take_back(effects, self.requested, self.work.clock)
+        remove_announced(effects, self.requested)
+        effects.delete_markers(self.requested)
+        effects.delete_instant(configuration, self._name("INFLIGHT"))
+
+    def _pending(self, configuration: TableConfiguration) -> Instant:
+        timeline = load_timeline(self.work.storage, configuration)
+        for one in timeline.instants:
+            if one.requested == self.requested and one.action == self.action:
+                return one
+        message = f"the {self.action} {self.requested} is no longer pending"
+        hint = "look at the timeline: it has completed, or was rolled back"
+        raise HudiError(Reason.INSTANT_NOT_FOUND, "CP-002", message, hint=hint)
+
+    def _refuse_taken_over(self, paths: set[str], timeline: Timeline) -> None:
+        """Whoever begins anew removes all files and markers of the attempt before, under the lock.
+
+        Clauses: CP-010.
+        """
+        del timeline
+        known = announced(self.work.storage, self.requested)
+        if not paths <= {joined(one.partition, one.name.data_file) for one in known}:
+            message = f"somebody else has begun the {self.action} {self.requested} anew"
+            hint = "let one process at a time carry out a plan"
+            raise TakenOverError(Reason.WRITE_CONFLICT, "CP-010", message, hint=hint)
+
+    def _name(self, state: TimelineState) -> TimelineFileName:
+        return TimelineFileName(self.requested, self.action, state)
+
+
+class TakenOverError(HudiError):
+    """An attempt that another one at the same plan has put an end to."""
+
+
+def _both(first: Check, second: Check, timeline: Timeline) -> None:
+    first(timeline)
+    second(timeline)
