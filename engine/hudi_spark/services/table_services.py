@@ -7,6 +7,7 @@ from typing import Any
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.errors import typed_errors
 from hudi_spark.services import running
+from hudi_spark.services.upgrading.changing import change_version
 from hudi_spark.writing.progress import shown
 from hudi_spark.writing.writer import TableWriter
 
@@ -52,3 +53,28 @@ class TableServices:
         """
         requested = self.schedule(service, configs, **asked)
         return None if requested is None else self.execute(requested, configs)
+
+    def upgrade(self, to: int = 9, configs: Configs = None) -> bool:
+        """Bring the table to a higher version, 8 or 9; False where it had it.
+
+        Raises:
+            HudiError: CONFIG_INVALID where that is no upgrade; WRITE_CONFLICT while another writer is at work.
+
+        Clauses: VR-004, VR-005, VR-006.
+
+        """
+        with typed_errors(), shown("upgrade"):
+            return change_version(self.writer.work(configs), to, upgrade=True)
+
+    def downgrade(self, to: int, configs: Configs = None) -> bool:
+        """Bring the table to a lower version, 6 or 8; False where it had it.
+
+        Raises:
+            HudiError: CONFIG_INVALID where that is no downgrade, or for what the version cannot say; WRITE_CONFLICT
+                while another writer is at work.
+
+        Clauses: VR-004, VR-005, VR-006, VR-009.
+
+        """
+        with typed_errors(), shown("downgrade"):
+            return change_version(self.writer.work(configs), to, upgrade=False)
