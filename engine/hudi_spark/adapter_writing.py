@@ -129,7 +129,7 @@ class WritingOperations:
         """An action that brings no rows, by name.
 
         `create_index`: `index`, `kind`, `columns`, `function`, `options`. `drop_index`: `index`.
-        `alter_schema`: `changes`, see `evolution.altering.changes_of`.
+        `alter_schema`: `changes`, see `evolution.altering.changes_of`. `upgrade`, `downgrade`: `to` a table version.
         """
         params, actions = request.params, TableActions(self._writer(request))
         name, configs = str(params.get("name")), _hoodie_keys(params)
@@ -140,6 +140,8 @@ class WritingOperations:
             return ValueAnswer({"requested": None, "completed": None, "action": None})
         if name == "alter_schema":
             return _answer(actions.alter_schema(changes_of(params.get("changes") or ()), configs))
+        if name in {"upgrade", "downgrade"}:
+            return _versioned(TableServices(self._writer(request)), name, params, configs)
         raise Unsupported(f"service-{name}")
 
     def _writer(self, request: Request) -> TableWriter:
@@ -172,6 +174,15 @@ def _asked(request: Request) -> WriteRequest:
         partitions=tuple(str(one) for one in params.get("partitions") or ()),
         configs=_hoodie_keys(params),
     )
+
+
+def _versioned(
+    services: TableServices, name: str, params: Mapping[str, Any], configs: Mapping[str, str]
+) -> ValueAnswer:
+    """No action of the timeline stands for a change of the table's version."""
+    version = next((params[key] for key in ("to", "table_version", "version") if params.get(key) is not None), 9)
+    (services.upgrade if name == "upgrade" else services.downgrade)(int(version), configs)
+    return ValueAnswer({"requested": None, "completed": None, "action": None})
 
 
 def _index(params: Mapping[str, Any]) -> IndexRequest:
