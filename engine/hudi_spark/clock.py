@@ -67,6 +67,14 @@ def next_instant(instant: str) -> str:
     return instant_text(_moment(instant) + _MILLISECOND)
 
 
+def milliseconds_of(instant: str) -> int:
+    """An instant as milliseconds since 1970, by UTC.
+
+    Clauses: TM-001.
+    """
+    return round(_moment(instant).timestamp() * 1000)
+
+
 def _moment(instant: str) -> datetime:
     padded = (instant + "999")[:17] if len(instant) == len("yyyyMMddHHmmss") else instant[:17]
     return datetime.strptime(padded[:14], _FORM).replace(microsecond=int(padded[14:17]) * 1000, tzinfo=UTC)
