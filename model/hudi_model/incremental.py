@@ -51,7 +51,7 @@ def read_incremental(
 
 
 def open_range(table: Table, begin: str, end: str | None) -> tuple[OpenTable, TimeRange]:
-    """The table, whose rows must tell which write brought them, and the range; `0` and `earliest` leave begin open.
+    """The table, whose rows must tell which write brought them, and the range; zeros alone and `earliest` leave begin open.
 
     Raises: INSTANT_MALFORMED; CONFIG_INVALID; every reason of a table that cannot be opened.
 
@@ -60,8 +60,16 @@ def open_range(table: Table, begin: str, end: str | None) -> tuple[OpenTable, Ti
     opened = open_table(table)
     if not is_true(opened.configuration.properties, "hoodie.populate.meta.fields"):
         raise Rejection(Reason.CONFIG_INVALID, "IN-006", "hoodie.populate.meta.fields", "no row tells its commit")
-    first = None if begin in ("0", "earliest") else query_instant(begin)
+    first = None if is_open(begin) else query_instant(begin)
     return opened, TimeRange(first, None if end is None else query_instant(end))
+
+
+def is_open(begin: str) -> bool:
+    """Whether a bound is the word for the beginning, or the zeros that stand before every instant.
+
+    Clauses: IN-002.
+    """
+    return begin == "earliest" or (begin != "" and not begin.strip("0"))
 
 
 def view_at_end(opened: OpenTable, end: InstantTime | None, readings: Readings) -> View:
