@@ -51,7 +51,7 @@ def read_incremental(
 
 
 def open_range(table: Table, begin: str, end: str | None) -> tuple[OpenTable, TimeRange]:
-    """The table, whose rows must tell which write brought them, and the range; zeros alone and `earliest` leave begin open.
+    """The table, whose rows must tell which write brought them, and the range, whose begin may be open.
 
     Raises: INSTANT_MALFORMED; CONFIG_INVALID; every reason of a table that cannot be opened.
 
