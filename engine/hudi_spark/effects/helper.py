@@ -105,6 +105,16 @@ class Effects:
         with self._effect("delete_data_file", requested=requested, partition=partition, file=file):
             self.storage.delete(joined(partition, file))
 
+    def delete_partition_metafile(self, requested: str, partition: str, file: str) -> None:
+        """A folder that holds no file but this stops being a partition; locally the empty folder goes, too.
+
+        Clauses: CN-011.
+        """
+        with self._effect("delete_data_file", requested=requested, partition=partition, file=file):
+            self.storage.delete(joined(partition, file))
+            if not self.storage.list_files(partition):
+                self.storage.delete_folder(partition)
+
     def put_properties(self, file: str, data: bytes) -> None:
         """The table's properties or their backup are written; `file` is a path below the table."""
         with self._effect("put_properties", file=file):

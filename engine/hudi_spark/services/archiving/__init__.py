@@ -1,0 +1,1 @@
+"""Archival: completed actions leave the active timeline; which of them may, and their move to the history."""

@@ -1,0 +1,1 @@
+"""Cleaning: old file slices go, and what was replaced long ago; what is planned, and then carried out."""

@@ -1,0 +1,83 @@
+"""Cleaning as a table service: planned and carried out apart, or both after a write."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hudi_adapter.reasons import Reason
+from hudi_format.timeline.plans import serialise_cleaner_plan
+
+from hudi_spark.committing.outcome import Outcome
+from hudi_spark.committing.work import TableWork
+from hudi_spark.errors import HudiError
+from hudi_spark.services.cleaning.executing import CLEAN, carry_out
+from hudi_spark.services.cleaning.planning import Planned, cleaner_plan, is_due
+from hudi_spark.services.service import ServicePlan
+from hudi_spark.state.configuration import load_configuration
+from hudi_spark.state.snapshots import Snapshot
+from hudi_spark.state.timeline import Instant, load_timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaning:
+    """The service `clean`.
+
+    Clauses: CN-001, CN-006, CN-009.
+    """
+
+    def plan(self, work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any]) -> ServicePlan | None:
+        """Every file to remove, by the policy of the options; None where nothing is to go, or none is due.
+
+        Raises:
+            HudiError: CONFIG_INVALID.
+
+        Clauses: CN-001, CN-006, CN-009.
+
+        """
+        del asked
+        if snapshot.timeline.pending(CLEAN) and not work.options.flag("hoodie.clean.multiple.enabled"):
+            return None
+        planned = Planned(work.storage, snapshot, work.options, work.clock.instant())
+        plan = cleaner_plan(planned) if is_due(planned) else None
+        return None if plan is None else ServicePlan(CLEAN, serialise_cleaner_plan(plan))
+
+    def owns(self, work: TableWork, pending: Instant) -> bool:
+        """Whether a pending action is a clean."""
+        del work
+        return pending.action == CLEAN
+
+    def execute(self, work: TableWork, pending: Instant) -> Outcome:
+        """The files that a plan names are deleted; again, where who began it died.
+
+        Raises:
+            HudiError: LOCK_UNAVAILABLE; INSTANT_NOT_FOUND for a plan without content, which is taken off the timeline.
+
+        Clauses: CN-009, CN-012.
+
+        """
+        done = carry_out(work, pending)
+        if done is None:
+            message = f"the clean {pending.requested} has no plan: whoever requested it died; it is removed"
+            raise HudiError(Reason.INSTANT_NOT_FOUND, "CN-012", message, pending.file, hint="schedule a clean")
+        return done
+
+
+def clean(work: TableWork) -> Outcome | None:
+    """Cleans that wait are carried out, then what is due now is planned and carried out; the last one's outcome.
+
+    Raises:
+        HudiError: LOCK_UNAVAILABLE, LOCK_LOST; CONFIG_INVALID.
+
+    Clauses: CN-006, CN-009, CN-012.
+
+    """
+    waiting = load_timeline(work.storage, load_configuration(work.storage)).pending(CLEAN)
+    done = [outcome for one in waiting if (outcome := carry_out(work, one)) is not None]
+    with work.lock(CLEAN):
+        snapshot = work.snapshot()
+        plan = Cleaning().plan(work, snapshot, {})
+        if plan is None:
+            return done[-1] if done else None
+        requested = work.request(snapshot.configuration, snapshot.timeline, plan.action, plan.content)
+    pending = load_timeline(work.storage, snapshot.configuration).pending(CLEAN)
+    return carry_out(work, next(one for one in pending if one.requested == requested))
