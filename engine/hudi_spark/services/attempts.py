@@ -14,13 +14,14 @@ from functools import partial
 
 from hudi_adapter.reasons import Reason
 from hudi_format.names import TimelineFileName, TimelineState
+from hudi_format.timeline.commit_metadata import WriteStat
 
+from hudi_spark.committing.attempts import back_to_requested
 from hudi_spark.committing.completing import Check, Completion, complete
-from hudi_spark.committing.reconciling import announced, remove_announced, remove_unnamed
+from hudi_spark.committing.reconciling import announced, remove_unnamed
 from hudi_spark.committing.work import TableWork
 from hudi_spark.effects.helper import joined
 from hudi_spark.errors import HudiError
-from hudi_spark.indexing.updating import take_back
 from hudi_spark.state.configuration import TableConfiguration, load_configuration
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline, load_timeline
@@ -71,10 +72,8 @@ class Attempt:
         Clauses: CP-006, MK-003, TL-003.
 
         """
-        finished = completion.finished
-        remove_unnamed(self.work.effects, self.requested, (one.stat for one in finished.written))
-        paths = {one.stat.path or "" for one in finished.written}
-        checks = partial(_both, partial(self._refuse_taken_over, paths), check)
+        stats = tuple(one.stat for one in completion.finished.written)
+        checks = partial(_both, partial(self._settle, stats), check)
         completed = complete(self.work, snapshot, completion, checks)
         self.work.effects.delete_markers(self.requested)
         return completed
@@ -83,23 +82,15 @@ class Attempt:
         """Clauses: CP-010."""
         with self.work.lock(self.requested):
             configuration = load_configuration(self.work.storage)
-            if self._pending(configuration).state == "INFLIGHT":
-                self._back_to_requested(configuration)
+            if (pending := self._pending(configuration)).state == "INFLIGHT":
+                back_to_requested(self.work, configuration, pending)
             self.work.effects.create_instant(configuration, self._name("INFLIGHT"))
 
     def _give_up(self) -> None:
         with self.work.lock(self.requested):
             configuration = load_configuration(self.work.storage)
-            if self._pending(configuration).state == "INFLIGHT":
-                self._back_to_requested(configuration)
-
-    def _back_to_requested(self, configuration: TableConfiguration) -> None:
-        """Clauses: CP-010, MK-003, MT-006."""
-        effects = self.work.effects
-        take_back(effects, self.requested, self.work.clock)
-        remove_announced(effects, self.requested)
-        effects.delete_markers(self.requested)
-        effects.delete_instant(configuration, self._name("INFLIGHT"))
+            if (pending := self._pending(configuration)).state == "INFLIGHT":
+                back_to_requested(self.work, configuration, pending)
 
     def _pending(self, configuration: TableConfiguration) -> Instant:
         timeline = load_timeline(self.work.storage, configuration)
@@ -110,17 +101,20 @@ class Attempt:
         hint = "look at the timeline: it has completed, or was rolled back"
         raise HudiError(Reason.INSTANT_NOT_FOUND, "CP-002", message, hint=hint)
 
-    def _refuse_taken_over(self, paths: set[str], timeline: Timeline) -> None:
-        """Whoever begins anew removes all files and markers of the attempt before, under the lock.
+    def _settle(self, stats: tuple[WriteStat, ...], timeline: Timeline) -> None:
+        """Whoever begins anew removes all files and markers of the attempt before; under the lock as this is.
 
-        Clauses: CP-010.
+        Only who still holds the plan may remove what it did not name: else it would be the files of the other attempt.
+
+        Clauses: CP-010, MK-003.
         """
         del timeline
         known = announced(self.work.storage, self.requested)
-        if not paths <= {joined(one.partition, one.name.data_file) for one in known}:
+        if not {one.path or "" for one in stats} <= {joined(one.partition, one.name.data_file) for one in known}:
             message = f"somebody else has begun the {self.action} {self.requested} anew"
             hint = "let one process at a time carry out a plan"
             raise TakenOverError(Reason.WRITE_CONFLICT, "CP-010", message, hint=hint)
+        remove_unnamed(self.work.effects, self.requested, stats)
 
     def _name(self, state: TimelineState) -> TimelineFileName:
         return TimelineFileName(self.requested, self.action, state)
