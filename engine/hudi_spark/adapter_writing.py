@@ -27,6 +27,7 @@ from hudi_spark.writing.actions import IndexRequest, TableActions
 from hudi_spark.writing.requests import WriteRequest
 from hudi_spark.writing.writer import StartedWrite, TableWriter
 
+_UNDOING = ("rollback", "savepoint", "delete_savepoint", "restore")
 _COMMON = ("service", "configs", "options", "now")
 
 OpenStorage = Callable[[Request], Storage]
@@ -130,6 +131,8 @@ class WritingOperations:
 
         `create_index`: `index`, `kind`, `columns`, `function`, `options`. `drop_index`: `index`.
         `alter_schema`: `changes`, see `evolution.altering.changes_of`. `upgrade`, `downgrade`: `to` a table version.
+        `rollback`: `instant` or `target`, `unschedule`. `savepoint`: `instant` or none, `comment`. `delete_savepoint`:
+        `instant`. `restore`: `to` or `instant`, or `savepoint`, which has to be one.
         """
         params, actions = request.params, TableActions(self._writer(request))
         name, configs = str(params.get("name")), _hoodie_keys(params)
@@ -142,6 +145,8 @@ class WritingOperations:
             return _answer(actions.alter_schema(changes_of(params.get("changes") or ()), configs))
         if name in {"upgrade", "downgrade"}:
             return _versioned(TableServices(self._writer(request)), name, params, configs)
+        if name in _UNDOING:
+            return _answer(_undone(TableServices(self._writer(request)), name, params, configs))
         raise Unsupported(f"service-{name}")
 
     def _writer(self, request: Request) -> TableWriter:
@@ -157,6 +162,22 @@ class WritingOperations:
             message = f"no write {request.params.get('txn')!r} is under way here"
             raise HudiError(Reason.INSTANT_NOT_FOUND, "OW-001", message, hint="begin it first")
         return found
+
+
+def _undone(services: TableServices, name: str, params: Mapping[str, Any], configs: dict[str, str]) -> Outcome:
+    """A rollback, a savepoint, the end of one, or a restore."""
+    given = (params.get(key) for key in ("instant", "target", "requested", "to", "savepoint"))
+    instant = next((str(one) for one in given if one is not None), None)
+    if name == "savepoint":
+        return services.savepoint(instant, str(params.get("comment") or ""), configs)
+    if instant is None:
+        message = f"{name} needs the instant that it is of"
+        raise HudiError(Reason.CONFIG_INVALID, "SR-004", message, hint="name it")
+    if name == "rollback":
+        return services.rollback(instant, configs, unschedule=bool(params.get("unschedule")))
+    if name == "delete_savepoint":
+        return services.delete_savepoint(instant, configs)
+    return services.restore(instant, configs, saved=params.get("savepoint") is not None)
 
 
 def _name(request: Request) -> tuple[str, str]:

@@ -7,6 +7,9 @@ from typing import Any
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.errors import typed_errors
 from hudi_spark.services import running
+from hudi_spark.services.restoring.restoring import restore
+from hudi_spark.services.rollback.asked import roll_back
+from hudi_spark.services.savepoints.saving import delete_savepoint, savepoint
 from hudi_spark.services.upgrading.changing import change_version
 from hudi_spark.writing.progress import shown
 from hudi_spark.writing.writer import TableWriter
@@ -78,3 +81,51 @@ class TableServices:
         """
         with typed_errors(), shown("downgrade"):
             return change_version(self.writer.work(configs), to, upgrade=False)
+
+    def rollback(self, instant: str, configs: Configs = None, *, unschedule: bool = False) -> Outcome:
+        """Take back an action that has not completed; of a table service its attempt, or with `unschedule` its plan.
+
+        Raises:
+            HudiError: INSTANT_NOT_FOUND; CONFIG_INVALID for what has completed, or is under way.
+
+        Clauses: RB-003, RB-005, RB-008.
+
+        """
+        with typed_errors(), shown("rollback"):
+            return roll_back(self.writer.work(configs), instant, unschedule=unschedule)
+
+    def savepoint(self, instant: str | None = None, comment: str = "", configs: Configs = None) -> Outcome:
+        """Keep what the table was at a completed write, the newest one where none is named.
+
+        Raises:
+            HudiError: INSTANT_NOT_FOUND; RANGE_NOT_RETAINED where a clean may have removed files; CONFIG_INVALID.
+
+        Clauses: SR-001, SR-002.
+
+        """
+        with typed_errors(), shown("savepoint"):
+            return savepoint(self.writer.work(configs), instant, comment)
+
+    def delete_savepoint(self, instant: str, configs: Configs = None) -> Outcome:
+        """End a savepoint.
+
+        Raises:
+            HudiError: INSTANT_NOT_FOUND.
+
+        Clauses: SR-003.
+
+        """
+        with typed_errors():
+            return delete_savepoint(self.writer.work(configs), instant)
+
+    def restore(self, to: str, configs: Configs = None, *, saved: bool = False) -> Outcome:
+        """Bring the table back to what it was at a completed write; `saved`: one that has a savepoint.
+
+        Raises:
+            HudiError: INSTANT_NOT_FOUND, CONFIG_INVALID, RANGE_NOT_RETAINED where there is no way back.
+
+        Clauses: SR-004, SR-009.
+
+        """
+        with typed_errors(), shown("restore"):
+            return restore(self.writer.work(configs), to, saved=saved)
