@@ -143,6 +143,9 @@ class WritingOperations:
             return ValueAnswer({"requested": None, "completed": None, "action": None})
         if name == "alter_schema":
             return _answer(actions.alter_schema(changes_of(params.get("changes") or ()), configs))
+        if name == "archive":
+            TableServices(self._writer(request)).archive(configs)
+            return ValueAnswer({"requested": None, "completed": None, "action": None})
         if name in {"upgrade", "downgrade"}:
             return _versioned(TableServices(self._writer(request)), name, params, configs)
         if name in _UNDOING:

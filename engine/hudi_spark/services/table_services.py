@@ -7,6 +7,8 @@ from typing import Any
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.errors import typed_errors
 from hudi_spark.services import running
+from hudi_spark.services.archiving.running import archive
+from hudi_spark.services.cleaning.service import clean
 from hudi_spark.services.restoring.restoring import restore
 from hudi_spark.services.rollback.asked import roll_back
 from hudi_spark.services.savepoints.saving import delete_savepoint, savepoint
@@ -56,6 +58,30 @@ class TableServices:
         """
         requested = self.schedule(service, configs, **asked)
         return None if requested is None else self.execute(requested, configs)
+
+    def clean(self, configs: Configs = None) -> Outcome | None:
+        """Carry out the cleans that wait, then delete the files that nobody retained needs; None where there are none.
+
+        Raises:
+            HudiError: CONFIG_INVALID; LOCK_UNAVAILABLE.
+
+        Clauses: CN-001, CN-006, CN-012.
+
+        """
+        with typed_errors(), shown("clean"):
+            return clean(self.writer.work(configs))
+
+    def archive(self, configs: Configs = None) -> tuple[str, ...]:
+        """Move the oldest completed actions to the history where there are too many; answers their requested times.
+
+        Raises:
+            HudiError: CONFIG_INVALID; LOCK_UNAVAILABLE; TIMELINE_FILE_CORRUPT for a broken history.
+
+        Clauses: AR-001, AR-002.
+
+        """
+        with typed_errors(), shown("archive"):
+            return archive(self.writer.work(configs))
 
     def upgrade(self, to: int = 9, configs: Configs = None) -> bool:
         """Bring the table to a higher version, 8 or 9; False where it had it.
