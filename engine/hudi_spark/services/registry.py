@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 from typing import Final
 
+from hudi_spark.services.clustering.service import Clustering
 from hudi_spark.services.compaction.service import Compaction
+from hudi_spark.services.log_compaction.service import LogCompaction
 from hudi_spark.services.service import Service
 
 SERVICES: Final[Mapping[str, Service]] = {
     "compaction": Compaction(),
+    "logcompaction": LogCompaction(),
+    "clustering": Clustering(),
 }
 """compaction, logcompaction, clustering, clean, indexing."""

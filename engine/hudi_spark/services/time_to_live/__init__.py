@@ -1,0 +1,1 @@
+"""Time to live: partitions that are older than they may be are deleted."""
