@@ -16,6 +16,7 @@ from hudi_spark.errors import typed_errors
 from hudi_spark.flows.in_process import InProcess
 from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.services.lifecycle import InlineServices
+from hudi_spark.services.table_services import TableServices
 from hudi_spark.writing.requests import WriteRequest
 from hudi_spark.writing.writer import TableWriter
 
@@ -49,6 +50,31 @@ def write_arrow(
         table_storage(path, storage_options), InProcess(), {}, readings_named(readings), lifecycle=InlineServices()
     )
     return writer.write(WriteRequest(operation, rows, filter, tuple(partitions), configs or {}))
+
+
+def services_arrow(
+    path: str | Path,
+    *,
+    readings: Reading | Readings = "released",
+    configs: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> TableServices:
+    """The table services of a Hudi table, run in this process: `services_arrow(path).run("compaction")`.
+
+    Raises:
+        HudiError: CONFIG_INVALID for an unknown reading.
+
+    Clauses: CP-002, CP-015.
+
+    """
+    writer = TableWriter(
+        table_storage(path, storage_options),
+        InProcess(),
+        configs or {},
+        readings_named(readings),
+        lifecycle=InlineServices(),
+    )
+    return TableServices(writer)
 
 
 def create_arrow(

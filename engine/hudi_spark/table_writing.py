@@ -15,7 +15,9 @@ from hudi_spark.evolution.altering import changes_of
 from hudi_spark.flows.on_spark import OnSpark
 from hudi_spark.indexing.validation import Finding
 from hudi_spark.readings import Readings
+from hudi_spark.services.compaction.triggers import MOST_COMMITS
 from hudi_spark.services.lifecycle import InlineServices
+from hudi_spark.services.table_services import TableServices
 from hudi_spark.writing.actions import IndexRequest, TableActions
 from hudi_spark.writing.requests import WriteRequest
 from hudi_spark.writing.writer import TableWriter
@@ -193,6 +195,44 @@ class TableWrites:
         with typed_errors():
             return TableActions(self._writer()).alter_schema(changes_of(changes))
 
+    def schedule(self, service: str, configs: Mapping[str, str] | None = None) -> str | None:
+        """Plan a table service, for whoever executes it: compaction, logcompaction, clustering, clean or indexing.
+
+        The time that the plan is known by; None where there is nothing to do, or where the options' trigger says that
+        it is not due.
+
+        Raises:
+            HudiError: CONFIG_INVALID for a table that the service is not for; LOCK_UNAVAILABLE.
+
+        Clauses: CP-001, CP-002, LK-004.
+
+        """
+        return self._services().schedule(service, configs)
+
+    def execute(self, instant: str, configs: Mapping[str, str] | None = None) -> Outcome:
+        """Carry out a plan, by the time that `schedule` answered, whoever made it.
+
+        Raises:
+            HudiError: INSTANT_NOT_FOUND where no plan of this time waits; WRITE_CONFLICT.
+
+        Clauses: CP-002, CP-010.
+
+        """
+        return self._services().execute(instant, configs)
+
+    def compact(self, configs: Mapping[str, str] | None = None) -> Outcome | None:
+        """Make base files of the slices that have logs, now; None where there are none.
+
+        However few deltacommits there were; which slices, is for the options' strategy to say.
+
+        Raises:
+            HudiError: CONFIG_INVALID for a copy-on-write table; BASE_FILE_MISSING, LOG_FILE_MISSING.
+
+        Clauses: CP-001, CP-004, CP-006.
+
+        """
+        return self._services().run("compaction", {MOST_COMMITS: "1", **(configs or {})})
+
     def validate_metadata(self) -> tuple[Finding, ...]:
         """What the metadata table says that storage and data do not: nothing, where all is well."""
         return TableActions(self._writer()).validate_metadata()
@@ -202,6 +242,9 @@ class TableWrites:
 
     def _run_write(self, request: WriteRequest) -> Outcome:
         return self._writer().write(request)
+
+    def _services(self) -> TableServices:
+        return TableServices(self._writer())
 
     def _writer(self) -> TableWriter:
         return TableWriter(

@@ -12,7 +12,7 @@ from hudi_format.avro.columnar import encode_framed_rows, encode_rows
 from hudi_format.avro.schemas import schema_text
 from hudi_format.log.blocks import BlockType, HeaderKey, block_parts
 from hudi_format.log.columnar import avro_content, hfile_content, parts_within
-from hudi_format.log.headers import PARTIAL, record_positions_text
+from hudi_format.log.headers import PARTIAL, compacted_block_times_text, record_positions_text
 from hudi_format.log.parquet_blocks import parquet_content
 from hudi_format.schemas import META_FIELDS, arrow_schema
 
@@ -36,6 +36,7 @@ class LogRows:
     `rows`: the table's columns and the meta fields; the name of the file in them does not count.
     `natural`: whether a row removes its key whatever ordering value it has; `updates`: whether the group holds the key.
     `positions`: the row of the base file that holds the key, null where that is not known; or nothing is known.
+    `deletes`: rows that remove their key by the ordering value that they have; or only those that say so themselves.
 
     Clauses: DM-001, MG-005, LF-023.
     """
@@ -44,6 +45,7 @@ class LogRows:
     natural: pa.ChunkedArray
     updates: pa.ChunkedArray
     positions: pa.ChunkedArray | None = None
+    deletes: pa.ChunkedArray | None = None
 
     def tagged(self) -> pa.Table:
         """Rows and all that is known of them, in one table."""
@@ -85,12 +87,16 @@ def made_blocks(incoming: LogRows, group: LogGroup, form: LogForm, instant: str)
         HudiError: SCHEMA_INCOMPATIBLE for a value that does not fit the table's schema.
         UnsupportedFeature: ordering-type.
 
-    Clauses: LF-006, LF-007, LF-008, LF-022, LF-023, LF-025, MG-005, MG-008.
+    Clauses: LC-004, LF-006, LF-007, LF-008, LF-022, LF-023, LF-025, MG-005, MG-008.
 
     """
     tagged = incoming.tagged()
     deleting = pc.or_(pc.or_(flagged_deletes(tagged), marked_deletes(tagged, form.rule)), tagged.column(_NATURAL))
+    if incoming.deletes is not None:
+        deleting = pc.or_(deleting, incoming.deletes)
     header = {HeaderKey.INSTANT_TIME: instant, HeaderKey.SCHEMA: schema_text(form.avro)}
+    if group.compacted:
+        header[HeaderKey.COMPACTED_BLOCK_TIMES] = compacted_block_times_text(group.compacted)
     deletes = list(_delete_block(tagged.filter(deleting), group, form, header))
     return [*_data_blocks(tagged.filter(pc.invert(deleting)), group, form, header), *deletes]
 

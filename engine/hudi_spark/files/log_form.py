@@ -115,6 +115,8 @@ def _block_type(configuration: TableConfiguration, options: Options) -> BlockTyp
 class LogGroup:
     """The file group that a log file is for, and what its newest slice holds: names of files, without folders.
 
+    `compacted`: the instants whose blocks the new ones stand for, in a log compaction.
+
     Clauses: SL-003, SL-005, RD-004.
     """
 
@@ -123,6 +125,7 @@ class LogGroup:
     base_instant: str | None = None
     base_file: str | None = None
     log_files: tuple[str, ...] = ()
+    compacted: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, one: FileSlice) -> "LogGroup":

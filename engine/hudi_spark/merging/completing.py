@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from hudi_format.schemas import META_FIELDS
 
 from hudi_spark.merging.fields import column_of
-from hudi_spark.merging.folding import KEY, fold_over
+from hudi_spark.merging.folding import KEY, fold, fold_over
 from hudi_spark.merging.log_records import LogRecords
 from hudi_spark.merging.ordering import all_valid, exceeds, ordering_columns, ordering_names
 from hudi_spark.merging.rules import Completion, MergeRule
@@ -44,6 +44,17 @@ def merge_completing(base: pa.Table, base_keys: pa.ChunkedArray, records: LogRec
     logs = merger.versions(records.versions, base.num_rows)
     merged = fold_over(merger.base_versions(base, base_keys), logs, merger.pair, base_first=rule.deletes_reach_base)
     return merger.rows(merged.filter(pc.invert(merged.column(_DELETED))))
+
+
+def fold_logs(records: LogRecords, rule: MergeRule) -> tuple[pa.Table, pa.Table]:
+    """The versions in logs merged among themselves, one line a key, and the rows of those that are no deletes.
+
+    Clauses: LC-004, MG-025.
+    """
+    rows = records.rows.combine_chunks()
+    merger = _Completing(rule, _sources(rows, 0, records, rule), rows)
+    merged = fold(merger.versions(records.versions, 0), merger.pair)
+    return merged, merger.rows(merged.filter(pc.invert(merged.column(_DELETED))))
 
 
 class _Completing:

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_spark.arrays import one_chunk
-from hudi_spark.merging.folding import KEY, fold_over
+from hudi_spark.merging.folding import KEY, fold, fold_over
 from hudi_spark.merging.log_records import LogRecords
 from hudi_spark.merging.mergers import CarriedMerger, Versions
 from hudi_spark.merging.ordering import ordering_columns, ordering_names
@@ -29,6 +29,17 @@ def merge_custom(
     merged = fold_over(folding.base_versions(base, base_keys), logs, folding.pair, base_first=rule.deletes_reach_base)
     present = merged.filter(pc.invert(merged.column(_DELETED)))
     return folding.versions(present).rows
+
+
+def fold_custom_logs(records: LogRecords, rule: MergeRule, carried: CarriedMerger) -> tuple[pa.Table, pa.Table]:
+    """The versions in logs merged among themselves, one line a key, and the rows of those that are no deletes.
+
+    Clauses: LC-004, RM-001.
+    """
+    unset = tuple(sorted({name for out, _ in records.missing for name in out}))
+    folding = _Custom(records.rows.schema, rule, carried, unset)
+    merged = fold(folding.log_versions(records), folding.pair)
+    return merged, folding.versions(merged.filter(pc.invert(merged.column(_DELETED)))).rows
 
 
 class _Custom:

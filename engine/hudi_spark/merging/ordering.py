@@ -71,6 +71,28 @@ def sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(pc.less(bits, 0), flipped, bits)
 
 
+def stored_ordering(
+    columns: Sequence[pa.ChunkedArray], kinds: Sequence[pa.DataType], rule: MergeRule
+) -> list[pa.ChunkedArray]:
+    """The ordering values of versions as the table's columns of these types have them: `ordering_columns` backwards.
+
+    Clauses: LC-004, MG-003, PL-008.
+    """
+    if rule.ordering_form == "log_places" and columns:
+        return [pc.binary_join_element_wise(*(column.cast(pa.string()) for column in columns), ".")]
+    if not rule.compares_event_time:
+        return list(columns)
+    return [_unsorted(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+
+
+def _unsorted(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    if not pa.types.is_floating(kind):
+        return column.cast(kind)
+    # What `sortable` turns it turns back.
+    bits = pc.if_else(pc.less(column, 0), pc.bit_wise_xor(column, pa.scalar(2**63 - 1, pa.int64())), column)
+    return pa.chunked_array([chunk.view(pa.float64()) for chunk in bits.chunks], pa.float64()).cast(kind)
+
+
 def all_valid(columns: Sequence[pa.ChunkedArray], rows: int) -> pa.ChunkedArray:
     """For each row whether no column is null there."""
     valid = pa.chunked_array([pa.repeat(pa.scalar(value=True), rows)])

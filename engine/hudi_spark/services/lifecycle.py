@@ -1,9 +1,25 @@
 """The services that a writer runs with its writes, as its options ask for them."""
 
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
+
+from hudi_format.errors import FormatError
 
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork
+from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.services.compaction.inline import compact_inline
+
+_FAIL: Final = "hoodie.fail.writes.on.inline.table.service.exception"
+
+AFTER: Final[tuple[Callable[[TableWork], None], ...]] = (compact_inline,)
+"""What runs after a commit, in this order; each looks at the options itself."""
+
+
+class ServiceWarning(UserWarning):
+    """A service after a commit failed; the commit stands, and the options say that the writer is not to fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,4 +33,19 @@ class InlineServices:
         """Roll back what dead writers left, where the policy of failed writes is eager."""
 
     def after(self, work: TableWork, outcome: Outcome) -> None:
-        """Clean, archive, then compact and cluster: what the options ask for, and where it is due."""
+        """Clean, archive, then compact and cluster: what the options ask for, and where it is due.
+
+        Raises:
+            HudiError: as the services, unless the options say that they fail no write.
+
+        """
+        if not work.options.flag("hoodie.table.services.enabled"):
+            return
+        for service in AFTER:
+            try:
+                service(work)
+            except (HudiError, FormatError, UnsupportedFeature, OSError) as error:
+                if work.options.flag(_FAIL):
+                    raise
+                message = f"after {outcome.operation} {outcome.requested}, which stands: {error}"
+                warnings.warn(message, ServiceWarning, stacklevel=2)

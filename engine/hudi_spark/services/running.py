@@ -52,6 +52,28 @@ def execute(work: TableWork, requested: str) -> Outcome:
     return service.execute(work, pending)
 
 
+def run(work: TableWork, name: str, asked: Mapping[str, Any] | None = None) -> Outcome | None:
+    """Plans of a service that wait are carried out, oldest first, and one that it makes now; None for none of them.
+
+    The outcome is that of the last one.
+
+    Raises:
+        HudiError: as `schedule` and `execute`.
+        UnsupportedFeature: a service that there is not.
+
+    Clauses: CP-002, CP-010, CP-015.
+
+    """
+    service = service_named(name)
+    timeline = load_timeline(work.storage, load_configuration(work.storage))
+    waiting = [one for one in timeline.instants if not one.is_completed and service.owns(work, one)]
+    outcomes = [service.execute(work, one) for one in waiting]
+    requested = schedule(work, name, asked)
+    if requested is not None:
+        outcomes.append(execute(work, requested))
+    return outcomes[-1] if outcomes else None
+
+
 def service_named(name: str) -> Service:
     """The service of a name.
 

@@ -50,14 +50,15 @@ class TableServices:
             return running.execute(self.writer.work(configs), requested)
 
     def run(self, service: str, configs: Configs = None, **asked: Any) -> Outcome | None:
-        """Schedule a service and execute its plan; None where there is nothing to do.
+        """Execute the plans of a service that wait, then one that it makes now; None where there is nothing to do.
 
         Raises:
             HudiError: as `schedule` and `execute`.
+            UnsupportedFeature: a service that there is not.
 
         """
-        requested = self.schedule(service, configs, **asked)
-        return None if requested is None else self.execute(requested, configs)
+        with typed_errors(), shown(service):
+            return running.run(self.writer.work(configs), service, asked)
 
     def clean(self, configs: Configs = None) -> Outcome | None:
         """Carry out the cleans that wait, then delete the files that nobody retained needs; None where there are none.

@@ -7,10 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pyarrow as pa
-from hudi_format.avro.schemas import schema_text
-from hudi_format.schemas import META_FIELDS, OPERATION_FIELD
-from hudi_format.table.internal_schema import LATEST_SCHEMA_KEY
 from hudi_format.timeline.commit_metadata import CommitMetadata
 from hudi_format.timeline.plans import serialise_compaction_plan
 
@@ -18,22 +14,19 @@ from hudi_spark.committing.completing import Completion, nothing_to_check
 from hudi_spark.committing.opening import state_of_table
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork
-from hudi_spark.evolution.statements import table_avro
 from hudi_spark.execution.tasks import ReadContext
-from hudi_spark.files.base import BaseFileForm, base_file_form
+from hudi_spark.files.base import base_file_form
 from hudi_spark.files.changes import change_form
-from hudi_spark.files.places import Place
 from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, from_rows
 from hudi_spark.indexing.column_statistics import StatisticsPlan, statistics_plan
 from hudi_spark.indexing.index import FinishedWrite
-from hudi_spark.schemas.columns import SCHEMA_KEY, stating_commit
 from hudi_spark.services.attempts import Attempt
+from hudi_spark.services.compaction.forms import place_of, stated_schemas, with_operation_field
 from hudi_spark.services.compaction.planned_slices import PlannedSlice, planned_slices, snapshot_of_plan
 from hudi_spark.services.compaction.planning import plan_compaction
 from hudi_spark.services.compaction.rewriting import Rewriting
 from hudi_spark.services.pending import COMPACTION, compaction_plan_of
 from hudi_spark.services.service import ServicePlan
-from hudi_spark.state.configuration import flag
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant
 from hudi_spark.writing.contents import metadata_content
@@ -93,19 +86,6 @@ class Compaction:
         return Outcome(pending.requested, completed, _COMMIT, _OPERATION, stats)
 
 
-def stated_schemas(planned: Snapshot) -> dict[str, str]:
-    """What the commit of a service says of the schema: what the table's commits said when it was planned.
-
-    Clauses: CP-006, DM-003.
-    """
-    stating = stating_commit(planned.commits)
-    if stating is not None:
-        extra = stating.metadata.extra
-        return {key: extra[key] for key in (SCHEMA_KEY, LATEST_SCHEMA_KEY) if extra.get(key)}
-    stated = table_avro(planned)
-    return {} if stated is None else {SCHEMA_KEY: schema_text(stated)}
-
-
 def _rewritten(
     work: TableWork, planned: Snapshot, context: ReadContext, slices: tuple[PlannedSlice, ...], requested: str
 ) -> tuple[WrittenFile, ...]:
@@ -113,27 +93,14 @@ def _rewritten(
     configuration, options = planned.configuration, work.options
     state = state_of_table(work.storage, planned, options)
     dropped = configuration.partition_by if configuration.partitions.columns_dropped else ()
-    in_base_format = flag(configuration.properties, "hoodie.partition.metafile.use.base.format", default=False)
+    form = base_file_form(state.schema.avro, options, drops=dropped)
     rewriting = Rewriting(
         read=context,
-        place=Place(work.effects, requested, "parquet" if in_base_format else "properties"),
-        form=_with_operation(base_file_form(state.schema.avro, options, drops=dropped), context.schema),
+        place=place_of(work, configuration, requested),
+        form=replace(form, avro=with_operation_field(form.avro, context.schema)),
         changes=change_form(configuration, state.schema.avro, options),
         statistics=statistics_plan(state) or StatisticsPlan((), "V1"),
         has_completion_times=configuration.has_completion_times,
         populates_meta_fields=configuration.populates_meta_fields,
     )
     return from_rows(work.executor.tasks(slices, rewriting, WRITTEN_SCHEMA).gathered())
-
-
-def _with_operation(form: BaseFileForm, schema: pa.Schema) -> BaseFileForm:
-    """The form with the sixth meta field, where the slices have it.
-
-    Clauses: MF-002.
-    """
-    fields = form.avro["fields"]
-    if OPERATION_FIELD not in schema.names or any(one["name"] == OPERATION_FIELD for one in fields):
-        return form
-    own = {"name": OPERATION_FIELD, "type": ["null", "string"], "doc": "", "default": None}
-    places = len(META_FIELDS)
-    return replace(form, avro={**form.avro, "fields": [*fields[:places], own, *fields[places:]]})

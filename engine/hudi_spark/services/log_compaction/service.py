@@ -1,0 +1,128 @@
+"""Log compaction as a service: planned under the lock, carried out a task a slice, completed as a deltacommit.
+
+Clauses: LC-001, LC-002, LC-006.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from hudi_adapter.reasons import Reason
+from hudi_format.storage import Storage
+from hudi_format.timeline.commit_metadata import CommitMetadata
+from hudi_format.timeline.plans import CompactionPlan, serialise_compaction_plan
+
+from hudi_spark.committing.completing import Completion
+from hudi_spark.committing.opening import state_of_table
+from hudi_spark.committing.outcome import Outcome
+from hudi_spark.committing.work import TableWork
+from hudi_spark.errors import HudiError
+from hudi_spark.execution.tasks import ReadContext
+from hudi_spark.files.log_form import log_form
+from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, from_rows
+from hudi_spark.indexing.column_statistics import StatisticsPlan, statistics_plan
+from hudi_spark.indexing.index import FinishedWrite
+from hudi_spark.services.attempts import Attempt
+from hudi_spark.services.compaction.forms import place_of, stated_schemas, with_operation_field
+from hudi_spark.services.compaction.planned_slices import PlannedSlice, planned_slices, snapshot_of_plan
+from hudi_spark.services.log_compaction.appending import Appending
+from hudi_spark.services.log_compaction.planning import plan_log_compaction
+from hudi_spark.services.pending import LOG_COMPACTION, compaction_plan_of, groups_of_plan
+from hudi_spark.services.service import ServicePlan
+from hudi_spark.state.snapshots import Snapshot
+from hudi_spark.state.timeline import Instant, Timeline
+from hudi_spark.writing.contents import metadata_content
+
+_DELTACOMMIT, _OPERATION = "deltacommit", "LOG_COMPACT"
+
+
+@dataclass(frozen=True, slots=True)
+class LogCompaction:
+    """The blocks of slices become one log file each.
+
+    Clauses: LC-001.
+    """
+
+    def plan(self, work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any]) -> ServicePlan | None:
+        """What is to be compacted now; None where nothing is, or where it is not due.
+
+        Raises:
+            HudiError: CONFIG_INVALID for a copy-on-write table.
+            UnsupportedFeature: log-compaction-nested-ordering.
+
+        Clauses: LC-001, LC-002, LC-003, LC-008.
+
+        """
+        del asked
+        plan = plan_log_compaction(work, snapshot)
+        return None if plan is None else ServicePlan(LOG_COMPACTION, serialise_compaction_plan(plan))
+
+    def owns(self, work: TableWork, pending: Instant) -> bool:
+        """Whether a pending action is a log compaction."""
+        del work
+        return pending.action == LOG_COMPACTION
+
+    def execute(self, work: TableWork, pending: Instant) -> Outcome:
+        """Carry out a log compaction that is requested, or that somebody left inflight.
+
+        Raises:
+            HudiError: LOG_FILE_MISSING for a file that the plan names; WRITE_CONFLICT where a compaction was planned
+                for one of its groups; INSTANT_NOT_FOUND where somebody else was faster. The plan waits as before.
+            UnsupportedFeature: log-compaction-of-partial-updates, for a plan that somebody else made.
+
+        Clauses: LC-001, LC-003, LC-004, LC-006, LC-007.
+
+        """
+        plan = compaction_plan_of(work.storage, pending)
+        attempt = Attempt(work, LOG_COMPACTION, pending.requested)
+        with attempt.inflight():
+            snapshot = work.snapshot()
+            planned = snapshot_of_plan(snapshot, plan, pending.requested)
+            context, slices = planned_slices(work, planned, plan)
+            written = _appended(work, planned, context, slices, pending.requested)
+            stats = tuple(one.stat for one in written)
+            metadata = CommitMetadata(_OPERATION, True, stats, extra=stated_schemas(planned))
+            content = metadata_content(snapshot.configuration, _DELTACOMMIT, metadata)
+            finished = FinishedWrite(pending.requested, _DELTACOMMIT, _OPERATION, written)
+            completion = Completion(finished, content, requested_as=LOG_COMPACTION)
+            check = partial(refuse_later_compactions, work.storage, pending.requested, plan)
+            completed = attempt.complete(snapshot, completion, check)
+        return Outcome(pending.requested, completed, _DELTACOMMIT, _OPERATION, stats)
+
+
+def refuse_later_compactions(storage: Storage, requested: str, plan: CompactionPlan, timeline: Timeline) -> None:
+    """Nothing unless a compaction was planned after the log compaction for one of its groups.
+
+    Its base file may hold newer rows than the log, which would stand above it.
+
+    Raises:
+        HudiError: WRITE_CONFLICT naming the compaction.
+
+    Clauses: LC-002, LC-003.
+
+    """
+    later = (one for one in timeline.instants if one.was_compaction and one.requested > requested)
+    for one in later:
+        shared = groups_of_plan(compaction_plan_of(storage, one)) & groups_of_plan(plan)
+        if shared:
+            named = ", ".join("/".join(part for part in group if part) for group in sorted(shared)[:3])
+            hint = "roll the log compaction back: the compaction takes its logs up"
+            message = f"the compaction {one.requested} was planned for the same file groups: {named}"
+            raise HudiError(Reason.WRITE_CONFLICT, "LC-002", message, one.file, hint=hint)
+
+
+def _appended(
+    work: TableWork, planned: Snapshot, context: ReadContext, slices: tuple[PlannedSlice, ...], requested: str
+) -> tuple[WrittenFile, ...]:
+    """The new log files; one job on Spark."""
+    configuration = planned.configuration
+    state = state_of_table(work.storage, planned, work.options)
+    form = log_form(configuration, state.schema.avro, work.options, context.rule)
+    appending = Appending(
+        read=context,
+        place=place_of(work, configuration, requested),
+        form=replace(form, avro=with_operation_field(form.avro, context.schema)),
+        statistics=statistics_plan(state) or StatisticsPlan((), "V1"),
+    )
+    return from_rows(work.executor.tasks(slices, appending, WRITTEN_SCHEMA).gathered())
