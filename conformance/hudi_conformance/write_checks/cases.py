@@ -68,7 +68,10 @@ class TableShape:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One write: its rows with their columns, or partitions, or a filter; settings of its own."""
+    """One write: its rows with their columns, or partitions, or a filter; settings of its own. Or a table service.
+
+    `target`: the step (from 1) that a service is about.
+    """
 
     operation: str
     columns: tuple[tuple[str, str], ...] = ()
@@ -76,6 +79,7 @@ class Step:
     partitions: tuple[str, ...] = ()
     filter: Any = None
     configs: Mapping[str, str] = field(default_factory=dict)
+    target: int = 0
 
     def input(self) -> Rows | None:
         """The rows as protocol rows; None where the write brings none."""

@@ -41,6 +41,7 @@ def check(
     refusals: Annotated[bool, typer.Option(help="Draw writes that are refused, too.")] = True,
     no_metadata: Annotated[bool, typer.Option("--no-metadata-table", help="Never a metadata table.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="No change feed, no empty meta fields.")] = False,
+    services: Annotated[bool, typer.Option("--services", help="Draw table services, too.")] = False,
     save: Annotated[Path | None, typer.Option(help="Folder for failing cases.")] = None,
 ) -> None:
     """Draw cases and compare: exit 1 where two answers differ."""
@@ -50,6 +51,7 @@ def check(
         refusals=refusals,
         change_feed=not plain,
         no_meta_fields=not plain,
+        services=services,
     )
     options = Options(strict=not loose)
     cases = ((f"seed-{number}", draw_case(number, limits)) for number in range(seed, seed + count))

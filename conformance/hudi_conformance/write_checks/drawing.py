@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hudi_conformance.write_checks.cases import COLUMNS, SMALL_FILE_LIMIT, Step, TableShape, WriteCase
+from hudi_conformance.write_checks.service_steps import Served, drawn_service
 
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
 _IDS = ("r1", "r2", "r3", "ř4", "木5", "r6:a", "r7,b", "r8")
@@ -14,6 +15,7 @@ _CITIES = ("oslo", "são paulo", "lima", "a b")
 _KINDS = ("x", "y")
 _ADDED = (("extra", "string"), ("more", "int64"))
 _STEPS = 6
+_SERVICES = 0.4
 _INDEXES = ("SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "CONSISTENT_HASHING", "RECORD_INDEX", "")
 _FIND_KEYS_IN_FILES = {"SIMPLE", "GLOBAL_SIMPLE", "BUCKET", ""}
 _WEIGHTS = {
@@ -43,6 +45,7 @@ class Limits:
     change_feed: bool = True
     no_meta_fields: bool = True
     partial_updates: bool = True
+    services: bool = False
 
 
 def draw_case(seed: int, limits: Limits = Limits()) -> WriteCase:
@@ -50,7 +53,9 @@ def draw_case(seed: int, limits: Limits = Limits()) -> WriteCase:
     dice = Random(seed)  # noqa: S311 - repeatable on purpose
     shape = _shape(dice, limits)
     drawn = Drawn(dice, shape, limits)
-    return WriteCase(shape, tuple(drawn.step(number) for number in range(dice.randint(2, _STEPS))))
+    return WriteCase(
+        shape, tuple(drawn.step(number) for number in range(dice.randint(2, _STEPS * (2 if limits.services else 1))))
+    )
 
 
 def _shape(dice: Random, limits: Limits) -> TableShape:
@@ -143,9 +148,20 @@ class Drawn:
     held: dict[Key, tuple[Any, ...]] = field(default_factory=dict)
     doubled: set[Key] = field(default_factory=set)
     columns: tuple[tuple[str, str], ...] = COLUMNS
+    served: Served = field(default_factory=Served)
 
     def step(self, number: int) -> Step:
-        """The next step, of any operation; the first one brings rows."""
+        """The next step, a write or, where they are drawn, a service; the first one brings rows."""
+        if number and self.limits.services and self.dice.random() < _SERVICES:
+            drawn = drawn_service(self.dice, self.shape, self.served)
+            known = self.served.after(drawn)
+            self.held, self.doubled = known if known is not None else (self.held, self.doubled)
+        else:
+            drawn = self._write(number)
+            self.served.wrote(number + 1, self.held, self.doubled)
+        return drawn
+
+    def _write(self, number: int) -> Step:
         if number and self.limits.refusals and self.dice.random() < 0.1:
             return self._refused()
         if self.dice.random() < 0.12 and len(self.columns) < len(COLUMNS) + len(_ADDED):

@@ -27,12 +27,19 @@ def minimised(case: WriteCase, fails: Fails, attempts: int) -> WriteCase:
 def smaller_cases(case: WriteCase) -> Iterator[WriteCase]:
     """Every case that lacks one thing of this one: the last steps first, then rows, then what the table has."""
     for number in reversed(range(len(case.steps))):
-        yield replace(case, steps=case.steps[:number] + case.steps[number + 1 :])
+        yield replace(case, steps=_without_step(case.steps, number + 1))
     for shape in _smaller_shapes(case.shape):
         yield replace(case, shape=shape)
     for number, step in enumerate(case.steps):
         for smaller in _smaller_steps(step):
             yield replace(case, steps=(*case.steps[:number], smaller, *case.steps[number + 1 :]))
+
+
+def _without_step(steps: tuple[Step, ...], number: int) -> tuple[Step, ...]:
+    """The steps without one, and without those about it; who is about a later one names it anew."""
+    kept = [one for place, one in enumerate(steps, start=1) if number not in {place, one.target}]
+    gone = [place for place, one in enumerate(steps, start=1) if number in {place, one.target}]
+    return tuple(replace(one, target=one.target - sum(place < one.target for place in gone)) for one in kept)
 
 
 def _smaller_shapes(shape: TableShape) -> Iterator[TableShape]:

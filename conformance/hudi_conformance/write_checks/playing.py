@@ -13,6 +13,7 @@ from hudi_conformance.session import Heard, Reply, Session
 from hudi_conformance.value_comparison import compare_values
 from hudi_conformance.write_checks.cases import Step, WriteCase
 from hudi_conformance.write_checks.questions import Question, questions_after, told_by_steps
+from hudi_conformance.write_checks.service_steps import RUN, is_service, noted, requests_of
 
 LIMIT_S = 120.0
 _CHECKED = "check_table"
@@ -95,10 +96,41 @@ class _Game:
         for number, step in enumerate(self.case.steps, start=1):
             if self.unsupported:
                 return
-            yield self._write(number, step)
+            yield self._step(number, step)
             if not self.unsupported:
                 last = number == len(self.case.steps)
                 yield from self._questions(number, last=last)
+
+    def _step(self, number: int, step: Step) -> Failure | None:
+        return self._service(number, step) if is_service(step) else self._write(number, step)
+
+    def _service(self, number: int, step: Step) -> Failure | None:
+        """Both plan or both find nothing to do; what is to be carried out at once is."""
+        asked = [list(requests_of(step, self.case.shape, done)) for done in self.done]
+        op = asked[0][0][0]
+        heard = self._both(op, [one[0][1] for one in asked])
+        failure = self._agreed(number, step.operation, heard) or self._alike(number, step, heard)
+        if failure is None and step.operation.startswith(f"{RUN} "):
+            failure, heard = self._executed(number, step, heard)
+        for done, one in zip(self.done, heard, strict=True):
+            noted(done, step, _value(one) if _kind(one) == "result" else None)
+        return failure
+
+    def _executed(self, number: int, step: Step, planned: list[Heard]) -> tuple[Failure | None, list[Heard]]:
+        """What was planned is carried out, where there was anything to plan."""
+        plans = [_value(one)["requested"] for one in planned if _kind(one) == "result"]
+        if len(plans) < len(planned) or None in plans:
+            return None, planned
+        configs = {**self.case.shape.configs, **step.configs}
+        heard = self._both("execute", [{"requested": one, "configs": configs} for one in plans])
+        return self._agreed(number, f"execute of {step.operation}", heard), heard
+
+    @staticmethod
+    def _alike(number: int, step: Step, heard: Sequence[Heard]) -> Failure | None:
+        """Whether there is anything to plan both see alike."""
+        values = [_value(one) for one in heard if _kind(one) == "result"]
+        found = {one["requested"] is None for one in values if set(one) == {"requested"}}
+        return Failure(number, step.operation, tuple(map(str, values))) if len(found) > 1 else None
 
     def _write(self, number: int, step: Step) -> Failure | None:
         rows, file = step.input(), None
