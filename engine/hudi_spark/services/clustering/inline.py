@@ -1,0 +1,44 @@
+"""Clustering by a writer, after its commit.
+
+Clauses: CL-008.
+"""
+
+from typing import Final
+
+from hudi_adapter.reasons import Reason
+
+from hudi_spark.committing.work import TableWork
+from hudi_spark.errors import HudiError
+from hudi_spark.services import running
+from hudi_spark.state.configuration import load_configuration
+from hudi_spark.state.pending_plans import pending_clusterings
+from hudi_spark.state.timeline import load_timeline
+
+_SERVICE: Final = "clustering"
+_CLUSTER: Final = "hoodie.clustering.inline"
+_SCHEDULE: Final = "hoodie.clustering.schedule.inline"
+_BESIDE: Final = "hoodie.clustering.async.enabled"
+
+
+def cluster_inline(work: TableWork) -> None:
+    """What the options ask for: cluster, plans that wait first; or only plan, unless a plan waits.
+
+    Raises:
+        HudiError: CONFIG_INVALID where the options ask for both; as the service.
+
+    Clauses: CL-003, CL-008.
+
+    """
+    inline, schedules = (work.options.flag(key) for key in (_CLUSTER, _SCHEDULE))
+    if inline and schedules:
+        message = f"{_CLUSTER} and {_SCHEDULE} are both true"
+        raise HudiError(Reason.CONFIG_INVALID, "CL-008", message, hint="a writer either clusters or only plans it")
+    if inline:
+        running.run(work, _SERVICE)
+    elif (schedules or work.options.flag(_BESIDE)) and not _one_waits(work):
+        running.schedule(work, _SERVICE)
+
+
+def _one_waits(work: TableWork) -> bool:
+    timeline = load_timeline(work.storage, load_configuration(work.storage))
+    return bool(pending_clusterings(work.storage, timeline))
