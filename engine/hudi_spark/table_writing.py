@@ -233,6 +233,30 @@ class TableWrites:
         """
         return self._services().run("compaction", {MOST_COMMITS: "1", **(configs or {})})
 
+    def clean(self, configs: Mapping[str, str] | None = None) -> Outcome | None:
+        """Delete the files of old versions that the options' policy does not keep, now; None where there are none.
+
+        Cleans that were planned before are carried out first.
+
+        Raises:
+            HudiError: CONFIG_INVALID; LOCK_UNAVAILABLE.
+
+        Clauses: CN-001, CN-006, CN-012.
+
+        """
+        return self._services().clean(configs)
+
+    def archive(self, configs: Mapping[str, str] | None = None) -> tuple[str, ...]:
+        """Move old actions from the active timeline to the history, where there are too many; answers their times.
+
+        Raises:
+            HudiError: CONFIG_INVALID; LOCK_UNAVAILABLE; TIMELINE_FILE_CORRUPT for a broken history.
+
+        Clauses: AR-001, AR-002.
+
+        """
+        return self._services().archive(configs)
+
     def validate_metadata(self) -> tuple[Finding, ...]:
         """What the metadata table says that storage and data do not: nothing, where all is well."""
         return TableActions(self._writer()).validate_metadata()

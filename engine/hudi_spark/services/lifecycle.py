@@ -10,11 +10,13 @@ from hudi_format.errors import FormatError
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork
 from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.services.archiving.inline import archive_inline, refuse_unarchivable
+from hudi_spark.services.cleaning.inline import clean_inline
 from hudi_spark.services.compaction.inline import compact_inline
 
 _FAIL: Final = "hoodie.fail.writes.on.inline.table.service.exception"
 
-AFTER: Final[tuple[Callable[[TableWork], None], ...]] = (compact_inline,)
+AFTER: Final[tuple[Callable[[TableWork], None], ...]] = (clean_inline, archive_inline, compact_inline,)
 """What runs after a commit, in this order; each looks at the options itself."""
 
 

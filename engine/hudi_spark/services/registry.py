@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from hudi_spark.services.cleaning.service import Cleaning
 from hudi_spark.services.clustering.service import Clustering
 from hudi_spark.services.compaction.service import Compaction
 from hudi_spark.services.log_compaction.service import LogCompaction
@@ -12,5 +13,6 @@ SERVICES: Final[Mapping[str, Service]] = {
     "compaction": Compaction(),
     "logcompaction": LogCompaction(),
     "clustering": Clustering(),
+    "clean": Cleaning(),
 }
 """compaction, logcompaction, clustering, clean, indexing."""
