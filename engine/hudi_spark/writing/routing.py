@@ -58,6 +58,10 @@ class Routes:
     targets: tuple[Target, ...]
     shares: Mapping[str, tuple[Share, ...]]
 
+    def known_groups(self) -> frozenset[tuple[str, str]]:
+        """Partition and id of the file groups that are there already."""
+        return frozenset((one.partition, one.file_id) for one in self.targets if one.slice is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class SmallFile:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hudi_spark.state.commits import Commit
+from hudi_spark.state.pending_plans import pending_clusterings
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.writer_state import WriterState
 from hudi_spark.writing.routing import Sizing, SmallFile
@@ -19,12 +20,15 @@ _MOST: Final = "hoodie.parquet.max.file.size"
 def sizing_of(state: WriterState, *, fills_small_files: bool) -> Sizing:
     """The sizes that a write's options and the table's last commits give.
 
-    Clauses: OW-012.
+    What a pending clustering is to replace is not filled up.
+
+    Clauses: OW-011, OW-012.
     """
     a_row = max(average_row_bytes(state), 1)
     filled: dict[str, list[FileSlice]] = {}
+    clustered = pending_clusterings(state.storage, state.snapshot.timeline) if fills_small_files else {}
     for one in state.slices if fills_small_files else ():
-        if _is_filled(one):
+        if _is_filled(one) and (one.partition, one.file_id) not in clustered:
             filled.setdefault(one.partition, []).append(one)
     found = _SmallFiles(state, a_row, filled)
     return Sizing(_rows_a_group(state, a_row), found.of if fills_small_files else _none)
