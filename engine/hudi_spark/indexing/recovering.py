@@ -102,15 +102,18 @@ class Recovery:
         return None
 
     def _requested(self, dead: Instant, action: str, clock: Clock) -> str:
-        known = {one.requested for one in self.timeline.instants}
-        instant = clock.instant() if self.layout.has_completion_times else f"{action}{_SUFFIX}"
-        if instant in known:
-            instant = f"{dead.requested}{_SUFFIX}"
+        instant = clock.instant() if self.layout.has_completion_times else self._free_instant(dead, action, clock)
         requests = tuple(RollbackRequest(one.partition, one.file_id) for one in _touched(self, dead.requested))
         plan = RollbackPlan(InstantInfo(dead.requested, dead.action), requests)
         self._put(TimelineFileName(instant, _ROLLBACK, "REQUESTED"), serialise_rollback_plan(plan))
         self._put(TimelineFileName(instant, _ROLLBACK, "INFLIGHT"), b"")
         return instant
+
+    def _free_instant(self, dead: Instant, action: str, clock: Clock) -> str:
+        """The action's, or that of what is undone; an action that is tried again may have used both."""
+        known = {one.requested for one in self.timeline.instants}
+        own = (f"{base}{_SUFFIX}" for base in (action, dead.requested))
+        return next((one for one in own if one not in known), None) or f"{clock.instant(action)}{_SUFFIX}"
 
     def _undone(self, dead: str, instant: str) -> Iterator[RollbackPartition]:
         removed: dict[str, list[str]] = {}
