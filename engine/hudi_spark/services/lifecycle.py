@@ -33,6 +33,7 @@ class InlineServices:
 
     def before(self, work: TableWork) -> None:
         """Roll back what dead writers left, where the policy of failed writes is eager."""
+        refuse_unarchivable(work)
 
     def after(self, work: TableWork, outcome: Outcome) -> None:
         """Clean, archive, then compact and cluster: what the options ask for, and where it is due.
