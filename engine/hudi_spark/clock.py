@@ -1,9 +1,15 @@
 """Where a writer's instants come from."""
 
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, Protocol
+
+from hudi_adapter.reasons import Reason
+
+from hudi_spark.errors import HudiError
 
 _FORM: Final = "%Y%m%d%H%M%S"
 _MILLISECOND: Final = timedelta(milliseconds=1)
@@ -13,27 +19,71 @@ class Clock(Protocol):
     """Generates instants; each is greater than every one before it."""
 
     def instant(self, after: str = "") -> str:
-        """An instant of 17 digits, greater than `after` and than every instant that this clock gave out."""
+        """An instant of 17 digits, greater than `after` and than every instant that this clock gave out.
+
+        Raises:
+            HudiError: CONFIG_INVALID when the clock went back by more than is waited for.
+
+        """
+
+    def wait_past(self, newest: str) -> None:
+        """Returns when the clock shows more than the newest instant of other processes.
+
+        Raises:
+            HudiError: CONFIG_INVALID when that would take longer than is waited for.
+
+        Clauses: TM-003, TM-004.
+
+        """
 
 
 @dataclass(slots=True)
 class SystemClock:
-    """The time of this computer in the table's time zone; it never goes back.
+    """The time of this computer in the table's time zone; its instants never go back.
 
-    Clauses: TM-001, TM-003.
+    A clock that goes back is waited for, `patience` seconds at most. `now` and `sleep` are what tests put in place.
+
+    Clauses: TM-001, TM-003, TM-004.
     """
 
     zone: tzinfo | None = UTC
+    patience: float = 5.0
+    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC), repr=False)
+    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
     _last: str = ""
+    _newest: datetime | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def instant(self, after: str = "") -> str:
         """The time now, or one millisecond after the last instant where that is later."""
         with self._lock:
-            now = instant_text(datetime.now(UTC).astimezone(self.zone))
+            if self._newest is not None:
+                self._wait(self._newest, "than this process has seen before")
+            self._newest = self.now()
+            now = instant_text(self._newest.astimezone(self.zone))
             least = max(self._last, after)
             self._last = now if now > least else next_instant(least)
             return self._last
+
+    def wait_past(self, newest: str) -> None:
+        """Returns when this computer's clock shows more; an instant of the local time zone is one of those known."""
+        if not newest or newest <= self._last:
+            return
+        moment = _moment(newest).replace(tzinfo=self.zone)
+        local = self.now().astimezone().utcoffset() or timedelta()
+        if moment - self.now() > timedelta(seconds=self.patience) and local > timedelta():
+            moment -= local
+        self._wait(moment + _MILLISECOND, "than the timeline's newest instant")
+
+    def _wait(self, until: datetime, than: str) -> None:
+        """Clauses: TM-004."""
+        behind = (until - self.now()).total_seconds()
+        if behind > self.patience:
+            hint = "set this computer's clock, or wait until it has caught up"
+            message = f"the clock of this computer shows {behind:.1f} s less {than}"
+            raise HudiError(Reason.CONFIG_INVALID, "TM-004", message, hint=hint)
+        if behind > 0:
+            self.sleep(behind)
 
 
 @dataclass(slots=True)
@@ -49,6 +99,9 @@ class SetClock:
             found = max(self.now, next_instant(after)) if after else self.now
             self.now = next_instant(found)
             return found
+
+    def wait_past(self, newest: str) -> None:
+        """Nothing: this clock goes on as it is asked."""
 
 
 def instant_text(moment: datetime) -> str:

@@ -13,7 +13,7 @@ from hudi_spark.evolution.statements import SchemaStatement, put_history
 from hudi_spark.indexing.updating import FinishedWrite, take_back, update_metadata_table
 from hudi_spark.locks.holding import Holding
 from hudi_spark.state.snapshots import Snapshot
-from hudi_spark.state.timeline import Timeline, load_timeline
+from hudi_spark.state.timeline import Instant, Timeline, load_timeline
 from hudi_spark.writer_state import WriterState
 
 
@@ -57,8 +57,16 @@ def complete(
     Clauses: OW-010, TL-003, LK-003, LK-004, MT-003, TM-003.
 
     """
-    with work.lock(completion.finished.requested) as holding:
-        return complete_locked(work, holding, snapshot, completion, check, state)
+    try:
+        with work.lock(completion.finished.requested) as holding:
+            return complete_locked(work, holding, snapshot, completion, check, state)
+    except HudiError as error:
+        if error.reason is not Reason.LOCK_LOST:
+            raise
+        done = _after_loss(work, snapshot, completion)
+        if done is None:
+            raise
+        return done.completed
 
 
 def complete_locked(  # noqa: PLR0917 - an action is told by all of them
@@ -87,9 +95,32 @@ def complete_locked(  # noqa: PLR0917 - an action is told by all of them
         name = TimelineFileName(finished.requested, finished.action, "COMPLETED", completed)
         holding.complete(configuration, name, completion.content)
     except HudiError:
+        # A lock that was lost meanwhile is the reason, whatever failed first; without it nothing is touched.
+        holding.prove()
         take_back(work.effects, finished.requested, work.clock)
         raise
     return completed
+
+
+def _after_loss(work: TableWork, snapshot: Snapshot, completion: Completion) -> Instant | None:
+    """The action where it has completed all the same; None, and nothing of it in the metadata table, where it has not.
+
+    The lock is taken again for that, which carries out what was claimed before.
+
+    Raises:
+        HudiError: LOCK_UNAVAILABLE; whoever comes next takes the action for dead, or finds it completed.
+
+    Clauses: LK-002, OW-009.
+
+    """
+    requested, action = completion.finished.requested, completion.finished.action
+    with work.lock(requested):
+        timeline = load_timeline(work.storage, snapshot.configuration)
+        done = [one for one in timeline.instants if one.requested == requested and one.action == action]
+        if done and done[0].is_completed:
+            return done[0]
+        take_back(work.effects, requested, work.clock)
+        return None
 
 
 def refuse_not_inflight(timeline: Timeline, requested: str, action: str) -> None:

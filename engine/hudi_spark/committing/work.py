@@ -12,7 +12,7 @@ from hudi_spark.clock import Clock
 from hudi_spark.committing.opening import snapshot_to_write
 from hudi_spark.effects.helper import Effects
 from hudi_spark.flows.flow import Executor
-from hudi_spark.locks.holding import Holding, table_lock
+from hudi_spark.locks.holding import Holding, holding_of, table_lock
 from hudi_spark.options.resolving import Options
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.state.configuration import TableConfiguration
@@ -74,18 +74,39 @@ class TableWork:
     def time(self, timeline: Timeline, after: str = "") -> str:
         """An instant after all that the timeline has, and after `after`; asked for under the lock.
 
+        Raises:
+            HudiError: CONFIG_INVALID when this computer's clock is far behind what others, or it, have shown.
+
         Clauses: TM-003, TM-004, TM-005, TM-007.
+
         """
         known = (time for one in timeline.instants for time in (one.requested, one.completed or ""))
-        time = self.clock.instant(max((*(one[:_INSTANT_DIGITS] for one in known), after)))
+        newest = max((*(one[:_INSTANT_DIGITS] for one in known), after))
+        holding = holding_of(self.storage.base)
+        if holding is not None and holding.is_shared:
+            self.clock.wait_past(newest)
+        time = self.clock.instant(newest)
+        if holding is not None:
+            holding.showed_time()
         with self.effects.tell("generate_time", time=time):
             return time
 
-    def request(self, configuration: TableConfiguration, timeline: Timeline, action: str, plan: bytes) -> str:
+    def request(
+        self,
+        configuration: TableConfiguration,
+        timeline: Timeline,
+        action: str,
+        plan: bytes,
+        announced: Callable[[str], None] | None = None,
+    ) -> str:
         """An action is requested with its plan; the time that it is known by. Services do so under the lock.
+
+        `announced` is called with the time before its file is there.
 
         Clauses: TL-002, TL-003, TM-007, LK-004.
         """
         requested = self.time(timeline)
+        if announced is not None:
+            announced(requested)
         self.effects.create_instant(configuration, TimelineFileName(requested, action, "REQUESTED"), plan)
         return requested

@@ -4,7 +4,7 @@ Whatever makes a durable change is a method here, named as in the vocabulary of 
 can stop a writer between any two effects without a list of places to keep.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +14,7 @@ from hudi_format.names import TimelineFileName, timeline_file_name
 from hudi_format.storage import Storage
 from hudi_format.table.markers import HEARTBEATS_FOLDER, MARKERS_FOLDER
 
+from hudi_spark.effects.fences import Fence, fence_of
 from hudi_spark.effects.hooks import Effect, Hook, NoHook
 from hudi_spark.errors import HudiError
 from hudi_spark.metadata.subfolder import subfolder
@@ -45,10 +46,23 @@ class Effects:
 
         """
         path = timeline_path(configuration, name)
-        with self._effect("create_instant", **_instant(name)):
-            if not self.storage.put_if_absent(path, content):
+        told = _instant(name)
+        fence = self._fence()
+        claimed = fence is not None and fence.claim(joined(self.folder, path), content, told, self.folder)
+        with self._effect("create_instant", sure=claimed, **told):
+            if claimed and fence is not None and fence.overtaken():
+                return
+            if not self.storage.put_if_absent(path, content) and not (claimed and self.storage.read(path) == content):
                 hint = "another writer has the same instant: write again"
                 raise HudiError(Reason.WRITE_CONFLICT, "TL-002", "the instant is there already", path, hint=hint)
+
+    def finish_instant(self, path: str, content: bytes, told: Mapping[str, Any]) -> None:
+        """A timeline file that its writer claimed and did not put appears; nothing happens where it is there.
+
+        Clauses: LK-002, TL-002.
+        """
+        with self._effect("create_instant", **told):
+            self.storage.put_if_absent(path, content)
 
     def delete_instant(self, configuration: TableConfiguration, name: TimelineFileName) -> None:
         """A file of the active timeline disappears."""
@@ -175,13 +189,21 @@ class Effects:
         with self._effect("swap_version", version=version):
             self.storage.put(path, str(version).encode())
 
-    def beat_heart(self, requested: str) -> None:
-        """The heartbeat of a write is renewed.
+    def beat_heart(self, requested: str, content: bytes = b"") -> None:
+        """The heartbeat of a write is renewed; `content` says whose it is.
 
-        Clauses: MK-003.
+        Clauses: MK-005.
         """
         with self._effect("beat_heart", requested=requested):
-            self.storage.put(joined(HEARTBEATS_FOLDER, requested), b"")
+            self.storage.put(joined(HEARTBEATS_FOLDER, requested), content)
+
+    def stop_heart(self, requested: str) -> None:
+        """The heartbeat of a write that has completed or was given up disappears.
+
+        Clauses: MK-005.
+        """
+        with self._effect("delete_markers", requested=requested):
+            self.storage.delete(joined(HEARTBEATS_FOLDER, requested))
 
     @contextmanager
     def commit_metadata_table(self, requested: str) -> Iterator[None]:
@@ -196,11 +218,19 @@ class Effects:
             yield
 
     @contextmanager
-    def _effect(self, name: str, **parameters: Any) -> Iterator[None]:
+    def _effect(self, name: str, *, sure: bool = False, **parameters: Any) -> Iterator[None]:
+        """What happens inside, between the hooks; under a lock only while it is held, unless it is `sure` to happen."""
+        fence = None if sure else self._fence()
+        if fence is not None:
+            fence.confirm()
         effect = Effect(name, parameters, self.folder)
         self.hook.before(effect)
         yield
         self.hook.after(effect)
+
+    def _fence(self) -> Fence | None:
+        """The lock of the whole table, where this thread holds it."""
+        return fence_of(self.storage.base.removesuffix(f"/{self.folder}") if self.folder else self.storage.base)
 
 
 def timeline_path(configuration: TableConfiguration, name: TimelineFileName) -> str:

@@ -1,33 +1,60 @@
 """Holding the lock of a table, and what may be done only while it is held.
 
+Writers of this process take turns by a lock inside it; where the options name a provider, the one that has its turn
+takes the provider's lock as well, in this order. A thread that holds the lock may ask for it again.
+
 Clauses: LK-001, LK-002, LK-003, LK-006.
 """
 
+import random
 import threading
+import time
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from hudi_format.names import TimelineFileName
 
+from hudi_spark.effects.fences import fence_of, fenced
 from hudi_spark.effects.helper import Effects
+from hudi_spark.errors import HudiError
+from hudi_spark.locks import claims
+from hudi_spark.locks.heartbeats import refuse_strangers
+from hudi_spark.locks.providers.choosing import provider_of
+from hudi_spark.locks.providers.interface import Lease, LockProvider, lost, unavailable
+from hudi_spark.locks.settings import Patience, patience_of
 from hudi_spark.options.resolving import Options
 from hudi_spark.state.configuration import TableConfiguration
 
 _LOCKS: Final[defaultdict[str, threading.RLock]] = defaultdict(threading.RLock)
+_CLAIMED: Final = ("REQUESTED", "COMPLETED")
+_SKEW: Final = "hoodie.time.generator.max_expected_clock_skew_ms"
+# Holders do not wait in step with one another; nothing depends on the numbers.
+_RANDOM: Final = random.Random()  # noqa: S311
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Holding:
     """A lock that is held.
+
+    `lease`: the provider's, None where the lock is this process's alone. `number`: the holder's last claim, where the
+    lease may end while it works.
 
     Clauses: LK-001, LK-002.
     """
 
     effects: Effects
     holder: str
+    lease: Lease | None = None
+    number: int | None = None
+    _shown: float = field(default=0.0, repr=False)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes ask for the same lock."""
+        return self.lease is not None
 
     def confirm(self) -> None:
         """Nothing while the lock is held.
@@ -38,6 +65,21 @@ class Holding:
         Clauses: LK-002.
 
         """
+        if self.lease is not None:
+            self.lease.confirm()
+
+    def prove(self) -> None:
+        """Nothing while the lock is held, and nobody else has taken it since: asks the storage.
+
+        Raises:
+            HudiError: LOCK_LOST.
+
+        Clauses: LK-002.
+
+        """
+        self.confirm()
+        if self.overtaken():
+            raise self._lost()
 
     def complete(self, configuration: TableConfiguration, name: TimelineFileName, content: bytes) -> None:
         """The completed file of an action appears: from here on it counts.
@@ -51,23 +93,128 @@ class Holding:
         self.confirm()
         self.effects.create_instant(configuration, name, content)
 
+    def claim(self, path: str, content: bytes, told: Mapping[str, Any], folder: str) -> bool:
+        """Whether a timeline file has to appear from now on: those that others rely on are claimed first.
+
+        Raises:
+            HudiError: LOCK_LOST when somebody else has taken the lock meanwhile; it does not appear.
+
+        Clauses: LK-002.
+
+        """
+        if self.number is None or told["state"] not in (_CLAIMED if not folder else _CLAIMED[1:]):
+            return False
+        self.confirm()
+        claim = claims.Claim(self.holder, path, folder, told, content)
+        if not claims.put(self.effects.storage, self.number + 1, claim) and not claims.was_carried_out(
+            self.effects, claim
+        ):
+            raise self._lost()
+        self.number += 1
+        return True
+
+    def _lost(self) -> HudiError:
+        return lost(self.effects.storage.base, "another process has taken it")
+
+    def overtaken(self) -> bool:
+        """Whether somebody has gone on since the last claim.
+
+        Clauses: LK-002.
+        """
+        return self.number is not None and claims.numbers(self.effects.storage)[-1] > self.number
+
+    def showed_time(self) -> None:
+        """A time was generated just now: the lock is kept until no other clock shows an earlier one.
+
+        Clauses: TM-004.
+        """
+        self._shown = time.monotonic()
+
+    def wait_out(self, seconds: float) -> None:
+        """Until the last time was generated so many seconds ago.
+
+        Clauses: TM-004.
+        """
+        if self._shown and self.is_shared:
+            time.sleep(max(0.0, self._shown + seconds - time.monotonic()))
+
+
+def holding_of(base: str) -> Holding | None:
+    """The lock of a table, where this thread holds it."""
+    found = fence_of(base)
+    return found if isinstance(found, Holding) else None
+
 
 @contextmanager
 def table_lock(effects: Effects, options: Options, holder: str) -> Iterator[Holding]:
     """Holds the lock of a table, by the provider that the options name; without one, among this process's writers.
 
     Raises:
-        HudiError: LOCK_UNAVAILABLE.
+        HudiError: LOCK_UNAVAILABLE when it is not given in the time to wait, when its server does not answer, and
+            without a provider when another process writes; CONFIG_INVALID for a provider that there is not.
 
-    Clauses: LK-001, LK-003, LK-006.
+    Clauses: LK-001, LK-003, LK-006, TM-004.
 
     """
-    del options
-    with _LOCKS[effects.storage.base]:
+    base = effects.storage.base
+    held = holding_of(base)
+    if held is not None:
+        yield held
+        return
+    patience = patience_of(options)
+    provider = provider_of(effects.storage, options)
+    with ExitStack() as stack:
+        if not _LOCKS[base].acquire(timeout=patience.wait * patience.tries + patience.between * (patience.tries - 1)):
+            raise unavailable(base, "another writer of this process holds it", "write again when that one has ended")
+        stack.callback(_LOCKS[base].release)
+        holding = _entered(stack, effects, options, provider, holder)
         with effects.tell("take_lock", holder=holder):
             pass
         try:
-            yield Holding(effects, holder)
+            with fenced(base, holding):
+                yield holding
         finally:
+            holding.wait_out(options.number(_SKEW) / 1000)
             with effects.tell("release_lock", holder=holder):
                 pass
+
+
+def _entered(
+    stack: ExitStack, effects: Effects, options: Options, provider: LockProvider | None, holder: str
+) -> Holding:
+    """The lock taken, and what its last holder left undone done; `stack` lets it go."""
+    refuse_strangers(effects.storage, options, provider.place if provider else "", holder)
+    if provider is None:
+        return Holding(effects, holder)
+    stack.callback(provider.close)
+    lease = _taken(provider, patience_of(options), holder)
+    stack.callback(lease.release)
+    holding = Holding(effects, holder, lease)
+    if provider.leased:
+        with fenced(effects.storage.base, holding):
+            holding.number = claims.enter(effects, holder)
+        holding.confirm()
+    return holding
+
+
+def _taken(provider: LockProvider, patience: Patience, holder: str) -> Lease:
+    """The provider's lock, asked for again and again until patience ends.
+
+    Clauses: LK-001.
+    """
+    for number in range(patience.tries):
+        if number:
+            time.sleep(patience.between)
+        deadline = time.monotonic() + patience.wait
+        for pause in _questions(patience):
+            time.sleep(pause)
+            lease = provider.take(holder, max(0.0, deadline - time.monotonic()))
+            if lease is not None:
+                return lease
+    seconds = patience.wait * patience.tries
+    raise unavailable(provider.place, f"another process holds it, {seconds:g} s long", "write again later")
+
+
+def _questions(patience: Patience) -> Iterator[float]:
+    yield 0.0
+    yield from patience.pauses(_RANDOM)

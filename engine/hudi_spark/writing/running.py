@@ -33,7 +33,7 @@ from hudi_spark.writing.routing import Routes, plan_routes
 from hudi_spark.writing.sizing import sizing_of
 from hudi_spark.writing.sorting import in_sort_mode
 from hudi_spark.writing.tasks import BulkWriting, Combining, Keying, Known, Routing, WritingTargets
-from hudi_spark.writing.transaction import Staged, Transaction, replaced_by
+from hudi_spark.writing.transaction import Staged, Transaction, groups_in, replaced_by
 
 _PARALLELISM: Final = "hoodie.{operation}.shuffle.parallelism"
 _WITH_PARALLELISM: Final = ("insert", "upsert", "bulkinsert", "delete")
@@ -120,11 +120,16 @@ class Write:
         """
         self._transaction.abort()
 
+    def silence(self) -> None:
+        """Nobody goes on with the write."""
+        self._transaction.silence()
+
     def _stage(self, source: Any | None, partitions: Sequence[str]) -> Staged:
         assert self._state is not None
         if source is None:
             self._transaction.go_inflight(_NO_ROUTES)
             replaced = replaced_by(self.operation, self._snapshot, partitions)
+            self._transaction.meet_clusterings(groups_in(replaced))
             return self._told((), replaced)
         rows = self.work.executor.rows(source)
         told = (self.operation, self._transaction.requested, rows.schema, self.work.file_ids)
@@ -157,12 +162,13 @@ class _Staging:
             counts = kept.counted([PARTITION_PATH, FILE_ID])
             self._refuse_duplicates(counts)
             routes = self._routes(counts)
+            partitions = counts.column(PARTITION_PATH).to_pylist()
+            replaced = replaced_by(self._operation, self._state.snapshot, partitions)
+            self._transaction.meet_clusterings(routes.known_groups() | groups_in(replaced))
             self._transaction.go_inflight(routes)
             routed = kept.map(Routing(routes), pa.schema([*kept.schema, TARGET_FIELD]))
             spread = routed.spread(TARGET, len(routes.targets))
             written = spread.map(WritingTargets(routes.targets, self._context), WRITTEN_SCHEMA).gathered()
-        partitions = counts.column(PARTITION_PATH).to_pylist()
-        replaced = replaced_by(self._operation, self._state.snapshot, partitions)
         return from_rows(written), replaced
 
     def _keyed(self, rows: Flow) -> Flow:

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+from hudi_adapter.reasons import Reason
 from hudi_format.names import TimelineFileName, TimelineState
 
+from hudi_spark.committing.clustered_groups import meet_clusterings, refuse_clustered
 from hudi_spark.committing.completing import Completion, complete
 from hudi_spark.committing.conflicts import refuse_conflicts
 from hudi_spark.committing.outcome import Outcome
@@ -23,10 +25,12 @@ from hudi_spark.errors import HudiError
 from hudi_spark.evolution.statements import SchemaStatement
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.indexing.index import FinishedWrite
+from hudi_spark.locks.heartbeats import refuse_strangers, silence_heart, start_heart, stop_heart
+from hudi_spark.locks.providers.choosing import place_of
 from hudi_spark.state.commits import GroupId
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.snapshots import Snapshot
-from hudi_spark.state.timeline import load_timeline
+from hudi_spark.state.timeline import Timeline, load_timeline
 from hudi_spark.writer_state import WriterState
 from hudi_spark.writing.contents import completed_metadata, inflight_content, metadata_content, requested_content
 from hudi_spark.writing.operations import Operation
@@ -50,8 +54,7 @@ class Staged:
     def groups(self) -> frozenset[GroupId]:
         """The file groups that it wrote to or replaces."""
         wrote = {(one.stat.partition_path or "", one.stat.file_id or "") for one in self.written}
-        gone = {(partition, file_id) for partition, ids in self.replaced.items() for file_id in ids}
-        return frozenset(wrote | gone)
+        return frozenset(wrote | groups_in(self.replaced))
 
 
 class Transaction:
@@ -81,9 +84,50 @@ class Transaction:
 
         Clauses: OW-001, TM-003, TM-007.
         """
-        content = requested_content(self.action)
-        self.requested = self.work.request(self._configuration, self.snapshot.timeline, self.action, content)
+        content, configuration = requested_content(self.action), self._configuration
+        with self.work.lock("begin"):
+            timeline = load_timeline(self.work.storage, configuration)
+            self.work.request(configuration, timeline, self.action, content, self._live)
+        try:
+            self._refuse_strangers()
+        except HudiError:
+            self.abort()
+            raise
         return self.requested
+
+    def _live(self, requested: str) -> None:
+        """The write beats from here on.
+
+        Clauses: MK-005.
+        """
+        self.requested = requested
+        start_heart(self._effects, self.work.options, requested, place_of(self.work.storage, self.work.options))
+
+    def _refuse_strangers(self) -> None:
+        """Its heartbeat is there, so of two processes that begin at once one sees the other.
+
+        Clauses: LK-006.
+        """
+        lock = place_of(self.work.storage, self.work.options)
+        refuse_strangers(self.work.storage, self.work.options, lock, self.requested)
+
+    def silence(self) -> None:
+        """Nobody goes on with the write: it is dead to others, whatever it left.
+
+        Clauses: MK-005.
+        """
+        silence_heart(self._effects, self.requested)
+
+    def meet_clusterings(self, groups: frozenset[GroupId]) -> None:
+        """Whether the write may change these file groups, though a clustering of them is pending.
+
+        Raises:
+            HudiError: WRITE_CONFLICT.
+
+        Clauses: OW-011.
+
+        """
+        meet_clusterings(self.work, self._configuration, groups)
 
     def go_inflight(self, routes: Routes) -> None:
         """The inflight file: what the write is about to do.
@@ -104,14 +148,20 @@ class Transaction:
         """
         stats = tuple(one.stat for one in staged.written)
         remove_unnamed(self._effects, self.requested, stats)
-        check = partial(refuse_conflicts, self.work.storage, self.snapshot, groups=staged.groups())
+        check = partial(self._check, staged.groups())
         try:
             completed = complete(self.work, self.snapshot, self._completion(staged), check, state)
-        except HudiError:
-            self.abort()
+        except HudiError as error:
+            self._give_up(error)
             raise
         self._effects.delete_markers(self.requested)
+        stop_heart(self._effects, self.requested)
         return Outcome(self.requested, completed, self.action, self.operation.stored, stats, staged.replaced)
+
+    def _check(self, groups: frozenset[GroupId], timeline: Timeline) -> None:
+        """Clauses: OW-004, OW-011."""
+        refuse_conflicts(self.work.storage, self.snapshot, timeline, groups)
+        refuse_clustered(self.work.storage, self.work.options, timeline, groups)
 
     def _completion(self, staged: Staged) -> Completion:
         told = (self.requested, self.action, self.operation.stored)
@@ -130,6 +180,7 @@ class Transaction:
         if self.requested in {one.requested for one in timeline.completed_data()}:
             # An error may be told of a put that took place.
             self._effects.delete_markers(self.requested)
+            stop_heart(self._effects, self.requested)
             return
         remove_announced(self._effects, self.requested)
         self._effects.delete_markers(self.requested)
@@ -137,6 +188,22 @@ class Transaction:
             name = self._name(state, self.requested)
             if self._effects.storage.exists(timeline_path(self._configuration, name)):
                 self._effects.delete_instant(self._configuration, name)
+        stop_heart(self._effects, self.requested)
+
+    def _give_up(self, error: HudiError) -> None:
+        """Take the write back; after a lost lock only under it, since somebody may be at work on what was left.
+
+        Clauses: OW-009, LK-002.
+        """
+        if error.reason is not Reason.LOCK_LOST:
+            self.abort()
+            return
+        try:
+            with self.work.lock(self.requested):
+                self.abort()
+        except HudiError as again:
+            self.silence()
+            error.add_note(f"and what was written stays until it is rolled back: {again}")
 
     @property
     def _effects(self) -> Effects:
@@ -148,6 +215,11 @@ class Transaction:
 
     def _name(self, state: TimelineState, requested: str, completed: str | None = None) -> TimelineFileName:
         return TimelineFileName(requested, self.action, state, completed)
+
+
+def groups_in(replaced: Mapping[str, tuple[str, ...]]) -> frozenset[GroupId]:
+    """File groups given as ids by partition."""
+    return frozenset((partition, file_id) for partition, ids in replaced.items() for file_id in ids)
 
 
 def replaced_by(operation: Operation, snapshot: Snapshot, partitions: Sequence[str]) -> Mapping[str, tuple[str, ...]]:

@@ -1,6 +1,7 @@
 """`TableWriter`: writes to one table with one executor."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -62,11 +63,12 @@ class TableWriter:
             rows, partitions = self._given(request, write)
             progress("asking the table")
             write.prepare(rows)
-            write.begin()
-            progress("writing files")
-            write.stage(rows, partitions)
-            progress("committing")
-            outcome = write.commit()
+            with _silenced(write):
+                write.begin()
+                progress("writing files")
+                write.stage(rows, partitions)
+                progress("committing")
+                outcome = write.commit()
             progress("table services")
             self.lifecycle.after(write.work, outcome)
             return outcome
@@ -95,7 +97,8 @@ class TableWriter:
         """
         with typed_errors():
             write = self._prepared(request)
-            return StartedWrite(self, write, write.begin())
+            with _silenced(write):
+                return StartedWrite(self, write, write.begin())
 
     def stage(self, write: Write, request: WriteRequest) -> None:
         """The files of a write that was begun.
@@ -112,7 +115,8 @@ class TableWriter:
             except HudiError:
                 write.abort()
                 raise
-            write.stage(rows, partitions)
+            with _silenced(write):
+                write.stage(rows, partitions)
 
     def work(self, configs: Mapping[str, str] | None = None) -> TableWork:
         """What an action on the table is given, with further options."""
@@ -179,14 +183,25 @@ class StartedWrite:
 
         """
         with typed_errors():
-            outcome = self.write.commit()
+            with _silenced(self.write):
+                outcome = self.write.commit()
             self.writer.lifecycle.after(self.write.work, outcome)
             return outcome
 
     def abort(self) -> None:
         """Take it back."""
-        with typed_errors():
+        with typed_errors(), _silenced(self.write):
             self.write.abort()
+
+
+@contextmanager
+def _silenced(write: Write) -> Iterator[None]:
+    """A write that ends here in an error has no heart left, whatever it could not take back."""
+    try:
+        yield
+    except BaseException:
+        write.silence()
+        raise
 
 
 def _lacking(message: str, hint: str) -> HudiError:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from obstore.exceptions import AlreadyExistsError, BaseError, UnknownConfigurationKeyError
+from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError, UnknownConfigurationKeyError
 from obstore.store import MemoryStore, from_url
 
 from hudi_format.errors import InvalidOption, StorageError
@@ -131,6 +131,30 @@ class ObjectStorage:
             return False
         return True
 
+    def read_tagged(self, path: str) -> tuple[bytes, str]:
+        """All bytes of an object and the tag of what was read, for `put_if_tagged`."""
+        with self._reading(path) as key:
+            found = self._store.get(key)
+            return bytes(found.bytes()), found.meta["e_tag"] or ""
+
+    def put_if_tagged(self, path: str, data: bytes, tag: str) -> str | None:
+        """Replace an object whose tag is this one, or write one that is not there for an empty tag; the new tag.
+
+        None, with nothing changed, where the object is another one: the store decides between two that write at once.
+
+        Raises:
+            StorageError: the store failed, or does not know the condition.
+
+        Clauses: SA-001.
+
+        """
+        try:
+            with self._writing(path) as key:
+                put = self._store.put(key, data, mode={"e_tag": tag} if tag else "create")
+                return put["e_tag"] or ""
+        except FileExistsError:
+            return None
+
     def put(self, path: str, data: bytes) -> None:
         """Write or replace an object."""
         with self._writing(path) as key:
@@ -195,7 +219,7 @@ class ObjectStorage:
             yield key
         except FileNotFoundError:
             raise FileNotFoundError(errno.ENOENT, "no such object", self.uri(path)) from None
-        except AlreadyExistsError:
+        except (AlreadyExistsError, PreconditionError):
             raise FileExistsError(errno.EEXIST, "an object has the name", self.uri(path)) from None
         except BaseError as error:
             raise StorageError(operation, self.uri(path), self._quotable(error)) from None

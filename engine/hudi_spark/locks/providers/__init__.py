@@ -1,0 +1,1 @@
+"""Who keeps a table's lock: one small interface, and what is behind it."""
