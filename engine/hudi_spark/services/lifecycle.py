@@ -12,11 +12,19 @@ from hudi_spark.committing.work import TableWork
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.services.archiving.inline import archive_inline, refuse_unarchivable
 from hudi_spark.services.cleaning.inline import clean_inline
+from hudi_spark.services.clustering.inline import cluster_inline
 from hudi_spark.services.compaction.inline import compact_inline
+from hudi_spark.services.time_to_live.dropping import drop_old_partitions_inline
 
 _FAIL: Final = "hoodie.fail.writes.on.inline.table.service.exception"
 
-AFTER: Final[tuple[Callable[[TableWork], None], ...]] = (clean_inline, archive_inline, compact_inline,)
+AFTER: Final[tuple[Callable[[TableWork], None], ...]] = (
+    clean_inline,
+    archive_inline,
+    compact_inline,
+    cluster_inline,
+    drop_old_partitions_inline,
+)
 """What runs after a commit, in this order; each looks at the options itself."""
 
 
