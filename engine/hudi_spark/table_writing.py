@@ -18,6 +18,7 @@ from hudi_spark.readings import Readings
 from hudi_spark.services.compaction.triggers import MOST_COMMITS
 from hudi_spark.services.lifecycle import InlineServices
 from hudi_spark.services.table_services import TableServices
+from hudi_spark.services.undoing import UndoneTable
 from hudi_spark.writing.actions import IndexRequest, TableActions
 from hudi_spark.writing.requests import WriteRequest
 from hudi_spark.writing.writer import TableWriter
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-class TableWrites:
+class TableWrites(UndoneTable):
     """The writes of one table, with Spark. Each is one action on the timeline, whole or not there.
 
     Every method takes `configs`, Hudi's own keys, which go before the table object's, and answers what was committed;
