@@ -1,5 +1,6 @@
 """Who is measured: the engine on Spark and in this process, Apache Hudi, and Spark's own Parquet for scale."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -53,6 +54,11 @@ class ApacheHudi:
         frame = self._session.read.parquet(inputs.path(name))
         frame.write.format("hudi").options(**options).mode("append").save(str(path))
 
+    def serve(self, path: Path, service: str, configs: Mapping[str, str]) -> None:
+        """By a procedure of SQL."""
+        told = ",".join(f"{key}={value}" for key, value in configs.items())
+        self._session.sql(f"CALL run_{service}(op => 'scheduleAndExecute', path => '{path}', options => '{told}')")
+
     def read(self, path: Path, columns: list[str] | None = None, below: int | None = None) -> object:
         """As a data source."""
         frame = self._session.read.format("hudi").load(str(path)).drop(*META_FIELDS)
@@ -73,6 +79,12 @@ class EngineOnSpark:
         new = not (path / ".hoodie").exists()
         table: Any = create(self._session, path, frame, kind) if new else HudiTable(self._session, path)
         getattr(table, operation)(frame)
+
+    def serve(self, path: Path, service: str, configs: Mapping[str, str]) -> None:
+        """Planned and carried out."""
+        table = HudiTable(self._session, path)
+        planned = table.schedule(service, configs=configs)
+        table.execute(planned, configs=configs)
 
     def read(self, path: Path, columns: list[str] | None = None, below: int | None = None) -> object:
         """By `HudiTable.snapshot`."""

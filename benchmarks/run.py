@@ -22,6 +22,12 @@ from measuring import Attempt, Times, in_turns
 from page import Result, add_results, ratios_of
 
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
+_COMPACTS = {"hoodie.compact.inline.max.delta.commits": "1"}
+_CLUSTERS = {
+    "hoodie.clustering.inline.max.commits": "1",
+    "hoodie.clustering.async.max.commits": "1",
+    "hoodie.clustering.plan.strategy.sort.columns": "ts",
+}
 _SHORT = {COW: "COW", MOR: "MOR"}
 
 
@@ -89,6 +95,16 @@ def change(bench: Bench, operation: str, name: str, kind: str) -> dict[str, Atte
     return turns
 
 
+def service(bench: Bench, name: str, kind: str, configs: Mapping[str, str]) -> dict[str, Attempt]:
+    """A table service, planned and carried out, on a table of Apache Hudi's with a tenth of its rows updated."""
+
+    def attempt(server: ApacheHudi | EngineOnSpark) -> Callable[[], None]:
+        shutil.rmtree(bench.folder / f"table{bench._number}", ignore_errors=True)  # noqa: SLF001 - the copy before
+        return partial(server.serve, bench.copied(bench.updated(kind)), name, configs)
+
+    return {one.name: partial(attempt, one) for one in (bench.apache, bench.engine)}
+
+
 def snapshot(bench: Bench, kind: str, **asked: Any) -> dict[str, Attempt]:
     """The snapshot of a table that Apache Hudi wrote: all rows, a tenth of them updated."""
     table = bench.updated(kind)
@@ -113,6 +129,8 @@ def benchmarks(rows: int) -> Iterator[tuple[str, Callable[[Bench], dict[str, Att
         yield f"snapshot of two columns, {_SHORT[kind]}", partial(snapshot, kind=kind, columns=["id", "measure0"])
         below = max(1, rows // 100)
         yield f"snapshot of one row in a hundred, {_SHORT[kind]}", partial(snapshot, kind=kind, below=below)
+    yield "compaction of a tenth", partial(service, name="compaction", kind=MOR, configs=_COMPACTS)
+    yield "clustering, sorted", partial(service, name="clustering", kind=COW, configs=_CLUSTERS)
 
 
 def main() -> None:

@@ -66,7 +66,7 @@ def service_step(operation: str, target: int = 0) -> Step:
 
 def drawn_service(dice: Random, shape: TableShape, served: Served) -> Step:
     """A service for a table, by what the steps so far leave for it."""
-    planned = [one for one in PLANNED if shape.table_type == "MERGE_ON_READ" or one not in _LOGGED]
+    planned = [one for one in PLANNED if _fits(one, shape)]
     if served.waits and dice.random() < 0.5:
         return service_step(EXECUTE)
     possible = [*(f"{RUN} {one}" for one in planned), *(f"{SCHEDULE} {one}" for one in planned), "archive"]
@@ -79,6 +79,13 @@ def drawn_service(dice: Random, shape: TableShape, served: Served) -> Step:
         # What was saved later is in the way of a restore.
         return service_step(chosen, served.saved[-1])
     return service_step(chosen, served.standing[-1] if chosen in {"rollback", "savepoint"} else 0)
+
+
+def _fits(service: str, shape: TableShape) -> bool:
+    """Logs are there to be compacted; where a bucket's rows lie is not for a clustering to say."""
+    if service in _LOGGED:
+        return shape.table_type == "MERGE_ON_READ"
+    return service != "clustering" or shape.configs.get("hoodie.index.type") != "BUCKET"
 
 
 def requests_of(step: Step, shape: TableShape, done: Sequence[Instant]) -> Iterator[tuple[str, dict[str, Any]]]:
