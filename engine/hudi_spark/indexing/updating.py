@@ -22,6 +22,7 @@ from hudi_spark.indexing.index import FinishedWrite, IndexChanges, Keeping
 from hudi_spark.indexing.kinds import kind_of, wanted_indexes
 from hudi_spark.indexing.layout import MetadataLayout
 from hudi_spark.indexing.opening import DRIVER, Opening, create_metadata_table, delete_index, delete_metadata_table
+from hudi_spark.indexing.planned import planned_indexes
 from hudi_spark.indexing.recovering import Recovery
 from hudi_spark.indexing.table_state import (
     BUILDING_KEY,
@@ -116,6 +117,17 @@ class _Update:
     def _listed(self) -> tuple[str, ...]:
         return indexes_of(self.state.configuration.properties)
 
+    def _building(self) -> tuple[str, ...]:
+        """The indexes that an indexing action builds meanwhile: they are kept, and written to once they have groups.
+
+        Clauses: IG-003.
+        """
+        marked = indexes_of(self.state.configuration.properties, BUILDING_KEY)
+        if not marked:
+            return ()
+        planned = planned_indexes(self.state.storage, self.state.snapshot.timeline)
+        return tuple(one for one in marked if one in planned and one not in self._listed and kind_of(one) is not None)
+
     def _keeping(self) -> Keeping:
         """What is known now; read once, and anew after a change."""
         if self.known is None:
@@ -138,17 +150,18 @@ class _Update:
         keeping = self._keeping()
         kinds = {partition: kind_of(partition) for partition in self._listed}
         off = [partition for partition, kind in kinds.items() if kind is not None and kind.dropped(keeping, partition)]
-        building = indexes_of(self.state.configuration.properties, BUILDING_KEY)
-        if not (off or building):
+        marked = indexes_of(self.state.configuration.properties, BUILDING_KEY)
+        building = self._building()
+        half = [one for one in marked if one not in (*self._listed, *building)]
+        if not (off or half) and marked == building:
             return
-        half = [one for one in building if one not in self._listed]
         kept = [one for one in self._listed if one not in off]
-        self._list(kept, building=half)
+        self._list(kept, building=(*half, *building))
         for partition in (*off, *half):
             delete_index(self._inside, partition)
         definitions = {name: one for name, one in keeping.definitions.items() if name not in off}
         self._define(keeping.definitions, definitions)
-        self._list(kept)
+        self._list(kept, building)
 
     def _recover(self) -> None:
         """Clauses: MT-006."""
@@ -160,16 +173,16 @@ class _Update:
 
     def _begin_indexes(self) -> None:
         """Clauses: MT-009, MT-017, MT-021."""
-        listed = self._listed
-        new = [one for one in wanted_indexes(self._keeping()) if one not in listed]
+        listed, building = self._listed, self._building()
+        new = [one for one in wanted_indexes(self._keeping()) if one not in (*listed, *building)]
         if not new:
             return
-        self._list(listed, building=new)
+        self._list(listed, building=(*new, *building))
         for partition in new:
             delete_index(self._inside, partition)
             self._begin(partition)
             self._changed()
-        self._list((*listed, *new))
+        self._list((*listed, *new), building)
 
     def _begin(self, partition: str) -> None:
         keeping, kind = self._keeping(), kind_of(partition)
@@ -196,9 +209,10 @@ class _Update:
     def _commit(self) -> None:
         """Clauses: MT-003, MT-004, MT-005."""
         keeping, inside, instant = self._keeping(), self._inside, self.write.requested
+        built = (one for one in self._building() if keeping.groups.get(one))
         changes = {
             partition: kind.changes(keeping, partition, self.write)
-            for partition in self._listed
+            for partition in (*self._listed, *built)
             if (kind := kind_of(partition)) is not None
         }
         configuration, timeline = load_table(inside.storage)
