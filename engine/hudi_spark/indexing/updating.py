@@ -31,6 +31,8 @@ from hudi_spark.indexing.table_state import (
     read_definitions,
     write_definitions,
 )
+from hudi_spark.indexing.upkeep.own_table import DataTable, OwnTable, newest_time
+from hudi_spark.indexing.upkeep.running import keep_up
 from hudi_spark.metadata.subfolder import METADATA_FOLDER
 from hudi_spark.metadata.table import PARTITIONS_KEY, MetadataTable
 from hudi_spark.readings import RELEASED
@@ -97,6 +99,7 @@ class _Update:
         self._recover()
         self._begin_indexes()
         self._state_columns()
+        self._keep_up()
         self._commit()
 
     def _refuse_unknown(self) -> None:
@@ -206,6 +209,15 @@ class _Update:
             stated = definition_of(planned(keeping))
             self._define(keeping.definitions, {**keeping.definitions, name: stated})
 
+    def _keep_up(self) -> None:
+        """Clauses: MT-015, MT-016."""
+        storage, configuration, timeline = self.state.storage, self.state.configuration, self.state.snapshot.timeline
+        data = DataTable(storage, configuration, timeline, self._listed)
+        own = load_table(self._inside.storage)
+        table = OwnTable(self._inside, *own, self._layout, data, self.state.options, self.executor, self.clock)
+        if keep_up(table, self.write.requested):
+            self._changed()
+
     def _commit(self) -> None:
         """Clauses: MT-003, MT-004, MT-005."""
         keeping, inside, instant = self._keeping(), self._inside, self.write.requested
@@ -223,7 +235,7 @@ class _Update:
         commit = Deltacommit(inside, configuration, self._layout, instant)
         commit.begin({partition: places[partition] for partition, one in changes.items() if _is_any(one)})
         stats = [stat for partition, one in changes.items() for stat in self._logs(partition, one, places[partition])]
-        commit.complete(stats, self.clock.instant(instant))
+        commit.complete(stats, self.clock.instant(max(newest_time(timeline), instant)))
 
     def _logs(self, partition: str, changes: IndexChanges, places: Mapping[str, Place]) -> tuple[WriteStat, ...]:
         files = GroupFiles(self._inside, self._layout, partition, self.write.requested, places)

@@ -13,8 +13,10 @@ from hudi_format.metadata.records import ColumnStats, FileEntry, FileList, Metad
 from hudi_format.metadata.wrapped_values import Wrapped, plain_value
 
 
-def combined(earlier: MetadataRecord | None, later: MetadataRecord) -> MetadataRecord:
+def combined(earlier: MetadataRecord | None, later: MetadataRecord, *, marks_stay: bool = False) -> MetadataRecord:
     """The record that counts after both.
+
+    `marks_stay`: of a list of files also marks of names that the earlier record has, for what lies below both.
 
     Clauses: MT-008, MT-018.
     """
@@ -22,7 +24,7 @@ def combined(earlier: MetadataRecord | None, later: MetadataRecord) -> MetadataR
         return later
     before, after = earlier.content, later.content
     if isinstance(before, FileList) and isinstance(after, FileList):
-        return replace(later, content=_combined_files(before, after))
+        return replace(later, content=_combined_files(before, after, marks_stay=marks_stay))
     if isinstance(before, ColumnStats) and isinstance(after, ColumnStats):
         return replace(later, content=_combined_stats(before, after))
     return later
@@ -33,12 +35,12 @@ def is_live(record: MetadataRecord) -> bool:
     return isinstance(record.content, FileList) or not getattr(record.content, "is_deleted", False)
 
 
-def _combined_files(before: FileList, after: FileList) -> FileList:
+def _combined_files(before: FileList, after: FileList, *, marks_stay: bool) -> FileList:
     """Clauses: MT-008, MT-010."""
     entries = dict(before.entries)
     for name, entry in after.entries.items():
         known = entries.get(name)
-        if entry.is_deleted and known is not None and not known.is_deleted:
+        if entry.is_deleted and known is not None and not (known.is_deleted or marks_stay):
             del entries[name]
         elif known is None or entry.is_deleted:
             # The mark of a name that is not there yet meets it in the base file.

@@ -1,0 +1,170 @@
+"""Cleaning of the metadata table: slices that nobody reads any more go, by the policy of the data table.
+
+It keeps a fifth more than the data table is told to, and never fewer than 20 commits.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Final
+
+from hudi_format.timeline.plans import (
+    ActionInstant,
+    CleanerPlan,
+    CleanFileInfo,
+    CleanMetadata,
+    CleanPartition,
+    parse_cleaner_plan,
+    serialise_clean_metadata,
+    serialise_cleaner_plan,
+)
+
+from hudi_spark.clock import milliseconds_of
+from hudi_spark.indexing.group_places import metadata_groups
+from hudi_spark.indexing.upkeep.own_table import OwnTable
+from hudi_spark.readings import RELEASED
+from hudi_spark.state.slicing import FileSlice, SlicingRules, all_slices, completion_times
+from hudi_spark.state.timeline import Instant, visibility
+
+_POLICY: Final = "hoodie.clean.policy"
+_COMMITS: Final = "hoodie.clean.commits.retained"
+_VERSIONS: Final = "hoodie.clean.fileversions.retained"
+_HOURS: Final = "hoodie.clean.hours.retained"
+_BY_VERSIONS: Final = "KEEP_LATEST_FILE_VERSIONS"
+_BY_HOURS: Final = "KEEP_LATEST_BY_HOURS"
+_MORE: Final = 1.2
+_LEAST_COMMITS: Final = 20
+# A reader may still be about to open logs that a compaction has just replaced.
+_AFTER_COMPACTION: Final = 3
+_SUFFIX: Final = "002"
+"""Three digits behind an instant of version 6: a clean."""
+
+
+def clean_when_due(own: OwnTable) -> bool:
+    """Clean where there are old slices, and the last compaction is not too fresh; whether it did.
+
+    Clauses: MT-015, CN-001, CN-002, CN-003.
+    """
+    last = own.last("compaction")
+    after = [one for one in own.timeline.instants if one.is_completed and one.requested > last]
+    if last and len(after) < _AFTER_COMPACTION:
+        return False
+    policy = own.options.text(_POLICY)
+    earliest = _earliest(own, policy)
+    if earliest is None and policy != _BY_VERSIONS:
+        return False
+    files = _old_files(own, policy, earliest)
+    if not files:
+        return False
+    plan = _plan(own, policy, earliest, files)
+    newest = max((one.requested for one in own.timeline.completed("deltacommit")), default="")
+    instant = own.now() if own.layout.has_completion_times else f"{newest}{_SUFFIX}"
+    if any(one.requested == instant for one in own.timeline.instants):
+        return False
+    content = serialise_cleaner_plan(plan)
+    own.begin(instant, "clean", content, b"" if own.layout.has_completion_times else content)
+    _carry_out(own.again(), instant, plan)
+    return True
+
+
+def finish_clean(own: OwnTable, pending: Instant) -> None:
+    """A clean that is pending, since whoever began it died, is carried out by its plan.
+
+    Clauses: CN-001, MT-015.
+    """
+    path = pending.files["REQUESTED"]
+    content = own.inside.storage.read(path)
+    if pending.state == "REQUESTED":
+        own.put(pending.requested, "clean", "INFLIGHT", b"" if own.layout.has_completion_times else content)
+    _carry_out(own, pending.requested, parse_cleaner_plan(content, path))
+
+
+def _earliest(own: OwnTable, policy: str) -> Instant | None:
+    """The first commit from which on nothing goes; None where there are too few, or slices are counted instead.
+
+    Clauses: CN-002, CN-003.
+    """
+    commits = sorted(own.timeline.completed_data(), key=lambda one: one.requested)
+    if policy == _BY_HOURS:
+        kept = timedelta(hours=math.ceil(own.options.number(_HOURS) * _MORE)) // timedelta(milliseconds=1)
+        since = milliseconds_of(own.now()) - kept
+        moments = [one for one in commits if one.requested[:1] != "0"]
+        return next((one for one in moments if milliseconds_of(one.requested) >= since), None)
+    retained = max(_LEAST_COMMITS, int(own.options.number(_COMMITS) * _MORE))
+    if policy == _BY_VERSIONS or len(commits) <= retained:
+        return None
+    return commits[len(commits) - retained]
+
+
+def _old_files(own: OwnTable, policy: str, earliest: Instant | None) -> dict[str, tuple[str, ...]]:
+    """By index the names of the files of slices that nobody reads any more.
+
+    Clauses: CN-002, CN-003.
+    """
+    seen = visibility(own.timeline, None, "requested")
+    newer = own.layout.has_completion_times
+    rules = SlicingRules(
+        visibility=seen,
+        limit=None,
+        named=frozenset(),
+        completions=completion_times(own.timeline),
+        logs_by_completion=newer,
+        text_order=RELEASED.log_order == "text",
+    )
+    found: dict[str, tuple[str, ...]] = {}
+    for id_, group in metadata_groups(own.inside.storage).items():
+        slices = all_slices(id_, group, (), rules)
+        old = _beyond(slices, own) if policy == _BY_VERSIONS else _before(slices, earliest)
+        names = [path.rpartition("/")[2] for one in old for path in (one.base_file, *one.log_files) if path]
+        if names:
+            found[id_[0]] = (*found.get(id_[0], ()), *names)
+    return found
+
+
+def _beyond(slices: Sequence[FileSlice], own: OwnTable) -> Sequence[FileSlice]:
+    kept = math.ceil(own.options.number(_VERSIONS) * _MORE)
+    return slices[: max(len(slices) - kept, 0)]
+
+
+def _before(slices: Sequence[FileSlice], earliest: Instant | None) -> Sequence[FileSlice]:
+    """Those before the last one that a reader of the first retained commit may need; never the newest."""
+    if earliest is None:
+        return ()
+    older = [one for one in slices[:-1] if one.base_instant < earliest.requested]
+    whole = [one for one in slices if one.base_instant < earliest.requested]
+    return [one for one in older if one is not whole[-1]]
+
+
+def _plan(own: OwnTable, policy: str, earliest: Instant | None, files: Mapping[str, tuple[str, ...]]) -> CleanerPlan:
+    storage = own.inside.storage
+    infos = {
+        partition: tuple(
+            CleanFileInfo(storage.uri(f"{partition}/{name}"), is_bootstrap_base_file=False) for name in names
+        )
+        for partition, names in files.items()
+    }
+    kept = None if earliest is None else ActionInstant(earliest.requested, earliest.action, "COMPLETED")
+    last = max(one.requested for one in own.timeline.completed_data())
+    extra: dict[str, str] | None = {} if own.layout.has_completion_times else None
+    return CleanerPlan(kept, last, policy, file_paths_to_be_deleted_per_partition=infos, extra_metadata=extra)
+
+
+def _carry_out(own: OwnTable, instant: str, plan: CleanerPlan) -> None:
+    """Clauses: CN-001."""
+    done: dict[str, CleanPartition] = {}
+    for partition, infos in plan.file_paths_to_be_deleted_per_partition.items():
+        names = tuple((one.file_path or "").rpartition("/")[2] for one in infos)
+        for name in names:
+            own.inside.delete_data_file(instant, partition, name)
+        done[partition] = CleanPartition(partition, plan.policy, names, names)
+    earliest = plan.earliest_instant_to_retain
+    metadata = CleanMetadata(
+        start_clean_time=instant,
+        total_files_deleted=sum(len(one.success_delete_files) for one in done.values()),
+        earliest_commit_to_retain="" if earliest is None else earliest.timestamp,
+        last_completed_commit_timestamp=plan.last_completed_commit_timestamp,
+        partition_metadata=done,
+        bootstrap_partition_metadata={},
+        extra_metadata={} if own.layout.has_completion_times else None,
+    )
+    own.complete(instant, "clean", serialise_clean_metadata(metadata))
