@@ -16,7 +16,6 @@ from hudi_format.timeline.plans import (
     IndexCommit,
     IndexPartition,
     IndexPlan,
-    parse_index_plan,
     serialise_index_commit,
     serialise_index_plan,
 )
@@ -31,6 +30,7 @@ from hudi_spark.indexing.index import Keeping
 from hudi_spark.indexing.kinds import kind_of
 from hudi_spark.indexing.layout import MetadataLayout
 from hudi_spark.indexing.opening import Opening, delete_index
+from hudi_spark.indexing.planned import INDEXING, planned_indexes
 from hudi_spark.indexing.secondary_index import checked_column, refuse_kind
 from hudi_spark.indexing.table_state import (
     BUILDING_KEY,
@@ -46,7 +46,7 @@ from hudi_spark.state.snapshots import load_table
 from hudi_spark.state.timeline import Instant
 from hudi_spark.writer_state import WriterState
 
-ACTION: Final = "indexing"
+ACTION: Final = INDEXING
 _NOTHING_YET: Final = "00000000000000000"
 
 
@@ -97,6 +97,39 @@ def drop_index(effects: Effects, state: WriterState, name: str) -> None:
     delete_index(effects.inside(METADATA_FOLDER), name)
 
 
+def keeping_of(effects: Effects, state: WriterState, executor: Executor) -> Keeping:
+    """What those who keep indexes know of a table and its metadata table.
+
+    Clauses: MT-005.
+    """
+    groups = metadata_groups(effects.inside(METADATA_FOLDER).storage)
+    ids = {partition: file_ids_of(groups, partition) for partition, _ in groups}
+    opened = MetadataTable.open(state.storage, state.configuration, state.snapshot.timeline)
+    return Keeping(state, executor, opened, ids, read_definitions(state.storage, state.configuration.properties))
+
+
+def refuse_unfit(keeping: Keeping, name: str, definition: IndexDefinition | None = None) -> None:
+    """Nothing when the table can have an index.
+
+    Raises:
+        HudiError: CONFIG_INVALID for a definition that does not fit the table.
+        UnsupportedFeature: an index of an unknown kind, or one that the table's version does not have.
+
+    Clauses: IG-001, IX-002, IX-032, IX-041.
+
+    """
+    if kind_of(name) is None:
+        raise UnsupportedFeature("index-kind", name)
+    own = is_secondary_index(name) or is_expression_index(name)
+    if own and not MetadataLayout(keeping.state.configuration.version).has_completion_times:
+        raise UnsupportedFeature("index-before-version-8", name)
+    if definition is not None and is_secondary_index(name):
+        checked_column(keeping, definition)
+        refuse_kind(keeping, definition)
+    if definition is not None and is_expression_index(name):
+        checked_expression(keeping, definition)
+
+
 @dataclass(slots=True)
 class _Making:
     effects: Effects
@@ -116,16 +149,7 @@ class _Making:
             raise _refused("the table has no metadata table: write to it with hoodie.metadata.enable first")
         if name in listed:
             raise _refused(f"the table has {name} already")
-        if kind_of(name) is None:
-            raise UnsupportedFeature("index-kind", name)
-        own = is_secondary_index(name) or is_expression_index(name)
-        if own and not self._layout.has_completion_times:
-            raise UnsupportedFeature("index-before-version-8", name)
-        if is_secondary_index(name):
-            checked_column(self._keeping(), self.definition)
-            refuse_kind(self._keeping(), self.definition)
-        if is_expression_index(name):
-            checked_expression(self._keeping(), self.definition)
+        refuse_unfit(self._keeping(), name, self.definition)
 
     def run(self) -> str:
         pending = self._pending()
@@ -168,25 +192,14 @@ class _Making:
         return MetadataLayout(self.state.configuration.version)
 
     def _keeping(self) -> Keeping:
-        state = self.state
-        groups = metadata_groups(self.effects.inside(METADATA_FOLDER).storage)
-        ids = {partition: file_ids_of(groups, partition) for partition, _ in groups}
-        opened = MetadataTable.open(state.storage, state.configuration, state.snapshot.timeline)
-        return Keeping(
-            state, self.executor, opened, ids, read_definitions(state.storage, state.configuration.properties)
-        )
+        return keeping_of(self.effects, self.state, self.executor)
 
     def _pending(self) -> Instant | None:
         """The action that was to make the index and died, if there is one.
 
         Clauses: IG-001.
         """
-        for one in self.state.snapshot.timeline.pending(ACTION):
-            file = one.files.get("REQUESTED", one.file)
-            plan = parse_index_plan(self.state.storage.read(file), file)
-            if self.definition.name in [info.metadata_partition_path for info in plan.index_partition_infos]:
-                return one
-        return None
+        return planned_indexes(self.state.storage, self.state.snapshot.timeline).get(self.definition.name)
 
     def _newest(self) -> str:
         times = (one.at("completed") for one in self.state.snapshot.timeline.instants)

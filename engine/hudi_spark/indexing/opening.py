@@ -78,6 +78,13 @@ class Opening:
         stats = self._base_files(files, new)
         commit.complete(stats, clock.instant())
 
+    def fill(self, partition: str, new: NewIndex, instant: str) -> None:
+        """A base file in each group of an index that holds something already, by the instant that opened the groups.
+
+        Clauses: IG-002, MT-017.
+        """
+        self._base_files(GroupFiles(self.inside, self.layout, partition, instant), new)
+
     def open_groups(self, files: GroupFiles, file_ids: Iterable[str]) -> None:
         """The folder of an index, and the first log of each of some groups.
 

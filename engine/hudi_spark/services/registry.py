@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from hudi_spark.services.building_indexes.service import Indexing
 from hudi_spark.services.cleaning.service import Cleaning
 from hudi_spark.services.clustering.service import Clustering
 from hudi_spark.services.compaction.service import Compaction
@@ -14,5 +15,6 @@ SERVICES: Final[Mapping[str, Service]] = {
     "logcompaction": LogCompaction(),
     "clustering": Clustering(),
     "clean": Cleaning(),
+    "indexing": Indexing(),
 }
 """compaction, logcompaction, clustering, clean, indexing."""
