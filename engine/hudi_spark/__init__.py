@@ -1,11 +1,12 @@
 """Read and write Apache Hudi tables from PySpark, or from Arrow without Spark."""
 
 from hudi_spark.arrow_reading import explain, read_arrow, read_changes, read_incremental, read_stream
-from hudi_spark.arrow_writing import create_arrow, write_arrow
+from hudi_spark.arrow_writing import create_arrow, services_arrow, write_arrow
 from hudi_spark.creation.definition import TableDefinition
 from hudi_spark.errors import DamagedLogWarning, HudiError, UnsupportedFeature
 from hudi_spark.readings import Readings
 from hudi_spark.table import HudiTable
+from hudi_spark.writing.retrying import retry_on_conflict
 
 __all__ = [
     "DamagedLogWarning",
@@ -20,5 +21,7 @@ __all__ = [
     "read_changes",
     "read_incremental",
     "read_stream",
+    "retry_on_conflict",
+    "services_arrow",
     "write_arrow",
 ]

@@ -24,6 +24,7 @@ from hudi_spark.tagging.kinds import is_global
 from hudi_spark.tagging.tagging import looks_twice, tagged
 from hudi_spark.writer_state import WriterState
 from hudi_spark.writing.columns import TARGET, TARGET_FIELD
+from hudi_spark.writing.concurrency import concurrency_of
 from hudi_spark.writing.context import WriteContext
 from hudi_spark.writing.grouping import groups_of, is_bucketed, state_for_tags
 from hudi_spark.writing.operations import Operation
@@ -76,6 +77,7 @@ class Write:
         """
         incoming = None if source is None else self.work.executor.rows(source).schema
         self._state = state_of_write(self.work.storage, self._snapshot, self.options, self.operation, incoming)
+        concurrency_of(self._state, self.operation)
 
     def begin(self) -> str:
         """The requested time, whose file is there from now on."""
@@ -127,7 +129,7 @@ class Write:
     def _stage(self, source: Any | None, partitions: Sequence[str]) -> Staged:
         assert self._state is not None
         if source is None:
-            self._transaction.go_inflight(_NO_ROUTES)
+            self._transaction.go_inflight(_NO_ROUTES, self._state)
             replaced = replaced_by(self.operation, self._snapshot, partitions)
             self._transaction.meet_clusterings(groups_in(replaced))
             return self._told((), replaced)
@@ -165,7 +167,7 @@ class _Staging:
             partitions = counts.column(PARTITION_PATH).to_pylist()
             replaced = replaced_by(self._operation, self._state.snapshot, partitions)
             self._transaction.meet_clusterings(routes.known_groups() | groups_in(replaced))
-            self._transaction.go_inflight(routes)
+            self._transaction.go_inflight(routes, self._state)
             routed = kept.map(Routing(routes), pa.schema([*kept.schema, TARGET_FIELD]))
             spread = routed.spread(TARGET, len(routes.targets))
             written = spread.map(WritingTargets(routes.targets, self._context), WRITTEN_SCHEMA).gathered()
@@ -250,7 +252,7 @@ class _Staging:
 
         Clauses: OW-012.
         """
-        self._transaction.go_inflight(_NO_ROUTES)
+        self._transaction.go_inflight(_NO_ROUTES, self._state)
         rows = in_sort_mode(self._combined(keyed), self._state.options, self._parts())
         written = rows.map(BulkWriting(self._context), WRITTEN_SCHEMA).gathered()
         return from_rows(written), {}

@@ -14,9 +14,8 @@ from typing import Final
 from hudi_adapter.reasons import Reason
 from hudi_format.names import TimelineFileName, TimelineState
 
-from hudi_spark.committing.clustered_groups import meet_clusterings, refuse_clustered
+from hudi_spark.committing.clustered_groups import meet_clusterings
 from hudi_spark.committing.completing import Completion, complete
-from hudi_spark.committing.conflicts import refuse_conflicts
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.reconciling import remove_announced, remove_unnamed
 from hudi_spark.committing.work import TableWork
@@ -30,8 +29,9 @@ from hudi_spark.locks.providers.choosing import place_of
 from hudi_spark.state.commits import GroupId
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.snapshots import Snapshot
-from hudi_spark.state.timeline import Timeline, load_timeline
+from hudi_spark.state.timeline import load_timeline
 from hudi_spark.writer_state import WriterState
+from hudi_spark.writing.concurrency import concurrency_of
 from hudi_spark.writing.contents import completed_metadata, inflight_content, metadata_content, requested_content
 from hudi_spark.writing.operations import Operation
 from hudi_spark.writing.routing import Routes
@@ -129,13 +129,19 @@ class Transaction:
         """
         meet_clusterings(self.work, self._configuration, groups)
 
-    def go_inflight(self, routes: Routes) -> None:
+    def go_inflight(self, routes: Routes, state: WriterState) -> None:
         """The inflight file: what the write is about to do.
 
-        Clauses: TL-003, TL-033.
+        Raises:
+            HudiError: WRITE_CONFLICT where another write that lives is doing the same, and early detection is on.
+
+        Clauses: TL-003, TL-033, OW-029.
+
         """
         content = inflight_content(self._configuration, self.operation.stored, routes)
         self._effects.create_instant(self._configuration, self._name("INFLIGHT", self.requested), content)
+        groups = frozenset((one.partition, one.file_id) for one in routes.targets)
+        concurrency_of(state, self.operation).refuse_early(self.requested, groups, staged=False)
 
     def commit(self, staged: Staged, state: WriterState) -> Outcome:
         """The write completes, or is refused and aborted.
@@ -148,8 +154,10 @@ class Transaction:
         """
         stats = tuple(one.stat for one in staged.written)
         remove_unnamed(self._effects, self.requested, stats)
-        check = partial(self._check, staged.groups())
+        concurrency = concurrency_of(state, self.operation)
+        check = partial(concurrency.refuse_under_lock, requested=self.requested, groups=staged.groups())
         try:
+            concurrency.refuse_early(self.requested, staged.groups(), staged=True)
             completed = complete(self.work, self.snapshot, self._completion(staged), check, state)
         except HudiError as error:
             self._give_up(error)
@@ -157,11 +165,6 @@ class Transaction:
         self._effects.delete_markers(self.requested)
         stop_heart(self._effects, self.requested)
         return Outcome(self.requested, completed, self.action, self.operation.stored, stats, staged.replaced)
-
-    def _check(self, groups: frozenset[GroupId], timeline: Timeline) -> None:
-        """Clauses: OW-004, OW-011."""
-        refuse_conflicts(self.work.storage, self.snapshot, timeline, groups)
-        refuse_clustered(self.work.storage, self.work.options, timeline, groups)
 
     def _completion(self, staged: Staged) -> Completion:
         told = (self.requested, self.action, self.operation.stored)

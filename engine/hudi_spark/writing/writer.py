@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from hudi_adapter.reasons import Reason
@@ -23,10 +24,12 @@ from hudi_spark.writing.lifecycle import Alone, Lifecycle
 from hudi_spark.writing.planning import refuse_contradictions
 from hudi_spark.writing.progress import shown
 from hudi_spark.writing.requests import WriteRequest, operation_of, partitions_of, with_extra
+from hudi_spark.writing.retrying import retry_on_conflict
 from hudi_spark.writing.running import Write
 
 _STREAM: Final = "hoodie.datasource.write.streaming.checkpoint.identifier"
 _ONE_STREAM: Final = "default_single_writer"
+_RETRIES: Final = "hoodie.write.num.retries.on.conflict.failures"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,11 @@ class TableWriter:
         Clauses: OW-001, OW-009.
 
         """
+        with typed_errors():
+            retries = resolve(self.configs, request.configs).number(_RETRIES)
+        return retry_on_conflict(partial(self._write, request), attempts=retries + 1)
+
+    def _write(self, request: WriteRequest) -> Outcome:
         with typed_errors(), shown(request.operation or "write") as progress:
             write = self._prepared(request)
             rows, partitions = self._given(request, write)
