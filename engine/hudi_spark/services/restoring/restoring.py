@@ -33,6 +33,7 @@ from hudi_spark.indexing.index import FinishedWrite
 from hudi_spark.indexing.updating import update_metadata_table
 from hudi_spark.locks.holding import Holding
 from hudi_spark.services.restoring.planning import restore_plan
+from hudi_spark.services.rollback.liveness import end_heartbeat
 from hudi_spark.services.rollback.own_files import Search
 from hudi_spark.services.rollback.planning import listing_plan
 from hudi_spark.services.rollback.removing import remove
@@ -171,6 +172,7 @@ class Restoring:
         self._delete(target, DOWNWARDS[1:])
         if self._storage.exists(joined(MARKERS_FOLDER, undone)):
             self.work.effects.delete_markers(undone)
+        end_heartbeat(self.work, undone)
         taken = int((time.monotonic() - started) * 1000)
         return rollback_metadata(plan, self.requested, taken, done)
 

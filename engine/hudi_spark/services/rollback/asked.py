@@ -76,7 +76,7 @@ def _refuse(work: TableWork, found: Instant, *, unschedule: bool) -> None:
         raise _invalid(
             f"{named} is a plan that nobody has begun", "execute it, or take it off the timeline: unschedule"
         )
-    if not is_plan and is_alive(work.effects, work.options, found.requested):
+    if not is_plan and is_alive(work, found.requested):
         raise _invalid(f"{named} is under way", "its writer aborts it; once that is dead its heartbeat ends")
 
 

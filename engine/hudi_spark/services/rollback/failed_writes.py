@@ -8,6 +8,7 @@ from hudi_spark.committing.work import TableWork
 from hudi_spark.options.resolving import Options
 from hudi_spark.services.rollback.liveness import is_alive
 from hudi_spark.services.rollback.rolling_back import RollingBack
+from hudi_spark.services.rollback.strays import over, stray_instants, sweep
 from hudi_spark.services.rollback.timeline_entries import ROLLBACK, begun_rollbacks, is_service_plan
 from hudi_spark.state.configuration import load_configuration
 from hudi_spark.state.timeline import DATA_ACTIONS, Instant, Timeline, load_timeline
@@ -37,26 +38,29 @@ def failed_writes(work: TableWork, timeline: Timeline) -> tuple[Instant, ...]:
     """
     pending = (one for one in timeline.instants if one.action in DATA_ACTIONS and not one.is_completed)
     writes = (one for one in pending if not is_service_plan(work.storage, one))
-    dead = (one for one in writes if not is_alive(work.effects, work.options, one.requested))
+    dead = (one for one in writes if not is_alive(work, one.requested))
     return tuple(sorted(dead, key=lambda one: one.requested, reverse=True))
 
 
 def roll_back_failed_writes(work: TableWork, policy: Policy) -> tuple[Outcome, ...]:
     """Roll back what dead writers left, where that is the affair of who asks: EAGER before a write, LAZY in a clean.
 
-    Rollbacks that somebody left are finished, too.
+    Rollbacks that somebody left are finished, too, and side effects of actions that are over go.
 
     Raises:
         HudiError: LOCK_UNAVAILABLE, LOCK_LOST.
 
-    Clauses: RB-001, RB-002, RB-004, CN-016.
+    Clauses: RB-001, RB-002, RB-004, RB-010, CN-016.
 
     """
     if policy_of(work.options) != policy or not _is_any(work):
         return ()
     with work.lock(ROLLBACK) as holding:
         rolling = RollingBack(work, holding, work.snapshot())
-        return tuple(_rolled_back(work, rolling))
+        outcomes = tuple(_rolled_back(work, rolling))
+        strays = stray_instants(work.storage)
+        sweep(work, over(work, strays, load_timeline(work.storage, rolling.snapshot.configuration)))
+        return outcomes
 
 
 def _rolled_back(work: TableWork, rolling: RollingBack) -> Iterator[Outcome]:
@@ -69,5 +73,6 @@ def _rolled_back(work: TableWork, rolling: RollingBack) -> Iterator[Outcome]:
 
 def _is_any(work: TableWork) -> bool:
     """Whether there is anything to do, seen without the lock."""
+    strays = stray_instants(work.storage)
     timeline = load_timeline(work.storage, load_configuration(work.storage))
-    return bool(failed_writes(work, timeline) or timeline.pending(ROLLBACK))
+    return bool(failed_writes(work, timeline) or timeline.pending(ROLLBACK) or over(work, strays, timeline))

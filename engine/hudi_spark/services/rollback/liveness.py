@@ -1,22 +1,24 @@
-"""Whether somebody is at a write: its heartbeat tells."""
-
-import time
-from typing import Final
+"""Whether somebody is at an action, and the end of its heartbeat."""
 
 from hudi_format.table.markers import HEARTBEATS_FOLDER
 
-from hudi_spark.effects.helper import Effects
-from hudi_spark.options.resolving import Options
-
-_INTERVAL: Final = "hoodie.client.heartbeat.interval_in_ms"
-_MISSES: Final = "hoodie.client.heartbeat.tolerable.misses"
+from hudi_spark.committing.work import TableWork
+from hudi_spark.effects.helper import joined
+from hudi_spark.locks import heartbeats
 
 
-def is_alive(effects: Effects, options: Options, requested: str) -> bool:
-    """Whether the heartbeat of a write is younger than what may be missed.
+def is_alive(work: TableWork, requested: str) -> bool:
+    """Whether a heart beats under an instant, in this process or elsewhere.
 
     Clauses: RB-002, MK-005.
     """
-    oldest = time.time() * 1000 - options.number(_INTERVAL) * options.number(_MISSES)
-    beats = effects.storage.list_files(HEARTBEATS_FOLDER, recursive=False)
-    return any(one.path.rpartition("/")[2] == requested and one.modified_ms >= oldest for one in beats)
+    return heartbeats.is_alive(work.storage, work.options, requested)
+
+
+def end_heartbeat(work: TableWork, requested: str) -> None:
+    """What a dead writer left of its heartbeat goes.
+
+    Clauses: RB-010.
+    """
+    if work.storage.exists(joined(HEARTBEATS_FOLDER, requested)):
+        work.effects.stop_heart(requested)

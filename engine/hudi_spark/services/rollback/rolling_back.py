@@ -28,6 +28,7 @@ from hudi_spark.effects.helper import joined
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.indexing.index import FinishedWrite
 from hudi_spark.locks.holding import Holding
+from hudi_spark.services.rollback.liveness import end_heartbeat
 from hudi_spark.services.rollback.own_files import Search
 from hudi_spark.services.rollback.planning import rollback_plan
 from hudi_spark.services.rollback.removing import remove
@@ -68,9 +69,9 @@ class RollingBack:
         Clauses: RB-003, RB-004.
 
         """
-        timeline = self._timeline()
-        for one in planless_rollbacks(self._storage, timeline):
+        for one in planless_rollbacks(self._storage, self._timeline()):
             delete_entries(self.work.effects, self.snapshot.configuration, one)
+        timeline = self._timeline()
         begun = next((one for one in begun_rollbacks(self._storage, timeline) if one.undone == target.requested), None)
         return self.finish(begun or self._requested(timeline, target))
 
@@ -111,13 +112,14 @@ class RollingBack:
                 delete_entries(self.work.effects, self.snapshot.configuration, one, states)
 
     def _clear(self, *instants: str) -> None:
-        """Side effects of the write, and of attempts to undo it.
+        """Side effects of the write, and of attempts to undo it, go last.
 
         Clauses: RB-010, MK-004.
         """
         for one in instants:
             if self._storage.exists(joined(MARKERS_FOLDER, one)):
                 self.work.effects.delete_markers(one)
+            end_heartbeat(self.work, one)
 
     def _logs(self, done: tuple[RollbackPartition, ...]) -> tuple[WrittenFile, ...]:
         """The logs that stay in storage, as the metadata table is told of files: commands, and what they undo.

@@ -1,0 +1,47 @@
+"""Markers and heartbeats of actions that are over: whoever should have removed them died first.
+
+Clauses: MK-004, RB-010.
+"""
+
+from collections.abc import Iterator
+
+from hudi_format.storage import Storage
+from hudi_format.table.markers import HEARTBEATS_FOLDER, MARKERS_FOLDER, heartbeat_instant
+
+from hudi_spark.committing.work import TableWork
+from hudi_spark.services.rollback.liveness import end_heartbeat, is_alive
+from hudi_spark.state.timeline import Timeline
+
+
+def stray_instants(storage: Storage) -> frozenset[str]:
+    """Instants that have markers or a heartbeat; asked before the timeline, on which their actions stand first.
+
+    Clauses: MK-001, MK-005.
+    """
+    beats = (one.path.rpartition("/")[2] for one in storage.list_files(HEARTBEATS_FOLDER, recursive=False))
+    return frozenset({*_marked(storage), *(name for name in beats if heartbeat_instant(name))})
+
+
+def over(work: TableWork, instants: frozenset[str], timeline: Timeline) -> tuple[str, ...]:
+    """Those of whose actions nothing more comes: nobody is at them, and they are not pending.
+
+    Clauses: MK-004.
+    """
+    pending = {one.requested for one in timeline.instants if not one.is_completed and not one.is_savepoint}
+    return tuple(sorted(one for one in instants - pending if not is_alive(work, one)))
+
+
+def sweep(work: TableWork, instants: tuple[str, ...]) -> None:
+    """Their markers and heartbeats go.
+
+    Clauses: MK-004, RB-010.
+    """
+    marked = frozenset(_marked(work.storage)) if instants else frozenset()
+    for one in instants:
+        if one in marked:
+            work.effects.delete_markers(one)
+        end_heartbeat(work, one)
+
+
+def _marked(storage: Storage) -> Iterator[str]:
+    return (one.rpartition("/")[2] for one in storage.list_folders(MARKERS_FOLDER))

@@ -1,0 +1,94 @@
+"""Tables with something to take back, and writers that stop before an effect."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from hudi_format.names import BaseFileName, parse_data_file_name
+from hudi_format.storage import LocalStorage
+from hudi_spark.committing.work import TableWork
+from hudi_spark.effects.hooks import Hook
+from hudi_spark.flows.in_process import InProcess
+from hudi_spark.indexing.validation import validate_metadata_table
+from hudi_spark.locks.heartbeats import silence_heart
+from hudi_spark.services.table_services import TableServices
+from hudi_spark.state.snapshots import load_table
+from hudi_spark.state.timeline import Instant, Timeline
+from hudi_spark.writing.requests import WriteRequest
+from metadata_writes import StopAt, Stopped
+from written_tables import Written, rows
+
+KINDS = [(version, kind) for version in (6, 8, 9) for kind in ("COPY_ON_WRITE", "MERGE_ON_READ")]
+CONFIGS = {
+    "hoodie.metadata.enable": "true",
+    "hoodie.parquet.small.file.limit": "0",
+    "hoodie.clean.automatic": "false",
+    "hoodie.archive.automatic": "false",
+}
+FAR = 10_000
+
+
+class Undoable(Written):
+    """A table of two writes, the second an update, and what is asked of it."""
+
+    def __init__(self, path: Path, version: int, kind: str, configs: Mapping[str, str] | None = None) -> None:
+        super().__init__(path, kind, version, configs={**CONFIGS, **(configs or {})})
+        self.write("upsert", rows(range(6)))
+        self.second = str(self.write("upsert", rows(range(3), 2, 2.0)).requested)
+
+    def work(self, hook: Hook | None = None, configs: Mapping[str, str] | None = None) -> TableWork:
+        """What services are given."""
+        more: dict[str, Any] = {} if hook is None else {"hook": hook}
+        return self.writer(executor=InProcess(), **more).work(configs)
+
+    def services(self) -> TableServices:
+        """The services by the table's own options."""
+        return TableServices(self.writer())
+
+    def dead_write(self, operation: str = "upsert", **given: Any) -> str:
+        """A write that has put all its files into storage, and whose process is gone."""
+        given = given or {"rows": rows([1, 2, 50, 51], 9, 9.0)}
+        started = self.writer(executor=InProcess()).begin(WriteRequest(operation, **given))
+        started.stage(WriteRequest(operation, **given))
+        silence_heart(started.write.work.effects, started.requested)
+        return str(started.requested)
+
+    @property
+    def timeline(self) -> Timeline:
+        """The active timeline."""
+        return load_table(LocalStorage(self.path))[1]
+
+    def actions(self, action: str) -> list[Instant]:
+        """Those of a name, pending ones too."""
+        return [one for one in self.timeline.instants if one.action == action]
+
+    def data_files(self) -> set[str]:
+        """Paths of base and log files."""
+        return {path for path in self.files() if not path.startswith(".hoodie") and is_data(path)}
+
+    def refuse_leftovers(self) -> None:
+        """The metadata table is right, nothing is pending, no marker or heartbeat is left, no file of nobody's."""
+        assert validate_metadata_table(LocalStorage(self.path), InProcess()) == ()
+        assert [str(one) for one in self.timeline.instants if not one.is_completed] == []
+        assert [path for path in self.files() if path.startswith((".hoodie/.temp", ".hoodie/.heartbeat"))] == []
+        done = {one.requested for one in self.timeline.completed_data()}
+        for path in self.data_files():
+            name = parse_data_file_name(path.rpartition("/")[2])
+            if name is not None and (self.version > 6 or isinstance(name, BaseFileName)):
+                assert name.instant in done, path
+
+
+def is_data(path: str) -> bool:
+    return parse_data_file_name(path.rpartition("/")[2]) is not None
+
+
+def stopped(work: Callable[[Hook], Any], number: int) -> bool:
+    """Whether work stops before the effect of a number; False where it has fewer."""
+    try:
+        work(StopAt(number))
+    except Stopped:
+        return True
+    return False
+
+
+__all__ = ["CONFIGS", "FAR", "KINDS", "Undoable", "rows", "stopped"]
