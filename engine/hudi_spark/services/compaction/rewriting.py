@@ -12,7 +12,7 @@ from hudi_format.timeline.commit_metadata import RuntimeStats, WriteStat
 
 from hudi_spark.effects.helper import joined
 from hudi_spark.execution.tasks import ReadContext
-from hudi_spark.files.base import BaseFileBytes, BaseFileForm, base_file, empty_meta_fields
+from hudi_spark.files.base import BaseFileBytes, BaseFileForm, base_file
 from hudi_spark.files.changes import ChangeForm, write_changes
 from hudi_spark.files.places import Place
 from hudi_spark.files.statistics import base_file_statistics
@@ -42,7 +42,6 @@ class Rewriting:
     changes: ChangeForm | None
     statistics: StatisticsPlan
     has_completion_times: bool
-    populates_meta_fields: bool
 
     def __call__(self, planned: PlannedSlice, identity: TaskIdentity) -> pa.Table:
         """What was written, as rows.
@@ -56,8 +55,7 @@ class Rewriting:
         merged = merged_slice(task, self.read)
         logged = self._logged(merged, planned, identity)
         name = BaseFileName(task.file_id, identity.write_token, self.place.requested, _PARQUET)
-        stored = merged.rows if self.populates_meta_fields else empty_meta_fields(merged.rows)
-        made = base_file(stored, str(name), self.form)
+        made = base_file(merged.rows, str(name), self.form)
         io_type = "CREATE" if task.base_file is None else "MERGE"
         created = self.place.put_base_file(task.partition, name, made.data, io_type)
         wanted = self.statistics

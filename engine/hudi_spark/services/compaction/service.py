@@ -101,6 +101,5 @@ def _rewritten(
         changes=change_form(configuration, state.schema.avro, options),
         statistics=statistics_plan(state) or StatisticsPlan((), "V1"),
         has_completion_times=configuration.has_completion_times,
-        populates_meta_fields=configuration.populates_meta_fields,
     )
     return from_rows(work.executor.tasks(slices, rewriting, WRITTEN_SCHEMA).gathered())

@@ -3,6 +3,7 @@
 Clauses: LC-001, LC-003, LC-004, LC-005, LC-007.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,6 +12,7 @@ from hudi_format.metadata.records import ColumnStats
 from hudi_format.names import LogFileName, parse_data_file_name
 from hudi_format.timeline.commit_metadata import WriteStat
 
+from hudi_spark.arrays import one_chunk
 from hudi_spark.errors import UnsupportedFeature
 from hudi_spark.execution.tasks import ReadContext
 from hudi_spark.files.log_blocks import LogRows
@@ -71,8 +73,9 @@ class Appending:
         schema = self.read.schema
         rows = winners.rows.set_column(schema.names.index(_KEY), schema.field(_KEY), winners.keys)
         stay, gone = rows.num_rows, len(winners.deleted)
-        known = {_KEY: winners.deleted, **dict(zip(self.read.rule.ordering, winners.ordering, strict=False))}
-        columns = [known.get(one.name, pa.nulls(gone, one.type)) for one in schema]
+        ordering = zip(self.read.rule.ordering, winners.ordering, strict=False)
+        known = {(_KEY,): winners.deleted, **{tuple(name.split(".")): values for name, values in ordering}}
+        columns = [_filled(one.type, (one.name,), known, gone) for one in schema]
         deleted = pa.Table.from_arrays(columns, schema=schema)
         false = pa.repeat(pa.scalar(value=False), stay)
         natural = pa.chunked_array([false, *winners.natural.chunks], pa.bool_())
@@ -98,6 +101,18 @@ class Appending:
         if rows.num_rows:
             return rows_statistics(name, rows, form.columns, form.version)
         return no_rows_statistics(name, form.columns, form.version)
+
+
+def _filled(
+    kind: pa.DataType, path: tuple[str, ...], known: Mapping[tuple[str, ...], pa.ChunkedArray], count: int
+) -> pa.Array:
+    """A column that is null but for known fields, which may stand inside it."""
+    if path in known:
+        return one_chunk(known[path].cast(kind))
+    if not any(name[: len(path)] == path for name in known):
+        return pa.nulls(count, kind)
+    children = [_filled(one.type, (*path, one.name), known, count) for one in kind]
+    return pa.StructArray.from_arrays(children, fields=list(kind))
 
 
 def _counted(stat: WriteStat, planned: PlannedSlice, scan: LogScan, records: LogRecords) -> WriteStat:

@@ -13,7 +13,6 @@ from hudi_format.storage import Storage
 from hudi_format.timeline.plan_values import CompactionPlan, CompactionStrategy
 
 from hudi_spark.committing.work import TableWork
-from hudi_spark.errors import UnsupportedFeature
 from hudi_spark.flows.flow import TaskIdentity
 from hudi_spark.merging.log_records import is_partial
 from hudi_spark.merging.log_scan import scan_logs
@@ -34,14 +33,11 @@ def plan_log_compaction(work: TableWork, snapshot: Snapshot) -> CompactionPlan |
 
     Raises:
         HudiError: CONFIG_INVALID for a copy-on-write table.
-        UnsupportedFeature: log-compaction-nested-ordering.
 
     Clauses: LC-001, LC-002, LC-003, LC-008.
 
     """
     refuse_copy_on_write(snapshot, "compacted")
-    if any("." in name for name in snapshot.configuration.ordering):
-        raise UnsupportedFeature("log-compaction-nested-ordering", "an ordering field inside another")
     least = work.options.number(_THRESHOLD)
     if awaits_writes(snapshot) or not _is_due(snapshot.timeline, least):
         return None

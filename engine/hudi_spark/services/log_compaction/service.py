@@ -49,7 +49,6 @@ class LogCompaction:
 
         Raises:
             HudiError: CONFIG_INVALID for a copy-on-write table.
-            UnsupportedFeature: log-compaction-nested-ordering.
 
         Clauses: LC-001, LC-002, LC-003, LC-008.
 
