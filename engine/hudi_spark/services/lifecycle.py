@@ -14,6 +14,7 @@ from hudi_spark.services.archiving.inline import archive_inline, refuse_unarchiv
 from hudi_spark.services.cleaning.inline import clean_inline
 from hudi_spark.services.clustering.inline import cluster_inline
 from hudi_spark.services.compaction.inline import compact_inline
+from hudi_spark.services.restoring.before_writes import take_back_leftovers
 from hudi_spark.services.time_to_live.dropping import drop_old_partitions_inline
 
 _FAIL: Final = "hoodie.fail.writes.on.inline.table.service.exception"
@@ -40,8 +41,14 @@ class InlineServices:
     """
 
     def before(self, work: TableWork) -> None:
-        """Roll back what dead writers left, where the policy of failed writes is eager."""
+        """Roll back what dead writers left, where the policy of failed writes is eager.
+
+        Raises:
+            HudiError: LOCK_UNAVAILABLE, LOCK_LOST; what an archival would refuse.
+
+        """
         refuse_unarchivable(work)
+        take_back_leftovers(work)
 
     def after(self, work: TableWork, outcome: Outcome) -> None:
         """Clean, archive, then compact and cluster: what the options ask for, and where it is due.
