@@ -12,6 +12,8 @@ EffectName = str
 """A name of the vocabulary of effects: `create_instant`, `put_base_file`, ..."""
 
 KILL_AT_VARIABLE: Final = "HUDI_SPARK_KILL_AT_EFFECT"
+STOP_AT_VARIABLE: Final = "HUDI_SPARK_STOP_AT_EFFECT"
+STOP_AFTER_VARIABLE: Final = "HUDI_SPARK_STOP_AFTER_EFFECT"
 TRACE_VARIABLE: Final = "HUDI_SPARK_TRACE"
 PROCESS_VARIABLE: Final = "HUDI_SPARK_TRACE_PROCESS"
 
@@ -92,6 +94,27 @@ class KillAt:
         """Nothing."""
 
 
+@dataclass(slots=True)
+class StopAt:
+    """Stops this process, as `kill -STOP` does, before the effect of a number (from 0), or right after it."""
+
+    number: int
+    after_it: bool = False
+    seen: int = 0
+
+    def before(self, effect: Effect) -> None:  # noqa: ARG002 - the number decides
+        """Stop at the number."""
+        if self.seen == self.number and not self.after_it:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        self.seen += 1
+
+    def after(self, effect: Effect) -> None:  # noqa: ARG002 - the number decides
+        """Stop at the number."""
+        if self.seen == self.number + 1 and self.after_it:
+            self.after_it = False
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+
 @dataclass(frozen=True, slots=True)
 class Hooks:
     """Several hooks as one; those before an effect in order, those after it in reverse."""
@@ -110,10 +133,14 @@ class Hooks:
 
 
 def hooks_of_environment() -> Hook:
-    """The hooks that environment variables ask for: a trace file, and the number of the effect to die at."""
+    """The hooks that environment variables ask for: a trace file, and the number of the effect to die or stop at."""
     found: list[Hook] = []
     if trace := os.environ.get(TRACE_VARIABLE):
         found.append(TraceFile(trace, os.environ.get(PROCESS_VARIABLE, "writer")))
     if number := os.environ.get(KILL_AT_VARIABLE):
         found.append(KillAt(int(number)))
+    if number := os.environ.get(STOP_AT_VARIABLE):
+        found.append(StopAt(int(number)))
+    if number := os.environ.get(STOP_AFTER_VARIABLE):
+        found.append(StopAt(int(number), after_it=True))
     return Hooks(tuple(found)) if found else NoHook()

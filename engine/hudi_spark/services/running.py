@@ -11,6 +11,8 @@ from hudi_adapter.reasons import Reason
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork
 from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.locks.heartbeats import beating, is_alive
+from hudi_spark.locks.providers.choosing import place_of
 from hudi_spark.services.registry import SERVICES
 from hudi_spark.services.service import Service
 from hudi_spark.state.configuration import load_configuration
@@ -49,7 +51,7 @@ def execute(work: TableWork, requested: str) -> Outcome:
     service = next((one for one in SERVICES.values() if one.owns(work, pending)), None)
     if service is None:
         raise _not_found(f"the {pending.action} {requested} is no plan of a table service")
-    return service.execute(work, pending)
+    return _carried_out(work, service, pending)
 
 
 def run(work: TableWork, name: str, asked: Mapping[str, Any] | None = None) -> Outcome | None:
@@ -67,11 +69,27 @@ def run(work: TableWork, name: str, asked: Mapping[str, Any] | None = None) -> O
     service = service_named(name)
     timeline = load_timeline(work.storage, load_configuration(work.storage))
     waiting = [one for one in timeline.instants if not one.is_completed and service.owns(work, one)]
-    outcomes = [service.execute(work, one) for one in waiting]
+    outcomes = [_carried_out(work, service, one) for one in waiting]
     requested = schedule(work, name, asked)
     if requested is not None:
         outcomes.append(execute(work, requested))
     return outcomes[-1] if outcomes else None
+
+
+def _carried_out(work: TableWork, service: Service, pending: Instant) -> Outcome:
+    """A plan that is carried out has a heartbeat: nobody takes who does it for dead, or does it as well.
+
+    Raises:
+        HudiError: WRITE_CONFLICT where somebody is at it.
+
+    Clauses: CP-002, MK-005.
+
+    """
+    if is_alive(work.storage, work.options, pending.requested):
+        message = f"somebody is carrying the {pending.action} {pending.requested} out"
+        raise HudiError(Reason.WRITE_CONFLICT, "CP-010", message, pending.file, hint="let one process at a time do it")
+    with beating(work.effects, work.options, pending.requested, place_of(work.storage, work.options)):
+        return service.execute(work, pending)
 
 
 def service_named(name: str) -> Service:
