@@ -12,6 +12,7 @@ from hudi_spark.committing.work import TableWork
 from hudi_spark.errors import HudiError
 from hudi_spark.services.cleaning.executing import CLEAN, carry_out
 from hudi_spark.services.cleaning.planning import Planned, cleaner_plan, is_due
+from hudi_spark.services.rollback.failed_writes import roll_back_failed_writes
 from hudi_spark.services.service import ServicePlan
 from hudi_spark.state.configuration import load_configuration
 from hudi_spark.state.snapshots import Snapshot
@@ -65,12 +66,15 @@ class Cleaning:
 def clean(work: TableWork) -> Outcome | None:
     """Cleans that wait are carried out, then what is due now is planned and carried out; the last one's outcome.
 
+    Where failed writes are left to the clean they are rolled back first.
+
     Raises:
         HudiError: LOCK_UNAVAILABLE, LOCK_LOST; CONFIG_INVALID.
 
-    Clauses: CN-006, CN-009, CN-012.
+    Clauses: CN-006, CN-009, CN-012, CN-016, RB-001.
 
     """
+    roll_back_failed_writes(work, "LAZY")
     waiting = load_timeline(work.storage, load_configuration(work.storage)).pending(CLEAN)
     done = [outcome for one in waiting if (outcome := carry_out(work, one)) is not None]
     with work.lock(CLEAN):
