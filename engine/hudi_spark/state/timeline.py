@@ -118,11 +118,13 @@ class Timeline:
     def first_write(self) -> str | None:
         """Requested time of the oldest write; one that a savepoint keeps may stand alone before a gap.
 
+        Where all are kept, the last of them is taken.
+
         Clauses: TL-018, AR-006.
         """
         kept = {one.requested for one in self.instants if one.is_savepoint}
-        writes = (one.requested for one in self.instants if one.action in WRITE_ACTIONS and one.requested not in kept)
-        return min(writes, default=None)
+        writes = [one.requested for one in self.instants if one.action in WRITE_ACTIONS]
+        return min((one for one in writes if one not in kept), default=max(writes, default=None))
 
     def __str__(self) -> str:
         return "\n".join(str(instant) for instant in self.instants)
