@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -31,10 +30,15 @@ class LocalFlow:
     source: _Source = field(repr=False)
     identify: Identify = field(repr=False)
 
-    @cached_property
+    @property
     def parts(self) -> list[pa.Table]:
         """The parts, in order."""
-        return self.source()
+        # A cached property of Python 3.11 has one lock for all objects: one writer's thread would wait for another's.
+        kept = vars(self)
+        if "_parts" not in kept:
+            kept["_parts"] = self.source()
+        found: list[pa.Table] = kept["_parts"]
+        return found
 
     def map(self, work: Work, schema: pa.Schema) -> "LocalFlow":
         """Each part as `work` returns it."""
