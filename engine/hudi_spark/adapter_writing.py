@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hudi_adapter.instants import normal_instant
-from hudi_adapter.protocol import Operation, Request, Unsupported, ValueAnswer
+from hudi_adapter.protocol import AnswerWarning, Operation, Request, Unsupported, ValueAnswer
 from hudi_adapter.reasons import Reason
 from hudi_adapter.rows import arrow_of_rows, read_rows
 from hudi_format.storage import Storage
@@ -22,6 +22,7 @@ from hudi_spark.evolution.altering import changes_of
 from hudi_spark.flows.flow import Executor
 from hudi_spark.readings import Readings
 from hudi_spark.services.lifecycle import InlineServices
+from hudi_spark.services.recovering.asked import KnownOfTable
 from hudi_spark.services.table_services import TableServices
 from hudi_spark.writing.actions import IndexRequest, TableActions
 from hudi_spark.writing.requests import WriteRequest
@@ -62,18 +63,7 @@ class WritingOperations:
     def create_table(self, request: Request) -> ValueAnswer:
         """A new table."""
         params = request.params
-        schema = params.get("schema")
-        definition = TableDefinition(
-            name=str(params.get("name") or ""),
-            schema=json.loads(schema) if isinstance(schema, str) else schema,
-            table_type=params.get("table_type"),
-            table_version=params.get("table_version"),
-            record_key=tuple(params.get("record_key") or ()),
-            partition_by=tuple(params.get("partition_by") or ()),
-            ordering=tuple(params.get("ordering") or ()),
-            merge_mode=params.get("merge_mode"),
-            configs=_texts({**(params.get("properties") or {}), **_configs(params)}),
-        )
+        definition = _definition(params, _texts({**(params.get("properties") or {}), **_configs(params)}))
         with typed_errors():
             create_table(Effects(self._open_storage(request), self._hook), definition)
         return ValueAnswer({})
@@ -131,6 +121,7 @@ class WritingOperations:
 
         `create_index`: `index`, `kind`, `columns`, `function`, `options`. `drop_index`: `index`.
         `alter_schema`: `changes`, see `evolution.altering.changes_of`. `upgrade`, `downgrade`: `to` a table version.
+        `recover`: as `create_table`, the name as `table_name`, and the fields of `KnownOfTable`.
         `rollback`: `instant` or `target`, `unschedule`. `savepoint`: `instant` or none, `comment`. `delete_savepoint`:
         `instant`. `restore`: `to` or `instant`, or `savepoint`, which has to be one.
         """
@@ -146,8 +137,8 @@ class WritingOperations:
         if name == "archive":
             TableServices(self._writer(request)).archive(configs)
             return ValueAnswer({"requested": None, "completed": None, "action": None})
-        if name in {"upgrade", "downgrade"}:
-            return _versioned(TableServices(self._writer(request)), name, params, configs)
+        if name in {"upgrade", "downgrade", "recover"}:
+            return _of_whole_table(TableServices(self._writer(request)), name, params, configs)
         if name in _UNDOING:
             return _answer(_undone(TableServices(self._writer(request)), name, params, configs))
         raise Unsupported(f"service-{name}")
@@ -200,13 +191,52 @@ def _asked(request: Request) -> WriteRequest:
     )
 
 
-def _versioned(
+def _of_whole_table(
     services: TableServices, name: str, params: Mapping[str, Any], configs: Mapping[str, str]
 ) -> ValueAnswer:
     """No action of the timeline stands for a change of the table's version."""
+    if name == "recover":
+        return _recovered(services, params, configs)
     version = next((params[key] for key in ("to", "table_version", "version") if params.get(key) is not None), 9)
     (services.upgrade if name == "upgrade" else services.downgrade)(int(version), configs)
     return ValueAnswer({"requested": None, "completed": None, "action": None})
+
+
+def _recovered(services: TableServices, params: Mapping[str, Any], configs: Mapping[str, str]) -> ValueAnswer:
+    """The action that stands for the table; what could not be known as warnings."""
+    done = services.recover(_known(params), configs)
+    unknown = tuple(AnswerWarning(one.clause, one.message, one.file or None) for one in done.unknown)
+    value = {"requested": done.requested, "completed": done.completed, "action": done.action, "writes": done.writes}
+    return ValueAnswer(value, unknown)
+
+
+def _known(params: Mapping[str, Any]) -> KnownOfTable:
+    """What a request tells of a lost table: as `create_table`, and what only its owner knows."""
+    return KnownOfTable(
+        _definition(params, _texts(params.get("properties") or {})),
+        _texts(params.get("completion_times") or {}),
+        tuple(params.get("committed") or ()),
+        tuple(params.get("uncommitted") or ()),
+        {str(name): tuple(ids) for name, ids in (params.get("replaced") or {}).items()},
+        keep_duplicates=bool(params.get("keep_duplicates")),
+        guess=bool(params.get("guess")),
+    )
+
+
+def _definition(params: Mapping[str, Any], configs: Mapping[str, str]) -> TableDefinition:
+    """A table as `create_table` and `recover` are told of it; a table to recover goes by `table_name`, too."""
+    schema = params.get("schema")
+    return TableDefinition(
+        name=str(params.get("table_name") or ("" if params.get("name") == "recover" else params.get("name")) or ""),
+        schema=json.loads(schema) if isinstance(schema, str) else schema,
+        table_type=params.get("table_type"),
+        table_version=params.get("table_version"),
+        record_key=tuple(params.get("record_key") or ()),
+        partition_by=tuple(params.get("partition_by") or ()),
+        ordering=tuple(params.get("ordering") or ()),
+        merge_mode=params.get("merge_mode"),
+        configs=configs,
+    )
 
 
 def _index(params: Mapping[str, Any]) -> IndexRequest:

@@ -9,6 +9,8 @@ from hudi_spark.errors import typed_errors
 from hudi_spark.services import running
 from hudi_spark.services.archiving.running import archive
 from hudi_spark.services.cleaning.service import clean
+from hudi_spark.services.recovering.asked import KnownOfTable, Recovered
+from hudi_spark.services.recovering.recovering import recover
 from hudi_spark.services.restoring.restoring import restore
 from hudi_spark.services.rollback.asked import roll_back
 from hudi_spark.services.savepoints.saving import delete_savepoint, savepoint
@@ -156,3 +158,15 @@ class TableServices:
         """
         with typed_errors(), shown("restore"):
             return restore(self.writer.work(configs), to, saved=saved)
+
+    def recover(self, known: KnownOfTable | None = None, configs: Configs = None) -> Recovered:
+        """Build a table again that lost its properties, its timeline, or both; what cannot be known is in the answer.
+
+        Raises:
+            HudiError: CONFIG_INVALID where nothing is lost, or where a guess might be wrong.
+
+        Clauses: SL-001, SL-002, TL-018.
+
+        """
+        with typed_errors(), shown("recover"):
+            return recover(self.writer.work(configs), known or KnownOfTable())

@@ -81,7 +81,18 @@ def load_configuration(storage: Storage) -> TableConfiguration:
     Clauses: SL-001, PR-002, PR-004, VR-001, VR-002, VR-003.
 
     """
-    properties = _properties(storage)
+    return configuration_of(_properties(storage))
+
+
+def configuration_of(properties: Mapping[str, str]) -> TableConfiguration:
+    """The configuration that properties amount to.
+
+    Raises:
+        HudiError: PROPERTIES_INVALID, TABLE_VERSION_UNSUPPORTED.
+
+    Clauses: PR-005, PR-006, VR-001, VR-002.
+
+    """
     _refuse_unread_layouts(properties)
     return _configuration(properties)
 
