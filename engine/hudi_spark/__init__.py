@@ -5,6 +5,7 @@ from hudi_spark.arrow_writing import create_arrow, services_arrow, write_arrow
 from hudi_spark.creation.definition import TableDefinition
 from hudi_spark.errors import DamagedLogWarning, HudiError, UnsupportedFeature
 from hudi_spark.readings import Readings
+from hudi_spark.services.recovering.asked import KnownOfTable
 from hudi_spark.table import HudiTable
 from hudi_spark.writing.retrying import retry_on_conflict
 
@@ -12,6 +13,7 @@ __all__ = [
     "DamagedLogWarning",
     "HudiError",
     "HudiTable",
+    "KnownOfTable",
     "Readings",
     "TableDefinition",
     "UnsupportedFeature",

@@ -25,11 +25,12 @@ from hudi_spark.indexing.validation import Finding, validate_metadata_table
 from hudi_spark.pruning.means import Pruned
 from hudi_spark.read_configs import of_reads
 from hudi_spark.readings import Reading, Readings, readings_named
+from hudi_spark.services.recovering.asked import KnownOfTable, Recovered
 from hudi_spark.state.history import whole_timeline
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.snapshots import load_snapshot, load_table
 from hudi_spark.state.timeline import Instant
-from hudi_spark.table_writing import TableWrites, define_table
+from hudi_spark.table_writing import TableWrites, define_table, recover_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -110,6 +111,28 @@ class HudiTable(TableWrites):
         )
         define_table(_session_storage(spark, path, storage_options), definition)
         return cls(spark, path, storage_options=storage_options)
+
+    @classmethod
+    def recover(
+        cls,
+        spark: "SparkSession",
+        path: str | Path,
+        known: KnownOfTable | None = None,
+        *,
+        storage_options: Mapping[str, str] | None = None,
+    ) -> Recovered:
+        """Build a table again that lost its properties, its timeline, or all of `.hoodie`; nothing is deleted.
+
+        `known`: what no file says. The answer has what could not be known, `unknown`: read it before the table is used.
+
+        Raises:
+            HudiError: CONFIG_INVALID where nothing is lost, where something is neither told nor in the files, and where
+                a guess might be wrong; the hint says what to tell.
+
+        Clauses: SL-001, SL-002, TL-018.
+
+        """
+        return recover_table(spark, _session_storage(spark, path, storage_options), known or KnownOfTable())
 
     def snapshot(
         self,

@@ -17,6 +17,7 @@ from hudi_spark.indexing.validation import Finding
 from hudi_spark.readings import Readings
 from hudi_spark.services.compaction.triggers import MOST_COMMITS
 from hudi_spark.services.lifecycle import InlineServices
+from hudi_spark.services.recovering.asked import KnownOfTable, Recovered
 from hudi_spark.services.table_services import TableServices
 from hudi_spark.services.undoing import UndoneTable
 from hudi_spark.writing.actions import IndexRequest, TableActions
@@ -258,6 +259,32 @@ class TableWrites(UndoneTable):
         """
         return self._services().archive(configs)
 
+    def upgrade(self, to: int = 9, configs: Mapping[str, str] | None = None) -> bool:
+        """Bring the table to version 8 or 9; False where it has it.
+
+        Failed writes are rolled back first, plans carried out, and all logs compacted. What stopped is done by the next
+        call; until then the table is the old one.
+
+        Raises:
+            HudiError: CONFIG_INVALID where that is no upgrade; WRITE_CONFLICT while another writer is at work.
+
+        Clauses: VR-004, VR-005, VR-006.
+
+        """
+        return self._services().upgrade(to, configs)
+
+    def downgrade(self, to: int, configs: Mapping[str, str] | None = None) -> bool:
+        """Bring the table to version 8 or 6, for older writers and readers; False where it has it.
+
+        Raises:
+            HudiError: CONFIG_INVALID where that is no downgrade, and for what the version cannot say, before any
+                change; WRITE_CONFLICT while another writer is at work.
+
+        Clauses: VR-004, VR-005, VR-006, VR-009.
+
+        """
+        return self._services().downgrade(to, configs)
+
     def validate_metadata(self) -> tuple[Finding, ...]:
         """What the metadata table says that storage and data do not: nothing, where all is well."""
         return TableActions(self._writer()).validate_metadata()
@@ -288,3 +315,15 @@ def define_table(storage: Storage, definition: TableDefinition) -> None:
     """
     with typed_errors():
         create_table(Effects(storage, hooks_of_environment()), definition)
+
+
+def recover_table(spark: "SparkSession", storage: Storage, known: KnownOfTable) -> Recovered:
+    """Build a lost table again.
+
+    Raises:
+        HudiError: as `recover`.
+
+    Clauses: SL-001, SL-002, TL-018.
+
+    """
+    return TableServices(TableWriter(storage, OnSpark(spark))).recover(known)
