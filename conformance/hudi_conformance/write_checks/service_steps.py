@@ -97,7 +97,8 @@ def requests_of(step: Step, shape: TableShape, done: Sequence[Instant]) -> Itera
     elif word == EXECUTE:
         yield "execute", {"requested": waiting(done) or "", **configs}
     else:
-        instant = {"instant": done[step.target - 1]["requested"]} if step.target else {}
+        told = done[step.target - 1].get("requested") if step.target else None
+        instant = {"instant": told} if told else {}
         yield "service", {"name": word, **instant, **configs}
 
 
