@@ -67,7 +67,7 @@ def last_clean(table: Written) -> CleanMetadata:
     return parse_clean_metadata((table.path / done.file).read_bytes(), done.file)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=7, deadline=None)
 @given(
     st.sampled_from([6, 8, 9]), st.sampled_from(["COPY_ON_WRITE", "MERGE_ON_READ"]), STEPS, st.sampled_from(POLICIES)
 )
