@@ -1,9 +1,10 @@
-"""What a write finishes before it begins: a restore that stopped, and rollbacks of what dead writers left."""
+"""What a write finishes before it begins: a restore or savepoint that stopped, and rollbacks of what died."""
 
 from hudi_spark.committing.work import TableWork
 from hudi_spark.services.restoring.restoring import finish_restores
 from hudi_spark.services.rollback.failed_writes import roll_back_failed_writes
 from hudi_spark.services.rollback.timeline_entries import RESTORE
+from hudi_spark.services.savepoints.saving import SAVEPOINT, remove_half_made
 from hudi_spark.state.configuration import load_configuration
 from hudi_spark.state.timeline import load_timeline
 
@@ -14,9 +15,14 @@ def take_back_leftovers(work: TableWork) -> None:
     Raises:
         HudiError: LOCK_UNAVAILABLE, LOCK_LOST.
 
-    Clauses: RB-001, RB-004, SR-006.
+    Clauses: RB-001, RB-004, SR-003, SR-006.
 
     """
-    if load_timeline(work.storage, load_configuration(work.storage)).pending(RESTORE):
+    configuration = load_configuration(work.storage)
+    timeline = load_timeline(work.storage, configuration)
+    if timeline.pending(RESTORE):
         finish_restores(work)
+    if timeline.pending(SAVEPOINT):
+        with work.lock(SAVEPOINT):
+            remove_half_made(work, configuration, load_timeline(work.storage, configuration))
     roll_back_failed_writes(work, "EAGER")

@@ -44,6 +44,7 @@ def savepoint(work: TableWork, instant: str | None = None, comment: str = "", by
         if any(one.requested == saved.requested for one in timeline.completed(SAVEPOINT)):
             raise _refused(f"the {saved.action} {saved.requested} is saved already")
         refuse_cleaned_since(work.storage, timeline, saved.requested)
+        remove_half_made(work, configuration, timeline, saved.requested)
         files = files_as_of(work, snapshot, saved)
         return _saved(work, holding, configuration, saved.requested, _content(work, files, comment, by))
 
@@ -66,6 +67,16 @@ def delete_savepoint(work: TableWork, instant: str) -> Outcome:
             raise HudiError(Reason.INSTANT_NOT_FOUND, "SR-003", message, hint=hint)
         delete_entries(work.effects, configuration, found[0])
         return Outcome(instant, None, SAVEPOINT, "DELETE_SAVEPOINT")
+
+
+def remove_half_made(work: TableWork, configuration: TableConfiguration, timeline: Timeline, but: str = "") -> None:
+    """Savepoints go whose maker, or whose deleter, died over them; under the lock nobody is at one.
+
+    Clauses: SR-003.
+    """
+    for one in timeline.pending(SAVEPOINT):
+        if one.requested != but:
+            delete_entries(work.effects, configuration, one)
 
 
 def completed_write(timeline: Timeline, instant: str | None) -> Instant:

@@ -1,0 +1,147 @@
+"""A restored table is what it was; who stops on the way is followed; where there is no way back nothing is changed."""
+
+from pathlib import Path
+
+import pytest
+from hudi_adapter.reasons import Reason
+from hudi_format.storage import LocalStorage
+from hudi_format.timeline.plans import parse_restore_metadata, parse_restore_plan
+from hudi_spark.errors import HudiError
+from hudi_spark.services.restoring.before_writes import take_back_leftovers
+from hudi_spark.services.restoring.restoring import restore
+from hudi_spark.services.rollback.failed_writes import roll_back_failed_writes
+from hudi_spark.services.savepoints.saving import delete_savepoint, savepoint
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from undoing_tables import KINDS, Undoable, rows, stopped
+
+LATER = ("upsert", "delete", "insert_overwrite", "delete_partition", "bulk_insert", "dead", "rolled_back", "compaction")
+
+
+def go_on(table: Undoable, step: str) -> None:
+    """One thing that happens after the write that is restored to."""
+    if step in {"upsert", "bulk_insert"}:
+        table.write(step, rows([1, 2, 40], 7, 7.0))
+    elif step == "delete":
+        table.write(step, rows([1, 5]))
+    elif step == "insert_overwrite":
+        table.write(step, rows([4], 8, 8.0))
+    elif step == "delete_partition":
+        table.write(step, partitions=("north",))
+    elif step == "compaction" and table.table_type == "MERGE_ON_READ":
+        table.services().schedule("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
+    elif step in {"dead", "rolled_back"}:
+        table.dead_write()
+        if step == "rolled_back":
+            roll_back_failed_writes(table.work(), "EAGER")
+
+
+@settings(max_examples=24, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    kind=st.sampled_from(KINDS),
+    later=st.lists(st.sampled_from(LATER), min_size=1, max_size=4),
+    is_saved=st.booleans(),
+    stops=st.lists(st.integers(0, 40), max_size=2),
+)
+def test_a_restored_table_is_what_it_was(
+    tmp_path_factory: pytest.TempPathFactory, kind: tuple[int, str], later: list[str], is_saved: bool, stops: list[int]
+):
+    """Rows and files are those of the write, whatever came after it and wherever the restore was stopped."""
+    table = Undoable(tmp_path_factory.mktemp("table"), *kind)
+    before, files = table.found(), table.data_files()
+    if is_saved:
+        savepoint(table.work(), table.second)
+    for step in later:
+        go_on(table, step)
+    for number in stops:
+        if not stopped(lambda hook: restore(table.work(hook), table.second, saved=is_saved), number):
+            break
+    restore(table.work(), table.second, saved=is_saved)
+    assert table.found() == before
+    assert files <= table.data_files()
+    if table.version > 6 or table.table_type == "COPY_ON_WRITE":
+        assert files == table.data_files()
+    assert table.timeline.completed_data()[-1].requested == table.second
+    assert table.actions("rollback") == []
+    table.refuse_leftovers()
+    table.write("upsert", rows([1, 70], 9, 9.0))
+    assert table.found() == sorted([*(one for one in before if one[0] != "k1"), ("k1", 9.0), ("k70", 9.0)])
+    table.refuse_leftovers()
+
+
+@pytest.mark.parametrize("version", [6, 8])
+def test_a_restore_tells_what_it_undid(tmp_path: Path, version: int):
+    """Plan and result name the later writes, the youngest first, and the files that went."""
+    table = Undoable(tmp_path, version, "COPY_ON_WRITE")
+    undone = [str(table.write("upsert", rows([n], 6, 6.0)).requested) for n in (1, 2)]
+    outcome = restore(table.work(), table.second)
+    (one,) = table.actions("restore")
+    plan = parse_restore_plan((tmp_path / one.files["REQUESTED"]).read_bytes(), "plan")
+    done = parse_restore_metadata((tmp_path / one.file).read_bytes(), "done")
+    assert [each.commit_time for each in plan.instants_to_rollback] == undone[::-1]
+    assert plan.savepoint_to_restore_timestamp == table.second
+    assert done.instants_to_rollback == tuple(undone[::-1])
+    assert set(done.hoodie_restore_metadata) == set(undone)
+    assert sum(len(names) for names in outcome.deleted.values()) == len(undone)
+
+
+def test_a_write_finishes_a_restore_that_stopped(tmp_path: Path):
+    """Nobody needs to know that one had begun."""
+    table = Undoable(tmp_path, 9, "MERGE_ON_READ")
+    before = table.found()
+    for _ in range(3):
+        table.write("upsert", rows([1, 2], 6, 6.0))
+    assert stopped(lambda hook: restore(table.work(hook), table.second), 9)
+    take_back_leftovers(table.work())
+    assert table.found() == before
+    table.refuse_leftovers()
+
+
+def test_there_is_no_way_back_past_another_savepoint(tmp_path: Path):
+    """Its write would be lost: it is to be deleted first."""
+    table = Undoable(tmp_path, 9, "COPY_ON_WRITE")
+    later = str(table.write("upsert", rows([1], 6, 6.0)).requested)
+    savepoint(table.work(), later)
+    files = table.files()
+    with pytest.raises(HudiError, match="is saved") as refused:
+        restore(table.work(), table.second)
+    assert refused.value.reason == Reason.CONFIG_INVALID
+    assert table.files() == files
+    delete_savepoint(table.work(), later)
+    restore(table.work(), table.second)
+
+
+def test_there_is_no_way_back_to_what_is_gone(tmp_path: Path):
+    """A write that is not there, one without the savepoint that is asked for, one whose files are gone."""
+    table = Undoable(tmp_path, 8, "COPY_ON_WRITE")
+    savepoint(table.work(), table.second)
+    later = str(table.write("upsert", rows([1], 6, 6.0)).requested)
+    for instant, is_saved in (("20200101000000000", False), (later, True)):
+        with pytest.raises(HudiError) as refused:
+            restore(table.work(), instant, saved=is_saved)
+        assert refused.value.reason == Reason.INSTANT_NOT_FOUND
+    kept = next(path for path in sorted(table.data_files()) if table.second in path)
+    LocalStorage(tmp_path).delete(kept)
+    files = table.files()
+    with pytest.raises(HudiError, match="is gone") as gone:
+        restore(table.work(), table.second)
+    assert gone.value.reason == Reason.RANGE_NOT_RETAINED
+    assert table.files() == files
+
+
+@pytest.mark.parametrize("version", [6, 9])
+def test_there_is_no_way_back_past_archived_writes(tmp_path: Path, version: int):
+    """What they wrote is no longer known one by one."""
+    table = Undoable(tmp_path, version, "COPY_ON_WRITE", {"hoodie.metadata.enable": "false"})
+    savepoint(table.work(), table.second)
+    for n in range(6):
+        table.write("upsert", rows([n], 10 + n, 6.0))
+    kept = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
+    beyond = {**kept, "hoodie.archive.beyond.savepoint": "true"}
+    table.services().clean(beyond)
+    assert table.services().archive(beyond)
+    files = table.files()
+    with pytest.raises(HudiError, match="has been archived") as refused:
+        restore(table.work(), table.second)
+    assert refused.value.reason == Reason.RANGE_NOT_RETAINED
+    assert table.files() == files
