@@ -20,33 +20,22 @@ _COMMIT = ("_hoodie_commit_time", "_hoodie_commit_seqno")
 
 @dataclass(frozen=True, slots=True)
 class MergedSlice:
-    """A slice merged: all its rows, and of the keys in its logs the rows before and after, both in the same columns.
+    """A slice merged: all its rows, and of the keys in its logs the rows before, after, and those after that changed.
 
+    `updates`, `inserts`: how many changed rows have replaced one, or none; `deletes`: how many rows are gone.
     `scan`: the blocks that count. `versions`: how many records and deletes they hold, `keys`: of how many keys.
     """
 
     rows: pa.Table
     before: pa.Table
     after: pa.Table
-    known: pa.ChunkedArray
+    changed: pa.Table
+    updates: int
+    inserts: int
+    deletes: int
     scan: LogScan
     versions: int
     keys: int
-
-    @property
-    def updates(self) -> int:
-        """Rows that are there before and after."""
-        return int(pc.sum(self.known.cast(pa.int64())).as_py() or 0)
-
-    @property
-    def inserts(self) -> int:
-        """Rows of new keys."""
-        return int(self.after.num_rows) - self.updates
-
-    @property
-    def deletes(self) -> int:
-        """Rows that are gone."""
-        return int(self.before.num_rows) - self.updates
 
 
 def merged_slice(task: SliceTask, context: ReadContext) -> MergedSlice:
@@ -64,20 +53,34 @@ def merged_slice(task: SliceTask, context: ReadContext) -> MergedSlice:
     base = _base_rows(task, context)
     rows = merge(base, records, context.keys, context.rule)
     before, after = _touched(base, records, context), _touched(rows, records, context)
-    known = pc.is_in(context.keys.keys(after), value_set=one_chunk(context.keys.keys(before)))
-    keys = pc.count_distinct(records.versions.column("key")).as_py()
-    return MergedSlice(rows, before, after, known, scan, records.versions.num_rows, keys)
+    places = pc.index_in(context.keys.keys(after), value_set=one_chunk(context.keys.keys(before)))
+    same = _same(after, before.take(places))
+    replaced = _count(pc.is_valid(places))
+    return MergedSlice(
+        rows=rows,
+        before=before,
+        after=after,
+        changed=after.filter(pc.invert(same)),
+        updates=replaced - _count(same),
+        inserts=int(after.num_rows) - replaced,
+        deletes=int(before.num_rows) - replaced,
+        scan=scan,
+        versions=int(records.versions.num_rows),
+        keys=pc.count_distinct(records.versions.column("key")).as_py(),
+    )
 
 
-def changed_after(merged: MergedSlice, context: ReadContext) -> pa.Table:
-    """Of the rows after those that a write in the logs has put there, not the ones that won over it.
+def _same(after: pa.Table, before: pa.Table) -> pa.ChunkedArray:
+    """For each row whether it is the one before, which won over all versions in the logs; null stands for no row.
 
     Clauses: CD-007, CD-011.
     """
-    keys = [context.keys.keys(table) for table in (merged.before, merged.after)]
-    places = pc.index_in(keys[1], value_set=one_chunk(keys[0]))
-    same = [pc.equal(merged.after.column(name), merged.before.column(name).take(places)) for name in _COMMIT]
-    return merged.after.filter(pc.invert(pc.fill_null(pc.and_(*same), fill_value=False)))
+    alike = [pc.equal(after.column(name), before.column(name)) for name in _COMMIT]
+    return pc.fill_null(pc.and_(*alike), fill_value=False)
+
+
+def _count(flags: pa.ChunkedArray) -> int:
+    return int(pc.sum(flags.cast(pa.int64())).as_py() or 0)
 
 
 def _base_rows(task: SliceTask, context: ReadContext) -> pa.Table:

@@ -19,7 +19,7 @@ from hudi_spark.files.statistics import base_file_statistics
 from hudi_spark.files.written import WrittenFile, to_rows
 from hudi_spark.flows.flow import TaskIdentity
 from hudi_spark.indexing.column_statistics import StatisticsPlan
-from hudi_spark.services.compaction.merged_slice import MergedSlice, changed_after, merged_slice
+from hudi_spark.services.compaction.merged_slice import MergedSlice, merged_slice
 from hudi_spark.services.compaction.metrics import LOG_BYTES
 from hudi_spark.services.compaction.planned_slices import PlannedSlice, refuse_missing
 from hudi_spark.writing.changed_rows import changes_between
@@ -67,7 +67,7 @@ class Rewriting:
         """Clauses: CD-008, CD-009, CD-011."""
         if self.changes is None or planned.read.base_file is None:
             return None
-        changes = changes_between(merged.before, changed_after(merged, self.read), merged.after, self.read.keys)
+        changes = changes_between(merged.before, merged.changed, merged.after, self.read.keys)
         if not changes.num_rows:
             return None
         task = planned.read
