@@ -1,14 +1,19 @@
 """An archival after a write."""
 
-from hudi_spark.committing.work import TableWork
-from hudi_spark.services.archiving.choosing import refuse_bad_limits
-from hudi_spark.services.archiving.running import archive
+from typing import Final
 
-_AUTOMATIC = "hoodie.archive.automatic"
+from hudi_spark.committing.work import TableWork
+from hudi_spark.services.archiving.choosing import MOST, refuse_bad_limits
+from hudi_spark.services.archiving.running import archive
+from hudi_spark.state.snapshots import load_table
+
+_AUTOMATIC: Final = "hoodie.archive.automatic"
 
 
 def archive_inline(work: TableWork) -> None:
-    """Archive, unless the options say that somebody else does.
+    """Archive where there are too many writes, unless the options say that somebody else does.
+
+    Without too many nothing is asked of the history: what an interrupted archival left is in nobody's way till then.
 
     Raises:
         HudiError: as `archive`.
@@ -16,7 +21,10 @@ def archive_inline(work: TableWork) -> None:
     Clauses: AR-001, AR-003.
 
     """
-    if work.options.flag(_AUTOMATIC):
+    if not work.options.flag(_AUTOMATIC):
+        return
+    _, timeline = load_table(work.storage)
+    if len(timeline.completed_data()) > work.options.number(MOST):
         archive(work)
 
 

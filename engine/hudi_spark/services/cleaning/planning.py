@@ -17,7 +17,7 @@ from hudi_spark.services.cleaning.policies import BY_VERSIONS, completed_writes,
 from hudi_spark.services.cleaning.selecting import Cleaning, doomed_files
 from hudi_spark.state.listing import FileListing, stored_files
 from hudi_spark.state.snapshots import Snapshot
-from hudi_spark.state.timeline import Instant
+from hudi_spark.state.timeline import Instant, Timeline
 
 Doomed = Mapping[str, tuple[str, ...]]
 """By partition the paths of the files to delete."""
@@ -44,6 +44,15 @@ def is_due(asked: Planned) -> bool:
     return sum(1 for _ in writes) >= asked.options.number("hoodie.clean.trigger.max.commits")
 
 
+def retains_less_than_all(timeline: Timeline, options: Options, now: str) -> bool:
+    """Whether a policy lets anything go, by the timeline alone: without that nothing else needs to be read.
+
+    Clauses: CN-002, CN-003, CN-004.
+    """
+    policy = policy_of(options)
+    return policy.name == BY_VERSIONS or earliest_to_retain(timeline, policy, now) is not None
+
+
 def cleaner_plan(asked: Planned) -> CleanerPlan | None:
     """The plan of a clean; None where nothing is to go.
 
@@ -53,10 +62,10 @@ def cleaner_plan(asked: Planned) -> CleanerPlan | None:
     Clauses: CN-001, CN-009, CN-011, CN-015.
 
     """
+    if not retains_less_than_all(asked.snapshot.timeline, asked.options, asked.now):
+        return None
     policy = policy_of(asked.options)
     earliest = earliest_to_retain(asked.snapshot.timeline, policy, asked.now)
-    if earliest is None and policy.name != BY_VERSIONS:
-        return None
     needed = needed_by_others(asked.storage, asked.snapshot.timeline)
     cleaning = Cleaning(asked.storage, asked.snapshot, policy, earliest, needed)
     listing = _listing(asked, cleaning)

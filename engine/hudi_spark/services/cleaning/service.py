@@ -11,7 +11,7 @@ from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork
 from hudi_spark.errors import HudiError
 from hudi_spark.services.cleaning.executing import CLEAN, carry_out
-from hudi_spark.services.cleaning.planning import Planned, cleaner_plan, is_due
+from hudi_spark.services.cleaning.planning import Planned, cleaner_plan, is_due, retains_less_than_all
 from hudi_spark.services.rollback.failed_writes import roll_back_failed_writes
 from hudi_spark.services.service import ServicePlan
 from hudi_spark.state.configuration import load_configuration
@@ -75,8 +75,10 @@ def clean(work: TableWork) -> Outcome | None:
 
     """
     roll_back_failed_writes(work, "LAZY")
-    waiting = load_timeline(work.storage, load_configuration(work.storage)).pending(CLEAN)
-    done = [outcome for one in waiting if (outcome := carry_out(work, one)) is not None]
+    timeline = load_timeline(work.storage, load_configuration(work.storage))
+    done = [outcome for one in timeline.pending(CLEAN) if (outcome := carry_out(work, one)) is not None]
+    if not retains_less_than_all(timeline, work.options, work.clock.instant()):
+        return done[-1] if done else None
     with work.lock(CLEAN):
         snapshot = work.snapshot()
         plan = Cleaning().plan(work, snapshot, {})
