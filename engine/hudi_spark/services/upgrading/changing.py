@@ -24,6 +24,7 @@ from hudi_spark.services.upgrading.archives import archived_states, history_rows
 from hudi_spark.services.upgrading.completion_times import modified_ms_of
 from hudi_spark.services.upgrading.indexes import drop_indexes, lower_indexes, raise_indexes
 from hudi_spark.services.upgrading.property_changes import applied, step_changes
+from hudi_spark.services.upgrading.savepoints import refuse_saved_logs
 from hudi_spark.services.upgrading.settling import refuse_unsettled, settle
 from hudi_spark.services.upgrading.timeline_files import (
     MovedFile,
@@ -71,7 +72,9 @@ def _checked_way(work: TableWork, version: int, *, upgrade: bool) -> tuple[tuple
         properties: Mapping[str, str] = configuration.properties
         for old, new in way:
             properties = applied(properties, step_changes(properties, old, new))
-        work.snapshot()
+        snapshot = work.snapshot()
+        if (8, 6) in way:
+            refuse_saved_logs(work.storage, snapshot.timeline)
     return way
 
 

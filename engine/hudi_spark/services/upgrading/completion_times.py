@@ -38,7 +38,7 @@ def completion_times(
     Files that were copied tell a later time than their action had. Where logs are named after an action, its time stays
     before the next base file of their file group: later, they would join that one's slice.
 
-    Clauses: VR-006, SL-010, TM-001.
+    Clauses: VR-006, RD-005, TM-001.
     """
     limits = _limits(storage)
     found: dict[tuple[str, bool], str] = {}

@@ -1,0 +1,302 @@
+"""Tables change their version: answers stay, whatever stops is done again, and what cannot be said is refused."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hudi_format.storage import LocalStorage
+from hudi_format.table.properties import parse_properties
+from hudi_format.table.table_properties import BACKUP_FILE, update_properties
+from hudi_spark import read_arrow, read_incremental
+from hudi_spark.clock import SetClock
+from hudi_spark.creation.merge_properties import TRANSLATED
+from hudi_spark.effects.hooks import Effect
+from hudi_spark.errors import HudiError
+from hudi_spark.flows.in_process import InProcess
+from hudi_spark.locks.heartbeats import silence_heart
+from hudi_spark.services.table_services import TableServices
+from hudi_spark.services.upgrading.archives import archived_states, history_rows
+from hudi_spark.services.upgrading.changing import way_between
+from hudi_spark.services.upgrading.completion_times import CompletedFile, completion_times
+from hudi_spark.services.upgrading.property_changes import applied, step_changes
+from hudi_spark.state.history import archived_instants
+from hudi_spark.state.snapshots import load_table
+from hudi_spark.writing.requests import WriteRequest
+from written_tables import Written, rows
+
+WAYS = {6: (8, 9, 8, 6), 8: (9, 8, 6, 9), 9: (8, 6, 9)}
+KINDS = ("COPY_ON_WRITE", "MERGE_ON_READ")
+PLAIN = {"hoodie.metadata.enable": "false", "hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
+
+
+class Stopped(Exception):  # noqa: N818 - a death is no error
+    """A death."""
+
+
+class Stopping:
+    """Counts effects, and ends the work before or after the one of a number."""
+
+    def __init__(self, number: int = 10_000, *, after: bool = False) -> None:
+        self.number = number
+        self.is_after = after
+        self.seen: list[str] = []
+
+    def before(self, effect: Effect) -> None:
+        if not self.is_after and len(self.seen) >= self.number:
+            raise Stopped(str(effect))
+        self.seen.append(str(effect))
+
+    def after(self, effect: Effect) -> None:
+        if self.is_after and len(self.seen) > self.number:
+            raise Stopped(str(effect))
+
+
+def grown(path: Path, kind: str, version: int, **configs: str) -> Written:
+    """Inserts, updates, late rows, a delete; what is archived where the options say so."""
+    table = Written(path, kind, version, configs={**PLAIN, **{k.replace("__", "."): v for k, v in configs.items()}})
+    table.write("upsert", rows(range(6), ts=10))
+    table.write("upsert", rows((0, 1, 6), ts=20, price=2.0))
+    table.write("upsert", rows((2, 3), ts=5, price=3.0))
+    table.write("delete", rows((4,), ts=30))
+    _dated(table)
+    return table
+
+
+def _dated(table: Written) -> None:
+    """Completed files of version 6 were written when their actions completed, as by a writer of that time."""
+    storage = LocalStorage(table.path)
+    configuration, timeline = load_table(storage)
+    if not configuration.has_completion_times:
+        for number, one in enumerate(timeline.instants):
+            seconds = 1_735_689_600 + number
+            os.utime(storage.resolve(one.file), (seconds, seconds))
+
+
+def services(table: Written, hook: Any = None) -> TableServices:
+    return TableServices(table.writer(**({"hook": hook} if hook else {})))
+
+
+def change(table: Written, to: int, hook: Any = None) -> bool:
+    version = load_table(LocalStorage(table.path))[0].version
+    found = services(table, hook)
+    return found.upgrade(to) if to > version else found.downgrade(to)
+
+
+def instants(table: Written) -> list[tuple[str, str, str]]:
+    """The timeline but for the version's own words: times, actions and states."""
+    timeline = load_table(LocalStorage(table.path))[1]
+    return [(one.requested, one.action, one.state) for one in timeline.instants]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("version", WAYS)
+def test_answers_stay_on_the_way_through_all_versions(tmp_path: Path, kind: str, version: int) -> None:
+    """Rows, the timeline and what changed since an instant are the same in every version; the table is written on."""
+    table = grown(tmp_path / "t", kind, version)
+    if kind == "COPY_ON_WRITE":
+        services(table).savepoint(comment="kept")
+    before, first = table.found(), instants(table)[0][0]
+    change(table, WAYS[version][0])
+    actions = instants(table)
+    for to in WAYS[version][1:]:
+        assert change(table, to)
+        assert not change(table, to) or to == version
+        assert table.found() == before
+        assert instants(table) == actions
+        assert read_arrow(table.path, read_optimized=True).num_rows == len(before)
+    changed = read_incremental(table.path, first)
+    assert changed.num_rows <= len(before)
+    table.write("upsert", rows((0, 9), ts=99, price=9.0))
+    assert dict(table.found()) == {**dict(before), "k0": 9.0, "k9": 9.0}
+
+
+@pytest.mark.parametrize("version", [6, 8])
+def test_an_upgrade_stops_anywhere_and_is_done_again(tmp_path: Path, version: int) -> None:
+    """Killed before or after any effect, the table answers as before, and the next attempt needs no help."""
+    whole = grown(tmp_path / "whole", "MERGE_ON_READ", version)
+    expected, counted = whole.found(), Stopping()
+    whole_copy = _copied(whole, tmp_path / "counted")
+    change(whole_copy, 9 if version == 8 else 8, counted)
+    _stops_anywhere(whole, 9 if version == 8 else 8, expected, len(counted.seen), tmp_path)
+
+
+@pytest.mark.parametrize("version", [8, 9])
+def test_a_downgrade_stops_anywhere_and_is_done_again(tmp_path: Path, version: int) -> None:
+    """The same downwards."""
+    whole = grown(tmp_path / "whole", "COPY_ON_WRITE", version)
+    expected, counted = whole.found(), Stopping()
+    to = 6 if version == 8 else 8
+    change(_copied(whole, tmp_path / "counted"), to, counted)
+    _stops_anywhere(whole, to, expected, len(counted.seen), tmp_path)
+
+
+def _copied(table: Written, path: Path) -> Written:
+    shutil.copytree(table.path, path)
+    copy = object.__new__(Written)
+    copy.__dict__.update({**table.__dict__, "path": path, "clock": SetClock(table.clock.now)})
+    return copy
+
+
+def _stops_anywhere(whole: Written, to: int, expected: list[Any], effects: int, tmp_path: Path) -> None:
+    assert effects > 4
+    # Some, before and after in turn: the others differ by the action that the file is of.
+    for number in range(0, effects, 7):
+        table = _copied(whole, tmp_path / f"stopped{number}")
+        with pytest.raises(Stopped):
+            change(table, to, Stopping(number, after=number % 2 == 0))
+        assert table.found() == expected
+        change(table, to)
+        assert table.found() == expected
+        assert load_table(LocalStorage(table.path))[0].version == to
+        assert not LocalStorage(table.path).exists(BACKUP_FILE)
+        shutil.rmtree(table.path)
+
+
+def test_a_pending_compaction_loses_no_row(tmp_path: Path) -> None:
+    """It is carried out first; 1.1.1 loses what was logged beside it on the way from 6 to 9."""
+    table = grown(tmp_path / "t", "MERGE_ON_READ", 6)
+    assert services(table).schedule("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
+    table.write("upsert", rows((1, 7), ts=50, price=7.0))
+    before = table.found()
+    assert change(table, 9)
+    assert table.found() == before
+    assert not load_table(LocalStorage(table.path))[1].pending("compaction")
+
+
+def test_a_failed_write_is_rolled_back_first(tmp_path: Path) -> None:
+    """Its files would count as committed, once older than the timeline; one that is under way is waited for."""
+    table = grown(tmp_path / "t", "COPY_ON_WRITE", 8)
+    before, given = table.found(), WriteRequest("upsert", rows((1,), ts=77, price=7.0))
+    started = table.writer(executor=InProcess()).begin(given)
+    started.stage(given)
+    _refuses(table, 9, "VR-005", "WRITE_CONFLICT")
+    silence_heart(started.write.work.effects, started.requested)
+    assert change(table, 9)
+    assert table.found() == before
+    assert not [one for one in load_table(LocalStorage(table.path))[1].instants if not one.is_completed]
+
+
+@pytest.mark.parametrize("version", [6, 8])
+def test_archived_actions_come_along(tmp_path: Path, version: int) -> None:
+    """Every archived action is there in the other layout, and back, with what it did."""
+    table = grown(tmp_path / "t", "COPY_ON_WRITE", version)
+    services(table).archive({"hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "2", **_RETAINED})
+    storage = LocalStorage(table.path)
+    before = _archived(storage)
+    assert before
+    for to in (8 if version == 6 else 6, version):
+        change(table, to)
+        assert _archived(storage) == before
+
+
+_RETAINED = {"hoodie.clean.commits.retained": "1", "hoodie.cleaner.commits.retained": "1"}
+
+
+def _archived(storage: LocalStorage) -> list[tuple[Any, ...]]:
+    configuration = load_table(storage)[0]
+    found = archived_instants(storage, configuration)
+    if configuration.has_completion_times:
+        states = archived_states(storage, configuration)
+        assert [len(each) for each in states] == [3] * len(found)
+        return [(each[-1].instant, each[-1].action, each[-1].content) for each in states]
+    assert len(history_rows(storage, configuration)) == len(found)
+    return [(one.requested, one.action, one.archived and one.archived.content) for one in found]
+
+
+@pytest.mark.parametrize("payload", TRANSLATED)
+def test_the_properties_of_a_payload_come_back(payload: str) -> None:
+    """From 8 to 9 a payload class becomes what it amounts to; the downgrade restores what was."""
+    custom = {
+        "hoodie.record.merge.mode": "CUSTOM",
+        "hoodie.record.merge.strategy.id": "0" * 8 + "-0000" * 3 + "-" + "0" * 12,
+    }
+    plain = {"Default": ("EVENT_TIME_ORDERING", "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5")}
+    plain["OverwriteWithLatest"] = ("COMMIT_TIME_ORDERING", "ce9acb64-bde0-424c-9b91-f6ebba25356d")
+    plain["EventTime"] = plain["Default"]
+    name = payload.rpartition(".")[2]
+    named = next((value for key, value in plain.items() if name.startswith(key)), None)
+    merging = custom if named is None else dict(zip(custom, named, strict=True))
+    ordering = "_event_seq" if "MySql" in payload else "_event_lsn" if "Postgres" in payload else "ts"
+    old = {
+        "hoodie.table.version": "8",
+        "hoodie.compaction.payload.class": payload,
+        "hoodie.table.precombine.field": ordering,
+        **merging,
+    }
+    new = applied(old, step_changes(old, 8, 9))
+    assert new["hoodie.table.legacy.payload.class"] == payload
+    assert new["hoodie.record.merge.mode"] == TRANSLATED[payload].mode
+    assert "hoodie.compaction.payload.class" not in new
+    assert applied(new, step_changes(new, 9, 8)) == old
+
+
+def test_what_a_version_cannot_say_is_refused_before_any_change(tmp_path: Path) -> None:
+    """A merger of one's own has no name in version 6, and a partial update mode none in 8 without a payload class."""
+    table = grown(tmp_path / "t", "COPY_ON_WRITE", 9)
+    storage = LocalStorage(table.path)
+    update_properties(storage, {"hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"})
+    _refuses(table, 8, "VR-009")
+    update_properties(storage, {"hoodie.table.partial.update.mode": None, "hoodie.record.merge.mode": "CUSTOM"})
+    update_properties(storage, {"hoodie.record.merge.strategy.id": "11111111-2222-3333-4444-555555555555"})
+    _refuses(table, 6, "VR-009")
+
+
+def _refuses(table: Written, to: int, clause: str, reason: str = "CONFIG_INVALID") -> None:
+    before = {name: (table.path / name).read_bytes() for name in table.files()}
+    with pytest.raises(HudiError) as caught:
+        change(table, to)
+    assert caught.value.reason == reason
+    assert caught.value.clause == clause
+    assert caught.value.hint
+    assert {name: (table.path / name).read_bytes() for name in table.files()} == before
+
+
+def test_a_savepoint_with_logs_keeps_a_table_from_version_6(tmp_path: Path) -> None:
+    """Version 6 would take its logs for slices of their own, and a restore would lose the rows below them."""
+    table = grown(tmp_path / "t", "MERGE_ON_READ", 9)
+    services(table).savepoint()
+    _refuses(table, 6, "VR-009")
+    assert change(table, 8)
+
+
+@pytest.mark.parametrize(("old", "new", "upgrade"), [(9, 8, True), (6, 8, False), (4, 9, True), (9, 7, False)])
+def test_no_other_way_leads_from_version_to_version(old: int, new: int, upgrade: bool) -> None:
+    """An upgrade leads upwards, nothing leads to 7, and what is older than 6 gets there by an older release."""
+    with pytest.raises(HudiError) as caught:
+        way_between(old, new, upgrade=upgrade)
+    assert caught.value.reason in {"CONFIG_INVALID", "TABLE_VERSION_UNSUPPORTED"}
+
+
+def test_a_copied_table_keeps_its_logs_in_their_slices(tmp_path: Path) -> None:
+    """Files that were copied have later times than base files have instants; completion times stay before these."""
+    table = grown(tmp_path / "t", "MERGE_ON_READ", 6)
+    services(table).run("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
+    storage = LocalStorage(table.path)
+    configuration, timeline = load_table(storage)
+    done = [one for one in timeline.instants if one.is_completed]
+    files = [CompletedFile(one.requested, False, 1_900_000_000_000) for one in done]
+    times = completion_times(storage, configuration, files)
+    compaction = max(one.requested for one in done)
+    first = min(one.requested for one in done)
+    assert first < times[first, False] < compaction
+    assert len(set(times.values())) == len(times)
+    before = table.found()
+    change(table, 8)
+    assert table.found() == before
+
+
+def test_the_properties_keep_what_they_say_otherwise(tmp_path: Path) -> None:
+    """Nothing but what the version says differently changes, and the way back leaves no word of the newer version."""
+    table = grown(tmp_path / "t", "COPY_ON_WRITE", 6)
+    properties = table.path / ".hoodie/hoodie.properties"
+    before = parse_properties(properties.read_bytes(), "p")
+    change(table, 9)
+    change(table, 6)
+    after = parse_properties(properties.read_bytes(), "p")
+    extra = {"hoodie.table.initial.version", "hoodie.compaction.payload.class", "hoodie.table.metadata.partitions"}
+    extra |= {"hoodie.table.metadata.partitions.inflight", "hoodie.bootstrap.index.class"}
+    assert {key: value for key, value in after.items() if key not in extra} == {
+        key: value for key, value in before.items() if key not in extra
+    }
