@@ -15,7 +15,7 @@ from hudi_model.slicing import file_groups, group_of
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, instant_of, moment_of
 from hudi_model.timeline import WRITE_ACTIONS, commit_metadata, completion, is_committed
-from hudi_model.views import View, view_at, visible_commits
+from hudi_model.views import View, replaced_groups, view_at, visible_commits
 
 Files = frozenset[tuple[str, str]]
 """Files by partition and name."""
@@ -68,12 +68,15 @@ def earliest_to_retain(view: View, now: InstantTime, settings: plans.Settings) -
 def removable_files(view: View, earliest: InstantTime | None, settings: plans.Settings) -> Files:
     """The files of old slices in which nothing is needed, and base files that lost to another attempt of their task.
 
-    Clauses: CN-001, CN-005, CN-008, CN-010.
+    A group that was replaced not long ago stays whole until it goes whole.
+
+    Clauses: CN-001, CN-005, CN-007, CN-008, CN-010.
     """
     needed, gone = needed_files(view), replaced_before(view, earliest)
     versions = None if earliest else number(settings, "hoodie.clean.fileversions.retained")
-    groups = file_groups(view)
-    old = (one for group in groups for one in old_slices(group, earliest, versions, gone))
+    groups, waiting = file_groups(view), replaced_groups(view) - gone
+    kept = (group for group in groups if group_of(group) not in waiting)
+    old = (one for group in kept for one in old_slices(group, earliest, versions, gone))
     removed = (files for one in old if not (files := files_of(view, one)) & needed)
     read = {one.base_file.name for group in groups for one in group.slices if one.base_file}
     written = (one for one in view.table.state.base_files if is_committed(view.timeline, one.instant))
