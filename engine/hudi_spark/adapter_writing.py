@@ -122,8 +122,8 @@ class WritingOperations:
         `create_index`: `index`, `kind`, `columns`, `function`, `options`. `drop_index`: `index`.
         `alter_schema`: `changes`, see `evolution.altering.changes_of`. `upgrade`, `downgrade`: `to` a table version.
         `recover`: as `create_table`, the name as `table_name`, and the fields of `KnownOfTable`.
-        `rollback`: `instant` or `target`, `unschedule`. `savepoint`: `instant` or none, `comment`. `delete_savepoint`:
-        `instant`. `restore`: `to` or `instant`, or `savepoint`, which has to be one.
+        `rollback`: `instant` or `target`, `unschedule`; without one all failed writes. `savepoint`: `instant` or none,
+        `comment`. `delete_savepoint`: `instant`. `restore`: `to` or `instant`, or `savepoint`, which has to be one.
         """
         params, actions = request.params, TableActions(self._writer(request))
         name, configs = str(params.get("name")), _hoodie_keys(params)
@@ -158,12 +158,14 @@ class WritingOperations:
         return found
 
 
-def _undone(services: TableServices, name: str, params: Mapping[str, Any], configs: dict[str, str]) -> Outcome:
-    """A rollback, a savepoint, the end of one, or a restore."""
+def _undone(services: TableServices, name: str, params: Mapping[str, Any], configs: dict[str, str]) -> Outcome | None:
+    """A rollback, a savepoint, the end of one, or a restore; None where there was nothing to do."""
     given = (params.get(key) for key in ("instant", "target", "requested", "to", "savepoint"))
     instant = next((str(one) for one in given if one is not None), None)
     if name == "savepoint":
         return services.savepoint(instant, str(params.get("comment") or ""), configs)
+    if instant is None and name == "rollback":
+        return next(reversed(services.roll_back_failed_writes(configs)), None)
     if instant is None:
         message = f"{name} needs the instant that it is of"
         raise HudiError(Reason.CONFIG_INVALID, "SR-004", message, hint="name it")
@@ -261,8 +263,8 @@ def _texts(values: Mapping[str, Any]) -> dict[str, str]:
     return {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in values.items()}
 
 
-def _answer(outcome: Outcome) -> ValueAnswer:
-    return ValueAnswer({"requested": outcome.requested, "completed": outcome.completed, "action": outcome.action})
+def _answer(outcome: Outcome | None) -> ValueAnswer:
+    return ValueAnswer({name: getattr(outcome, name, None) for name in ("requested", "completed", "action")})
 
 
 def _pending(started: StartedWrite) -> ValueAnswer:

@@ -13,6 +13,7 @@ from hudi_spark.services.recovering.asked import KnownOfTable, Recovered
 from hudi_spark.services.recovering.recovering import recover
 from hudi_spark.services.restoring.restoring import restore
 from hudi_spark.services.rollback.asked import roll_back
+from hudi_spark.services.rollback.failed_writes import policy_of, roll_back_failed_writes
 from hudi_spark.services.savepoints.saving import delete_savepoint, savepoint
 from hudi_spark.services.upgrading.changing import change_version
 from hudi_spark.writing.progress import shown
@@ -122,6 +123,19 @@ class TableServices:
         """
         with typed_errors(), shown("rollback"):
             return roll_back(self.writer.work(configs), instant, unschedule=unschedule)
+
+    def roll_back_failed_writes(self, configs: Configs = None) -> tuple[Outcome, ...]:
+        """Roll back what dead writers left, unless the policy of failed writes says that nobody is to.
+
+        Raises:
+            HudiError: LOCK_UNAVAILABLE, LOCK_LOST.
+
+        Clauses: RB-001, RB-002, RB-004.
+
+        """
+        work = self.writer.work(configs)
+        with typed_errors(), shown("rollback"):
+            return roll_back_failed_writes(work, policy_of(work.options))
 
     def savepoint(self, instant: str | None = None, comment: str = "", configs: Configs = None) -> Outcome:
         """Keep what the table was at a completed write, the newest one where none is named.
