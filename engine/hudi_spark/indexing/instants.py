@@ -4,7 +4,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from hudi_spark.state.configuration import TableConfiguration
+from hudi_spark.state.timeline import Timeline
 
+INSTANT_DIGITS: Final = 17
 _ZONE: Final = "hoodie.table.timeline.timezone"
 _SECONDS: Final = "%Y%m%d%H%M%S"
 _SECONDS_DIGITS: Final = 14
@@ -29,3 +31,12 @@ def milliseconds_of(instant: str, configuration: TableConfiguration) -> int:
     moment = local.replace(tzinfo=UTC) if in_utc else local.astimezone(UTC)
     rest = int(instant[_SECONDS_DIGITS:] or _LAST_MILLISECOND)
     return (moment - _EPOCH) // _MILLISECOND + rest
+
+
+def newest_time(timeline: Timeline) -> str:
+    """The greatest of all times of a timeline, in 17 digits; empty where it has none.
+
+    Clauses: TM-003, TM-005.
+    """
+    times = (time[:INSTANT_DIGITS] for one in timeline.instants for time in (one.requested, one.completed or ""))
+    return max(times, default="")

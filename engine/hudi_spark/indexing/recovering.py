@@ -24,6 +24,7 @@ from hudi_format.timeline.plans import parse_rollback_plan, serialise_rollback_m
 from hudi_spark.clock import Clock
 from hudi_spark.effects.helper import Effects
 from hudi_spark.indexing.group_places import metadata_groups
+from hudi_spark.indexing.instants import INSTANT_DIGITS, newest_time
 from hudi_spark.indexing.layout import MetadataLayout
 from hudi_spark.metadata.validity import INITIAL_PREFIX
 from hudi_spark.state.configuration import TableConfiguration
@@ -34,7 +35,6 @@ _DELTACOMMIT: Final = "deltacommit"
 _ROLLBACK: Final = "rollback"
 # Three digits behind an instant of version 6: a rollback.
 _SUFFIX: Final = "006"
-_INSTANT_DIGITS: Final = 17
 _COMMAND_TOKEN: Final = "1-0-1"  # noqa: S105 - a write token is no secret
 _STATES: Final[tuple[TimelineState, ...]] = ("COMPLETED", "INFLIGHT", "REQUESTED")
 
@@ -88,8 +88,19 @@ class Recovery:
             partition_metadata={one.partition_path: one for one in done},
             instants_rollback=(InstantInfo(dead.requested, dead.action),),
         )
-        completed = clock.instant(instant[:_INSTANT_DIGITS]) if self.layout.has_completion_times else None
+        completed = clock.instant(instant[:INSTANT_DIGITS]) if self.layout.has_completion_times else None
         self._put(TimelineFileName(instant, _ROLLBACK, "COMPLETED", completed), serialise_rollback_metadata(metadata))
+
+    def finish(self, pending: Instant, action: str, clock: Clock) -> None:
+        """A rollback that somebody began and did not finish is finished, whether what it undoes is still there or not.
+
+        Clauses: MT-006, RB-001.
+        """
+        path = pending.files.get("REQUESTED", pending.file)
+        target = parse_rollback_plan(self.effects.storage.read(path), path).instant_to_rollback
+        dead = InstantInfo("", _DELTACOMMIT) if target is None else target
+        found = [one for one in self.timeline.instants if one.requested == dead.commit_time]
+        self.roll_back(next(iter(found), Instant(dead.commit_time, dead.action, "REQUESTED", None, {})), action, clock)
 
     def _begun(self, dead: Instant) -> str | None:
         """The rollback of the same deltacommit that somebody began and did not finish."""
@@ -98,11 +109,14 @@ class Recovery:
                 file = one.files["REQUESTED"]
                 target = parse_rollback_plan(self.effects.storage.read(file), file).instant_to_rollback
                 if target is not None and target.commit_time == dead.requested:
+                    if one.state == "REQUESTED":
+                        self._put(TimelineFileName(one.requested, _ROLLBACK, "INFLIGHT"), b"")
                     return one.requested
         return None
 
     def _requested(self, dead: Instant, action: str, clock: Clock) -> str:
-        instant = clock.instant() if self.layout.has_completion_times else self._free_instant(dead, action, clock)
+        newer, newest = self.layout.has_completion_times, newest_time(self.timeline)
+        instant = clock.instant(newest) if newer else self._free_instant(dead, action, clock)
         requests = tuple(RollbackRequest(one.partition, one.file_id) for one in _touched(self, dead.requested))
         plan = RollbackPlan(InstantInfo(dead.requested, dead.action), requests)
         self._put(TimelineFileName(instant, _ROLLBACK, "REQUESTED"), serialise_rollback_plan(plan))
@@ -175,7 +189,7 @@ def _compacts(instant: Instant) -> bool:
 def _is_of_an_action(instant: Instant) -> bool:
     """Whether a deltacommit is that of an action of the data table: no beginning of an index, and no service."""
     service = any(".logcompaction." in path for path in instant.files.values())
-    return len(instant.requested) == _INSTANT_DIGITS and not (instant.requested.startswith(INITIAL_PREFIX) or service)
+    return len(instant.requested) == INSTANT_DIGITS and not (instant.requested.startswith(INITIAL_PREFIX) or service)
 
 
 def _name(instant: Instant, state: TimelineState) -> TimelineFileName:

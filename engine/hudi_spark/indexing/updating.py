@@ -19,6 +19,7 @@ from hudi_spark.indexing.deltacommits import Deltacommit
 from hudi_spark.indexing.group_places import file_ids_of, group_places, metadata_groups
 from hudi_spark.indexing.groups import GroupFiles, Place, entries_of
 from hudi_spark.indexing.index import FinishedWrite, IndexChanges, Keeping
+from hudi_spark.indexing.instants import newest_time
 from hudi_spark.indexing.kinds import kind_of, wanted_indexes
 from hudi_spark.indexing.layout import MetadataLayout
 from hudi_spark.indexing.opening import DRIVER, Opening, create_metadata_table, delete_index, delete_metadata_table
@@ -31,7 +32,7 @@ from hudi_spark.indexing.table_state import (
     read_definitions,
     write_definitions,
 )
-from hudi_spark.indexing.upkeep.own_table import DataTable, OwnTable, newest_time
+from hudi_spark.indexing.upkeep.own_table import DataTable, OwnTable
 from hudi_spark.indexing.upkeep.running import keep_up
 from hudi_spark.metadata.subfolder import METADATA_FOLDER
 from hudi_spark.metadata.table import PARTITIONS_KEY, MetadataTable

@@ -1,7 +1,6 @@
 """The metadata table as its own services find it, under the lock of the data table."""
 
 from dataclasses import dataclass, replace
-from typing import Final
 
 from hudi_format.names import TimelineFileName, TimelineState
 from hudi_format.storage import Storage
@@ -9,6 +8,7 @@ from hudi_format.storage import Storage
 from hudi_spark.clock import Clock
 from hudi_spark.effects.helper import Effects
 from hudi_spark.flows.flow import Executor
+from hudi_spark.indexing.instants import INSTANT_DIGITS, newest_time
 from hudi_spark.indexing.layout import MetadataLayout
 from hudi_spark.metadata.index_slices import slices_of_indexes
 from hudi_spark.metadata.validity import counted_beside
@@ -16,8 +16,6 @@ from hudi_spark.options.resolving import Options
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.timeline import Instant, Timeline, Visibility, load_timeline
-
-INSTANT_DIGITS: Final = 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +107,3 @@ def requested_as(instant: Instant, actions: tuple[str, ...]) -> bool:
         return "compaction" in actions
     names = (path.rpartition("/")[2] for path in instant.files.values())
     return instant.is_completed and any(f".{action}." in f"{name}." for name in names for action in actions)
-
-
-def newest_time(timeline: Timeline) -> str:
-    """The greatest of all times of a timeline, in 17 digits; empty where it has none."""
-    times = (time[:INSTANT_DIGITS] for one in timeline.instants for time in (one.requested, one.completed or ""))
-    return max(times, default="")

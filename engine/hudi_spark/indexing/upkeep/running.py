@@ -28,17 +28,24 @@ def keep_up(own: OwnTable, action: str) -> bool:
 
 
 def _finish(own: OwnTable, action: str) -> bool:
-    """Pending plans: compactions and cleans are carried out, log compactions are taken back and planned anew.
+    """Pending plans: compactions, cleans, rollbacks are carried out, log compactions are taken back and planned anew.
 
     Clauses: CP-002, MT-006.
     """
     pending = [one for one in own.timeline.instants if not one.is_completed]
+    # What a rollback undoes may be a log compaction that is pending too.
+    pending.sort(key=lambda one: one.action != "rollback")
     for one in pending:
         if one.action == "compaction":
             finish_compaction(own.again(), one)
         elif one.action == "clean":
             finish_clean(own.again(), one)
         elif one.action == "logcompaction":
-            now = own.again()
-            Recovery(now.inside, now.configuration, now.timeline, now.layout).roll_back(one, action, now.clock)
+            _recovery(own.again()).roll_back(one, action, own.clock)
+        elif one.action == "rollback":
+            _recovery(own.again()).finish(one, action, own.clock)
     return bool(pending)
+
+
+def _recovery(own: OwnTable) -> Recovery:
+    return Recovery(own.inside, own.configuration, own.timeline, own.layout)
