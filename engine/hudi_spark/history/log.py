@@ -25,6 +25,7 @@ def append_states(
     found = (_NUMBER.search(name) for name in names if is_archived_log(name))
     number = max((int(one[1]) for one in found if one), default=0) + 1
     size = max(batch, 1)
-    blocks = [write_archived_log(states[start : start + size]) for start in range(0, len(states), size)]
+    starts = range(0, len(states), size)
+    blocks = [write_archived_log(states[start : start + size], java_strings=True) for start in starts]
     actions = len({(state.instant, state.action == "savepoint") for state in states})
     effects.append_archived_log(f"{folder}/{archived_log_name(number)}", b"".join(blocks), actions)

@@ -14,6 +14,7 @@ from hudi_format.timeline.commit_metadata import CommitMetadata, commit_metadata
 from hudi_format.timeline.timeline_schemas import archived_entry
 
 _CLAUSE = "TL-032"
+_JAVA_STRINGS = {"avro.java.string": "String"}
 
 Content = (
     CommitMetadata
@@ -78,16 +79,34 @@ def read_archived_log(data: bytes, file: str) -> tuple[ArchivedState, ...]:
     return tuple(states)
 
 
-def write_archived_log(states: Sequence[ArchivedState]) -> bytes:
-    """One block of an archived log.
+def write_archived_log(states: Sequence[ArchivedState], *, java_strings: bool = False) -> bytes:
+    """One block of an archived log; `java_strings`: its schema tells Java to read texts as strings.
+
+    Without that Apache Hudi fails when it reads the log, with that it reads what it would have written.
 
     Clauses: TL-032.
     """
     schema = archived_entry()
     records = [_record(state) for state in states]
+    told = _with_java_strings(schema) if java_strings else schema
     return encode_block(
-        BlockType.AVRO_DATA, {HeaderKey.SCHEMA: schema_text(schema)}, encode_avro_records(records, schema)
+        BlockType.AVRO_DATA, {HeaderKey.SCHEMA: schema_text(told)}, encode_avro_records(records, schema)
     )
+
+
+def _with_java_strings(schema: Any) -> Any:
+    """The schema with the property that generated classes of Java put at texts, and at the keys of maps."""
+    if isinstance(schema, list):
+        return [_with_java_strings(branch) for branch in schema]
+    if schema == "string":
+        return {"type": "string", **_JAVA_STRINGS}
+    if not isinstance(schema, Mapping):
+        return schema
+    if "fields" in schema:
+        fields = [{**one, "type": _with_java_strings(one["type"])} for one in schema["fields"]]
+        return {**schema, "fields": fields}
+    inner = {name: _with_java_strings(schema[name]) for name in ("items", "values") if name in schema}
+    return {**schema, **inner, **(_JAVA_STRINGS if schema.get("type") == "map" else {})}
 
 
 def archived_log_name(number: int) -> str:
