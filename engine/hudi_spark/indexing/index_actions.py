@@ -29,7 +29,7 @@ from hudi_spark.indexing.group_places import file_ids_of, metadata_groups
 from hudi_spark.indexing.index import Keeping
 from hudi_spark.indexing.kinds import kind_of
 from hudi_spark.indexing.layout import MetadataLayout
-from hudi_spark.indexing.opening import Opening, delete_index
+from hudi_spark.indexing.opening import Opening, delete_index, first_instant
 from hudi_spark.indexing.planned import INDEXING, planned_indexes
 from hudi_spark.indexing.secondary_index import checked_column, refuse_kind
 from hudi_spark.indexing.table_state import (
@@ -181,7 +181,7 @@ class _Making:
         keeping = replace(keeping, definitions={**keeping.definitions, name: self.definition})
         begun = kind.begin(keeping, name)
         configuration, timeline = load_table(inside.storage)
-        first = self._layout.initial_instant(one.requested for one in timeline.instants)
+        first = first_instant(inside.storage, timeline, self._layout)
         Opening(inside, configuration, self._layout, self.executor).begin(name, begun, first, self.clock)
         if begun.definition is not None:
             _define(self.effects, self.state, {**keeping.definitions, name: begun.definition})

@@ -10,6 +10,7 @@ from typing import Final
 
 from hudi_format.metadata.partitions import file_group_of_id
 from hudi_format.names import PARTITION_METAFILE
+from hudi_format.storage import Storage
 from hudi_format.table.partition_metafile import PartitionMetafile, serialise_partition_metafile
 from hudi_format.table.properties import serialise_properties
 from hudi_format.table.table_properties import PROPERTIES_FILE, with_checksum
@@ -25,6 +26,8 @@ from hudi_spark.indexing.index import IndexChanges, NewIndex
 from hudi_spark.indexing.layout import OPENING_TOKEN, MetadataLayout
 from hudi_spark.metadata.subfolder import METADATA_FOLDER
 from hudi_spark.state.configuration import TableConfiguration
+from hudi_spark.state.removals import undone_instants
+from hudi_spark.state.timeline import Timeline
 
 DRIVER: Final = TaskIdentity(0, 0, 0)
 
@@ -52,6 +55,16 @@ def delete_index(inside: Effects, partition: str) -> None:
     Clauses: IX-002, MT-007.
     """
     inside.storage.delete_folder(partition)
+
+
+def first_instant(inside: Storage, timeline: Timeline, layout: MetadataLayout) -> str:
+    """The instant by which an index begins: one that no other had, nor one that was rolled back.
+
+    Before version 8 writers name their logs after it, and their commits tell of logs that went with the older one.
+
+    Clauses: MT-021, SL-005.
+    """
+    return layout.initial_instant((*(one.requested for one in timeline.instants), *undone_instants(inside, timeline)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from hudi_spark.indexing.index import NewIndex
 from hudi_spark.indexing.index_actions import keeping_of, refuse_unfit
 from hudi_spark.indexing.kinds import kind_of
 from hudi_spark.indexing.layout import MetadataLayout
-from hudi_spark.indexing.opening import Opening, delete_index
+from hudi_spark.indexing.opening import Opening, delete_index, first_instant
 from hudi_spark.indexing.table_state import BUILDING_KEY, indexes_of, list_indexes, read_definitions, write_definitions
 from hudi_spark.metadata.subfolder import METADATA_FOLDER
 from hudi_spark.state.configuration import load_configuration
@@ -91,7 +91,7 @@ def _begin(work: TableWork, name: str) -> _Begun:
     new = kind.begin(keeping, name)
     configuration, timeline = load_table(inside.storage)
     layout = MetadataLayout(snapshot.configuration.version)
-    instant = layout.initial_instant(one.requested for one in timeline.instants)
+    instant = first_instant(inside.storage, timeline, layout)
     _define(work, new)
     opening = Opening(inside, configuration, layout, work.executor)
     opening.begin(name, NewIndex(new.file_ids, replace(new.content, records=(), entries=None)), instant, work.clock)
