@@ -13,6 +13,7 @@ from hudi_spark.clock import SetClock
 from hudi_spark.creation.definition import TableDefinition
 from hudi_spark.flows.flow import TaskIdentity
 from hudi_spark.flows.in_process import InProcess
+from hudi_spark.services.lifecycle import InlineServices
 from hudi_spark.writing.requests import WriteRequest
 from hudi_spark.writing.writer import TableWriter
 
@@ -85,6 +86,11 @@ class Written:
     def write(self, operation: str, given: Any = None, **more: Any) -> Any:
         """One write."""
         return self.writer().write(WriteRequest(operation, given, **more))
+
+    def write_and_serve(self, operation: str, given: Any = None, **more: Any) -> Any:
+        """One write, and the services that its options ask for."""
+        writer = self.writer(executor=InProcess(), lifecycle=InlineServices())
+        return writer.write(WriteRequest(operation, given, **more))
 
     def found(self, columns: Sequence[str] = ("id", "price")) -> list[tuple[Any, ...]]:
         """The rows of a snapshot, sorted."""

@@ -82,9 +82,10 @@ def complete_locked(  # noqa: PLR0917 - an action is told by all of them
     Clauses: OW-010, LK-003.
     """
     finished, configuration = completion.finished, snapshot.configuration
+    timeline = load_timeline(work.storage, configuration)
+    # Where somebody else completed the action, what the metadata table holds of it is theirs: nothing is taken back.
+    refuse_not_inflight(timeline, finished.requested, completion.requested_as or finished.action)
     try:
-        timeline = load_timeline(work.storage, configuration)
-        refuse_not_inflight(timeline, finished.requested, completion.requested_as or finished.action)
         check(timeline)
         if completion.stated is not None:
             put_history(work.effects, configuration, finished.requested, completion.stated, work.clock)
@@ -97,9 +98,19 @@ def complete_locked(  # noqa: PLR0917 - an action is told by all of them
     except HudiError:
         # A lock that was lost meanwhile is the reason, whatever failed first; without it nothing is touched.
         holding.prove()
-        take_back(work.effects, finished.requested, work.clock)
+        if not _has_completed(work, snapshot, finished):
+            take_back(work.effects, finished.requested, work.clock)
         raise
     return completed
+
+
+def _has_completed(work: TableWork, snapshot: Snapshot, finished: FinishedWrite) -> bool:
+    """Whether the action is there all the same: an error may be told of a put that took place.
+
+    Clauses: SA-005.
+    """
+    timeline = load_timeline(work.storage, snapshot.configuration)
+    return any(one.requested == finished.requested for one in timeline.completed(finished.action))
 
 
 def _after_loss(work: TableWork, snapshot: Snapshot, completion: Completion) -> Instant | None:

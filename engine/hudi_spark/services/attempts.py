@@ -7,7 +7,7 @@ requested ──lock──▶ inflight ──tasks──▶ files, announced by 
 Clauses: CP-002, CP-010, MK-003, TL-003.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +22,7 @@ from hudi_spark.committing.reconciling import announced, remove_unnamed
 from hudi_spark.committing.work import TableWork
 from hudi_spark.effects.helper import joined
 from hudi_spark.errors import HudiError
+from hudi_spark.state.commits import commit_of
 from hudi_spark.state.configuration import TableConfiguration, load_configuration
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline, load_timeline
@@ -55,10 +56,8 @@ class Attempt:
         except TakenOverError:
             raise
         except BaseException as error:
-            try:
+            with _noted(error):
                 self._give_up()
-            except (OSError, HudiError) as left:
-                error.add_note(f"and what was written could not be removed: {left}")
             raise
 
     def complete(self, snapshot: Snapshot, completion: Completion, check: Check) -> str | None:
@@ -74,9 +73,33 @@ class Attempt:
         """
         stats = tuple(one.stat for one in completion.finished.written)
         checks = partial(_both, partial(self._settle, stats), check)
-        completed = complete(self.work, snapshot, completion, checks)
+        try:
+            completed = complete(self.work, snapshot, completion, checks)
+        except HudiError as error:
+            with _noted(error):
+                self._remove_strays(stats)
+            raise
         self.work.effects.delete_markers(self.requested)
         return completed
+
+    def _remove_strays(self, stats: tuple[WriteStat, ...]) -> None:
+        """Where another attempt has completed, what this one wrote after it was taken over is nobody's.
+
+        Files that the completed action names stay, whoever wrote them: two attempts may have named one alike.
+
+        Clauses: CP-010, OW-009.
+        """
+        with self.work.lock(self.requested):
+            timeline = load_timeline(self.work.storage, load_configuration(self.work.storage))
+            done = next((one for one in timeline.completed_data() if one.requested == self.requested), None)
+            if done is None:
+                return
+            named = _paths(commit_of(self.work.storage, done).metadata.write_stats)
+            for path in sorted(_paths(stats) - named):
+                if self.work.storage.exists(path):
+                    partition, _, name = path.rpartition("/")
+                    self.work.effects.delete_data_file(self.requested, partition, name)
+            self.work.effects.delete_markers(self.requested)
 
     def _begin(self) -> None:
         """Clauses: CP-010."""
@@ -122,6 +145,20 @@ class Attempt:
 
 class TakenOverError(HudiError):
     """An attempt that another one at the same plan has put an end to."""
+
+
+@contextmanager
+def _noted(error: BaseException) -> Iterator[None]:
+    """What cannot be removed is told with the error that is under way."""
+    try:
+        yield
+    except (OSError, HudiError) as left:
+        error.add_note(f"and what was written could not be removed: {left}")
+
+
+def _paths(stats: Iterable[WriteStat]) -> frozenset[str]:
+    """Data files and change logs."""
+    return frozenset(path for one in stats for path in (one.path or "", *(one.cdc_stats or {})))
 
 
 def _both(first: Check, second: Check, timeline: Timeline) -> None:

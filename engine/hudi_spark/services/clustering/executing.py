@@ -23,7 +23,7 @@ from hudi_spark.services.attempts import Attempt
 from hudi_spark.services.clustering.inputs import Input, inputs_of
 from hudi_spark.services.clustering.layout import Layout, layout_of, refuse_unsortable
 from hudi_spark.services.clustering.planning import SORT_KEY, refuse_unclustered
-from hudi_spark.services.clustering.rewriting import Reading, rewrite
+from hudi_spark.services.clustering.rewriting import reading_of, rewrite
 from hudi_spark.services.clustering.strategies import is_file_by_file
 from hudi_spark.services.clustering.tasks import Rewriting
 from hudi_spark.state.pending_plans import clustering_plan, planned_groups
@@ -107,7 +107,7 @@ class _Clustering:
         return layout
 
     def _written(self, inputs: tuple[Input, ...], rewriting: Rewriting) -> tuple[WrittenFile, ...]:
-        reading = Reading(self.work.storage, self.snapshot, self.work.readings, self.work.options)
+        reading = reading_of(self.work.storage, self.snapshot, self.work.readings, self.work.options)
         return rewrite(self.work.executor, self.work.storage, inputs, reading, rewriting)
 
     def _replaced(self) -> Mapping[str, tuple[str, ...]]:

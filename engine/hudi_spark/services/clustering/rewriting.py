@@ -15,12 +15,12 @@ import pyarrow as pa
 from hudi_format.storage import Storage
 
 from hudi_spark.execution.planning import Query, read_context, slice_task
-from hudi_spark.execution.tasks import SliceTask
+from hudi_spark.execution.tasks import ReadContext, SliceTask
 from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, from_rows
 from hudi_spark.flows.flow import Executor
 from hudi_spark.options.resolving import Options
 from hudi_spark.readings import Readings
-from hudi_spark.schemas.origins import origins_of
+from hudi_spark.schemas.origins import Origins, origins_of
 from hudi_spark.services.clustering.grouping import sized
 from hudi_spark.services.clustering.inputs import Input
 from hudi_spark.services.clustering.tasks import (
@@ -66,19 +66,23 @@ def rewrite(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Makes the tasks that read slices as a snapshot does, with all columns."""
+    """Makes the tasks that read slices of a snapshot, with all columns."""
 
-    storage: Storage
-    snapshot: Snapshot
-    readings: Readings
-    options: Options
+    context: ReadContext
+    origins: Origins
 
     def tasks(self, slices: Sequence[FileSlice]) -> tuple[SliceTask, ...]:
         """A task for each slice."""
-        query = Query(meta_columns=True, readings=self.readings, configs=self.options.values)
-        context = read_context(self.storage, query, self.snapshot)
-        origins = origins_of(self.storage, self.snapshot)
-        return tuple(slice_task(one, context, origins) for one in slices)
+        return tuple(slice_task(one, self.context, self.origins) for one in slices)
+
+
+def reading_of(storage: Storage, snapshot: Snapshot, readings: Readings, options: Options) -> Reading:
+    """How the slices of a snapshot are read: as any snapshot query does.
+
+    Clauses: CL-004.
+    """
+    query = Query(meta_columns=True, readings=readings, configs=options.values)
+    return Reading(read_context(storage, query, snapshot), origins_of(storage, snapshot))
 
 
 @dataclass(slots=True)

@@ -1,0 +1,105 @@
+"""Small tables whose rows lie in several files of each partition, and what clustering them leaves."""
+
+import copy
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from hudi_format.storage import LocalStorage
+from hudi_format.timeline.plan_values import ClusteringPlan
+from hudi_spark import read_arrow
+from hudi_spark.clock import SetClock
+from hudi_spark.committing.outcome import Outcome
+from hudi_spark.flows.in_process import InProcess
+from hudi_spark.indexing.validation import validate_metadata_table
+from hudi_spark.services import running
+from hudi_spark.state.configuration import load_configuration
+from hudi_spark.state.pending_plans import clustering_plan
+from hudi_spark.state.timeline import Instant, Timeline, load_timeline
+from written_tables import Written, rows
+
+SERVICE = "clustering"
+SEPARATE_FILES = {"hoodie.parquet.small.file.limit": "0", "hoodie.clean.automatic": "false"}
+
+
+def clusterable(path: Path, table_type: str = "COPY_ON_WRITE", version: int = 9, **configs: str) -> Written:
+    """A table of two partitions with two files each, updated and deleted rows among them; `__` for a dot."""
+    given = {key.replace("__", "."): value for key, value in configs.items()}
+    table = Written(path, table_type, version, configs={**SEPARATE_FILES, **given})
+    table.write("insert", rows(range(20)))
+    table.write("insert", rows(range(20, 40), ts=2, price=2.0))
+    table.write("upsert", rows(range(10, 30, 3), ts=3, price=3.0))
+    table.write("delete", rows([0, 1, 25], ts=4))
+    return table
+
+
+def copied(table: Written, path: Path) -> Written:
+    """The same table in another place."""
+    shutil.copytree(table.path, path)
+    found = copy.copy(table)
+    found.path = path
+    found.clock = SetClock(table.clock.now)
+    return found
+
+
+def schedule(table: Written, **configs: str) -> str | None:
+    """The time of a plan."""
+    return running.schedule(_work(table, configs), SERVICE)
+
+
+def execute(table: Written, requested: str | None, **configs: str) -> Outcome:
+    """A plan carried out."""
+    assert requested is not None
+    return running.execute(_work(table, configs), requested)
+
+
+def cluster(table: Written, **configs: str) -> Outcome | None:
+    """Whatever waits, then a plan of its own."""
+    return running.run(_work(table, configs), SERVICE)
+
+
+def _work(table: Written, configs: dict[str, str], **more: Any) -> Any:
+    given = {key.replace("__", "."): value for key, value in configs.items()}
+    return table.writer(executor=InProcess(), **more).work(given)
+
+
+def stopped(table: Written, hook: Any) -> Any:
+    """What a service is given that a hook stops."""
+    return _work(table, {}, hook=hook)
+
+
+def stored(table: Written) -> list[dict[str, Any]]:
+    """The rows of a snapshot with what they say of their write, but for the names of their files."""
+    found: pa.Table = read_arrow(table.path, meta_columns=True).drop_columns(["_hoodie_file_name"])
+    return sorted(found.to_pylist(), key=lambda row: row["_hoodie_record_key"])
+
+
+def timeline(table: Written) -> Timeline:
+    """The active timeline."""
+    storage = LocalStorage(table.path)
+    return load_timeline(storage, load_configuration(storage))
+
+
+def pending(table: Written) -> list[Instant]:
+    """What has not completed."""
+    return [one for one in timeline(table).instants if not one.is_completed]
+
+
+def plan(table: Written, requested: str | None) -> ClusteringPlan:
+    """The plan of a pending clustering."""
+    instant = next(one for one in timeline(table).instants if one.requested == requested)
+    found = clustering_plan(LocalStorage(table.path), instant)
+    assert found is not None
+    return found
+
+
+def findings(table: Written) -> tuple[Any, ...]:
+    """What the metadata table says wrongly."""
+    return validate_metadata_table(LocalStorage(table.path), InProcess())
+
+
+def data_files(table: Written) -> list[str]:
+    """Paths of base files and logs."""
+    names = (name for name in table.files() if not name.startswith(".hoodie"))
+    return [name for name in names if ".parquet" in name or ".log." in name]
