@@ -115,7 +115,8 @@ def put_archived_log(effects: Effects, actions: tuple[tuple[ArchivedState, ...],
             effects.delete_history_file(path)
     if actions:
         batches = (actions[start : start + _BATCH] for start in range(0, len(actions), _BATCH))
-        blocks = (write_archived_log([state for states in batch for state in states]) for batch in batches)
+        together = ([state for states in batch for state in states] for batch in batches)
+        blocks = (write_archived_log(states, java_strings=True) for states in together)
         effects.append_archived_log(first, b"".join(blocks), len(actions))
 
 
