@@ -11,6 +11,7 @@ import pytest
 import written_tables
 from hudi_spark import HudiTable
 from hudi_spark.flows.on_spark import OnSpark
+from hudi_spark.services.table_services import TableServices
 from hudi_spark.writing.requests import WriteRequest
 from pyspark import cloudpickle
 from written_tables import Written, fixed_identity, rows
@@ -127,3 +128,40 @@ def test_writes_run_on_executors_of_their_own(tmp_path: Path):
     run = subprocess.run([sys.executable, str(JOB), str(tmp_path)], check=True, capture_output=True, text=True)
     answer = json.loads(run.stdout.splitlines()[-1])
     assert answer == {"rows": 50_500, "total": 2 * 1000 + 49_500, "executors": 2, "limit": "16m"}
+
+
+@pytest.mark.parametrize("version", [6, 9])
+def test_services_write_equal_bytes(tmp_path: Path, spark: Any, version: int):
+    """Compactions of logs and of slices, planned and carried out by either executor."""
+    cloudpickle.register_pickle_by_value(written_tables)
+    configs = {"hoodie.parquet.small.file.limit": "0", "hoodie.compact.inline.max.delta.commits": "1"}
+    configs["hoodie.log.compaction.blocks.threshold"] = "1"
+    tables = [Written(tmp_path / name, "MERGE_ON_READ", version, configs=configs) for name in ("here", "there")]
+    for table, more in zip(tables, ({}, {"executor": OnSpark(spark, fixed_identity)}), strict=True):
+        table.write("upsert", rows(range(8), 1))
+        table.write("upsert", rows([2, 3, 9], 3, 3.0))
+        table.write("delete", rows([0], 0))
+        before = table.found()
+        services = TableServices(table.writer(**more))
+        assert services.run("logcompaction") is not None
+        assert services.run("compaction") is not None
+        assert table.found() == before
+    first, second = (_bytes(table.path) for table in tables)
+    assert sorted(first) == sorted(second)
+    assert [name for name in first if first[name] != second[name]] == []
+
+
+def test_a_table_is_compacted_from_its_object(tmp_path: Path, spark: Any):
+    """However few deltacommits there were; copy-on-write tables are refused."""
+    written = Written(tmp_path / "mor", "MERGE_ON_READ", configs={"hoodie.parquet.small.file.limit": "0"})
+    written.write("upsert", rows(range(8), 1))
+    written.write("upsert", rows([2, 3], 3, 3.0))
+    table, before = HudiTable(spark, written.path), written.found()
+    assert str(table.compact()).startswith("COMPACT ")
+    assert table.compact() is None
+    written.write("upsert", rows([2], 4, 3.0))
+    assert table.schedule("compaction") is None
+    plan = table.schedule("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
+    assert plan is not None
+    assert table.execute(plan).requested == plan
+    assert written.found() == before
