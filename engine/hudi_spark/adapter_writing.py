@@ -28,6 +28,7 @@ from hudi_spark.writing.actions import IndexRequest, TableActions
 from hudi_spark.writing.requests import WriteRequest
 from hudi_spark.writing.writer import StartedWrite, TableWriter
 
+_NOTHING = ValueAnswer({"requested": None, "completed": None, "action": None})
 _UNDOING = ("rollback", "savepoint", "delete_savepoint", "restore")
 _COMMON = ("service", "configs", "options", "now")
 
@@ -121,6 +122,7 @@ class WritingOperations:
 
         `create_index`: `index`, `kind`, `columns`, `function`, `options`. `drop_index`: `index`.
         `alter_schema`: `changes`, see `evolution.altering.changes_of`. `upgrade`, `downgrade`: `to` a table version.
+        `time_to_live`: old partitions go, by the options.
         `recover`: as `create_table`, the name as `table_name`, and the fields of `KnownOfTable`.
         `rollback`: `instant` or `target`, `unschedule`; without one all failed writes. `savepoint`: `instant` or none,
         `comment`. `delete_savepoint`: `instant`. `restore`: `to` or `instant`, or `savepoint`, which has to be one.
@@ -131,12 +133,11 @@ class WritingOperations:
             return _answer(actions.create_index(_index(params), configs))
         if name == "drop_index":
             actions.drop_index(str(params.get("index") or params.get("index_name")), configs)
-            return ValueAnswer({"requested": None, "completed": None, "action": None})
+            return _NOTHING
         if name == "alter_schema":
             return _answer(actions.alter_schema(changes_of(params.get("changes") or ()), configs))
-        if name == "archive":
-            TableServices(self._writer(request)).archive(configs)
-            return ValueAnswer({"requested": None, "completed": None, "action": None})
+        if name in {"archive", "time_to_live"}:
+            return _tidied(TableServices(self._writer(request)), name, configs)
         if name in {"upgrade", "downgrade", "recover"}:
             return _of_whole_table(TableServices(self._writer(request)), name, params, configs)
         if name in _UNDOING:
@@ -193,6 +194,15 @@ def _asked(request: Request) -> WriteRequest:
     )
 
 
+def _tidied(services: TableServices, name: str, configs: dict[str, str]) -> ValueAnswer:
+    """Old actions or old partitions gone."""
+    if name == "archive":
+        services.archive(configs)
+        return _NOTHING
+    dropped = services.drop_old_partitions(None, configs)
+    return _NOTHING if dropped is None else _answer(dropped)
+
+
 def _of_whole_table(
     services: TableServices, name: str, params: Mapping[str, Any], configs: Mapping[str, str]
 ) -> ValueAnswer:
@@ -201,7 +211,7 @@ def _of_whole_table(
         return _recovered(services, params, configs)
     version = next((params[key] for key in ("to", "table_version", "version") if params.get(key) is not None), 9)
     (services.upgrade if name == "upgrade" else services.downgrade)(int(version), configs)
-    return ValueAnswer({"requested": None, "completed": None, "action": None})
+    return _NOTHING
 
 
 def _recovered(services: TableServices, params: Mapping[str, Any], configs: Mapping[str, str]) -> ValueAnswer:

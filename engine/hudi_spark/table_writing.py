@@ -235,6 +235,38 @@ class TableWrites(UndoneTable):
         """
         return self._services().run("compaction", {MOST_COMMITS: "1", **(configs or {})})
 
+    def cluster(
+        self,
+        sort: str | Sequence[str] = (),
+        layout: str = "",
+        partitions: Sequence[str] = (),
+        configs: Mapping[str, str] | None = None,
+    ) -> Outcome | None:
+        """Put the rows of small files into large ones, now; None where there are none.
+
+        `sort`: columns that rows are sorted by; `layout`: by these in turn (`linear`), or along a curve through them
+        (`z-order`, `hilbert`). Clusterings that were planned before are carried out first.
+
+        Raises:
+            HudiError: CONFIG_INVALID for columns that rows cannot be sorted by; WRITE_CONFLICT.
+            UnsupportedFeature: an index of buckets.
+
+        Clauses: CL-001, CL-004, CL-006, CL-009, CL-010.
+
+        """
+        return self._services().cluster(sort, layout, partitions, configs)
+
+    def drop_old_partitions(self, days: int | None = None, configs: Mapping[str, str] | None = None) -> Outcome | None:
+        """Delete the partitions to which nothing was written for so many days, now; None where there are none.
+
+        Raises:
+            HudiError: WRITE_CONFLICT where somebody wrote to one of them meanwhile.
+
+        Clauses: OW-018.
+
+        """
+        return self._services().drop_old_partitions(days, configs)
+
     def clean(self, configs: Mapping[str, str] | None = None) -> Outcome | None:
         """Delete the files of old versions that the options' policy does not keep, now; None where there are none.
 

@@ -1,6 +1,6 @@
 """`TableServices`: the services of one table, as its writer's options have them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +9,15 @@ from hudi_spark.errors import typed_errors
 from hudi_spark.services import running
 from hudi_spark.services.archiving.running import archive
 from hudi_spark.services.cleaning.service import clean
+from hudi_spark.services.clustering.asked import clustering_configs
 from hudi_spark.services.recovering.asked import KnownOfTable, Recovered
 from hudi_spark.services.recovering.recovering import recover
 from hudi_spark.services.restoring.restoring import restore
 from hudi_spark.services.rollback.asked import roll_back
 from hudi_spark.services.rollback.failed_writes import policy_of, roll_back_failed_writes
 from hudi_spark.services.savepoints.saving import delete_savepoint, savepoint
+from hudi_spark.services.time_to_live.dropping import drop_old_partitions
+from hudi_spark.services.time_to_live.expired import DAYS_KEY
 from hudi_spark.services.upgrading.changing import change_version
 from hudi_spark.writing.progress import shown
 from hudi_spark.writing.writer import TableWriter
@@ -62,6 +65,40 @@ class TableServices:
         """
         with typed_errors(), shown(service):
             return running.run(self.writer.work(configs), service, asked)
+
+    def cluster(
+        self,
+        sort: str | Sequence[str] = (),
+        layout: str = "",
+        partitions: Sequence[str] = (),
+        configs: Configs = None,
+    ) -> Outcome | None:
+        """Carry out the clusterings that wait, then put the rows of small files into large ones; None for none of them.
+
+        Raises:
+            HudiError: CONFIG_INVALID for columns that rows cannot be sorted by; WRITE_CONFLICT.
+            UnsupportedFeature: an index of buckets, a strategy of one's own.
+
+        Clauses: CL-001, CL-004, CL-006, CL-009, CL-010.
+
+        """
+        with typed_errors(), shown("clustering"):
+            given = {**clustering_configs(sort, layout, partitions), **(configs or {})}
+            return running.run(self.writer.work(given), "clustering")
+
+    def drop_old_partitions(self, days: int | None = None, configs: Configs = None) -> Outcome | None:
+        """Delete the partitions that are older than so many days; None where there are none.
+
+        Raises:
+            HudiError: WRITE_CONFLICT where somebody wrote to one of them meanwhile.
+            UnsupportedFeature: a strategy of one's own.
+
+        Clauses: OW-018.
+
+        """
+        with typed_errors(), shown("drop old partitions"):
+            given = {} if days is None else {DAYS_KEY: str(days)}
+            return drop_old_partitions(self.writer.work({**given, **(configs or {})}))
 
     def clean(self, configs: Configs = None) -> Outcome | None:
         """Carry out the cleans that wait, then delete the files that nobody retained needs; None where there are none.

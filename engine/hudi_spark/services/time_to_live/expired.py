@@ -19,7 +19,7 @@ from hudi_spark.state.snapshots import Snapshot
 
 _CLASS: Final = "hoodie.partition.ttl.strategy.class"
 _TYPE: Final = "hoodie.partition.ttl.management.strategy.type"
-_DAYS: Final = "hoodie.partition.ttl.strategy.days.retain"
+DAYS_KEY: Final = "hoodie.partition.ttl.strategy.days.retain"
 _SELECTED: Final = "hoodie.partition.ttl.strategy.partition.selected"
 _MOST: Final = "hoodie.partition.ttl.strategy.max.delete.partitions"
 # Instants of a bootstrap are no times.
@@ -39,7 +39,7 @@ def expired_partitions(storage: Storage, snapshot: Snapshot, options: Options, n
     Clauses: CL-002, OW-018.
 
     """
-    days = options.number(_DAYS)
+    days = options.number(DAYS_KEY)
     if days <= 0 or not snapshot.configuration.partition_by:
         return ()
     limit = _earlier(now, days)
