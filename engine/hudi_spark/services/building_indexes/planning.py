@@ -20,14 +20,14 @@ from hudi_spark.indexing.table_state import BUILDING_KEY, indexes_of
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import WRITE_ACTIONS, Timeline
 
-PARTITIONS: Final = "partitions"
+_NAMED: Final = ("partitions", "indexes")
 
 
 def plan_indexing(work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any]) -> IndexPlan | None:
     """The indexes that are asked for, by name or by options, and are neither there nor on their way.
 
-    `asked["partitions"]`: names of partitions of the metadata table, in a list or with commas between. None where
-    nothing remains, or where the table has no completed write.
+    `asked`: under `partitions` or `indexes` the names of partitions of the metadata table, in a list or with commas
+    between. None where nothing remains, or where the table has no completed write.
 
     Raises:
         HudiError: CONFIG_INVALID for a table without metadata table.
@@ -67,11 +67,13 @@ def last_contiguous_write(timeline: Timeline) -> str | None:
 
 def _asked_for(work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any]) -> tuple[str, ...]:
     """Names in the order in which indexes begin; some need others."""
-    given = asked.get(PARTITIONS)
+    given = next((asked[name] for name in _NAMED if asked.get(name)), None)
     if given is None:
         state = state_of_table(work.storage, snapshot, work.options)
         return wanted_indexes(keeping_of(work.effects, state, work.executor))
-    names = [one.strip() for one in given.split(",")] if isinstance(given, str) else [str(one) for one in given]
+    listed = given.split(",") if isinstance(given, str) else [str(one) for one in given]
+    # Apache Hudi's own names of the kinds are these in capitals.
+    names = [one.strip().lower() if one.strip().isupper() else one.strip() for one in listed]
     for name in names:
         if kind_of(name) is None:
             raise UnsupportedFeature("index-kind", name)

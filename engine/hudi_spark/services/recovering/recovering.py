@@ -83,7 +83,7 @@ class _Recovery:
         configuration = configuration_of(defined.properties)
         timeline = load_timeline(self._storage, configuration)
         begun = _begun(self._storage, timeline)
-        if timeline.instants and not begun:
+        if timeline.completed_data() and not begun:
             return self._with_timeline(defined, has_properties=has_properties)
         self._refuse_gone_on(timeline, begun, has_properties=has_properties)
         return self._whole(found, configuration, timeline, defined, begun, has_properties=has_properties)
@@ -123,7 +123,8 @@ class _Recovery:
         if not found.files:
             raise refused("there is no data file in any partition", "create the table anew")
         recovered = recovered_writes(found, configuration, self.known)
-        stands = begun or self.work.time(timeline, max(one.requested for one in recovered.writes))
+        newest = max(one.requested for one in recovered.writes)
+        stands = begun or _requested(timeline, newest) or self.work.time(timeline, newest)
         entries = _Entries(self.work, configuration, timeline, stands, _stated_schema(found, configuration))
         action = entries.standing_action(self.known.replaced)
         unknown = (*defined.unknown, *recovered.unknown, *self._checked_groups(found, configuration, recovered))
@@ -303,6 +304,11 @@ def _begun(storage: Storage, timeline: Timeline) -> str:
         if found:
             return found
     return ""
+
+
+def _requested(timeline: Timeline, newest: str) -> str:
+    """The time that an attempt took for its action and died; empty where there was none."""
+    return next((one.requested for one in timeline.instants if one.requested > newest and not one.is_completed), "")
 
 
 def _stated_schema(found: FoundTable, configuration: TableConfiguration) -> Mapping[str, object]:
