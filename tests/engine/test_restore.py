@@ -13,7 +13,7 @@ from hudi_spark.services.rollback.failed_writes import roll_back_failed_writes
 from hudi_spark.services.savepoints.saving import delete_savepoint, savepoint
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from undoing_tables import KINDS, Undoable, rows, stopped
+from undoing_tables import KINDS, SOAK, Undoable, rows, stopped
 
 LATER = ("upsert", "delete", "insert_overwrite", "delete_partition", "bulk_insert", "dead", "rolled_back", "compaction")
 
@@ -36,7 +36,7 @@ def go_on(table: Undoable, step: str) -> None:
             roll_back_failed_writes(table.work(), "EAGER")
 
 
-@settings(max_examples=24, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300 if SOAK else 7, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     kind=st.sampled_from(KINDS),
     later=st.lists(st.sampled_from(LATER), min_size=1, max_size=4),

@@ -1,5 +1,6 @@
 """Tables with something to take back, and writers that stop before an effect."""
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,8 @@ CONFIGS = {
     "hoodie.clean.automatic": "false",
     "hoodie.archive.automatic": "false",
 }
-FAR = 10_000
+SOAK = os.environ.get("HUDI_CONFORMANCE_SOAK", "") not in {"", "0"}
+"""Whether many sequences are drawn rather than a few."""
 
 
 class Undoable(Written):
@@ -91,4 +93,4 @@ def stopped(work: Callable[[Hook], Any], number: int) -> bool:
     return False
 
 
-__all__ = ["CONFIGS", "FAR", "KINDS", "Undoable", "rows", "stopped"]
+__all__ = ["CONFIGS", "KINDS", "SOAK", "Undoable", "rows", "stopped"]
