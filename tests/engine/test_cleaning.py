@@ -11,7 +11,9 @@ from cleaned_tables import WITHOUT_METADATA, answers, data_files, deaths, timeli
 from hudi_format.names import PARTITION_METAFILE, parse_data_file_name
 from hudi_format.timeline.plans import CleanerPlan, CleanMetadata, parse_clean_metadata, parse_cleaner_plan
 from hudi_spark.errors import HudiError
+from hudi_spark.locks.heartbeats import beating
 from hudi_spark.services import running
+from hudi_spark.services.cleaning.executing import carry_out
 from hudi_spark.services.cleaning.planning import Planned, cleaner_plan
 from hudi_spark.services.cleaning.service import clean
 from hudi_spark.services.lifecycle import InlineServices
@@ -139,25 +141,41 @@ def test_files_that_are_gone_already_are_no_failure(tmp_path: Path):
     assert sorted(name for names in done.deleted.values() for name in names) == doomed
 
 
-def test_a_clean_that_another_process_completed_meanwhile_is_done(tmp_path: Path):
+@pytest.mark.parametrize("moment", ["create_instant", "delete_data_file", "take_lock"])
+def test_a_clean_that_another_process_completed_meanwhile_is_done(tmp_path: Path, moment: str):
     """Two that carry out one plan are in nobody's way, and the metadata table keeps what the first one told it."""
-    table = upserted(tmp_path / "table", configs={})
+    table = upserted(tmp_path / "table", 3, configs={})
     requested = str(running.schedule(work_on(table, ONE), "clean"))
+
+    pending = timeline_of(table).pending("clean")[0]
 
     class OtherFirst:
         done = False
 
         def before(self, effect: Any) -> None:
-            if effect.name == "delete_data_file" and not self.done:
+            if effect.name == moment and not self.done:
                 self.done = True
-                running.execute(work_on(table), requested)
+                carry_out(work_on(table), pending)
 
         def after(self, effect: Any) -> None:
             """Nothing."""
 
-    assert running.execute(work_on(table, None, OtherFirst()), requested).requested == requested
+    done = carry_out(work_on(table, None, OtherFirst()), pending)
+    assert done is not None
+    assert done.requested == requested
     assert len(timeline_of(table).completed("clean")) == 1
     assert TableActions(table.writer()).validate_metadata() == ()
+
+
+def test_a_clean_that_another_process_is_at_is_left_to_it(tmp_path: Path):
+    """Its heart beats; no second clean is planned meanwhile, and a write does not fail over it."""
+    table = upserted(tmp_path / "table")
+    requested = str(running.schedule(work_on(table, ONE), "clean"))
+    with beating(work_on(table).effects, work_on(table).options, requested):
+        assert clean(work_on(table, ONE)) is None
+    done = clean(work_on(table, ONE))
+    assert done is not None
+    assert done.requested == requested
 
 
 def test_a_clean_whose_files_a_crash_left_empty_goes(tmp_path: Path):

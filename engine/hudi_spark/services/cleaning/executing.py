@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Final
 
 import pyarrow as pa
+from hudi_adapter.reasons import Reason
 from hudi_format.names import TimelineFileName, is_partition_metafile
 from hudi_format.timeline.plans import (
     CleanerPlan,
@@ -22,8 +23,8 @@ from hudi_format.timeline.plans import (
 from hudi_spark.committing.completing import Completion, complete_locked, nothing_to_check
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork
-from hudi_spark.effects.helper import Effects, joined
-from hudi_spark.errors import UnsupportedFeature
+from hudi_spark.effects.helper import Effects, joined, timeline_path
+from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.flows.flow import TaskIdentity
 from hudi_spark.indexing.index import FinishedWrite
 from hudi_spark.state.configuration import TableConfiguration
@@ -112,12 +113,19 @@ def _named_files(plan: CleanerPlan) -> Names:
 def _go_inflight(work: TableWork, configuration: TableConfiguration, pending: Instant, data: bytes) -> None:
     """Up to version 8 the inflight file repeats the plan: older releases take it from there.
 
-    Clauses: CN-009, TL-033.
+    Another process may carry out the same plan, and have begun a moment before: both may go on.
+
+    Clauses: CN-006, CN-009, CN-012, TL-033.
     """
-    if pending.state == "REQUESTED":
-        content = data if configuration.version <= _LAST_VERSION_WITH_PLAN_TWICE else b""
-        name = TimelineFileName(pending.requested, CLEAN, "INFLIGHT")
+    if pending.state != "REQUESTED":
+        return
+    content = data if configuration.version <= _LAST_VERSION_WITH_PLAN_TWICE else b""
+    name = TimelineFileName(pending.requested, CLEAN, "INFLIGHT")
+    try:
         work.effects.create_instant(configuration, name, content)
+    except HudiError as error:
+        if error.reason is not Reason.WRITE_CONFLICT or not work.storage.exists(timeline_path(configuration, name)):
+            raise
 
 
 def _delete(work: TableWork, requested: str, doomed: Names) -> None:

@@ -10,13 +10,15 @@ from hudi_format.timeline.plans import serialise_cleaner_plan
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork
 from hudi_spark.errors import HudiError
+from hudi_spark.locks.heartbeats import beating, is_alive
+from hudi_spark.locks.providers.choosing import place_of
 from hudi_spark.services.cleaning.executing import CLEAN, carry_out
 from hudi_spark.services.cleaning.planning import Planned, cleaner_plan, is_due, retains_less_than_all
 from hudi_spark.services.rollback.failed_writes import roll_back_failed_writes
 from hudi_spark.services.service import ServicePlan
 from hudi_spark.state.configuration import load_configuration
 from hudi_spark.state.snapshots import Snapshot
-from hudi_spark.state.timeline import Instant, load_timeline
+from hudi_spark.state.timeline import Instant, Timeline, load_timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,8 @@ class Cleaning:
 def clean(work: TableWork) -> Outcome | None:
     """Cleans that wait are carried out, then what is due now is planned and carried out; the last one's outcome.
 
-    Where failed writes are left to the clean they are rolled back first.
+    A clean that another process is carrying out is left to it. Where failed writes are left to the clean they are
+    rolled back first.
 
     Raises:
         HudiError: LOCK_UNAVAILABLE, LOCK_LOST; CONFIG_INVALID.
@@ -76,14 +79,33 @@ def clean(work: TableWork) -> Outcome | None:
     """
     roll_back_failed_writes(work, "LAZY")
     timeline = load_timeline(work.storage, load_configuration(work.storage))
-    done = [outcome for one in timeline.pending(CLEAN) if (outcome := carry_out(work, one)) is not None]
-    if not retains_less_than_all(timeline, work.options, work.clock.instant()):
+    done = [outcome for one in timeline.pending(CLEAN) if (outcome := _carried_out(work, one)) is not None]
+    requested = _requested(work, timeline)
+    if requested is None:
         return done[-1] if done else None
+    pending = load_timeline(work.storage, load_configuration(work.storage)).pending(CLEAN)
+    own = next((one for one in pending if one.requested == requested), None)
+    return None if own is None else _carried_out(work, own)
+
+
+def _requested(work: TableWork, timeline: Timeline) -> str | None:
+    """The time of a new clean, where one is due."""
+    if not retains_less_than_all(timeline, work.options, work.clock.instant()):
+        return None
     with work.lock(CLEAN):
         snapshot = work.snapshot()
         plan = Cleaning().plan(work, snapshot, {})
         if plan is None:
-            return done[-1] if done else None
-        requested = work.request(snapshot.configuration, snapshot.timeline, plan.action, plan.content)
-    pending = load_timeline(work.storage, snapshot.configuration).pending(CLEAN)
-    return carry_out(work, next(one for one in pending if one.requested == requested))
+            return None
+        return work.request(snapshot.configuration, snapshot.timeline, plan.action, plan.content)
+
+
+def _carried_out(work: TableWork, pending: Instant) -> Outcome | None:
+    """Nothing where somebody whose heart beats is at it.
+
+    Clauses: CN-006, MK-005.
+    """
+    if is_alive(work.storage, work.options, pending.requested):
+        return None
+    with beating(work.effects, work.options, pending.requested, place_of(work.storage, work.options)):
+        return carry_out(work, pending)
