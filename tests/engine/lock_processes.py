@@ -20,7 +20,7 @@ from hudi_spark.writing.requests import WriteRequest
 from hudi_spark.writing.writer import TableWriter
 from written_tables import rows
 
-PATIENCE = 60.0
+PATIENCE = 240.0
 
 
 def processes() -> ForkServerContext:
@@ -32,16 +32,16 @@ def processes() -> ForkServerContext:
 
 @dataclass(slots=True)
 class Told:
-    """Counts effects and appends each to a file."""
+    """Appends each effect to a file, before it happens."""
 
     file: Path
 
     def before(self, effect: Effect) -> None:
-        del effect
-
-    def after(self, effect: Effect) -> None:
         with self.file.open("a") as stream:
             stream.write(json.dumps([effect.name, effect.folder, dict(effect.parameters)]) + "\n")
+
+    def after(self, effect: Effect) -> None:
+        """Nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ KEY: Final = "key"
 _OWNER, _LEASE, _VERSION, _RELEASED = "ownerName", "leaseDuration", "recordVersionNumber", "isReleased"
 _FAILURES: Final = (BotoCoreError, ClientError)
 _CONDITION: Final = "ConditionalCheckFailedException"
+_FEWEST_SECONDS, _MOST_SECONDS = 4.0, 10.0
 _HINT: Final = "look at the hoodie.write.lock.dynamodb keys, credentials and network; write again"
 
 
@@ -128,7 +129,7 @@ class DynamoDbLockProvider:
 
     def _connected(self, seconds: float) -> Any:
         if self._client is None:
-            patience = max(1.0, min(seconds, 10.0))
+            patience = max(_FEWEST_SECONDS, min(seconds, _MOST_SECONDS))
             config = Config(connect_timeout=patience, read_timeout=patience, retries={"total_max_attempts": 2})
             where = {"endpoint_url": self.table.endpoint} if self.table.endpoint else {}
             told = {"region_name": self.table.region, "config": config, **where, **self.table.credentials}

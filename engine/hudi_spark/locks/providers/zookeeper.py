@@ -61,7 +61,7 @@ class ZooKeeperLockProvider:
 
         Clauses: LK-001.
         """
-        client = self._connected(min(self.connection_seconds, max(seconds, _LEAST)))
+        client = self._connected()
         lock = CuratorLock(client, self.path, identifier=f"{holder} {this_process()}")
         waits = max(seconds, _LEAST)
         try:
@@ -79,11 +79,11 @@ class ZooKeeperLockProvider:
             client.stop()
             client.close()
 
-    def _connected(self, seconds: float) -> Any:
+    def _connected(self) -> Any:
         if self._client is None:
             client = KazooClient(self.hosts, timeout=self.session_seconds)
             try:
-                client.start(timeout=seconds)
+                client.start(timeout=self.connection_seconds)
             except _FAILURES as error:
                 client.stop()
                 client.close()

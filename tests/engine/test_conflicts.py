@@ -1,0 +1,223 @@
+"""What a write conflicts with, by mode and strategy; what it is told; and how it is done again."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hudi_format.storage import LocalStorage
+from hudi_spark import retry_on_conflict
+from hudi_spark.errors import HudiError
+from hudi_spark.flows.in_process import InProcess
+from hudi_spark.services.table_services import TableServices
+from hudi_spark.writing.requests import WriteRequest
+from hudi_spark.writing.writer import StartedWrite
+from written_tables import Written, rows
+
+OPTIMISTIC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
+NON_BLOCKING = {"hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL"}
+BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
+EARLY = {**OPTIMISTIC, "hoodie.write.concurrency.early.conflict.detection.enable": "true"}
+STRATEGY = "hoodie.write.lock.conflict.resolution.strategy"
+PREFER_WRITER = {STRATEGY: "org.apache.hudi.client.transaction.PreferWriterConflictResolutionStrategy"}
+
+
+def begun(table: Written, given: Any, operation: str = "upsert", **more: Any) -> StartedWrite:
+    """A write that is staged and not committed."""
+    writer = table.writer(executor=InProcess())
+    request = WriteRequest(operation, given, **more)
+    started = writer.begin(request)
+    started.stage(request)
+    return started
+
+
+@pytest.mark.parametrize("version", [6, 8, 9])
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_the_first_to_complete_wins(tmp_path: Path, table_type: str, version: int):
+    """The refusal names the other commit and the file groups; nothing of the refused write is left."""
+    table = Written(tmp_path / "table", table_type, version, configs=OPTIMISTIC)
+    table.write("upsert", rows([1, 2]))
+    first, second = begun(table, rows([1], 2, 2.0)), begun(table, rows([1, 2], 3, 3.0))
+    elsewhere = begun(table, rows([2], 4, 4.0))
+    done = first.commit()
+    with pytest.raises(HudiError, match=f"{done.requested} changed the same file groups: north/") as caught:
+        second.commit()
+    assert (caught.value.reason, caught.value.clause) == ("WRITE_CONFLICT", "OW-005")
+    elsewhere.commit()
+    assert table.found() == [("k1", 2.0), ("k2", 4.0)]
+    assert [one for one in table.files() if second.requested in one and "/metadata/" not in one] == []
+
+
+@pytest.mark.parametrize("operation", ["insert_overwrite", "delete_partition"])
+def test_what_replaces_file_groups_conflicts_with_their_updates(tmp_path: Path, operation: str):
+    """Either way round; a file group that is opened meanwhile stays, and is in nobody's way."""
+    table = Written(tmp_path / "table", configs={**OPTIMISTIC, "hoodie.parquet.small.file.limit": "0"})
+    table.write("upsert", rows([1, 2]))
+    given = {"given": None, "partitions": ("north",)} if operation == "delete_partition" else {"given": rows([3])}
+    replacing = begun(table, operation=operation, **given)
+    updating, opening = begun(table, rows([1], 2, 2.0)), begun(table, rows([5], 2, 2.0), "insert")
+    opening.commit()
+    replacing.commit()
+    with pytest.raises(HudiError, match="OW-005"):
+        updating.commit()
+    again = begun(table, operation=operation, **given)
+    table.write("upsert", rows([5], 7, 7.0))
+    with pytest.raises(HudiError, match="OW-005"):
+        again.commit()
+
+
+@pytest.mark.parametrize("version", [8, 9])
+def test_a_compaction_planned_since_conflicts_and_one_planned_before_does_not(tmp_path: Path, version: int):
+    """Whether it waits or has completed; before version 8 none is planned beside a write that has begun."""
+    table = Written(tmp_path / "table", "MERGE_ON_READ", version, configs=OPTIMISTIC)
+    services = TableServices(table.writer())
+    table.write("upsert", rows([1, 2]))
+    table.write("upsert", rows([1, 2], 2, 2.0))
+    due = {"hoodie.compact.inline.max.delta.commits": "1"}
+    late = begun(table, rows([1], 3, 3.0))
+    planned = services.schedule("compaction", due)
+    assert planned is not None
+    with pytest.raises(HudiError, match=f"{planned} is about to rewrite the same file groups") as caught:
+        late.commit()
+    assert caught.value.clause == "OW-006"
+    after = begun(table, rows([1], 4, 4.0))
+    services.execute(planned)
+    after.commit()
+    assert table.found() == [("k1", 4.0), ("k2", 2.0)]
+
+
+def test_writers_are_preferred_to_plans_that_wait(tmp_path: Path):
+    """By PreferWriterConflictResolutionStrategy a plan made meanwhile is no conflict; its logs follow it."""
+    table = Written(tmp_path / "table", "MERGE_ON_READ", 9, configs={**OPTIMISTIC, **PREFER_WRITER})
+    table.write("upsert", rows([1, 2]))
+    table.write("upsert", rows([1, 2], 2, 2.0))
+    services = TableServices(table.writer())
+    late = begun(table, rows([1], 3, 3.0))
+    planned = services.schedule("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
+    late.commit()
+    assert planned is not None
+    services.execute(planned)
+    assert table.found() == [("k1", 3.0), ("k2", 2.0)]
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_two_that_open_one_bucket_conflict(tmp_path: Path, table_type: str):
+    """Their file groups have different ids and one number."""
+    table = Written(tmp_path / "table", table_type, 9, configs={**OPTIMISTIC, **BUCKETS})
+    first, second = begun(table, rows([1, 3, 5, 7]), "insert"), begun(table, rows([9, 11, 13, 15]), "insert")
+    first.commit()
+    with pytest.raises(HudiError, match="OW-005"):
+        second.commit()
+
+
+def test_an_unknown_strategy_is_refused(tmp_path: Path):
+    """CONFIG_INVALID names those that there are, and nothing is written."""
+    table = Written(tmp_path / "table", configs={STRATEGY: "com.example.Mine"})
+    with pytest.raises(HudiError, match="PreferWriter") as caught:
+        table.write("upsert", rows([1]))
+    assert caught.value.reason == "CONFIG_INVALID"
+    assert table.ids() == []
+
+
+def test_markers_of_another_living_write_end_a_write_early(tmp_path: Path):
+    """Before it has files, where the other has announced its own; not where the other is over."""
+    table = Written(tmp_path / "table", configs=EARLY)
+    table.write("upsert", rows([1, 2]))
+    first = begun(table, rows([1], 2, 2.0))
+    with pytest.raises(HudiError, match=f"{first.requested}, which is under way") as caught:
+        table.write("upsert", rows([1], 3, 3.0))
+    assert (caught.value.reason, caught.value.clause) == ("WRITE_CONFLICT", "MK-006")
+    table.write("upsert", rows([2], 3, 3.0))
+    first.abort()
+    table.write("upsert", rows([1], 4, 4.0))
+    assert table.found() == [("k1", 4.0), ("k2", 3.0)]
+
+
+@pytest.mark.parametrize("version", [8, 9])
+def test_non_blocking_writers_meet_in_one_bucket(tmp_path: Path, version: int):
+    """They log to one file group of a fixed id, neither is refused, and the greatest ordering value is there."""
+    table = Written(tmp_path / "table", "MERGE_ON_READ", version, configs={**NON_BLOCKING, **BUCKETS})
+    first, second = begun(table, rows([1, 3], 5, 5.0)), begun(table, rows([1, 5], 4, 4.0))
+    third = begun(table, rows([3], 9, 9.0))
+    for one in (second, third, first):
+        one.commit()
+    assert table.found() == [("k1", 5.0), ("k3", 9.0), ("k5", 4.0)]
+    logs = [one.rpartition("/")[2] for one in table.files() if ".log." in one and one.startswith("north")]
+    assert {name[1:38] for name in logs} <= {f"{n:08d}-0000-0000-0000-000000000000-0"[:37] for n in range(2)}
+    assert not [one for one in table.files() if one.startswith("north") and one.endswith(".parquet")]
+
+
+@pytest.mark.parametrize(
+    ("table_type", "version", "configs", "operation", "words"),
+    [
+        ("COPY_ON_WRITE", 9, BUCKETS, "upsert", "copy-on-write"),
+        ("MERGE_ON_READ", 6, BUCKETS, "upsert", "version 6"),
+        ("MERGE_ON_READ", 9, {}, "upsert", "this index"),
+        ("MERGE_ON_READ", 9, BUCKETS, "insert_overwrite", "insert_overwrite"),
+    ],
+)
+def test_non_blocking_writers_need_logs_and_buckets(  # noqa: PLR0917 - the columns of the table above
+    tmp_path: Path, table_type: str, version: int, configs: Mapping[str, str], operation: str, words: str
+):
+    """Elsewhere they are refused, with the reason, before anything is written."""
+    table = Written(tmp_path / "table", table_type, version, configs={**NON_BLOCKING, **configs})
+    before = table.files()
+    with pytest.raises(HudiError, match=words) as caught:
+        table.write(operation, rows([1]))
+    assert (caught.value.reason, caught.value.clause) == ("CONFIG_INVALID", "SW-001")
+    assert table.files() == before
+
+
+def test_non_blocking_bulk_inserts_look_for_conflicts(tmp_path: Path):
+    """They write base files, of which a bucket has one."""
+    table = Written(tmp_path / "table", "MERGE_ON_READ", 9, configs={**NON_BLOCKING, **BUCKETS})
+    first = begun(table, rows([1, 3]), "bulk_insert")
+    second = begun(table, rows([1, 3], 2, 2.0), "bulk_insert")
+    first.commit()
+    with pytest.raises(HudiError, match="WRITE_CONFLICT"):
+        second.commit()
+
+
+def test_a_write_is_done_again_after_a_conflict(tmp_path: Path):
+    """By the function and by the option; pauses grow up to a bound; other refusals are told at once."""
+    table = Written(tmp_path / "table", configs=OPTIMISTIC)
+    table.write("upsert", rows([1]))
+    pauses: list[float] = []
+
+    def write() -> Any:
+        late = begun(table, rows([1], 3, 3.0))
+        if len(pauses) < 2:
+            table.write("upsert", rows([1], 2, 2.0))
+        return late.commit()
+
+    outcome = retry_on_conflict(write, attempts=3, pause=1.0, longest_pause=1.5, sleep=pauses.append)
+    assert outcome.operation == "UPSERT"
+    assert 0.5 <= pauses[0] <= 1.0
+    assert 0.75 <= pauses[1] <= 1.5
+    with pytest.raises(HudiError, match="CONFIG_INVALID"):
+        retry_on_conflict(lambda: table.write("nonsense", rows([1])), sleep=pauses.append)
+    with pytest.raises(ValueError, match="at least one"):
+        retry_on_conflict(write, attempts=0)
+    assert len(pauses) == 2
+
+
+def test_the_option_to_do_a_write_again(tmp_path: Path):
+    """hoodie.write.num.retries.on.conflict.failures is how many more attempts there are."""
+    table = Written(tmp_path / "table", configs={**EARLY, "hoodie.write.num.retries.on.conflict.failures": "1"})
+    table.write("upsert", rows([1]))
+    other = begun(table, rows([1], 2, 2.0))
+    seen: list[str] = []
+
+    class Ending:
+        """The other write ends with the refusal of this one."""
+
+        def before(self, effect: Any) -> None:
+            if effect.name == "delete_instant" and not seen:
+                seen.append(effect.name)
+                other.abort()
+
+        def after(self, effect: Any) -> None:
+            """Nothing."""
+
+    table.writer(LocalStorage(table.path), hook=Ending()).write(WriteRequest("upsert", rows([1], 3, 3.0)))
+    assert table.found() == [("k1", 3.0)]

@@ -1,0 +1,95 @@
+"""A lock that is lost never lets two conflicting writes through: processes stopped past their lease, at any effect."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hudi_format.storage import LocalStorage
+from hudi_spark.clock import SystemClock
+from hudi_spark.readings import RELEASED
+from hudi_spark.state.snapshots import Snapshot, load_snapshot
+from lock_processes import Task, writing
+from written_tables import Written, rows
+
+LEASE = 2.6
+CONFIGS = {
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.StorageBasedLockProvider",
+    "hoodie.write.lock.storage.validity.timeout.secs": "2",
+    "hoodie.write.lock.storage.renew.interval.secs": "1",
+    "hoodie.write.lock.wait_time_ms_between_retry": "50",
+    "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
+    "hoodie.time.generator.max_expected_clock_skew_ms": "20",
+}
+AGAIN = {"hoodie.write.num.retries.on.conflict.failures": "4"}
+OLD, NEW = [("k1", 1.0), ("k2", 1.0)], [("k1", 7.0), ("k2", 7.0)]
+
+
+def new_table(folder: Path, table_type: str, version: int) -> Written:
+    """A table with two rows, one a partition."""
+    table = Written(folder / "table", table_type, version, configs=CONFIGS)
+    table.clock = SystemClock()  # type: ignore[assignment]
+    table.write("upsert", rows([1, 2]))
+    return table
+
+
+def effects_of(folder: Path) -> list[str]:
+    """The names of a process's effects on the data table, in order."""
+    lines = [json.loads(line) for line in (folder / "first.effects").read_text().splitlines()]
+    return [name for name, _, _ in lines]
+
+
+def told(answer: dict[str, Any]) -> str:
+    """What a process said of its write."""
+    return answer.get("reason", "done")
+
+
+def played(table: Written, folder: Path, stop: int, *, after_it: bool) -> tuple[str, Snapshot]:
+    """The first writer stops, the second one writes the same rows, the first one goes on: what that one says."""
+    first = Task(str(table.path), folder / "first", CONFIGS, [1, 3], 5.0, stop=stop, after_it=after_it)
+    second = Task(str(table.path), folder / "second", {**CONFIGS, **AGAIN}, [1, 2], 7.0)
+    with writing(first) as stopped:
+        assert stopped.wait_until_stopped(), stopped.said()
+        time.sleep(LEASE)
+        with writing(second) as other:
+            assert told(other.said()) == "done", other.said()
+        stopped.go_on()
+        answer = told(stopped.said())
+    return answer, load_snapshot(LocalStorage(table.path), RELEASED)
+
+
+def built_on(snapshot: Snapshot) -> list[tuple[Any, ...]]:
+    """Which file of which group each later base file was made of: two of one would have lost an update."""
+    stats = [(group, stat.prev_commit) for commit in snapshot.commits for group, stat in commit.stats()]
+    return [one for one in stats if one[1] not in (None, "", "null")]
+
+
+@pytest.mark.parametrize(
+    ("name", "after_it", "answer", "found"),
+    [
+        ("take_lock", True, "LOCK_LOST", NEW),
+        ("put_log_file", False, "LOCK_LOST", NEW),
+        ("generate_time", True, "LOCK_LOST", NEW),
+        # The claim is put right before the completed file: the action counts.
+        ("create_instant", False, "done", [*NEW, ("k3", 5.0)]),
+    ],
+)
+def test_a_holder_that_is_stopped_past_its_lease(
+    tmp_path: Path, name: str, after_it: bool, answer: str, found: list[tuple[str, float]]
+):
+    """What it said is what the table holds: refused before its claim, committed after it, whoever puts the file."""
+    table = new_table(tmp_path, "COPY_ON_WRITE", 9)
+    with writing(Task(str(table.path), tmp_path / "first", CONFIGS, [1, 2], 1.0)) as quiet:
+        assert told(quiet.said()) == "done"
+    names = effects_of(tmp_path)
+    stop = len(names) - 1 - names[::-1].index(name)
+    (tmp_path / "first.effects").unlink()
+    said, snapshot = played(table, tmp_path, stop, after_it=after_it)
+    assert (said, table.found()) == (answer, found)
+    groups = built_on(snapshot)
+    assert len(set(groups)) == len(groups)
+    table.write("upsert", rows([1], 9, 9.0))
+    assert dict(table.found())["k1"] == 9.0
+    left = [one for one in table.files() if ".heartbeat/" in one or ".temp/" in one]
+    assert left == []
