@@ -15,7 +15,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from undoing_tables import KINDS, SOAK, Undoable, rows, stopped
 
-LATER = ("upsert", "delete", "insert_overwrite", "delete_partition", "bulk_insert", "dead", "rolled_back", "compaction")
+LATER = (
+    "upsert",
+    "delete",
+    "insert_overwrite",
+    "delete_partition",
+    "bulk_insert",
+    "dead",
+    "rolled_back",
+    "compaction",
+    "compacted",
+    "clustered",
+)
 
 
 def go_on(table: Undoable, step: str) -> None:
@@ -30,6 +41,10 @@ def go_on(table: Undoable, step: str) -> None:
         table.write(step, partitions=("north",))
     elif step == "compaction" and table.table_type == "MERGE_ON_READ":
         table.services().schedule("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
+    elif step == "compacted" and table.table_type == "MERGE_ON_READ":
+        table.services().run("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
+    elif step == "clustered":
+        table.services().run("clustering", {"hoodie.clustering.inline.max.commits": "1"})
     elif step in {"dead", "rolled_back"}:
         table.dead_write()
         if step == "rolled_back":

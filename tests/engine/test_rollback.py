@@ -8,7 +8,14 @@ from hudi_format.log.blocks import BlockType, RawBlock, read_blocks
 from hudi_format.names import MarkerName
 from hudi_format.storage import LocalStorage
 from hudi_format.table.markers import MARKERS_FOLDER, Marker, serialise_markers
-from hudi_format.timeline.plans import parse_rollback_metadata, parse_rollback_plan
+from hudi_format.timeline.plans import (
+    InstantInfo,
+    RollbackPlan,
+    RollbackRequest,
+    parse_rollback_metadata,
+    parse_rollback_plan,
+    serialise_rollback_plan,
+)
 from hudi_spark.effects.hooks import NoHook
 from hudi_spark.errors import HudiError
 from hudi_spark.services.rollback.asked import roll_back
@@ -226,3 +233,16 @@ def test_a_rollback_without_a_plan_is_begun_anew(tmp_path: Path):
     assert table.found() == before
     table.refuse_leftovers()
     assert begun_rollbacks(LocalStorage(tmp_path), table.timeline) == ()
+
+
+def test_a_rollback_of_what_has_completed_since_is_dropped(tmp_path: Path):
+    """An attempt was being taken back, somebody tried again and completed: these files count."""
+    table = Undoable(tmp_path, 9, "MERGE_ON_READ")
+    files = table.data_files()
+    plan = RollbackPlan(InstantInfo(table.second, "compaction"), (RollbackRequest("north", "x", table.second),))
+    pending = tmp_path / ".hoodie/timeline/20250101000001000.rollback"
+    pending.with_suffix(".rollback.requested").write_bytes(serialise_rollback_plan(plan))
+    pending.with_suffix(".rollback.inflight").write_bytes(b"")
+    assert roll_back_failed_writes(table.work(), "EAGER") == ()
+    assert table.data_files() == files
+    table.refuse_leftovers()

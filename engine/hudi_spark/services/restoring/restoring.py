@@ -143,16 +143,20 @@ class Restoring:
         update_metadata_table(work.effects, state, write, work.executor, work.clock)
 
     def _undone(self) -> _Done:
-        """All of the plan, in its order; the table's files are listed once."""
-        stored = self._storage.list_files(skip=(".hoodie",))
+        """All of the plan, in its order; the table's files are listed once, and where logs were added."""
+        stored = self._stored()
         done: dict[str, tuple[RollbackMetadata, ...]] = {}
         for one in self.plan.instants_to_rollback:
             metadata = self._undo(one.commit_time, stored)
             if metadata is not None:
                 done[one.commit_time] = (metadata,)
                 gone = {joined(within, name) for within, names in _deleted(done).items() for name in names}
-                stored = [status for status in stored if status.path not in gone]
+                added = any(each.rollback_log_files for each in metadata.partition_metadata.values())
+                stored = self._stored() if added else [status for status in stored if status.path not in gone]
         return done
+
+    def _stored(self) -> list[FileStatus]:
+        return self._storage.list_files(skip=(".hoodie",))
 
     def _undo(self, undone: str, stored: list[FileStatus]) -> RollbackMetadata | None:
         """One action as a whole; None where an earlier attempt has undone it.

@@ -64,9 +64,10 @@ def roll_back_failed_writes(work: TableWork, policy: Policy) -> tuple[Outcome, .
 
 
 def _rolled_back(work: TableWork, rolling: RollingBack) -> Iterator[Outcome]:
-    timeline = load_timeline(work.storage, rolling.snapshot.configuration)
+    timeline = rolling.without_idle()
     dead = {one.requested: one for one in failed_writes(work, timeline)}
-    begun = {one.undone: one for one in begun_rollbacks(work.storage, timeline)}
+    # Who carries a plan out again does not mind that an earlier attempt at it was being taken back.
+    begun = {one.undone: one for one in begun_rollbacks(work.storage, timeline) if not is_alive(work, one.undone)}
     for requested in sorted({*dead, *begun}, reverse=True):
         yield rolling.finish(begun[requested]) if requested in begun else rolling.undo(dead[requested])
 

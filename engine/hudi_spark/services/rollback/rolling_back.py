@@ -38,8 +38,8 @@ from hudi_spark.services.rollback.timeline_entries import (
     BegunRollback,
     begun_rollbacks,
     delete_entries,
+    idle_rollbacks,
     is_service_plan,
-    planless_rollbacks,
 )
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline, load_timeline
@@ -69,11 +69,18 @@ class RollingBack:
         Clauses: RB-003, RB-004.
 
         """
-        for one in planless_rollbacks(self._storage, self._timeline()):
-            delete_entries(self.work.effects, self.snapshot.configuration, one)
-        timeline = self._timeline()
+        timeline = self.without_idle()
         begun = next((one for one in begun_rollbacks(self._storage, timeline) if one.undone == target.requested), None)
         return self.finish(begun or self._requested(timeline, target))
+
+    def without_idle(self) -> Timeline:
+        """The timeline, from which rollbacks have gone that nobody is to carry out.
+
+        Clauses: RB-004.
+        """
+        for one in idle_rollbacks(self._storage, self._timeline()):
+            delete_entries(self.work.effects, self.snapshot.configuration, one)
+        return self._timeline()
 
     def finish(self, begun: BegunRollback) -> Outcome:
         """Carry out a rollback by its plan, also where what it undoes has left the timeline.

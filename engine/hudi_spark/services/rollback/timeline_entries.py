@@ -68,13 +68,18 @@ def begun_rollbacks(storage: Storage, timeline: Timeline) -> tuple[BegunRollback
     return tuple(sorted(begun, key=lambda one: one.undone, reverse=True))
 
 
-def planless_rollbacks(storage: Storage, timeline: Timeline) -> tuple[Instant, ...]:
-    """Rollbacks whose requester died over the plan; nothing can have come of them.
+def idle_rollbacks(storage: Storage, timeline: Timeline) -> tuple[Instant, ...]:
+    """Pending rollbacks that nobody is to carry out.
 
-    Clauses: RB-004.
+    Those whose plan cannot be read: what they have removed a new plan passes over. And those of an action that was
+    tried again, and has completed: its files count.
+
+    Clauses: RB-004, TL-017.
     """
-    requested = (one for one in timeline.pending(ROLLBACK) if one.state == "REQUESTED")
-    return tuple(one for one in requested if _plan(storage, one) is None)
+    completed = {one.requested for one in timeline.instants if one.is_completed and not one.is_savepoint}
+    plans = {one.instant.requested: one.undone for one in begun_rollbacks(storage, timeline)}
+    pending = timeline.pending(ROLLBACK)
+    return tuple(one for one in pending if plans.get(one.requested) is None or plans[one.requested] in completed)
 
 
 def _plan(storage: Storage, rollback: Instant) -> RollbackPlan | None:
@@ -84,8 +89,6 @@ def _plan(storage: Storage, rollback: Instant) -> RollbackPlan | None:
     try:
         return parse_rollback_plan(storage.read(file), file)
     except FormatError:
-        if rollback.state != "REQUESTED":
-            raise
         return None
 
 
