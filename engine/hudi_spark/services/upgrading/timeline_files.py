@@ -162,7 +162,8 @@ def _content(data: bytes, name: TimelineFileName, new: TableConfiguration, path:
     Clauses: TL-014, TL-019, TL-020.
     """
     wanted = "avro" if new.timeline_layout == 2 else "json"
-    holds_commit = name.action in DATA_ACTIONS and name.state != "REQUESTED"
+    # Releases that changed a version also put metadata into the requested files of commits.
+    holds_commit = name.action in DATA_ACTIONS and (name.action, name.state) != (_REPLACE, "REQUESTED")
     if not holds_commit or not data or content_kind(data, path) == wanted:
         return data
     metadata = parse_commit_metadata(data, path)
