@@ -112,6 +112,17 @@ def test_a_write_finishes_a_restore_that_stopped(tmp_path: Path):
     table.refuse_leftovers()
 
 
+def test_a_restore_without_a_plan_is_dropped(tmp_path: Path):
+    """Whoever died over its file had undone nothing; old releases wrote no plan."""
+    table = Undoable(tmp_path, 8, "COPY_ON_WRITE")
+    before, folder = table.found(), tmp_path / ".hoodie/timeline"
+    (folder / "20250101000001000.restore.requested").write_bytes(b"Obj")
+    (folder / "20250101000001001.restore.inflight").write_bytes(b"")
+    take_back_leftovers(table.work())
+    assert table.actions("restore") == []
+    assert table.found() == before
+
+
 def test_there_is_no_way_back_past_another_savepoint(tmp_path: Path):
     """Its write would be lost: it is to be deleted first."""
     table = Undoable(tmp_path, 9, "COPY_ON_WRITE")

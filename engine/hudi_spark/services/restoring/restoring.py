@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hudi_adapter.reasons import Reason
+from hudi_format.errors import FormatError
 from hudi_format.names import TimelineFileName, TimelineState
 from hudi_format.storage import FileStatus, Storage
 from hudi_format.table.markers import MARKERS_FOLDER
@@ -82,9 +83,23 @@ def finish_restores(work: TableWork) -> None:
 def _finished(work: TableWork, holding: Holding) -> None:
     snapshot = work.snapshot()
     for one in snapshot.timeline.pending(RESTORE):
-        file = one.files["REQUESTED"]
-        plan = parse_restore_plan(work.storage.read(file), file)
-        Restoring(work, holding, snapshot, one.requested, plan).finish()
+        plan = _plan(work.storage, one)
+        if plan is None:
+            delete_entries(work.effects, snapshot.configuration, one)
+        else:
+            Restoring(work, holding, snapshot, one.requested, plan).finish()
+
+
+def _plan(storage: Storage, pending: Instant) -> RestorePlan | None:
+    """What a pending restore is to undo; None where that cannot be read: the table is as after some write, then.
+
+    Clauses: SR-006.
+    """
+    file = pending.files.get("REQUESTED")
+    try:
+        return None if file is None else parse_restore_plan(storage.read(file), file)
+    except FormatError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
