@@ -239,6 +239,12 @@ def _real() -> typer.Typer:
     return real
 
 
+def _schedules() -> typer.Typer:
+    from hudi_conformance.schedules.cli import app as schedules
+
+    return schedules
+
+
 def _writes() -> typer.Typer:
     from hudi_conformance.write_checks.cli import app as writes
 
@@ -263,6 +269,7 @@ _GROUPS: dict[str, Callable[[], typer.Typer]] = {
     "histories": _histories,
     "peers": _peers,
     "real": _real,
+    "schedules": _schedules,
     "writes": _writes,
 }
 

@@ -8,6 +8,7 @@ from hudi_adapter.reasons import Reason
 # In order; the first whose pattern is found anywhere in the chain of causes.
 _SIGNS: tuple[tuple[str, Reason], ...] = (
     ("HoodieWriteConflictException|HoodieEarlyConflictDetectionException", Reason.WRITE_CONFLICT),
+    ("HoodieClusteringUpdateException", Reason.WRITE_CONFLICT),
     ("HoodieLockException", Reason.LOCK_UNAVAILABLE),
     ("TableNotFoundException", Reason.NOT_A_TABLE),
     ("PATH_NOT_FOUND", Reason.NOT_A_TABLE),

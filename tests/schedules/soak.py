@@ -1,0 +1,39 @@
+"""Every path of every graph of durable effects: `python tests/schedules/soak.py [--write build/schedules.json]`."""
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+from fine_running import play_paths
+from hudi_conformance.schedules.results import load, save
+from hudi_conformance.schedules.scenarios import SCHEDULES
+
+
+def main() -> None:
+    """Play, and keep the results: those of a schedule and grain that are played again in place of the old ones."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="beginnings of schedules' names; all where there is none")
+    parser.add_argument("--write", type=Path, default=Path("build/schedules.json"))
+    parser.add_argument("--grain", choices=("joined", "whole"), action="append")
+    parser.add_argument("--paths", type=int, help="how many paths of each graph; all where it is not said")
+    options = parser.parse_args()
+    chosen = [name for name in SCHEDULES if not options.names or name.startswith(tuple(options.names))]
+    failed = False
+    for name in chosen:
+        for grain in options.grain or ("joined", "whole"):
+            begun = time.monotonic()
+            with tempfile.TemporaryDirectory(prefix="hudi-schedules-") as folder:
+                found = play_paths(SCHEDULES[name], Path(folder), whole=grain == "whole", paths=options.paths)
+            kept = [one for one in load(options.write) if (one.schedule, one.grain) != (name, grain)]
+            save(options.write, [*kept, found])
+            told = f"{found.played} of {found.edges} edges, {found.barred} barred, {found.beyond} beyond"
+            seconds = f"{time.monotonic() - begun:.0f} s"
+            print(f"{name}, {grain}: {told}, {found.paths} paths, {len(found.failures)} differ, {seconds}", flush=True)  # noqa: T201
+            print("\n".join(found.failures[:3]), flush=True)  # noqa: T201
+            failed |= bool(found.failures)
+    raise SystemExit(int(failed))
+
+
+if __name__ == "__main__":
+    main()
