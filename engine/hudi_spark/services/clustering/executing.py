@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+import pyarrow as pa
 from hudi_adapter.reasons import Reason
 from hudi_format.timeline.plan_values import ClusteringPlan
 
@@ -20,19 +21,20 @@ from hudi_spark.errors import HudiError
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.indexing.index import FinishedWrite
 from hudi_spark.services.attempts import Attempt
-from hudi_spark.services.clustering.inputs import Input, inputs_of
+from hudi_spark.services.clustering.inputs import inputs_of
 from hudi_spark.services.clustering.layout import Layout, layout_of, refuse_unsortable
 from hudi_spark.services.clustering.planning import SORT_KEY, refuse_unclustered
 from hudi_spark.services.clustering.rewriting import reading_of, rewrite
 from hudi_spark.services.clustering.strategies import is_file_by_file
 from hudi_spark.services.clustering.tasks import Rewriting
+from hudi_spark.services.compaction.forms import stated_schemas, with_operation_field
 from hudi_spark.state.pending_plans import clustering_plan, planned_groups
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline
 from hudi_spark.writer_state import WriterState
 from hudi_spark.writing.contents import completed_metadata, metadata_content
 from hudi_spark.writing.operations import Operation
-from hudi_spark.writing.planning import context_of_write, statement_of
+from hudi_spark.writing.planning import context_of_write
 
 ACTION: Final = "replacecommit"
 _OPERATION: Final = Operation("bulk_insert", "CLUSTER", bulk=True)
@@ -78,37 +80,36 @@ class _Clustering:
         """Clauses: CL-005, CL-006."""
         refuse_unclustered(self.work.options)
         state = state_of_table(self.work.storage, self.snapshot, self.work.options)
-        rewriting = self._rewriting(state)
+        reading = reading_of(self.work.storage, self.snapshot, self.work.readings, self.work.options)
+        rewriting = self._rewriting(state, reading.context.schema)
         inputs = inputs_of(self.plan, self.snapshot, self.pending.requested)
         attempt = Attempt(self.work, self.pending.action, self.pending.requested)
         with attempt.inflight():
-            written = self._written(inputs, rewriting)
+            written = rewrite(self.work.executor, self.work.storage, inputs, reading, rewriting)
             replaced = self._replaced()
-            completion = self._completion(written, replaced, state)
+            completion = self._completion(written, replaced)
             completed = attempt.complete(self.snapshot, completion, self._check)
         stats = tuple(one.stat for one in written)
         return Outcome(self.pending.requested, completed, ACTION, _OPERATION.stored, stats, replaced)
 
-    def _rewriting(self, state: WriterState) -> Rewriting:
+    def _rewriting(self, state: WriterState, stored: pa.Schema) -> Rewriting:
+        """`stored`: the columns of the slices, meta fields first."""
         strategy = self.plan.strategy
         params = (strategy.strategy_params if strategy is not None else None) or {}
-        layout = self._layout(params, state)
+        layout = self._layout(params, stored)
         told = (_OPERATION, self.pending.requested, state.schema.arrow, self.work.file_ids)
         context = context_of_write(self.work.effects, state, *told)
         alone = strategy is not None and is_file_by_file(strategy.strategy_class_name or "")
         most = _HOWEVER_LARGE if alone else self.work.options.number(_FILE_BYTES)
-        context = replace(context, form=replace(context.form, most_bytes=most))
+        avro = with_operation_field(context.form.avro, stored)
+        context = replace(context, form=replace(context.form, avro=avro, most_bytes=most), schema=stored)
         return Rewriting(context, layout, preserves=self.plan.preserve_hoodie_metadata is not False)
 
-    def _layout(self, params: Mapping[str, str], state: WriterState) -> Layout:
+    def _layout(self, params: Mapping[str, str], stored: pa.Schema) -> Layout:
         named = tuple(name.strip() for name in params.get(SORT_KEY, "").split(",") if name.strip())
         layout = layout_of(named, self.work.options)
-        refuse_unsortable(layout, state.schema.arrow)
+        refuse_unsortable(layout, stored)
         return layout
-
-    def _written(self, inputs: tuple[Input, ...], rewriting: Rewriting) -> tuple[WrittenFile, ...]:
-        reading = reading_of(self.work.storage, self.snapshot, self.work.readings, self.work.options)
-        return rewrite(self.work.executor, self.work.storage, inputs, reading, rewriting)
 
     def _replaced(self) -> Mapping[str, tuple[str, ...]]:
         """Clauses: CL-006."""
@@ -117,12 +118,9 @@ class _Clustering:
             found.setdefault(partition, []).append(file_id)
         return {partition: tuple(ids) for partition, ids in found.items()}
 
-    def _completion(
-        self, written: tuple[WrittenFile, ...], replaced: Mapping[str, tuple[str, ...]], state: WriterState
-    ) -> Completion:
+    def _completion(self, written: tuple[WrittenFile, ...], replaced: Mapping[str, tuple[str, ...]]) -> Completion:
         requested, stats = self.pending.requested, tuple(one.stat for one in written)
-        extra = {"schema": statement_of(state, requested).extra["schema"]}
-        metadata = completed_metadata(_OPERATION.stored, stats, replaced, extra)
+        metadata = completed_metadata(_OPERATION.stored, stats, replaced, stated_schemas(self.snapshot))
         content = metadata_content(self.snapshot.configuration, ACTION, metadata)
         finished = FinishedWrite(requested, ACTION, _OPERATION.stored, written, replaced)
         return Completion(finished, content, requested_as=self.pending.action)

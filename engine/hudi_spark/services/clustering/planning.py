@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Final
 
 from hudi_adapter.reasons import Reason
+from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
 from hudi_format.timeline.plan_values import (
     ClusteringGroup,
@@ -21,6 +22,7 @@ from hudi_spark.committing.work import TableWork
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.merging.fields import column_of
 from hudi_spark.options.resolving import Options
+from hudi_spark.schemas.origins import Origins, origins_of
 from hudi_spark.services.clustering.grouping import InputGroup, SizedSlice, Sizes, grouped, sized, sizes_of
 from hudi_spark.services.clustering.partitions import candidates
 from hudi_spark.services.clustering.strategies import EXECUTION_KEY, PlanStrategy, is_file_by_file, plan_strategy
@@ -93,8 +95,9 @@ def plan_of(work: TableWork, snapshot: Snapshot) -> RequestedReplace | None:
     groups, missing = _groups(work, snapshot, strategy, sizes)
     if not groups:
         return None
+    origins = origins_of(work.storage, snapshot)
     plan = ClusteringPlan(
-        input_groups=tuple(_planned(work.storage, one, sizes) for one in groups),
+        input_groups=tuple(_planned(work.storage, one, sizes, origins) for one in groups),
         strategy=ClusteringStrategy(execution, {SORT_KEY: ",".join(columns)} if columns else {}),
         extra_metadata={},
         preserve_hoodie_metadata=work.options.flag("hoodie.clustering.preserve.commit.metadata"),
@@ -133,24 +136,25 @@ def _hour(work: TableWork) -> int:
 def _refuse_unknown(work: TableWork, snapshot: Snapshot, columns: tuple[str, ...]) -> None:
     schema = state_of_table(work.storage, snapshot, work.options).schema.arrow
     for name in columns:
-        if column_of(name, schema) is None:
+        if name not in META_FIELDS and column_of(name, schema) is None:
             message = f"{SORT_KEY} names {name!r}, which is no column of the table"
             raise HudiError(Reason.CONFIG_INVALID, "CL-009", message, hint=f"the table has {', '.join(schema.names)}")
 
 
-def _planned(storage: Storage, group: InputGroup, sizes: Sizes) -> ClusteringGroup:
-    slices = tuple(_slice_info(storage, one) for one in group.slices)
+def _planned(storage: Storage, group: InputGroup, sizes: Sizes, origins: Origins) -> ClusteringGroup:
+    slices = tuple(_slice_info(storage, one, origins) for one in group.slices)
     return ClusteringGroup(slices, group.metrics(sizes), group.files)
 
 
-def _slice_info(storage: Storage, one: SizedSlice) -> SliceInfo:
+def _slice_info(storage: Storage, one: SizedSlice, origins: Origins) -> SliceInfo:
     stored: FileSlice = one.slice
+    outside = origins.external(stored)
     return SliceInfo(
         data_file_path="" if stored.base_file is None else _whole_path(storage, stored.base_file),
         delta_file_paths=tuple(_whole_path(storage, path) for path in stored.log_files),
         file_id=stored.file_id,
         partition_path=stored.partition,
-        bootstrap_file_path="",
+        bootstrap_file_path="" if outside is None else _whole_path(outside.storage, outside.path),
     )
 
 
