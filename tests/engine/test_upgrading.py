@@ -178,6 +178,33 @@ def test_a_failed_write_is_rolled_back_first(tmp_path: Path) -> None:
     assert not [one for one in load_table(LocalStorage(table.path))[1].instants if not one.is_completed]
 
 
+class Upgrading:
+    """Upgrades a table when a write is about to be requested that has read it already."""
+
+    def __init__(self, table: Written) -> None:
+        self.table, self.is_done = table, False
+
+    def before(self, effect: Effect) -> None:
+        if effect.name == "create_instant" and not self.is_done:
+            self.is_done = True
+            change(self.table, 8)
+
+    def after(self, effect: Effect) -> None:
+        """Nothing."""
+
+
+def test_a_write_that_began_with_the_older_version_does_not_complete(tmp_path: Path) -> None:
+    """It would complete on a timeline that nobody reads any more; done again it is on the new one."""
+    table = grown(tmp_path / "t", "COPY_ON_WRITE", 6)
+    before, given = table.found(), WriteRequest("upsert", rows((1,), ts=77, price=7.0))
+    with pytest.raises(HudiError, match="became one of version 8"):
+        table.writer(hook=Upgrading(table)).write(given)
+    assert table.found() == before
+    assert not change(table, 8)
+    table.writer().write(given)
+    assert dict(table.found())["k1"] == 7.0
+
+
 @pytest.mark.parametrize("version", [6, 8])
 def test_archived_actions_come_along(tmp_path: Path, version: int) -> None:
     """Every archived action is there in the other layout, and back, with what it did."""

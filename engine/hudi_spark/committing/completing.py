@@ -12,6 +12,7 @@ from hudi_spark.errors import HudiError
 from hudi_spark.evolution.statements import SchemaStatement, put_history
 from hudi_spark.indexing.updating import FinishedWrite, take_back, update_metadata_table
 from hudi_spark.locks.holding import Holding
+from hudi_spark.state.configuration import load_configuration
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline, load_timeline
 from hudi_spark.writer_state import WriterState
@@ -82,6 +83,7 @@ def complete_locked(  # noqa: PLR0917 - an action is told by all of them
     Clauses: OW-010, LK-003.
     """
     finished, configuration = completion.finished, snapshot.configuration
+    refuse_other_version(work, snapshot)
     timeline = load_timeline(work.storage, configuration)
     # Where somebody else completed the action, what the metadata table holds of it is theirs: nothing is taken back.
     refuse_not_inflight(timeline, finished.requested, completion.requested_as or finished.action)
@@ -132,6 +134,23 @@ def _after_loss(work: TableWork, snapshot: Snapshot, completion: Completion) -> 
             return done[0]
         take_back(work.effects, requested, work.clock)
         return None
+
+
+def refuse_other_version(work: TableWork, snapshot: Snapshot) -> None:
+    """Nothing when the table has the version that an action was carried out on.
+
+    What completes on the timeline of another version is seen by nobody.
+
+    Raises:
+        HudiError: WRITE_CONFLICT.
+
+    Clauses: VR-006.
+
+    """
+    began_with, now = snapshot.configuration.version, load_configuration(work.storage).version
+    if now != began_with:
+        message = f"the table became one of version {now}; the action began with version {began_with}"
+        raise HudiError(Reason.WRITE_CONFLICT, "VR-006", message, hint="do it again")
 
 
 def refuse_not_inflight(timeline: Timeline, requested: str, action: str) -> None:
