@@ -14,6 +14,8 @@ from hudi_format.timeline.commit_metadata import CommitMetadata, parse_commit_me
 from hudi_spark import HudiError, read_arrow, read_changes
 from hudi_spark.effects.hooks import Effect
 from hudi_spark.flows.in_process import InProcess
+from hudi_spark.schemas.columns import snapshot_schema
+from hudi_spark.services.compaction.planned_slices import snapshot_of_plan
 from hudi_spark.services.lifecycle import InlineServices, ServiceWarning
 from hudi_spark.services.pending import compaction_plan_of
 from hudi_spark.services.table_services import TableServices
@@ -410,3 +412,15 @@ def test_services_of_a_table_without_spark(tmp_path: Path):
     assert str(found.run("compaction")).startswith("COMPACT ")
     assert found.run("compaction") is None
     assert table.found() == before
+
+
+def test_a_plan_outlives_the_commits_that_it_was_made_on(tmp_path: Path):
+    """Archival may take all that stated the schema of its time: no column is lost over that."""
+    table = logged(tmp_path, 9)
+    plan = services(table).schedule("compaction", NOW)
+    assert plan is not None
+    snapshot = table.writer().work().snapshot()
+    content = compaction_plan_of(LocalStorage(tmp_path), _instant(table, plan))
+    planned = snapshot_of_plan(snapshot, content, "00000000000000001")
+    assert planned.visibility.visible == frozenset()
+    assert snapshot_schema(LocalStorage(tmp_path), planned).names == ["id", "region", "ts", "price"]

@@ -15,6 +15,7 @@ from hudi_spark.effects.helper import joined
 from hudi_spark.errors import HudiError
 from hudi_spark.execution.planning import Query, read_context, slice_task
 from hudi_spark.execution.tasks import ReadContext, SliceTask
+from hudi_spark.schemas.columns import stating_commit
 from hudi_spark.schemas.origins import origins_of
 from hudi_spark.state.commits import Commit
 from hudi_spark.state.slicing import FileSlice
@@ -30,14 +31,16 @@ class PlannedSlice:
 
 
 def snapshot_of_plan(snapshot: Snapshot, plan: CompactionPlan, requested: str) -> Snapshot:
-    """The state that a plan was made on: its slices, and of all commits those that had completed.
+    """The state that a plan was made on: its slices, and of all commits those that had completed then.
 
     Clauses: CP-004, CP-005.
     """
     before = tuple(one for one in snapshot.commits if _precedes(one, requested))
     known = frozenset(one.instant.requested for one in before)
     counted = replace(snapshot.visibility, visible=snapshot.visibility.visible & known)
-    return replace(snapshot, commits=before, visibility=counted, slices=tuple(map(slice_of, plan.operations)))
+    # Archival may have taken all that stated the schema then; a later one has room for the same rows.
+    stating = before if stating_commit(before) is not None else snapshot.commits
+    return replace(snapshot, commits=stating, visibility=counted, slices=tuple(map(slice_of, plan.operations)))
 
 
 def slice_of(operation: CompactionOperation) -> FileSlice:
