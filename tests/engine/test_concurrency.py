@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hudi_format.storage import LocalStorage
+from hudi_format.storage import LocalStorage, open_storage
+from hudi_spark import read_arrow
 from hudi_spark.clock import SystemClock, instant_text
 from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError
@@ -15,6 +16,8 @@ from hudi_spark.locks.heartbeats import is_alive
 from hudi_spark.options.resolving import resolve
 from hudi_spark.writing.requests import WriteRequest
 from lock_processes import Task, writing
+from lock_servers import aws
+from object_endpoint import BUCKET, Endpoint, upload
 from written_tables import Written, rows
 
 FILE_LOCK = {
@@ -184,3 +187,24 @@ def test_the_timeline_of_others_is_waited_for(tmp_path: Path):
     near = SystemClock(now=lambda: now, sleep=slept.append)
     near.wait_past(newest)
     assert 0.9 < slept[0] < 1.1
+
+
+def test_processes_write_to_one_table_of_an_object_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The storage-based lock on S3: both commit, whatever they conflict in."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    table = new_table(tmp_path)
+    with aws(tmp_path) as server:
+        there = Endpoint(server.url)
+        there.ask("PUT", BUCKET)
+        base = f"s3a://{BUCKET}/table"
+        upload(table.path, open_storage(base, there.options))
+        lock = {"hoodie.write.lock.provider": "StorageBasedLockProvider"}
+        configs = {**there.options, **lock, **AGAIN, "hoodie.write.lock.wait_time_ms_between_retry": "50"}
+        tasks = [Task(base, tmp_path / f"p{n}", configs, [1, n], float(n)) for n in (3, 4)]
+        with writing(tasks[0]) as first, writing(tasks[1]) as second:
+            said = [first.said(), second.said()]
+        assert [one for one in said if "requested" not in one] == []
+        found = read_arrow(base, columns=["id", "price"], storage_options=there.options).to_pylist()
+    last = max(said, key=lambda one: one["completed"])
+    prices = {one["id"]: one["price"] for one in found}
+    assert prices == {"k1": 3.0 if last is said[0] else 4.0, "k2": 1.0, "k3": 3.0, "k4": 4.0}

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from hudi_format.storage import LocalStorage
 from hudi_spark.clock import SystemClock
+from hudi_spark.effects.helper import Effects
+from hudi_spark.locks import claims
 from hudi_spark.readings import RELEASED
 from hudi_spark.state.snapshots import Snapshot, load_snapshot
 from lock_processes import Task, writing
@@ -93,3 +95,31 @@ def test_a_holder_that_is_stopped_past_its_lease(
     assert dict(table.found())["k1"] == 9.0
     left = [one for one in table.files() if ".heartbeat/" in one or ".temp/" in one]
     assert left == []
+
+
+def test_a_holder_that_dies_after_its_claim_has_committed(tmp_path: Path):
+    """The next writer puts its completed file, and builds on it."""
+    table = new_table(tmp_path, "MERGE_ON_READ", 8)
+    with writing(Task(str(table.path), tmp_path / "first", CONFIGS, [1, 2], 1.0)) as quiet:
+        assert told(quiet.said()) == "done"
+    names = effects_of(tmp_path)
+    stop = len(names) - 1 - names[::-1].index("create_instant")
+    first = Task(str(table.path), tmp_path / "second", CONFIGS, [1, 3], 5.0, stop=stop)
+    with writing(first) as stopped:
+        assert stopped.wait_until_stopped()
+        assert table.found() == OLD
+        stopped.kill()
+    table.write("upsert", rows([2], 9, 9.0))
+    assert table.found() == [("k1", 5.0), ("k2", 9.0), ("k3", 5.0)]
+
+
+def test_numbers_are_removed_but_for_the_newest(tmp_path: Path):
+    """The folder of claims stays small; the newest number never goes."""
+    effects = Effects(LocalStorage(tmp_path))
+    for number in range(1, 60):
+        assert claims.enter(effects, "holder") == number
+    assert claims.numbers(effects.storage)[-1] == 59
+    assert len(claims.numbers(effects.storage)) < 40
+    # A holder that was stopped since number 3 puts 4 again: it sees that others have gone on.
+    assert not claims.put(effects.storage, 4, claims.Claim("late"))
+    assert claims.enter(effects, "next") == 60
