@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -15,6 +16,8 @@ from hudi_spark.state.timeline import Axis, Instant, Timeline, visible_commits
 
 GroupId = tuple[str, str]
 """Partition path and file id."""
+
+_MOST_KNOWN_BYTES: Final = 64 * 1024
 
 SERVICES: Final = ("COMPACT", "LOG_COMPACT", "CLUSTER")
 """Operations that bring no rows."""
@@ -182,7 +185,14 @@ def commit_of(storage: Storage, instant: Instant) -> Commit:
 def _metadata(storage: Storage, instant: Instant) -> CommitMetadata:
     if instant.archived is not None and isinstance(instant.archived.content, CommitMetadata):
         return instant.archived.content
-    return parse_commit_metadata(completed_bytes(storage, instant), instant.file)
+    data = completed_bytes(storage, instant)
+    return (_known if len(data) <= _MOST_KNOWN_BYTES else parse_commit_metadata)(data, instant.file)
+
+
+@lru_cache(maxsize=512)
+def _known(data: bytes, file: str) -> CommitMetadata:
+    """The same for the same bytes: a write reads the commits of two timelines several times, mostly those of before."""
+    return parse_commit_metadata(data, file)
 
 
 def _compacted_groups(storage: Storage, instant: Instant) -> tuple[GroupId, ...]:
