@@ -132,11 +132,16 @@ class Hooks:
             hook.after(effect)
 
 
+def traced_process() -> str:
+    """The name of this process in traces."""
+    return os.environ.get(PROCESS_VARIABLE, "writer")
+
+
 def hooks_of_environment() -> Hook:
     """The hooks that environment variables ask for: a trace file, and the number of the effect to die or stop at."""
     found: list[Hook] = []
     if trace := os.environ.get(TRACE_VARIABLE):
-        found.append(TraceFile(trace, os.environ.get(PROCESS_VARIABLE, "writer")))
+        found.append(TraceFile(trace, traced_process()))
     if number := os.environ.get(KILL_AT_VARIABLE):
         found.append(KillAt(int(number)))
     if number := os.environ.get(STOP_AT_VARIABLE):

@@ -19,6 +19,7 @@ from hudi_format.names import TimelineFileName
 
 from hudi_spark.effects.fences import fence_of, fenced
 from hudi_spark.effects.helper import Effects
+from hudi_spark.effects.hooks import traced_process
 from hudi_spark.errors import HudiError
 from hudi_spark.locks import claims
 from hudi_spark.locks.heartbeats import refuse_strangers
@@ -105,7 +106,8 @@ class Holding:
         if self.number is None or told["state"] not in (_CLAIMED if not folder else _CLAIMED[1:]):
             return False
         self.confirm()
-        claim = claims.Claim(self.holder, path, folder, told, content)
+        # Whoever puts the file, the effect is this process's.
+        claim = claims.Claim(self.holder, path, folder, {**told, "process": traced_process()}, content)
         if not claims.put(self.effects.storage, self.number + 1, claim) and not claims.was_carried_out(
             self.effects, claim
         ):
