@@ -15,6 +15,7 @@ from hudi_spark.creation.merge_properties import TRANSLATED
 from hudi_spark.effects.hooks import Effect
 from hudi_spark.errors import HudiError
 from hudi_spark.flows.in_process import InProcess
+from hudi_spark.indexing.table_state import indexes_of
 from hudi_spark.locks.heartbeats import silence_heart
 from hudi_spark.services.table_services import TableServices
 from hudi_spark.services.upgrading.archives import archived_states, history_rows
@@ -23,6 +24,7 @@ from hudi_spark.services.upgrading.completion_times import CompletedFile, comple
 from hudi_spark.services.upgrading.property_changes import applied, step_changes
 from hudi_spark.state.history import archived_instants
 from hudi_spark.state.snapshots import load_table
+from hudi_spark.writing.actions import IndexRequest, TableActions
 from hudi_spark.writing.requests import WriteRequest
 from written_tables import Written, rows
 
@@ -327,3 +329,21 @@ def test_the_properties_keep_what_they_say_otherwise(tmp_path: Path) -> None:
     assert {key: value for key, value in after.items() if key not in extra} == {
         key: value for key, value in before.items() if key not in extra
     }
+
+
+def test_indexes_stay_where_the_version_knows_them(tmp_path: Path) -> None:
+    """Between 8 and 9 the metadata table stays, but for its newer indexes; at 6 it is made anew; it is always right."""
+    configs = {"hoodie.metadata.enable": "true", "hoodie.metadata.global.record.level.index.enable": "true"}
+    table = Written(tmp_path / "t", "MERGE_ON_READ", 9, configs={**PLAIN, **configs})
+    table.write("upsert", rows(range(6)))
+    actions = TableActions(table.writer())
+    actions.create_index(IndexRequest("by_ts", "secondary_index", ("ts",)))
+    before, storage = table.found(), LocalStorage(table.path)
+    for to, kept in ((8, {"files", "record_index"}), (9, {"files", "record_index"}), (6, set()), (8, set())):
+        change(table, to)
+        assert kept <= set(indexes_of(load_table(storage)[0].properties))
+        assert actions.validate_metadata() == ()
+        table.write("upsert", rows([1], ts=9))
+        assert "record_index" in indexes_of(load_table(storage)[0].properties)
+        assert actions.validate_metadata() == ()
+        assert [key for key, _ in table.found()] == [key for key, _ in before]

@@ -39,6 +39,8 @@ def drop_indexes(effects: Effects) -> None:
 def raise_indexes(effects: Effects) -> None:
     """From 8 to 9 the metadata table stays; its indexes have a version from now on, the first.
 
+    One that is not defined, and would be taken for an index of the second, goes.
+
     Clauses: VR-011, IX-004.
     """
     configuration = load_configuration(effects.storage)
@@ -46,6 +48,7 @@ def raise_indexes(effects: Effects) -> None:
     stated = {name: replace(one, version=one.version or _FIRST) for name, one in known.items()}
     if stated:
         write_definitions(effects, configuration.properties, stated)
+    _drop_newer(effects, MetadataLayout(9))
     _set_version(effects, 9)
 
 
@@ -54,17 +57,24 @@ def lower_indexes(effects: Effects) -> None:
 
     Clauses: VR-011, IX-004, MT-007.
     """
+    _drop_newer(effects, MetadataLayout(9))
+    _set_version(effects, 8)
+
+
+def _drop_newer(effects: Effects, layout: MetadataLayout) -> None:
+    """The indexes of the second version go, and those that are not whole: properties, definitions, folders.
+
+    Clauses: IX-004, MT-007.
+    """
     configuration = load_configuration(effects.storage)
     known = read_definitions(effects.storage, configuration.properties)
     whole, building = (indexes_of(configuration.properties, key) for key in (_WHOLE_KEY, BUILDING_KEY))
-    layout = MetadataLayout(configuration.version)
     newer = [one for one in (*whole, *building) if layout.index_version(one, known) != _FIRST]
     if Partition.FILES in whole:
         list_indexes(effects, [one for one in whole if one not in newer])
     _define(effects, tuple(name for name in known if name not in newer and name in whole))
     for partition in (*newer, *building):
         delete_index(effects.inside(METADATA_FOLDER), partition)
-    _set_version(effects, 8)
 
 
 def _define(effects: Effects, kept: tuple[str, ...]) -> None:
