@@ -22,7 +22,14 @@ from hudi_spark.indexing.index import FinishedWrite, IndexChanges, Keeping
 from hudi_spark.indexing.instants import newest_time
 from hudi_spark.indexing.kinds import kind_of, wanted_indexes
 from hudi_spark.indexing.layout import MetadataLayout
-from hudi_spark.indexing.opening import DRIVER, Opening, create_metadata_table, delete_index, delete_metadata_table
+from hudi_spark.indexing.opening import (
+    DRIVER,
+    Opening,
+    create_metadata_table,
+    delete_index,
+    delete_metadata_table,
+    first_instant,
+)
 from hudi_spark.indexing.planned import planned_indexes
 from hudi_spark.indexing.recovering import Recovery
 from hudi_spark.indexing.table_state import (
@@ -194,7 +201,7 @@ class _Update:
             return
         configuration, timeline = load_table(self._inside.storage)
         begun = kind.begin(keeping, partition)
-        instant = self._layout.initial_instant(one.requested for one in timeline.instants)
+        instant = first_instant(self._inside.storage, timeline, self._layout)
         Opening(self._inside, configuration, self._layout, self.executor).begin(partition, begun, instant, self.clock)
         if begun.definition is not None:
             self._define(keeping.definitions, {**keeping.definitions, begun.definition.name: begun.definition})
