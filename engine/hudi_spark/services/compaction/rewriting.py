@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from hudi_format.names import BaseFileName
-from hudi_format.timeline.commit_metadata import RuntimeStats, WriteStat
+from hudi_format.timeline.commit_metadata import NO_PREVIOUS_COMMIT, RuntimeStats, WriteStat
 
 from hudi_spark.effects.helper import joined
 from hudi_spark.execution.tasks import ReadContext
@@ -79,7 +79,7 @@ class Rewriting:
         stat = WriteStat(
             file_id=name.file_id,
             path=joined(task.partition, str(name)),
-            prev_commit=operation.base_instant_time,
+            prev_commit=NO_PREVIOUS_COMMIT if task.base_file is None else operation.base_instant_time,
             num_writes=made.rows,
             num_deletes=merged.deletes,
             num_update_writes=merged.updates,
