@@ -50,6 +50,7 @@ from hudi_spark.state.snapshots import load_snapshot, load_table
 from hudi_spark.writer_state import WriterState
 
 ENABLE: Final = "hoodie.metadata.enable"
+DELTACOMMIT: Final = "deltacommit"
 
 
 def update_metadata_table(
@@ -100,6 +101,8 @@ class _Update:
     def run(self) -> None:
         self._refuse_unknown()
         if self._keeping().metadata is None:
+            if self._others_log():
+                return
             drop_metadata_table(self.effects)
             create_metadata_table(self._inside, self.state.configuration.name, self._layout)
             self._changed()
@@ -109,6 +112,16 @@ class _Update:
         self._state_columns()
         self._keep_up()
         self._commit()
+
+    def _others_log(self) -> bool:
+        """Whether other writers may have put logs whose names do not say whose they are: nothing begins until then.
+
+        Clauses: MT-009, SL-002.
+        """
+        if self.state.configuration.has_completion_times:
+            return False
+        pending = self.state.snapshot.timeline.pending(DELTACOMMIT)
+        return any(one.requested != self.write.requested for one in pending)
 
     def _refuse_unknown(self) -> None:
         """Clauses: MT-005."""
@@ -186,7 +199,7 @@ class _Update:
         """Clauses: MT-009, MT-017, MT-021."""
         listed, building = self._listed, self._building()
         new = [one for one in wanted_indexes(self._keeping()) if one not in (*listed, *building)]
-        if not new:
+        if not new or self._others_log():
             return
         self._list(listed, building=(*new, *building))
         for partition in new:
