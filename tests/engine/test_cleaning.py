@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 from cleaned_tables import WITHOUT_METADATA, answers, data_files, deaths, timeline_of, upserted, work_on
+from engine_tables import TableBuilder, row, tick
 from hudi_format.names import PARTITION_METAFILE, parse_data_file_name
+from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plans import CleanerPlan, CleanMetadata, parse_clean_metadata, parse_cleaner_plan
+from hudi_spark import read_arrow
 from hudi_spark.errors import HudiError
+from hudi_spark.flows.in_process import InProcess
 from hudi_spark.locks.heartbeats import beating
 from hudi_spark.services import running
 from hudi_spark.services.cleaning.executing import carry_out
@@ -20,6 +24,7 @@ from hudi_spark.services.lifecycle import InlineServices
 from hudi_spark.services.savepoints.saving import delete_savepoint, savepoint
 from hudi_spark.writing.actions import TableActions
 from hudi_spark.writing.requests import WriteRequest
+from hudi_spark.writing.writer import TableWriter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_tables import Written, rows
@@ -363,3 +368,22 @@ def test_retaining_nothing_is_refused(tmp_path: Path, key: str):
     table = upserted(tmp_path / "table", 1)
     with pytest.raises(HudiError, match="CONFIG_INVALID"):
         work_on(table, {key: "0"})
+
+
+@pytest.mark.parametrize("options", [ONE, {**TWO_VERSIONS, "hoodie.clean.fileversions.retained": "1"}])
+def test_a_log_stays_in_the_slice_in_which_its_write_completed(tmp_path: Path, options: Mapping[str, str]):
+    """Its write was requested before a compaction and completed after it: by its name it is of the older slice."""
+    builder = TableBuilder(tmp_path)
+    builder.commit(10, [builder.base_file(10, [row("a", 1, "old")])])
+    builder.commit(20, [builder.log_file(20, [builder.data(20, [row("a", 5, "slow writer")])])], completed=40)
+    builder.commit(
+        30, [builder.base_file(30, [row("a", 1, "old")])], action="commit", operation="COMPACT", completed=35
+    )
+    for n in (50, 60):
+        builder.commit(n, [builder.base_file(n, [row("z", n)], group="f2")])
+    writer = TableWriter(LocalStorage(tmp_path), InProcess(), WITHOUT_METADATA)
+    done = clean(writer.work(options))
+    assert done is not None
+    assert min(name.rpartition("_")[2][:17] for name in done.deleted["north"]) == tick(10)
+    assert not [name for name in done.deleted["north"] if tick(20) in name]
+    assert "slow writer" in read_arrow(tmp_path).column("note").to_pylist()
