@@ -31,6 +31,7 @@ from hudi_spark.writing.operations import Operation
 from hudi_spark.writing.planning import context_of_write, key_generator_of, state_of_write, statement_of
 from hudi_spark.writing.requests import duplicates_policy
 from hudi_spark.writing.routing import Routes, plan_routes
+from hudi_spark.writing.shared_logs import without_vanished_logs
 from hudi_spark.writing.sizing import sizing_of
 from hudi_spark.writing.sorting import in_sort_mode
 from hudi_spark.writing.tasks import BulkWriting, Combining, Keying, Known, Routing, WritingTargets
@@ -94,6 +95,7 @@ class Write:
         """
         try:
             if self._state is None:
+                self._snapshot = without_vanished_logs(self.work.storage, self._snapshot)
                 self.prepare(source)
             self._staged = self._stage(source, partitions)
         except BaseException as error:
