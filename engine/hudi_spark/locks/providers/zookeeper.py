@@ -11,7 +11,7 @@ import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException, LockTimeout
@@ -31,6 +31,7 @@ class CuratorLock(Lock):  # type: ignore[misc]
     """kazoo's lock, with the names that Curator gives to nodes."""
 
     _NODE_NAME = "-lock-"
+    _EXCLUDE_NAMES: ClassVar[list[str]] = ["-lock-"]
 
 
 def servers(url: str, port: str) -> str:
