@@ -46,7 +46,12 @@ class ExpressionIndex:
         return is_expression_index(partition)
 
     def wanted(self, keeping: Keeping) -> tuple[str, ...]:
-        """The indexes that have a definition or are there."""
+        """The indexes that have a definition or are there; none before version 8.
+
+        Clauses: MT-002.
+        """
+        if not MetadataLayout(keeping.state.configuration.version).has_completion_times:
+            return ()
         return tuple(sorted(name for name in {*keeping.definitions, *keeping.groups} if self.holds(name)))
 
     def dropped(self, keeping: Keeping, partition: str) -> bool:  # noqa: ARG002 - a definition stands until it goes

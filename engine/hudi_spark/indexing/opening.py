@@ -25,7 +25,8 @@ from hudi_spark.indexing.groups import GroupFiles, entries_of
 from hudi_spark.indexing.index import IndexChanges, NewIndex
 from hudi_spark.indexing.layout import OPENING_TOKEN, MetadataLayout
 from hudi_spark.metadata.subfolder import METADATA_FOLDER
-from hudi_spark.state.configuration import TableConfiguration
+from hudi_spark.state.configuration import TableConfiguration, load_configuration
+from hudi_spark.state.history import whole_timeline
 from hudi_spark.state.removals import undone_instants
 from hudi_spark.state.timeline import Timeline
 
@@ -58,13 +59,14 @@ def delete_index(inside: Effects, partition: str) -> None:
 
 
 def first_instant(inside: Storage, timeline: Timeline, layout: MetadataLayout) -> str:
-    """The instant by which an index begins: one that no other had, nor one that was rolled back.
+    """The instant by which an index begins: one that no other had, archived ones neither, nor one that was rolled back.
 
     Before version 8 writers name their logs after it, and their commits tell of logs that went with the older one.
 
-    Clauses: MT-021, SL-005.
+    Clauses: MT-021, SL-005, HS-001.
     """
-    return layout.initial_instant((*(one.requested for one in timeline.instants), *undone_instants(inside, timeline)))
+    whole = whole_timeline(inside, load_configuration(inside), timeline)
+    return layout.initial_instant((*(one.requested for one in whole.instants), *undone_instants(inside, timeline)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,8 +55,12 @@ class SecondaryIndex:
     def wanted(self, keeping: Keeping) -> tuple[str, ...]:
         """The index of the column that options name, and those that have a definition and a record index to lead on.
 
-        Clauses: IX-032.
+        None before version 8.
+
+        Clauses: IX-032, MT-002.
         """
+        if not MetadataLayout(keeping.state.configuration.version).has_completion_times:
+            return ()
         asked = _asked_for(keeping)
         if not (keeping.groups.get(Partition.RECORD_INDEX) or RecordIndex().wanted(keeping)):
             return tuple(asked)

@@ -8,7 +8,7 @@ from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError
 from hudi_spark.readings import RELEASED
-from hudi_spark.state.commits import Commit, GroupId
+from hudi_spark.state.commits import Commit, GroupId, commit_of
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.listing import FileListing, stored_files
 from hudi_spark.state.slicing import FileSlice, list_file_groups
@@ -72,7 +72,7 @@ def _one_by_one(
     for index in sorted({index for index, _ in groups}):
         within = frozenset(group for group in groups if group[0] == index)
         try:
-            snapshot = _snapshot(storage, _since_begun(table, index, listing), within, listing)
+            snapshot = _snapshot(storage, _since_begun(storage, table, index, listing), within, listing)
         except HudiError as error:
             refused[index] = error
         else:
@@ -89,20 +89,25 @@ def _one_by_one(
 
 
 def _since_begun(
-    table: tuple[TableConfiguration, Timeline], index: str, listing: FileListing
+    storage: Storage, table: tuple[TableConfiguration, Timeline], index: str, listing: FileListing
 ) -> tuple[TableConfiguration, Timeline]:
     """The table without what completed before the index began: that wrote to one of its name that was dropped.
+
+    A later index may have begun by the same instant, once that had left the timeline: it tells of itself alone.
 
     Clauses: MT-009, MT-017, IX-002.
     """
     configuration, timeline = table
     names = (parse_data_file_name(name) for partition, name in listing.files if partition == index)
     first = min((name.instant for name in names if name is not None), default="")
-    begun = next((one.completed for one in timeline.instants if one.requested == first), None)
-    if begun is None:
+    begun = next((one for one in timeline.instants if one.requested == first and one.completed is not None), None)
+    if begun is None or begun.completed is None:
         return table
-    kept = (one for one in timeline.instants if one.completed is None or one.completed >= begun)
-    return configuration, Timeline(tuple(kept))
+    told = {stat.partition_path for stat in commit_of(storage, begun).metadata.write_stats}
+    if told and index not in told:
+        return table
+    since = begun.completed
+    return configuration, Timeline(tuple(one for one in timeline.instants if (one.completed or since) >= since))
 
 
 def _snapshot(

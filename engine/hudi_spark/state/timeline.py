@@ -17,6 +17,7 @@ Axis = Literal["requested", "completed"]
 DATA_ACTIONS: Final = ("commit", "deltacommit", "replacecommit")
 WRITE_ACTIONS: Final = (*DATA_ACTIONS, "compaction", "logcompaction", "clustering")
 
+_NO_TIME: Final = "00000000000000"
 _STATES: Final[Mapping[TimelineState, int]] = {"REQUESTED": 0, "INFLIGHT": 1, "COMPLETED": 2}
 # A container begins with its schema, which begins with its name.
 _SCHEMA_HEAD: Final = 200
