@@ -19,8 +19,10 @@ it once more: it sees greater ones then, and knows; others never look at it.
 
 What a late holder may still do is the one effect that it was about to have. Data and log files carry its instant, which
 does not complete; instants, markers and files that it was rolling back are those of dead writes, which the next holder
-rolls back as well. Its metadata table's deltacommit needs a claim to complete. What replaces a file whole (properties)
-may be late by one put, and is read anew under each lock.
+rolls back as well. Its metadata table's deltacommit needs a claim to complete. Three late effects are not fenced by
+numbers: a replaced file (properties, the history's version) is the older one until the next replacement; a metadata
+table that was about to be dropped goes, and is made anew; and a completed file comes back whose action somebody rolled
+back or archived between its holder's last look at the numbers and its put.
 
 Clauses: LK-002, OW-004.
 """
