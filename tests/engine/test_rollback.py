@@ -74,6 +74,7 @@ def test_markers_and_a_listing_find_the_same_files(tmp_path: Path, version: int,
     assert sorted(map(str, announced)) == sorted(map(str, search.listed()))
 
 
+@pytest.mark.timeout(7200 if SOAK else 300)
 @settings(max_examples=300 if SOAK else 7, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     kind=st.sampled_from(KINDS),
