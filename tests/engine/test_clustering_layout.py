@@ -93,10 +93,10 @@ def test_parts_follow_one_another(pairs: list[tuple[int | None, str | None]], pa
 def test_columns_without_an_order_are_refused():
     """A struct has none; a field inside it has."""
     schema = pa.schema([("s", pa.struct([("x", pa.int32())]))])
-    refuse_unsortable(Layout(("s.x",)), schema)
+    refuse_unsortable(("s.x",), schema)
     for name in ("s", "s.y", "t"):
         with pytest.raises(HudiError, match="CONFIG_INVALID"):
-            refuse_unsortable(Layout((name,)), schema)
+            refuse_unsortable((name,), schema)
 
 
 def test_rows_are_sorted_by_a_field_of_a_struct():

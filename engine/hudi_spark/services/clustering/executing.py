@@ -22,7 +22,7 @@ from hudi_spark.files.written import WrittenFile
 from hudi_spark.indexing.index import FinishedWrite
 from hudi_spark.services.attempts import Attempt
 from hudi_spark.services.clustering.inputs import inputs_of
-from hudi_spark.services.clustering.layout import Layout, layout_of, refuse_unsortable
+from hudi_spark.services.clustering.layout import Layout, layout_of
 from hudi_spark.services.clustering.planning import SORT_KEY, refuse_unclustered
 from hudi_spark.services.clustering.rewriting import reading_of, rewrite
 from hudi_spark.services.clustering.strategies import is_file_by_file
@@ -107,9 +107,7 @@ class _Clustering:
 
     def _layout(self, params: Mapping[str, str], stored: pa.Schema) -> Layout:
         named = tuple(name.strip() for name in params.get(SORT_KEY, "").split(",") if name.strip())
-        layout = layout_of(named, self.work.options)
-        refuse_unsortable(layout, stored)
-        return layout
+        return layout_of(named, stored, self.work.options)
 
     def _replaced(self) -> Mapping[str, tuple[str, ...]]:
         """Clauses: CL-006."""

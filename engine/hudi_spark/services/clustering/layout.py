@@ -80,12 +80,25 @@ class Layout:
         return ranks(values.column(name), sample.column(name))
 
 
-def layout_of(columns: tuple[str, ...], options: Options) -> Layout:
-    """The order that a plan's columns and the options give."""
-    return Layout(columns, options.text(_STRATEGY), options.text(_METHOD) == _SAMPLED, options.number(_SAMPLE_ROWS))
+def layout_of(columns: tuple[str, ...], schema: pa.Schema, options: Options) -> Layout:
+    """The order that a plan's columns and the options give, over rows of a schema.
+
+    A curve takes its columns in the order that they have in the table, as released writers do.
+
+    Raises:
+        HudiError: CONFIG_INVALID for columns that there are not, or whose values have no order.
+
+    Clauses: CL-009, CL-010.
+
+    """
+    refuse_unsortable(columns, schema)
+    curve = options.text(_STRATEGY)
+    if curve != _LINEAR:
+        columns = tuple(sorted(columns, key=lambda name: schema.names.index(fields.column_of(name, schema) or name)))
+    return Layout(columns, curve, options.text(_METHOD) == _SAMPLED, options.number(_SAMPLE_ROWS))
 
 
-def refuse_unsortable(layout: Layout, schema: pa.Schema) -> None:
+def refuse_unsortable(columns: tuple[str, ...], schema: pa.Schema) -> None:
     """Nothing where the rows of a schema can be ordered.
 
     Raises:
@@ -94,7 +107,7 @@ def refuse_unsortable(layout: Layout, schema: pa.Schema) -> None:
     Clauses: CL-009.
 
     """
-    for name in layout.columns:
+    for name in columns:
         if fields.column_of(name, schema) is None:
             message = f"rows are to be sorted by {name!r}, which is no column of the table"
             raise HudiError(Reason.CONFIG_INVALID, "CL-009", message, hint=f"the table has {', '.join(schema.names)}")
