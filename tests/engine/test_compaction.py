@@ -319,6 +319,20 @@ def test_a_write_compacts_where_that_is_due(tmp_path: Path, version: int):
     assert table.found() == [("k0", 9.0), ("k1", 9.0)]
 
 
+def test_a_write_leaves_a_plan_to_who_carries_it_out(tmp_path: Path):
+    """A compaction beside it is no error of a writer that compacts inline."""
+    table = logged(tmp_path, 9, configs={"hoodie.compact.inline": "true", **NOW})
+    plan = services(table).schedule("compaction")
+    assert plan is not None
+
+    def other() -> None:
+        table.write_and_serve("upsert", rows((0,), ts=9, price=9.0))
+
+    services(table, executor=InProcess(), hook=_Meanwhile("put_base_file", other)).execute(plan)
+    assert ("k0", 9.0) in table.found()
+    assert _instant(table, plan).is_completed
+
+
 def _commits(table: Written) -> int:
     return sum(one.action == "commit" for one in instants(table))
 

@@ -57,7 +57,7 @@ def execute(work: TableWork, requested: str) -> Outcome:
 def run(work: TableWork, name: str, asked: Mapping[str, Any] | None = None) -> Outcome | None:
     """Plans of a service that wait are carried out, oldest first, and one that it makes now; None for none of them.
 
-    The outcome is that of the last one.
+    The outcome is that of the last one. Plans that somebody else is carrying out are left to them.
 
     Raises:
         HudiError: as `schedule` and `execute`.
@@ -69,7 +69,8 @@ def run(work: TableWork, name: str, asked: Mapping[str, Any] | None = None) -> O
     service = service_named(name)
     timeline = load_timeline(work.storage, load_configuration(work.storage))
     waiting = [one for one in timeline.instants if not one.is_completed and service.owns(work, one)]
-    outcomes = [_carried_out(work, service, one) for one in waiting]
+    left = [one for one in waiting if not is_alive(work.storage, work.options, one.requested)]
+    outcomes = [_carried_out(work, service, one) for one in left]
     requested = schedule(work, name, asked)
     if requested is not None:
         outcomes.append(execute(work, requested))
