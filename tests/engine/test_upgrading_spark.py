@@ -8,7 +8,6 @@ import pytest
 from hudi_spark import HudiTable, KnownOfTable, TableDefinition
 from written_tables import Written, rows
 
-
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.filterwarnings("ignore:distutils Version classes:DeprecationWarning"),
