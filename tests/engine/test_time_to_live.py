@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clustering_tables import schedule, timeline
+from clustering_tables import copied, schedule, timeline
 from hudi_spark.clock import SetClock
 from hudi_spark.errors import UnsupportedFeature
 from hudi_spark.flows.in_process import InProcess
@@ -104,9 +104,9 @@ def test_a_strategy_of_ones_own_is_refused(tmp_path: Path):
 
 def test_killed_before_each_effect(tmp_path: Path):
     """The partition is there whole, or gone; the next time it goes."""
-    number, completed = 0, False
+    first, number, completed = old_table(tmp_path / "first"), 0, False
     while not completed:
-        table = old_table(tmp_path / f"t{number}")
+        table = copied(first, tmp_path / f"t{number}")
         try:
             drop(table, StopAt(number), **{DAYS: "5"})
             completed = True
