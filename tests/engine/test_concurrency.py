@@ -208,3 +208,16 @@ def test_processes_write_to_one_table_of_an_object_store(tmp_path: Path, monkeyp
     last = max(said, key=lambda one: one["completed"])
     prices = {one["id"]: one["price"] for one in found}
     assert prices == {"k1": 3.0 if last is said[0] else 4.0, "k2": 1.0, "k3": 3.0, "k4": 4.0}
+
+
+def test_a_stopped_process_keeps_a_file_lock_and_a_dead_one_does_not(tmp_path: Path):
+    """The operating system holds it: who waits is refused in its time, and is served once the holder has died."""
+    table = new_table(tmp_path, configs={**FILE_LOCK, "hoodie.write.lock.wait_time_ms": "300"})
+    with writing(stop_before(tmp_path, table, "commit_metadata_table")) as first:
+        assert first.wait_until_stopped()
+        with pytest.raises(HudiError, match="LOCK_UNAVAILABLE"):
+            table.write("upsert", rows([2], 3, 3.0))
+        assert table.found() == [("k1", 1.0), ("k2", 1.0), ("k9", 1.0)]
+        first.kill()
+        table.write("upsert", rows([2], 3, 3.0))
+    assert table.found() == [("k1", 1.0), ("k2", 3.0), ("k9", 1.0)]
