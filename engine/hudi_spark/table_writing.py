@@ -15,7 +15,7 @@ from hudi_spark.evolution.altering import changes_of
 from hudi_spark.flows.on_spark import OnSpark
 from hudi_spark.indexing.validation import Finding
 from hudi_spark.readings import Readings
-from hudi_spark.services.compaction.triggers import MOST_COMMITS
+from hudi_spark.services.compaction.triggers import ALWAYS
 from hudi_spark.services.lifecycle import InlineServices
 from hudi_spark.services.recovering.asked import KnownOfTable, Recovered
 from hudi_spark.services.table_services import TableServices
@@ -225,7 +225,8 @@ class TableWrites(UndoneTable):
     def compact(self, configs: Mapping[str, str] | None = None) -> Outcome | None:
         """Make base files of the slices that have logs, now; None where there are none.
 
-        However few deltacommits there were; which slices, is for the options' strategy to say.
+        However few deltacommits there were, or none since a compaction that left some; which slices, is for the
+        options' strategy to say.
 
         Raises:
             HudiError: CONFIG_INVALID for a copy-on-write table; BASE_FILE_MISSING, LOG_FILE_MISSING.
@@ -233,7 +234,7 @@ class TableWrites(UndoneTable):
         Clauses: CP-001, CP-004, CP-006.
 
         """
-        return self._services().run("compaction", {MOST_COMMITS: "1", **(configs or {})})
+        return self._services().run("compaction", {**ALWAYS, **(configs or {})})
 
     def cluster(
         self,

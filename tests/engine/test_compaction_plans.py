@@ -11,7 +11,7 @@ from hudi_spark import HudiError, UnsupportedFeature
 from hudi_spark.options.resolving import resolve
 from hudi_spark.services.compaction.metrics import metrics_of
 from hudi_spark.services.compaction.strategies import Choice, chosen
-from hudi_spark.services.compaction.triggers import is_due
+from hudi_spark.services.compaction.triggers import ALWAYS, is_due
 from hudi_spark.services.pending import compaction_plan_of, planned_groups
 from hudi_spark.services.table_services import TableServices
 from hudi_spark.state.slicing import FileSlice
@@ -170,6 +170,26 @@ def test_triggers(tmp_path: Path, instants: list[Instant], trigger: str, limits:
     configuration, _ = load_table(LocalStorage(tmp_path))
     found = is_due(Timeline(tuple(instants)), configuration, resolve(configs), lambda: second(60))
     assert found == due
+
+
+def test_what_a_bounded_plan_left_is_planned_next(tmp_path: Path):
+    """Also where nothing was written since: with the trigger that is always due."""
+    table = Written(tmp_path, "MERGE_ON_READ", configs=QUIET)
+    table.write("insert", rows(range(4)))
+    table.write("upsert", rows((0, 1), ts=2))
+    bounded = {
+        **ALWAYS,
+        "hoodie.compaction.strategy": "BoundedIOCompactionStrategy",
+        "hoodie.compaction.target.io": "0",
+    }
+    services = TableServices(table.writer())
+    assert services.schedule("compaction", bounded) is None
+    pattern = {**ALWAYS, "hoodie.compaction.strategy": "PartitionRegexBasedCompactionStrategy"}
+    first = services.run("compaction", {**pattern, "hoodie.compaction.partition.path.regex": "north"})
+    assert first is not None
+    assert services.run("compaction", DUE) is None
+    last = services.run("compaction", ALWAYS)
+    assert [one.partition_path for one in (*first.written, *(last.written if last else ()))] == ["north", "süd"]
 
 
 def planned(table: Written, service: str = "compaction", configs: Mapping[str, str] | None = None) -> CompactionPlan:

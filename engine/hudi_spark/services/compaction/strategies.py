@@ -67,10 +67,10 @@ def _bounded(choice: Choice) -> Iterable[CompactionOperation]:
     """Operations until the target is met, the one that meets it among them."""
     left = choice.options.number(_TARGET_IO)
     for one in choice.operations:
+        yield one
+        left -= int(_metric(one, IO))
         if left <= 0:
             return
-        left -= int(_metric(one, IO))
-        yield one
 
 
 def _by_log_bytes(choice: Choice) -> Iterable[CompactionOperation]:

@@ -15,10 +15,13 @@ from hudi_spark.services.pending import COMPACTION
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.timeline import Instant, Timeline
 
-MOST_COMMITS: Final = "hoodie.compact.inline.max.delta.commits"
+_MOST_COMMITS: Final = "hoodie.compact.inline.max.delta.commits"
 _MOST_SECONDS: Final = "hoodie.compact.inline.max.delta.seconds"
 _STRATEGY: Final = "hoodie.compact.inline.trigger.strategy"
 _COMMIT, _DELTACOMMIT = "commit", "deltacommit"
+
+ALWAYS: Final[Mapping[str, str]] = {_MOST_COMMITS: "0", _STRATEGY: "NUM_COMMITS"}
+"""Options by which a compaction is due at any time."""
 
 Trigger = Callable[[Callable[[], bool], Callable[[], bool]], bool]
 """Asks whether enough was written, and whether enough time has gone by."""
@@ -54,7 +57,7 @@ def is_due(timeline: Timeline, configuration: TableConfiguration, options: Optio
         return False
 
     def many() -> bool:
-        return len(written) >= options.number(MOST_COMMITS)
+        return len(written) >= options.number(_MOST_COMMITS)
 
     def late() -> bool:
         elapsed = milliseconds_of(now(), configuration) - milliseconds_of(first.requested, configuration)
