@@ -1,5 +1,6 @@
 """Local storage: whole files or none, paths that stay inside, names of every kind."""
 
+import os
 import threading
 from pathlib import Path
 
@@ -156,3 +157,14 @@ def test_checksums_beside_a_file_go_with_its_content(tmp_path: Path) -> None:
         (tmp_path / "a" / ".x.crc").write_bytes(b"crc")
         change()
         assert not (tmp_path / "a" / ".x.crc").exists()
+
+
+def test_what_disappears_while_a_folder_is_listed_is_not_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A clean or a rollback may be at work; the others are listed."""
+    for name in ("a", "b"):
+        (tmp_path / name).write_bytes(b"x")
+    with os.scandir(tmp_path) as entries:
+        seen = list(entries)
+    monkeypatch.setattr(LocalStorage, "_entries", lambda self, folder: seen)  # noqa: ARG005 - as the method is called
+    (tmp_path / "a").unlink()
+    assert [one.path for one in LocalStorage(tmp_path).list_files()] == ["b"]

@@ -8,6 +8,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -133,8 +134,10 @@ class LocalStorage:
                 if recursive and path not in skip:
                     yield from self._walk(path, recursive=True, skip=skip)
             elif _is_file(entry) and not entry.name.startswith(_TEMPORARY):
-                status = entry.stat()
-                yield FileStatus(path, status.st_size, status.st_mtime_ns // 1_000_000)
+                # What disappears while the folder is listed is not listed: a clean or a rollback may be at work.
+                with suppress(FileNotFoundError):
+                    status = entry.stat()
+                    yield FileStatus(path, status.st_size, status.st_mtime_ns // 1_000_000)
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:
