@@ -47,6 +47,7 @@ def test_slices_with_the_most_bytes_of_logs_go_first():
     name = "LogFileSizeBasedCompactionStrategy"
     assert taken(found, name) == ["f2", "f3", "f1"]
     assert taken(found, name, target_io="4") == ["f2", "f3"]
+    assert taken(found, name, target_io="0") == ["f2"]
     assert taken(found, name, logfile_size_threshold="6") == ["f2", "f3"]
 
 
@@ -177,13 +178,7 @@ def test_what_a_bounded_plan_left_is_planned_next(tmp_path: Path):
     table = Written(tmp_path, "MERGE_ON_READ", configs=QUIET)
     table.write("insert", rows(range(4)))
     table.write("upsert", rows((0, 1), ts=2))
-    bounded = {
-        **ALWAYS,
-        "hoodie.compaction.strategy": "BoundedIOCompactionStrategy",
-        "hoodie.compaction.target.io": "0",
-    }
     services = TableServices(table.writer())
-    assert services.schedule("compaction", bounded) is None
     pattern = {**ALWAYS, "hoodie.compaction.strategy": "PartitionRegexBasedCompactionStrategy"}
     first = services.run("compaction", {**pattern, "hoodie.compaction.partition.path.regex": "north"})
     assert first is not None
