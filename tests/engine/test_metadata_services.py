@@ -180,3 +180,20 @@ def test_before_version_8_a_pending_action_holds_up_compaction_only_for_so_long(
     with pytest.raises(HudiError, match=dead) as caught:
         step(one, 7)
     assert caught.value.reason == "LIMIT_EXCEEDED"
+
+
+def test_an_index_that_begins_after_archival_hides_nothing(tmp_path: Path) -> None:
+    """Its beginning has another instant than the archived ones, and is not taken for the timeline's oldest write."""
+    one = history(tmp_path, 9, OFTEN)
+    for number in range(11):
+        step(one, number)
+        archived(one, 2)
+    archived_ones = {"00000000000000000", "00000000000000001"}
+    assert not archived_ones & {each.requested for each in own_timeline(one).instants}
+    before = said(one)
+    one.writer.options["hoodie.metadata.index.bloom.filter.enable"] = "true"
+    one.begin()
+    one.commit()
+    assert own_timeline(one).instants[0].requested not in archived_ones
+    assert {key: value for key, value in said(one).items() if not key.startswith("bloom_filters")} == before
+    assert one.writer.findings() == ()

@@ -119,12 +119,14 @@ class Timeline:
     def first_write(self) -> str | None:
         """Requested time of the oldest write; one that a savepoint keeps may stand alone before a gap.
 
-        Where all are kept, the last of them is taken.
+        Where all are kept, the last of them is taken. The beginning of an index of a metadata table has no real time:
+        only where there is nothing else is it the oldest.
 
-        Clauses: TL-018, AR-006.
+        Clauses: TL-018, AR-006, MT-021.
         """
         kept = {one.requested for one in self.instants if one.is_savepoint}
-        writes = [one.requested for one in self.instants if one.action in WRITE_ACTIONS]
+        every = [one.requested for one in self.instants if one.action in WRITE_ACTIONS]
+        writes = [one for one in every if not one.startswith(_NO_TIME)] or every
         return min((one for one in writes if one not in kept), default=max(writes, default=None))
 
     def __str__(self) -> str:
