@@ -182,6 +182,7 @@ class Restoring:
         """
         own = [one for one in self._timeline().instants if one.requested == undone and not one.is_savepoint]
         if not own:
+            self._clear(undone)
             return None
         target, started = own[0], time.monotonic()
         search = Search(self._storage, self.snapshot.configuration, target, restoring=True)
@@ -189,11 +190,18 @@ class Restoring:
         self._delete(target, DOWNWARDS[:1])
         done = remove(self.work, plan.rollback_requests, self.requested, undone)
         self._delete(target, DOWNWARDS[1:])
+        self._clear(undone)
+        taken = int((time.monotonic() - started) * 1000)
+        return rollback_metadata(plan, self.requested, taken, done)
+
+    def _clear(self, undone: str) -> None:
+        """Side effects of an undone action go last, also those that an earlier attempt did not come to.
+
+        Clauses: RB-010.
+        """
         if self._storage.exists(joined(MARKERS_FOLDER, undone)):
             self.work.effects.delete_markers(undone)
         end_heartbeat(self.work, undone)
-        taken = int((time.monotonic() - started) * 1000)
-        return rollback_metadata(plan, self.requested, taken, done)
 
     def _retire_rollbacks(self) -> None:
         """Rollbacks that came after the target tell of nothing any more.
