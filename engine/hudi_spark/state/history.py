@@ -5,7 +5,7 @@ before              archived/.commits_.archive.<n>, log files whose records are 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,7 +25,8 @@ from hudi_format.timeline.history import (
 
 from hudi_spark.errors import HudiError
 from hudi_spark.state.configuration import TableConfiguration
-from hudi_spark.state.timeline import ArchivedContent, Instant, Timeline
+from hudi_spark.state.slicing import completion_times
+from hudi_spark.state.timeline import NO_TIME, ArchivedContent, Instant, Timeline
 
 _COMPLETED_NAMES: Final = {"compaction": "commit", "logcompaction": "deltacommit", "clustering": "replacecommit"}
 _LOG_NUMBER: Final = re.compile(r"\.archive\.(\d+)_")
@@ -91,6 +92,25 @@ def archived_since(storage: Storage, configuration: TableConfiguration, first: s
         if known is None or (known.archived is not None and known.archived.plan is None):
             actions[_identity(one)] = one
     return tuple(actions[key] for key in sorted(actions))
+
+
+def completions_of(
+    storage: Storage, configuration: TableConfiguration, timeline: Timeline, instants: Iterable[str]
+) -> dict[str, str]:
+    """Completion times of the active timeline's writes, and of some archived ones; none for beginnings of indexes.
+
+    Raises:
+        FormatError, HudiError: as `archived_instants`.
+
+    Clauses: RD-005, HS-001, HS-005.
+
+    """
+    known = completion_times(timeline)
+    asked = [one for one in instants if one not in known and not one.startswith(NO_TIME)]
+    if not asked:
+        return known
+    archived = Timeline(archived_since(storage, configuration, min(asked)))
+    return {**completion_times(archived), **known}
 
 
 def _identity(instant: Instant) -> tuple[str, bool]:

@@ -1,6 +1,6 @@
 """A table as a query sees it: configuration, timeline, commits, and the file slices to read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from hudi_adapter.instants import InstantFormError, normal_instant
@@ -18,7 +18,7 @@ from hudi_spark.state.commits import (
     replaced_groups,
 )
 from hudi_spark.state.configuration import TableConfiguration, load_configuration
-from hudi_spark.state.history import whole_timeline
+from hudi_spark.state.history import completions_of, whole_timeline
 from hudi_spark.state.listing import STORAGE, FileListing, ListFiles, list_stored, stored_files
 from hudi_spark.state.removals import is_cleaned, is_undone, refuse_cleaned, undone_instants
 from hudi_spark.state.slicing import (
@@ -215,18 +215,16 @@ class _Slices:
 
         Clauses: RD-005, HS-001.
         """
-        known = completion_times(self.timeline)
-        if self.configuration.has_completion_times and any(
-            self._may_belong_later(group, pending.get(id_, ())) for id_, group in groups.items()
-        ):
-            return completion_times(whole_timeline(self.storage, self.configuration, self.timeline))
-        return known
+        if not self.configuration.has_completion_times:
+            return completion_times(self.timeline)
+        later = [one for id_, group in groups.items() for one in self._may_belong_later(group, pending.get(id_, ()))]
+        return completions_of(self.storage, self.configuration, self.timeline, later)
 
-    def _may_belong_later(self, group: FileGroup, pending: tuple[str, ...]) -> bool:
-        """Whether an archived write's log precedes a slice that it may have completed after."""
+    def _may_belong_later(self, group: FileGroup, pending: tuple[str, ...]) -> Iterator[str]:
+        """The archived writes whose logs precede a slice that they may have completed after."""
         newest = max((*(base.name.instant for base in group.base_files), *pending), default="")
         logs = (log.name.instant for log in group.log_files)
-        return any(instant < newest and instant not in self.counted.listed for instant in logs)
+        return (instant for instant in logs if instant < newest and instant not in self.counted.listed)
 
     def _rules(self, completions: Mapping[str, str]) -> SlicingRules:
         return SlicingRules(

@@ -17,7 +17,8 @@ Axis = Literal["requested", "completed"]
 DATA_ACTIONS: Final = ("commit", "deltacommit", "replacecommit")
 WRITE_ACTIONS: Final = (*DATA_ACTIONS, "compaction", "logcompaction", "clustering")
 
-_NO_TIME: Final = "00000000000000"
+NO_TIME: Final = "00000000000000"
+"""What instants begin with by which indexes of a metadata table begin."""
 _STATES: Final[Mapping[TimelineState, int]] = {"REQUESTED": 0, "INFLIGHT": 1, "COMPLETED": 2}
 # A container begins with its schema, which begins with its name.
 _SCHEMA_HEAD: Final = 200
@@ -126,7 +127,7 @@ class Timeline:
         """
         kept = {one.requested for one in self.instants if one.is_savepoint}
         every = [one.requested for one in self.instants if one.action in WRITE_ACTIONS]
-        writes = [one for one in every if not one.startswith(_NO_TIME)] or every
+        writes = [one for one in every if not one.startswith(NO_TIME)] or every
         return min((one for one in writes if one not in kept), default=max(writes, default=None))
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
+from hudi_format.names import LogFileName, parse_data_file_name
 from hudi_format.timeline.plans import (
     ActionInstant,
     CleanerPlan,
@@ -20,9 +21,10 @@ from hudi_format.timeline.plans import (
 )
 
 from hudi_spark.clock import milliseconds_of
-from hudi_spark.indexing.group_places import metadata_groups
+from hudi_spark.indexing.group_places import Groups, metadata_groups
 from hudi_spark.indexing.upkeep.own_table import OwnTable
 from hudi_spark.readings import RELEASED
+from hudi_spark.state.history import completions_of
 from hudi_spark.state.slicing import FileSlice, SlicingRules, all_slices, completion_times
 from hudi_spark.state.timeline import Instant, visibility
 
@@ -101,18 +103,34 @@ def _old_files(own: OwnTable, policy: str, earliest: Instant | None) -> dict[str
 
     Clauses: CN-002, CN-003.
     """
-    seen = visibility(own.timeline, None, "requested")
-    newer = own.layout.has_completion_times
-    rules = SlicingRules(
-        visibility=seen,
+    groups = metadata_groups(own.inside.storage)
+    rules = _rules(own, completion_times(own.timeline))
+    found = _old_of(own, policy, earliest, groups, rules)
+    logs = [parse_data_file_name(name) for names in found.values() for name in names]
+    archived = [one.instant for one in logs if isinstance(one, LogFileName) and one.instant not in rules.completions]
+    if not (archived and own.layout.has_completion_times):
+        return found
+    # A log that an archived action wrote may be of the slice after the one that its name alone would put it into.
+    known = completions_of(own.inside.storage, own.configuration, own.timeline, archived)
+    return _old_of(own, policy, earliest, groups, _rules(own, known))
+
+
+def _rules(own: OwnTable, completions: Mapping[str, str]) -> SlicingRules:
+    return SlicingRules(
+        visibility=visibility(own.timeline, None, "requested"),
         limit=None,
         named=frozenset(),
-        completions=completion_times(own.timeline),
-        logs_by_completion=newer,
+        completions=completions,
+        logs_by_completion=own.layout.has_completion_times,
         text_order=RELEASED.log_order == "text",
     )
+
+
+def _old_of(
+    own: OwnTable, policy: str, earliest: Instant | None, groups: Groups, rules: SlicingRules
+) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for id_, group in metadata_groups(own.inside.storage).items():
+    for id_, group in groups.items():
         slices = all_slices(id_, group, (), rules)
         old = _beyond(slices, own) if policy == _BY_VERSIONS else _before(slices, earliest)
         names = [path.rpartition("/")[2] for one in old for path in (one.base_file, *one.log_files) if path]
