@@ -113,6 +113,16 @@ def test_a_write_finishes_a_restore_that_stopped(tmp_path: Path):
     table.refuse_leftovers()
 
 
+def test_a_restore_that_stopped_is_gone_on_with(tmp_path: Path):
+    """Asked for again it is the same action."""
+    table = Undoable(tmp_path, 8, "COPY_ON_WRITE")
+    table.write("upsert", rows([1, 2], 6, 6.0))
+    assert stopped(lambda hook: restore(table.work(hook), table.second), 9)
+    (begun,) = table.actions("restore")
+    assert restore(table.work(), table.second).requested == begun.requested
+    assert [one.state for one in table.actions("restore")] == ["COMPLETED"]
+
+
 def test_a_restore_without_a_plan_is_dropped(tmp_path: Path):
     """Whoever died over its file had undone nothing; old releases wrote no plan."""
     table = Undoable(tmp_path, 8, "COPY_ON_WRITE")

@@ -60,12 +60,14 @@ def restore(work: TableWork, to: str, *, saved: bool = False) -> Outcome:
 
     """
     with work.lock(RESTORE) as holding:
-        _finished(work, holding)
+        finished = _finished(work, holding)
         snapshot = work.snapshot()
         if saved and not any(one.requested == to for one in snapshot.timeline.completed(SAVEPOINT)):
             message, hint = f"there is no savepoint {to}", "look at the timeline for savepoints"
             raise HudiError(Reason.INSTANT_NOT_FOUND, "SR-004", message, hint=hint)
         plan = restore_plan(work, snapshot, to)
+        if to in finished and not plan.instants_to_rollback:
+            return finished[to]
         content = serialise_restore_plan(plan)
         requested = work.request(snapshot.configuration, snapshot.timeline, RESTORE, content)
         return Restoring(work, holding, snapshot, requested, plan).finish()
@@ -80,14 +82,18 @@ def finish_restores(work: TableWork) -> None:
         _finished(work, holding)
 
 
-def _finished(work: TableWork, holding: Holding) -> None:
+def _finished(work: TableWork, holding: Holding) -> dict[str, Outcome]:
+    """Restores that somebody left, finished; what came of them, by the writes that they go back to."""
     snapshot = work.snapshot()
+    found: dict[str, Outcome] = {}
     for one in snapshot.timeline.pending(RESTORE):
         plan = _plan(work.storage, one)
         if plan is None:
             delete_entries(work.effects, snapshot.configuration, one)
         else:
-            Restoring(work, holding, snapshot, one.requested, plan).finish()
+            outcome = Restoring(work, holding, snapshot, one.requested, plan).finish()
+            found[plan.savepoint_to_restore_timestamp or ""] = outcome
+    return found
 
 
 def _plan(storage: Storage, pending: Instant) -> RestorePlan | None:
