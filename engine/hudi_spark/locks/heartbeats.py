@@ -26,7 +26,7 @@ from hudi_format.table.markers import HEARTBEATS_FOLDER
 
 from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError
-from hudi_spark.locks.processes import parse_process, this_process
+from hudi_spark.locks.processes import parse_process, table_key, this_process
 from hudi_spark.options.resolving import Options
 
 _INTERVAL: Final = "hoodie.client.heartbeat.interval_in_ms"
@@ -67,19 +67,19 @@ class _Hearts:
 
     def add(self, heart: Heart) -> None:
         with self._lock:
-            self._beating[heart.effects.storage.base, heart.requested] = heart
+            self._beating[table_key(heart.effects.storage.base), heart.requested] = heart
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="hudi-hearts", daemon=True)
                 self._thread.start()
         self._changed.set()
 
     def find(self, base: str, requested: str) -> Heart | None:
-        return self._beating.get((base, requested))
+        return self._beating.get((table_key(base), requested))
 
     def remove(self, base: str, requested: str) -> None:
         """No beat comes after this."""
         with self._lock:
-            self._beating.pop((base, requested), None)
+            self._beating.pop((table_key(base), requested), None)
 
     def forget(self) -> None:
         """In a forked process: the hearts are its parent's."""
@@ -100,7 +100,7 @@ class _Hearts:
 
     def _beat(self, heart: Heart) -> None:
         with self._lock:
-            known = self._beating.get((heart.effects.storage.base, heart.requested)) is heart
+            known = self.find(heart.effects.storage.base, heart.requested) is heart
             due = time.monotonic() >= heart.beaten + heart.interval
             if known and due and not heart.lapsed:
                 # A beat that fails is missed; the next one may succeed.

@@ -23,6 +23,7 @@ from hudi_spark.effects.hooks import traced_process
 from hudi_spark.errors import HudiError
 from hudi_spark.locks import claims
 from hudi_spark.locks.heartbeats import refuse_strangers
+from hudi_spark.locks.processes import table_key
 from hudi_spark.locks.providers.choosing import provider_of
 from hudi_spark.locks.providers.interface import Lease, LockProvider, lost, unavailable
 from hudi_spark.locks.settings import Patience, patience_of
@@ -166,9 +167,10 @@ def table_lock(effects: Effects, options: Options, holder: str) -> Iterator[Hold
     patience = patience_of(options)
     provider = provider_of(effects.storage, options)
     with ExitStack() as stack:
-        if not _LOCKS[base].acquire(timeout=patience.wait * patience.tries + patience.between * (patience.tries - 1)):
+        mutex = _LOCKS[table_key(base)]
+        if not mutex.acquire(timeout=patience.wait * patience.tries + patience.between * (patience.tries - 1)):
             raise unavailable(base, "another writer of this process holds it", "write again when that one has ended")
-        stack.callback(_LOCKS[base].release)
+        stack.callback(mutex.release)
         holding = _entered(stack, effects, options, provider, holder)
         with effects.tell("take_lock", holder=holder):
             pass

@@ -14,6 +14,7 @@ from typing import Final
 _BOOT: Final = "/proc/sys/kernel/random/boot_id"
 _NAMESPACE: Final = "/proc/self/ns/pid"
 _STARTED: Final = 19
+_S3: Final = ("s3", "s3a", "s3n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,12 @@ def parse_process(text: str) -> Process | None:
     host_text, _, rest = text.rpartition("|")[0].rpartition("|")
     began = text.rpartition("|")[2]
     return Process(host_text, int(rest), began) if host_text and rest.isdigit() else None
+
+
+def table_key(base: str) -> str:
+    """What all paths of one table have in common within a process: a bucket has several schemes."""
+    scheme, separator, rest = base.partition("://")
+    return f"s3{separator}{rest}" if scheme.lower() in _S3 else base
 
 
 @cache
