@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from fine_running import play_paths
-from hudi_conformance.schedules.results import load, save
+from hudi_conformance.schedules.results import add
 from hudi_conformance.schedules.scenarios import SCHEDULES
 
 
@@ -25,8 +25,7 @@ def main() -> None:
             begun = time.monotonic()
             with tempfile.TemporaryDirectory(prefix="hudi-schedules-") as folder:
                 found = play_paths(SCHEDULES[name], Path(folder), whole=grain == "whole", paths=options.paths)
-            kept = [one for one in load(options.write) if (one.schedule, one.grain) != (name, grain)]
-            save(options.write, [*kept, found])
+            add(options.write, found)
             told = f"{found.played} of {found.edges} edges, {found.barred} barred, {found.beyond} beyond"
             seconds = f"{time.monotonic() - begun:.0f} s"
             print(f"{name}, {grain}: {told}, {found.paths} paths, {len(found.failures)} differ, {seconds}", flush=True)  # noqa: T201

@@ -6,6 +6,7 @@ stand still there when it has let go of the lock, which is free only after that:
 (begin, stage, commit; schedule, execute), or before its next effect.
 
     an effect that the turn asks for               is had
+    the end of a lock that a later turn asks for   is had, and not asked for again: the engine's sections are shorter
     one that processes may have once more          is had while the turn still asks for others, and counted
     one that a later turn of the process asks for  has to wait for it; what this turn still asks for is missing
     one that no turn asks for                      is had, and counted
@@ -28,9 +29,13 @@ from hudi_spark.locks.holding import table_lock
 
 PATIENCE_S: Final = 15.0
 _GOES_ON: Final = ("beat_heart", "release_lock")
+_TAKE: Final = ("take_lock",)
+_LET_GO: Final = ("release_lock",)
 _UNNEEDED: Final = ("beat_heart", "generate_time")
 _ONCE_MORE: Final = ("take_lock", "release_lock", "generate_time", "beat_heart", "delete_markers")
+_OF_TASKS: Final = ("put_marker", "put_base_file", "put_log_file", "delete_data_file")
 _LOOK_S: Final = 0.05
+_OTHERS_S: Final = 3.0
 
 
 class StuckError(Exception):
@@ -52,6 +57,7 @@ class Turnstile:
     process: str
     asked: Counter[Label] = field(default_factory=Counter)
     later: Counter[Label] = field(default_factory=Counter)
+    early: Counter[Label] = field(default_factory=Counter)
     missing: Counter[Label] = field(default_factory=Counter)
     more: Counter[Label] = field(default_factory=Counter)
     own: str = ""
@@ -68,9 +74,18 @@ class Turnstile:
         label = self._label(effect)
         with self.changed:
             while not self._may_pass(label):
+                if self._others_may_come(label) and self.changed.wait(_OTHERS_S):
+                    continue
+                if self.is_on:
+                    self.missing += self.asked
+                    self.asked.clear()
                 self.is_on = False
                 self.changed.notify_all()
                 self.changed.wait()
+
+    def _others_may_come(self, label: Label) -> bool:
+        """Whether another task of the process may be about to have what the turn asks for."""
+        return self.is_on and bool(self.asked) and label[0] in _OF_TASKS
 
     def after(self, effect: Effect) -> None:
         """Stand still where the turn is over."""
@@ -92,23 +107,22 @@ class Turnstile:
         return label_of({"effect": effect.name, **parameters}, self.own)
 
     def _may_pass(self, label: Label) -> bool:
-        if self.is_free:
-            self.more[label] += 1
-            return True
-        if not self.is_on:
+        if not self.is_on and not self.is_free:
             return False
         if self.asked[label]:
             self.asked -= Counter([label])
-            return True
-        if label[0] in _ONCE_MORE and any(one[0] not in _UNNEEDED for one in self.asked):
-            self.more[label] += 1
-            return True
-        if self.later[label]:
-            self.missing += self.asked
-            self.asked.clear()
+        elif label == _LET_GO and self.later[label] and self.more[_TAKE] == self.more[_LET_GO]:
+            self.early[label] += 1
+        elif self._has_to_wait(label):
             return False
-        self.more[label] += 1
+        else:
+            self.more[label] += 1
         return True
+
+    def _has_to_wait(self, label: Label) -> bool:
+        """Whether a later turn asks for an effect that is not one which the engine has more often."""
+        once_more = label[0] in _ONCE_MORE and any(one[0] not in _UNNEEDED for one in self.asked)
+        return not self.is_free and bool(self.later[label]) and not once_more
 
     def start(self, phases: Iterable[str]) -> None:
         """Begin; the process stands still before its first phase and between any two. The last tells the outcome."""
@@ -148,7 +162,9 @@ class Turnstile:
         """
         with self.changed:
             self.asked, self.later = Counter(labels), Counter(later)
-            if self.outcome is None:
+            had = self.asked & self.early
+            self.asked, self.early = self.asked - had, self.early - had
+            if self.outcome is None and (self.asked or not had):
                 self.is_on = True
                 self.changed.notify_all()
                 self._wait()

@@ -1,5 +1,6 @@
 """`hudi-conformance schedules`: interleavings that the model writes out, played by implementations."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -10,14 +11,15 @@ from hudi_conformance.schedules.drawing import lanes, most_changes
 from hudi_conformance.schedules.fine import fine_graph
 from hudi_conformance.schedules.graph import cover
 from hudi_conformance.schedules.page import write_page
-from hudi_conformance.schedules.results import Result, load
+from hudi_conformance.schedules.results import Result, add, load
 from hudi_conformance.schedules.running import APACHE, Bounds, play_all
 from hudi_conformance.schedules.scenarios import SCHEDULES, Schedule
 
 app = typer.Typer(help="Interleavings that cover every edge of the model's graphs.", no_args_is_help=True)
 
 ENGINE: Final = "engine-in-process"
-FINE_RESULTS: Final = Path("build/schedules.json")
+KEPT: Final = Path("build/schedules.json")
+PAGE: Final = Path("docs/schedules.md")
 # A path takes Apache Hudi half a minute.
 APACHE_PATHS: Final = 6
 _Adapters = Annotated[list[str] | None, typer.Option("--adapter", help="A name or a command line; by default both.")]
@@ -38,16 +40,14 @@ def play_some(
     names: _Names = None,
     adapter: _Adapters = None,
     paths: Annotated[int | None, typer.Option(help="How many paths of each graph, those with most new edges.")] = None,
+    keep: Annotated[Path | None, typer.Option(help="Where to keep the results for `page`.")] = None,
     *,
     every: Annotated[bool, typer.Option("--every", help="Compare reads after every act of every path.")] = False,
 ) -> None:
     """Play coarse paths through the adapter protocol: exit 1 where an answer is not the model's."""
-    failed = False
-    for name in adapter or ["model", ENGINE]:
-        for one in play_all(_chosen(names), name, Bounds(paths, every)):
-            typer.echo(line_of(one))
-            failed |= bool(one.failures)
-    raise typer.Exit(int(failed))
+    chosen = [one for one in SCHEDULES.values() if not names or one.name.startswith(tuple(names))]
+    wrong = [_played(chosen, name, Bounds(paths, every), keep) for name in adapter or ("model", ENGINE)]
+    raise typer.Exit(int(any(wrong)))
 
 
 @app.command()
@@ -61,26 +61,37 @@ def draw(name: Annotated[str, typer.Argument(help="A schedule.")]) -> None:
 def soak(
     apache: Annotated[str, typer.Option(help="The adapter of Apache Hudi.")] = f"{APACHE}-1.1.1",
     apache_paths: Annotated[int, typer.Option(help="How many paths of each graph it plays.")] = APACHE_PATHS,
-    fine: Annotated[Path, typer.Option(help="What `tests/schedules/soak.py` kept.")] = FINE_RESULTS,
-    page: Annotated[Path, typer.Option(help="The page that says what came of it.")] = Path("docs/schedules.md"),
+    kept: Annotated[Path, typer.Option(help="Where `tests/schedules/soak.py` keeps its results, too.")] = KEPT,
+    page: Annotated[Path, typer.Option(help="The page that says what came of it.")] = PAGE,
 ) -> None:
     """Play every coarse path by the model and the engine, some by Apache Hudi, and write the page of results."""
-    found: list[Result] = []
     plays = (("model", Bounds()), (ENGINE, Bounds()), (apache, Bounds(apache_paths)))
-    for name, bounds in plays:
-        for one in play_all(SCHEDULES.values(), name, bounds):
-            typer.echo(line_of(one))
-            found.append(one)
-    found += load(fine)
-    write_page(page, found)
-    raise typer.Exit(int(any(one.failures for one in found)))
+    wrong = [_played(SCHEDULES.values(), name, bounds, kept) for name, bounds in plays]
+    write_page(page, load(kept))
+    raise typer.Exit(int(any(wrong)))
+
+
+@app.command("page")
+def page_of(
+    kept: Annotated[Path, typer.Option(help="Where results were kept.")] = KEPT,
+    page: Annotated[Path, typer.Option(help="The page that says what came of it.")] = PAGE,
+) -> None:
+    """Write the page of results that were kept."""
+    write_page(page, load(kept))
+
+
+def _played(schedules: Iterable[Schedule], adapter: str, bounds: Bounds, kept: Path | None) -> bool:
+    """Whether an answer was not the model's."""
+    wrong = False
+    for one in play_all(schedules, adapter, bounds):
+        typer.echo(line_of(one))
+        wrong |= bool(one.failures)
+        if kept is not None:
+            add(kept, one)
+    return wrong
 
 
 def line_of(one: Result) -> str:
     """One line, and each difference."""
     line = f"{one.schedule} ({one.grain}, {one.player}): {one.played} of {one.edges} edges, {one.paths} paths"
     return "\n".join((f"{line}, {len(one.failures)} differ", *one.failures[:5]))
-
-
-def _chosen(names: list[str] | None) -> list[Schedule]:
-    return [one for one in SCHEDULES.values() if not names or any(one.name.startswith(name) for name in names)]

@@ -43,6 +43,16 @@ def save(path: Path, results: Sequence[Result]) -> None:
     path.write_text(json.dumps([asdict(one) for one in results], indent=1) + "\n", encoding="utf-8")
 
 
+def add(path: Path, result: Result) -> None:
+    """Keep one more, in place of the one of the same schedule, grain and player."""
+    others = [one for one in load(path) if _key(one) != _key(result)]
+    save(path, [*others, result])
+
+
+def _key(one: Result) -> tuple[str, ...]:
+    return one.schedule, one.grain, one.player
+
+
 def load(path: Path) -> tuple[Result, ...]:
     """Results that were kept; none where there is no file."""
     if not path.exists():
