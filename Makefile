@@ -55,6 +55,8 @@ soak: env  ## explore scenarios and damage bytes further than the tests have tim
 	HUDI_CONFORMANCE_SOAK=1 $(RUN) -m pytest tests/conformance/test_write_kills.py tests/conformance/test_write_sequences.py
 	$(CLI) writes array --whole --writer engine-in-process $(foreach reader,model engine-in-process hudi-rs apache-hudi-1.1.1,--reader $(reader)) --continuing apache-hudi-1.1.1
 	$(CLI) alternation soak
+	$(RUN) tests/schedules/soak.py
+	$(CLI) schedules soak
 
 bench: env  ## the engine beside Apache Hudi and plain Parquet, in turns; docs/benchmarks.md
 	$(RUN) benchmarks/run.py --write docs/benchmarks.md
