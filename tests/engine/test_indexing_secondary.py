@@ -156,6 +156,7 @@ def test_an_expression_index_has_the_results_of_each_file(tmp_path: Path, versio
     make(late, expression_definition(configuration, "upper_note", STATISTICS, Column("note", "upper"), {}))
     known = stats(late, "expr_index_upper_note")
     assert known == {name: one for name, one in found.items() if name in known}
+    assert late.writer.findings() == ()
 
 
 def test_bloom_filters_of_results_hold_them(tmp_path: Path) -> None:

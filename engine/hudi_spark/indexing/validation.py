@@ -19,6 +19,7 @@ from hudi_spark.evolution.schema import WriterSchema
 from hudi_spark.files.statistics import IndexedColumn, has_bounds, type_at
 from hudi_spark.flows.flow import Executor
 from hudi_spark.indexing.comparing import FOUND, claim_of, compared, statistics_of_files, unbounded
+from hudi_spark.indexing.expression_validation import expression_differences
 from hudi_spark.indexing.file_facts import FileFacts, FileKey
 from hudi_spark.indexing.file_lists import completed_files
 from hudi_spark.indexing.index import FinishedWrite, Keeping
@@ -143,13 +144,15 @@ def _of_partitions(storage: Storage, snapshot: Snapshot, metadata: MetadataTable
 
 
 def _of_records(storage: Storage, snapshot: Snapshot, metadata: MetadataTable, executor: Executor) -> Iterator[Finding]:
-    """Clauses: IX-020, IX-021, IX-031."""
+    """Clauses: IX-020, IX-021, IX-031, IX-040, IX-042."""
     columns = table_schema(snapshot.commits, snapshot.configuration)
     state = WriterState(storage, snapshot, Options(), WriterSchema({}, columns))
     groups = {name: tuple(one.slice.file_id for one in index.groups) for name, index in metadata.indexes.items()}
     definitions = read_definitions(storage, snapshot.configuration.properties)
-    rows = record_differences(Keeping(state, executor, metadata, groups, definitions))
-    return (Finding(*row) for row in zip(*(column.to_pylist() for column in rows.columns), strict=True))
+    keeping = Keeping(state, executor, metadata, groups, definitions)
+    rows = record_differences(keeping)
+    yield from (Finding(*row) for row in zip(*(column.to_pylist() for column in rows.columns), strict=True))
+    yield from (Finding(*one) for one in expression_differences(keeping))
 
 
 def _facts(storage: Storage, snapshot: Snapshot, statistics: Mapping[str, tuple[ColumnStats, ...]]) -> FileFacts:
