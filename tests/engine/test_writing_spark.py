@@ -165,3 +165,18 @@ def test_a_table_is_compacted_from_its_object(tmp_path: Path, spark: Any):
     assert plan is not None
     assert table.execute(plan).requested == plan
     assert written.found() == before
+
+
+def test_a_table_is_cleaned_and_archived_from_its_object(tmp_path: Path, spark: Any):
+    """Files are deleted by Spark's tasks; the answers of now stay."""
+    written = Written(tmp_path / "cow", configs={"hoodie.metadata.enable": "false"})
+    for n in range(5):
+        written.write("upsert", rows(range(8), n))
+    configs = {"hoodie.metadata.enable": "false", "hoodie.clean.commits.retained": "1"}
+    table, before = HudiTable(spark, written.path, configs=configs), written.found()
+    done = table.clean()
+    assert done is not None
+    assert sum(map(len, done.deleted.values())) == 6
+    assert table.clean() is None
+    assert len(table.archive({"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"})) == 3
+    assert written.found() == before
