@@ -7,7 +7,12 @@ import pytest
 from clustering_tables import clusterable, findings, stored
 from hudi_spark import HudiTable
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:distutils Version classes:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:.*unclosed <socket:pytest.PytestUnraisableExceptionWarning"),
+]
 
 
 def test_a_table_is_clustered_and_sorted_on_spark(spark: Any, tmp_path: Path):
