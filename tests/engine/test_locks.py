@@ -32,7 +32,7 @@ QUICK = {
 }
 FILE = {f"{PREFIX}provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider"}
 # As HashID.generateXXHashAsString of release 1.1.1 answers for s3://bucket/path/table.
-PLACE_ID = "f2ec9dc588cc7370"
+PLACE_ID = "F2EC9DC588CC7370"
 STORAGE = {f"{PREFIX}provider": "org.apache.hudi.client.transaction.lock.StorageBasedLockProvider"}
 
 

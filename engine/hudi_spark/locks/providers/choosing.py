@@ -141,7 +141,7 @@ def _place_id(storage: Storage) -> str:
     """The id that Apache Hudi makes of a table's place; it writes s3 for s3a, and a local path without its scheme."""
     base = storage.base
     place = f"s3://{base.removeprefix('s3a://')}" if base.startswith("s3a://") else base
-    return hash_id(place.encode(), HashBits.BITS_64).hex()
+    return hash_id(place.encode(), HashBits.BITS_64).hex().upper()
 
 
 def _invalid(message: str, hint: str) -> HudiError:
