@@ -1,0 +1,130 @@
+"""Apache Hudi and this engine clean and archive one table: each carries out the other's plan, and goes on after it."""
+
+import itertools
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from cleaned_tables import WITHOUT_METADATA, answers, timeline_of, whole_timeline_of, work_on
+from hudi_conformance.peers.asking import missing_bundle, peers_required
+from hudi_conformance.resources import suite_root
+from hudi_conformance.session import Reply, Session
+from hudi_format.timeline.plans import parse_cleaner_plan
+from hudi_spark.clock import SystemClock
+from hudi_spark.services import running
+from hudi_spark.services.archiving.running import archive
+from hudi_spark.services.cleaning.service import clean
+from written_tables import Written, rows
+
+KEPT = {"hoodie.clean.commits.retained": "2", **WITHOUT_METADATA}
+FEW = {
+    "hoodie.keep.min.commits": "2",
+    "hoodie.keep.max.commits": "3",
+    "hoodie.clean.commits.retained": "1",
+    "hoodie.timeline.compaction.batch.size": "2",
+    "hoodie.compact.inline.max.delta.commits": "1",
+    **WITHOUT_METADATA,
+}
+TABLES = pytest.mark.parametrize(
+    ("version", "table_type"), [(6, "MERGE_ON_READ"), (8, "COPY_ON_WRITE"), (9, "MERGE_ON_READ")]
+)
+
+pytestmark = [pytest.mark.peers, pytest.mark.xdist_group("apache-hudi")]
+Ask = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def apache_hudi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    why = missing_bundle(suite_root(), "apache-hudi-1.1.1")
+    if why and not peers_required():
+        pytest.skip(f"Apache Hudi is not asked: {why}")
+    assert not why, why
+    command = (sys.executable, "-m", "hudi_conformance.adapters.apache_hudi", "--version", "1.1.1")
+    with Session(command, tmp_path_factory.mktemp("apache-hudi") / "log") as session:
+        yield session
+
+
+@pytest.fixture
+def ask(apache_hudi: Session, tmp_path: Path) -> Ask:
+    numbers = itertools.count()
+
+    def asked(op: str, table: Written, **params: Any) -> Any:
+        out = tmp_path / f"out-{next(numbers)}"
+        out.mkdir()
+        heard = apache_hudi.ask(op, table.path, params, out, 120.0)
+        assert isinstance(heard, Reply), heard
+        result = heard.message["result"]
+        return pq.read_table(out / result["rows_file"]) if "rows_file" in result else result["value"]
+
+    return asked
+
+
+def grown(path: Path, version: int, table_type: str) -> Written:
+    """Updates, an overwrite that replaces, and a compaction in between; in the time of the computer, since before
+    version 8 the release takes an action as completed when its file was written."""
+    table = Written(path, table_type, version, configs=WITHOUT_METADATA)
+    table.clock = SystemClock()  # type: ignore[assignment]
+    for n, step in enumerate(("upsert", "upsert", "insert_overwrite", "upsert", "compact", "upsert", "upsert")):
+        if step != "compact":
+            table.write(step, rows(range(n % 2, 4), ts=n, price=float(n)))
+        elif table_type == "MERGE_ON_READ":
+            running.run(work_on(table, {"hoodie.compact.inline.max.delta.commits": "1"}), "compaction")
+    return table
+
+
+def planned(table: Written) -> Any:
+    """The pending plan, by names of files."""
+    pending = timeline_of(table).pending("clean")[0]
+    plan = parse_cleaner_plan((table.path / pending.files["REQUESTED"]).read_bytes(), "")
+    files = plan.file_paths_to_be_deleted_per_partition.items()
+    named = {partition: sorted(str(one.file_path).rpartition("/")[2] for one in infos) for partition, infos in files}
+    return plan.earliest_instant_to_retain, plan.last_completed_commit_timestamp, plan.policy, named
+
+
+@TABLES
+def test_each_carries_out_the_plan_of_the_other(ask: Ask, tmp_path: Path, version: int, table_type: str):
+    """On the same table both plan the same; afterwards both read the same, and the same files are there."""
+    table = grown(tmp_path / "table", version, table_type)
+    before = answers(table, "~")[0]
+    shutil.copytree(table.path, tmp_path / "first")
+    ours = running.schedule(work_on(table, KEPT), "clean")
+    our_plan = planned(table)
+    ask("execute", table, requested=ours, configs=KEPT)
+    assert timeline_of(table).completed("clean")
+    left, read = data_names(table), ask("read_snapshot", table)
+    shutil.rmtree(table.path)
+    shutil.copytree(tmp_path / "first", table.path)
+    theirs = ask("schedule", table, service="clean", configs=KEPT)["requested"]
+    assert planned(table) == our_plan
+    running.execute(work_on(table, KEPT), theirs)
+    assert data_names(table) == left
+    assert answers(table, "~")[0] == before
+    assert sorted(read.column("id").to_pylist()) == table.ids()
+
+
+@TABLES
+def test_they_archive_in_turns(ask: Ask, tmp_path: Path, version: int, table_type: str):
+    """The whole timeline stays what it was, and levels that the one began are merged by the other."""
+    table = grown(tmp_path / "table", version, table_type)
+    clean(work_on(table, FEW))
+    for turn in range(4):
+        before, found = [str(one) for one in whole_timeline_of(table)], answers(table, "~")[0]
+        if turn % 2:
+            archive(work_on(table, FEW))
+        else:
+            ask("service", table, name="archive", configs=FEW)
+        assert [str(one) for one in whole_timeline_of(table)] == before
+        assert answers(table, "~")[0] == found
+        assert len(timeline_of(table).completed_data()) <= 3
+        for n in range(2):
+            table.write("upsert", rows([0, 1], ts=20 + turn, price=float(n)))
+    assert len(ask("list_timeline", table, include_history=True)) >= len(before)
+    assert sorted(ask("read_snapshot", table).column("id").to_pylist()) == table.ids()
+
+
+def data_names(table: Written) -> list[str]:
+    return [name for name in table.files() if not name.startswith(".hoodie/") and not name.endswith(".crc")]
