@@ -179,7 +179,7 @@ def _name(schema: Any, left: Left) -> str:
 def _refuse_without_keys(storage: Storage, found: FoundTable, definition: TableDefinition) -> None:
     """Nothing where the record key that is told makes the keys that are stored.
 
-    Clauses: PR-021, DM-010.
+    Clauses: PR-021, DM-002.
     """
     if not definition.record_key:
         raise refused("no file says which columns are the record key", "tell record_key", "PR-021")
