@@ -133,8 +133,12 @@ def complaints(past: Past, line: Line) -> Iterator[Complaint]:  # noqa: C901 - o
 
 
 def undoes(past: Past, process: str) -> bool:
-    """Whether a process has a rollback or a restore of its own."""
-    return any(one.action in UNDOING and one.process == process for one in past.actions.values())
+    """Whether a process has a rollback or a restore of its own, or one is pending that anybody may carry out.
+
+    Clauses: RB-004.
+    """
+    undoing = [one for one in past.actions.values() if one.action in UNDOING]
+    return any(one.process == process or one.state is not State.COMPLETED for one in undoing)
 
 
 def creation_complaints(past: Past, line: Line) -> Iterator[Complaint]:
