@@ -125,7 +125,7 @@ class WritingOperations:
         `time_to_live`: old partitions go, by the options.
         `recover`: as `create_table`, the name as `table_name`, and the fields of `KnownOfTable`.
         `rollback`: `instant` or `target`, `unschedule`; without one all failed writes. `savepoint`: `instant` or none,
-        `comment`. `delete_savepoint`: `instant`. `restore`: `to` or `instant`, or `savepoint`, which has to be one.
+        `comment`. `delete_savepoint`: `instant`. `restore`: `to`, `instant` or `savepoint`, which has to be one.
         """
         params, actions = request.params, TableActions(self._writer(request))
         name, configs = str(params.get("name")), _hoodie_keys(params)
@@ -174,7 +174,7 @@ def _undone(services: TableServices, name: str, params: Mapping[str, Any], confi
         return services.rollback(instant, configs, unschedule=bool(params.get("unschedule")))
     if name == "delete_savepoint":
         return services.delete_savepoint(instant, configs)
-    return services.restore(instant, configs, saved=params.get("savepoint") is not None)
+    return services.restore(instant, configs, saved=True)
 
 
 def _name(request: Request) -> tuple[str, str]:
