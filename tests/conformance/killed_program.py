@@ -1,6 +1,6 @@
-"""A process that writes, and dies where it is told to: `python killed_writer.py`, one request of JSON a line.
+"""A process that runs programs, and dies where it is told to: `python killed_program.py`, one request of JSON a line.
 
-For each request it forks a child that does one write in-process with `KillAt` at an effect; the answer is the child's
+For each request it forks a child that runs one program in-process with `KillAt` at an effect; the answer is the child's
 status: 0 where it ran through, -9 where it was killed. Forking saves a start of Python for every effect.
 """
 
@@ -14,27 +14,24 @@ from typing import Any
 
 from hudi_format.storage import LocalStorage
 from hudi_spark.effects.hooks import KillAt
-from hudi_spark.flows.in_process import InProcess
-from hudi_spark.writing.writer import TableWriter, WriteRequest
-from pyarrow import feather
+
+sys.path.insert(0, str(Path(__file__).parent))
+from table_programs import PROGRAMS, writer_of
 
 
-def write(request: Mapping[str, Any]) -> None:
-    """One write, killed before the effect of a number; how many there were is left beside the table."""
+def run(request: Mapping[str, Any]) -> None:
+    """One program, killed before the effect of a number; how many there were is left beside the table."""
     hook = KillAt(request["effect"])
-    writer = TableWriter(LocalStorage(request["table"]), InProcess(), hook=hook)
-    rows = feather.read_table(request["input"]) if request["input"] else None
-    asked = WriteRequest(request["operation"], rows, partitions=request["partitions"], configs=request["configs"])
-    writer.write(asked)
+    PROGRAMS[request["program"]].run(writer_of(LocalStorage(request["table"]), hook))
     Path(request["table"]).with_name("effects").write_text(str(hook.seen), encoding="ascii")
 
 
 def child(request: Mapping[str, Any]) -> int:
-    """The status of a child that writes."""
+    """The status of a child that runs a program."""
     pid = os.fork()
     if pid == 0:
         try:
-            write(request)
+            run(request)
         except BaseException:  # noqa: BLE001 - a child answers with its status alone
             traceback.print_exc()
             os._exit(1)
