@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from clustering_tables import cluster, clusterable, copied, data_files, findings, pending, stopped, stored
 from hudi_format.storage import LocalStorage
+from hudi_spark.errors import HudiError
 from hudi_spark.readings import RELEASED
 from hudi_spark.services import running
 from hudi_spark.state.snapshots import load_snapshot
@@ -43,3 +44,21 @@ def _nothing_is_left(path: Path, files: list[str], number: int) -> None:
     done = {commit.instant.requested for commit in snapshot.commits}
     # Who dies after completing leaves markers: nobody looks at those of what has completed.
     assert {one.name for one in (path / ".hoodie/.temp").glob("*")} <= done, number
+
+
+def test_a_writer_that_clusters_finishes_what_the_one_before_it_left(tmp_path: Path):
+    """Who dies in the clustering after its write leaves a plan whose groups take no updates: the next one that clusters
+    carries it out before it writes; one that does not is refused."""
+    table = clusterable(tmp_path / "table")
+    work = stopped(table, StopAt(9))
+    with pytest.raises(Stopped):
+        running.run(work, "clustering")
+    waiting = [one.requested for one in pending(table)]
+    assert waiting
+
+    with pytest.raises(HudiError, match=waiting[0]):
+        table.write_and_serve("upsert", rows([3], ts=9, price=9.0))
+    inline = {"hoodie.clustering.inline": "true", "hoodie.clustering.inline.max.commits": "100"}
+    table.write_and_serve("upsert", rows([3], ts=9, price=9.0), configs=inline)
+    assert [row for row in table.found() if row[1] == 9.0] == [("k3", 9.0)]
+    assert pending(table) == []

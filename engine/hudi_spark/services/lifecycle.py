@@ -12,11 +12,12 @@ from hudi_spark.committing.work import TableWork
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.services.archiving.inline import archive_inline, refuse_unarchivable
 from hudi_spark.services.cleaning.inline import clean_inline
-from hudi_spark.services.clustering.inline import cluster_inline
+from hudi_spark.services.clustering.inline import cluster_inline, finish_clustering
 from hudi_spark.services.compaction.inline import compact_inline
 from hudi_spark.services.restoring.before_writes import take_back_leftovers
 from hudi_spark.services.time_to_live.dropping import drop_old_partitions_inline
 
+_ENABLED: Final = "hoodie.table.services.enabled"
 _FAIL: Final = "hoodie.fail.writes.on.inline.table.service.exception"
 
 AFTER: Final[tuple[Callable[[TableWork], None], ...]] = (
@@ -41,7 +42,7 @@ class InlineServices:
     """
 
     def before(self, work: TableWork) -> None:
-        """Roll back what dead writers left, where the policy of failed writes is eager.
+        """Roll back what dead writers left, where the policy of failed writes is eager; finish what they clustered.
 
         Raises:
             HudiError: LOCK_UNAVAILABLE, LOCK_LOST; what an archival would refuse.
@@ -49,6 +50,8 @@ class InlineServices:
         """
         refuse_unarchivable(work)
         take_back_leftovers(work)
+        if work.options.flag(_ENABLED):
+            finish_clustering(work)
 
     def after(self, work: TableWork, outcome: Outcome) -> None:
         """Clean, archive, then compact and cluster: what the options ask for, and where it is due.
@@ -57,7 +60,7 @@ class InlineServices:
             HudiError: as the services, unless the options say that they fail no write.
 
         """
-        if not work.options.flag("hoodie.table.services.enabled"):
+        if not work.options.flag(_ENABLED):
             return
         for service in AFTER:
             try:

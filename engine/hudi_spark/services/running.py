@@ -66,14 +66,26 @@ def run(work: TableWork, name: str, asked: Mapping[str, Any] | None = None) -> O
     Clauses: CP-002, CP-010, CP-015.
 
     """
+    last = finish_waiting(work, name)
+    requested = schedule(work, name, asked)
+    return last if requested is None else execute(work, requested)
+
+
+def finish_waiting(work: TableWork, name: str) -> Outcome | None:
+    """Plans of a service that wait are carried out, oldest first, but those that somebody is at; the last outcome.
+
+    Raises:
+        HudiError: as `execute`.
+        UnsupportedFeature: a service that there is not.
+
+    Clauses: CP-002, CP-010.
+
+    """
     service = service_named(name)
     timeline = load_timeline(work.storage, load_configuration(work.storage))
     waiting = [one for one in timeline.instants if not one.is_completed and service.owns(work, one)]
     left = [one for one in waiting if not is_alive(work.storage, work.options, one.requested)]
     outcomes = [_carried_out(work, service, one) for one in left]
-    requested = schedule(work, name, asked)
-    if requested is not None:
-        outcomes.append(execute(work, requested))
     return outcomes[-1] if outcomes else None
 
 

@@ -39,6 +39,21 @@ def cluster_inline(work: TableWork) -> None:
         running.schedule(work, _SERVICE)
 
 
+def finish_clustering(work: TableWork) -> None:
+    """What a writer that clusters left when it died is carried out by the next one that does, before it writes.
+
+    The groups of a plan that waits take no updates: without this the next write to them would be refused.
+
+    Raises:
+        HudiError: as the service.
+
+    Clauses: CL-003, CL-008, OW-011.
+
+    """
+    if work.options.flag(_CLUSTER) and _one_waits(work):
+        running.finish_waiting(work, _SERVICE)
+
+
 def _one_waits(work: TableWork) -> bool:
     timeline = load_timeline(work.storage, load_configuration(work.storage))
     return bool(pending_clusterings(work.storage, timeline))
