@@ -45,6 +45,8 @@ _LOG_FILE = re.compile(
     r"\.(?P<id>[^._/]+)_(?P<instant>[0-9]+)\.log\.(?P<version>[0-9]+)(?:_(?P<token>[0-9]+-[0-9]+-[0-9]+))?(?P<cdc>\.cdc)?"
 )
 _TIMELINE_FILE = re.compile(r"(?P<first>[^._]+)(?:_(?P<second>[^.]*))?\.(?P<action>[^.]+)(?:\.(?P<state>[^.]+))?")
+# Where a file cannot be put at once, releases write beside it, under its name and a random id, and rename.
+_UNFINISHED = re.compile(r"\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _MARKER = re.compile(r"(?P<name>.+)\.marker\.(?P<kind>CREATE|MERGE|APPEND)")
 
 
@@ -117,7 +119,7 @@ def parse_data_file_name(name: str) -> BaseFileName | LogFileName | None:
 
 
 def parse_timeline_file_name(name: str, layout: TimelineLayout, file: str | None = None) -> TimelineFileName | None:
-    """A file name of the timeline folder, or None for a foreign file.
+    """A file name of the timeline folder, or None for a foreign file, or one that a writer is still at.
 
     `file` is the path that an error names.
 
@@ -128,7 +130,7 @@ def parse_timeline_file_name(name: str, layout: TimelineLayout, file: str | None
 
     """
     match = _TIMELINE_FILE.fullmatch(name)
-    if match is None or not _looks_like_an_instant(match):
+    if match is None or not _looks_like_an_instant(match) or _UNFINISHED.search(name):
         return None
     where = file or name
     _refuse_bad_times(match, where)

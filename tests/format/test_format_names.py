@@ -166,3 +166,11 @@ def test_the_folder_of_schemas_may_hold_foreign_files():
     assert parse_schema_commit_name("20250101000000000.commit", 1) is None
     with pytest.raises(FormatError):
         parse_schema_commit_name("2025x.schemacommit", 1)
+
+
+@pytest.mark.parametrize("layout", [1, 2])
+@pytest.mark.parametrize("kind", ["inflight", "deltacommit.inflight", "deltacommit.requested", "deltacommit", "clean"])
+def test_a_file_that_a_release_is_still_writing_is_none_of_the_timeline(kind: str, layout: TimelineLayout):
+    """Apache Hudi writes a timeline file on a local disk under a name of its own, and renames it: readers pass it."""
+    name = f"20261122010203004.{kind}.0f0c2d0e-1b7a-4d5c-9c8e-2f6d1a3b4c5d"
+    assert parse_timeline_file_name(name, layout) is None
