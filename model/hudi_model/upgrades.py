@@ -161,14 +161,15 @@ def restated(properties: dict[str, str], version: int, to: int) -> dict[str, str
 
 
 def payload_in_8(properties: dict[str, str]) -> str:
-    """The payload class of a table that leaves version 6: by event time on read, wherever there are ordering fields.
+    """The payload class of a table that leaves version 6: with ordering fields by event time on read, or without class.
 
     Clauses: VR-007.
     """
     name, ordering = payload_name(properties), property_value(properties, ORDERING)
     if name and name not in MODE_OF_PAYLOAD:
         return properties[PAYLOAD]
-    by_event_time = name == DEFAULT or (ordering and properties["hoodie.table.type"] == "MERGE_ON_READ")
+    orders = not name or properties["hoodie.table.type"] == "MERGE_ON_READ"
+    by_event_time = name == DEFAULT or (ordering and orders)
     return PACKAGE + (DEFAULT if by_event_time else LATEST)
 
 

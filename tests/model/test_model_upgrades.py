@@ -99,7 +99,7 @@ def test_a_payload_class_comes_back_from_version_9_as_it_was(name: str) -> None:
         ("MERGE_ON_READ", "OverwriteWithLatestAvroPayload", "", MergeMode.COMMIT_TIME_ORDERING),
         ("MERGE_ON_READ", "DefaultHoodieRecordPayload", "", MergeMode.EVENT_TIME_ORDERING),
         ("MERGE_ON_READ", "AWSDmsAvroPayload", "ts", MergeMode.CUSTOM),
-        ("COPY_ON_WRITE", "", "ts", MergeMode.COMMIT_TIME_ORDERING),
+        ("COPY_ON_WRITE", "", "ts", MergeMode.EVENT_TIME_ORDERING),
         ("COPY_ON_WRITE", "DefaultHoodieRecordPayload", "ts", MergeMode.EVENT_TIME_ORDERING),
     ],
 )
