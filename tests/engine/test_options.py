@@ -17,7 +17,8 @@ CATALOGUE = the_catalogue()
 GIVEN = {
     Kind.TEXT: st.just("some text"),
     Kind.FLAG: st.sampled_from(["true", "false"]),
-    Kind.NUMBER: st.integers(1, 1000).map(str),
+    # No key asks for more than this at least.
+    Kind.NUMBER: st.integers(2, 1000).map(str),
     Kind.DECIMAL: st.floats(0, 1, allow_nan=False).map(repr),
 }
 TAKEN = [one for one in CATALOGUE.entries if one.kind is not Kind.FAMILY and one.status is not Status.REFUSED]
@@ -90,7 +91,7 @@ def test_names_and_words_of_older_releases_and_of_flink_are_understood(name: str
         ({"write.parquet.page.size": "-1"}, "is -1"),
         ({"hoodie.index.bloom.fpp": "nan"}, "'nan', which is no number"),
         ({"hoodie.table.type": "mor", "table.type": "COPY_ON_WRITE"}, "two names of one option"),
-        ({"hoodie.compact.inline": "true"}, "hoodie.compact.inline = true is not supported.*let Apache Hudi compact"),
+        ({"hoodie.table.service.manager.enabled": "true"}, "service.manager.enabled = true is not supported"),
         ({"hoodie.streamer.source.limit": "1"}, "Hudi Streamer"),
     ],
 )
