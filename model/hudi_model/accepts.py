@@ -15,6 +15,8 @@ Line: TypeAlias = Mapping[str, str]
 Complaint: TypeAlias = tuple[bool, str, str]
 """Whether it applies, what is wrong, what could have stood there."""
 UNDOING = frozenset({Action.ROLLBACK, Action.RESTORE})
+PLANNED = frozenset({Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING, Action.REPLACE_COMMIT})
+"""What whoever comes may begin anew after a dead attempt; before version 8 a clustering is told as a replacecommit."""
 FILED = DATA_ACTIONS | UNDOING | {Action.CLEAN}
 """The actions that change which files there are: the metadata table has them before they complete."""
 
@@ -118,7 +120,9 @@ def complaints(past: Past, line: Line) -> Iterator[Complaint]:  # noqa: C901 - o
             is_write = known is not None and completed_action(known.action) in DATA_ACTIONS
             yield unmarked and is_write, "no marker announces the file", f"put_marker of {line.get('file')}"
         case "delete_markers":
-            yield bool(known) and not owned, f"{requested} is pending", "its completion, its abort or its rollback"
+            stays_planned = known is not None and known.action in PLANNED
+            taken = bool(known) and not (owned or stays_planned)
+            yield taken, f"{requested} is pending", "its completion, its abort or its rollback"
         case "commit_metadata_table":
             yield known is None, f"{requested} is not pending", "the metadata of an action before it completes"
             yield past.holder != process, f"{process} does not hold the lock", "take_lock"

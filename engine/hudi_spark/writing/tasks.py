@@ -1,7 +1,7 @@
 """The tasks of a write: pure functions over parts of the incoming rows, each with the identity of its task."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import pyarrow as pa
@@ -129,7 +129,9 @@ class WritingTargets:
 
     def _written(self, rows: pa.Table, identity: TaskIdentity) -> Iterator[WrittenFile]:
         for number, part in parts_by(rows, TARGET):
-            yield from write_target(self.targets[number], number, part, self.context, identity)
+            # Buckets of two partitions may have one id: what tells their files apart, to statistics too, is the token.
+            own = replace(identity, partition=number)
+            yield from write_target(self.targets[number], number, part, self.context, own)
 
 
 def write_target(
