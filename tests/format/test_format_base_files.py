@@ -183,3 +183,22 @@ def test_a_text_that_is_no_filter_is_refused(text: str):
     for type_code in ("SIMPLE", "DYNAMIC_V0", "OTHER"):
         with pytest.raises(FormatError):
             decode_bloom_filter(text, type_code, "f")
+
+
+def test_the_process_ends_after_the_streams_that_other_threads_hold(tmp_path: Path) -> None:
+    (tmp_path / "a.parquet").write_bytes(b"")
+    script = """
+import sys, threading, time
+from hudi_format.base.stored_file import open_stored
+from hudi_format.storage import open_storage
+
+def hold(streams):
+    time.sleep(0.3)
+    streams.clear()
+    print("dropped", flush=True)
+
+streams = [open_stored(open_storage(sys.argv[1]), "a.parquet")]
+threading.Thread(target=hold, args=(streams,), daemon=True).start()
+"""
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout == "dropped\n"

@@ -14,7 +14,8 @@ from hudi_format.base.bloom_filters import TYPE_CODE, build_bloom_filter, encode
 from hudi_format.base.hfiles import hfile_base_footer, read_hfile_base
 from hudi_format.base.orc import open_orc, orc_keys, orc_schema, read_orc_rows
 from hudi_format.base.parquet_bytes import open_parquet, read_rows
-from hudi_format.errors import FormatError, Reason, refusing
+from hudi_format.base.stored_file import open_stored
+from hudi_format.errors import Reason, refusing
 from hudi_format.storage import Storage
 from hudi_format.texts import byte_texts, utf16_range
 
@@ -61,7 +62,7 @@ def read_base_file(
     """
     if path.endswith(_HFILE):
         return read_hfile_base(storage, path, columns, filter)
-    with _open(storage, path) as source:
+    with open_stored(storage, path) as source:
         if path.endswith(_ORC):
             return read_orc_rows(open_orc(source, path), path, columns, filter)
         opened = open_parquet(source, path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
@@ -85,7 +86,7 @@ def base_file_footer(storage: Storage, path: str) -> Footer:
     if path.endswith(_HFILE):
         keys, rows, schema = hfile_base_footer(storage, path)
         return Footer(keys, rows, 1, schema)
-    with _open(storage, path) as source:
+    with open_stored(storage, path) as source:
         if path.endswith(_ORC):
             tail = open_orc(source, path)
             return Footer(orc_keys(tail, path), tail.nrows, tail.nstripes, orc_schema(tail, path))
@@ -105,7 +106,7 @@ def open_base_parquet(storage: Storage, path: str) -> pq.ParquetFile:
     Clauses: BF-001, BF-004.
 
     """
-    return open_parquet(_open(storage, path), path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
+    return open_parquet(open_stored(storage, path), path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
 
 
 def write_base_file(
@@ -149,44 +150,3 @@ def _key_footer(table: pa.Table, bloom_entries: int | None) -> dict[str, str]:
 def _key_range(record_keys: pa.ChunkedArray) -> dict[str, str]:
     ends = utf16_range(record_keys)
     return {} if ends is None else {MINIMUM_KEY: ends[0], MAXIMUM_KEY: ends[1]}
-
-
-def _open(storage: Storage, path: str) -> "_StoredFile":
-    try:
-        return _StoredFile(storage, path, storage.size(path))
-    except FileNotFoundError as error:
-        hint = "the timeline names the file: restore it, or roll the instant back"
-        message = "the base file is not in storage"
-        raise FormatError(Reason.BASE_FILE_MISSING, "RD-011", path, None, message, hint) from error
-
-
-class _StoredFile(io.RawIOBase):
-    """A file of a storage as a stream, so that only the ranges that its reader asks for are read."""
-
-    def __init__(self, storage: Storage, path: str, size: int) -> None:
-        super().__init__()
-        self._storage = storage
-        self._path = path
-        self._size = size
-        self._position = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._position
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        origin = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
-        self._position = max(origin + offset, 0)
-        return self._position
-
-    def read(self, size: int = -1) -> bytes:
-        left = max(self._size - self._position, 0)
-        wanted = left if size < 0 else min(size, left)
-        data = self._storage.read_range(self._path, self._position, wanted) if wanted else b""
-        self._position += len(data)
-        return data

@@ -40,7 +40,7 @@ def open_parquet(
 
     """
     with refusing(reason, clause, file, offset, "no Parquet file"):
-        stream = pa.BufferReader(source) if isinstance(source, bytes) else pa.PythonFile(source, mode="r")
+        stream = pa.BufferReader(_owned(source)) if isinstance(source, bytes) else pa.PythonFile(source, mode="r")
         opened = pq.ParquetFile(stream, coerce_int96_timestamp_unit="us", arrow_extensions_enabled=False)
         metadata = opened.metadata
         sizes = [metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups)]
@@ -50,6 +50,13 @@ def open_parquet(
     if metadata.num_rows > MAXIMUM_ROWS or unpacked > min(MAXIMUM_UNPACKED_BYTES, columns_limit(size)):
         raise _exceeded(opened, size, clause, file, offset)
     return opened
+
+
+def _owned(data: bytes) -> pa.Buffer:
+    """The bytes in Arrow's memory: its threads may drop them when the interpreter has ended."""
+    owned = pa.allocate_buffer(len(data))
+    pa.FixedSizeBufferWriter(owned).write(data)
+    return owned
 
 
 def _exceeded(opened: pq.ParquetFile, size: int, clause: str, file: str, offset: int | None) -> FormatError:

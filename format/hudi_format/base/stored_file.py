@@ -1,0 +1,73 @@
+"""Files of a storage as streams for Arrow, whose threads may outlast the read that used them."""
+
+import atexit
+import io
+import time
+from typing import Final
+from weakref import WeakSet
+
+from hudi_format.errors import FormatError, Reason
+from hudi_format.storage import Storage
+
+_LENT: Final = WeakSet["StoredFile"]()
+"""Streams that a thread of Arrow may still hold."""
+_LONGEST_WAIT: Final = 2.0
+"""Seconds; whoever keeps a stream open until the end does not need more."""
+
+
+def open_stored(storage: Storage, path: str) -> "StoredFile":
+    """A file of a storage as a stream.
+
+    Raises:
+        FormatError: BASE_FILE_MISSING.
+
+    Clauses: RD-011.
+
+    """
+    try:
+        return StoredFile(storage, path, storage.size(path))
+    except FileNotFoundError as error:
+        hint = "the timeline names the file: restore it, or roll the instant back"
+        message = "the base file is not in storage"
+        raise FormatError(Reason.BASE_FILE_MISSING, "RD-011", path, None, message, hint) from error
+
+
+class StoredFile(io.RawIOBase):
+    """A file of a storage as a stream, so that only the ranges that its reader asks for are read."""
+
+    def __init__(self, storage: Storage, path: str, size: int) -> None:
+        super().__init__()
+        self._storage = storage
+        self._path = path
+        self._size = size
+        self._position = 0
+        _LENT.add(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        origin = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
+        self._position = max(origin + offset, 0)
+        return self._position
+
+    def read(self, size: int = -1) -> bytes:
+        left = max(self._size - self._position, 0)
+        wanted = left if size < 0 else min(size, left)
+        data = self._storage.read_range(self._path, self._position, wanted) if wanted else b""
+        self._position += len(data)
+        return data
+
+
+@atexit.register
+def _await_release() -> None:
+    """A thread of Arrow that drops a stream while the interpreter ends would end the process as a crash."""
+    last = time.monotonic() + _LONGEST_WAIT
+    while len(_LENT) and time.monotonic() < last:
+        time.sleep(0.001)
