@@ -9,13 +9,13 @@ from weakref import WeakSet
 from hudi_format.errors import FormatError, Reason
 from hudi_format.storage import Storage
 
-_LENT: Final = WeakSet["StoredFile"]()
+_LENT: Final = WeakSet["_StoredFile"]()
 """Streams that a thread of Arrow may still hold."""
 _LONGEST_WAIT: Final = 2.0
 """Seconds; whoever keeps a stream open until the end does not need more."""
 
 
-def open_stored(storage: Storage, path: str) -> "StoredFile":
+def open_stored(storage: Storage, path: str) -> io.RawIOBase:
     """A file of a storage as a stream.
 
     Raises:
@@ -25,14 +25,14 @@ def open_stored(storage: Storage, path: str) -> "StoredFile":
 
     """
     try:
-        return StoredFile(storage, path, storage.size(path))
+        return _StoredFile(storage, path, storage.size(path))
     except FileNotFoundError as error:
         hint = "the timeline names the file: restore it, or roll the instant back"
         message = "the base file is not in storage"
         raise FormatError(Reason.BASE_FILE_MISSING, "RD-011", path, None, message, hint) from error
 
 
-class StoredFile(io.RawIOBase):
+class _StoredFile(io.RawIOBase):
     """A file of a storage as a stream, so that only the ranges that its reader asks for are read."""
 
     def __init__(self, storage: Storage, path: str, size: int) -> None:
