@@ -24,7 +24,7 @@ from hudi_spark.flows.in_process import InProcess
 from hudi_spark.schemas.columns import snapshot_schema
 from hudi_spark.services.compaction.planned_slices import snapshot_of_plan
 from hudi_spark.services.lifecycle import InlineServices, ServiceWarning
-from hudi_spark.services.pending import compaction_plan_of
+from hudi_spark.state.pending_plans import compaction_plan
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_tables import Written, rows
@@ -162,7 +162,7 @@ def test_a_plan_outlives_the_commits_that_it_was_made_on(tmp_path: Path):
     plan = services(table).schedule("compaction", NOW)
     assert plan is not None
     snapshot = table.writer().work().snapshot()
-    content = compaction_plan_of(LocalStorage(tmp_path), instant_of(table, plan))
+    content = compaction_plan(LocalStorage(tmp_path), instant_of(table, plan))
     planned = snapshot_of_plan(snapshot, content, "00000000000000001")
     assert planned.visibility.visible == frozenset()
     assert snapshot_schema(LocalStorage(tmp_path), planned).names == ["id", "region", "ts", "price"]

@@ -12,8 +12,8 @@ from hudi_spark.options.resolving import resolve
 from hudi_spark.services.compaction.metrics import metrics_of
 from hudi_spark.services.compaction.strategies import Choice, chosen
 from hudi_spark.services.compaction.triggers import ALWAYS, is_due
-from hudi_spark.services.pending import compaction_plan_of, planned_groups
 from hudi_spark.services.table_services import TableServices
+from hudi_spark.state.pending_plans import compaction_plan, groups_in_pending_plans
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.snapshots import load_table
 from hudi_spark.state.timeline import Instant, Timeline
@@ -191,7 +191,7 @@ def planned(table: Written, service: str = "compaction", configs: Mapping[str, s
     requested = TableServices(table.writer()).schedule(service, {**DUE, **(configs or {})})
     storage = LocalStorage(table.path)
     (instant,) = (one for one in load_table(storage)[1].instants if one.requested == requested)
-    return compaction_plan_of(storage, instant)
+    return compaction_plan(storage, instant)
 
 
 @pytest.mark.parametrize("version", [6, 8, 9])
@@ -223,7 +223,7 @@ def test_groups_of_other_plans_are_left_out_and_said_so(tmp_path: Path, version:
     assert [one.partition_path for one in second_plan.operations] == ["north"]
     assert second_plan.missing_schedule_partitions == ("süd",)
     _, timeline = load_table(LocalStorage(tmp_path))
-    assert {partition for partition, _ in planned_groups(LocalStorage(tmp_path), timeline)} == {"süd", "north"}
+    assert {partition for partition, _ in groups_in_pending_plans(LocalStorage(tmp_path), timeline)} == {"süd", "north"}
     services = TableServices(table.writer())
     assert services.schedule("compaction", DUE) is None
     assert services.schedule("logcompaction", {"hoodie.log.compaction.blocks.threshold": "1"}) is None

@@ -12,12 +12,12 @@ from typing import Any, Final, Generic, TypeVar
 
 from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
-from hudi_format.timeline.plans import parse_requested_replace
 
 from hudi_spark.errors import HudiError
+from hudi_spark.state.pending_plans import clustering_plan
 from hudi_spark.state.ranges import time_range
 from hudi_spark.state.snapshots import load_table
-from hudi_spark.state.timeline import DATA_ACTIONS, Instant, Timeline
+from hudi_spark.state.timeline import DATA_ACTIONS, Timeline
 
 EARLIEST: Final = "earliest"
 Rows = TypeVar("Rows")
@@ -77,14 +77,7 @@ def latest_checkpoint(storage: Storage) -> str | None:
 
 def _first_pending_write(storage: Storage, timeline: Timeline) -> str | None:
     pending = (one for one in timeline.instants if one.action in DATA_ACTIONS and not one.is_completed)
-    return min((one.requested for one in pending if not _is_clustering(storage, one)), default=None)
-
-
-def _is_clustering(storage: Storage, instant: Instant) -> bool:
-    """Whether a pending replacecommit is a clustering, as its plan says; other writes leave their request empty."""
-    file = instant.files.get("REQUESTED")
-    data = storage.read(file) if instant.action == "replacecommit" and file is not None else b""
-    return bool(data) and parse_requested_replace(data, file or "").operation_type == "CLUSTER"
+    return min((one.requested for one in pending if clustering_plan(storage, one) is None), default=None)
 
 
 class Checkpoints:

@@ -9,8 +9,9 @@ from hudi_format.storage import Storage
 from hudi_format.timeline.commit_metadata import NO_PREVIOUS_COMMIT, WriteStat
 
 from hudi_spark.errors import HudiError
-from hudi_spark.state.commits import Commit, GroupId, pending_compactions
+from hudi_spark.state.commits import Commit, GroupId
 from hudi_spark.state.configuration import TableConfiguration
+from hudi_spark.state.pending_plans import pending_compactions
 from hudi_spark.state.slicing import (
     FileGroup,
     FileSlice,

@@ -20,8 +20,8 @@ from hudi_format.timeline.plans import parse_rollback_plan
 
 from hudi_spark.errors import HudiError
 from hudi_spark.options.resolving import Options
-from hudi_spark.state.commits import GroupId, commit_of, pending_compactions
-from hudi_spark.state.pending_plans import pending_log_compactions
+from hudi_spark.state.commits import GroupId, commit_of
+from hudi_spark.state.pending_plans import pending_compactions, pending_log_compactions
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline
 

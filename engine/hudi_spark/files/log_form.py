@@ -11,8 +11,9 @@ from hudi_format.storage import Storage
 
 from hudi_spark.merging.rules import MergeRule
 from hudi_spark.options.resolving import Options
-from hudi_spark.state.commits import GroupId, pending_compactions
+from hudi_spark.state.commits import GroupId
 from hudi_spark.state.configuration import TableConfiguration, flag
+from hudi_spark.state.pending_plans import pending_compactions
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.timeline import Timeline
 

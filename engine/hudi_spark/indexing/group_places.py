@@ -6,7 +6,8 @@ from hudi_format.storage import Storage
 
 from hudi_spark.indexing.groups import Place
 from hudi_spark.indexing.layout import MetadataLayout
-from hudi_spark.state.commits import GroupId, pending_compactions
+from hudi_spark.state.commits import GroupId
+from hudi_spark.state.pending_plans import pending_compactions
 from hudi_spark.state.slicing import BaseFile, FileGroup, LogFile, list_file_groups
 from hudi_spark.state.timeline import Timeline, visibility
 

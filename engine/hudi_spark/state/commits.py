@@ -1,4 +1,4 @@
-"""What the timeline's files say: commits that a query sees, pending compactions."""
+"""What the timeline's files say: the commits that a query sees."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,6 @@ from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
 from hudi_format.timeline.commit_metadata import CommitMetadata, WriteStat, parse_commit_metadata
 from hudi_format.timeline.headerless import with_header
-from hudi_format.timeline.plans import CompactionPlan, parse_compaction_plan
 
 from hudi_spark.state.timeline import Axis, Instant, Timeline, visible_commits
 
@@ -130,32 +129,6 @@ def newest_base_files(commits: tuple[Commit, ...]) -> dict[GroupId, str]:
     return newest
 
 
-def pending_compactions(
-    storage: Storage, timeline: Timeline, completed_by: str | None = None
-) -> dict[GroupId, tuple[str, ...]]:
-    """Instants of the pending compactions of each file group, now or as they were pending at a completion time.
-
-    Raises:
-        FormatError: TIMELINE_FILE_CORRUPT when a plan does not parse; PATH_ESCAPES_TABLE.
-
-    Clauses: RD-008, RD-010, SL-007.
-
-    """
-    pending: dict[GroupId, tuple[str, ...]] = {}
-    for instant in timeline.instants:
-        if instant.was_compaction and _is_pending(instant, completed_by):
-            for group in _compacted_groups(storage, instant):
-                pending[group] = (*pending.get(group, ()), instant.requested)
-    return pending
-
-
-def _is_pending(instant: Instant, completed_by: str | None) -> bool:
-    """Clauses: RD-010."""
-    if completed_by is None:
-        return not instant.is_completed
-    return instant.requested <= completed_by and not (instant.is_completed and instant.at("completed") <= completed_by)
-
-
 def completed_bytes(storage: Storage, instant: Instant) -> bytes:
     """What the completed file of an action holds, or held before the action was archived.
 
@@ -193,23 +166,6 @@ def _metadata(storage: Storage, instant: Instant) -> CommitMetadata:
 def _known(data: bytes, file: str) -> CommitMetadata:
     """The same for the same bytes: a write reads the commits of two timelines several times, mostly those of before."""
     return parse_commit_metadata(data, file)
-
-
-def _compacted_groups(storage: Storage, instant: Instant) -> tuple[GroupId, ...]:
-    """Clauses: RD-008."""
-    operations = _compaction_plan(storage, instant).operations
-    for operation in operations:
-        for name in (operation.partition_path, operation.data_file_path, *operation.delta_file_paths):
-            refuse_escape(storage, name or "")
-    return tuple((operation.partition_path or "", operation.file_id or "") for operation in operations)
-
-
-def _compaction_plan(storage: Storage, instant: Instant) -> CompactionPlan:
-    """Clauses: RD-008, HS-007."""
-    if instant.archived is not None and isinstance(instant.archived.plan, CompactionPlan):
-        return instant.archived.plan
-    file = instant.files.get("REQUESTED", instant.file)
-    return parse_compaction_plan(storage.read(file) if instant.archived is None else instant.archived.plan, file)
 
 
 def refuse_escape(storage: Storage, path: str) -> None:

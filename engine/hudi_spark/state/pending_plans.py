@@ -1,21 +1,46 @@
 """Plans of table services that wait: which file groups they are going to rewrite.
 
-Clauses: CL-002, CP-003, OW-011.
+Clauses: CL-002, CP-003, LC-002, OW-011.
 """
 
 from collections.abc import Mapping
 from typing import Final
 
 from hudi_format.storage import Storage
-from hudi_format.timeline.plan_values import ClusteringPlan
+from hudi_format.timeline.plan_values import ClusteringPlan, CompactionPlan
 from hudi_format.timeline.plans import parse_compaction_plan, parse_requested_replace
 
-from hudi_spark.state.commits import GroupId, pending_compactions
+from hudi_spark.state.commits import GroupId, refuse_escape
 from hudi_spark.state.timeline import Instant, Timeline
 
+COMPACTION: Final = "compaction"
+LOG_COMPACTION: Final = "logcompaction"
 _CLUSTERS: Final = "CLUSTER"
 _REQUESTED: Final = "REQUESTED"
 _CLUSTERING_ACTIONS: Final = ("clustering", "replacecommit")
+
+
+def compaction_plan(storage: Storage, instant: Instant) -> CompactionPlan:
+    """The plan with which a compaction or log compaction was requested.
+
+    Raises:
+        FormatError: TIMELINE_FILE_CORRUPT when it does not parse; PATH_ESCAPES_TABLE.
+
+    Clauses: HS-007, RD-008, SL-007, TL-033.
+
+    """
+    plan = _stored_plan(storage, instant)
+    for one in plan.operations:
+        for path in (one.partition_path, one.data_file_path, *one.delta_file_paths):
+            refuse_escape(storage, path or "")
+    return plan
+
+
+def _stored_plan(storage: Storage, instant: Instant) -> CompactionPlan:
+    if instant.archived is not None and isinstance(instant.archived.plan, CompactionPlan):
+        return instant.archived.plan
+    file = instant.files.get(_REQUESTED, instant.file)
+    return parse_compaction_plan(storage.read(file) if instant.archived is None else instant.archived.plan, file)
 
 
 def clustering_plan(storage: Storage, instant: Instant) -> ClusteringPlan | None:
@@ -39,13 +64,54 @@ def clustering_plan(storage: Storage, instant: Instant) -> ClusteringPlan | None
     return requested.clustering_plan if requested.operation_type == _CLUSTERS else None
 
 
-def planned_groups(plan: ClusteringPlan) -> frozenset[GroupId]:
-    """The file groups that a clustering is going to replace.
+def groups_of_plan(plan: ClusteringPlan | CompactionPlan) -> frozenset[GroupId]:
+    """The file groups that a clustering is going to replace, or that a compaction or log compaction rewrites.
 
-    Clauses: CL-006.
+    Clauses: CL-006, CP-005.
     """
+    if isinstance(plan, CompactionPlan):
+        return frozenset((one.partition_path or "", one.file_id or "") for one in plan.operations)
     slices = (one for group in plan.input_groups for one in group.slices)
     return frozenset((one.partition_path or "", one.file_id or "") for one in slices)
+
+
+def pending_compactions(
+    storage: Storage, timeline: Timeline, completed_by: str | None = None
+) -> dict[GroupId, tuple[str, ...]]:
+    """Instants of the pending compactions of each file group, now or as they were pending at a completion time.
+
+    Raises:
+        FormatError: TIMELINE_FILE_CORRUPT when a plan does not parse; PATH_ESCAPES_TABLE.
+
+    Clauses: RD-008, RD-010, SL-007.
+
+    """
+    pending: dict[GroupId, tuple[str, ...]] = {}
+    for instant in timeline.instants:
+        if instant.was_compaction and _is_pending(instant, completed_by):
+            for group in groups_of_plan(compaction_plan(storage, instant)):
+                pending[group] = (*pending.get(group, ()), instant.requested)
+    return pending
+
+
+def _is_pending(instant: Instant, completed_by: str | None) -> bool:
+    """Clauses: RD-010."""
+    if completed_by is None:
+        return not instant.is_completed
+    return instant.requested <= completed_by and not (instant.is_completed and instant.at("completed") <= completed_by)
+
+
+def pending_log_compactions(storage: Storage, timeline: Timeline) -> frozenset[GroupId]:
+    """The file groups whose logs a pending log compaction is going to put together.
+
+    Raises:
+        FormatError: TIMELINE_FILE_CORRUPT when a plan does not parse; PATH_ESCAPES_TABLE.
+
+    Clauses: CL-002, LC-002.
+
+    """
+    plans = (compaction_plan(storage, one) for one in timeline.pending(LOG_COMPACTION))
+    return frozenset(group for plan in plans for group in groups_of_plan(plan))
 
 
 def pending_clusterings(storage: Storage, timeline: Timeline) -> Mapping[GroupId, Instant]:
@@ -60,31 +126,17 @@ def pending_clusterings(storage: Storage, timeline: Timeline) -> Mapping[GroupId
     found: dict[GroupId, Instant] = {}
     for instant in timeline.instants:
         if not instant.is_completed and (plan := clustering_plan(storage, instant)) is not None:
-            found.update(dict.fromkeys(planned_groups(plan), instant))
+            found.update(dict.fromkeys(groups_of_plan(plan), instant))
     return found
-
-
-def pending_log_compactions(storage: Storage, timeline: Timeline) -> frozenset[GroupId]:
-    """The file groups whose logs a pending log compaction is going to put together.
-
-    Raises:
-        FormatError: TIMELINE_FILE_CORRUPT when a plan does not parse.
-
-    Clauses: CL-002.
-
-    """
-    files = [one.files.get(_REQUESTED, one.file) for one in timeline.pending("logcompaction")]
-    plans = [parse_compaction_plan(storage.read(file), file) for file in files]
-    return frozenset((one.partition_path or "", one.file_id or "") for plan in plans for one in plan.operations)
 
 
 def groups_in_pending_plans(storage: Storage, timeline: Timeline) -> frozenset[GroupId]:
     """The file groups that a pending compaction, log compaction or clustering has planned.
 
     Raises:
-        FormatError: TIMELINE_FILE_CORRUPT when a plan does not parse.
+        FormatError: TIMELINE_FILE_CORRUPT when a plan does not parse; PATH_ESCAPES_TABLE.
 
-    Clauses: CL-002.
+    Clauses: CL-002, CP-003, LC-002.
 
     """
     return frozenset(

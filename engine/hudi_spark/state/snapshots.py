@@ -9,17 +9,11 @@ from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError
 from hudi_spark.readings import Readings
-from hudi_spark.state.commits import (
-    Commit,
-    GroupId,
-    load_commits,
-    newest_base_files,
-    pending_compactions,
-    replaced_groups,
-)
+from hudi_spark.state.commits import Commit, GroupId, load_commits, newest_base_files, replaced_groups
 from hudi_spark.state.configuration import TableConfiguration, load_configuration
 from hudi_spark.state.history import completions_of, whole_timeline
 from hudi_spark.state.listing import STORAGE, FileListing, ListFiles, list_stored, stored_files
+from hudi_spark.state.pending_plans import pending_compactions
 from hudi_spark.state.removals import is_cleaned, is_undone, refuse_cleaned, undone_instants
 from hudi_spark.state.slicing import (
     FileGroup,

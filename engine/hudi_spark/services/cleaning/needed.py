@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from hudi_format.storage import Storage
-from hudi_format.timeline.plans import CompactionOperation, parse_compaction_plan, parse_savepoint_metadata
+from hudi_format.timeline.plans import CompactionOperation, parse_savepoint_metadata
 
 from hudi_spark.state.commits import GroupId, completed_bytes
-from hudi_spark.state.pending_plans import clustering_plan
+from hudi_spark.state.pending_plans import COMPACTION, LOG_COMPACTION, clustering_plan, compaction_plan
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.timeline import Timeline
 
@@ -44,7 +44,7 @@ def needed_by_others(storage: Storage, timeline: Timeline) -> Needed:
     """What savepoints and pending plans need of a table.
 
     Raises:
-        FormatError: TIMELINE_FILE_CORRUPT when a savepoint or a plan does not parse.
+        FormatError: TIMELINE_FILE_CORRUPT when a savepoint or a plan does not parse; PATH_ESCAPES_TABLE.
 
     Clauses: CN-005, CN-008.
 
@@ -61,9 +61,8 @@ def needed_by_others(storage: Storage, timeline: Timeline) -> Needed:
 
 
 def _operations(storage: Storage, timeline: Timeline) -> Iterator[CompactionOperation]:
-    for one in (*timeline.pending("compaction"), *timeline.pending("logcompaction")):
-        file = one.files.get("REQUESTED", one.file)
-        yield from parse_compaction_plan(storage.read(file), file).operations
+    for one in (*timeline.pending(COMPACTION), *timeline.pending(LOG_COMPACTION)):
+        yield from compaction_plan(storage, one).operations
 
 
 def _saved(storage: Storage, timeline: Timeline) -> Iterator[str]:

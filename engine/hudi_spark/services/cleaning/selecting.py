@@ -10,9 +10,10 @@ from hudi_format.storage import Storage
 
 from hudi_spark.services.cleaning.needed import Needed
 from hudi_spark.services.cleaning.policies import Policy, beyond_versions, superseded
-from hudi_spark.state.commits import Commit, GroupId, pending_compactions
+from hudi_spark.state.commits import Commit, GroupId
 from hudi_spark.state.history import whole_timeline
 from hudi_spark.state.listing import FileListing
+from hudi_spark.state.pending_plans import pending_compactions
 from hudi_spark.state.slicing import (
     FileGroup,
     FileSlice,

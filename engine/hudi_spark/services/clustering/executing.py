@@ -28,7 +28,7 @@ from hudi_spark.services.clustering.rewriting import reading_of, rewrite
 from hudi_spark.services.clustering.strategies import is_file_by_file
 from hudi_spark.services.clustering.tasks import Rewriting
 from hudi_spark.services.compaction.forms import stated_schemas, with_operation_field
-from hudi_spark.state.pending_plans import clustering_plan, planned_groups
+from hudi_spark.state.pending_plans import clustering_plan, groups_of_plan
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline
 from hudi_spark.writer_state import WriterState
@@ -112,7 +112,7 @@ class _Clustering:
     def _replaced(self) -> Mapping[str, tuple[str, ...]]:
         """Clauses: CL-006."""
         found: dict[str, list[str]] = {}
-        for partition, file_id in sorted(planned_groups(self.plan)):
+        for partition, file_id in sorted(groups_of_plan(self.plan)):
             found.setdefault(partition, []).append(file_id)
         return {partition: tuple(ids) for partition, ids in found.items()}
 
@@ -125,7 +125,7 @@ class _Clustering:
 
     def _check(self, timeline: Timeline) -> None:
         """Clauses: CL-005."""
-        refuse_conflicts(self.work.storage, self.snapshot, timeline, planned_groups(self.plan))
+        refuse_conflicts(self.work.storage, self.snapshot, timeline, groups_of_plan(self.plan))
 
 
 def _lost(pending: Instant) -> HudiError:

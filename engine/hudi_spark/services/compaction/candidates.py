@@ -11,7 +11,7 @@ from hudi_format.timeline.plan_values import CompactionOperation
 from hudi_spark.committing.work import TableWork
 from hudi_spark.schemas.origins import Origins, origins_of
 from hudi_spark.services.compaction.metrics import metrics_of
-from hudi_spark.services.pending import planned_groups
+from hudi_spark.state.pending_plans import groups_in_pending_plans
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.snapshots import Snapshot
 
@@ -34,7 +34,7 @@ def candidates(work: TableWork, snapshot: Snapshot) -> Candidates:
 
     """
     logged = [one for one in snapshot.slices if one.log_files]
-    planned = planned_groups(work.storage, snapshot.timeline)
+    planned = groups_in_pending_plans(work.storage, snapshot.timeline)
     free = tuple(one for one in logged if (one.partition, one.file_id) not in planned)
     return Candidates(free, frozenset(one.partition for one in logged if (one.partition, one.file_id) in planned))
 

@@ -7,8 +7,8 @@ from typing import Final
 
 from hudi_spark.committing.work import TableWork
 from hudi_spark.services import running
-from hudi_spark.services.pending import COMPACTION, LOG_COMPACTION
 from hudi_spark.state.configuration import load_configuration
+from hudi_spark.state.pending_plans import COMPACTION, LOG_COMPACTION
 from hudi_spark.state.timeline import load_timeline
 
 _COMPACT: Final = "hoodie.compact.inline"

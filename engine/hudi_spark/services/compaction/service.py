@@ -25,8 +25,8 @@ from hudi_spark.services.compaction.forms import place_of, stated_schemas, with_
 from hudi_spark.services.compaction.planned_slices import PlannedSlice, planned_slices, snapshot_of_plan
 from hudi_spark.services.compaction.planning import plan_compaction
 from hudi_spark.services.compaction.rewriting import Rewriting
-from hudi_spark.services.pending import COMPACTION, compaction_plan_of
 from hudi_spark.services.service import ServicePlan
+from hudi_spark.state.pending_plans import COMPACTION, compaction_plan
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant
 from hudi_spark.writing.contents import metadata_content
@@ -70,7 +70,7 @@ class Compaction:
         Clauses: CP-002, CP-004, CP-005, CP-006, CP-007, CP-010.
 
         """
-        plan = compaction_plan_of(work.storage, pending)
+        plan = compaction_plan(work.storage, pending)
         attempt = Attempt(work, COMPACTION, pending.requested)
         with attempt.inflight():
             snapshot = work.snapshot()

@@ -11,8 +11,8 @@ from hudi_adapter.reasons import Reason
 from hudi_spark.errors import HudiError
 from hudi_spark.indexing.instants import milliseconds_of
 from hudi_spark.options.resolving import Options
-from hudi_spark.services.pending import COMPACTION
 from hudi_spark.state.configuration import TableConfiguration
+from hudi_spark.state.pending_plans import COMPACTION
 from hudi_spark.state.timeline import Instant, Timeline
 
 _MOST_COMMITS: Final = "hoodie.compact.inline.max.delta.commits"

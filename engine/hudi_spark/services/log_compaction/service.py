@@ -28,8 +28,8 @@ from hudi_spark.services.compaction.forms import place_of, stated_schemas, with_
 from hudi_spark.services.compaction.planned_slices import PlannedSlice, planned_slices, snapshot_of_plan
 from hudi_spark.services.log_compaction.appending import Appending
 from hudi_spark.services.log_compaction.planning import plan_log_compaction
-from hudi_spark.services.pending import LOG_COMPACTION, compaction_plan_of, groups_of_plan
 from hudi_spark.services.service import ServicePlan
+from hudi_spark.state.pending_plans import LOG_COMPACTION, compaction_plan, groups_of_plan
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline
 from hudi_spark.writing.contents import metadata_content
@@ -73,7 +73,7 @@ class LogCompaction:
         Clauses: LC-001, LC-003, LC-004, LC-006, LC-007.
 
         """
-        plan = compaction_plan_of(work.storage, pending)
+        plan = compaction_plan(work.storage, pending)
         attempt = Attempt(work, LOG_COMPACTION, pending.requested)
         with attempt.inflight():
             snapshot = work.snapshot()
@@ -103,7 +103,7 @@ def refuse_later_compactions(storage: Storage, requested: str, plan: CompactionP
     """
     later = (one for one in timeline.instants if one.was_compaction and one.requested > requested)
     for one in later:
-        shared = groups_of_plan(compaction_plan_of(storage, one)) & groups_of_plan(plan)
+        shared = groups_of_plan(compaction_plan(storage, one)) & groups_of_plan(plan)
         if shared:
             named = ", ".join("/".join(part for part in group if part) for group in sorted(shared)[:3])
             hint = "roll the log compaction back: the compaction takes its logs up"
