@@ -3,10 +3,9 @@
 Clauses: RB-008, CL-005.
 """
 
-from hudi_format.names import TimelineFileName
-
 from hudi_spark.committing.reconciling import remove_announced
 from hudi_spark.committing.work import TableWork
+from hudi_spark.effects.entries import delete_entries
 from hudi_spark.indexing.updating import take_back
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.timeline import Instant, load_timeline
@@ -20,7 +19,7 @@ def back_to_requested(work: TableWork, configuration: TableConfiguration, inflig
     take_back(work.effects, inflight.requested, work.clock)
     remove_announced(work.effects, inflight.requested)
     work.effects.delete_markers(inflight.requested)
-    work.effects.delete_instant(configuration, TimelineFileName(inflight.requested, inflight.action, "INFLIGHT"))
+    delete_entries(work.effects, configuration, inflight, ("INFLIGHT",))
 
 
 def give_up(work: TableWork, configuration: TableConfiguration, requested: str) -> None:
@@ -36,4 +35,4 @@ def give_up(work: TableWork, configuration: TableConfiguration, requested: str) 
             if one.requested == requested and not one.is_completed and not one.is_savepoint:
                 if one.state == "INFLIGHT":
                     back_to_requested(work, configuration, one)
-                work.effects.delete_instant(configuration, TimelineFileName(requested, one.action, "REQUESTED"))
+                delete_entries(work.effects, configuration, one, ("REQUESTED",))

@@ -6,8 +6,7 @@ Clauses: AR-001, AR-002, AR-010, AR-011.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from hudi_format.names import TimelineFileName, parse_timeline_file_name
-
+from hudi_spark.effects.entries import delete_entry
 from hudi_spark.effects.helper import Effects
 from hudi_spark.history.log import append_states
 from hudi_spark.history.rows import archived_states, history_row
@@ -71,14 +70,7 @@ def remove_files(effects: Effects, configuration: TableConfiguration, actions: I
     ordered = sorted(actions, key=lambda one: one.requested)
     paths = [path for one in ordered for state, path in one.files.items() if state != "COMPLETED"]
     for path in (*paths, *(one.files["COMPLETED"] for one in ordered if "COMPLETED" in one.files)):
-        effects.delete_instant(configuration, _name(configuration, path))
-
-
-def _name(configuration: TableConfiguration, path: str) -> TimelineFileName:
-    parsed = parse_timeline_file_name(path.rpartition("/")[2], configuration.timeline_layout, path)
-    if parsed is None:
-        raise ValueError(f"{path} is no file of a timeline")
-    return parsed
+        delete_entry(effects, configuration, path)
 
 
 def _modified(effects: Effects, configuration: TableConfiguration) -> dict[str, int]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from hudi_format.log.blocks import HeaderKey, RawBlock, read_blocks
 from hudi_format.log.content import rollback_block
-from hudi_format.names import LogFileName, TimelineFileName, TimelineState
+from hudi_format.names import LogFileName, TimelineFileName
 from hudi_format.timeline.plan_values import (
     InstantInfo,
     RollbackMetadata,
@@ -22,6 +22,7 @@ from hudi_format.timeline.plan_values import (
 from hudi_format.timeline.plans import parse_rollback_plan, serialise_rollback_metadata, serialise_rollback_plan
 
 from hudi_spark.clock import Clock
+from hudi_spark.effects.entries import delete_entries
 from hudi_spark.effects.helper import Effects
 from hudi_spark.indexing.group_places import metadata_groups
 from hudi_spark.indexing.instants import INSTANT_DIGITS, newest_time
@@ -36,7 +37,6 @@ _ROLLBACK: Final = "rollback"
 # Three digits behind an instant of version 6: a rollback.
 _SUFFIX: Final = "006"
 _COMMAND_TOKEN: Final = "1-0-1"  # noqa: S105 - a write token is no secret
-_STATES: Final[tuple[TimelineState, ...]] = ("COMPLETED", "INFLIGHT", "REQUESTED")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,7 @@ class Recovery:
         """
         instant = self._begun(dead) or self._requested(dead, action, clock)
         done = tuple(self._undone(dead.requested, instant))
-        for state in _STATES:
-            if state in dead.files:
-                self.effects.delete_instant(self.configuration, _name(dead, state))
+        delete_entries(self.effects, self.configuration, dead)
         metadata = RollbackMetadata(
             start_rollback_time=instant,
             total_files_deleted=sum(len(one.success_delete_files) for one in done),
@@ -190,9 +188,3 @@ def _is_of_an_action(instant: Instant) -> bool:
     """Whether a deltacommit is that of an action of the data table: no beginning of an index, and no service."""
     service = any(".logcompaction." in path for path in instant.files.values())
     return len(instant.requested) == INSTANT_DIGITS and not (instant.requested.startswith(INITIAL_PREFIX) or service)
-
-
-def _name(instant: Instant, state: TimelineState) -> TimelineFileName:
-    return TimelineFileName(
-        instant.requested, instant.action, state, instant.completed if state == _STATES[0] else None
-    )

@@ -9,17 +9,17 @@ abort    files that markers announce, markers, instant    as if it had never bee
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
 
 from hudi_adapter.reasons import Reason
-from hudi_format.names import TimelineFileName, TimelineState
+from hudi_format.names import TimelineFileName
 
 from hudi_spark.committing.clustered_groups import meet_clusterings
 from hudi_spark.committing.completing import Completion, complete
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.reconciling import remove_announced, remove_unnamed
 from hudi_spark.committing.work import TableWork
-from hudi_spark.effects.helper import Effects, timeline_path
+from hudi_spark.effects.entries import delete_entries
+from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError
 from hudi_spark.evolution.statements import SchemaStatement
 from hudi_spark.files.written import WrittenFile
@@ -35,8 +35,6 @@ from hudi_spark.writing.concurrency import concurrency_of
 from hudi_spark.writing.contents import completed_metadata, inflight_content, metadata_content, requested_content
 from hudi_spark.writing.operations import Operation
 from hudi_spark.writing.routing import Routes
-
-_BEFORE_COMPLETION: Final[tuple[TimelineState, ...]] = ("INFLIGHT", "REQUESTED")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +137,8 @@ class Transaction:
 
         """
         content = inflight_content(self._configuration, self.operation.stored, routes)
-        self._effects.create_instant(self._configuration, self._name("INFLIGHT", self.requested), content)
+        name = TimelineFileName(self.requested, self.action, "INFLIGHT")
+        self._effects.create_instant(self._configuration, name, content)
         groups = frozenset((one.partition, one.file_id) for one in routes.targets)
         concurrency_of(state, self.operation).refuse_early(self.requested, groups, staged=False)
 
@@ -187,10 +186,9 @@ class Transaction:
             return
         remove_announced(self._effects, self.requested)
         self._effects.delete_markers(self.requested)
-        for state in _BEFORE_COMPLETION:
-            name = self._name(state, self.requested)
-            if self._effects.storage.exists(timeline_path(self._configuration, name)):
-                self._effects.delete_instant(self._configuration, name)
+        for one in timeline.instants:
+            if one.requested == self.requested and one.action == self.action:
+                delete_entries(self._effects, self._configuration, one)
         stop_heart(self._effects, self.requested)
 
     def _give_up(self, error: HudiError) -> None:
@@ -215,9 +213,6 @@ class Transaction:
     @property
     def _configuration(self) -> TableConfiguration:
         return self.snapshot.configuration
-
-    def _name(self, state: TimelineState, requested: str, completed: str | None = None) -> TimelineFileName:
-        return TimelineFileName(requested, self.action, state, completed)
 
 
 def groups_in(replaced: Mapping[str, tuple[str, ...]]) -> frozenset[GroupId]:

@@ -23,6 +23,7 @@ from hudi_format.timeline.plans import (
 from hudi_spark.committing.completing import Completion, complete_locked, nothing_to_check
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork
+from hudi_spark.effects.entries import delete_entries
 from hudi_spark.effects.helper import Effects, joined, timeline_path
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.flows.flow import TaskIdentity
@@ -87,9 +88,7 @@ def _drop_empty(work: TableWork, configuration: TableConfiguration, pending: Ins
     Clauses: CN-012.
     """
     with work.lock(CLEAN):
-        for state in ("INFLIGHT", "REQUESTED"):
-            if state in pending.files:
-                work.effects.delete_instant(configuration, TimelineFileName(pending.requested, CLEAN, state))
+        delete_entries(work.effects, configuration, pending)
 
 
 def _named_files(plan: CleanerPlan) -> Names:

@@ -28,6 +28,7 @@ from hudi_spark.committing.completing import Completion, complete_locked, nothin
 from hudi_spark.committing.opening import state_of_table
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork
+from hudi_spark.effects.entries import DOWNWARDS, delete_entries
 from hudi_spark.effects.helper import joined
 from hudi_spark.errors import HudiError
 from hudi_spark.indexing.index import FinishedWrite
@@ -39,7 +40,7 @@ from hudi_spark.services.rollback.own_files import Search
 from hudi_spark.services.rollback.planning import listing_plan
 from hudi_spark.services.rollback.removing import remove
 from hudi_spark.services.rollback.rolling_back import rollback_metadata
-from hudi_spark.services.rollback.timeline_entries import DOWNWARDS, RESTORE, ROLLBACK, delete_entries
+from hudi_spark.services.rollback.timeline_entries import RESTORE, ROLLBACK
 from hudi_spark.services.savepoints.saving import SAVEPOINT
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline, load_timeline

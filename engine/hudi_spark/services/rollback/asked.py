@@ -7,6 +7,7 @@ from hudi_format.names import LogFileName, parse_data_file_name
 
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork
+from hudi_spark.effects.entries import delete_entries
 from hudi_spark.errors import HudiError
 from hudi_spark.services.rollback.liveness import is_alive
 from hudi_spark.services.rollback.rolling_back import RollingBack
@@ -14,7 +15,6 @@ from hudi_spark.services.rollback.timeline_entries import (
     ROLLBACK,
     BegunRollback,
     begun_rollbacks,
-    delete_entries,
     is_service_plan,
 )
 from hudi_spark.state.timeline import WRITE_ACTIONS, Instant, load_timeline

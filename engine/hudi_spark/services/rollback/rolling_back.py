@@ -24,6 +24,7 @@ from hudi_format.timeline.plans import (
 from hudi_spark.committing.completing import Completion, complete_locked, nothing_to_check
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork
+from hudi_spark.effects.entries import DOWNWARDS, delete_entries
 from hudi_spark.effects.helper import joined
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.indexing.index import FinishedWrite
@@ -33,11 +34,9 @@ from hudi_spark.services.rollback.own_files import Search
 from hudi_spark.services.rollback.planning import rollback_plan
 from hudi_spark.services.rollback.removing import remove
 from hudi_spark.services.rollback.timeline_entries import (
-    DOWNWARDS,
     ROLLBACK,
     BegunRollback,
     begun_rollbacks,
-    delete_entries,
     idle_rollbacks,
     is_service_plan,
 )

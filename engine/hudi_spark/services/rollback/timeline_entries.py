@@ -1,21 +1,17 @@
-"""Entries of the timeline: those of an action, and which rollbacks have begun."""
+"""Entries of the timeline: which rollbacks have begun, and which pending actions are plans."""
 
 from dataclasses import dataclass
 from typing import Final
 
 from hudi_format.errors import FormatError
-from hudi_format.names import TimelineFileName, TimelineState, parse_timeline_file_name
 from hudi_format.storage import Storage
 from hudi_format.timeline.plans import RollbackPlan, parse_rollback_plan
 
-from hudi_spark.effects.helper import Effects
-from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.pending_plans import clustering_plan
 from hudi_spark.state.timeline import Instant, Timeline
 
 ROLLBACK: Final = "rollback"
 RESTORE: Final = "restore"
-DOWNWARDS: Final[tuple[TimelineState, ...]] = ("COMPLETED", "INFLIGHT", "REQUESTED")
 _SERVICES: Final = ("compaction", "logcompaction", "clustering")
 
 
@@ -33,28 +29,6 @@ class BegunRollback:
     def undone(self) -> str:
         """The instant that it undoes."""
         return "" if self.plan.instant_to_rollback is None else self.plan.instant_to_rollback.commit_time
-
-
-def delete_entries(
-    effects: Effects,
-    configuration: TableConfiguration,
-    instant: Instant,
-    states: tuple[TimelineState, ...] = DOWNWARDS,
-) -> None:
-    """Entries of an action leave the timeline, the highest state first.
-
-    Clauses: RB-009, SR-003, TL-017.
-    """
-    for state in states:
-        path = instant.files.get(state)
-        if path is not None and effects.storage.exists(path):
-            effects.delete_instant(configuration, _entry(configuration, path))
-
-
-def _entry(configuration: TableConfiguration, path: str) -> TimelineFileName:
-    name = parse_timeline_file_name(path.rpartition("/")[2], configuration.timeline_layout, path)
-    assert name is not None, path
-    return name
 
 
 def begun_rollbacks(storage: Storage, timeline: Timeline) -> tuple[BegunRollback, ...]:

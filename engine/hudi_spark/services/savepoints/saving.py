@@ -14,9 +14,9 @@ from hudi_format.timeline.plans import SavepointMetadata, SavepointPartition, se
 from hudi_spark.clock import milliseconds_of
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork
+from hudi_spark.effects.entries import delete_entries
 from hudi_spark.errors import HudiError
 from hudi_spark.locks.holding import Holding
-from hudi_spark.services.rollback.timeline_entries import delete_entries
 from hudi_spark.services.savepoints.retained import refuse_cleaned_since
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.listing import stored_files
