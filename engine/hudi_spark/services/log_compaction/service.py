@@ -6,35 +6,35 @@ Clauses: LC-001, LC-002, LC-006.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
-from hudi_format.timeline.commit_metadata import CommitMetadata
 from hudi_format.timeline.plans import CompactionPlan, serialise_compaction_plan
 
-from hudi_spark.committing.completing import Completion
-from hudi_spark.committing.opening import state_of_table
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork
 from hudi_spark.errors import HudiError
-from hudi_spark.execution.tasks import ReadContext
 from hudi_spark.files.log_form import log_form
-from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, from_rows
-from hudi_spark.indexing.column_statistics import StatisticsPlan, statistics_plan
-from hudi_spark.indexing.index import FinishedWrite
-from hudi_spark.services.attempts import Attempt
-from hudi_spark.services.compaction.forms import place_of, stated_schemas, with_operation_field
-from hudi_spark.services.compaction.planned_slices import PlannedSlice, planned_slices, snapshot_of_plan
+from hudi_spark.services.compaction.carrying_out import Kind, Shared, carry_out
+from hudi_spark.services.compaction.forms import with_operation_field
 from hudi_spark.services.log_compaction.appending import Appending
 from hudi_spark.services.log_compaction.planning import plan_log_compaction
 from hudi_spark.services.service import ServicePlan
 from hudi_spark.state.pending_plans import LOG_COMPACTION, compaction_plan, groups_of_plan
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline
-from hudi_spark.writing.contents import metadata_content
 
-_DELTACOMMIT, _OPERATION = "deltacommit", "LOG_COMPACT"
+
+def _appending(shared: Shared) -> Appending:
+    """Clauses: LC-001."""
+    state, read = shared.state, shared.read
+    form = log_form(state.configuration, state.schema.avro, state.options, read.rule)
+    form = replace(form, avro=with_operation_field(form.avro, read.schema))
+    return Appending(read, shared.place, form, shared.statistics)
+
+
+_KIND: Final = Kind("deltacommit", "LOG_COMPACT", _appending)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +74,8 @@ class LogCompaction:
 
         """
         plan = compaction_plan(work.storage, pending)
-        attempt = Attempt(work, LOG_COMPACTION, pending.requested)
-        with attempt.inflight():
-            snapshot = work.snapshot()
-            planned = snapshot_of_plan(snapshot, plan, pending.requested)
-            context, slices = planned_slices(work, planned, plan)
-            written = _appended(work, planned, context, slices, pending.requested)
-            stats = tuple(one.stat for one in written)
-            metadata = CommitMetadata(_OPERATION, True, stats, extra=stated_schemas(planned))
-            content = metadata_content(snapshot.configuration, _DELTACOMMIT, metadata)
-            finished = FinishedWrite(pending.requested, _DELTACOMMIT, _OPERATION, written)
-            completion = Completion(finished, content, requested_as=LOG_COMPACTION)
-            check = partial(refuse_later_compactions, work.storage, pending.requested, plan)
-            completed = attempt.complete(snapshot, completion, check)
-        return Outcome(pending.requested, completed, _DELTACOMMIT, _OPERATION, stats)
+        check = partial(refuse_later_compactions, work.storage, pending.requested, plan)
+        return carry_out(work, pending, plan, _KIND, check)
 
 
 def refuse_later_compactions(storage: Storage, requested: str, plan: CompactionPlan, timeline: Timeline) -> None:
@@ -109,19 +97,3 @@ def refuse_later_compactions(storage: Storage, requested: str, plan: CompactionP
             hint = "roll the log compaction back: the compaction takes its logs up"
             message = f"the compaction {one.requested} was planned for the same file groups: {named}"
             raise HudiError(Reason.WRITE_CONFLICT, "LC-002", message, one.file, hint=hint)
-
-
-def _appended(
-    work: TableWork, planned: Snapshot, context: ReadContext, slices: tuple[PlannedSlice, ...], requested: str
-) -> tuple[WrittenFile, ...]:
-    """The new log files; one job on Spark."""
-    configuration = planned.configuration
-    state = state_of_table(work.storage, planned, work.options)
-    form = log_form(configuration, state.schema.avro, work.options, context.rule)
-    appending = Appending(
-        read=context,
-        place=place_of(work, configuration, requested),
-        form=replace(form, avro=with_operation_field(form.avro, context.schema)),
-        statistics=statistics_plan(state) or StatisticsPlan((), "V1"),
-    )
-    return from_rows(work.executor.tasks(slices, appending, WRITTEN_SCHEMA).gathered())
