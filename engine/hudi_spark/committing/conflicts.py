@@ -24,12 +24,12 @@ from hudi_spark.state.commits import GroupId, commit_of
 from hudi_spark.state.pending_plans import pending_compactions, pending_log_compactions
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline
+from hudi_spark.tagging.buckets import BUCKET_DIGITS
 
 _STRATEGY: Final = "hoodie.write.lock.conflict.resolution.strategy"
 _STRATEGIES: Final = ("SimpleConcurrentFileWrites", "BucketIndexConcurrentFileWrites", "PreferWriter")
 _ENDING: Final = "ConflictResolutionStrategy"
 _REWRITES: Final = ("COMPACT", "LOG_COMPACT")
-_BUCKET_DIGITS: Final = 8
 _SHOWN: Final = 3
 
 
@@ -51,7 +51,7 @@ class ConflictRules:
 
         Clauses: OW-023.
         """
-        return (group[0], group[1][:_BUCKET_DIGITS]) if self.by_bucket else group
+        return (group[0], group[1][:BUCKET_DIGITS]) if self.by_bucket else group
 
 
 def conflict_rules(options: Options, *, by_bucket: bool) -> ConflictRules:

@@ -28,12 +28,13 @@ from hudi_spark.tagging.columns import PARTITION_PATH, RECORD_KEY, tagged_schema
 from hudi_spark.tagging.hash_keys import bucket_hashes
 from hudi_spark.writer_state import WriterState
 
+BUCKET_DIGITS: Final = 8
+"""How many characters of a file id say its bucket."""
 _FIELDS: Final = "hoodie.bucket.index.hash.field"
 _CONCURRENCY: Final = "hoodie.write.concurrency.mode"
 _NON_BLOCKING: Final = "NON_BLOCKING_CONCURRENCY_CONTROL"
 _FIXED: Final = "-0000-0000-0000-000000000000-0"
-_DIGITS: Final = 8
-_NUMBER = re.compile(rf"[0-9]{{{_DIGITS}}}")
+_NUMBER = re.compile(rf"[0-9]{{{BUCKET_DIGITS}}}")
 _LOOKED_INTO: Final = 4
 _BUCKET_BITS: Final = 31
 _BUCKET_MASK: Final = 2**_BUCKET_BITS - 1
@@ -125,7 +126,7 @@ def bucket_of_file_id(file_id: str) -> int | None:
 
     Clauses: OW-023.
     """
-    return int(file_id[:_DIGITS]) if _NUMBER.fullmatch(file_id[:_DIGITS]) else None
+    return int(file_id[:BUCKET_DIGITS]) if _NUMBER.fullmatch(file_id[:BUCKET_DIGITS]) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +165,10 @@ class _Tagging:
         found = self.known.get(partition, {}).get(bucket)
         if found is not None:
             return found.file_id, found.base_instant
-        digits = f"{bucket:0{_DIGITS}d}"
+        digits = f"{bucket:0{BUCKET_DIGITS}d}"
         if self.non_blocking and (partition, digits + _FIXED) not in self.taken:
             return digits + _FIXED, None
-        rest = str(uuid.uuid5(_NAMES, f"{self.instant}/{partition}/{digits}"))[_DIGITS:]
+        rest = str(uuid.uuid5(_NAMES, f"{self.instant}/{partition}/{digits}"))[BUCKET_DIGITS:]
         return f"{digits}{rest}-0", None
 
 

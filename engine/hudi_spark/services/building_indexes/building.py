@@ -26,10 +26,10 @@ from hudi_spark.indexing.table_state import BUILDING_KEY, indexes_of, list_index
 from hudi_spark.metadata.subfolder import METADATA_FOLDER
 from hudi_spark.state.configuration import load_configuration
 from hudi_spark.state.snapshots import Snapshot, load_table
-from hudi_spark.state.timeline import Timeline
+from hudi_spark.state.timeline import DATA_ACTIONS, Timeline
 
 _HOLDER = "indexing"
-_TOLD = ("commit", "deltacommit", "replacecommit", "clean", "rollback")
+_TOLD = (*DATA_ACTIONS, "clean", "rollback")
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from hudi_spark.services.clustering.strategies import EXECUTION_KEY, PlanStrateg
 from hudi_spark.state.pending_plans import clustering_plan, groups_in_pending_plans
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.snapshots import Snapshot
+from hudi_spark.state.timeline import DATA_ACTIONS
 
 SORT_KEY: Final = "hoodie.clustering.plan.strategy.sort.columns"
 _INLINE: Final = "hoodie.clustering.inline"
@@ -37,7 +38,6 @@ _BESIDE: Final = "hoodie.clustering.async.enabled"
 _INLINE_COMMITS: Final = "hoodie.clustering.inline.max.commits"
 _BESIDE_COMMITS: Final = "hoodie.clustering.async.max.commits"
 _INDEX: Final = "hoodie.index.type"
-_COMMITS: Final = ("commit", "deltacommit", "replacecommit")
 
 
 def is_due(storage: Storage, snapshot: Snapshot, options: Options) -> bool:
@@ -59,7 +59,7 @@ def _commits_since(storage: Storage, snapshot: Snapshot) -> int:
     for instant in reversed(snapshot.timeline.instants):
         if clustering_plan(storage, instant) is not None:
             break
-        found += instant.is_completed and instant.action in _COMMITS
+        found += instant.is_completed and instant.action in DATA_ACTIONS
     return found
 
 
