@@ -16,7 +16,7 @@ from hudi_spark.locks.holding import Holding, holding_of, table_lock
 from hudi_spark.options.resolving import Options
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.state.configuration import TableConfiguration
-from hudi_spark.state.snapshots import Snapshot
+from hudi_spark.state.snapshots import Snapshot, load_table
 from hudi_spark.state.timeline import Timeline
 
 _INSTANT_DIGITS = 17
@@ -59,6 +59,17 @@ class TableWork:
 
         """
         return snapshot_to_write(self.storage, self.readings, self.options)
+
+    def timeline(self) -> Timeline:
+        """The timeline, read anew; no content of it.
+
+        Raises:
+            HudiError: the reasons of a refused table.
+
+        Clauses: TL-004.
+
+        """
+        return load_table(self.storage)[1]
 
     def lock(self, holder: str) -> AbstractContextManager[Holding]:
         """Holds the table's lock.

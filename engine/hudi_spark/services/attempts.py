@@ -90,7 +90,7 @@ class Attempt:
         Clauses: CP-010, OW-009.
         """
         with self.work.lock(self.requested):
-            timeline = load_timeline(self.work.storage, load_configuration(self.work.storage))
+            timeline = self.work.timeline()
             done = next((one for one in timeline.completed_data() if one.requested == self.requested), None)
             if done is None:
                 return

@@ -15,8 +15,7 @@ from hudi_spark.locks.heartbeats import beating, is_alive
 from hudi_spark.locks.providers.choosing import place_of
 from hudi_spark.services.registry import SERVICES
 from hudi_spark.services.service import Service
-from hudi_spark.state.configuration import load_configuration
-from hudi_spark.state.timeline import Instant, load_timeline
+from hudi_spark.state.timeline import Instant
 
 
 def schedule(work: TableWork, name: str, asked: Mapping[str, Any] | None = None) -> str | None:
@@ -82,7 +81,7 @@ def finish_waiting(work: TableWork, name: str) -> Outcome | None:
 
     """
     service = service_named(name)
-    timeline = load_timeline(work.storage, load_configuration(work.storage))
+    timeline = work.timeline()
     waiting = [one for one in timeline.instants if not one.is_completed and service.owns(work, one)]
     left = [one for one in waiting if not is_alive(work.storage, work.options, one.requested)]
     outcomes = [_carried_out(work, service, one) for one in left]
@@ -118,7 +117,7 @@ def service_named(name: str) -> Service:
 
 
 def _pending(work: TableWork, requested: str) -> Instant:
-    timeline = load_timeline(work.storage, load_configuration(work.storage))
+    timeline = work.timeline()
     known = [one for one in timeline.instants if one.requested == requested and not one.is_savepoint]
     if not known:
         raise _not_found(f"the timeline has no action {requested}")

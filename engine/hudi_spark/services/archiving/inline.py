@@ -5,7 +5,6 @@ from typing import Final
 from hudi_spark.committing.work import TableWork
 from hudi_spark.services.archiving.choosing import MOST, refuse_bad_limits
 from hudi_spark.services.archiving.running import archive
-from hudi_spark.state.snapshots import load_table
 
 _AUTOMATIC: Final = "hoodie.archive.automatic"
 
@@ -23,8 +22,7 @@ def archive_inline(work: TableWork) -> None:
     """
     if not work.options.flag(_AUTOMATIC):
         return
-    _, timeline = load_table(work.storage)
-    if len(timeline.completed_data()) > work.options.number(MOST):
+    if len(work.timeline().completed_data()) > work.options.number(MOST):
         archive(work)
 
 

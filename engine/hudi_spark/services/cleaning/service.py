@@ -16,9 +16,8 @@ from hudi_spark.services.cleaning.executing import CLEAN, carry_out
 from hudi_spark.services.cleaning.planning import Planned, cleaner_plan, is_due, retains_less_than_all
 from hudi_spark.services.rollback.failed_writes import roll_back_failed_writes
 from hudi_spark.services.service import ServicePlan
-from hudi_spark.state.configuration import load_configuration
 from hudi_spark.state.snapshots import Snapshot
-from hudi_spark.state.timeline import Instant, Timeline, load_timeline
+from hudi_spark.state.timeline import Instant, Timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +77,12 @@ def clean(work: TableWork) -> Outcome | None:
 
     """
     roll_back_failed_writes(work, "LAZY")
-    timeline = load_timeline(work.storage, load_configuration(work.storage))
+    timeline = work.timeline()
     done = [outcome for one in timeline.pending(CLEAN) if (outcome := _carried_out(work, one)) is not None]
     requested = _requested(work, timeline)
     if requested is None:
         return done[-1] if done else None
-    pending = load_timeline(work.storage, load_configuration(work.storage)).pending(CLEAN)
-    own = next((one for one in pending if one.requested == requested), None)
+    own = next((one for one in work.timeline().pending(CLEAN) if one.requested == requested), None)
     return None if own is None else _carried_out(work, own)
 
 

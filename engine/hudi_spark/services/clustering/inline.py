@@ -10,9 +10,7 @@ from hudi_adapter.reasons import Reason
 from hudi_spark.committing.work import TableWork
 from hudi_spark.errors import HudiError
 from hudi_spark.services import running
-from hudi_spark.state.configuration import load_configuration
 from hudi_spark.state.pending_plans import pending_clusterings
-from hudi_spark.state.timeline import load_timeline
 
 _SERVICE: Final = "clustering"
 _CLUSTER: Final = "hoodie.clustering.inline"
@@ -55,5 +53,4 @@ def finish_clustering(work: TableWork) -> None:
 
 
 def _one_waits(work: TableWork) -> bool:
-    timeline = load_timeline(work.storage, load_configuration(work.storage))
-    return bool(pending_clusterings(work.storage, timeline))
+    return bool(pending_clusterings(work.storage, work.timeline()))

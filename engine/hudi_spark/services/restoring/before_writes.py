@@ -2,11 +2,10 @@
 
 from hudi_spark.committing.work import TableWork
 from hudi_spark.services.restoring.restoring import finish_restores
-from hudi_spark.services.rollback.failed_writes import roll_back_failed_writes
+from hudi_spark.services.rollback.failed_writes import look, roll_back_failed_writes
 from hudi_spark.services.rollback.timeline_entries import RESTORE
 from hudi_spark.services.savepoints.saving import SAVEPOINT, remove_half_made
-from hudi_spark.state.configuration import load_configuration
-from hudi_spark.state.timeline import load_timeline
+from hudi_spark.state.snapshots import load_table
 
 
 def take_back_leftovers(work: TableWork) -> None:
@@ -18,11 +17,11 @@ def take_back_leftovers(work: TableWork) -> None:
     Clauses: RB-001, RB-004, SR-003, SR-006.
 
     """
-    configuration = load_configuration(work.storage)
-    timeline = load_timeline(work.storage, configuration)
-    if timeline.pending(RESTORE):
+    seen = look(work, "EAGER")
+    if seen.timeline.pending(RESTORE):
         finish_restores(work)
-    if timeline.pending(SAVEPOINT):
+        seen = look(work, "EAGER")
+    if seen.timeline.pending(SAVEPOINT):
         with work.lock(SAVEPOINT):
-            remove_half_made(work, configuration, load_timeline(work.storage, configuration))
-    roll_back_failed_writes(work, "EAGER")
+            remove_half_made(work, *load_table(work.storage))
+    roll_back_failed_writes(work, "EAGER", seen)

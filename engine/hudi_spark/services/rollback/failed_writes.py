@@ -1,6 +1,7 @@
 """Writes whose process is gone, and who rolls them back: the next write, or the next clean."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from hudi_spark.committing.outcome import Outcome
@@ -10,7 +11,6 @@ from hudi_spark.services.rollback.liveness import is_alive
 from hudi_spark.services.rollback.rolling_back import RollingBack
 from hudi_spark.services.rollback.strays import over, stray_instants, sweep
 from hudi_spark.services.rollback.timeline_entries import ROLLBACK, begun_rollbacks, is_service_plan
-from hudi_spark.state.configuration import load_configuration
 from hudi_spark.state.timeline import DATA_ACTIONS, Instant, Timeline, load_timeline
 
 Policy = Literal["EAGER", "LAZY", "NEVER"]
@@ -42,10 +42,31 @@ def failed_writes(work: TableWork, timeline: Timeline) -> tuple[Instant, ...]:
     return tuple(sorted(dead, key=lambda one: one.requested, reverse=True))
 
 
-def roll_back_failed_writes(work: TableWork, policy: Policy) -> tuple[Outcome, ...]:
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A table looked at without its lock: the instants that have markers or a heartbeat, and after them the timeline.
+
+    Clauses: MK-001, MK-005.
+    """
+
+    strays: frozenset[str]
+    timeline: Timeline
+
+
+def look(work: TableWork, policy: Policy) -> Look:
+    """What there is to see; strays only where they are the affair of who asks.
+
+    Clauses: RB-001.
+    """
+    strays = stray_instants(work.storage) if policy_of(work.options) == policy else frozenset()
+    return Look(strays, work.timeline())
+
+
+def roll_back_failed_writes(work: TableWork, policy: Policy, seen: Look | None = None) -> tuple[Outcome, ...]:
     """Roll back what dead writers left, where that is the affair of who asks: EAGER before a write, LAZY in a clean.
 
-    Rollbacks that somebody left are finished, too, and side effects of actions that are over go.
+    Rollbacks that somebody left are finished, too, and side effects of actions that are over go. `seen`: a look that
+    was taken just now; without the lock it tells only whether there is anything to do.
 
     Raises:
         HudiError: LOCK_UNAVAILABLE, LOCK_LOST.
@@ -53,7 +74,7 @@ def roll_back_failed_writes(work: TableWork, policy: Policy) -> tuple[Outcome, .
     Clauses: RB-001, RB-002, RB-004, RB-010, CN-016.
 
     """
-    if policy_of(work.options) != policy or not _is_any(work):
+    if policy_of(work.options) != policy or not _is_any(work, seen or look(work, policy)):
         return ()
     with work.lock(ROLLBACK) as holding:
         rolling = RollingBack(work, holding, work.snapshot())
@@ -72,8 +93,7 @@ def _rolled_back(work: TableWork, rolling: RollingBack) -> Iterator[Outcome]:
         yield rolling.finish(begun[requested]) if requested in begun else rolling.undo(dead[requested])
 
 
-def _is_any(work: TableWork) -> bool:
-    """Whether there is anything to do, seen without the lock."""
-    strays = stray_instants(work.storage)
-    timeline = load_timeline(work.storage, load_configuration(work.storage))
-    return bool(failed_writes(work, timeline) or timeline.pending(ROLLBACK) or over(work, strays, timeline))
+def _is_any(work: TableWork, seen: Look) -> bool:
+    """Whether there is anything to do."""
+    timeline = seen.timeline
+    return bool(failed_writes(work, timeline) or timeline.pending(ROLLBACK) or over(work, seen.strays, timeline))
