@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hudi_conformance.lock_servers import aws, free_port, zookeeper
 from hudi_format.storage import LocalStorage, ObjectStorage, Storage, open_storage
 from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError
@@ -18,7 +19,6 @@ from hudi_spark.locks.providers.choosing import place_of, provider_of
 from hudi_spark.locks.providers.file import FileLockProvider
 from hudi_spark.locks.providers.storage_based import NumberedRegister, ObjectRegister, StorageLockProvider, register_of
 from hudi_spark.options.resolving import resolve
-from lock_servers import aws, free_port, zookeeper
 from object_endpoint import BUCKET, Endpoint
 from written_tables import Written
 

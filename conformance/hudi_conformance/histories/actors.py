@@ -14,22 +14,26 @@ from typing import Any
 from hudi_adapter.rows import read_rows, write_rows
 
 from hudi_conformance.histories.drawing import Drawing, Drawn
+from hudi_conformance.histories.locks import Lock
 from hudi_conformance.histories.records import Read, Record, Written
 from hudi_conformance.histories.settings import Setting
 from hudi_conformance.session import Heard, Reply, Session
 
-LIMIT_S = 60.0
+LIMIT_S = 120.0
 # Whom a conflict or a lock refuses tries again; that is no fault.
 _MAY_REFUSE = ("WRITE_CONFLICT", "LOCK_UNAVAILABLE", "LOCK_LOST")
+# What Spark says of a task whose process was killed, and of the work that it was part of.
+_TASK_KILLED = "Python worker exited unexpectedly"
 # A plan may be carried out, or rolled back, by another process first.
 _SERVICE_MAY_REFUSE = (*_MAY_REFUSE, "INSTANT_NOT_FOUND")
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where a history plays: the setting, the adapter's command, the folder with the table, the record."""
+    """Where a history plays: the setting, its lock, the adapter's command, the folder with the table, the record."""
 
     setting: Setting
+    lock: Lock
     command: tuple[str, ...]
     folder: Path
     record: Record
@@ -45,6 +49,11 @@ class Stage:
     def trace(self) -> Path:
         """The file that every process adds its effects to."""
         return self.folder / "trace.ndjson"
+
+    @property
+    def configs(self) -> dict[str, str]:
+        """The keys of every write and every service."""
+        return {**self.setting.write_configs(), **self.lock.configs}
 
     @property
     def is_over(self) -> bool:
@@ -83,13 +92,17 @@ class Actor:
             DiedError: the process ended before it answered.
 
         """
-        out_dir = self.stage.folder / "out" / f"{self.name}-{next(self._numbers)}"
+        out_dir = self.stage.folder / "out" / f"{self.name}-{self.number()}"
         out_dir.mkdir(parents=True)
         heard = self._living().ask(op, self.stage.table, params, out_dir, LIMIT_S)
         if not isinstance(heard, Reply):
             self._bury(op, heard)
             raise DiedError
         return heard.message, out_dir
+
+    def number(self) -> int:
+        """A number that this actor has not used before."""
+        return next(self._numbers)
 
     def stop(self) -> None:
         """End the process."""
@@ -108,11 +121,14 @@ class Actor:
     def _living(self) -> Session:
         if self._session is None:
             self._lives += 1
-            told = {"HUDI_SPARK_TRACE": str(self.stage.trace), "HUDI_SPARK_TRACE_PROCESS": self.process}
+            stage = self.stage
+            stage.record.add(stage.record.started, self.process)
+            told = {"HUDI_SPARK_TRACE": str(stage.trace), "HUDI_SPARK_TRACE_PROCESS": self.process}
             if self.mortal:
-                told["HUDI_SPARK_KILL_AT_EFFECT"] = str(self.chance.randint(5, 120))
+                told["HUDI_SPARK_KILL_AT_EFFECT"] = str(self.chance.randint(5, stage.setting.longest_life))
+            told.update(stage.lock.environment)
             command = ("env", *(f"{name}={value}" for name, value in told.items()), *self.stage.command)
-            self._session = Session(command, self.stage.folder / "logs" / f"{self.process}.log")
+            self._session = Session(command, stage.folder / "logs" / f"{self.process}.log")
         return self._session
 
 
@@ -125,10 +141,10 @@ def write_on(actor: Actor, drawing: Drawing) -> None:
 
 def write_once(actor: Actor, drawn: Drawn) -> None:
     """One write in its three phases; who dies in the first has written nothing."""
-    file = actor.stage.folder / "inputs" / f"{actor.name}-{next(actor._numbers)}.jsonl"  # noqa: SLF001 - its own module
+    file = actor.stage.folder / "inputs" / f"{actor.name}-{actor.number()}.jsonl"
     file.parent.mkdir(exist_ok=True)
     write_rows(file, drawn.rows)
-    configs = actor.stage.setting.write_configs()
+    configs = actor.stage.configs
     params = {"txn": file.stem, "operation": drawn.operation, "input": str(file), "configs": configs}
     record, process, requested = actor.stage.record, actor.process, ""
     try:
@@ -162,7 +178,7 @@ def keep_on(actor: Actor) -> None:
 
 def keep_once(actor: Actor, service: str) -> None:
     """One service: planned and carried out, after what an earlier life left pending."""
-    record, configs = actor.stage.record, {"configs": actor.stage.setting.write_configs()}
+    record, configs = actor.stage.record, {"configs": actor.stage.configs}
     if service == "archive":
         _serve(actor, "service", {"name": service, **configs})
         return
@@ -199,9 +215,11 @@ def _serve(actor: Actor, op: str, params: Mapping[str, Any]) -> Mapping[str, Any
 
 
 def _note_refusal(actor: Actor, op: str, message: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
-    record, rejected = actor.stage.record, message.get("rejected")
+    record, rejected, errored = actor.stage.record, message.get("rejected"), message.get("errored")
     if rejected is not None and rejected["reason"] in allowed:
         record.add(record.refused, f"{op}: {rejected['reason']}")
+    elif actor.mortal and errored is not None and _TASK_KILLED in str(errored):
+        record.add(record.tasks_killed, f"{actor.process}, {op}")
     else:
         record.add(record.wrong, f"{actor.process}, {op}: {dict(message)}"[:3000])
 
@@ -229,7 +247,7 @@ def completed_times(actor: Actor) -> dict[str, str]:
 _WRITES = ("commit", "deltacommit", "replacecommit")
 
 
-def read_once(actor: Actor, op: str, params: Mapping[str, Any], before: frozenset[str]) -> None:
+def read_once(actor: Actor, op: str, params: Mapping[str, str], before: frozenset[str]) -> None:
     """One read between two looks at the timeline."""
     record = actor.stage.record
     message, out_dir = actor.ask(op, params)

