@@ -16,7 +16,8 @@ from hudi_spark.evolution.schema import WriterSchema
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.flows.flow import Executor, TaskIdentity
 from hudi_spark.flows.in_process import InProcess
-from hudi_spark.indexing.updating import FinishedWrite, update_metadata_table
+from hudi_spark.indexing.index import FinishedWrite
+from hudi_spark.indexing.updating import update_metadata_table
 from hudi_spark.indexing.validation import Finding, validate_metadata_table
 from hudi_spark.metadata.table import MetadataTable
 from hudi_spark.options.resolving import resolve

@@ -19,8 +19,9 @@ from hudi_spark.effects.hooks import Effect
 from hudi_spark.errors import UnsupportedFeature
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.flows.flow import TaskIdentity
+from hudi_spark.indexing.index import FinishedWrite
+from hudi_spark.indexing.recovering import take_back
 from hudi_spark.indexing.table_state import update_properties
-from hudi_spark.indexing.updating import FinishedWrite, take_back
 from hudi_spark.metadata.group_reading import EVERYTHING as EVERY_KEY
 from hudi_spark.metadata.table import MetadataTable
 from hudi_spark.options.resolving import resolve

@@ -15,7 +15,7 @@ from hudi_spark.effects.hooks import Effect
 from hudi_spark.errors import HudiError
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.history.archiving import HistorySizes, archive_actions
-from hudi_spark.indexing.updating import FinishedWrite
+from hudi_spark.indexing.index import FinishedWrite
 from hudi_spark.metadata.group_reading import EVERYTHING
 from hudi_spark.state.snapshots import load_table
 from hudi_spark.state.timeline import Timeline

@@ -6,7 +6,7 @@ Clauses: RB-008, CL-005.
 from hudi_spark.committing.reconciling import remove_announced
 from hudi_spark.committing.work import TableWork
 from hudi_spark.effects.entries import delete_entries
-from hudi_spark.indexing.updating import take_back
+from hudi_spark.indexing.recovering import take_back
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.timeline import Instant, load_timeline
 

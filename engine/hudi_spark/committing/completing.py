@@ -10,9 +10,11 @@ from hudi_spark.committing.opening import state_of_table
 from hudi_spark.committing.work import TableWork
 from hudi_spark.errors import HudiError
 from hudi_spark.evolution.statements import SchemaStatement, put_history
-from hudi_spark.indexing.updating import FinishedWrite, take_back, update_metadata_table
+from hudi_spark.indexing.index import FinishedWrite
+from hudi_spark.indexing.recovering import take_back
+from hudi_spark.indexing.updating import update_metadata_table
 from hudi_spark.locks.holding import Holding
-from hudi_spark.state.configuration import load_configuration
+from hudi_spark.state.configuration import TableConfiguration, load_configuration
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline, load_timeline
 from hudi_spark.writer_state import WriterState
@@ -83,7 +85,7 @@ def complete_locked(  # noqa: PLR0917 - an action is told by all of them
     Clauses: OW-010, LK-003.
     """
     finished, configuration = completion.finished, snapshot.configuration
-    refuse_other_version(work, snapshot)
+    now = refuse_other_version(work, snapshot)
     timeline = load_timeline(work.storage, configuration)
     # Where somebody else completed the action, what the metadata table holds of it is theirs: nothing is taken back.
     refuse_not_inflight(timeline, finished.requested, completion.requested_as or finished.action)
@@ -92,7 +94,7 @@ def complete_locked(  # noqa: PLR0917 - an action is told by all of them
         if completion.stated is not None:
             put_history(work.effects, configuration, finished.requested, completion.stated, work.clock)
         told = state or state_of_table(work.storage, snapshot, work.options)
-        update_metadata_table(work.effects, told, finished, work.executor, work.clock)
+        update_metadata_table(work.effects, told, finished, work.executor, work.clock, (now, timeline))
         completion.retire()
         completed = work.time(timeline, finished.requested) if configuration.has_completion_times else None
         name = TimelineFileName(finished.requested, finished.action, "COMPLETED", completed)
@@ -136,8 +138,8 @@ def _after_loss(work: TableWork, snapshot: Snapshot, completion: Completion) -> 
         return None
 
 
-def refuse_other_version(work: TableWork, snapshot: Snapshot) -> None:
-    """Nothing when the table has the version that an action was carried out on.
+def refuse_other_version(work: TableWork, snapshot: Snapshot) -> TableConfiguration:
+    """The table's configuration as it is now, when it has the version that an action was carried out on.
 
     What completes on the timeline of another version is seen by nobody.
 
@@ -147,10 +149,11 @@ def refuse_other_version(work: TableWork, snapshot: Snapshot) -> None:
     Clauses: VR-006.
 
     """
-    began_with, now = snapshot.configuration.version, load_configuration(work.storage).version
-    if now != began_with:
-        message = f"the table became one of version {now}; the action began with version {began_with}"
+    began_with, now = snapshot.configuration.version, load_configuration(work.storage)
+    if now.version != began_with:
+        message = f"the table became one of version {now.version}; the action began with version {began_with}"
         raise HudiError(Reason.WRITE_CONFLICT, "VR-006", message, hint="do it again")
+    return now
 
 
 def refuse_not_inflight(timeline: Timeline, requested: str, action: str) -> None:

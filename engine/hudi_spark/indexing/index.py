@@ -39,6 +39,10 @@ class FinishedWrite:
     emptied: tuple[str, ...] = ()
 
 
+NO_WRITE: Final = FinishedWrite("", "", "")
+"""Where nothing is written."""
+
+
 @dataclass(frozen=True, slots=True)
 class IndexChanges:
     """What an action adds to an index and takes from it.
@@ -86,7 +90,7 @@ class Keeping:
     metadata: MetadataTable | None
     groups: Mapping[str, tuple[str, ...]] = field(hash=False)
     definitions: Mapping[str, IndexDefinition] = field(hash=False)
-    write: FinishedWrite = field(default_factory=lambda: FinishedWrite("", "", ""))
+    write: FinishedWrite = NO_WRITE
 
     @property
     def storage(self) -> Storage:

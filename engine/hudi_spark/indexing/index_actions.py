@@ -25,8 +25,8 @@ from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.flows.flow import Executor
 from hudi_spark.indexing.expressions import checked_expression
-from hudi_spark.indexing.group_places import file_ids_of, metadata_groups
 from hudi_spark.indexing.index import Keeping
+from hudi_spark.indexing.keeping import keeping_of, with_fresh_properties
 from hudi_spark.indexing.kinds import kind_of
 from hudi_spark.indexing.layout import MetadataLayout
 from hudi_spark.indexing.opening import Opening, delete_index, first_instant
@@ -40,7 +40,7 @@ from hudi_spark.indexing.table_state import (
     write_definitions,
 )
 from hudi_spark.metadata.subfolder import METADATA_FOLDER
-from hudi_spark.metadata.table import PARTITIONS_KEY, MetadataTable
+from hudi_spark.metadata.table import PARTITIONS_KEY
 from hudi_spark.state.configuration import load_configuration
 from hudi_spark.state.snapshots import load_table
 from hudi_spark.state.timeline import Instant
@@ -81,7 +81,7 @@ def drop_index(effects: Effects, state: WriterState, name: str) -> None:
     Clauses: IX-002, IX-032, MT-007.
 
     """
-    state = _fresh(state)
+    state = with_fresh_properties(state)
     properties = state.configuration.properties
     listed, definitions = indexes_of(properties), read_definitions(state.storage, properties)
     if name not in listed and name not in definitions:
@@ -95,17 +95,6 @@ def drop_index(effects: Effects, state: WriterState, name: str) -> None:
     if name in definitions:
         _define(effects, state, {key: one for key, one in definitions.items() if key != name})
     delete_index(effects.inside(METADATA_FOLDER), name)
-
-
-def keeping_of(effects: Effects, state: WriterState, executor: Executor) -> Keeping:
-    """What those who keep indexes know of a table and its metadata table.
-
-    Clauses: MT-005.
-    """
-    groups = metadata_groups(effects.inside(METADATA_FOLDER).storage)
-    ids = {partition: file_ids_of(groups, partition) for partition, _ in groups}
-    opened = MetadataTable.open(state.storage, state.configuration, state.snapshot.timeline)
-    return Keeping(state, executor, opened, ids, read_definitions(state.storage, state.configuration.properties))
 
 
 def refuse_unfit(keeping: Keeping, name: str, definition: IndexDefinition | None = None) -> None:
@@ -143,7 +132,7 @@ class _Making:
 
         Clauses: IG-001, IX-002, IX-032, IX-041.
         """
-        self.state = _fresh(self.state)
+        self.state = with_fresh_properties(self.state)
         name, listed = self.definition.name, indexes_of(self.state.configuration.properties)
         if Partition.FILES not in listed:
             raise _refused("the table has no metadata table: write to it with hoodie.metadata.enable first")
@@ -192,7 +181,7 @@ class _Making:
         return MetadataLayout(self.state.configuration.version)
 
     def _keeping(self) -> Keeping:
-        return keeping_of(self.effects, self.state, self.executor)
+        return keeping_of(self.state, self.executor)
 
     def _pending(self) -> Instant | None:
         """The action that was to make the index and died, if there is one.
@@ -221,7 +210,7 @@ class _Making:
 
     def _list(self, whole: tuple[str, ...], building: tuple[str, ...] = ()) -> None:
         list_indexes(self.effects, whole, building)
-        self.state = _fresh(self.state)
+        self.state = with_fresh_properties(self.state)
 
 
 def _define(effects: Effects, state: WriterState, definitions: Mapping[str, IndexDefinition]) -> None:
@@ -230,11 +219,6 @@ def _define(effects: Effects, state: WriterState, definitions: Mapping[str, Inde
     path = write_definitions(effects, configuration.properties, definitions)
     whole, building = (indexes_of(configuration.properties, key) for key in (PARTITIONS_KEY, BUILDING_KEY))
     list_indexes(effects, whole, building, definitions_path=path)
-
-
-def _fresh(state: WriterState) -> WriterState:
-    """The same with the properties as they are in storage."""
-    return replace(state, snapshot=replace(state.snapshot, configuration=load_configuration(state.storage)))
 
 
 def _refused(message: str) -> HudiError:

@@ -100,15 +100,17 @@ class Opening:
         """
         self._base_files(GroupFiles(self.inside, self.layout, partition, instant), new)
 
-    def open_groups(self, files: GroupFiles, file_ids: Iterable[str]) -> None:
-        """The folder of an index, and the first log of each of some groups.
+    def open_groups(self, files: GroupFiles, file_ids: Iterable[str]) -> bool:
+        """The folder of an index, and the first log of each of some groups; whether there is anything new.
 
         Clauses: MT-017, SL-002.
         """
         content = serialise_partition_metafile(PartitionMetafile(files.instant, 1))
-        self.inside.put_partition_metafile(files.instant, files.partition, PARTITION_METAFILE, content)
-        for file_id in sorted(file_ids, key=file_group_of_id):
+        begun = self.inside.put_partition_metafile(files.instant, files.partition, PARTITION_METAFILE, content)
+        ordered = sorted(file_ids, key=file_group_of_id)
+        for file_id in ordered:
             files.open(file_id, OPENING_TOKEN)
+        return begun or bool(ordered)
 
     def _base_files(self, files: GroupFiles, new: NewIndex) -> tuple[WriteStat, ...]:
         content = new.content

@@ -27,9 +27,12 @@ from hudi_spark.effects.helper import Effects
 from hudi_spark.indexing.group_places import metadata_groups
 from hudi_spark.indexing.instants import INSTANT_DIGITS, newest_time
 from hudi_spark.indexing.layout import MetadataLayout
+from hudi_spark.metadata.subfolder import METADATA_FOLDER
+from hudi_spark.metadata.table import PARTITIONS_KEY
 from hudi_spark.metadata.validity import INITIAL_PREFIX
-from hudi_spark.state.configuration import TableConfiguration
+from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration, load_configuration
 from hudi_spark.state.slicing import BaseFile, LogFile
+from hudi_spark.state.snapshots import load_table
 from hudi_spark.state.timeline import Instant, Timeline
 
 _DELTACOMMIT: Final = "deltacommit"
@@ -142,6 +145,22 @@ class Recovery:
 
     def _put(self, name: TimelineFileName, content: bytes) -> None:
         self.effects.create_instant(self.configuration, name, content)
+
+
+def take_back(effects: Effects, requested: str, clock: Clock) -> None:
+    """Nothing of an action stays in the metadata table: for a write that is aborted, before its own files go.
+
+    Called under the table's lock.
+
+    Clauses: MT-006, OW-009.
+    """
+    configuration = load_configuration(effects.storage)
+    if PARTITIONS_KEY in configuration.properties and effects.storage.exists(f"{METADATA_FOLDER}/{PROPERTIES_FILE}"):
+        inside = effects.inside(METADATA_FOLDER)
+        recovery = Recovery(inside, *load_table(inside.storage), MetadataLayout(configuration.version))
+        for one in recovery.timeline.instants:
+            if one.requested == requested:
+                recovery.roll_back(one, requested, clock)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,11 @@ from hudi_spark.files.written import WRITTEN_SCHEMA, from_rows
 from hudi_spark.flows.flow import Executor
 from hudi_spark.indexing.column_statistics import definition_of, planned
 from hudi_spark.indexing.deltacommits import Deltacommit
-from hudi_spark.indexing.group_places import file_ids_of, group_places, metadata_groups
+from hudi_spark.indexing.group_places import group_places
 from hudi_spark.indexing.groups import GroupFiles, Place, entries_of
 from hudi_spark.indexing.index import FinishedWrite, IndexChanges, Keeping
 from hudi_spark.indexing.instants import newest_time
+from hudi_spark.indexing.keeping import keeping_of, with_fresh_properties
 from hudi_spark.indexing.kinds import kind_of, wanted_indexes
 from hudi_spark.indexing.layout import MetadataLayout
 from hudi_spark.indexing.opening import (
@@ -36,32 +37,39 @@ from hudi_spark.indexing.table_state import (
     BUILDING_KEY,
     indexes_of,
     list_indexes,
-    read_definitions,
     write_definitions,
 )
 from hudi_spark.indexing.upkeep.own_table import DataTable, OwnTable
 from hudi_spark.indexing.upkeep.running import keep_up
+from hudi_spark.metadata.own_state import OwnState
 from hudi_spark.metadata.subfolder import METADATA_FOLDER
-from hudi_spark.metadata.table import PARTITIONS_KEY, MetadataTable
 from hudi_spark.readings import RELEASED
-from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration, load_configuration
+from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.history import whole_timeline
+from hudi_spark.state.slicing import list_file_groups
 from hudi_spark.state.snapshots import load_snapshot, load_table
+from hudi_spark.state.timeline import Timeline
 from hudi_spark.writer_state import WriterState
 
 ENABLE: Final = "hoodie.metadata.enable"
 DELTACOMMIT: Final = "deltacommit"
 
 
-def update_metadata_table(
-    effects: Effects, state: WriterState, write: FinishedWrite, executor: Executor, clock: Clock
+def update_metadata_table(  # noqa: PLR0917 - an action is told by all of them
+    effects: Effects,
+    state: WriterState,
+    write: FinishedWrite,
+    executor: Executor,
+    clock: Clock,
+    table: tuple[TableConfiguration, Timeline] | None = None,
 ) -> None:
     """Bring the metadata table up to an action that has written all its files and is about to complete.
 
-    Called under the table's lock; what others completed since `state` was read is read anew. The metadata table is
-    made where it is asked for and missing, and filled with what had completed before. Indexes that are asked for
-    begin, those turned off go. A deltacommit of the action's own time holds what the action changes. Where the
-    metadata table is turned off, it disappears; a restore takes it away, and the next write makes it anew.
+    Called under the table's lock; what others completed since `state` was read is read anew. `table`: configuration and
+    timeline, where they were read under this lock already and nobody has changed them. The metadata table is made where
+    it is asked for and missing, and filled with what had completed before. Indexes that are asked for begin, those
+    turned off go. A deltacommit of the action's own time holds what the action changes. Where the metadata table is
+    turned off, it disappears; a restore takes it away, and the next write makes it anew.
 
     Raises:
         HudiError: WRITE_CONFLICT when another writer is at work there, without the lock.
@@ -75,7 +83,8 @@ def update_metadata_table(
         return
     with effects.commit_metadata_table(write.requested):
         if enabled:
-            _Update(effects, _current(state), write, executor, clock).run()
+            current = _current(state, table or load_table(state.storage))
+            _Update(effects, current, write, executor, clock).run()
         else:
             drop_metadata_table(effects)
 
@@ -97,6 +106,7 @@ class _Update:
     executor: Executor
     clock: Clock
     known: Keeping | None = None
+    own: OwnState | None = None
 
     def run(self) -> None:
         self._refuse_unknown()
@@ -155,16 +165,16 @@ class _Update:
     def _keeping(self) -> Keeping:
         """What is known now; read once, and anew after a change."""
         if self.known is None:
-            storage, configuration = self.state.storage, self.state.configuration
-            groups = metadata_groups(self._inside.storage)
-            ids = {partition: file_ids_of(groups, partition) for partition, _ in groups}
-            opened = MetadataTable.open(storage, configuration, self.state.snapshot.timeline)
-            definitions = read_definitions(storage, configuration.properties)
-            self.known = Keeping(self.state, self.executor, opened, ids, definitions, self.write)
+            self.known = keeping_of(self.state, self.executor, self._own(), self.write)
         return self.known
 
+    def _own(self) -> OwnState:
+        if self.own is None:
+            self.own = OwnState(self._inside.storage)
+        return self.own
+
     def _changed(self) -> None:
-        self.state, self.known = _fresh(self.state), None
+        self.state, self.known, self.own = with_fresh_properties(self.state), None, None
 
     def _remove_indexes(self) -> None:
         """What the options turn off, and what a dead writer left half built.
@@ -189,7 +199,7 @@ class _Update:
 
     def _recover(self) -> None:
         """Clauses: MT-006."""
-        recovery, data = _recovery(self.effects, self.state.configuration), self.state.snapshot.timeline
+        recovery, data = Recovery(self._inside, *self._own().table, self._layout), self.state.snapshot.timeline
         whole = partial(whole_timeline, self.state.storage, self.state.configuration, data)
         for dead in recovery.dead(data, whole, self.write.requested, self.write.rolled_back or ""):
             recovery.roll_back(dead, self.write.requested, self.clock)
@@ -212,7 +222,7 @@ class _Update:
         keeping, kind = self._keeping(), kind_of(partition)
         if kind is None:
             return
-        configuration, timeline = load_table(self._inside.storage)
+        configuration, timeline = self._own().table
         begun = kind.begin(keeping, partition)
         instant = first_instant(self._inside.storage, timeline, self._layout)
         Opening(self._inside, configuration, self._layout, self.executor).begin(partition, begun, instant, self.clock)
@@ -234,8 +244,9 @@ class _Update:
         """Clauses: MT-015, MT-016."""
         storage, configuration, timeline = self.state.storage, self.state.configuration, self.state.snapshot.timeline
         data = DataTable(storage, configuration, timeline, self._listed)
-        own = load_table(self._inside.storage)
-        table = OwnTable(self._inside, *own, self._layout, data, self.state.options, self.executor, self.clock)
+        table = OwnTable(
+            self._inside, *self._own().table, self._layout, data, self.state.options, self.executor, self.clock
+        )
         if keep_up(table, self.write.requested):
             self._changed()
 
@@ -248,11 +259,13 @@ class _Update:
             for partition in (*self._listed, *built)
             if (kind := kind_of(partition)) is not None
         }
-        configuration, timeline = load_table(inside.storage)
+        configuration, timeline = self._own().table
+        opening = Opening(inside, configuration, self._layout, self.executor)
         for partition, one in changes.items():
-            files = GroupFiles(inside, self._layout, partition, instant)
-            Opening(inside, configuration, self._layout, self.executor).open_groups(files, one.opened)
-        places = group_places(inside.storage, timeline, self._layout, metadata_groups(inside.storage), instant)
+            if opening.open_groups(GroupFiles(inside, self._layout, partition, instant), one.opened):
+                self.own = None
+        groups = list_file_groups(inside.storage, self._own().listing)
+        places = group_places(inside.storage, timeline, self._layout, groups, instant)
         commit = Deltacommit(inside, configuration, self._layout, instant)
         commit.begin({partition: places[partition] for partition, one in changes.items() if _is_any(one)})
         stats = [stat for partition, one in changes.items() for stat in self._logs(partition, one, places[partition])]
@@ -277,7 +290,7 @@ class _Update:
         path = write_definitions(self.effects, configuration.properties, after)
         properties = configuration.properties
         list_indexes(self.effects, indexes_of(properties), indexes_of(properties, BUILDING_KEY), definitions_path=path)
-        self.state = _fresh(self.state)
+        self.state = with_fresh_properties(self.state)
 
     def _list(self, whole: list[str] | tuple[str, ...], building: list[str] | tuple[str, ...] = ()) -> None:
         """Clauses: MT-007."""
@@ -289,38 +302,9 @@ def _is_any(changes: IndexChanges) -> bool:
     return bool(changes.records or changes.deleted or changes.entries is not None)
 
 
-def take_back(effects: Effects, requested: str, clock: Clock) -> None:
-    """Nothing of an action stays in the metadata table: for a write that is aborted, before its own files go.
-
-    Called under the table's lock.
-
-    Clauses: MT-006, OW-009.
-    """
-    configuration = load_configuration(effects.storage)
-    if PARTITIONS_KEY in configuration.properties and effects.storage.exists(f"{METADATA_FOLDER}/{PROPERTIES_FILE}"):
-        recovery = _recovery(effects, configuration)
-        for one in recovery.timeline.instants:
-            if one.requested == requested:
-                recovery.roll_back(one, requested, clock)
-
-
-def _recovery(effects: Effects, configuration: TableConfiguration) -> Recovery:
-    inside = effects.inside(METADATA_FOLDER)
-    return Recovery(inside, *load_table(inside.storage), MetadataLayout(configuration.version))
-
-
-def _fresh(state: WriterState) -> WriterState:
-    """The same with the properties as they are in storage."""
-    configuration = load_configuration(state.storage)
-    return replace(state, snapshot=replace(state.snapshot, configuration=configuration))
-
-
-def _current(state: WriterState) -> WriterState:
+def _current(state: WriterState, table: tuple[TableConfiguration, Timeline]) -> WriterState:
     """The same with all that has completed by now, under the lock: others may have written since the write began."""
-    configuration, timeline = load_table(state.storage)
+    configuration, timeline = table
     if timeline.completed_data() == state.snapshot.timeline.completed_data():
         return replace(state, snapshot=replace(state.snapshot, configuration=configuration, timeline=timeline))
     return replace(state, snapshot=load_snapshot(state.storage, RELEASED))
-
-
-__all__ = ["ENABLE", "FinishedWrite", "drop_metadata_table", "take_back", "update_metadata_table"]

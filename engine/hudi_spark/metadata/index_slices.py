@@ -30,9 +30,12 @@ class IndexSlices:
 
 
 def slices_of_indexes(
-    storage: Storage, table: tuple[TableConfiguration, Timeline], indexes: Iterable[str]
+    storage: Storage,
+    table: tuple[TableConfiguration, Timeline],
+    indexes: Iterable[str],
+    files: FileListing | None = None,
 ) -> IndexSlices:
-    """The slices of some indexes of a metadata table.
+    """The slices of some indexes of a metadata table; `files`: those in its storage, listed after its timeline.
 
     Raises:
         HudiError: no index is whole.
@@ -41,7 +44,7 @@ def slices_of_indexes(
     Clauses: MT-001, MT-007, MT-017.
 
     """
-    wanted, listing = frozenset(indexes), stored_files(storage)
+    wanted, listing = frozenset(indexes), files or stored_files(storage)
     groups = frozenset(group for group in list_file_groups(storage, listing) if group[0] in wanted)
     try:
         found = _snapshot(storage, table, groups, listing)

@@ -31,10 +31,10 @@ from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.metadata.group_reading import EVERYTHING, GroupReader
 from hudi_spark.metadata.index_partition import IndexPartition
 from hudi_spark.metadata.index_slices import slices_of_indexes
+from hudi_spark.metadata.own_state import OwnState
 from hudi_spark.metadata.subfolder import METADATA_FOLDER, subfolder
 from hudi_spark.metadata.validity import counted_beside
 from hudi_spark.state.configuration import TableConfiguration
-from hudi_spark.state.snapshots import load_table
 from hudi_spark.state.timeline import Timeline
 
 _Place = TypeVar("_Place")
@@ -64,9 +64,14 @@ class MetadataTable:
     indexes: Mapping[str, IndexPartition] = field(repr=False)
 
     @staticmethod
-    def open(storage: Storage, configuration: TableConfiguration, timeline: Timeline) -> "MetadataTable | None":
-        """The metadata table beside one state of the data timeline, or None where it may not be used."""
-        found = open_metadata_table(storage, configuration, timeline)
+    def open(
+        storage: Storage, configuration: TableConfiguration, timeline: Timeline, own: OwnState | None = None
+    ) -> "MetadataTable | None":
+        """The metadata table beside one state of the data timeline, or None where it may not be used.
+
+        `own`: what is known of it already.
+        """
+        found = open_metadata_table(storage, configuration, timeline, own)
         return found if isinstance(found, MetadataTable) else None
 
     def partitions(self) -> tuple[str, ...]:
@@ -202,11 +207,12 @@ class MetadataTable:
 
 
 def open_metadata_table(
-    storage: Storage, configuration: TableConfiguration, timeline: Timeline
+    storage: Storage, configuration: TableConfiguration, timeline: Timeline, own: OwnState | None = None
 ) -> MetadataTable | NoMetadata:
     """The metadata table beside one state of the data timeline, or why it may not be used.
 
-    What is broken is not used: an index, or all of it; whatever the list of files says, storage says too.
+    What is broken is not used: an index, or all of it; whatever the list of files says, storage says too. `own`: what
+    is known of it already.
 
     Clauses: MT-006, MT-007, MT-019.
     """
@@ -214,14 +220,14 @@ def open_metadata_table(
     if Partition.FILES not in available:
         return NoMetadata(f"{PARTITIONS_KEY} does not list files")
     try:
-        inside = subfolder(storage, METADATA_FOLDER)
-        own = load_table(inside)
-        slices = slices_of_indexes(inside, own, available)
+        own = own or OwnState(subfolder(storage, METADATA_FOLDER))
+        slices = slices_of_indexes(own.storage, own.table, available, own.listing)
         seen = counted_beside(slices.visibility, timeline, storage, configuration)
     except (HudiError, FormatError, UnsupportedFeature, OSError, ValueError) as error:
         return NoMetadata(f"the metadata table cannot be read: {error}")
     found = {
-        name: IndexPartition(tuple(GroupReader(inside, one, seen) for one in slices.of(name))) for name in available
+        name: IndexPartition(tuple(GroupReader(own.storage, one, seen) for one in slices.of(name)))
+        for name in available
     }
     whole = {name: index for name, index in found.items() if index.groups and index.is_whole()}
     if Partition.FILES not in whole:

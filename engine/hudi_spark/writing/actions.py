@@ -21,9 +21,10 @@ from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError, typed_errors
 from hudi_spark.evolution.altering import OPERATION, alter_schema
 from hudi_spark.evolution.changes import DropColumn, RenameColumn, SchemaChange
+from hudi_spark.indexing.index import FinishedWrite
 from hudi_spark.indexing.index_actions import ACTION, create_index, drop_index
 from hudi_spark.indexing.table_state import read_definitions
-from hudi_spark.indexing.updating import FinishedWrite, update_metadata_table
+from hudi_spark.indexing.updating import update_metadata_table
 from hudi_spark.indexing.validation import Finding, validate_metadata_table
 from hudi_spark.writer_state import WriterState
 from hudi_spark.writing.writer import TableWriter

@@ -28,7 +28,7 @@ def archive_when_due(own: OwnTable) -> bool:
     if gone:
         sizes = HistorySizes(own.options.number(_BATCH), own.options.number(_RECORDS))
         archive_actions(own.inside, own.configuration, gone, sizes)
-    return bool(gone)
+    return bool(left or gone)
 
 
 def _leaving(own: OwnTable) -> tuple[Instant, ...]:

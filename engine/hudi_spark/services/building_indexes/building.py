@@ -18,7 +18,8 @@ from hudi_spark.committing.work import TableWork
 from hudi_spark.errors import HudiError
 from hudi_spark.indexing.group_places import metadata_groups
 from hudi_spark.indexing.index import NewIndex
-from hudi_spark.indexing.index_actions import keeping_of, refuse_unfit
+from hudi_spark.indexing.index_actions import refuse_unfit
+from hudi_spark.indexing.keeping import keeping_of
 from hudi_spark.indexing.kinds import kind_of
 from hudi_spark.indexing.layout import MetadataLayout
 from hudi_spark.indexing.opening import Opening, delete_index, first_instant
@@ -84,7 +85,7 @@ def _begin(work: TableWork, name: str) -> _Begun:
     _list(work, _listed(work), tuple(sorted({*_marked(work), name})))
     delete_index(inside, name)
     snapshot = work.snapshot()
-    keeping = keeping_of(work.effects, state_of_table(work.storage, snapshot, work.options), work.executor)
+    keeping = keeping_of(state_of_table(work.storage, snapshot, work.options), work.executor)
     refuse_unfit(keeping, name)
     kind = kind_of(name)
     assert kind is not None, name

@@ -13,7 +13,7 @@ from hudi_format.timeline.plans import IndexPartition, IndexPlan
 from hudi_spark.committing.opening import state_of_table
 from hudi_spark.committing.work import TableWork
 from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.indexing.index_actions import keeping_of
+from hudi_spark.indexing.keeping import keeping_of
 from hudi_spark.indexing.kinds import KINDS, kind_of, wanted_indexes
 from hudi_spark.indexing.planned import planned_indexes
 from hudi_spark.indexing.table_state import BUILDING_KEY, indexes_of
@@ -70,7 +70,7 @@ def _asked_for(work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any]) ->
     given = next((asked[name] for name in _NAMED if asked.get(name)), None)
     if given is None:
         state = state_of_table(work.storage, snapshot, work.options)
-        return wanted_indexes(keeping_of(work.effects, state, work.executor))
+        return wanted_indexes(keeping_of(state, work.executor))
     listed = given.split(",") if isinstance(given, str) else [str(one) for one in given]
     # Apache Hudi's own names of the kinds are these in capitals.
     names = [one.strip().lower() if one.strip().isupper() else one.strip() for one in listed]
