@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,6 +70,9 @@ def zookeeper(folder: Path) -> Iterator[Server]:
     config.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
     command = [str(java_home() / "bin" / "java"), "-Xmx128m", "-cp", f"{spark_jars()}/*", _SERVER, str(config)]
     with running(command, folder / "log", port) as server:
+        # A session that is asked for before the server serves is answered by nobody.
+        while b"Mode" not in _told(port, b"srvr"):
+            time.sleep(0.05)
         yield server
 
 
@@ -85,6 +88,13 @@ def aws(folder: Path) -> Iterator[Server]:
     command = [sys.executable, "-c", _ONE_AT_A_TIME.format(port=port)]
     with running(command, folder / "moto.log", port) as server:
         yield server
+
+
+def _told(port: int, words: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", port), timeout=1) as asking, suppress(TimeoutError, ConnectionError):
+        asking.sendall(words)
+        return asking.recv(4096)
+    return b""
 
 
 def spark_jars() -> Path:
