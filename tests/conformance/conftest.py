@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from hudi_conformance.peers.asking import peers_required
+from hudi_conformance.peers.dynamodb_local import missing_dynamodb_local
 from hudi_conformance.resources import CORPUS_VARIABLE
 from tiny_corpus import OTHER_ROWS, ROWS, Params, TinyCorpus
 
@@ -25,3 +27,12 @@ def passing() -> Params:
 def other() -> Params:
     """Parameters that make the fake adapter answer one changed row."""
     return {"do": "rows", "text": OTHER_ROWS}
+
+
+@pytest.fixture(scope="session")
+def dynamodb_local() -> None:
+    """Amazon's server of DynamoDB is there, or the test is skipped where nobody asked for peers."""
+    why = missing_dynamodb_local()
+    if why and not peers_required():
+        pytest.skip(f"DynamoDB is not asked: {why}")
+    assert not why, why

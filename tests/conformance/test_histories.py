@@ -31,15 +31,17 @@ SAMPLED = (
     "v9-mor-optimistic-storage",
     "v9-mor-non-blocking-file",
     "v9-mor-non-blocking-zookeeper",
-    "v9-mor-non-blocking-dynamodb",
+    pytest.param("v9-mor-non-blocking-dynamodb", marks=pytest.mark.peers),
 )
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", SAMPLED)
-def test_every_read_is_what_the_committed_writes_make(name: str, tmp_path: Path):
+def test_every_read_is_what_the_committed_writes_make(name: str, tmp_path: Path, request: pytest.FixtureRequest):
     """Two writers, a keeper of services, a reader; processes are killed before effects drawn at random. Every answer
     is the model's after the writes that had completed; the table, its metadata table and the trace are sound."""
+    if SETTINGS[name].lock == "dynamodb":
+        request.getfixturevalue("dynamodb_local")
     played = play(SETTINGS[name], ENGINE, tmp_path, SECONDS, 7, kills=True)
 
     assert played.judgement.wrong == (), played.told()

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from hudi_conformance.lock_servers import aws, zookeeper
+from hudi_conformance.dynamodb_server import dynamodb
+from hudi_conformance.lock_servers import zookeeper
 
 _KEY: Final = "hoodie.write.lock."
 _CLIENT: Final = "org.apache.hudi.client.transaction.lock."
@@ -22,7 +23,12 @@ class Lock:
 
 @contextmanager
 def lock_named(name: str, folder: Path) -> Iterator[Lock]:
-    """The lock of one history; a server keeps what it has below a folder, and ends with the block."""
+    """The lock of one history; a server keeps what it has below a folder, and ends with the block.
+
+    Raises:
+        BundleUnavailableError: its server could not be fetched.
+
+    """
     with contextmanager(_LOCKS[name])(folder) as lock:
         yield lock
 
@@ -51,7 +57,7 @@ def _of_zookeeper(folder: Path) -> Iterator[Lock]:
 
 
 def _of_dynamodb(folder: Path) -> Iterator[Lock]:
-    with aws(folder) as server:
+    with dynamodb(folder) as server:
         keys = {
             "provider": "org.apache.hudi.aws.transaction.lock.DynamoDBBasedLockProvider",
             "dynamodb.endpoint_url": server.url,
