@@ -1,7 +1,12 @@
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from apache_peer import Apache
+from hudi_conformance.peers.asking import missing_bundle, peers_required
+from hudi_conformance.resources import suite_root
+from hudi_conformance.session import Session
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +18,16 @@ def spark() -> Iterator[Any]:
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def apache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Apache]:
+    """Apache Hudi 1.1.1 in a process of its own."""
+    why = missing_bundle(suite_root(), "apache-hudi-1.1.1")
+    if why and not peers_required():
+        pytest.skip(f"Apache Hudi is not asked: {why}")
+    assert not why, why
+    command = (sys.executable, "-m", "hudi_conformance.adapters.apache_hudi", "--version", "1.1.1")
+    folder = tmp_path_factory.mktemp("apache-hudi")
+    with Session(command, folder / "log") as session:
+        yield Apache(session, folder)

@@ -1,18 +1,12 @@
 """Apache Hudi and this engine clean and archive one table: each carries out the other's plan, and goes on after it."""
 
-import itertools
 import shutil
-import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
+from apache_peer import Apache
 from cleaned_tables import WITHOUT_METADATA, answers, timeline_of, whole_timeline_of, work_on
-from hudi_conformance.peers.asking import missing_bundle, peers_required
-from hudi_conformance.resources import suite_root
-from hudi_conformance.session import Reply, Session
 from hudi_format.timeline.plans import parse_cleaner_plan
 from hudi_spark.clock import SystemClock
 from hudi_spark.services import running
@@ -34,33 +28,6 @@ TABLES = pytest.mark.parametrize(
 )
 
 pytestmark = [pytest.mark.peers, pytest.mark.xdist_group("apache-hudi")]
-Ask = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def apache_hudi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    why = missing_bundle(suite_root(), "apache-hudi-1.1.1")
-    if why and not peers_required():
-        pytest.skip(f"Apache Hudi is not asked: {why}")
-    assert not why, why
-    command = (sys.executable, "-m", "hudi_conformance.adapters.apache_hudi", "--version", "1.1.1")
-    with Session(command, tmp_path_factory.mktemp("apache-hudi") / "log") as session:
-        yield session
-
-
-@pytest.fixture
-def ask(apache_hudi: Session, tmp_path: Path) -> Ask:
-    numbers = itertools.count()
-
-    def asked(op: str, table: Written, **params: Any) -> Any:
-        out = tmp_path / f"out-{next(numbers)}"
-        out.mkdir()
-        heard = apache_hudi.ask(op, table.path, params, out, 120.0)
-        assert isinstance(heard, Reply), heard
-        result = heard.message["result"]
-        return pq.read_table(out / result["rows_file"]) if "rows_file" in result else result["value"]
-
-    return asked
 
 
 def grown(path: Path, version: int, table_type: str) -> Written:
@@ -86,19 +53,19 @@ def planned(table: Written) -> Any:
 
 
 @TABLES
-def test_each_carries_out_the_plan_of_the_other(ask: Ask, tmp_path: Path, version: int, table_type: str):
+def test_each_carries_out_the_plan_of_the_other(apache: Apache, tmp_path: Path, version: int, table_type: str):
     """On the same table both plan the same; afterwards both read the same, and the same files are there."""
     table = grown(tmp_path / "table", version, table_type)
     before = answers(table, "~")[0]
     shutil.copytree(table.path, tmp_path / "first")
     ours = running.schedule(work_on(table, KEPT), "clean")
     our_plan = planned(table)
-    ask("execute", table, requested=ours, configs=KEPT)
+    apache.ask("execute", table.path, requested=ours, configs=KEPT)
     assert timeline_of(table).completed("clean")
-    left, read = data_names(table), ask("read_snapshot", table)
+    left, read = data_names(table), apache.ask("read_snapshot", table.path)
     shutil.rmtree(table.path)
     shutil.copytree(tmp_path / "first", table.path)
-    theirs = ask("schedule", table, service="clean", configs=KEPT)["requested"]
+    theirs = apache.ask("schedule", table.path, service="clean", configs=KEPT)["requested"]
     assert planned(table) == our_plan
     running.execute(work_on(table, KEPT), theirs)
     assert data_names(table) == left
@@ -107,7 +74,7 @@ def test_each_carries_out_the_plan_of_the_other(ask: Ask, tmp_path: Path, versio
 
 
 @TABLES
-def test_they_archive_in_turns(ask: Ask, tmp_path: Path, version: int, table_type: str):
+def test_they_archive_in_turns(apache: Apache, tmp_path: Path, version: int, table_type: str):
     """The whole timeline stays what it was, and levels that the one began are merged by the other."""
     table = grown(tmp_path / "table", version, table_type)
     clean(work_on(table, FEW))
@@ -116,14 +83,14 @@ def test_they_archive_in_turns(ask: Ask, tmp_path: Path, version: int, table_typ
         if turn % 2:
             archive(work_on(table, FEW))
         else:
-            ask("service", table, name="archive", configs=FEW)
+            apache.ask("service", table.path, name="archive", configs=FEW)
         assert [str(one) for one in whole_timeline_of(table)] == before
         assert answers(table, "~")[0] == found
         assert len(timeline_of(table).completed_data()) <= 3
         for n in range(2):
             table.write("upsert", rows([0, 1], ts=20 + turn, price=float(n)))
-    assert len(ask("list_timeline", table, include_history=True)) >= len(before)
-    assert sorted(ask("read_snapshot", table).column("id").to_pylist()) == table.ids()
+    assert len(apache.ask("list_timeline", table.path, include_history=True)) >= len(before)
+    assert sorted(apache.ask("read_snapshot", table.path).column("id").to_pylist()) == table.ids()
 
 
 def data_names(table: Written) -> list[str]:

@@ -1,19 +1,12 @@
 """Apache Hudi clusters by this engine's plans, and the other way round; indexes hold and both read the same then."""
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
 import pytest
+from apache_peer import Apache, texts
 from clustering_tables import findings
-from hudi_adapter.rows import arrow_of_rows, read_rows
-from hudi_conformance.peers.asking import missing_bundle, peers_required
-from hudi_conformance.resources import suite_root
-from hudi_conformance.session import Reply, Session
 from hudi_spark import read_arrow, services_arrow
-from written_tables import SCHEMA, Written, rows
+from written_tables import Written, rows
 
 CONFIGS = {
     "hoodie.metadata.enable": "true",
@@ -24,56 +17,26 @@ CONFIGS = {
 SORTED = {**CONFIGS, "hoodie.clustering.plan.strategy.sort.columns": "price"}
 
 
-@pytest.fixture(scope="module")
-def apache_hudi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    why = missing_bundle(suite_root(), "apache-hudi-1.1.1")
-    if why and not peers_required():
-        pytest.skip(f"Apache Hudi is not asked: {why}")
-    assert not why, why
-    command = (sys.executable, "-m", "hudi_conformance.adapters.apache_hudi", "--version", "1.1.1")
-    with Session(command, tmp_path_factory.mktemp("apache-hudi") / "log") as session:
-        yield session
-
-
-def asked(session: Session, op: str, table: Path, params: dict[str, Any]) -> Any:
-    out = table.parent / f"out-{len(list(table.parent.iterdir()))}"
-    out.mkdir()
-    heard = session.ask(op, table, params, out, 180.0)
-    assert isinstance(heard, Reply), heard
-    assert "result" in heard.message, heard.message
-    answer = heard.message["result"]
-    return arrow_of_rows(read_rows(out / answer["rows_file"])) if "rows_file" in answer else answer["value"]
-
-
-def answers(table: pa.Table) -> list[str]:
-    return sorted(map(repr, table.select(SCHEMA.names).to_pylist()))
-
-
-def both(session: Session, table: Path) -> list[list[str]]:
-    """What this engine and Apache Hudi read."""
-    return [answers(read_arrow(table)), answers(asked(session, "read_snapshot", table, {}))]
-
-
 @pytest.mark.peers
 @pytest.mark.xdist_group("apache-hudi")
 @pytest.mark.parametrize(("version", "kind"), [(6, "MERGE_ON_READ"), (8, "COPY_ON_WRITE"), (9, "MERGE_ON_READ")])
-def test_plans_cross_over(apache_hudi: Session, tmp_path: Path, version: int, kind: str):
+def test_plans_cross_over(apache: Apache, tmp_path: Path, version: int, kind: str):
     """First ours by theirs; after further writes theirs by ours."""
     table = Written(tmp_path / "table", kind, version, configs=CONFIGS)
     table.write("insert", rows(range(6)))
     table.write("insert", rows(range(6, 12)))
     table.write("upsert", rows((0, 1, 7), ts=2, price=2.0))
     ours = services_arrow(table.path, configs=SORTED)
-    before = answers(read_arrow(table.path))
+    before = texts(read_arrow(table.path))
     plan = ours.schedule("clustering")
-    asked(apache_hudi, "execute", table.path, {"requested": plan, "configs": CONFIGS})
-    assert both(apache_hudi, table.path) == [before, before]
+    apache.ask("execute", table.path, requested=plan, configs=CONFIGS)
+    assert apache.both(table.path) == [before, before]
     assert findings(table) == ()
 
     table.write("insert", rows(range(20, 24), price=4.0))
     table.write("delete", rows((2, 3), ts=6))
-    before = answers(read_arrow(table.path))
-    plan = asked(apache_hudi, "schedule", table.path, {"service": "clustering", "configs": SORTED})["requested"]
+    before = texts(read_arrow(table.path))
+    plan = apache.ask("schedule", table.path, service="clustering", configs=SORTED)["requested"]
     ours.execute(plan)
-    assert both(apache_hudi, table.path) == [before, before]
+    assert apache.both(table.path) == [before, before]
     assert findings(table) == ()

@@ -1,16 +1,10 @@
 """Apache Hudi continues tables that this engine made."""
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from hudi_conformance.peers.asking import missing_bundle, peers_required
-from hudi_conformance.resources import suite_root
-from hudi_conformance.session import Reply, Session
+from apache_peer import Apache
 from hudi_format.storage import LocalStorage
 from hudi_spark.creation.creating import create_table
 from hudi_spark.creation.definition import TableDefinition
@@ -31,37 +25,16 @@ TABLES = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def apache_hudi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    why = missing_bundle(suite_root(), "apache-hudi-1.1.1")
-    if why and not peers_required():
-        pytest.skip(f"Apache Hudi is not asked: {why}")
-    assert not why, why
-    command = (sys.executable, "-m", "hudi_conformance.adapters.apache_hudi", "--version", "1.1.1")
-    with Session(command, tmp_path_factory.mktemp("apache-hudi") / "log") as session:
-        yield session
-
-
-def asked(session: Session, op: str, table: Path, params: dict[str, Any], out: Path) -> Any:
-    out.mkdir(exist_ok=True)
-    heard = session.ask(op, table, params, out, 120.0)
-    assert isinstance(heard, Reply), heard
-    return heard.message["result"]
-
-
 @pytest.mark.peers
 @pytest.mark.xdist_group("apache-hudi")
 @pytest.mark.parametrize("name", sorted(TABLES))
-def test_apache_hudi_writes_into_a_new_table(apache_hudi: Session, tmp_path: Path, name: str):
+def test_apache_hudi_writes_into_a_new_table(apache: Apache, tmp_path: Path, name: str):
     """The first write into the empty table is a released one, with the keys and paths that this engine would give."""
     table = tmp_path / "table"
     table.mkdir()
     create_table(Effects(LocalStorage(table)), TABLES[name])
-    rows = tmp_path / "rows.parquet"
-    pq.write_table(ROWS, rows)
-    asked(apache_hudi, "write", table, {"operation": "upsert", "input": str(rows)}, tmp_path / "write")
-    read = asked(apache_hudi, "read_snapshot", table, {"meta_columns": True}, tmp_path / "read")
-    found = pq.read_table(tmp_path / "read" / read["rows_file"]).sort_by("ts")
+    apache.ask("write", table, ROWS, operation="upsert")
+    found = apache.ask("read_snapshot", table, meta_columns=True).sort_by("ts")
     generator = key_generator(load_configuration(LocalStorage(table)), resolve({}))
     wanted = generator.keys(ROWS, TaskIdentity(0, 0, 0), "20260101000000000"), generator.partition_paths(ROWS)
     stored = found["_hoodie_record_key"], found["_hoodie_partition_path"]

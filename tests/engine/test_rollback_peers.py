@@ -1,16 +1,10 @@
 """Apache Hudi and this engine take back what the other one left, and read the same afterwards."""
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from hudi_conformance.peers.asking import missing_bundle, peers_required
-from hudi_conformance.resources import suite_root
-from hudi_conformance.session import Reply, Session
+from apache_peer import Apache
 from hudi_spark.services.restoring.restoring import restore
 from hudi_spark.services.rollback.failed_writes import roll_back_failed_writes
 from hudi_spark.services.savepoints.saving import savepoint
@@ -26,42 +20,10 @@ CONFIGS = {
 Rows = list[tuple[Any, ...]]
 
 
-class Apache:
-    """Apache Hudi 1.1.1, asked through its adapter."""
-
-    def __init__(self, session: Session, out: Path) -> None:
-        self._session, self._out, self._asked = session, out, 0
-
-    def ask(self, op: str, table: Path, given: pa.Table | None = None, **params: Any) -> Any:
-        """One op; its result, rows as a table."""
-        self._asked += 1
-        out = self._out / str(self._asked)
-        out.mkdir(parents=True)
-        if given is not None:
-            pq.write_table(given, out / "given.parquet")
-            params["input"] = str(out / "given.parquet")
-        heard = self._session.ask(op, table, {"configs": CONFIGS, **params}, out, 120.0)
-        assert isinstance(heard, Reply), heard
-        assert "result" in heard.message, heard.message
-        result = heard.message["result"]
-        return pq.read_table(out / result["rows_file"]) if "rows_file" in result else result
-
-    def found(self, table: Path) -> Rows:
-        """The rows of a snapshot, sorted."""
-        read = self.ask("read_snapshot", table)
-        return sorted(zip(read["id"].to_pylist(), read["price"].to_pylist(), strict=True), key=repr)
-
-
-@pytest.fixture(scope="module")
-def apache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Apache]:
-    why = missing_bundle(suite_root(), "apache-hudi-1.1.1")
-    if why and not peers_required():
-        pytest.skip(f"Apache Hudi is not asked: {why}")
-    assert not why, why
-    command = (sys.executable, "-m", "hudi_conformance.adapters.apache_hudi", "--version", "1.1.1")
-    folder = tmp_path_factory.mktemp("apache-hudi")
-    with Session(command, folder / "log") as session:
-        yield Apache(session, folder)
+def found_by(apache: Apache, table: Path) -> Rows:
+    """The rows of a snapshot, sorted."""
+    read = apache.ask("read_snapshot", table)
+    return sorted(zip(read["id"].to_pylist(), read["price"].to_pylist(), strict=True), key=repr)
 
 
 @pytest.mark.peers
@@ -73,12 +35,12 @@ def test_each_rolls_the_others_dead_writes_back(apache: Apache, tmp_path: Path, 
     before = table.found()
     table.dead_write()
     stopped(lambda hook: roll_back_failed_writes(table.work(hook), "EAGER"), 6)
-    apache.ask("service", tmp_path, name="rollback")
-    assert table.found() == apache.found(tmp_path) == before
+    apache.ask("service", tmp_path, name="rollback", configs=CONFIGS)
+    assert table.found() == found_by(apache, tmp_path) == before
     for phase in ("begin_write", "stage_write"):
-        apache.ask(phase, tmp_path, rows([1, 80], 9, 9.0), txn="never", operation="upsert")
+        apache.ask(phase, tmp_path, rows([1, 80], 9, 9.0), txn="never", operation="upsert", configs=CONFIGS)
     assert len(roll_back_failed_writes(table.work(), "EAGER")) == 1
-    assert table.found() == apache.found(tmp_path) == before
+    assert table.found() == found_by(apache, tmp_path) == before
     table.refuse_leftovers()
 
 
@@ -89,16 +51,16 @@ def test_each_restores_to_the_others_savepoint(apache: Apache, tmp_path: Path, v
     """With writes of both after it; each goes on from what the other restored."""
     table = Undoable(tmp_path, version, kind)
     before = table.found()
-    apache.ask("service", tmp_path, name="savepoint", instant=table.second, comment="theirs")
-    apache.ask("write", tmp_path, rows([2, 41], 6, 6.0), operation="upsert")
+    apache.ask("service", tmp_path, name="savepoint", instant=table.second, comment="theirs", configs=CONFIGS)
+    apache.ask("write", tmp_path, rows([2, 41], 6, 6.0), operation="upsert", configs=CONFIGS)
     table.write("insert_overwrite", rows([4], 7, 7.0))
     restore(table.work(), table.second, saved=True)
-    assert table.found() == apache.found(tmp_path) == before
+    assert table.found() == found_by(apache, tmp_path) == before
     table.refuse_leftovers()
     third = str(table.write("upsert", rows([1, 70], 8, 8.0)).requested)
     before = table.found()
     savepoint(table.work(), third)
     table.write("delete", rows([70]))
-    apache.ask("write", tmp_path, rows([3], 9, 9.0), operation="upsert")
-    apache.ask("service", tmp_path, name="restore", savepoint=third)
-    assert table.found() == apache.found(tmp_path) == before
+    apache.ask("write", tmp_path, rows([3], 9, 9.0), operation="upsert", configs=CONFIGS)
+    apache.ask("service", tmp_path, name="restore", savepoint=third, configs=CONFIGS)
+    assert table.found() == found_by(apache, tmp_path) == before
