@@ -6,13 +6,16 @@ READY := $(VENV)/.ready
 CLI := $(VENV)/bin/hudi-conformance
 ADAPTERS ?= engine-in-process engine-spark
 
-.PHONY: env conformance test check format golden specs peers real alternation soak bench clean
+.PHONY: env conformance test crashes check format golden specs peers real alternation soak bench clean
 
 conformance: env  ## run the suite against the included engine; build/report/index.html
 	$(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) --report build/report
 
 test: env  ## the project's tests
-	$(RUN) -m pytest -n 2 --dist loadgroup
+	$(RUN) -m pytest -n 2 --dist loadgroup -m "not crashes"
+
+crashes: env  ## a sample of what `make soak` runs whole: kills, faults of the storage, orders of effects, histories
+	$(RUN) -m pytest -n 2 --dist loadgroup -m crashes
 
 check: env  ## format, lint, strict types, import law, clause lint
 	$(VENV)/bin/ruff format --check .

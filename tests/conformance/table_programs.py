@@ -3,10 +3,14 @@
 A program can be run again where it was left: a service carries out the plans that wait, then plans anew.
 """
 
+import atexit
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 from hudi_format.storage import LocalStorage, Storage
@@ -96,25 +100,35 @@ def completed(table: Path) -> int:
 
 def made(table: Path, program: Program) -> None:
     """Rows in two partitions, one of them updated often, so that every service finds something to do."""
+    services = tuple(name for name in _BEFORE.get(program.name, ()) if program.kind == MOR or name not in _LOGGED)
+    shutil.copytree(_made(program.version, program.kind, services, tuple(program.configs.items())), table)
+
+
+@cache
+def _made(version: int, kind: str, services: tuple[str, ...], configs: tuple[tuple[str, str], ...]) -> Path:
+    """A table that many programs begin with; it is gone when this process ends."""
+    folder = TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    storage = LocalStorage(Path(folder.name))
     definition = TableDefinition(
         name="rides",
         schema=AVRO,
-        table_type=program.kind,
-        table_version=program.version,
+        table_type=kind,
+        table_version=version,
         record_key=("id",),
         partition_by=("city",),
         ordering=("ts",),
         configs=OPTIONS,
     )
-    create_table(Effects(LocalStorage(table)), definition)
-    writer = writer_of(LocalStorage(table), configs={**OPTIONS, **program.configs})
+    create_table(Effects(storage), definition)
+    writer = writer_of(storage, configs={**OPTIONS, **dict(configs)})
     first = [("r1", "oslo", 1, 1.0), ("r2", "oslo", 1, 2.0), ("ř3", "lima", 1, 3.0)]
     writer.write(WriteRequest("insert", rows_of(first)))
     for ts in range(2, 7):
         writer.write(WriteRequest("upsert", rows_of([("r2", "oslo", ts, 4.0 + ts)])))
-        for name in _BEFORE.get(program.name, ()) if ts == _HALFWAY else ():
-            if program.kind == MOR or name not in _LOGGED:
-                SERVICES[name](writer)
+        for name in services if ts == _HALFWAY else ():
+            SERVICES[name](writer)
+    return Path(folder.name)
 
 
 def write(operation: str, rows: list[Row], partitions: tuple[str, ...] = ()) -> Run:

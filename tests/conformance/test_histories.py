@@ -20,6 +20,8 @@ from hudi_spark.flows.in_process import InProcess
 from hudi_spark.writing.actions import TableActions
 from hudi_spark.writing.writer import TableWriter
 
+pytestmark = pytest.mark.crashes
+
 SECONDS = 10.0
 ENGINE = (sys.executable, "-m", "hudi_spark.adapter", "--in-process")
 ON_SPARK = ENGINE[:-1]

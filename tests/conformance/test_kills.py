@@ -17,6 +17,8 @@ from hudi_spark.writing.actions import TableActions
 from hudi_spark.writing.writer import WriteRequest
 from table_programs import PROGRAMS, WRITES, Program, Row, answers, completed, made, rows_of, writer_of
 
+pytestmark = pytest.mark.crashes
+
 SERVER = Path(__file__).with_name("killed_program.py")
 SOAK = "HUDI_CONFORMANCE_SOAK"
 SAMPLED = 2

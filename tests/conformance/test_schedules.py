@@ -79,6 +79,7 @@ def test_of_writers_that_are_each_others_images_the_first_moves_first(*, whole: 
     }
 
 
+@pytest.mark.crashes
 @pytest.mark.parametrize("adapter", ["model", "engine-in-process"])
 def test_outcomes_and_reads_after_every_act_are_the_models(adapter: str):
     results = list(play_all(SCHEDULES.values(), adapter, Bounds(PATHS)))
@@ -86,6 +87,7 @@ def test_outcomes_and_reads_after_every_act_are_the_models(adapter: str):
     assert all(one.played for one in results)
 
 
+@pytest.mark.crashes
 @pytest.mark.peers
 @pytest.mark.xdist_group("apache-hudi")
 def test_apache_hudi_plays_them_too():

@@ -12,6 +12,8 @@ from hudi_spark.state.snapshots import load_snapshot
 from metadata_writes import StopAt, Stopped
 from written_tables import rows
 
+pytestmark = pytest.mark.crashes
+
 
 @pytest.mark.parametrize(("version", "kind"), [(6, "COPY_ON_WRITE"), (9, "MERGE_ON_READ")])
 def test_killed_before_each_effect(tmp_path: Path, version: int, kind: str):

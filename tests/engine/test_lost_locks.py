@@ -15,6 +15,8 @@ from hudi_spark.state.snapshots import Snapshot, load_snapshot
 from lock_processes import Task, writing
 from written_tables import Written, rows
 
+pytestmark = pytest.mark.crashes
+
 LEASE = 2.6
 CONFIGS = {
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.StorageBasedLockProvider",

@@ -18,7 +18,7 @@ from hudi_format import names
 from hudi_format.avro import files as containers
 from hudi_format.avro import flat_reading
 from hudi_format.avro import schemas as avro_schemas
-from hudi_format.base import bloom_filters, orc, parquet_bytes
+from hudi_format.base import bloom_filters, orc, parquet_bytes, stored_file
 from hudi_format.base import files as base_files
 from hudi_format.hfile import blocks as hfile_blocks
 from hudi_format.hfile import reader, trailer
@@ -287,6 +287,7 @@ TARGETS: tuple[Target, ...] = (
         (
             base_files.read_base_file,
             base_files.open_base_parquet,
+            stored_file.open_stored,
             parquet_bytes.open_parquet,
             parquet_bytes.read_parquet,
             parquet_bytes.read_rows,

@@ -6,6 +6,8 @@ import pytest
 from fine_running import play_paths
 from hudi_conformance.schedules.scenarios import SCHEDULES
 
+pytestmark = pytest.mark.crashes
+
 # All paths of the writers' graphs, and of the larger ones those with the most new edges; `soak.py` plays all.
 WRITERS = [name for name in SCHEDULES if name.startswith("writers")]
 OTHERS = [name for name in SCHEDULES if name not in WRITERS]
