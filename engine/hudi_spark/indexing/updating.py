@@ -7,24 +7,17 @@ from typing import Final
 
 from hudi_format.metadata.partitions import Partition
 from hudi_format.table.index_definitions import IndexDefinition
-from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.clock import Clock
 from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import UnsupportedFeature
-from hudi_spark.files.written import WRITTEN_SCHEMA, from_rows
 from hudi_spark.flows.flow import Executor
 from hudi_spark.indexing.column_statistics import definition_of, planned
-from hudi_spark.indexing.deltacommits import Deltacommit
-from hudi_spark.indexing.group_places import group_places
-from hudi_spark.indexing.groups import GroupFiles, Place, entries_of
-from hudi_spark.indexing.index import FinishedWrite, IndexChanges, Keeping
-from hudi_spark.indexing.instants import newest_time
+from hudi_spark.indexing.index import FinishedWrite, Keeping
 from hudi_spark.indexing.keeping import keeping_of, with_fresh_properties
 from hudi_spark.indexing.kinds import kind_of, wanted_indexes
 from hudi_spark.indexing.layout import MetadataLayout
 from hudi_spark.indexing.opening import (
-    DRIVER,
     Opening,
     create_metadata_table,
     delete_index,
@@ -32,6 +25,7 @@ from hudi_spark.indexing.opening import (
     first_instant,
 )
 from hudi_spark.indexing.planned import planned_indexes
+from hudi_spark.indexing.recording import Recording
 from hudi_spark.indexing.recovering import Recovery
 from hudi_spark.indexing.table_state import (
     BUILDING_KEY,
@@ -46,7 +40,6 @@ from hudi_spark.metadata.subfolder import METADATA_FOLDER
 from hudi_spark.readings import RELEASED
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.history import whole_timeline
-from hudi_spark.state.slicing import list_file_groups
 from hudi_spark.state.snapshots import load_snapshot, load_table
 from hudi_spark.state.timeline import Timeline
 from hudi_spark.writer_state import WriterState
@@ -252,35 +245,10 @@ class _Update:
 
     def _commit(self) -> None:
         """Clauses: MT-003, MT-004, MT-005."""
-        keeping, inside, instant = self._keeping(), self._inside, self.write.requested
+        keeping = self._keeping()
         built = (one for one in self._building() if keeping.groups.get(one))
-        changes = {
-            partition: kind.changes(keeping, partition, self.write)
-            for partition in (*self._listed, *built)
-            if (kind := kind_of(partition)) is not None
-        }
-        configuration, timeline = self._own().table
-        opening = Opening(inside, configuration, self._layout, self.executor)
-        for partition, one in changes.items():
-            if opening.open_groups(GroupFiles(inside, self._layout, partition, instant), one.opened):
-                self.own = None
-        groups = list_file_groups(inside.storage, self._own().listing)
-        places = group_places(inside.storage, timeline, self._layout, groups, instant)
-        commit = Deltacommit(inside, configuration, self._layout, instant)
-        commit.begin({partition: places[partition] for partition, one in changes.items() if _is_any(one)})
-        stats = [stat for partition, one in changes.items() for stat in self._logs(partition, one, places[partition])]
-        commit.complete(stats, self.clock.instant(max(newest_time(timeline), instant)))
-
-    def _logs(self, partition: str, changes: IndexChanges, places: Mapping[str, Place]) -> tuple[WriteStat, ...]:
-        files = GroupFiles(self._inside, self._layout, partition, self.write.requested, places)
-        few = entries_of(changes, places, self._layout)
-        if changes.entries is None:
-            return tuple(one.stat for one in from_rows(files.logs(few, DRIVER)))
-        flow = changes.entries.together(self.executor.rows(few)) if few.num_rows else changes.entries
-        written = flow.shuffled(["file_id"]).map(files.logs, WRITTEN_SCHEMA).gathered()
-        stats = tuple(one.stat for one in from_rows(written))
-        files.remove_strays(stats)
-        return stats
+        recording = Recording(self._inside, self._own(), keeping, self._layout)
+        recording.record((*self._listed, *built), self.clock)
 
     def _define(self, before: Mapping[str, IndexDefinition], after: Mapping[str, IndexDefinition]) -> None:
         """Clauses: IX-001."""
@@ -296,10 +264,6 @@ class _Update:
         """Clauses: MT-007."""
         if list_indexes(self.effects, whole, building):
             self._changed()
-
-
-def _is_any(changes: IndexChanges) -> bool:
-    return bool(changes.records or changes.deleted or changes.entries is not None)
 
 
 def _current(state: WriterState, table: tuple[TableConfiguration, Timeline]) -> WriterState:
