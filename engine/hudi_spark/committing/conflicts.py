@@ -16,12 +16,11 @@ from typing import Final
 
 from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
-from hudi_format.timeline.plans import parse_rollback_plan
 
 from hudi_spark.errors import HudiError
 from hudi_spark.options.resolving import Options
 from hudi_spark.state.commits import GroupId, commit_of
-from hudi_spark.state.pending_plans import pending_compactions, pending_log_compactions
+from hudi_spark.state.pending_plans import pending_compactions, pending_log_compactions, rollback_plan
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline
 from hudi_spark.tagging.buckets import BUCKET_DIGITS
@@ -120,8 +119,7 @@ class WriteConflicts:
 
         """
         for instant in timeline.pending("rollback"):
-            plan = instant.files.get("REQUESTED", instant.file)
-            undone = parse_rollback_plan(self.storage.read(plan), plan).instant_to_rollback
+            undone = rollback_plan(self.storage, instant).instant_to_rollback
             if undone is not None and undone.commit_time == self.requested:
                 message = f"the write {self.requested} is being rolled back by {instant.requested}"
                 raise HudiError(Reason.WRITE_CONFLICT, "OW-008", message, instant.file, hint="write again")

@@ -19,7 +19,7 @@ from hudi_format.timeline.plan_values import (
     RollbackPlan,
     RollbackRequest,
 )
-from hudi_format.timeline.plans import parse_rollback_plan, serialise_rollback_metadata, serialise_rollback_plan
+from hudi_format.timeline.plans import serialise_rollback_metadata, serialise_rollback_plan
 
 from hudi_spark.clock import Clock
 from hudi_spark.effects.entries import delete_entries
@@ -31,6 +31,7 @@ from hudi_spark.metadata.subfolder import METADATA_FOLDER
 from hudi_spark.metadata.table import PARTITIONS_KEY
 from hudi_spark.metadata.validity import INITIAL_PREFIX
 from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration, load_configuration
+from hudi_spark.state.pending_plans import rollback_plan
 from hudi_spark.state.slicing import BaseFile, LogFile
 from hudi_spark.state.snapshots import load_table
 from hudi_spark.state.timeline import Instant, Timeline
@@ -97,8 +98,7 @@ class Recovery:
 
         Clauses: MT-006, RB-001.
         """
-        path = pending.files.get("REQUESTED", pending.file)
-        target = parse_rollback_plan(self.effects.storage.read(path), path).instant_to_rollback
+        target = rollback_plan(self.effects.storage, pending).instant_to_rollback
         dead = InstantInfo("", _DELTACOMMIT) if target is None else target
         found = [one for one in self.timeline.instants if one.requested == dead.commit_time]
         self.roll_back(next(iter(found), Instant(dead.commit_time, dead.action, "REQUESTED", None, {})), action, clock)
@@ -107,8 +107,7 @@ class Recovery:
         """The rollback of the same deltacommit that somebody began and did not finish."""
         for one in self.timeline.pending(_ROLLBACK):
             if "REQUESTED" in one.files:
-                file = one.files["REQUESTED"]
-                target = parse_rollback_plan(self.effects.storage.read(file), file).instant_to_rollback
+                target = rollback_plan(self.effects.storage, one).instant_to_rollback
                 if target is not None and target.commit_time == dead.requested:
                     if one.state == "REQUESTED":
                         self._put(TimelineFileName(one.requested, _ROLLBACK, "INFLIGHT"), b"")

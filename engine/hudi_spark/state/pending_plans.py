@@ -1,4 +1,4 @@
-"""Plans of table services that wait: which file groups they are going to rewrite.
+"""Plans that wait: which file groups table services are going to rewrite, and what rollbacks undo.
 
 Clauses: CL-002, CP-003, LC-002, OW-011.
 """
@@ -8,7 +8,7 @@ from typing import Final
 
 from hudi_format.storage import Storage
 from hudi_format.timeline.plan_values import ClusteringPlan, CompactionPlan
-from hudi_format.timeline.plans import parse_compaction_plan, parse_requested_replace
+from hudi_format.timeline.plans import RollbackPlan, parse_compaction_plan, parse_requested_replace, parse_rollback_plan
 
 from hudi_spark.state.commits import GroupId, refuse_escape
 from hudi_spark.state.timeline import Instant, Timeline
@@ -62,6 +62,19 @@ def clustering_plan(storage: Storage, instant: Instant) -> ClusteringPlan | None
         return None
     requested = parse_requested_replace(data, file)
     return requested.clustering_plan if requested.operation_type == _CLUSTERS else None
+
+
+def rollback_plan(storage: Storage, instant: Instant) -> RollbackPlan:
+    """The plan with which a rollback was requested.
+
+    Raises:
+        FormatError: TIMELINE_FILE_CORRUPT when it does not parse.
+
+    Clauses: TL-033.
+
+    """
+    file = instant.files.get(_REQUESTED, instant.file)
+    return parse_rollback_plan(storage.read(file), file)
 
 
 def groups_of_plan(plan: ClusteringPlan | CompactionPlan) -> frozenset[GroupId]:

@@ -14,7 +14,6 @@ from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError
 from hudi_format.names import TimelineFileName, TimelineState
 from hudi_format.storage import FileStatus, Storage
-from hudi_format.table.markers import MARKERS_FOLDER
 from hudi_format.timeline.plans import (
     RestoreMetadata,
     RestorePlan,
@@ -35,11 +34,11 @@ from hudi_spark.indexing.index import FinishedWrite
 from hudi_spark.indexing.updating import update_metadata_table
 from hudi_spark.locks.holding import Holding
 from hudi_spark.services.restoring.planning import restore_plan
-from hudi_spark.services.rollback.liveness import end_heartbeat
 from hudi_spark.services.rollback.own_files import Search
 from hudi_spark.services.rollback.planning import listing_plan
 from hudi_spark.services.rollback.removing import remove
 from hudi_spark.services.rollback.rolling_back import rollback_metadata
+from hudi_spark.services.rollback.strays import clear
 from hudi_spark.services.rollback.timeline_entries import RESTORE, ROLLBACK
 from hudi_spark.services.savepoints.saving import SAVEPOINT
 from hudi_spark.state.snapshots import Snapshot
@@ -189,7 +188,7 @@ class Restoring:
         """
         own = [one for one in self._timeline().instants if one.requested == undone and not one.is_savepoint]
         if not own:
-            self._clear(undone)
+            clear(self.work, undone)
             return None
         target, started = own[0], time.monotonic()
         search = Search(self._storage, self.snapshot.configuration, target, restoring=True)
@@ -197,18 +196,10 @@ class Restoring:
         self._delete(target, DOWNWARDS[:1])
         done = remove(self.work, plan.rollback_requests, self.requested, undone)
         self._delete(target, DOWNWARDS[1:])
-        self._clear(undone)
+        # Side effects go last, above also those that an earlier attempt did not come to.
+        clear(self.work, undone)
         taken = int((time.monotonic() - started) * 1000)
         return rollback_metadata(plan, self.requested, taken, done)
-
-    def _clear(self, undone: str) -> None:
-        """Side effects of an undone action go last, also those that an earlier attempt did not come to.
-
-        Clauses: RB-010.
-        """
-        if self._storage.exists(joined(MARKERS_FOLDER, undone)):
-            self.work.effects.delete_markers(undone)
-        end_heartbeat(self.work, undone)
 
     def _retire_rollbacks(self) -> None:
         """Rollbacks that came after the target tell of nothing any more.

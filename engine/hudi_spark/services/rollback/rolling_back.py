@@ -10,7 +10,6 @@ from typing import Final
 
 from hudi_format.names import TimelineFileName, parse_data_file_name
 from hudi_format.storage import Storage
-from hudi_format.table.markers import MARKERS_FOLDER
 from hudi_format.timeline.commit_metadata import WriteStat
 from hudi_format.timeline.plans import (
     InstantInfo,
@@ -29,10 +28,10 @@ from hudi_spark.effects.helper import joined
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.indexing.index import FinishedWrite
 from hudi_spark.locks.holding import Holding
-from hudi_spark.services.rollback.liveness import end_heartbeat
 from hudi_spark.services.rollback.own_files import Search
 from hudi_spark.services.rollback.planning import rollback_plan
 from hudi_spark.services.rollback.removing import remove
+from hudi_spark.services.rollback.strays import clear
 from hudi_spark.services.rollback.timeline_entries import (
     ROLLBACK,
     BegunRollback,
@@ -98,7 +97,9 @@ class RollingBack:
         finished = FinishedWrite(rollback, ROLLBACK, OPERATION, self._logs(done), deleted=gone, rolled_back=undone)
         completion = Completion(finished, content, retire=lambda: self._retire(undone))
         completed = complete_locked(self.work, self.holding, self.snapshot, completion, nothing_to_check)
-        self._clear(undone, rollback)
+        # Side effects of the write, and of attempts to undo it, go last.
+        clear(self.work, undone)
+        clear(self.work, rollback)
         return Outcome(rollback, completed, ROLLBACK, OPERATION, deleted=gone)
 
     def _requested(self, timeline: Timeline, target: Instant) -> BegunRollback:
@@ -116,16 +117,6 @@ class RollingBack:
             if one.requested == undone and not one.is_savepoint and not one.is_completed:
                 states = DOWNWARDS[:-1] if is_service_plan(self._storage, one) else DOWNWARDS
                 delete_entries(self.work.effects, self.snapshot.configuration, one, states)
-
-    def _clear(self, *instants: str) -> None:
-        """Side effects of the write, and of attempts to undo it, go last.
-
-        Clauses: RB-010, MK-004.
-        """
-        for one in instants:
-            if self._storage.exists(joined(MARKERS_FOLDER, one)):
-                self.work.effects.delete_markers(one)
-            end_heartbeat(self.work, one)
 
     def _logs(self, done: tuple[RollbackPartition, ...]) -> tuple[WrittenFile, ...]:
         """The logs that stay in storage, as the metadata table is told of files: commands, and what they undo.

@@ -9,6 +9,7 @@ from hudi_format.storage import Storage
 from hudi_format.table.markers import HEARTBEATS_FOLDER, MARKERS_FOLDER, heartbeat_instant
 
 from hudi_spark.committing.work import TableWork
+from hudi_spark.effects.helper import joined
 from hudi_spark.services.rollback.liveness import end_heartbeat, is_alive
 from hudi_spark.state.timeline import Timeline
 
@@ -36,11 +37,18 @@ def sweep(work: TableWork, instants: tuple[str, ...]) -> None:
 
     Clauses: MK-004, RB-010.
     """
-    marked = frozenset(_marked(work.storage)) if instants else frozenset()
     for one in instants:
-        if one in marked:
-            work.effects.delete_markers(one)
-        end_heartbeat(work, one)
+        clear(work, one)
+
+
+def clear(work: TableWork, requested: str) -> None:
+    """The markers and the heartbeat of one action that is over go.
+
+    Clauses: MK-004, RB-010.
+    """
+    if work.storage.exists(joined(MARKERS_FOLDER, requested)):
+        work.effects.delete_markers(requested)
+    end_heartbeat(work, requested)
 
 
 def _marked(storage: Storage) -> Iterator[str]:

@@ -5,9 +5,9 @@ from typing import Final
 
 from hudi_format.errors import FormatError
 from hudi_format.storage import Storage
-from hudi_format.timeline.plans import RollbackPlan, parse_rollback_plan
+from hudi_format.timeline.plans import RollbackPlan
 
-from hudi_spark.state.pending_plans import clustering_plan
+from hudi_spark.state.pending_plans import clustering_plan, rollback_plan
 from hudi_spark.state.timeline import Instant, Timeline
 
 ROLLBACK: Final = "rollback"
@@ -57,11 +57,10 @@ def idle_rollbacks(storage: Storage, timeline: Timeline) -> tuple[Instant, ...]:
 
 
 def _plan(storage: Storage, rollback: Instant) -> RollbackPlan | None:
-    file = rollback.files.get("REQUESTED")
-    if file is None:
+    if "REQUESTED" not in rollback.files:
         return None
     try:
-        return parse_rollback_plan(storage.read(file), file)
+        return rollback_plan(storage, rollback)
     except FormatError:
         return None
 
