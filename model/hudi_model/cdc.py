@@ -7,8 +7,16 @@ from hudi_model.actions import Instant, State
 from hudi_model.blocks import blocks_of
 from hudi_model.configuration import is_true
 from hudi_model.conflicts import groups_of
+from hudi_model.contents import CommitMetadata
 from hudi_model.files import CdcBlock, CdcRecord, GroupId
-from hudi_model.incremental import open_range, reaches_archived, view_at_end, writes_within
+from hudi_model.incremental import (
+    TimeRange,
+    archived_within,
+    open_range,
+    reaches_unknown,
+    view_at_end,
+    writes_within,
+)
 from hudi_model.queries import Answer, is_own_column, sound_snapshot
 from hudi_model.reading import read_slice
 from hudi_model.readings import RELEASED, Readings
@@ -34,8 +42,7 @@ def read_changes(table: Table, begin: str, end: str | None = None, readings: Rea
     opened, asked = open_range(table, begin, end)
     if not is_true(opened.configuration.properties, "hoodie.table.cdc.enabled"):
         raise Rejection(Reason.CONFIG_INVALID, "CD-001", "hoodie.table.cdc.enabled", "the table keeps no change feed")
-    if reaches_archived(opened, asked):
-        raise Rejection(Reason.RANGE_NOT_RETAINED, "CD-006", "begin", f"{begin}: changes from then are archived")
+    refuse_archived(opened, asked)
     view = view_at_end(opened, asked.end, readings)
     schema = table_schema(view)
     own = Schema(tuple(field for field in schema.fields if not is_own_column(field.name)))
@@ -44,6 +51,20 @@ def read_changes(table: Table, begin: str, end: str | None = None, readings: Rea
     changes = (change for one in writes for change in changes_of(opened, one, schema, readings))
     rows = ({"op": one.operation, "before": image(one.before, own), "after": image(one.after, own)} for one in changes)
     return Answer(Schema((Field("op", "string"), Field("before", side), Field("after", side))), tuple(rows))
+
+
+def refuse_archived(opened: OpenTable, asked: TimeRange) -> None:
+    """Nothing, unless a range holds changes of writes that have left the active timeline, or that none tells of.
+
+    Raises: RANGE_NOT_RETAINED.
+
+    Clauses: CD-006, CD-007.
+    """
+    for one in archived_within(opened, asked):
+        if not isinstance(one.content, CommitMetadata) or brings_changes(one):
+            raise Rejection(Reason.RANGE_NOT_RETAINED, "CD-006", one.requested, "a write of the range is archived")
+    if reaches_unknown(opened, asked):
+        raise Rejection(Reason.RANGE_NOT_RETAINED, "CD-006", "begin", "no timeline tells of what was written then")
 
 
 def image(record: Record | None, schema: Schema) -> Value:

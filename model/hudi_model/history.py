@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hudi_model.actions import Action, Instant, State
-from hudi_model.contents import Content
+from hudi_model.actions import Action, Instant, State, TimelineEntry
+from hudi_model.contents import CompactionPlan, Content, OtherContent
 from hudi_model.records import Damaged
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.time import InstantTime
@@ -111,6 +111,21 @@ def history_instants(history: History, layout: int = 2) -> tuple[ArchivedInstant
     # A row that an interrupted archival wrote again may lack its plan: the other one stands.
     found = {(row.requested, row.action): row for row in sorted(rows, key=lambda row: row.plan is not None)}
     return tuple(found[key] for key in sorted(found))
+
+
+def entries_of_archived(one: ArchivedInstant) -> tuple[TimelineEntry, ...]:
+    """The files that an archived action had on the timeline: the completed one, and a compaction's plan.
+
+    There are none where the history has lost what the action did.
+
+    Clauses: HS-007, RD-008.
+    """
+    if one.metadata is None or isinstance(one.metadata, OtherContent):
+        return ()
+    done = TimelineEntry(one.requested, one.action, State.COMPLETED, one.completed, one.metadata, "history")
+    if not isinstance(one.plan, CompactionPlan):
+        return (done,)
+    return TimelineEntry(one.requested, Action.COMPACTION, State.REQUESTED, None, one.plan, "history"), done
 
 
 def with_history(active: Iterable[Instant], history: Iterable[ArchivedInstant]) -> tuple[Instant, ...]:

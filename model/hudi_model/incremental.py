@@ -13,9 +13,17 @@ from hudi_model.records import Value
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import inner_path
 from hudi_model.slicing import data_files, path_of, snapshot_slices
-from hudi_model.tables import OpenTable, Table, open_table, whole_timeline
+from hudi_model.tables import OpenTable, Table, open_table, unarchived, whole_timeline
 from hudi_model.time import InstantTime, query_instant
-from hudi_model.timeline import WRITE_ACTIONS, commit_metadata, completed_data, completion
+from hudi_model.timeline import (
+    DATA_ACTIONS,
+    WRITE_ACTIONS,
+    commit_metadata,
+    completed_data,
+    completion,
+    is_committed,
+    start_of,
+)
 from hudi_model.views import View, view_at
 
 
@@ -55,9 +63,9 @@ def open_range(table: Table, begin: str, end: str | None) -> tuple[OpenTable, Ti
 
     Raises: INSTANT_MALFORMED; CONFIG_INVALID; every reason of a table that cannot be opened.
 
-    Clauses: IN-002, IN-006, TM-002.
+    Clauses: IN-002, IN-003, IN-006, TM-002.
     """
-    opened = open_table(table)
+    opened = unarchived(open_table(table))
     if not is_true(opened.configuration.properties, "hoodie.populate.meta.fields"):
         raise Rejection(Reason.CONFIG_INVALID, "IN-006", "hoodie.populate.meta.fields", "no row tells its commit")
     first = None if is_open(begin) else query_instant(begin)
@@ -107,7 +115,7 @@ def slices_of_range(view: View, asked: TimeRange, counts: Callable[[Value], bool
     named = {inner_path(stat.path) for one in writes for stat in commit_metadata(one).write_stats if stat.path}
     lost = named - set(map(path_of, data_files(state)))
     as_text = view.readings.incremental_merge is Reading.TEXT
-    needs_state = as_text or lost or reaches_archived(view.table, asked)
+    needs_state = as_text or lost or reaches_unknown(view.table, asked)
     slices = sound_snapshot(view) if needs_state else snapshot_slices(view)
     return slices if as_text else tuple(slice_within(one, counts) for one in slices)
 
@@ -126,11 +134,22 @@ def slice_within(found: FileSlice, counts: Callable[[Value], bool]) -> FileSlice
     return replace(found, base_file=base, log_files=tuple(logs))
 
 
-def reaches_archived(opened: OpenTable, asked: TimeRange) -> bool:
-    """Whether a range begins before the active timeline does, and there are files from before it.
+def archived_within(opened: OpenTable, asked: TimeRange) -> tuple[Instant, ...]:
+    """The data actions of a range that have left the active timeline.
 
-    Clauses: IN-007, CD-006.
+    Clauses: CD-006, HS-008.
     """
-    start = opened.timeline.start
-    begins_before = start is not None and (asked.begin is None or asked.begin < start)
-    return begins_before and any(one.instant < str(start) for one in data_files(opened.state))
+    active = {one.requested for one in open_table(opened.state).timeline.instants}
+    gone = (one for one in whole_timeline(opened.state) if one.action in DATA_ACTIONS and one.requested not in active)
+    return tuple(one for one in gone if is_within_range(asked, completion(one)))
+
+
+def reaches_unknown(opened: OpenTable, asked: TimeRange) -> bool:
+    """Whether a range holds writes that no timeline tells of: there are files from before all that one tells of.
+
+    Clauses: IN-007, CD-006, TL-018.
+    """
+    start = start_of(whole_timeline(opened.state))
+    found = {InstantTime(one.instant) for one in data_files(opened.state)}
+    older = (one for one in found if start is not None and one < start and is_committed(opened.timeline, one))
+    return any(is_within_range(asked, one) for one in older)

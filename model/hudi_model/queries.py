@@ -15,7 +15,7 @@ from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import refuse_lost_timeline, refuse_missing, refuse_missing_logs, refuse_unretained
 from hudi_model.schemas import META_SCHEMA, table_schema
 from hudi_model.slicing import optimized_slices, path_of, snapshot_slices
-from hudi_model.tables import OpenTable, Table, open_table, whole_timeline
+from hudi_model.tables import OpenTable, Table, open_table, unarchived, whole_timeline
 from hudi_model.time import InstantTime, query_instant
 from hudi_model.timeline import is_saved
 from hudi_model.views import View, view_at
@@ -111,13 +111,13 @@ def read_optimized(
 def view_as_of(opened: OpenTable, as_of: InstantTime | None, readings: Readings) -> View:
     """The state that a question means; the latest where it names no instant.
 
-    Raises: INSTANT_MALFORMED, RANGE_NOT_RETAINED.
+    Raises: INSTANT_MALFORMED, RANGE_NOT_RETAINED, TIMELINE_FILE_CORRUPT.
 
-    Clauses: RD-010, RD-014.
+    Clauses: RD-010, RD-014, AR-001.
     """
     if as_of is None:
         return view_at(opened, None, readings)
-    read_time = query_instant(as_of)
+    read_time, opened = query_instant(as_of), unarchived(opened)
     if readings.saved_travel is Reading.RELEASED or not is_saved(opened.timeline, read_time):
         refuse_unretained(opened.timeline, read_time)
     return view_at(opened, read_time, readings)

@@ -1,18 +1,18 @@
 """A table's state: its properties, its timeline, its files; and the table that a question opens."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hudi_model.actions import Instant, TimelineEntry
 from hudi_model.configuration import Configuration, Properties, configure, is_true, sound_properties
 from hudi_model.contents import IndexDefinition
 from hudi_model.files import BaseFile, LogFile, Marker
-from hudi_model.history import History, history_instants, with_history
+from hudi_model.history import History, entries_of_archived, history_instants, with_history
 from hudi_model.records import Damaged, Schema
 from hudi_model.rejection import Unsupported
 from hudi_model.time import InstantTime
 from hudi_model.timeline import Timeline, entries_of_layout, timeline_of
 
-__all__ = ["OpenTable", "Properties", "Table", "open_table", "whole_timeline"]
+__all__ = ["OpenTable", "Properties", "Table", "open_table", "unarchived", "whole_timeline"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,19 @@ def whole_timeline(table: Table) -> tuple[Instant, ...]:
     opened = open_table(table)
     rows = history_instants(table.history, opened.configuration.timeline_layout)
     return with_history(opened.timeline.instants, rows)
+
+
+def unarchived(opened: OpenTable) -> OpenTable:
+    """The table as if archival had left every action on its timeline: what the past was does not depend on archival.
+
+    Raises: TIMELINE_FILE_CORRUPT where the history is damaged.
+
+    Clauses: AR-001, HS-001, HS-008.
+    """
+    active = {(one.requested, one.action) for one in opened.timeline.instants}
+    rows = history_instants(opened.state.history, opened.configuration.timeline_layout)
+    past = [entry for one in rows if (one.requested, one.action) not in active for entry in entries_of_archived(one)]
+    return replace(opened, timeline=timeline_of((*past, *opened.timeline.entries))) if past else opened
 
 
 def refuse_unread_layouts(configuration: Configuration) -> None:

@@ -125,7 +125,7 @@ class Actor:
             stage.record.add(stage.record.started, self.process)
             told = {"HUDI_SPARK_TRACE": str(stage.trace), "HUDI_SPARK_TRACE_PROCESS": self.process}
             if self.mortal:
-                told["HUDI_SPARK_KILL_AT_EFFECT"] = str(self.chance.randint(5, stage.setting.longest_life))
+                told["HUDI_SPARK_KILL_AT_EFFECT"] = str(self.chance.randint(*stage.setting.lives))
             told.update(stage.lock.environment)
             command = ("env", *(f"{name}={value}" for name, value in told.items()), *self.stage.command)
             self._session = Session(command, stage.folder / "logs" / f"{self.process}.log")

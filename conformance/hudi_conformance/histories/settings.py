@@ -65,9 +65,9 @@ class Setting:
         return 5.0 if self.on_spark else 1.0
 
     @property
-    def longest_life(self) -> int:
-        """How many effects a process that is to be killed may have at most."""
-        return 40 if self.on_spark else 120
+    def lives(self) -> tuple[int, int]:
+        """How many effects a process that is to be killed has, at least and at most."""
+        return (15, 60) if self.on_spark else (5, 120)
 
     @property
     def merge_on_read(self) -> bool:

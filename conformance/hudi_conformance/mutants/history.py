@@ -253,3 +253,13 @@ def _missing_history_files_passed_over(_: Function) -> Function:
 @mutant("history-not-listed", "HS-008", "The history is left out of the whole timeline.", "history.with_history")
 def _history_not_listed(_: Function) -> Function:
     return lambda active, _history: tuple(active)
+
+
+@mutant(
+    "past-of-the-active-timeline-only",
+    "AR-001 HS-008",
+    "What the table was is told by the actions that are still active.",
+    "tables.unarchived",
+)
+def _past_of_the_active_timeline_only(_: Function) -> Function:
+    return lambda opened: opened

@@ -116,11 +116,11 @@ def _answered_in_part(original: Function) -> Function:
 @mutant(
     "archived-range-answered",
     "CD-006",
-    "That a range begins before the active timeline is not noticed.",
-    "incremental.reaches_archived",
+    "That writes of a range have left the active timeline is not noticed.",
+    "cdc.refuse_archived",
 )
 def _archived_range_answered(_: Function) -> Function:
-    return lambda _opened, _asked: False
+    return lambda _opened, _asked: None
 
 
 @mutant("bounds-are-any-text", "IN-002 TM-001", "A bound that is no instant is compared as text.", "time.query_instant")
