@@ -4,7 +4,11 @@ from typing import Any
 
 import pytest
 from apache_peer import Apache
+from dynamodb_locks import ACCOUNT
+from hudi_conformance.dynamodb_server import dynamodb
+from hudi_conformance.lock_servers import Server
 from hudi_conformance.peers.asking import missing_bundle, peers_required
+from hudi_conformance.peers.dynamodb_local import missing_dynamodb_local
 from hudi_conformance.resources import suite_root
 from hudi_conformance.session import Session
 
@@ -31,3 +35,23 @@ def apache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Apache]:
     folder = tmp_path_factory.mktemp("apache-hudi")
     with Session(command, folder / "log") as session:
         yield Apache(session, folder)
+
+
+@pytest.fixture(scope="session")
+def dynamodb_local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Amazon's own server of DynamoDB for tests."""
+    why = missing_dynamodb_local()
+    if why and not peers_required():
+        pytest.skip(f"DynamoDB is not asked: {why}")
+    assert not why, why
+    with dynamodb(tmp_path_factory.mktemp("dynamodb")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def dynamodb_server(dynamodb_local: Server) -> Iterator[Server]:
+    """The server, and an account that it takes."""
+    with pytest.MonkeyPatch.context() as patched:
+        for name, value in ACCOUNT.items():
+            patched.setenv(name, value)
+        yield dynamodb_local

@@ -7,7 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One write of a process; `stop` before (or `after_it`) the effect of this number."""
+    """One write of a process; `stop` before (or `after_it`) the effect of this number. `environment`: its variables."""
 
     base: str
     answer: Path
@@ -56,9 +56,11 @@ class Task:
     operation: str = "upsert"
     stop: int | None = None
     after_it: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     def run(self) -> None:
         """Writes, and says what came of it in the file of the answer."""
+        os.environ.update(self.environment)
         hooks: list[Any] = [Told(self.answer.with_suffix(".effects"))]
         if self.stop is not None:
             hooks.append(StopAt(self.stop, self.after_it))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dynamodb_locks import DYNAMODB, dynamodb_options
 from hudi_conformance.lock_servers import aws, free_port, zookeeper
 from hudi_format.storage import LocalStorage, ObjectStorage, Storage, open_storage
 from hudi_spark.effects.helper import Effects
@@ -38,7 +39,7 @@ STORAGE = {f"{PREFIX}provider": "org.apache.hudi.client.transaction.lock.Storage
 
 @pytest.fixture(scope="module")
 def moto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
-    """An endpoint that plays S3 and DynamoDB."""
+    """An endpoint that plays S3."""
     with pytest.MonkeyPatch.context() as patched, aws(tmp_path_factory.mktemp("aws")) as server:
         patched.setenv("AWS_ACCESS_KEY_ID", "key")
         patched.setenv("AWS_SECRET_ACCESS_KEY", "secret")
@@ -47,17 +48,7 @@ def moto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
         yield found
 
 
-def dynamodb_options(url: str, key: str) -> dict[str, str]:
-    """The options of a lock in DynamoDB."""
-    return {
-        f"{PREFIX}provider": "org.apache.hudi.aws.transaction.lock.DynamoDBBasedLockProvider",
-        f"{PREFIX}dynamodb.endpoint_url": url,
-        f"{PREFIX}dynamodb.table": "hudi_locks",
-        f"{PREFIX}dynamodb.partition_key": key,
-    }
-
-
-@pytest.fixture(params=["file", "storage", "s3", "dynamodb"])
+@pytest.fixture(params=["file", "storage", "s3", pytest.param("dynamodb", marks=DYNAMODB)])
 def shared(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Storage, dict[str, str]]:
     """A storage and the options of a lock that processes share."""
     match request.param:
@@ -69,8 +60,8 @@ def shared(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Storage, dic
             options = request.getfixturevalue("moto").options
             return open_storage(f"s3a://{BUCKET}/{tmp_path.name}", options), {**QUICK, **STORAGE}
         case _:
-            url = request.getfixturevalue("moto").url
-            return LocalStorage(tmp_path), {**QUICK, **dynamodb_options(url, tmp_path.name)}
+            server = request.getfixturevalue("dynamodb_server")
+            return LocalStorage(tmp_path), {**QUICK, **dynamodb_options(server, tmp_path.name)}
 
 
 def held(storage: Storage, options: Mapping[str, str]) -> Any:

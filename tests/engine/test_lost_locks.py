@@ -2,10 +2,14 @@
 
 import json
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from dynamodb_locks import ACCOUNT, dynamodb_options
+from hudi_conformance.lock_servers import Server
 from hudi_format.storage import LocalStorage
 from hudi_spark.clock import SystemClock
 from hudi_spark.effects.helper import Effects
@@ -30,12 +34,17 @@ AGAIN = {"hoodie.write.num.retries.on.conflict.failures": "4"}
 OLD, NEW = [("k1", 1.0), ("k2", 1.0)], [("k1", 7.0), ("k2", 7.0)]
 
 
-def new_table(folder: Path, table_type: str, version: int) -> Written:
+def new_table(folder: Path, table_type: str, version: int, configs: Mapping[str, str] = CONFIGS) -> Written:
     """A table with two rows, one a partition."""
-    table = Written(folder / "table", table_type, version, configs=CONFIGS)
+    table = Written(folder / "table", table_type, version, configs=configs)
     table.clock = SystemClock()  # type: ignore[assignment]
     table.write("upsert", rows([1, 2]))
     return table
+
+
+def task(table: Written, answer: Path, ids: Sequence[int], price: float, **more: Any) -> Task:
+    """A write by another process, as the table is written."""
+    return Task(str(table.path), answer, table.configs, ids, price, environment=ACCOUNT, **more)
 
 
 def effects_of(folder: Path) -> list[str]:
@@ -49,13 +58,13 @@ def told(answer: dict[str, Any]) -> str:
     return answer.get("reason", "done")
 
 
-def played(table: Written, folder: Path, stop: int, *, after_it: bool) -> tuple[str, Snapshot]:
+def played(table: Written, folder: Path, stop: int, lease: float, *, after_it: bool) -> tuple[str, Snapshot]:
     """The first writer stops, the second one writes the same rows, the first one goes on: what that one says."""
-    first = Task(str(table.path), folder / "first", CONFIGS, [1, 3], 5.0, stop=stop, after_it=after_it)
-    second = Task(str(table.path), folder / "second", {**CONFIGS, **AGAIN}, [1, 2], 7.0)
+    first = task(table, folder / "first", [1, 3], 5.0, stop=stop, after_it=after_it)
+    second = replace(task(table, folder / "second", [1, 2], 7.0), configs={**table.configs, **AGAIN})
     with writing(first) as stopped:
         assert stopped.wait_until_stopped(), stopped.said()
-        time.sleep(LEASE)
+        time.sleep(lease)
         with writing(second) as other:
             assert told(other.said()) == "done", other.said()
         stopped.go_on()
@@ -83,14 +92,32 @@ def test_a_holder_that_is_stopped_past_its_lease(
     tmp_path: Path, name: str, after_it: bool, answer: str, found: list[tuple[str, float]]
 ):
     """What it said is what the table holds: refused before its claim, committed after it, whoever puts the file."""
-    table = new_table(tmp_path, "COPY_ON_WRITE", 9)
+    stopped_past_its_lease(new_table(tmp_path, "COPY_ON_WRITE", 9), name, answer, found, after_it=after_it)
+
+
+@pytest.mark.peers
+@pytest.mark.xdist_group("dynamodb")
+def test_a_holder_that_is_stopped_past_its_lease_in_dynamodb(tmp_path: Path, dynamodb_server: Server):
+    """The same of a lease that others watch: who wakes up after it has ended commits nothing."""
+    # As long as a try to get the lock, as in Apache Hudi.
+    patience = {"hoodie.write.lock.wait_time_ms": "1500", "hoodie.write.lock.client.num_retries": "3"}
+    configs = {**CONFIGS, **dynamodb_options(dynamodb_server, "trips"), **patience}
+    table = new_table(tmp_path, "COPY_ON_WRITE", 9, configs)
+    stopped_past_its_lease(table, "generate_time", "LOCK_LOST", NEW, after_it=True, lease=1.6)
+
+
+def stopped_past_its_lease(
+    table: Written, name: str, answer: str, found: list[tuple[str, float]], *, after_it: bool, lease: float = LEASE
+) -> None:
+    """The first writer stops at the last effect of this name."""
+    folder = table.path.parent
     # One file, as of the rows of the writer that is stopped: its effects have the same numbers.
-    with writing(Task(str(table.path), tmp_path / "first", CONFIGS, [1], 1.0)) as quiet:
+    with writing(task(table, folder / "first", [1], 1.0)) as quiet:
         assert told(quiet.said()) == "done"
-    names = effects_of(tmp_path)
+    names = effects_of(folder)
     stop = len(names) - 1 - names[::-1].index(name)
-    (tmp_path / "first.effects").unlink()
-    said, snapshot = played(table, tmp_path, stop, after_it=after_it)
+    (folder / "first.effects").unlink()
+    said, snapshot = played(table, folder, stop, lease, after_it=after_it)
     assert (said, table.found()) == (answer, found)
     groups = built_on(snapshot)
     assert len(set(groups)) == len(groups)
