@@ -1,10 +1,9 @@
 """A history judged: its reads against the replay, its table at the end, its trace."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from hudi_adapter.rows import Rows
 
@@ -33,9 +32,9 @@ class Judgement:
 
 def judge(setting: Setting, record: Record, table: Path, trace: Path) -> Judgement:
     """Everything that a history at rest can be held to."""
-    committed = committed_writes(setting, record, table)
-    done = replay(setting, committed)
     text = whole_trace(trace.read_text(encoding="utf-8"), record.killed)
+    committed = committed_writes(setting, record, table, text)
+    done = replay(setting, committed)
     wrong = [*record.wrong, *_promises(record, committed), *_reads(record, done), *_end(table, done)]
     fault = check_trace(text)
     if fault:
@@ -44,22 +43,23 @@ def judge(setting: Setting, record: Record, table: Path, trace: Path) -> Judgeme
     return Judgement(tuple(wrong), len(committed), len(record.reads), lines, done.last())
 
 
-def committed_writes(setting: Setting, record: Record, table: Path) -> tuple[Committed, ...]:
+def committed_writes(setting: Setting, record: Record, table: Path, trace: str) -> tuple[Committed, ...]:
     """The writes that the timeline has as completed, in the order in which they completed."""
     known = {one.requested: one for one in record.written}
     listed = ask(load(table), "list_timeline", {"include_history": True}).content
-    done = [one for one in listed if one["state"] == "COMPLETED" and one["requested"] in known]
-    order = {one["requested"]: _completed(setting, one, table) for one in done}
-    times = sorted(order.items(), key=lambda pair: pair[1])
-    return tuple(Committed(known[requested], completed) for requested, completed in times)
-
-
-def _completed(setting: Setting, instant: Mapping[str, Any], table: Path) -> str:
-    """When an action completed; before version 8 only its file tells, for as long as it is there."""
+    done = {one["requested"]: one for one in listed if one["state"] == "COMPLETED" and one["requested"] in known}
     if setting.has_completion_times:
-        return str(instant["completed"])
-    file = table / ".hoodie" / f"{instant['requested']}.{instant['action']}"
-    return f"{file.stat().st_mtime_ns:020d}"
+        completed = {requested: str(one["completed"]) for requested, one in done.items()}
+    else:
+        completed = {requested: place for requested, place in completions(trace).items() if requested in done}
+    times = sorted(completed.items(), key=lambda pair: pair[1])
+    return tuple(Committed(known[requested], when) for requested, when in times)
+
+
+def completions(trace: str) -> dict[str, str]:
+    """When actions completed, as places in the trace: before version 8 no file that stays tells it."""
+    told = (json.loads(line) for line in trace.splitlines())
+    return {one["requested"]: f"{place:020d}" for place, one in enumerate(told) if one.get("state") == "COMPLETED"}
 
 
 def _promises(record: Record, committed: Sequence[Committed]) -> Iterator[str]:
