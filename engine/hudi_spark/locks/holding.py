@@ -202,23 +202,30 @@ def _entered(
 
 
 def _taken(provider: LockProvider, patience: Patience, holder: str) -> Lease:
-    """The provider's lock, asked for again and again until patience ends.
+    """The provider's lock, asked for again and again until patience ends and its holder is known to live.
 
     Clauses: LK-001.
     """
+    began = time.monotonic()
+    for pause, left in _questions(provider, patience):
+        time.sleep(pause)
+        lease = provider.take(holder, left)
+        if lease is not None:
+            return lease
+    seconds = time.monotonic() - began
+    raise unavailable(provider.place, f"another process holds it, {seconds:.3g} s long", "write again later")
+
+
+def _questions(provider: LockProvider, patience: Patience) -> Iterator[tuple[float, float]]:
+    """Seconds to wait before each question, and those that are left of its try then."""
     for number in range(patience.tries):
-        if number:
-            time.sleep(patience.between)
-        deadline = time.monotonic() + patience.wait
-        for pause in _questions(patience):
-            time.sleep(pause)
-            lease = provider.take(holder, max(0.0, deadline - time.monotonic()))
-            if lease is not None:
-                return lease
-    seconds = patience.wait * patience.tries
-    raise unavailable(provider.place, f"another process holds it, {seconds:g} s long", "write again later")
-
-
-def _questions(patience: Patience) -> Iterator[float]:
-    yield 0.0
-    yield from patience.pauses(_RANDOM)
+        before = patience.between if number else 0.0
+        deadline = time.monotonic() + before + patience.wait
+        yield before, patience.wait
+        for pause in patience.pauses(_RANDOM):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                break
+            yield min(pause, left), max(0.0, left - pause)
+    while provider.doubtful:
+        yield patience.back_off, 0.0

@@ -54,11 +54,17 @@ class DynamoDbLockProvider:
     leased: bool = True
     _client: Any = field(default=None, repr=False)
     _watched: tuple[str, float] = ("", 0.0)
+    _heard: bool = False
 
     @property
     def place(self) -> str:
         """Table and key."""
         return f"dynamodb://{self.table.endpoint or self.table.region}/{self.table.name}/{self.key}"
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a holder was found and has not renewed since: its lease may be longer than anybody wants to wait."""
+        return bool(self._watched[0]) and not self._heard
 
     def take(self, holder: str, seconds: float) -> Lease | None:
         """The lock.
@@ -103,6 +109,7 @@ class DynamoDbLockProvider:
             return True
         version, now = item[_VERSION]["S"], time.monotonic()
         if self._watched[0] != version:
+            self._heard = bool(self._watched[0])
             self._watched = version, now
         return now - self._watched[1] > float(item[_LEASE]["S"]) / 1000
 

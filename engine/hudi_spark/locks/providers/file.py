@@ -36,6 +36,7 @@ class FileLockProvider:
     folder: Path
     expires_minutes: int = 0
     leased: bool = False
+    doubtful: bool = False
 
     @property
     def place(self) -> str:

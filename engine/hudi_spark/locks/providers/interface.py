@@ -28,7 +28,8 @@ class LockProvider(Protocol):
     """Gives one lock, to one holder at a time.
 
     `place` names the lock for people, and is the same for all who share it. `leased`: whether the lock may end while
-    its holder lives, so that holders number what they do (`locks.claims`).
+    its holder lives, so that holders number what they do (`locks.claims`). `doubtful`: whether the holder may have died
+    without a sign of it yet, so that the lock is asked for until there is one, or a sign of life.
 
     Clauses: LK-001, LK-002.
     """
@@ -40,6 +41,10 @@ class LockProvider(Protocol):
     @property
     def leased(self) -> bool:
         """Whether it may end while its holder lives."""
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether nobody can say yet that the holder lives."""
 
     def take(self, holder: str, seconds: float) -> Lease | None:
         """The lock, or None where somebody else holds it; does not wait for a holder longer than `seconds`.

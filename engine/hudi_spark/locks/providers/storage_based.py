@@ -131,6 +131,7 @@ class StorageLockProvider:
     validity_seconds: float
     renewal_seconds: float
     leased: bool = True
+    doubtful: bool = False
 
     @property
     def place(self) -> str:

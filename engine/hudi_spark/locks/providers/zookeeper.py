@@ -50,6 +50,7 @@ class ZooKeeperLockProvider:
     session_seconds: float
     connection_seconds: float
     leased: bool = True
+    doubtful: bool = False
     _client: Any = field(default=None, repr=False)
 
     @property
