@@ -1,4 +1,4 @@
-"""Servers of locks for histories and tests: the ZooKeeper in pyspark's jars; S3 and DynamoDB as moto plays them."""
+"""Servers of locks for histories and tests: the ZooKeeper in pyspark's jars; S3 as moto plays it."""
 
 import os
 import signal
@@ -78,7 +78,7 @@ def zookeeper(folder: Path) -> Iterator[Server]:
 
 @contextmanager
 def aws(folder: Path) -> Iterator[Server]:
-    """What moto plays of S3 and DynamoDB, one request at a time; it ends with the block.
+    """What moto plays of S3, one request at a time; it ends with the block.
 
     moto looks whether a condition holds and then writes: with a thread for each request, as its own command runs it,
     two clients that race both put an object "if absent". It does not know the condition `If-Match`: that is added here.

@@ -26,7 +26,7 @@ process may be the one that is killed. Then
 
 `hudi-conformance histories play --setting NAME` repeats one kind, `hudi-conformance histories settings` names all.
 A name has the table version, the table's type, how writers share it, the lock provider (ZooKeeper is the real server,
-DynamoDB is played by moto), and `spark` where every process works on a Spark session of its own.
+DynamoDB is DynamoDBLocal), and `spark` where every process works on a Spark session of its own.
 """
 _COLUMNS: Final = (
     "setting",
