@@ -14,7 +14,7 @@ from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError
-from hudi_spark.state.pending_plans import clustering_plan
+from hudi_spark.state.pending_plans import is_clustering
 from hudi_spark.state.ranges import time_range
 from hudi_spark.state.snapshots import load_table
 from hudi_spark.state.timeline import DATA_ACTIONS, Timeline
@@ -77,7 +77,7 @@ def latest_checkpoint(storage: Storage) -> str | None:
 
 def _first_pending_write(storage: Storage, timeline: Timeline) -> str | None:
     pending = (one for one in timeline.instants if one.action in DATA_ACTIONS and not one.is_completed)
-    return min((one.requested for one in pending if clustering_plan(storage, one) is None), default=None)
+    return min((one.requested for one in pending if not is_clustering(storage, one)), default=None)
 
 
 class Checkpoints:

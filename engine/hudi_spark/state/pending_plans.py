@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from hudi_format.storage import Storage
-from hudi_format.timeline.plan_values import ClusteringPlan, CompactionPlan
+from hudi_format.timeline.plan_values import ClusteringPlan, CompactionPlan, RequestedReplace
 from hudi_format.timeline.plans import RollbackPlan, parse_compaction_plan, parse_requested_replace, parse_rollback_plan
 
 from hudi_spark.state.commits import GroupId, refuse_escape
@@ -44,9 +44,7 @@ def _stored_plan(storage: Storage, instant: Instant) -> CompactionPlan:
 
 
 def clustering_plan(storage: Storage, instant: Instant) -> ClusteringPlan | None:
-    """The plan with which an action was requested; None where it is no clustering.
-
-    Before version 8 the file of a clustering is called as those of overwrites are; what it holds tells.
+    """The plan with which an action was requested; None where it is no clustering, or has no plan.
 
     Raises:
         FormatError: TIMELINE_FILE_CORRUPT when it does not parse.
@@ -54,14 +52,30 @@ def clustering_plan(storage: Storage, instant: Instant) -> ClusteringPlan | None
     Clauses: CL-003, TL-033.
 
     """
+    requested = _requested_clustering(storage, instant)
+    return None if requested is None else requested.clustering_plan
+
+
+def is_clustering(storage: Storage, instant: Instant) -> bool:
+    """Whether an action was requested as a clustering.
+
+    Raises:
+        FormatError: TIMELINE_FILE_CORRUPT when its plan does not parse.
+
+    Clauses: TL-033.
+
+    """
+    return _requested_clustering(storage, instant) is not None
+
+
+def _requested_clustering(storage: Storage, instant: Instant) -> RequestedReplace | None:
+    """Before version 8 the file of a clustering is called as those of overwrites are; what it holds tells."""
     if instant.archived is not None or instant.action not in _CLUSTERING_ACTIONS or _REQUESTED not in instant.files:
         return None
     file = instant.files[_REQUESTED]
     data = storage.read(file)
-    if not data:
-        return None
-    requested = parse_requested_replace(data, file)
-    return requested.clustering_plan if requested.operation_type == _CLUSTERS else None
+    requested = parse_requested_replace(data, file) if data else None
+    return requested if requested is not None and requested.operation_type == _CLUSTERS else None
 
 
 def rollback_plan(storage: Storage, instant: Instant) -> RollbackPlan:
