@@ -1,5 +1,6 @@
 """Clusterings beside writers: who gives way, and what is left of who did."""
 
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -127,6 +128,13 @@ def _attempt(table: Written, hook: Between | None = None) -> None:
     Clustering().execute(work, pending(table)[0])
 
 
+@pytest.fixture
+def one_task_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one task does while another attempt is at its place meets no third one in between."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+
+
+@pytest.mark.usefixtures("one_task_at_a_time")
 def test_a_slow_attempt_that_was_taken_over_ends_without_harm(tmp_path: Path):
     """Somebody else begins and completes the same plan while one attempt is at it: its result stands, alone."""
     table = clusterable(tmp_path / "t")
@@ -142,6 +150,7 @@ def test_a_slow_attempt_that_was_taken_over_ends_without_harm(tmp_path: Path):
     assert findings(table) == ()
 
 
+@pytest.mark.usefixtures("one_task_at_a_time")
 def test_of_attempts_that_take_one_another_over_one_completes_whole(tmp_path: Path):
     """Who completes has all files that it names."""
     table = clusterable(tmp_path / "t")
