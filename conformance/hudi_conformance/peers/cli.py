@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +13,7 @@ from hudi_conformance.cases import load_cases
 from hudi_conformance.console import console
 from hudi_conformance.peers.asking import PEERS, Asked, ask_peer, peers_required
 from hudi_conformance.peers.bundles import BundleUnavailableError, bundle_jar, bundles
+from hudi_conformance.peers.dynamodb_local import dynamodb_local
 from hudi_conformance.peers.page import peers_page
 from hudi_conformance.peers.recorded import contradictions, load_record, stale_tables
 from hudi_conformance.resources import suite_root
@@ -52,9 +55,10 @@ def check() -> None:
 
 @app.command()
 def fetch() -> None:
-    """Fetch every bundle of peers.toml into the cache."""
+    """Fetch everything that peers.toml names into the cache."""
     for version in bundles():
-        typer.echo(_jar(version))
+        typer.echo(_name(partial(bundle_jar, version)))
+    typer.echo(_name(dynamodb_local))
 
 
 @app.command()
@@ -64,7 +68,7 @@ def write_tables(
 ) -> None:
     """Run the recipes: one process for each bundle, since a JVM holds one bundle."""
     for version in bundles():
-        _jar(version)
+        _name(partial(bundle_jar, version))
         command = [sys.executable, "-m", "hudi_conformance.recipes_apache.runner", version, str(into), *(tables or [])]
         if subprocess.run(command, check=False).returncode != 0:
             raise typer.Exit(1)
@@ -82,9 +86,9 @@ def _finish(asked: list[Asked]) -> None:
     raise typer.Exit(max(one.code for one in asked))
 
 
-def _jar(version: str) -> str:
+def _name(fetched: Callable[[], Path]) -> str:
     try:
-        return bundle_jar(version).name
+        return fetched().name
     except BundleUnavailableError as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(2) from error
