@@ -1,6 +1,6 @@
 """Change data capture: every change that writes of a range of time made, with the row before and after it."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from hudi_model.actions import Instant, State
@@ -88,12 +88,15 @@ def brings_changes(write: Instant) -> bool:
 def changes_of(opened: OpenTable, write: Instant, schema: Schema, readings: Readings) -> Iterator[CdcRecord]:
     """The changes of one write: as logged where it logged them, else by comparing the rows before and after it.
 
-    Clauses: CD-003, CD-005.
+    Rows that a log holds in whole are not looked for, so they may be gone.
+
+    Clauses: CD-003, CD-005, CD-006.
     """
-    logged = logged_changes(opened, write)
+    logged, touched = logged_changes(opened, write), groups_of(commit_metadata(write))
     after = view_at_end(opened, completion(write), readings)
-    rows_after = touched_rows(after, write, schema)
-    rows_before = touched_rows(view_without(after, write), write, schema)
+    rows_after = group_rows(after, {one for one in touched if needs_after(logged.get(one))}, schema)
+    before = view_without(after, write)
+    rows_before = group_rows(before, {one for one in touched if needs_before(logged.get(one))}, schema)
     for group in sorted(rows_before.keys() | rows_after.keys() | logged.keys()):
         older, newer = rows_before.get(group, {}), rows_after.get(group, {})
         found = logged[group] if group in logged else derived_changes(write, older, newer)
@@ -110,15 +113,31 @@ def view_without(view: View, write: Instant) -> View:
     return replace(view, timeline=with_entries(view.timeline, others))
 
 
-def touched_rows(view: View, write: Instant, schema: Schema) -> dict[GroupId, dict[str, Record]]:
-    """The rows by key of each file group that a write wrote to or replaced.
+def needs_before(logged: tuple[CdcRecord, ...] | None) -> bool:
+    """Whether the changes of a group are told by the rows before them, too: the log lacks them, or there is none.
+
+    Clauses: CD-003, CD-006.
+    """
+    return logged is None or any(one.before is None and one.operation != INSERT for one in logged)
+
+
+def needs_after(logged: tuple[CdcRecord, ...] | None) -> bool:
+    """The same of the rows after them.
+
+    Clauses: CD-003, CD-006.
+    """
+    return logged is None or any(one.after is None and one.operation != DELETE for one in logged)
+
+
+def group_rows(view: View, groups: Collection[GroupId], schema: Schema) -> dict[GroupId, dict[str, Record]]:
+    """The rows by key of some file groups.
 
     Raises: as for a snapshot; RANGE_NOT_RETAINED where a clean deleted them.
 
     Clauses: CD-005, CD-006.
     """
-    touched, rows = groups_of(commit_metadata(write)), dict[GroupId, dict[str, Record]]()
-    for one in (one for one in sound_snapshot(view) if group_of(one) in touched):
+    rows: dict[GroupId, dict[str, Record]] = {}
+    for one in sound_snapshot(view, groups):
         rows[group_of(one)] = {str(row.values["_hoodie_record_key"]): row for row in read_slice(view, one, schema)}
     return rows
 

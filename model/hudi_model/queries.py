@@ -1,11 +1,11 @@
 """The questions a table answers, shaped as the adapter protocol has them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hudi_model.blocks import corrupt_blocks
-from hudi_model.files import FileSlice
+from hudi_model.files import FileSlice, GroupId
 from hudi_model.filters import check_filter, matches
 from hudi_model.merge_modes import merge_mode
 from hudi_model.reading import read_slice
@@ -14,7 +14,7 @@ from hudi_model.records import META_FIELDS, Record, Schema, Value
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import refuse_lost_timeline, refuse_missing, refuse_missing_logs, refuse_unretained
 from hudi_model.schemas import META_SCHEMA, table_schema
-from hudi_model.slicing import optimized_slices, path_of, snapshot_slices
+from hudi_model.slicing import group_of, optimized_slices, path_of, snapshot_slices
 from hudi_model.tables import OpenTable, Table, open_table, unarchived, whole_timeline
 from hudi_model.time import InstantTime, query_instant
 from hudi_model.timeline import is_saved
@@ -123,27 +123,30 @@ def view_as_of(opened: OpenTable, as_of: InstantTime | None, readings: Readings)
     return view_at(opened, read_time, readings)
 
 
-def sound_snapshot(view: View) -> tuple[FileSlice, ...]:
-    """The slices that a snapshot reads, all of whose files are there.
+def sound_snapshot(view: View, only: Collection[GroupId] | None = None) -> tuple[FileSlice, ...]:
+    """The slices that a snapshot reads, of all file groups or of some, all of whose files are there.
 
     Raises: as `sound_slices`, and LOG_FILE_MISSING.
 
     Clauses: RD-018.
     """
-    slices = sound_slices(view, snapshot_slices(view))
-    refuse_missing_logs(view, slices)
+    found = snapshot_slices(view)
+    slices = sound_slices(view, tuple(one for one in found if only is None or group_of(one) in only), only)
+    refuse_missing_logs(view, slices, only)
     return slices
 
 
-def sound_slices(view: View, slices: tuple[FileSlice, ...]) -> tuple[FileSlice, ...]:
-    """The slices to read, all of whose base files are there.
+def sound_slices(
+    view: View, slices: tuple[FileSlice, ...], only: Collection[GroupId] | None = None
+) -> tuple[FileSlice, ...]:
+    """The slices to read, of all file groups or of some, all of whose base files are there.
 
     Raises: BASE_FILE_MISSING, RANGE_NOT_RETAINED; TIMELINE_FILE_CORRUPT where the whole timeline is gone.
 
     Clauses: RD-011, TL-022.
     """
     refuse_lost_timeline(view)
-    refuse_missing(view, slices)
+    refuse_missing(view, slices, only)
     return slices
 
 

@@ -1,6 +1,6 @@
 """What a table must still have: the files that the timeline names, and the past that cleans left."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from hudi_model.actions import Action, Instant
 from hudi_model.contents import CleanMetadata, RollbackMetadata
@@ -40,8 +40,10 @@ def refuse_lost_timeline(view: View) -> None:
         raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "TL-022", where, "there are data files and no timeline")
 
 
-def refuse_missing(view: View, slices: tuple[FileSlice, ...]) -> None:
+def refuse_missing(view: View, slices: tuple[FileSlice, ...], only: Collection[GroupId] | None = None) -> None:
     """Nothing, unless a group to be read lacks the base file that the timeline names last, by requested time.
+
+    Groups to be read are those of `only`, all of them unless told.
 
     Raises: BASE_FILE_MISSING; RANGE_NOT_RETAINED where a clean deleted what an older time needs;
     TIMELINE_FILE_CORRUPT, PATH_ESCAPES_TABLE.
@@ -49,7 +51,7 @@ def refuse_missing(view: View, slices: tuple[FileSlice, ...]) -> None:
     Clauses: RD-011, RD-014.
     """
     newest: dict[GroupId, tuple[InstantTime, str]] = {}
-    for one, group, path in sorted(named_files(view), key=lambda found: found[0].requested):
+    for one, group, path in sorted(named_files(view, only), key=lambda found: found[0].requested):
         name = path.rpartition("/")[2]
         if name.count("_") == 2 and not name.startswith("."):
             newest[group] = one.requested, path
@@ -57,9 +59,10 @@ def refuse_missing(view: View, slices: tuple[FileSlice, ...]) -> None:
     refuse_absent(view, slices, named, Reason.BASE_FILE_MISSING, "RD-011")
 
 
-def refuse_missing_logs(view: View, slices: tuple[FileSlice, ...]) -> None:
+def refuse_missing_logs(view: View, slices: tuple[FileSlice, ...], only: Collection[GroupId] | None = None) -> None:
     """Nothing, unless a slice to be read lacks a log file with rows that a visible commit names.
 
+    Groups to be read are those of `only`, all of them unless told.
     A version 6 log names its slice. [Modified in v8] The completion of its commit places it.
 
     Raises: LOG_FILE_MISSING; RANGE_NOT_RETAINED where a clean deleted what an older time needs;
@@ -68,7 +71,7 @@ def refuse_missing_logs(view: View, slices: tuple[FileSlice, ...]) -> None:
     Clauses: RD-005, RD-006, RD-014, RD-018.
     """
     by_name, named = view.configuration.rules.logs_name_their_slice, []
-    for one, group, path in named_files(view):
+    for one, group, path in named_files(view, only):
         name = path.rpartition("/")[2]
         if name.startswith(".") and ".log." in name and "_" in name and not name.endswith(".cdc"):
             own = InstantTime(name.split("_")[1].partition(".")[0])
@@ -101,8 +104,8 @@ def refuse_absent(
             raise Rejection(Reason.RANGE_NOT_RETAINED, "RD-014", path, detail)
 
 
-def named_files(view: View) -> Iterator[tuple[Instant, GroupId, str]]:
-    """The files that visible commits name: by which commit, in which group, under which path.
+def named_files(view: View, only: Collection[GroupId] | None = None) -> Iterator[tuple[Instant, GroupId, str]]:
+    """The files that visible commits name, of all groups or of some: by which commit, in which group, under which path.
 
     Raises: TIMELINE_FILE_CORRUPT, PATH_ESCAPES_TABLE.
 
@@ -111,7 +114,9 @@ def named_files(view: View) -> Iterator[tuple[Instant, GroupId, str]]:
     for one in visible_commits(view):
         for stat in commit_metadata(one).write_stats:
             path = inner_path(stat.path or "")
-            yield one, (path.rpartition("/")[0], stat.file_id), path
+            group = path.rpartition("/")[0], stat.file_id
+            if only is None or group in only:
+                yield one, group, path
 
 
 def inner_path(path: str) -> str:

@@ -8,9 +8,11 @@ from hudi_model.contents import CommitMetadata, CompactionPlan, ReplacePlan
 from hudi_model.effects import perform
 from hudi_model.files import DataBlock, DeleteBlock
 from hudi_model.queries import read_optimized, read_snapshot
+from hudi_model.readings import RELEASED
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import clustering, compaction, log_compaction
 from hudi_model.services.expectations import EXPECTATIONS, may_run_beside, needs_external_lock
+from hudi_model.services.plans import view_before
 from hudi_model.tables import Table
 from hudi_model.time import tick
 from hudi_model.writers import Operation, Request, begin, commit, stage, write
@@ -238,7 +240,32 @@ def test_clustering_leaves_large_files_alone_and_fills_files_of_the_target_size(
     small = {**EAGER, "hoodie.clustering.plan.strategy.target.file.max.bytes": "150"}
     after = serviced(sized(300), clustering, 30, small)
     assert [len(one.records) for one in after.base_files if one.instant == tick(30)] == [2, 1]  # type: ignore[arg-type]
-    assert clustering.schedule(sized(300), tick(30), {}) == ()
+
+
+@pytest.mark.parametrize(
+    ("settings", "planned"),
+    [
+        ({}, True),
+        ({"hoodie.clustering.inline": "true"}, False),
+        ({"hoodie.clustering.inline": "true", "hoodie.clustering.inline.max.commits": "1"}, True),
+        ({"hoodie.clustering.async.enabled": "true"}, False),
+        ({"hoodie.clustering.schedule.inline": "true", "hoodie.clustering.async.max.commits": "1"}, True),
+    ],
+)
+def test_commits_are_counted_where_clustering_goes_along_with_writes(settings: dict[str, str], planned: bool) -> None:
+    """One commit is enough for who asks for a plan, and for four only where the options say so."""
+    table = upsert(new_table("COPY_ON_WRITE"), 10, ("a", "d1", 1, "x"))
+    assert bool(clustering.schedule(table, tick(30), settings)) is planned
+
+
+def test_a_pending_clustering_is_the_last_one() -> None:
+    """Commits count that were requested after it, whenever it completes."""
+    table = upsert(new_table("COPY_ON_WRITE"), 10, ("a", "d1", 1, "x"))
+    table = perform(table, clustering.schedule(table, tick(30), {}))
+    inline = {"hoodie.clustering.inline": "true", "hoodie.clustering.inline.max.commits": "1"}
+    table = upsert(table, 40, ("b", "d2", 1, "x"))
+    assert clustering.is_due(view_before(table, tick(50), RELEASED), inline)
+    assert not clustering.is_due(view_before(table, tick(35), RELEASED), inline)
 
 
 def test_clustering_gives_up_where_its_group_was_written() -> None:

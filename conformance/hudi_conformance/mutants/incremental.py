@@ -103,9 +103,9 @@ def _commit_times_not_needed(original: Function) -> Function:
     "queries.sound_snapshot",
 )
 def _answered_in_part(original: Function) -> Function:
-    def partly(view: View) -> Slices:
+    def partly(view: View, *only: Any) -> Slices:
         try:
-            found: Slices = original(view)
+            found: Slices = original(view, *only)
         except Rejection:
             return snapshot_slices(view)
         return found

@@ -180,7 +180,7 @@ def _optimized_reads_logs(_: Function) -> Function:
     "retention.refuse_missing",
 )
 def _missing_base_file_skipped(_: Function) -> Function:
-    return lambda _view, _slices: None
+    return lambda *_: None
 
 
 @mutant(
@@ -190,7 +190,7 @@ def _missing_base_file_skipped(_: Function) -> Function:
     "retention.refuse_missing_logs",
 )
 def _missing_log_file_skipped(_: Function) -> Function:
-    return lambda _view, _slices: None
+    return lambda *_: None
 
 
 @mutant(

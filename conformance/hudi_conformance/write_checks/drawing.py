@@ -95,6 +95,9 @@ def _properties(dice: Random, version: int, partition_by: tuple[str, ...], limit
 
 def _configs(dice: Random, shape: TableShape, limits: Limits) -> dict[str, str]:
     chosen = {SMALL_FILE_LIMIT: "0"}
+    if limits.services:
+        # Services are steps of their own: no write carries out what waits.
+        chosen |= {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
     chosen["hoodie.metadata.enable"] = str(limits.metadata_table and dice.random() < 0.5).lower()
     chosen |= index_configs(dice.choice(_indexes(shape, chosen, limits)), dice.choice(["1", "2", "3"]))
     if shape.table_type == MOR and dice.random() < 0.3:
@@ -187,17 +190,24 @@ class Drawn:
     def _operation(self, number: int) -> str:
         possible = dict(_WEIGHTS)
         if not number:
-            return self.dice.choice(["insert", "upsert", "bulk_insert"])
+            return self.dice.choice(["insert", "upsert", *([] if self._forms_are_free() else ["bulk_insert"])])
         if not self.shape.partition_by or not self.held:
             possible.pop("delete_partition")
         if self.shape.version < 8 or not self.held or not self.limits.partial_updates:
             possible.pop("partial_update")
         if self.doubled or not self.held:
             possible.pop("delete by filter")
-        if "hoodie.index.bucket.engine" in self.shape.configs:
+        if self._forms_are_free():
+            del possible["bulk_insert"]
+        if "hoodie.index.bucket.engine" in self.shape.configs or self._forms_are_free():
             # The new file groups would bear the ids of those that they replace.
             del possible["insert_overwrite"], possible["insert_overwrite_table"]
         return self.dice.choices(list(possible), list(possible.values()))[0]
+
+    def _forms_are_free(self) -> bool:
+        """Whether some writes begin buckets with a log or a base file, as they like, and so give work to a service."""
+        buckets = self.shape.table_type == MOR and self.shape.configs.get("hoodie.index.type") == "BUCKET"
+        return buckets and self.limits.services
 
     def written(self, operation: str, least: int = 1) -> Step:
         """A step that brings rows, before duplicates go at least so many."""

@@ -5,7 +5,7 @@ from itertools import groupby
 from math import ceil
 
 from hudi_model.actions import Action
-from hudi_model.contents import ClusteringGroup, ReplacePlan, WriteStat
+from hudi_model.contents import ClusteringGroup, CommitMetadata, Content, ReplacePlan, WriteStat
 from hudi_model.effects import Effects
 from hudi_model.files import BaseFile
 from hudi_model.merge_rules import comparable
@@ -16,7 +16,7 @@ from hudi_model.records import Record
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.schemas import table_schema
 from hudi_model.services import plans
-from hudi_model.settings import number, setting
+from hudi_model.settings import number, setting, switch
 from hudi_model.slicing import path_of, snapshot_slices
 from hudi_model.staging import Staged, in_file
 from hudi_model.tables import Table, open_table
@@ -28,18 +28,35 @@ STRATEGY = "hoodie.clustering.plan.strategy."
 
 
 def schedule(table: Table, requested: InstantTime, settings: plans.Settings, readings: Readings = RELEASED) -> Effects:
-    """A plan of the small slices that nobody else rewrites; none before enough commits have completed.
+    """A plan of the small slices that nobody else rewrites; none before it is due.
 
     Clauses: CL-001, CL-002, CL-003, CL-008.
     """
     view = plans.view_before(table, requested, readings)
-    kinds = [commit_metadata(one).operation for one in visible_commits(view)]
-    last = max((place + 1 for place, kind in enumerate(kinds) if kind == "CLUSTER"), default=0)
     groups = tuple(clustering_groups(view, settings))[: number(settings, f"{STRATEGY}max.num.groups")]
     columns = tuple(name.strip() for name in setting(settings, f"{STRATEGY}sort.columns").split(",") if name.strip())
-    if len(kinds) - last < number(settings, "hoodie.clustering.inline.max.commits") or not groups:
+    if not is_due(view, settings) or not groups:
         return ()
     return plans.request(table, requested, action_of(view), ReplacePlan("CLUSTER", groups, columns))
+
+
+def is_due(view: View, settings: plans.Settings) -> bool:
+    """Whether enough commits have completed that were requested after the last clustering was.
+
+    Clauses: CL-008.
+    """
+    inline = switch(settings, "hoodie.clustering.inline")
+    beside = any(switch(settings, f"hoodie.clustering.{name}") for name in ("async.enabled", "schedule.inline"))
+    counts = (("inline.max.commits", inline), ("async.max.commits", beside))
+    needed = max((number(settings, f"hoodie.clustering.{name}") for name, asked in counts if asked), default=0)
+    planned = (one.requested for one in view.timeline.entries if is_clustering(one.content))
+    last = max(planned, default=InstantTime(""))
+    return sum(one.requested > last for one in visible_commits(view)) >= needed
+
+
+def is_clustering(content: Content) -> bool:
+    """Whether a file of the timeline plans a clustering, or tells of one that completed."""
+    return isinstance(content, ReplacePlan | CommitMetadata) and content.operation == "CLUSTER"
 
 
 def action_of(view: View) -> Action:
