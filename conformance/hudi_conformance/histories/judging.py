@@ -58,8 +58,9 @@ def committed_writes(setting: Setting, record: Record, table: Path, trace: str) 
 
 def completions(trace: str) -> dict[str, str]:
     """When actions completed, as places in the trace: before version 8 no file that stays tells it."""
-    told = (json.loads(line) for line in trace.splitlines())
-    return {one["requested"]: f"{place:020d}" for place, one in enumerate(told) if one.get("state") == "COMPLETED"}
+    told = [json.loads(line) for line in trace.splitlines()]
+    made = ((place, one) for place, one in enumerate(told) if one["effect"] == "create_instant")
+    return {one["requested"]: f"{place:020d}" for place, one in made if one["state"] == "COMPLETED"}
 
 
 def _promises(record: Record, committed: Sequence[Committed]) -> Iterator[str]:

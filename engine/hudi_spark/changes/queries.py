@@ -13,6 +13,7 @@ from hudi_spark.execution.in_process import gather, run_in_process
 from hudi_spark.execution.on_spark import Report, run_on_spark, run_tasks
 from hudi_spark.execution.planning import Plan, Query, plan_query
 from hudi_spark.execution.tasks import SliceRows
+from hudi_spark.state.vanishing import read_anew
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -21,6 +22,7 @@ AnyQuery = Query | ChangesQuery
 AnyPlan = Plan | ChangesPlan
 
 
+@read_anew
 def plan_any(storage: Storage, query: AnyQuery) -> AnyPlan:
     """The tasks that answer a query of any kind.
 

@@ -154,7 +154,7 @@ class Effects:
 
         Clauses: AR-010.
         """
-        with self._effect("put_history_file", file=path.rpartition("/")[2], level=level):
+        with self._effect("put_history_file", file=path.rpartition("/")[2], level=str(level)):
             self.storage.put(path, data)
 
     def delete_history_file(self, path: str) -> None:
@@ -170,7 +170,7 @@ class Effects:
 
         Clauses: HS-010.
         """
-        with self._effect("append_archived_log", actions=actions):
+        with self._effect("append_archived_log", actions=str(actions)):
             self.storage.put(path, data)
 
     def put_manifest(self, path: str, version: int, data: bytes) -> None:
@@ -178,7 +178,7 @@ class Effects:
 
         Clauses: HS-003, AR-010.
         """
-        with self._effect("put_manifest", version=version):
+        with self._effect("put_manifest", version=str(version)):
             self.storage.put(path, data)
 
     def swap_version(self, path: str, version: int) -> None:
@@ -186,7 +186,7 @@ class Effects:
 
         Clauses: HS-002, AR-010.
         """
-        with self._effect("swap_version", version=version):
+        with self._effect("swap_version", version=str(version)):
             self.storage.put(path, str(version).encode())
 
     def beat_heart(self, requested: str, content: bytes = b"") -> None:
@@ -212,13 +212,13 @@ class Effects:
             yield
 
     @contextmanager
-    def tell(self, name: str, **parameters: Any) -> Iterator[None]:
+    def tell(self, name: str, **parameters: str) -> Iterator[None]:
         """An effect that is no file of the table: a lock taken or let go, a time generated."""
-        with self._effect(name, **parameters):
+        with self._effect(name, sure=False, **parameters):
             yield
 
     @contextmanager
-    def _effect(self, name: str, *, sure: bool = False, **parameters: Any) -> Iterator[None]:
+    def _effect(self, name: str, *, sure: bool = False, **parameters: str) -> Iterator[None]:
         """What happens inside, between the hooks; under a lock only while it is held, unless it is `sure` to happen."""
         fence = None if sure else self._fence()
         if fence is not None:

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 EffectName = str
 """A name of the vocabulary of effects: `create_instant`, `put_base_file`, ..."""
@@ -23,7 +23,7 @@ class Effect:
     """One durable effect: its name, its parameters, and below which folder it happens (empty: the data table)."""
 
     name: EffectName
-    parameters: Mapping[str, Any] = field(hash=False)
+    parameters: Mapping[str, str] = field(hash=False)
     folder: str = ""
 
     def __str__(self) -> str:

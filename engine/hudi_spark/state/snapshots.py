@@ -26,6 +26,7 @@ from hudi_spark.state.slicing import (
     list_file_groups,
 )
 from hudi_spark.state.timeline import Axis, Timeline, Visibility, load_timeline, visibility
+from hudi_spark.state.vanishing import read_anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class Snapshot:
     listed_by: str = STORAGE
 
 
+@read_anew
 def load_snapshot(
     storage: Storage,
     readings: Readings,
