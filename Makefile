@@ -55,7 +55,8 @@ alternation: env  ## the engine and Apache Hudi take turns writing one table, a 
 soak: env  ## explore scenarios and damage bytes further than the tests have time for; docs/soak.md, docs/soak-bytes.md
 	$(CLI) prove --soak
 	$(RUN) tests/fuzz/soak.py --write docs/soak-bytes.md
-	HUDI_CONFORMANCE_SOAK=1 $(RUN) -m pytest tests/conformance/test_kills.py tests/conformance/test_storage_faults.py tests/conformance/test_write_sequences.py
+	$(RUN) tests/conformance/crash_soak.py
+	HUDI_CONFORMANCE_SOAK=1 $(RUN) -m pytest tests/conformance/test_write_sequences.py
 	$(CLI) writes array --whole --writer engine-in-process $(foreach reader,model engine-in-process hudi-rs apache-hudi-1.1.1,--reader $(reader)) --continuing apache-hudi-1.1.1
 	$(CLI) alternation soak
 	$(CLI) histories soak

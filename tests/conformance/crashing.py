@@ -1,0 +1,134 @@
+"""Programs that die, or meet a storage that fails once, at each of their effects: what must be true afterwards."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from faulty_storage import Fault, FaultyStorage, When
+from hudi_conformance.bridge.asking import ask
+from hudi_conformance.bridge.loading import load
+from hudi_format.storage import LocalStorage
+from hudi_spark.errors import HudiError
+from hudi_spark.state.snapshots import load_table
+from hudi_spark.writing.actions import TableActions
+from hudi_spark.writing.writer import WriteRequest
+from table_programs import WRITES, Program, Row, answers, completed, made, rows_of, writer_of
+
+Choose = Callable[[int], Iterable[int]]
+"""Of so many effects the numbers of those that are tried."""
+_SERVER = Path(__file__).with_name("killed_program.py")
+# A partition of its own: a group that waits for its clustering takes no updates.
+_NEXT: Row = ("z9", "trömsö", 1, 7.0)
+
+
+class Killed:
+    """The process that forks children which die."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, str(_SERVER)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait(30)
+        self._process.stdout.close()
+
+    def status(self, program: Program, table: Path, effect: int) -> int:
+        """How a child's process ended: 0 where it ran through."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        request = {"program": str(program), "table": str(table), "effect": effect}
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+
+def killed_at(program: Program, killed: Killed, folder: Path, choose: Choose) -> int:
+    """How often it was killed, each time before another effect.
+
+    The table answers as before, or as after where its completing effect had happened; `went_on` holds.
+    """
+    table, after_table = folder / "table", folder / "after" / "table"
+    made(table, program)
+    before, count = answers(table), completed(table)
+    shutil.copytree(table, after_table)
+    assert killed.status(program, after_table, 100_000) == 0
+    after = answers(after_table)
+    assert (after != before) == (program.name in WRITES)
+    effects = int((folder / "after" / "effects").read_text(encoding="ascii"))
+    assert effects > 3
+
+    numbers = list(choose(effects))
+    for number in numbers:
+        copy, told = folder / f"killed-{number}" / "table", f"killed before effect {number} of {effects}"
+        shutil.copytree(table, copy)
+        assert killed.status(program, copy, number) == -9, told
+        held = after if completed(copy) > count else before
+        assert answers(copy) == held, told
+        went_on(program, copy, held, told)
+        shutil.rmtree(copy.parent)
+    return len(numbers)
+
+
+def failed_at(program: Program, when: When, folder: Path, choose: Choose) -> int:
+    """How often a change of the storage failed: nothing of it took place, or all of it and an error was told.
+
+    The program ends in an error or gets by; the table answers as before or as after; `went_on` holds.
+    """
+    table, after_table = folder / "table", folder / "after" / "table"
+    made(table, program)
+    before, count = answers(table), completed(table)
+    shutil.copytree(table, after_table)
+    counting = Fault(1_000_000, when)
+    program.run(writer_of(FaultyStorage(LocalStorage(after_table), counting)))
+    after = answers(after_table)
+    assert (after != before) == (program.name in WRITES)
+
+    numbers = list(choose(counting.seen))
+    for number in numbers:
+        copy, told = folder / f"failed-{number}" / "table", f"an error {when} change {number} of {counting.seen}"
+        shutil.copytree(table, copy)
+        try:
+            program.run(writer_of(FaultyStorage(LocalStorage(copy), Fault(number, when))))
+        except (OSError, HudiError):
+            held = after if completed(copy) > count else before
+        else:
+            held = after
+        assert answers(copy) == held, told
+        went_on(program, copy, held, told)
+        shutil.rmtree(copy.parent)
+    return len(numbers)
+
+
+def went_on(program: Program, table: Path, held: list[Row], told: str) -> None:
+    """Another writer comes, then the service again, with no step in between; the table is whole, nothing is left."""
+    writer = writer_of(LocalStorage(table))
+    writer.write(WriteRequest("upsert", rows_of([_NEXT])))
+    assert answers(table) == sorted([*held, _NEXT]), f"the next write, {told}"
+    if program.name not in WRITES:
+        program.run(writer)
+        assert answers(table) == sorted([*held, _NEXT]), f"run again, {told}"
+    assert TableActions(writer).validate_metadata() == (), told
+    assert [one for one in ask(load(table), "check_table", {}).content if one["severity"] == "error"] == [], told
+    assert left_over(table) == [], told
+
+
+def left_over(table: Path) -> list[str]:
+    """Hearts that beat no more, and markers but those of completed actions, which archival takes away."""
+    _, timeline = load_table(LocalStorage(table))
+    done = {one.requested for one in timeline.instants if one.is_completed}
+    temporary, hearts = table / ".hoodie" / ".temp", table / ".hoodie" / ".heartbeat"
+    markers = [one for one in temporary.rglob("*") if one.is_file() and one.relative_to(temporary).parts[0] not in done]
+    return [str(one) for one in (*markers, *hearts.rglob("*")) if one.is_file()]
