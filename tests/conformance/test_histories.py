@@ -56,8 +56,9 @@ def test_every_read_is_what_the_committed_writes_make(name: str, tmp_path: Path,
 @pytest.mark.spark
 @pytest.mark.timeout(600)
 def test_every_read_is_right_where_work_runs_on_spark(tmp_path: Path):
-    """The same history where every process has a Spark session, and a task's process may be the one that dies."""
-    played = play(SETTINGS["v8-cow-optimistic-file-spark"], ON_SPARK, tmp_path, SECONDS, 7, kills=True)
+    """A writer and a keeper that have a Spark session each; a task's process may be the one that dies."""
+    setting = replace(SETTINGS["v8-cow-optimistic-file-spark"], writers=1)
+    played = play(setting, ON_SPARK, tmp_path, SECONDS, 7, ENGINE, kills=True)
 
     assert played.judgement.wrong == (), played.told()
     assert played.judgement.committed > 1

@@ -30,11 +30,15 @@ _SERVICE_MAY_REFUSE = (*_MAY_REFUSE, "INSTANT_NOT_FOUND")
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where a history plays: the setting, its lock, the adapter's command, the folder with the table, the record."""
+    """Where a history plays: the setting, its lock, the folder with the table, the record.
+
+    `command`: the adapter's, of writers and the keeper; `helper`: of who begins, reads and ends the history.
+    """
 
     setting: Setting
     lock: Lock
     command: tuple[str, ...]
+    helper: tuple[str, ...]
     folder: Path
     record: Record
     seed: int
@@ -67,11 +71,12 @@ class DiedError(Exception):
 
 @dataclass(slots=True)
 class Actor:
-    """One process after another under one name; `mortal` ones are told an effect to die at."""
+    """One process after another under one name; `mortal` ones are told an effect to die at, others may help."""
 
     name: str
     stage: Stage
     mortal: bool = True
+    helps: bool = False
     chance: random.Random = field(init=False)
     _session: Session | None = None
     _lives: int = 0
@@ -127,7 +132,8 @@ class Actor:
             if self.mortal:
                 told["HUDI_SPARK_KILL_AT_EFFECT"] = str(self.chance.randint(*stage.setting.lives))
             told.update(stage.lock.environment)
-            command = ("env", *(f"{name}={value}" for name, value in told.items()), *self.stage.command)
+            chosen = stage.helper if self.helps else stage.command
+            command = ("env", *(f"{name}={value}" for name, value in told.items()), *chosen)
             self._session = Session(command, stage.folder / "logs" / f"{self.process}.log")
         return self._session
 

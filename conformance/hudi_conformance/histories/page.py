@@ -28,6 +28,7 @@ process may be the one that is killed. Then
 A name has the table version, the table's type, how writers share it, the lock provider (ZooKeeper is the real server,
 DynamoDB is DynamoDBLocal), and `spark` where every process works on a Spark session of its own.
 """
+_SHOWN: Final = 20
 _COLUMNS: Final = (
     "setting",
     "seconds",
@@ -105,4 +106,6 @@ def _services(played: Sequence[Played]) -> Iterator[str]:
 def _violations(played: Sequence[Played]) -> Iterator[str]:
     for one in played:
         if one.judgement.wrong:
-            yield from ("", f"## {one.setting.name}, seed {one.seed}", "", "```", one.told(), "```")
+            lines = one.told().splitlines()
+            more = (f"  and {len(lines) - _SHOWN} more",) if len(lines) > _SHOWN else ()
+            yield from ("", f"## {one.setting.name}, seed {one.seed}", "", "```", *lines[:_SHOWN], *more, "```")

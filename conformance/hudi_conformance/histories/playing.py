@@ -47,13 +47,22 @@ class Played:
         return "\n".join((figures, *(f"  wrong: {one}" for one in judged.wrong)))
 
 
-def play(setting: Setting, command: tuple[str, ...], folder: Path, seconds: float, seed: int, *, kills: bool) -> Played:
-    """Play one history below an empty folder."""
+def play(  # noqa: PLR0917 - all that a history is made of
+    setting: Setting,
+    command: tuple[str, ...],
+    folder: Path,
+    seconds: float,
+    seed: int,
+    helper: tuple[str, ...] = (),
+    *,
+    kills: bool,
+) -> Played:
+    """Play one history below an empty folder; `helper` is the command of who begins, reads and ends it, if another."""
     record, started = Record(), time.monotonic()
     (folder / "table").mkdir(parents=True)
     (folder / "logs").mkdir()
     with lock_named(setting.lock, folder / "lock") as lock:
-        stage = Stage(setting, lock, command, folder, record, seed, time.monotonic() + 3600)
+        stage = Stage(setting, lock, command, helper or command, folder, record, seed, time.monotonic() + 3600)
         _begin(stage)
         stage = replace(stage, until=time.monotonic() + seconds)
         _run(stage, kills=kills)
@@ -64,7 +73,7 @@ def play(setting: Setting, command: tuple[str, ...], folder: Path, seconds: floa
 
 def _begin(stage: Stage) -> None:
     """The table, and every key that writers share."""
-    actor = Actor("first", stage, mortal=False)
+    actor = Actor("first", stage, mortal=False, helps=True)
     actor.ask("create_table", stage.setting.create_params())
     write_once(actor, Drawing(0, 1, stage.seed).first())
     actor.stop()
@@ -78,7 +87,7 @@ def _run(stage: Stage, *, kills: bool) -> None:
         actor = Actor(f"writer-{number}", stage, mortal=kills)
         works.append(partial(write_on, actor, Drawing(number, writers, stage.seed)))
     works.append(partial(keep_on, Actor("keeper", stage, mortal=kills)))
-    works.append(partial(read_on, Actor("reader", stage, mortal=False)))
+    works.append(partial(read_on, Actor("reader", stage, mortal=False, helps=True)))
     threads = [threading.Thread(target=_guarded, args=(work, stage)) for work in works]
     for thread in threads:
         thread.start()
@@ -98,7 +107,7 @@ def _guarded(work: Callable[[], None], stage: Stage) -> None:
 def _end(stage: Stage) -> None:
     """One more write and one more read by processes that live, after the hearts of the dead stand still."""
     time.sleep(1.5 * stage.setting.heart_s)
-    actor = Actor("last", stage, mortal=False)
+    actor = Actor("last", stage, mortal=False, helps=True)
     write_once(actor, Drawing(stage.setting.writers, stage.setting.writers + 1, stage.seed).next())
     for service in stage.setting.services:
         keep_once(actor, service)

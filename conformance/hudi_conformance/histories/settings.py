@@ -62,7 +62,7 @@ class Setting:
     @property
     def heart_s(self) -> float:
         """For how long a heart may stand still, in seconds, before its write counts as dead."""
-        return 5.0 if self.on_spark else 1.0
+        return 3.0 if self.on_spark else 1.0
 
     @property
     def lives(self) -> tuple[int, int]:
