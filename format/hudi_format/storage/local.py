@@ -90,7 +90,7 @@ class LocalStorage:
         else:
             return True
         finally:
-            temporary.unlink()
+            temporary.unlink(missing_ok=True)
 
     def put(self, path: str, data: bytes) -> None:
         """Write to a temporary file, then rename it over the name.
@@ -103,7 +103,7 @@ class LocalStorage:
             _forget_checksum(target)
             temporary.replace(target)
         except OSError:
-            temporary.unlink()
+            temporary.unlink(missing_ok=True)
             raise
 
     def delete(self, path: str) -> None:
