@@ -149,7 +149,8 @@ def reaches_unknown(opened: OpenTable, asked: TimeRange) -> bool:
 
     Clauses: IN-007, CD-006, TL-018.
     """
-    start = start_of(whole_timeline(opened.state))
-    found = {InstantTime(one.instant) for one in data_files(opened.state)}
+    whole = whole_timeline(opened.state)
+    start, known = start_of(whole), {str(one.requested) for one in whole}
+    found = {InstantTime(one.instant) for one in data_files(opened.state) if one.instant not in known}
     older = (one for one in found if start is not None and one < start and is_committed(opened.timeline, one))
     return any(is_within_range(asked, one) for one in older)

@@ -161,7 +161,6 @@ class Drawn:
             self.held, self.doubled = known if known is not None else (self.held, self.doubled)
         else:
             drawn = self._write(number)
-            self.served.wrote(number + 1, self.held, self.doubled)
         return drawn
 
     def _write(self, number: int) -> Step:
@@ -169,7 +168,10 @@ class Drawn:
             return self._refused()
         if self.dice.random() < 0.12 and len(self.columns) < len(COLUMNS) + len(_ADDED):
             self.columns = (*self.columns, _ADDED[len(self.columns) - len(COLUMNS)])
-        return self.of_operation(self._operation(number))
+        drawn = self.of_operation(self._operation(number))
+        self.served.wrote(number + 1, self.held, self.doubled)
+        self.served.partial |= drawn.operation == "partial_update"
+        return drawn
 
     def of_operation(self, operation: str) -> Step:
         """The next step, of this operation; another one where there is nothing yet for it to work on."""
