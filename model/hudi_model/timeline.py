@@ -30,6 +30,8 @@ class Timeline:
     entries: tuple[TimelineEntry, ...]
     start: InstantTime | None
     """The first write that no savepoint keeps; what is older may have left the timeline."""
+    later: frozenset[InstantTime] = frozenset()
+    """Actions that had not been requested at the moment that the timeline is of."""
 
 
 def completed_action(action: Action) -> Action:
@@ -159,7 +161,7 @@ def is_committed(timeline: Timeline, requested: InstantTime) -> bool:
     states = {one.state for one in timeline.instants if one.requested == requested and one.action in WRITE_ACTIONS}
     if states:
         return State.COMPLETED in states
-    is_older = timeline.start is not None and requested < timeline.start
+    is_older = timeline.start is not None and requested < timeline.start and requested not in timeline.later
     return is_older and requested not in rolled_back(timeline)
 
 
@@ -211,4 +213,5 @@ def timeline_up_to(timeline: Timeline, read_time: InstantTime) -> Timeline:
 def with_entries(timeline: Timeline, entries: Iterable[TimelineEntry]) -> Timeline:
     """A timeline as if only these of its entries were there."""
     kept = tuple(entries)
-    return Timeline(collapse(kept), kept, timeline.start)
+    gone = {one.requested for one in timeline.entries} - {one.requested for one in kept}
+    return Timeline(collapse(kept), kept, timeline.start, timeline.later | gone)
