@@ -136,6 +136,15 @@ def stored_hfile(data: bytes) -> None:
     list(opened.entries())
 
 
+def history_file(data: bytes) -> None:
+    storage = folder()
+    storage.put("a.parquet", data)
+    try:
+        history.latest_completion(storage, "a.parquet")
+    finally:
+        history.read_history_file(data, "f")
+
+
 def bloom_text(data: bytes) -> None:
     for code in ("SIMPLE", "DYNAMIC_V0", text(data[:8])):
         allowed(bloom_filters.decode_bloom_filter, text(data), code, "f")
@@ -228,9 +237,9 @@ TARGETS: tuple[Target, ...] = (
     ),
     Target(
         "history",
-        lambda data: history.read_history_file(data, "f"),
+        history_file,
         real(".hoodie/timeline/history/*.parquet"),
-        (history.read_history_file,),
+        (history.read_history_file, history.latest_completion),
     ),
     Target(
         "manifests",

@@ -111,6 +111,13 @@ class Moments:
     def _named(self, id_: GroupId, moment: Moment) -> list[WrittenFile]:
         return [one for one in self.written.get(id_, ()) if one.position < moment.count]
 
+    def knows_nothing_of(self, id_: GroupId) -> bool:
+        """Whether no commit that is known wrote a group, and no file of it is left: what it held cannot be told.
+
+        Clauses: CD-006.
+        """
+        return not self.written.get(id_) and id_ not in self.groups
+
     def refusal(self, id_: GroupId, moment: Moment, found: FileSlice | None, stats: Sequence[WriteStat]) -> str | None:
         """The file, or the instant, without which the state of a group cannot be told; None where it is whole.
 

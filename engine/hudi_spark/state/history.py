@@ -6,6 +6,7 @@ before              archived/.commits_.archive.<n>, log files whose records are 
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,6 +17,7 @@ from hudi_format.timeline.history import (
     VERSION_FILE,
     HistoryRow,
     ManifestEntry,
+    latest_completion,
     manifest_number,
     parse_history_name,
     parse_manifest,
@@ -94,6 +96,24 @@ def archived_since(storage: Storage, configuration: TableConfiguration, first: s
     return tuple(actions[key] for key in sorted(actions))
 
 
+def has_completed_after(storage: Storage, configuration: TableConfiguration, time: str) -> bool:
+    """Whether an action of the history completed after a time; of its files the times alone are read.
+
+    Before table version 8 an action stands where it was requested, and what is archived was requested first.
+
+    Raises:
+        FormatError, HudiError: as `archived_instants`.
+
+    Clauses: HS-001, HS-004, IN-003.
+
+    """
+    if configuration.timeline_layout == 1:
+        return False
+    folder = history_folder(configuration)
+    paths = [f"{folder}/{entry.file_name}" for entry in current_version(storage, folder).entries]
+    return any(_latest_completion(storage, path) > time for path in paths)
+
+
 def completions_of(
     storage: Storage, configuration: TableConfiguration, timeline: Timeline, instants: Iterable[str]
 ) -> dict[str, str]:
@@ -167,10 +187,22 @@ def current_version(storage: Storage, folder: str) -> HistoryVersion:
     return HistoryVersion(number, parse_manifest(_named(storage, manifest), manifest))
 
 
+def _latest_completion(storage: Storage, path: str) -> str:
+    with _there(path):
+        return latest_completion(storage, path) or ""
+
+
 def _named(storage: Storage, path: str) -> bytes:
     """Clauses: HS-004."""
-    try:
+    with _there(path):
         return storage.read(path)
+
+
+@contextmanager
+def _there(path: str) -> Iterator[None]:
+    """Clauses: HS-004."""
+    try:
+        yield
     except FileNotFoundError as error:
         hint = "restore the file: without it the actions in it would be lost in silence"
         message = "the history names the file and storage lacks it"

@@ -12,7 +12,7 @@ from hudi_format.storage import Storage
 
 from hudi_spark.state.commits import Commit, commit_of
 from hudi_spark.state.configuration import TableConfiguration
-from hudi_spark.state.history import whole_timeline
+from hudi_spark.state.history import has_completed_after, whole_timeline
 from hudi_spark.state.snapshots import as_of_time
 from hudi_spark.state.timeline import Instant, Timeline
 
@@ -125,10 +125,15 @@ def timeline_of_range(
 ) -> Timeline:
     """The active timeline; with the history where the range, or its end, reaches there.
 
+    Actions leave by when they were requested: one that took long may have completed after the first of those that stay.
+
     Clauses: HS-001, IN-003.
     """
     first = active.first_write() or ""
-    return whole_timeline(storage, configuration, active) if asked.begin < first else active
+    reaches = min(asked.begin, asked.end or asked.begin) < first
+    if reaches or has_completed_after(storage, configuration, asked.begin):
+        return whole_timeline(storage, configuration, active)
+    return active
 
 
 def commits_of(storage: Storage, instants: Iterable[Instant]) -> tuple[Commit, ...] | None:

@@ -15,7 +15,7 @@ from hudi_format.base.hfiles import hfile_base_footer, read_hfile_base
 from hudi_format.base.orc import open_orc, orc_keys, orc_schema, read_orc_rows
 from hudi_format.base.parquet_bytes import open_parquet, read_rows
 from hudi_format.base.stored_file import open_stored
-from hudi_format.errors import Reason, refusing
+from hudi_format.errors import FormatError, Reason, refusing
 from hudi_format.storage import Storage
 from hudi_format.texts import byte_texts, utf16_range
 
@@ -62,7 +62,7 @@ def read_base_file(
     """
     if path.endswith(_HFILE):
         return read_hfile_base(storage, path, columns, filter)
-    with open_stored(storage, path) as source:
+    with _open(storage, path) as source:
         if path.endswith(_ORC):
             return read_orc_rows(open_orc(source, path), path, columns, filter)
         opened = open_parquet(source, path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
@@ -86,7 +86,7 @@ def base_file_footer(storage: Storage, path: str) -> Footer:
     if path.endswith(_HFILE):
         keys, rows, schema = hfile_base_footer(storage, path)
         return Footer(keys, rows, 1, schema)
-    with open_stored(storage, path) as source:
+    with _open(storage, path) as source:
         if path.endswith(_ORC):
             tail = open_orc(source, path)
             return Footer(orc_keys(tail, path), tail.nrows, tail.nstripes, orc_schema(tail, path))
@@ -106,7 +106,7 @@ def open_base_parquet(storage: Storage, path: str) -> pq.ParquetFile:
     Clauses: BF-001, BF-004.
 
     """
-    return open_parquet(open_stored(storage, path), path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
+    return open_parquet(_open(storage, path), path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
 
 
 def write_base_file(
@@ -150,3 +150,13 @@ def _key_footer(table: pa.Table, bloom_entries: int | None) -> dict[str, str]:
 def _key_range(record_keys: pa.ChunkedArray) -> dict[str, str]:
     ends = utf16_range(record_keys)
     return {} if ends is None else {MINIMUM_KEY: ends[0], MAXIMUM_KEY: ends[1]}
+
+
+def _open(storage: Storage, path: str) -> io.RawIOBase:
+    """Clauses: RD-011."""
+    try:
+        return open_stored(storage, path)
+    except FileNotFoundError as error:
+        hint = "the timeline names the file: restore it, or roll the instant back"
+        message = "the base file is not in storage"
+        raise FormatError(Reason.BASE_FILE_MISSING, "RD-011", path, None, message, hint) from error

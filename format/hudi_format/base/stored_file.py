@@ -6,7 +6,6 @@ import time
 from typing import Final
 from weakref import WeakSet
 
-from hudi_format.errors import FormatError, Reason
 from hudi_format.storage import Storage
 
 _LENT: Final = WeakSet["_StoredFile"]()
@@ -19,17 +18,10 @@ def open_stored(storage: Storage, path: str) -> io.RawIOBase:
     """A file of a storage as a stream.
 
     Raises:
-        FormatError: BASE_FILE_MISSING.
-
-    Clauses: RD-011.
+        FileNotFoundError: it is not there.
 
     """
-    try:
-        return _StoredFile(storage, path, storage.size(path))
-    except FileNotFoundError as error:
-        hint = "the timeline names the file: restore it, or roll the instant back"
-        message = "the base file is not in storage"
-        raise FormatError(Reason.BASE_FILE_MISSING, "RD-011", path, None, message, hint) from error
+    return _StoredFile(storage, path, storage.size(path))
 
 
 class _StoredFile(io.RawIOBase):

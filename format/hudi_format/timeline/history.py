@@ -13,11 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hudi_format.avro.schemas import schema_text
-from hudi_format.base.parquet_bytes import read_parquet
+from hudi_format.base.parquet_bytes import open_parquet, read_parquet
+from hudi_format.base.stored_file import open_stored
 from hudi_format.errors import FormatError, Reason, refusing
+from hudi_format.storage import Storage
 from hudi_format.timeline.timeline_schemas import HISTORY_INSTANT
 
 VERSION_FILE = "_version_"
@@ -25,6 +28,7 @@ _MANIFEST = re.compile(r"manifest_(\d{1,18})", re.ASCII)
 _FILE = re.compile(r"(\d+)_(\d+)_(\d)\.parquet", re.ASCII)
 _CLAUSE = "TL-030"
 _INDEX_CLAUSE = "TL-031"
+_COMPLETION = "completionTime"
 
 _SCHEMA = pa.schema(
     [
@@ -154,6 +158,24 @@ def read_history_file(data: bytes, file: str) -> tuple[HistoryRow, ...]:
         raise FormatError(Reason.TIMELINE_FILE_CORRUPT, _CLAUSE, file, None, f"there is no column {missing[0]}")
     with refusing(Reason.TIMELINE_FILE_CORRUPT, _CLAUSE, file, None, "a row is no action"):
         return tuple(_row(row) for row in table.to_pylist())
+
+
+def latest_completion(storage: Storage, path: str) -> str | None:
+    """When the last action in a history file completed, None where no row says it; nothing else is read of it.
+
+    Raises:
+        FormatError: TIMELINE_FILE_CORRUPT when it is no Parquet file; LIMIT_EXCEEDED.
+        FileNotFoundError: it is not there.
+
+    Clauses: TL-030.
+
+    """
+    opened = open_parquet(open_stored(storage, path), path, None, Reason.TIMELINE_FILE_CORRUPT, _CLAUSE)
+    if _COMPLETION not in opened.schema_arrow.names:
+        return None
+    with refusing(Reason.TIMELINE_FILE_CORRUPT, _CLAUSE, path, None, "the Parquet data does not decode"):
+        latest: str | None = pc.max(opened.read(columns=[_COMPLETION]).column(_COMPLETION).cast(pa.string())).as_py()
+    return latest
 
 
 def write_history_file(rows: Sequence[HistoryRow]) -> bytes:
