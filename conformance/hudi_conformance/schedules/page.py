@@ -114,7 +114,10 @@ def total(results: Iterable[Result]) -> str:
     for (grain, player), many in groups.items():
         edges, played = sum(one.edges for one in many), sum(one.played for one in many)
         paths, failed = sum(one.paths for one in many), sum(len(one.failures) for one in many)
-        told.append(f"- {grain}, {player}: {played} of {edges} edges in {paths} paths, {failed} with a difference")
+        left = ", ".join(name for name in SCHEDULES if all(one.schedule != name for one in many))
+        missing = f"; not played: {left}" if left else ""
+        figures = f"{played} of {edges} edges in {paths} paths, {failed} with a difference"
+        told.append(f"- {grain}, {player}: {figures}{missing}")
     return "\n".join(told)
 
 
