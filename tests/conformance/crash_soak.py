@@ -95,11 +95,11 @@ def main() -> None:
         bar = progress.add_task("programs and ways", total=len(waiting))
         for done in as_completed(waiting):
             found.append(done.result())
+            options.write.write_text(page(found, options.stride), encoding="utf-8")
             progress.advance(bar)
             if time.monotonic() > last:
                 break
         pool.shutdown(cancel_futures=True)
-    options.write.write_text(page(found, options.stride), encoding="utf-8")
     raise SystemExit(int(any(one.wrong for one in found)))
 
 
