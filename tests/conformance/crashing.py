@@ -5,9 +5,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from faulty_storage import Fault, FaultyStorage, When
 from hudi_conformance.bridge.asking import ask
@@ -26,8 +27,18 @@ _SERVER = Path(__file__).with_name("killed_program.py")
 _NEXT: Row = ("z9", "trömsö", 1, 7.0)
 
 
+class Way(Protocol):
+    """How a program does not run through."""
+
+    def whole(self, program: Program, table: Path) -> int:
+        """It runs through after all: the number of its effects that can be chosen."""
+
+    def broken(self, program: Program, table: Path, number: int) -> bool:
+        """It meets the effect of a number; false where it got by and ran through."""
+
+
 class Killed:
-    """The process that forks children which die."""
+    """Its process is killed before an effect: this process forks children which die."""
 
     def __init__(self) -> None:
         command = [sys.executable, str(_SERVER)]
@@ -45,7 +56,15 @@ class Killed:
         self._process.wait(30)
         self._process.stdout.close()
 
-    def status(self, program: Program, table: Path, effect: int) -> int:
+    def whole(self, program: Program, table: Path) -> int:
+        assert self._status(program, table, 1_000_000) == 0
+        return int(table.with_name("effects").read_text(encoding="ascii"))
+
+    def broken(self, program: Program, table: Path, number: int) -> bool:
+        assert self._status(program, table, number) == -9
+        return True
+
+    def _status(self, program: Program, table: Path, effect: int) -> int:
         """How a child's process ended: 0 where it ran through."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -55,57 +74,45 @@ class Killed:
         return int(self._process.stdout.readline())
 
 
-def killed_at(program: Program, killed: Killed, folder: Path, choose: Choose) -> int:
-    """How often it was killed, each time before another effect.
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A change of the storage fails: nothing of it took place, or all of it did and an error is told."""
 
-    The table answers as before, or as after where its completing effect had happened; `went_on` holds.
+    when: When
+
+    def whole(self, program: Program, table: Path) -> int:
+        fault = Fault(1_000_000, self.when)
+        program.run(writer_of(FaultyStorage(LocalStorage(table), fault)))
+        return fault.seen
+
+    def broken(self, program: Program, table: Path, number: int) -> bool:
+        try:
+            program.run(writer_of(FaultyStorage(LocalStorage(table), Fault(number, self.when))))
+        except (OSError, HudiError):
+            return True
+        return False
+
+
+def tried(program: Program, way: Way, folder: Path, choose: Choose) -> int:
+    """At how many effects, one after the other, each on a copy of the program's table.
+
+    The table answers as before, or as after where the completing effect had taken place; `went_on` holds.
     """
     table, after_table = folder / "table", folder / "after" / "table"
     made(table, program)
     before, count = answers(table), completed(table)
     shutil.copytree(table, after_table)
-    assert killed.status(program, after_table, 100_000) == 0
+    effects = way.whole(program, after_table)
     after = answers(after_table)
-    assert (after != before) == (program.name in WRITES)
-    effects = int((folder / "after" / "effects").read_text(encoding="ascii"))
     assert effects > 3
+    assert (after != before) == (program.name in WRITES)
 
     numbers = list(choose(effects))
     for number in numbers:
-        copy, told = folder / f"killed-{number}" / "table", f"killed before effect {number} of {effects}"
+        copy, told = folder / f"tried-{number}" / "table", f"{way}, effect {number} of {effects}"
         shutil.copytree(table, copy)
-        assert killed.status(program, copy, number) == -9, told
-        held = after if completed(copy) > count else before
-        assert answers(copy) == held, told
-        went_on(program, copy, held, told)
-        shutil.rmtree(copy.parent)
-    return len(numbers)
-
-
-def failed_at(program: Program, when: When, folder: Path, choose: Choose) -> int:
-    """How often a change of the storage failed: nothing of it took place, or all of it and an error was told.
-
-    The program ends in an error or gets by; the table answers as before or as after; `went_on` holds.
-    """
-    table, after_table = folder / "table", folder / "after" / "table"
-    made(table, program)
-    before, count = answers(table), completed(table)
-    shutil.copytree(table, after_table)
-    counting = Fault(1_000_000, when)
-    program.run(writer_of(FaultyStorage(LocalStorage(after_table), counting)))
-    after = answers(after_table)
-    assert (after != before) == (program.name in WRITES)
-
-    numbers = list(choose(counting.seen))
-    for number in numbers:
-        copy, told = folder / f"failed-{number}" / "table", f"an error {when} change {number} of {counting.seen}"
-        shutil.copytree(table, copy)
-        try:
-            program.run(writer_of(FaultyStorage(LocalStorage(copy), Fault(number, when))))
-        except (OSError, HudiError):
-            held = after if completed(copy) > count else before
-        else:
-            held = after
+        broken = way.broken(program, copy, number)
+        held = before if broken and completed(copy) == count else after
         assert answers(copy) == held, told
         went_on(program, copy, held, told)
         shutil.rmtree(copy.parent)

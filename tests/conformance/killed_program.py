@@ -1,7 +1,8 @@
 """A process that runs programs, and dies where it is told to: `python killed_program.py`, one request of JSON a line.
 
 For each request it forks a child that runs one program in-process with `KillAt` at an effect; the answer is the child's
-status: 0 where it ran through, -9 where it was killed. Forking saves a start of Python for every effect.
+status: 0 where it ran through, -9 where it was killed. Forking saves a start of Python for every effect; a table made
+beforehand leaves every child what is imported and kept after a first write.
 """
 
 import json
@@ -10,13 +11,14 @@ import sys
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hudi_format.storage import LocalStorage
 from hudi_spark.effects.hooks import KillAt
 
 sys.path.insert(0, str(Path(__file__).parent))
-from table_programs import PROGRAMS, writer_of
+from table_programs import PROGRAMS, made, writer_of
 
 
 def run(request: Mapping[str, Any]) -> None:
@@ -41,6 +43,8 @@ def child(request: Mapping[str, Any]) -> int:
 
 def main() -> None:
     """Serve until the end of input."""
+    with TemporaryDirectory() as folder:
+        made(Path(folder) / "table", PROGRAMS["v8-mor-clean"])
     for line in sys.stdin:
         print(child(json.loads(line)), flush=True)  # noqa: T201 - the answer
 

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from crashing import Killed, failed_at, killed_at
+from crashing import Failed, Killed, tried
 from faulty_storage import When
 from table_programs import PROGRAMS, Program
 
@@ -21,14 +21,14 @@ def killed() -> Iterator[Killed]:
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=str)
 def test_a_killed_process_leaves_all_or_nothing(program: Program, killed: Killed, tmp_path: Path):
     """The next writer needs no step in between; a service that is run again gets done; nothing is left."""
-    assert killed_at(program, killed, tmp_path, partial(sample, program, 2))
+    assert tried(program, killed, tmp_path, partial(sample, program, 2))
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=str)
 def test_a_fault_of_the_storage_leaves_all_or_nothing(program: Program, when: When, tmp_path: Path):
     """It takes place and tells an error, or does not take place: in either case what comes next goes on by itself."""
-    assert failed_at(program, when, tmp_path, partial(sample, program, 1))
+    assert tried(program, Failed(when), tmp_path, partial(sample, program, 1))
 
 
 def sample(program: Program, few: int, effects: int) -> list[int]:
