@@ -4,14 +4,17 @@ import re
 from pathlib import Path
 
 import pytest
-from hudi_conformance.tla import apalache, load_runs, main, run_tlc
+from hudi_conformance.checking_specs import check_specs
+from hudi_conformance.tla import apalache
 from hudi_conformance.tla.configuration import Configuration, configure, parse_configuration
-from hudi_conformance.tla.manifest import ManifestError, Run
+from hudi_conformance.tla.manifest import ManifestError, Run, load_manifest
 from hudi_conformance.tla.output import read_finding
+from hudi_conformance.tla.tlc import run_tlc
 from hypothesis import given
 from hypothesis import strategies as st
 
 SPECS = Path(__file__).resolve().parents[2] / "specs" / "tla"
+MODULES = sorted(path.stem for path in (SPECS / "runs").glob("*.toml"))
 
 MODULE = """---- MODULE Clock ----
 EXTENDS Integers
@@ -50,6 +53,12 @@ def specs(tmp_path: Path) -> Path:
     (tmp_path / "Clock.tla").write_text(MODULE, encoding="utf-8")
     (tmp_path / "MCClock.cfg").write_text(CONFIGURATION, encoding="utf-8")
     return tmp_path
+
+
+def write_runs(folder: Path, text: str) -> None:
+    """The file of runs of the module `Clock`."""
+    (folder / "runs").mkdir()
+    (folder / "runs" / "Clock.toml").write_text(text, encoding="utf-8")
 
 
 def run(violates: str | None = None, **changes: object) -> Run:
@@ -111,14 +120,10 @@ def test_a_run_is_stopped_at_its_limit(specs: Path):
 MUST_FAIL_THAT_PASSES = """
 [[run]]
 name = "the rule holds all the same"
-module = "Clock"
-config = "MCClock.cfg"
 expect = { violates = "InRange" }
 
 [[run]]
 name = "one is struck"
-module = "Clock"
-config = "MCClock.cfg"
 check = ["NeverOne"]
 expect = "pass"
 """
@@ -126,9 +131,9 @@ expect = "pass"
 
 def test_failures_are_counted_and_their_traces_printed(specs: Path, capsys: pytest.CaptureFixture[str]):
     """A must-fail configuration that passes means that the invariant guards nothing."""
-    (specs / "runs.toml").write_text(MUST_FAIL_THAT_PASSES, encoding="utf-8")
+    write_runs(specs, MUST_FAIL_THAT_PASSES)
 
-    assert main(specs, apalache=False) == 1
+    assert check_specs(specs, apalache=False) == 1
 
     printed = capsys.readouterr().out
     assert "the rule holds all the same: passes, InRange was to be violated" in printed
@@ -140,11 +145,11 @@ def test_failures_are_counted_and_their_traces_printed(specs: Path, capsys: pyte
 def test_apalache_that_is_not_there_is_said_in_one_line(
     specs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    runs = '[[run]]\nname = "it passes"\nmodule = "Clock"\nconfig = "MCClock.cfg"\nexpect = "pass"\n'
-    (specs / "runs.toml").write_text(runs, encoding="utf-8")
+    runs = '[[run]]\nname = "it passes"\nexpect = "pass"\n'
+    write_runs(specs, runs)
     monkeypatch.setenv("PATH", str(specs))
 
-    assert main(specs, apalache=True) == 0
+    assert check_specs(specs, apalache=True) == 0
     assert capsys.readouterr().out.splitlines()[-1] == apalache.ABSENT
 
 
@@ -153,19 +158,19 @@ def test_apalache_that_is_not_there_is_said_in_one_line(
     [
         ("", "holds no run"),
         ("[[run]", "cannot be read"),
-        ('[[run]]\nname = "x"\n', "missing ['config', 'expect', 'module']"),
-        ('[[run]]\nname = "x"\nmodule = "A"\nconfig = "B"\nexpect = "fail"\n', 'expect is "pass" or'),
-        ('[[run]]\nname = "x"\nmodule = "A"\nconfig = "B"\nexpect = "pass"\nspeed = 1\n', "unknown keys ['speed']"),
+        ('[[run]]\nname = "x"\n', "missing ['expect']"),
+        ('[[run]]\nname = "x"\nexpect = "fail"\n', 'expect is "pass" or'),
+        ('[[run]]\nname = "x"\nexpect = "pass"\nspeed = 1\n', "unknown keys ['speed']"),
     ],
 )
 def test_a_broken_manifest_is_an_error(tmp_path: Path, document: str, message: str):
-    (tmp_path / "runs.toml").write_text(document, encoding="utf-8")
+    write_runs(tmp_path, document)
 
     with pytest.raises(ManifestError) as caught:
-        load_runs(tmp_path / "runs.toml")
+        load_manifest(tmp_path)
 
     assert message in str(caught.value)
-    assert main(tmp_path) == 2
+    assert check_specs(tmp_path) == 2
 
 
 @pytest.mark.parametrize(
@@ -204,16 +209,16 @@ def test_output_that_says_nothing_is_no_pass(output: str):
 
 
 def test_every_module_has_runs_that_pass_and_runs_that_must_fail():
-    runs = load_runs(SPECS / "runs.toml")
+    runs = load_manifest(SPECS).runs
 
-    for module in ("Timeline", "TrueTime"):
+    for module in MODULES:
         assert {run.violates is None for run in runs if run.module == module} == {True, False}
 
 
 def test_every_invariant_and_property_has_a_run_that_violates_it():
     """An invariant that nothing can break says nothing; TypeOK stands in for types."""
-    runs = load_runs(SPECS / "runs.toml")
-    for module in ("Timeline", "TrueTime"):
+    runs = load_manifest(SPECS).runs
+    for module in MODULES:
         text = (SPECS / f"MC{module}.cfg").read_text(encoding="utf-8")
         configuration = parse_configuration(text, module)
         checks = {*configuration.invariants, *configuration.properties} - {"TypeOK"}
@@ -222,8 +227,8 @@ def test_every_invariant_and_property_has_a_run_that_violates_it():
 
 
 def test_every_rule_has_a_run_without_it():
-    runs = load_runs(SPECS / "runs.toml")
-    for module in ("Timeline", "TrueTime"):
+    runs = load_manifest(SPECS).runs
+    for module in MODULES:
         text = (SPECS / f"MC{module}.cfg").read_text(encoding="utf-8")
         rules = parse_configuration(text, module).constants["Rules"]
         dropped = {run.without for run in runs if run.module == module and run.without}

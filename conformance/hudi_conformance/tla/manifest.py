@@ -1,15 +1,31 @@
-"""runs.toml: what TLC is to run, and what each run must find."""
+"""specs/tla/runs/<Module>.toml: what TLC is to find in a module, and where the module agrees with the model."""
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 DEFAULT_LIMIT_S = 60.0
+RUN = frozenset({"name", "expect", "config", "constants", "without", "check", "limit_s"})
+AGREEMENT = frozenset(
+    {
+        "name",
+        "scenario",
+        "config",
+        "constants",
+        "without",
+        "processes",
+        "crashes",
+        "mutant",
+        "violates",
+        "law",
+        "limit_s",
+    }
+)
 
 
 class ManifestError(ValueError):
-    """runs.toml is not of the agreed form."""
+    """A file of runs is not of the agreed form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,38 +42,90 @@ class Run:
     limit_s: float = DEFAULT_LIMIT_S
 
 
-def load_runs(path: Path) -> tuple[Run, ...]:
-    """Read the manifest.
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A run whose states and steps are those of a scenario of the model.
+
+    `processes` are those of the scenario that take part, all where there are none; `crashes` how many of them may die;
+    `mutant` breaks the rule in the model that the run leaves out. Where `law` is named, it and the run's invariant are
+    broken, each by a shortest way of the same length.
+    """
+
+    run: Run
+    scenario: str
+    processes: tuple[str, ...] = ()
+    crashes: int = 0
+    mutant: str | None = None
+    law: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """All runs and agreements of a folder, by module."""
+
+    runs: tuple[Run, ...] = field(default_factory=tuple)
+    agreements: tuple[Agreement, ...] = field(default_factory=tuple)
+
+
+def load_manifest(folder: Path) -> Manifest:
+    """Read the files of runs beside the modules.
 
     Raises:
-        ManifestError: the file does not parse, a run lacks a key or has an unknown one, or there is no run.
+        ManifestError: a file does not parse, a run lacks a key or has an unknown one, or there is no run.
 
     """
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8")).get("run", [])
-        runs = tuple(_run(table) for table in tables)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ManifestError(f"{path.name} cannot be read: {error}") from error
+    runs: list[Run] = []
+    agreements: list[Agreement] = []
+    for path in sorted((folder / "runs").glob("*.toml")):
+        try:
+            tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ManifestError(f"{path.name} cannot be read: {error}") from error
+        if unknown := set(tables) - {"run", "agreement"}:
+            raise ManifestError(f"{path.name}: unknown tables {sorted(unknown)}")
+        runs += (_run(path.stem, table) for table in tables.get("run", []))
+        agreements += (_agreement(path.stem, table) for table in tables.get("agreement", []))
     if not runs:
-        raise ManifestError(f"{path.name} holds no run: nothing would be checked")
-    return runs
+        raise ManifestError(f"{folder.name} holds no run: nothing would be checked")
+    return Manifest(tuple(runs), tuple(agreements))
 
 
-def _run(table: dict[str, Any]) -> Run:
-    unknown = set(table) - {"name", "module", "config", "expect", "constants", "without", "check", "limit_s"}
-    missing = {"name", "module", "config", "expect"} - set(table)
-    if unknown or missing:
-        raise ManifestError(f"run {table.get('name')!r}: unknown keys {sorted(unknown)}, missing {sorted(missing)}")
+def _run(module: str, table: dict[str, Any]) -> Run:
+    _refuse_keys(table, RUN, {"name", "expect"})
+    return _made(module, table, _expected(table))
+
+
+def _agreement(module: str, table: dict[str, Any]) -> Agreement:
+    _refuse_keys(table, AGREEMENT, {"name", "scenario"})
+    if ("law" in table) != ("violates" in table):
+        raise ManifestError(f"agreement {table['name']!r}: law and violates come together")
+    return Agreement(
+        run=_made(module, table, table.get("violates")),
+        scenario=table["scenario"],
+        processes=tuple(table.get("processes", ())),
+        crashes=table.get("crashes", 0),
+        mutant=table.get("mutant"),
+        law=table.get("law"),
+    )
+
+
+def _made(module: str, table: dict[str, Any], violates: str | None) -> Run:
     return Run(
         name=table["name"],
-        module=table["module"],
-        config=table["config"],
-        violates=_expected(table),
+        module=module,
+        config=table.get("config", f"MC{module}.cfg"),
+        violates=violates,
         constants=tuple(sorted(table.get("constants", {}).items())),
         without=table.get("without"),
         check=tuple(table.get("check", ())),
         limit_s=float(table.get("limit_s", DEFAULT_LIMIT_S)),
     )
+
+
+def _refuse_keys(table: dict[str, Any], known: frozenset[str], needed: set[str]) -> None:
+    unknown, missing = set(table) - known, needed - set(table)
+    if unknown or missing:
+        raise ManifestError(f"run {table.get('name')!r}: unknown keys {sorted(unknown)}, missing {sorted(missing)}")
 
 
 def _expected(table: dict[str, Any]) -> str | None:

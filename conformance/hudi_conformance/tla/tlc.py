@@ -5,12 +5,13 @@ import shutil
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hudi_adapter.java import java_home
 
 from hudi_conformance.tla.configuration import configure, parse_configuration
+from hudi_conformance.tla.graph import Graph, read_dump
 from hudi_conformance.tla.manifest import ManifestError, Run
 from hudi_conformance.tla.output import Finding, read_finding
 
@@ -74,7 +75,24 @@ def run_tlc(folder: Path, run: Run) -> Result:
     return Result(run, finding, time.monotonic() - started)
 
 
-def _prepare(folder: Path, run: Run, place: Path) -> tuple[str, ...]:
+def dump_graph(folder: Path, run: Run) -> Graph:
+    """The states that a run reaches and the steps between them; nothing is checked.
+
+    Raises:
+        ManifestError: as `run_tlc`; and TLC came to no end, or to an error.
+
+    """
+    with tempfile.TemporaryDirectory(prefix="hudi-tlc-") as place:
+        _prepare(folder, run, Path(place), checks=False)
+        output = _output(Path(place), run, "-dump", "dot,actionlabels", "graph.dot")
+        finding = read_finding(output, ()) if output is not None else None
+        if not finding or not finding.passed:
+            told = finding.message if finding else f"stopped: more than {run.limit_s:g} s"
+            raise ManifestError(f"run {run.name!r} of {run.module}: {told}")
+        return read_dump((Path(place) / "graph.dot").read_text(encoding="utf-8"))
+
+
+def _prepare(folder: Path, run: Run, place: Path, *, checks: bool = True) -> tuple[str, ...]:
     try:
         base = parse_configuration((folder / run.config).read_text(encoding="utf-8"), run.config)
         for module in folder.glob("*.tla"):
@@ -84,11 +102,13 @@ def _prepare(folder: Path, run: Run, place: Path) -> tuple[str, ...]:
     if not (place / f"{run.module}.tla").exists():
         raise ManifestError(f"run {run.name!r}: there is no module {run.module}")
     configuration = configure(base, run)
+    if not checks:
+        configuration = replace(configuration, invariants=(), properties=())
     (place / "run.cfg").write_text(configuration.text(), encoding="utf-8")
     return configuration.properties
 
 
-def _output(place: Path, run: Run) -> str | None:
+def _output(place: Path, run: Run, *more: str) -> str | None:
     # One worker and a fixed fingerprint: the same run finds the same, and the shortest, counterexample.
     command = [
         str(java_home() / "bin" / "java"),
@@ -97,7 +117,7 @@ def _output(place: Path, run: Run) -> str | None:
         f"-Djava.io.tmpdir={place}",
         *("-cp", str(tlc_jar()), "tlc2.TLC"),
         *("-tool", "-deadlock", "-workers", "1", "-fp", "1", "-seed", "1"),
-        *("-metadir", str(place / "states"), "-config", "run.cfg", f"{run.module}.tla"),
+        *("-metadir", str(place / "states"), "-config", "run.cfg", *more, f"{run.module}.tla"),
     ]
     try:
         done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=run.limit_s, check=False)

@@ -1,0 +1,1 @@
+"""Agreement of the TLA+ modules with the model: the same states, the same steps, the same shortest counterexamples."""

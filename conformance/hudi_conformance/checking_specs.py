@@ -1,0 +1,147 @@
+"""`make specs`: TLC over every module, with configurations that must pass and others that must fail; and agreement."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import TypeVar
+
+from hudi_adapter.java import JavaNotFoundError
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from hudi_conformance.agreement.comparing import Compared, compare
+from hudi_conformance.lint.checkout import NoCheckoutError, find_root
+from hudi_conformance.resources import CorpusError, suite_root
+from hudi_conformance.tla.apalache import ABSENT, apalache_command, typecheck
+from hudi_conformance.tla.manifest import Manifest, ManifestError, load_manifest
+from hudi_conformance.tla.tlc import Result, TlcNotFoundError, run_tlc, tlc_jar
+
+Found = TypeVar("Found")
+
+
+def check_specs(
+    folder: Path | None = None,
+    modules: Sequence[str] = (),
+    *,
+    apalache: bool | None = None,
+    agreements_only: bool = False,
+) -> int:
+    """Run the manifest of a folder of TLA+ modules, by default the suite's own; answers the exit code."""
+    console = Console(soft_wrap=True, highlight=False)
+    try:
+        specs = folder or modules_folder()
+        manifest = chosen(load_manifest(specs), modules, agreements_only=agreements_only)
+        tlc_jar()
+        runs = [lambda run=run: run_tlc(specs, run) for run in manifest.runs]
+        faults = sum(_report(console, result) for result in _results(console, "TLC", runs))
+        agreements = [lambda one=one: compare(specs, one) for one in manifest.agreements]
+        differ = sum(_report_agreement(console, found) for found in _results(console, "agreement", agreements))
+    except (CorpusError, ManifestError, TlcNotFoundError, JavaNotFoundError) as error:
+        console.print(str(error), markup=False, style="red")
+        return 2
+    console.print(
+        f"TLA+: {len(runs)} runs, {faults} failures; {len(agreements)} agreements, {differ} differ", markup=False
+    )
+    if apalache if apalache is not None else os.environ.get("APALACHE", "0") not in ("", "0"):
+        faults += _typecheck_all(console, specs)
+    return 1 if faults + differ else 0
+
+
+def modules_folder() -> Path:
+    """Where the modules lie: in the checkout, else in the wheel.
+
+    Raises:
+        CorpusError: in neither.
+
+    """
+    try:
+        return find_root(Path.cwd()) / "specs" / "tla"
+    except NoCheckoutError:
+        return suite_root() / "specs" / "tla"
+
+
+def chosen(manifest: Manifest, modules: Sequence[str], *, agreements_only: bool) -> Manifest:
+    """What is to run.
+
+    Raises:
+        ManifestError: nothing.
+
+    """
+    runs = [one for one in manifest.runs if not agreements_only and (not modules or one.module in modules)]
+    agreements = [one for one in manifest.agreements if not modules or one.run.module in modules]
+    if not runs and not agreements:
+        raise ManifestError(f"there is no run of {', '.join(modules)}: nothing would be checked")
+    return Manifest(tuple(runs), tuple(agreements))
+
+
+def _results(console: Console, title: str, tasks: Sequence[Callable[[], Found]]) -> Iterator[Found]:
+    """Results as they come, two at a time, with a bar on a terminal."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with (
+        Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress,
+        ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool,
+    ):
+        bar = progress.add_task(title, total=len(tasks))
+        for done in as_completed([pool.submit(task) for task in tasks]):
+            yield done.result()
+            progress.advance(bar)
+
+
+def _report(console: Console, result: Result) -> int:
+    """Print one line for a run, and all there is to know about one that failed; answers the number of failures."""
+    finding = result.finding
+    found = f"{finding.distinct_states:>7} states, depth {finding.depth:>2}" if finding else " " * 24
+    ending = f"violates {result.run.violates}" if result.run.violates else "passes"
+    fault = result.fault
+    console.print(
+        f"{'FAIL' if fault else 'ok  '} {result.run.module:<18} {found} {result.seconds:5.1f} s  "
+        f"{result.run.name}: {fault or ending}",
+        markup=False,
+        style="red" if fault else None,
+    )
+    if fault and finding:
+        _print_trace(console, result)
+    return 1 if fault else 0
+
+
+def _print_trace(console: Console, result: Result) -> None:
+    finding = result.finding
+    if finding is None:
+        return
+    if not finding.passed and not finding.trace:
+        console.print(finding.message, markup=False)
+    for step in finding.trace:
+        console.print(f"  {step.number:>2} {step.action}", markup=False)
+        for name, value in step.changed:
+            console.print(f"       {name} = {value}", markup=False)
+
+
+def _report_agreement(console: Console, found: Compared) -> int:
+    """Print one line for an agreement, and where it ends; answers whether it differs."""
+    run = found.agreement.run
+    steps = f"{found.states:>7} states, {sum(found.actions.values()):>6} steps"
+    told = f"counterexamples of {found.length} steps" if found.agreement.law else steps
+    console.print(
+        f"{'DIFF' if found.differs else 'same'} {run.module:<18} {told}  {run.name}",
+        markup=False,
+        style="red" if found.differs else None,
+    )
+    for line in found.differs:
+        console.print(f"  {line}", markup=False)
+    return 1 if found.differs else 0
+
+
+def _typecheck_all(console: Console, specs: Path) -> int:
+    command = apalache_command(specs)
+    if command is None:
+        console.print(ABSENT, markup=False)
+        return 0
+    faults = 0
+    for module in sorted(specs.glob("*.tla")):
+        wrong = typecheck(command, module)
+        console.print(f"{'FAIL' if wrong else 'ok  '} Apalache types of {module.name}", markup=False)
+        if wrong:
+            console.print(wrong, markup=False)
+            faults += 1
+    return faults
