@@ -89,7 +89,7 @@ def main() -> None:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     found: list[Crashed] = []
     context = get_context("spawn")
-    with ProcessPoolExecutor(2, mp_context=context, max_tasks_per_child=20) as pool, Progress(*columns) as progress:
+    with ProcessPoolExecutor(2, mp_context=context) as pool, Progress(*columns) as progress:
         waiting = {pool.submit(crash, name, way, options.stride) for name in PROGRAMS for way in WAYS}
         bar = progress.add_task("programs and ways", total=len(waiting))
         for done in as_completed(waiting):
