@@ -104,7 +104,7 @@ def show(value: Value) -> str:
         case bool():
             return str(value).upper()
         case str():
-            return f'"{value}"'
+            return '"' + re.sub(r'(["\\])', r"\\\1", value) + '"'
         case Function(pairs):
             return "[" + ", ".join(sorted(f"{_key(key)} |-> {show(one)}" for key, one in pairs)) + "]"
         case frozenset():
