@@ -59,9 +59,13 @@ SnapshotSlice(timeline, data, group) ==
     \/ file.kind = "log" /\ file.instant \in CompletedInstants(timeline)
          /\ CompletionOf(timeline, file.instant) > base}
 
-\* Where a file stands in the order of merging: the base file first, logs by their completion.
-\* @type: (Set($file), $data) => Int;
-MergeOrder(timeline, file) == IF file.kind = "base" THEN 0 ELSE CompletionOf(timeline, file.instant)
+\* Where a file stands in the order of merging: the base file first; then, as released, logs by the
+\* instants in their names, in the text by the completion of their writes (RD-007).
+\* @type: (Str, Set($file), $data) => Int;
+MergeOrder(reading, timeline, file) ==
+  IF file.kind = "base" THEN 0
+  ELSE IF reading = "released" THEN file.instant
+  ELSE CompletionOf(timeline, file.instant)
 
 \* Whether one version of a row stands over another: by ordering value under event time, in
 \* the order of merging where these are equal, and always under commit time.
@@ -71,11 +75,16 @@ StandsOver(mode, one, other) ==
   \/ mode = "EVENT_TIME_ORDERING" /\ one.row.ts > other.row.ts
   \/ (mode = "COMMIT_TIME_ORDERING" \/ one.row.ts = other.row.ts) /\ one.order > other.order
 
-\* The rows of a slice: of each key the version that stands over all others.
-\* @type: (Str, Set($file), Set($data)) => Set($row);
-Merged(mode, timeline, slice) ==
-  LET versions == UNION {{[row |-> row, order |-> MergeOrder(timeline, file)]: row \in file.rows}: file \in slice} IN
+\* Of each key the version that stands over all others.
+\* @type: (Str, Set({ row: $row, order: Int })) => Set($row);
+Standing(mode, versions) ==
   {one.row: one \in {version \in versions:
     \A other \in versions: other.row.key = version.row.key => StandsOver(mode, version, other)}}
+
+\* The rows of a slice.
+\* @type: (Str, Str, Set($file), Set($data)) => Set($row);
+Merged(mode, reading, timeline, slice) ==
+  Standing(mode, UNION {
+    {[row |-> row, order |-> MergeOrder(reading, timeline, file)]: row \in file.rows}: file \in slice})
 
 ===============================================================================
