@@ -18,6 +18,7 @@ from hudi_model.contents import (
     RollbackPlan,
     SavepointMetadata,
 )
+from hudi_model.effects import DeleteInstant
 from hudi_model.files import BaseFile, DataBlock, LogFile
 from hudi_model.protocol import DEAD, Process, World
 from hudi_model.records import Record, sound_records
@@ -81,7 +82,10 @@ def timeline_file(one: TimelineEntry, targets: Mapping[InstantTime, InstantTime]
 def files(projection: Projection, world: World) -> Value:
     """The data files with the rows in them."""
     table = world.shared.table.value
-    bases = (data_file(projection, one, sound_records(one.records)) for one in sorted(table.base_files, key=lambda one: one.instant))
+    bases = (
+        data_file(projection, one, sound_records(one.records))
+        for one in sorted(table.base_files, key=lambda one: one.instant)
+    )
     logs = (data_file(projection, one, logged(one)) for one in table.log_files)
     return frozenset((*bases, *logs))
 
@@ -129,6 +133,17 @@ def plans(projection: Projection, world: World) -> Value:
     return frozenset(
         function({"requested": ticks(requested), **named_file(projection, partition, name)})
         for requested, partition, name in named
+    )
+
+
+def doomed(projection: Projection, world: World) -> Value:
+    """The files that the plans of rollbacks name: to remove."""
+    entries = world.shared.table.value.timeline
+    plans = ((one.requested, one.content) for one in entries if isinstance(one.content, RollbackPlan))
+    return frozenset(
+        function({"requested": ticks(requested), **named_file(projection, *place)})
+        for requested, plan in plans
+        for place in plan.files
     )
 
 
@@ -189,6 +204,12 @@ def left_to_read(projection: Projection, process: Process) -> Value:
     )
 
 
+def to_take_back(process: Process) -> Value:
+    """The timeline files that a process found when it began to undo a write and has not deleted yet, by their state."""
+    todo = (one.name for one in process.mind.value.todo if isinstance(one, DeleteInstant))
+    return frozenset(name.rsplit(".", 1)[1].upper() for name in todo)
+
+
 VARIABLES: Mapping[str, Variable] = {
     "clock": lambda _, world: world.shared.clock,
     "lock": lambda _, world: world.shared.holder or "nobody",
@@ -198,6 +219,7 @@ VARIABLES: Mapping[str, Variable] = {
     "markers": markers,
     "hearts": hearts,
     "plans": plans,
+    "doomed": doomed,
     # What each process knows.
     "step": lambda made, world: made.of_processes(world, step_of),
     "instant": lambda made, world: made.of_processes(world, instant_of),
@@ -205,4 +227,5 @@ VARIABLES: Mapping[str, Variable] = {
     "seen": lambda made, world: made.of_processes(world, seen_by),
     "left": lambda made, world: made.of_processes(world, partial(left_to_read, made)),
     "rows": lambda made, world: made.of_processes(world, lambda one: frozenset(map(row, one.mind.value.rows))),
+    "found": lambda made, world: made.of_processes(world, to_take_back),
 }
