@@ -84,8 +84,9 @@ def run_apalache(folder: Path, check: ApalacheCheck, kept: Path | None = None) -
         if command is None:
             return ABSENT
         wrong = _wrong([*command, *check.options, "--out-dir=out", f"{check.module}.tla"], Path(place))
-        for found in (Path(place) / "out").rglob("violation1.itf.json") if wrong and kept else ():
-            shutil.copy(found, kept / f"{check.module}.itf.json")
+        if wrong and kept:
+            for found in (Path(place) / "out").rglob("violation1.itf.json"):
+                shutil.copy(found, kept / f"{check.module}.itf.json")
     return wrong
 
 
