@@ -1,7 +1,7 @@
 """`make specs`: TLC over every module, with configurations that must pass and others that must fail; and agreement."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import TypeVar
@@ -11,9 +11,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from hudi_conformance.agreement.comparing import Compared, compare
+from hudi_conformance.counterexamples.behaviour import Behaviour
+from hudi_conformance.counterexamples.page import file_name, write_behaviour, write_index
+from hudi_conformance.counterexamples.sources import of_finding
+from hudi_conformance.counterexamples.terminal import print_behaviour
 from hudi_conformance.lint.checkout import NoCheckoutError, find_root
 from hudi_conformance.resources import CorpusError, suite_root
-from hudi_conformance.tla.apalache import ABSENT, apalache_command, typecheck
+from hudi_conformance.tla.apalache import ABSENT, apalache_checks, apalache_command, run_apalache
 from hudi_conformance.tla.manifest import Manifest, ManifestError, load_manifest
 from hudi_conformance.tla.tlc import Result, TlcNotFoundError, run_tlc, tlc_jar
 
@@ -26,15 +30,22 @@ def check_specs(
     *,
     apalache: bool | None = None,
     agreements_only: bool = False,
+    draw: Path | None = None,
 ) -> int:
-    """Run the manifest of a folder of TLA+ modules, by default the suite's own; answers the exit code."""
+    """Run the manifest of a folder of TLA+ modules, by default the suite's own; answers the exit code.
+
+    `draw` is the folder for pages of what TLC finds violated.
+    """
     console = Console(soft_wrap=True, highlight=False)
     try:
         specs = folder or modules_folder()
         manifest = chosen(load_manifest(specs), modules, agreements_only=agreements_only)
         tlc_jar()
         runs = [lambda run=run: run_tlc(specs, run) for run in manifest.runs]
-        faults = sum(_report(console, result) for result in _results(console, "TLC", runs))
+        reported = [(result, _report(console, result)) for result in _results(console, "TLC", runs)]
+        faults = sum(fault for _, fault in reported)
+        if draw:
+            console.print(f"drawn: {draw_specs((result for result, _ in reported), draw)}", markup=False)
         agreements = [lambda one=one: compare(specs, one) for one in manifest.agreements]
         differ = sum(_report_agreement(console, found) for found in _results(console, "agreement", agreements))
     except (CorpusError, ManifestError, TlcNotFoundError, JavaNotFoundError) as error:
@@ -44,7 +55,7 @@ def check_specs(
         f"TLA+: {len(runs)} runs, {faults} failures; {len(agreements)} agreements, {differ} differ", markup=False
     )
     if apalache if apalache is not None else os.environ.get("APALACHE", "0") not in ("", "0"):
-        faults += _typecheck_all(console, specs)
+        faults += _apalache_all(console, specs)
     return 1 if faults + differ else 0
 
 
@@ -106,15 +117,26 @@ def _report(console: Console, result: Result) -> int:
 
 
 def _print_trace(console: Console, result: Result) -> None:
-    finding = result.finding
-    if finding is None:
-        return
-    if not finding.passed and not finding.trace:
-        console.print(finding.message, markup=False)
-    for step in finding.trace:
-        console.print(f"  {step.number:>2} {step.action}", markup=False)
-        for name, value in step.changed:
-            console.print(f"       {name} = {value}", markup=False)
+    behaviour = behaviour_of(result)
+    if behaviour:
+        print_behaviour(behaviour, console, changes=True)
+    elif result.finding and not result.finding.passed:
+        console.print(result.finding.message, markup=False)
+
+
+def behaviour_of(result: Result) -> Behaviour | None:
+    """The states that TLC printed of a run."""
+    return of_finding(result.finding, f"{result.run.module}: {result.run.name}") if result.finding else None
+
+
+def draw_specs(results: Iterable[Result], folder: Path) -> Path:
+    """A page for every run of which TLC printed states, also where they were expected; and one that lists them."""
+    drawn = [behaviour for behaviour in map(behaviour_of, results) if behaviour]
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = [(file_name(one.place), one) for one in drawn]
+    for name, one in pages:
+        write_behaviour(one, folder / name)
+    return write_index("What TLC finds when a rule is left out", pages, folder / "index.html")
 
 
 def _report_agreement(console: Console, found: Compared) -> int:
@@ -132,15 +154,15 @@ def _report_agreement(console: Console, found: Compared) -> int:
     return 1 if found.differs else 0
 
 
-def _typecheck_all(console: Console, specs: Path) -> int:
-    command = apalache_command(specs)
-    if command is None:
+def _apalache_all(console: Console, specs: Path) -> int:
+    if apalache_command(specs) is None:
         console.print(ABSENT, markup=False)
         return 0
+    checks = list(apalache_checks(specs))
+    tasks = [lambda one=one: (one, run_apalache(specs, one)) for one in checks]
     faults = 0
-    for module in sorted(specs.glob("*.tla")):
-        wrong = typecheck(command, module)
-        console.print(f"{'FAIL' if wrong else 'ok  '} Apalache types of {module.name}", markup=False)
+    for check, wrong in _results(console, "Apalache", tasks):
+        console.print(f"{'FAIL' if wrong else 'ok  '} {check.module:<18} Apalache: {check.title}", markup=False)
         if wrong:
             console.print(wrong, markup=False)
             faults += 1

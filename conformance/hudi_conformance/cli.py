@@ -138,11 +138,12 @@ def specs(
     modules: Annotated[list[str] | None, typer.Argument(help="Only these modules.")] = None,
     *,
     agreements: Annotated[bool, typer.Option("--agreements", help="Only what is compared with the model.")] = False,
+    draw: Annotated[Path | None, typer.Option(help="Folder for pages that draw what is violated.")] = None,
 ) -> None:
     """Run TLC over the TLA+ modules, and compare them with the model, state for state."""
     from hudi_conformance.checking_specs import check_specs
 
-    raise typer.Exit(check_specs(modules=modules or (), agreements_only=agreements))
+    raise typer.Exit(check_specs(modules=modules or (), agreements_only=agreements, draw=draw))
 
 
 @app.command()
@@ -204,12 +205,26 @@ def explore(
     mutant: Annotated[str | None, typer.Option(help="The model with this rule broken.")] = None,
     *,
     whole: Annotated[bool, typer.Option("--whole", help="Every order, also of effects that nobody sees.")] = False,
+    draw: Annotated[Path | None, typer.Option(help="The page to draw what breaks a law on.")] = None,
 ) -> None:
     """Try every order of the effects of processes that share a table, and every death."""
     from hudi_conformance.console import console
     from hudi_conformance.proving import explore as search
 
-    raise typer.Exit(search(scenario, crashes, mutant, console(), whole=whole))
+    raise typer.Exit(search(scenario, crashes, mutant, console(), whole=whole, draw=draw))
+
+
+@app.command()
+def counterexample(
+    file: Annotated[Path, typer.Argument(help="What Apalache wrote: a file NAME.itf.json.")],
+    violates: Annotated[str, typer.Option(help="The invariant that Apalache was asked about.")] = "an invariant",
+    draw: Annotated[Path | None, typer.Option(help="The page to draw it on.")] = None,
+) -> None:
+    """Draw a counterexample of Apalache: every step, and the timeline that it leaves."""
+    from hudi_conformance.console import console
+    from hudi_conformance.counterexamples.reading import show_file
+
+    raise typer.Exit(show_file(file, violates, draw, console()))
 
 
 def main() -> None:

@@ -2,26 +2,23 @@
 
 import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from hudi_model.explore import Exploration
-from hudi_model.queries import list_timeline
-from hudi_model.rejection import Rejection
 from hudi_model.store import Store
-from hudi_model.tables import Table
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from hudi_conformance.counterexamples.page import write_behaviour
+from hudi_conformance.counterexamples.sources import of_counterexample, of_moves
+from hudi_conformance.counterexamples.terminal import print_behaviour
 from hudi_conformance.mutants import MUTANTS, mutated
 from hudi_conformance.obligations import OBLIGATIONS, Counterexample, Obligation, Verdict
-from hudi_conformance.obligations.concurrency import steps_of
 from hudi_conformance.obligations.scenarios import SCENARIOS, Scenario
-from hudi_conformance.report.console_timeline import timeline_table
 
 SOAKED = {"two-deaths": 2, "writers-compaction": 1, "streams-compaction": 1}
 """Scenarios explored further than tests have time for, and how many processes may die."""
@@ -106,31 +103,19 @@ def print_outcome(outcome: Outcome, out: Console, *, shown: bool) -> None:
     kind = "every case" if one.exhaustive else "random cases"
     out.print(f"{one.id} [{style}]{word:<7}[/{style}] {escape(one.title)} [dim]({kind}, {outcome.seconds:.1f} s)[/dim]")
     if outcome.found and (shown or not outcome.as_registered):
-        print_counterexample(outcome.found.message, outcome.found.steps, outcome.found.table, out)
+        print_behaviour(of_counterexample(outcome.found, one.id), out)
         if one.holds_instead:
             out.print(f"  what holds: {one.holds_instead} {escape(OBLIGATIONS[one.holds_instead].title)}")
         out.print(f"  [dim]clauses {' '.join(one.clauses)}; under: {escape(one.assumptions)}[/dim]")
 
 
-def print_counterexample(message: str, steps: Iterable[str], table: Table | None, out: Console) -> None:
-    """What is wrong, the way there, and the timeline it leaves."""
-    out.print(f"  {message}", style="bold", markup=False)
-    for number, step in enumerate(steps, start=1):
-        out.print(f"  {number:>3}  {step}", markup=False, highlight=False, soft_wrap=True)
-    if table is not None:
-        out.print(drawn(table))
+def explore(
+    name: str, crashes: int | None, mutant: str | None, out: Console, *, whole: bool = False, draw: Path | None = None
+) -> int:
+    """Explore a scenario: exit 0 where all its laws hold in every state, 1 where not, 2 where there is none.
 
-
-def drawn(table: Table) -> Any:
-    """A table's timeline for the terminal; words where the timeline cannot be read."""
-    try:
-        return timeline_table(list_timeline(table))
-    except Rejection as rejection:
-        return f"  {rejection}"
-
-
-def explore(name: str, crashes: int | None, mutant: str | None, out: Console, *, whole: bool = False) -> int:
-    """Explore a scenario: exit 0 where all its laws hold in every state, 1 where not, 2 where there is none."""
+    `draw` is the page to write where one is broken.
+    """
     if name not in SCENARIOS or (mutant and mutant not in MUTANTS):
         for one in SCENARIOS.values():
             out.print(f"{one.name:<22}{one.sentence}", markup=False)
@@ -147,8 +132,10 @@ def explore(name: str, crashes: int | None, mutant: str | None, out: Console, *,
     out.print(counted(scenario, found, time.perf_counter() - begun, crashes), markup=False, highlight=False)
     if not found.broken:
         return 0
-    table = found.last.shared.table.value if found.last else None
-    print_counterexample(found.broken, steps_of(scenario.start(Store()), found.steps), table, out)
+    behaviour = of_moves(found.broken, f"scenario {name}", scenario.start(Store()), found.steps)
+    print_behaviour(behaviour, out)
+    if draw:
+        out.print(f"drawn: {write_behaviour(behaviour, draw)}", markup=False, soft_wrap=True)
     return 1
 
 

@@ -34,7 +34,7 @@ def counterexample(name: str, found: Exploration) -> Counterexample:
     last = found.steps[-1].world if found.steps else None
     table = last.shared.table.value if last else None
     start = SCENARIOS[name].start(Store())
-    return Counterexample(f"{name}: {found.broken}", table, steps_of(start, found.steps))
+    return Counterexample(f"{name}: {found.broken}", table, steps_of(start, found.steps), (start, found.steps))
 
 
 def steps_of(start: World, steps: tuple[Move, ...]) -> tuple[str, ...]:

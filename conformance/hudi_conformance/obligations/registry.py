@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from hudi_model.protocol import Move, World
 from hudi_model.tables import Table
 from hypothesis import HealthCheck, Phase, settings
 
@@ -21,13 +22,20 @@ class Verdict(StrEnum):
 
 
 class Counterexample(AssertionError):  # noqa: N818 - it is no error of a program
-    """The shortest case found in which a statement does not hold: what happened, and the table it left."""
+    """The shortest case found in which a statement does not hold: what happened, the table left, the moves if known."""
 
-    def __init__(self, message: str, table: Table | None = None, steps: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        message: str,
+        table: Table | None = None,
+        steps: tuple[str, ...] = (),
+        way: tuple[World, tuple[Move, ...]] | None = None,
+    ) -> None:
         super().__init__("\n".join((message, *steps)))
         self.message = message
         self.table = table
         self.steps = steps
+        self.way = way
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,11 +31,12 @@ NOISE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class TraceStep:
-    """One state of a counterexample: what led to it, and what of the variables changed."""
+    """One state of a counterexample: what led to it, what of the variables changed, and the whole of them."""
 
     number: int
     action: str
     changed: tuple[tuple[str, str], ...]
+    values: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def _trace(messages: list[tuple[str, str]]) -> tuple[TraceStep, ...]:
                 for name, value in values.items()
                 if before.get(name) != value
             )
-            steps.append(TraceStep(int(heading["number"]), _action(heading["action"]), changed))
+            steps.append(TraceStep(int(heading["number"]), _action(heading["action"]), changed, tuple(values.items())))
             before = values
         elif code in (STUTTERING, BACK_TO_STATE):
             word = "nothing happens any more" if code == STUTTERING else f"and so on again: {body}"

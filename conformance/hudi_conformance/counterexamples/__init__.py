@@ -1,0 +1,1 @@
+"""Counterexamples as one thing, whoever found them, the explorer, TLC or Apalache; and how they are drawn."""
