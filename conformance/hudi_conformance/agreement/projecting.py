@@ -22,9 +22,11 @@ from hudi_model.effects import DeleteInstant
 from hudi_model.files import BaseFile, DataBlock, LogFile
 from hudi_model.protocol import DEAD, Process, World
 from hudi_model.records import Record, sound_records
-from hudi_model.time import EPOCH, InstantTime, moment_of
+from hudi_model.time import InstantTime
 
+from hudi_conformance.agreement import projecting_metadata as indexing
 from hudi_conformance.agreement.steps import step_of
+from hudi_conformance.agreement.times import ticks
 from hudi_conformance.tla.expressions import Function, Value, function
 from hudi_conformance.tla.graph import State as TlaState
 
@@ -50,11 +52,6 @@ class Projection:
     def of_processes(self, world: World, value: Callable[[Process], Value]) -> Function:
         """A variable that is a function of the processes."""
         return function({one.name: value(one) for one in world.processes if one.name in self._processes})
-
-
-def ticks(instant: InstantTime | str | None) -> int:
-    """A time as a number, the epoch of the search being 0; so is no time."""
-    return round((moment_of(InstantTime(instant)) - EPOCH).total_seconds() * 1000) if instant else 0
 
 
 def timeline(_: Projection, world: World) -> Value:
@@ -220,6 +217,13 @@ VARIABLES: Mapping[str, Variable] = {
     "hearts": hearts,
     "plans": plans,
     "doomed": doomed,
+    # The metadata table.
+    "stored": lambda made, world: indexing.stored(partial(named_file, made), world),
+    "metadata": lambda made, world: indexing.metadata(partial(named_file, made), world),
+    "indexed": lambda made, world: indexing.indexed(partial(named_file, made), world),
+    "building": lambda _, world: indexing.building(world),
+    "built": lambda _, world: indexing.built(world),
+    "covered": lambda _, world: indexing.covered(world),
     # What each process knows.
     "step": lambda made, world: made.of_processes(world, step_of),
     "instant": lambda made, world: made.of_processes(world, instant_of),
