@@ -14,12 +14,16 @@ EPOCH = tick(0)[:-4]
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """An instant as it stood last, and between which steps; `gone` where a step took it away."""
+    """An instant as it stood last, and between which steps; `gone` where a step took it away.
+
+    `timed` is the step that generated its completion time, where that is an earlier one than its completion.
+    """
 
     instant: Drawn
     first: int
     last: int
     gone: bool = False
+    timed: int = 0
 
     @property
     def label(self) -> str:
@@ -38,7 +42,14 @@ def bars_of(behaviour: Behaviour) -> tuple[Bar, ...]:
     situations = (behaviour.start, *(step.after for step in behaviour.steps))
     held = [instants_by_request(one) for one in situations]
     known = sorted({requested for instants in held for requested in instants})
-    return tuple(_bar(requested, held) for requested in known)
+    clocks = [clock_of(one) for one in situations]
+    return tuple(_bar(requested, held, clocks) for requested in known)
+
+
+def clock_of(situation: Situation) -> str:
+    """The greatest time that was generated so far; no text where the states do not tell."""
+    told = dict(situation.variables).get("clock", "")
+    return tick(int(told)) if told.isdecimal() else ""
 
 
 def instants_by_request(situation: Situation) -> dict[str, Mapping[str, Any]]:
@@ -46,7 +57,7 @@ def instants_by_request(situation: Situation) -> dict[str, Mapping[str, Any]]:
     return {str(one["requested"]): one for one in situation.timeline}
 
 
-def _bar(requested: str, held: list[dict[str, Mapping[str, Any]]]) -> Bar:
+def _bar(requested: str, held: list[dict[str, Mapping[str, Any]]], clocks: list[str]) -> Bar:
     there = [number for number, instants in enumerate(held) if requested in instants]
     latest = held[there[-1]][requested]
     done = [number for number in there if held[number][requested]["state"] == "COMPLETED"]
@@ -54,4 +65,5 @@ def _bar(requested: str, held: list[dict[str, Mapping[str, Any]]]) -> Bar:
     end = done[0] if done and not gone else there[-1] + gone
     completed = None if latest["completed"] is None else str(latest["completed"])
     instant = Drawn(requested, completed, str(latest["action"]), str(latest["state"]))
-    return Bar(instant, there[0], end, gone)
+    generated = clocks.index(completed) if completed in clocks else end
+    return Bar(instant, there[0], end, gone, timed=generated if generated < end else 0)

@@ -31,6 +31,7 @@ LANE_STYLE = """
 .tl .reach{stroke:var(--hue,var(--tl-quiet));stroke-width:1.2;stroke-opacity:.7}
 .tl .act.coloured{fill:var(--hue)}
 .tl .dies{stroke:var(--tl-odd);stroke-width:2.2;fill:none}
+.tl .notch{stroke:var(--tl-odd);stroke-width:2.4}
 .tl .wrong{stroke:var(--tl-odd);stroke-width:1.4;stroke-dasharray:4 3}
 .tl .bad{fill:var(--tl-odd);font-weight:600}
 """
@@ -73,9 +74,9 @@ class Frame:
         return TOP + LANE_HEIGHT * (place + 0.5)
 
     def lane(self, process: str) -> float:
-        """The middle of a process's lane; a step of nobody stands in the first."""
+        """The middle of a process's lane; a step of nobody stands on the axis."""
         names = self.behaviour.processes
-        return self.lanes_top + LANE_HEIGHT * ((names.index(process) if process in names else 0) + 0.5)
+        return self.lanes_top + LANE_HEIGHT * (names.index(process) + 0.5) if process in names else self.axis
 
 
 def behaviour_svg(behaviour: Behaviour, *, embedded: bool = False) -> str:
@@ -107,7 +108,7 @@ def behaviour_svg(behaviour: Behaviour, *, embedded: bool = False) -> str:
         *[part for place, step in enumerate(behaviour.steps, start=1) for part in _step(frame, step, place)],
         *_end(frame),
         legend,
-        _lock_note(frame, words_end + 14),
+        _notes(frame, words_end + 14),
         xmlns="http://www.w3.org/2000/svg",
         class_="tl",
         role="img",
@@ -135,8 +136,16 @@ def _bar(frame: Frame, bar: Bar, place: int) -> Iterator[str]:
     ends = frame.at(len(frame.behaviour.steps)) if _is_open(bar) else frame.at(bar.last)
     yield drawn_instant(bar.instant, frame.at(bar.first), ends, middle)
     yield element("text", words(bar.label), x=MARGIN, y=middle + 4)
+    if bar.timed:
+        yield _notch(frame.at(bar.timed), middle)
     if bar.gone:
         yield _cross(ends, middle)
+
+
+def _notch(x: float, middle: float) -> str:
+    """Where the completion time of a bar was generated, if not by the step that completes it."""
+    tip = element("title", "its completion time was generated here")
+    return element("g", tip, element("path", d=f"M{number(x)} {number(middle - 9)}v18", class_="notch"))
 
 
 def _is_open(bar: Bar) -> bool:
@@ -206,15 +215,12 @@ def _end(frame: Frame) -> Sequence[str]:
     )
 
 
-def _lock_note(frame: Frame, y: float) -> str:
-    if not any(step.after.holder for step in frame.behaviour.steps):
-        return ""
-    x = frame.width - MARGIN
-    return element(
-        "text",
-        "thick: holds the lock · ✗ dies, or is taken away",
-        x=x,
-        y=y + 9,
-        class_="quiet small",
-        text_anchor="end",
+def _notes(frame: Frame, y: float) -> str:
+    """What else the marks mean, as far as they occur."""
+    steps = frame.behaviour.steps
+    notes = ["thick: holds the lock"] if any(step.after.holder for step in steps) else []
+    notes += (
+        ["✗ dies, or is taken away"] if any(step.dies for step in steps) or any(bar.gone for bar in frame.bars) else []
     )
+    notes += ["red stroke: its completion time is generated"] if any(bar.timed for bar in frame.bars) else []
+    return element("text", words(" · ".join(notes)), x=frame.right, y=y + 9, class_="quiet small", text_anchor="end")

@@ -1,6 +1,7 @@
 """Where behaviours come from: searches of the model, traces of TLC, ITF files of Apalache."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from hudi_conformance.tla.expressions import ExpressionError, Function, Value, p
 from hudi_conformance.tla.output import Finding
 from hudi_conformance.traces import lines_of_move
 
+AGAIN = re.compile(r"and so on again: (\d+): Back to state")
 SHOWN = ("clock", "lock", "timeline", "files", "markers", "hearts", "plans", "step")
 
 
@@ -94,8 +96,14 @@ def of_finding(finding: Finding, place: str) -> Behaviour | None:
     """What TLC printed; None where it printed no states."""
     if not finding.trace:
         return None
-    states = [(step.action, _parsed(dict(step.values))) for step in finding.trace]
+    states = [(led_by(step.action), _parsed(dict(step.values))) for step in finding.trace]
     return behaviour_of_states(f"{finding.violated} is violated", place, "TLC", states)
+
+
+def led_by(words: str) -> str:
+    """What led to a state; of a way that goes round, the step after which it begins anew (TLC counts states)."""
+    again = AGAIN.search(words)
+    return f"and so on again, as after step {int(again[1]) - 1}" if again else words
 
 
 def _parsed(texts: Mapping[str, str]) -> dict[str, Value]:
