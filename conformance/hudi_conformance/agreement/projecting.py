@@ -24,6 +24,7 @@ from hudi_model.protocol import DEAD, Process, World
 from hudi_model.records import Record, sound_records
 from hudi_model.time import InstantTime
 
+from hudi_conformance.agreement import projecting_history as archiving
 from hudi_conformance.agreement import projecting_metadata as indexing
 from hudi_conformance.agreement.steps import step_of
 from hudi_conformance.agreement.times import ticks
@@ -224,6 +225,11 @@ VARIABLES: Mapping[str, Variable] = {
     "building": lambda _, world: indexing.building(world),
     "built": lambda _, world: indexing.built(world),
     "covered": lambda _, world: indexing.covered(world),
+    # The history of the timeline; no process of the model follows its version file.
+    "history": lambda _, world: archiving.history(world),
+    "manifests": lambda _, world: archiving.manifests(world),
+    "version": lambda _, world: archiving.version(world),
+    "followers": lambda *_: (),
     # What each process knows.
     "step": lambda made, world: made.of_processes(world, step_of),
     "instant": lambda made, world: made.of_processes(world, instant_of),
@@ -232,4 +238,5 @@ VARIABLES: Mapping[str, Variable] = {
     "left": lambda made, world: made.of_processes(world, partial(left_to_read, made)),
     "rows": lambda made, world: made.of_processes(world, lambda one: frozenset(map(row, one.mind.value.rows))),
     "found": lambda made, world: made.of_processes(world, to_take_back),
+    "work": lambda made, world: made.of_processes(world, partial(archiving.work_of, world)),
 }
