@@ -53,9 +53,9 @@ def apalache_checks(folder: Path) -> Iterator[ApalacheCheck]:
         yield ApalacheCheck("types", module.stem, ("typecheck",))
     for path in sorted(folder.glob("MC*.cfg")):
         configuration = parse_configuration(path.read_text(encoding="utf-8"), path.name)
-        module = path.stem.removeprefix("MC")
-        if (folder / f"{module}.tla").exists():
-            yield from _depths(module, configuration)
+        name = path.stem.removeprefix("MC")
+        if (folder / f"{name}.tla").exists():
+            yield from _depths(name, configuration)
 
 
 def _depths(module: str, configuration: Configuration) -> Iterator[ApalacheCheck]:
