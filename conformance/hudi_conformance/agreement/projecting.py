@@ -176,7 +176,7 @@ def operation_files(operations: Iterable[CompactionOperation]) -> Iterator[tuple
 
 def instant_of(process: Process) -> Value:
     """The action that a process works on; what it worked on before it was done or died is a write's alone."""
-    under_way = step_of(process) not in ("idle", "done") or process.mind.value.request.rows
+    under_way = step_of(process) not in ("idle", "locked", "timed", "done") or process.mind.value.request.rows
     return ticks(process.mind.value.instant) if under_way else 0
 
 
