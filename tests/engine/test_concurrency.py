@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hudi_conformance.lock_servers import aws
 from hudi_format.storage import LocalStorage, open_storage
 from hudi_spark import read_arrow
 from hudi_spark.clock import SystemClock, instant_text
@@ -18,6 +17,7 @@ from hudi_spark.options.resolving import resolve
 from hudi_spark.writing.requests import WriteRequest
 from lock_processes import Task, writing
 from object_endpoint import BUCKET, Endpoint, upload
+from s3_server import aws
 from written_tables import Written, rows
 
 FILE_LOCK = {

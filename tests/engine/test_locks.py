@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from dynamodb_locks import DYNAMODB, dynamodb_options
-from hudi_conformance.lock_servers import aws, free_port, zookeeper
+from hudi_conformance.lock_servers import free_port, zookeeper
 from hudi_format.storage import LocalStorage, ObjectStorage, Storage, open_storage
 from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError
@@ -21,6 +21,7 @@ from hudi_spark.locks.providers.file import FileLockProvider
 from hudi_spark.locks.providers.storage_based import NumberedRegister, ObjectRegister, StorageLockProvider, register_of
 from hudi_spark.options.resolving import resolve
 from object_endpoint import BUCKET, Endpoint
+from s3_server import aws
 from written_tables import Written
 
 PREFIX = "hoodie.write.lock."

@@ -1,7 +1,7 @@
 """Who locks the table of a history: a file, storage, or a server that runs for as long as the history does."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -21,26 +21,27 @@ class Lock:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-@contextmanager
-def lock_named(name: str, folder: Path) -> Iterator[Lock]:
+def lock_named(name: str, folder: Path) -> AbstractContextManager[Lock]:
     """The lock of one history; a server keeps what it has below a folder, and ends with the block.
 
     Raises:
         BundleUnavailableError: its server could not be fetched.
 
     """
-    with contextmanager(_LOCKS[name])(folder) as lock:
-        yield lock
+    return _LOCKS[name](folder)
 
 
+@contextmanager
 def _of_file(_folder: Path) -> Iterator[Lock]:
     yield Lock({f"{_KEY}provider": f"{_CLIENT}FileSystemBasedLockProvider"})
 
 
+@contextmanager
 def _of_storage(_folder: Path) -> Iterator[Lock]:
     yield Lock({f"{_KEY}provider": f"{_CLIENT}StorageBasedLockProvider"})
 
 
+@contextmanager
 def _of_zookeeper(folder: Path) -> Iterator[Lock]:
     with zookeeper(folder) as server:
         keys = {
@@ -56,6 +57,7 @@ def _of_zookeeper(folder: Path) -> Iterator[Lock]:
         yield Lock({f"{_KEY}{key}": value for key, value in keys.items()})
 
 
+@contextmanager
 def _of_dynamodb(folder: Path) -> Iterator[Lock]:
     with dynamodb(folder) as server:
         keys = {
@@ -69,7 +71,7 @@ def _of_dynamodb(folder: Path) -> Iterator[Lock]:
         yield Lock({f"{_KEY}{key}": value for key, value in keys.items()}, account)
 
 
-_LOCKS: Final[Mapping[str, Callable[[Path], Iterator[Lock]]]] = {
+_LOCKS: Final[Mapping[str, Callable[[Path], AbstractContextManager[Lock]]]] = {
     "file": _of_file,
     "storage": _of_storage,
     "zookeeper": _of_zookeeper,

@@ -170,12 +170,14 @@ def latest_completion(storage: Storage, path: str) -> str | None:
     Clauses: TL-030.
 
     """
-    opened = open_parquet(open_stored(storage, path), path, None, Reason.TIMELINE_FILE_CORRUPT, _CLAUSE)
-    if _COMPLETION not in opened.schema_arrow.names:
-        return None
-    with refusing(Reason.TIMELINE_FILE_CORRUPT, _CLAUSE, path, None, "the Parquet data does not decode"):
-        latest: str | None = pc.max(opened.read(columns=[_COMPLETION]).column(_COMPLETION).cast(pa.string())).as_py()
-    return latest
+    with open_stored(storage, path) as stream:
+        opened = open_parquet(stream, path, None, Reason.TIMELINE_FILE_CORRUPT, _CLAUSE)
+        if _COMPLETION not in opened.schema_arrow.names:
+            return None
+        with refusing(Reason.TIMELINE_FILE_CORRUPT, _CLAUSE, path, None, "the Parquet data does not decode"):
+            completions = opened.read(columns=[_COMPLETION]).column(_COMPLETION)
+            latest: str | None = pc.max(completions.cast(pa.string())).as_py()
+            return latest
 
 
 def write_history_file(rows: Sequence[HistoryRow]) -> bytes:
