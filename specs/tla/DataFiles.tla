@@ -46,18 +46,19 @@ Greatest(numbers) == IF numbers = {} THEN 0 ELSE CHOOSE one \in numbers: \A othe
 \* The instant of the newest base file of a group that counts: 0 where there is none.
 \* @type: (Set($file), Set($data), $group) => Int;
 NewestBase(timeline, data, group) ==
-  Greatest({file.instant: file \in {one \in FilesOfGroup(data, group):
-    one.kind = "base" /\ one.instant \in CompletedInstants(timeline)}})
+  LET done == CompletedInstants(timeline) IN
+  Greatest({file.instant: file \in {one \in FilesOfGroup(data, group): one.kind = "base" /\ one.instant \in done}})
 
 \* The slice that a snapshot reads of a group: its newest base file, and the logs that completed
 \* after the instant of that file, of whatever instant they are.
 \* @type: (Set($file), Set($data), $group) => Set($data);
 SnapshotSlice(timeline, data, group) ==
-  LET base == NewestBase(timeline, data, group) IN
+  LET base == NewestBase(timeline, data, group)
+      done == CompletedInstants(timeline)
+  IN
   {file \in FilesOfGroup(data, group):
     \/ file.kind = "base" /\ file.instant = base
-    \/ file.kind = "log" /\ file.instant \in CompletedInstants(timeline)
-         /\ CompletionOf(timeline, file.instant) > base}
+    \/ file.kind = "log" /\ file.instant \in done /\ CompletionOf(timeline, file.instant) > base}
 
 \* Where a file stands in the order of merging: the base file first; then, as released, logs by the
 \* instants in their names, in the text by the completion of their writes (RD-007).
