@@ -99,6 +99,19 @@ def test_a_replaced_group_is_deleted_row_by_row(tmp_path: Path):
     assert sorted(answer) == [("d", "a"), ("d", "b"), ("i", "a")]
 
 
+def test_a_replaced_group_of_which_nothing_is_known_is_refused(tmp_path: Path):
+    """Its writes were archived and its files cleaned: its rows cannot be told as deleted, and are not left out."""
+    builder = TableBuilder(tmp_path, properties=FEED)
+    builder.commit(10, [builder.base_file(10, [row("a", 1)])])
+    builder.commit(12, [builder.base_file(12, [row("b", 1)], group="f3")])
+    stat = builder.base_file(20, [row("a", 2)], group="f2")
+    builder.commit(20, [stat], action="replacecommit", replaced={"north": ("f1",)}, operation="INSERT_OVERWRITE")
+    archive(builder, 10)
+    next(tmp_path.glob(f"north/*{tick(10)}*")).unlink()
+    with pytest.raises(HudiError, match="RANGE_NOT_RETAINED in north/f1"):
+        read_changes(tmp_path, tick(14))
+
+
 def test_a_table_without_a_feed_is_refused(tmp_path: Path):
     TableBuilder(tmp_path).commit(10)
     with pytest.raises(HudiError, match="CONFIG_INVALID"):
