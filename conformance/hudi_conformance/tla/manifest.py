@@ -99,8 +99,10 @@ def _agreement(module: str, table: dict[str, Any]) -> Agreement:
     _refuse_keys(table, AGREEMENT, {"name", "scenario"})
     if ("law" in table) != ("violates" in table):
         raise ManifestError(f"agreement {table['name']!r}: law and violates come together")
+    violates = table.get("violates")
     return Agreement(
-        run=_made(module, table, table.get("violates")),
+        # Without the rule other invariants may be broken too, and sooner.
+        run=_made(module, {**table, "check": [violates] if violates else []}, violates),
         scenario=table["scenario"],
         processes=tuple(table.get("processes", ())),
         crashes=table.get("crashes", 0),

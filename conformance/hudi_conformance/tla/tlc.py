@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -92,6 +93,23 @@ def dump_graph(folder: Path, run: Run) -> Graph:
         return read_dump((Path(place) / "graph.dot").read_text(encoding="utf-8"))
 
 
+def output_with(folder: Path, run: Run, modules: Mapping[str, str]) -> str:
+    """What TLC prints where some modules, by file name, are others than those of the folder; nothing is checked.
+
+    Raises:
+        ManifestError: as `run_tlc`; and TLC came to no end.
+
+    """
+    with tempfile.TemporaryDirectory(prefix="hudi-tlc-") as place:
+        _prepare(folder, run, Path(place), checks=False)
+        for name, text in modules.items():
+            (Path(place) / name).write_text(text, encoding="utf-8")
+        output = _output(Path(place), run)
+    if output is None:
+        raise ManifestError(f"run {run.name!r} of {run.module}: stopped: more than {run.limit_s:g} s")
+    return output
+
+
 def _prepare(folder: Path, run: Run, place: Path, *, checks: bool = True) -> tuple[str, ...]:
     try:
         base = parse_configuration((folder / run.config).read_text(encoding="utf-8"), run.config)
@@ -110,9 +128,10 @@ def _prepare(folder: Path, run: Run, place: Path, *, checks: bool = True) -> tup
 
 def _output(place: Path, run: Run, *more: str) -> str | None:
     # One worker and a fixed fingerprint: the same run finds the same, and the shortest, counterexample.
+    # Runs are so short that a better compiler and more collectors cost more than they save.
     command = [
         str(java_home() / "bin" / "java"),
-        "-XX:+UseParallelGC",
+        *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
         "-Xmx2g",
         f"-Djava.io.tmpdir={place}",
         *("-cp", str(tlc_jar()), "tlc2.TLC"),
