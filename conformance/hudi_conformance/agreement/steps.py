@@ -47,6 +47,7 @@ STEPS: Mapping[tuple[str, int, str], str] = {
     ("writer", 5, ""): "staged",
     ("writer", 6, ""): "locked to finish",
     ("writer", 7, ""): "finishing",
+    ("writer", 8, "commit_metadata_table"): "metadata next",
     ("writer", 8, "create_instant"): "metadata committed",
     ("writer", 8, "delete_markers"): "completed",
     ("writer", 8, "beat_heart"): "unmarked",
