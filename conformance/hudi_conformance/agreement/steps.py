@@ -25,6 +25,7 @@ EXECUTION: Mapping[tuple[int, str], str] = {
     (1, ""): "prepared",
     (2, ""): "locked to finish",
     (3, ""): "finishing",
+    (4, "delete_data_file"): "removing",
     (4, "delete_instant"): "taking back",
     (4, "commit_metadata_table"): "metadata next",
     (4, "put_properties"): "switching on",
