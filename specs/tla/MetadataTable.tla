@@ -1,0 +1,551 @@
+---------------------------- MODULE MetadataTable ----------------------------
+(***************************************************************************)
+(* The metadata table and its indexes, beside running writers. Versions 8  *)
+(* and 9.                                                                  *)
+(*                                                                         *)
+(* The metadata table lists the files of another table, and indexes what   *)
+(* is in them. Every action commits to it under its own instant before it  *)
+(* completes, both under the lock; readers take from it what has completed *)
+(* on the data timeline. An index is planned up to an instant, announced   *)
+(* to the writers, built, switched on for the readers, and completed       *)
+(* (RFC-45). A process dies anywhere; what a dead write has left is rolled *)
+(* back, in the metadata table too, and a dead indexing is done again.     *)
+(*                                                                         *)
+(* Each action is one durable effect; looking belongs to the effect that   *)
+(* follows from it. Writers change rows of different days: who is in whose *)
+(* way is the matter of OptimisticWriters. Files are told by their names:  *)
+(* a name never comes back, so a file is listed once and taken off once.   *)
+(*                                                                         *)
+(* Clauses: MT-002, MT-003, MT-004, MT-005, MT-006, MT-007, MT-008, MT-009,*)
+(* MT-010, IG-001, IG-002, IG-003, IG-004, IG-005, IG-006, IX-002, RB-001, *)
+(* RB-002, RB-003, RB-004, RB-005, RB-006, RB-009, RB-010, RB-011, LK-001, *)
+(* LK-002, LK-003, LK-004, CP-002, MK-001, MK-005, OW-001, TL-003, TM-005. *)
+(***************************************************************************)
+EXTENDS Integers, FiniteSets, TimelineFiles, DataFiles
+
+(*
+  A data file by its name.
+  @typeAlias: listed = { day: Str, since: Int, instant: Int, kind: Str };
+  What an action told the metadata table, or an index: the files that are there from then on
+  and those that are gone. Instant 0 is before all actions: what an index was built with.
+  @typeAlias: entry = { instant: Int, added: Set($listed), removed: Set($listed) };
+  The last write that an indexing holds: as planned, and as completed.
+  @typeAlias: cover = { requested: Int, state: Str, upto: Int };
+*)
+MetadataAliases == TRUE
+
+CONSTANTS
+  \* Each writes one row: "two" one of the day "d2", any other one of "d1".
+  \* @type: Set(Str);
+  Writers,
+  \* One at most of each kind: it plans and carries out one indexing, or one rollback.
+  \* @type: Set(Str);
+  Indexers,
+  \* @type: Set(Str);
+  Rollbacks,
+  \* How many times processes may die.
+  \* @type: Int;
+  MaxCrashes,
+  \* The rules in force. A must-fail configuration leaves one out.
+  \* @type: Set(Str);
+  Rules
+
+AllRules == {
+  "every action tells the metadata table",          \* MT-003
+  "the metadata table first",                       \* MT-004
+  "writers finish under the lock",                  \* LK-003, MT-004
+  "what has not completed does not count",          \* MT-006
+  "the metadata table forgets before the timeline", \* RB-011
+  "a plan ends before a gap",                       \* IG-002
+  "writers are told of the partition",              \* IG-003
+  "an index takes in what came after its plan",     \* IG-004, MT-009
+  "an index is used once it is whole",              \* IG-005, MT-007
+  "the lock of the dead is freed",                  \* LK-002
+  "the dead are rolled back",                       \* RB-001, RB-002
+  "the plans of the dead are taken up"              \* CP-002
+}
+
+ASSUME Rules \subseteq AllRules
+ASSUME Cardinality(Indexers) <= 1 /\ Cardinality(Rollbacks) <= 1
+
+VARIABLES
+  \* The greatest time generated so far.
+  \* @type: Int;
+  clock,
+  \* The process that holds the table's lock, or "nobody".
+  \* @type: Str;
+  lock,
+  \* @type: Int;
+  crashes,
+  \* @type: Set($file);
+  timeline,
+  \* The data files in storage.
+  \* @type: Set($listed);
+  stored,
+  \* @type: Set($marker);
+  markers,
+  \* @type: Set($heart);
+  hearts,
+  \* What the actions told the metadata table: its list of files.
+  \* @type: Set($entry);
+  metadata,
+  \* The partition of column statistics, by the files whose statistics it holds; nothing at
+  \* all before it is built.
+  \* @type: Set($entry);
+  indexed,
+  \* What the table's properties name: the partitions that are being built, and those that
+  \* readers may use.
+  \* @type: Set(Str);
+  building,
+  \* @type: Set(Str);
+  built,
+  \* @type: Set($cover);
+  covered,
+  \* How far each process has come: the last thing that it did.
+  \* @type: Str -> Str;
+  step,
+  \* The action that it works on.
+  \* @type: Str -> Int;
+  instant,
+  \* The timeline files that a rollback found of its write and has not deleted yet.
+  \* @type: Str -> Set(Str);
+  found
+
+\* What is on the table's storage, and what a process knows.
+inTable == <<timeline, stored, markers, hearts>>
+ofIndexes == <<indexed, building, built, covered>>
+vars == <<clock, lock, crashes, inTable, metadata, ofIndexes, step, instant, found>>
+
+Processes == Writers \union Indexers \union Rollbacks
+
+Index == "column_stats"
+
+-----------------------------------------------------------------------------
+\* What has completed, what is there, what is listed.
+
+Completed == CompletedInstants(timeline)
+
+InstantsOf(action) == {file.requested: file \in {one \in timeline: one.action = action}}
+
+PendingOf(action) == InstantsOf(action) \ Completed
+
+\* MT-010: the files of these actions that storage holds.
+\* @type: Set(Int) => Set($listed);
+FilesBy(instants) == {file \in stored: file.instant \in instants}
+
+\* MT-006: what a reader, or a writer that goes on from it, takes from the metadata table.
+\* @type: Set($entry) => Set($entry);
+Counting(entries) ==
+  {entry \in entries:
+    \/ entry.instant \in Completed \union {0}
+    \/ "what has not completed does not count" \notin Rules}
+
+\* MT-008: what entries say together. A name that is marked as gone stays gone.
+\* @type: Set($entry) => Set($listed);
+Told(entries) == UNION {entry.added: entry \in entries} \ UNION {entry.removed: entry \in entries}
+
+Listed == Told(Counting(metadata))
+
+HeldByIndex == Told(Counting(indexed))
+
+\* MT-003, MT-005: what an action has to tell, so that what counts and it say what is so.
+\* @type: (Int, Set($entry)) => $entry;
+EntryOf(action, entries) ==
+  LET known == Told(Counting(entries))
+      there == FilesBy(Completed \union {action})
+  IN [instant |-> action, added |-> there \ known, removed |-> known \ there]
+
+\* @type: $entry => Bool;
+SaysNothing(entry) == entry.added = {} /\ entry.removed = {}
+
+\* IG-003: whether writers log to the index: it is there to log to, and the properties name it.
+LogsToIndex == indexed # {} /\ Index \in building \union built
+
+\* IG-002: the last completed write before which none is pending.
+LastWithoutGap ==
+  Greatest({write \in InstantsOf("commit") \intersect Completed:
+    \/ \A other \in PendingOf("commit"): write < other
+    \/ "a plan ends before a gap" \notin Rules})
+
+\* The write up to which an indexing is planned.
+PlannedUpTo(indexing) ==
+  (CHOOSE cover \in covered: cover.requested = indexing /\ cover.state = "REQUESTED").upto
+
+\* RB-001, RB-002: pending writes whose heart does not beat.
+FailedWrites ==
+  {write \in PendingOf("commit"):
+    /\ \A heart \in hearts: heart.instant = write => ~heart.beats
+    /\ "the dead are rolled back" \in Rules}
+
+\* RB-003: the write that a rollback names.
+TargetOf(rollback) == (CHOOSE file \in FilesOf(timeline, rollback): TRUE).target
+
+StatesOf(write) == {file.state: file \in FilesOf(timeline, write)}
+
+\* RB-011: whether a write has committed to the metadata table.
+IsRecorded(write) ==
+  /\ \E entry \in metadata: entry.instant = write
+  /\ "the metadata table forgets before the timeline" \in Rules
+
+-----------------------------------------------------------------------------
+\* Who does what next.
+
+DayOf(p) == IF p = "two" THEN "d2" ELSE "d1"
+
+ActionOf(p) == IF p \in Writers THEN "commit" ELSE IF p \in Indexers THEN "indexing" ELSE "rollback"
+
+HasToPlan(p) ==
+  /\ p \notin Writers /\ PendingOf(ActionOf(p)) = {}
+  /\ IF p \in Indexers THEN Index \notin building \union built ELSE FailedWrites # {}
+
+\* CP-002: the plan that waits to be carried out: the process's own or one of a dead one.
+Waiting(p) ==
+  IF p \notin Writers /\ step[p] = "idle" /\ "the plans of the dead are taken up" \in Rules
+  THEN PendingOf(ActionOf(p)) ELSE {}
+
+GoTo(p, next) == step' = [step EXCEPT ![p] = next]
+
+\* Before the completed file comes the metadata table, unless the rule for it is dropped.
+TellsFirst == {"every action tells the metadata table", "the metadata table first"} \subseteq Rules
+
+\* All that an action does before it tells the metadata table is done.
+HasUndone(p) == p \in Rollbacks => StatesOf(TargetOf(instant[p])) = {}
+
+-----------------------------------------------------------------------------
+\* Two writes of both days lie behind.
+Before == {1, 3}
+
+\* @type: Int => Set($listed);
+FirstFiles(write) == {[day |-> day, since |-> 1, instant |-> write, kind |-> "base"]: day \in {"d1", "d2"}}
+
+Init ==
+  /\ clock = 4
+  /\ lock = "nobody"
+  /\ crashes = 0
+  /\ timeline = UNION {{File(write, 0, "commit", "REQUESTED", 0), File(write, 0, "commit", "INFLIGHT", 0),
+                        File(write, write + 1, "commit", "COMPLETED", 0)}: write \in Before}
+  /\ stored = UNION {FirstFiles(write): write \in Before}
+  /\ markers = {}
+  /\ hearts = {}
+  /\ metadata = {[instant |-> 0, added |-> {}, removed |-> {}]} \union
+       {[instant |-> write, added |-> FirstFiles(write), removed |-> {}]: write \in Before}
+  /\ indexed = {}
+  /\ building = {}
+  /\ built = {"files"}
+  /\ covered = {}
+  /\ step = [p \in Processes |-> "idle"]
+  /\ instant = [p \in Processes |-> 0]
+  /\ found = [p \in Processes |-> {}]
+
+\* LK-001, LK-003, LK-004: to begin a write or make a plan, and again to finish it.
+TakeLock(p) ==
+  /\ lock = "nobody"
+  /\ \/ step[p] = "idle" /\ (p \in Writers \/ HasToPlan(p)) /\ GoTo(p, "locked")
+     \/ step[p] = "staged" /\ "writers finish under the lock" \in Rules /\ GoTo(p, "locked to finish")
+     \/ step[p] = "prepared" /\ GoTo(p, "locked to finish")
+  /\ lock' = p
+  /\ UNCHANGED <<clock, crashes, inTable, metadata, ofIndexes, instant, found>>
+
+\* TM-005: under the lock, where the rules have it taken.
+GenerateTime(p) ==
+  /\ \/ step[p] = "locked" /\ GoTo(p, "timed")
+     \/ step[p] = "locked to finish" /\ GoTo(p, "finishing")
+     \/ step[p] = "staged" /\ "writers finish under the lock" \notin Rules /\ GoTo(p, "finishing")
+  /\ clock' = clock + 1
+  /\ UNCHANGED <<lock, crashes, inTable, metadata, ofIndexes, instant, found>>
+
+\* A service that is done works on nothing.
+ReleaseLock(p) ==
+  /\ \/ step[p] = "requested" /\ GoTo(p, IF p \in Writers THEN "begun" ELSE "planned") /\ UNCHANGED instant
+     \/ step[p] = "finished" /\ GoTo(p, "done") /\ instant' = [instant EXCEPT ![p] = IF p \in Writers THEN @ ELSE 0]
+  /\ lock' = "nobody"
+  /\ UNCHANGED <<clock, crashes, inTable, metadata, ofIndexes, found>>
+
+\* MK-005: a heart beats from before the write is requested until it has completed.
+BeginToBeat(p) ==
+  /\ p \in Writers /\ step[p] = "timed"
+  /\ instant' = [instant EXCEPT ![p] = clock]
+  /\ hearts' = hearts \union {[instant |-> clock, beats |-> TRUE]}
+  /\ GoTo(p, "beating")
+
+\* RB-010: a rollback ends the heart of its write.
+EndBeat(p) ==
+  LET write == IF p \in Writers THEN instant[p] ELSE TargetOf(instant[p]) IN
+  /\ step[p] = "unmarked"
+  /\ hearts' = {heart \in hearts: heart.instant # write}
+  /\ GoTo(p, IF lock = p THEN "finished" ELSE "done")
+  /\ UNCHANGED instant
+
+BeatHeart(p) ==
+  /\ BeginToBeat(p) \/ EndBeat(p)
+  /\ UNCHANGED <<clock, lock, crashes, timeline, stored, markers, metadata, ofIndexes, found>>
+
+\* OW-001, IG-002, RB-003: a write, the plan of an index, or of the rollback of the newest failed write.
+Request(p) ==
+  /\ \/ p \in Writers /\ step[p] = "beating" /\ UNCHANGED <<instant, covered>>
+        /\ timeline' = timeline \union {File(instant[p], 0, "commit", "REQUESTED", 0)}
+     \/ p \in Indexers /\ step[p] = "timed" /\ instant' = [instant EXCEPT ![p] = clock]
+        /\ timeline' = timeline \union {File(clock, 0, "indexing", "REQUESTED", 0)}
+        /\ covered' = covered \union {[requested |-> clock, state |-> "REQUESTED", upto |-> LastWithoutGap]}
+     \/ p \in Rollbacks /\ step[p] = "timed" /\ instant' = [instant EXCEPT ![p] = clock]
+        /\ timeline' = timeline \union {File(clock, 0, "rollback", "REQUESTED", Greatest(FailedWrites))}
+        /\ UNCHANGED covered
+  /\ GoTo(p, "requested")
+  /\ UNCHANGED found
+
+\* What a rollback does outside the lock: files go, then the write's entries, unless the
+\* metadata table has to forget the write before them (RB-009, RB-011).
+\* @type: (Str, Int, Set(Str)) => Str;
+NextToUndo(p, write, states) ==
+  IF FilesBy({write}) # {} THEN "removing" ELSE IF states # {} THEN "taking back" ELSE "prepared"
+
+BeginPlan(p, plan) ==
+  LET write == TargetOf(plan)
+      states == IF p \in Rollbacks /\ ~IsRecorded(write) THEN StatesOf(write) ELSE {}
+  IN
+  /\ timeline' = timeline \union {File(plan, 0, ActionOf(p), "INFLIGHT", write)}
+  /\ instant' = [instant EXCEPT ![p] = plan]
+  /\ found' = [found EXCEPT ![p] = states]
+  /\ GoTo(p, IF p \in Rollbacks THEN NextToUndo(p, write, states)
+             ELSE IF "writers are told of the partition" \in Rules THEN "announcing" ELSE "prepared")
+
+\* TL-003, CP-002: a write, or a plan, its process's own or one that waits.
+Begin(p) ==
+  /\ \/ step[p] = "begun" /\ GoTo(p, "inflight")
+        /\ timeline' = timeline \union {File(instant[p], 0, "commit", "INFLIGHT", 0)}
+        /\ UNCHANGED <<instant, found>>
+     \/ step[p] = "planned" /\ BeginPlan(p, instant[p])
+     \/ \E plan \in Waiting(p): BeginPlan(p, plan)
+  /\ UNCHANGED covered
+
+\* From its completed file on an action counts, and what it has told the metadata table.
+Complete(p) ==
+  LET target == TargetOf(instant[p]) IN
+  /\ \/ step[p] = "metadata committed"
+     \/ step[p] = "finishing" /\ ~TellsFirst /\ p \notin Indexers /\ HasUndone(p)
+  /\ timeline' = timeline \union {File(instant[p], clock, ActionOf(p), "COMPLETED", target)}
+  /\ covered' = IF p \notin Indexers THEN covered
+                ELSE covered \union {[requested |-> instant[p], state |-> "COMPLETED", upto |-> LastWithoutGap]}
+  /\ GoTo(p, IF p \in Indexers THEN "finished"
+             ELSE IF "the metadata table first" \in Rules THEN "completed" ELSE "metadata next")
+  /\ UNCHANGED <<instant, found>>
+
+CreateInstant(p) ==
+  /\ Request(p) \/ Begin(p) \/ Complete(p)
+  /\ UNCHANGED <<clock, lock, crashes, stored, markers, hearts, metadata, indexed, building, built>>
+
+\* MK-001: the marker, then the file: a new version of the day's one file group.
+PutMarker(p) ==
+  /\ step[p] = "inflight"
+  /\ markers' = markers \union {[instant |-> instant[p], day |-> DayOf(p)]}
+  /\ GoTo(p, "marked")
+  /\ UNCHANGED <<clock, lock, crashes, timeline, stored, hearts, metadata, ofIndexes, instant, found>>
+
+PutBaseFile(p) ==
+  /\ step[p] = "marked"
+  /\ stored' = stored \union {[day |-> DayOf(p), since |-> 1, instant |-> instant[p], kind |-> "base"]}
+  /\ GoTo(p, "staged")
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, metadata, ofIndexes, instant, found>>
+
+\* RB-010: a rollback removes the markers of its write.
+DeleteMarkers(p) ==
+  LET write == IF p \in Writers THEN instant[p] ELSE TargetOf(instant[p]) IN
+  /\ step[p] = "completed"
+  /\ markers' = {marker \in markers: marker.instant # write}
+  /\ GoTo(p, "unmarked")
+  /\ UNCHANGED <<clock, lock, crashes, timeline, stored, hearts, metadata, ofIndexes, instant, found>>
+
+\* MT-003: under its own instant an action tells the metadata table of its files, and an index
+\* only if there is something to tell. What others left there without completing is gone (MT-006).
+Tell(p) ==
+  LET entry == EntryOf(instant[p], indexed) IN
+  /\ metadata' = Counting(metadata) \union {EntryOf(instant[p], metadata)}
+  /\ indexed' = Counting(indexed) \union (IF LogsToIndex /\ ~SaysNothing(entry) THEN {entry} ELSE {})
+  /\ UNCHANGED found
+
+TellBeforeCompletion(p) ==
+  /\ p \notin Indexers /\ TellsFirst
+  /\ step[p] \in {"finishing", "metadata next"} /\ HasUndone(p)
+  /\ Tell(p)
+  /\ GoTo(p, "metadata committed")
+
+TellAfterCompletion(p) ==
+  /\ p \notin Indexers /\ "the metadata table first" \notin Rules
+  /\ step[p] = "metadata next"
+  /\ Tell(p)
+  /\ GoTo(p, "completed")
+
+\* RB-011: what a dead write told the metadata table is taken back, before its entries go.
+Withdraw(p) ==
+  LET write == TargetOf(instant[p]) IN
+  /\ p \in Rollbacks /\ step[p] = "finishing" /\ IsRecorded(write)
+  /\ metadata' = {entry \in metadata: entry.instant # write}
+  /\ indexed' = {entry \in indexed: entry.instant # write}
+  /\ found' = [found EXCEPT ![p] = StatesOf(write)]
+  /\ GoTo(p, "taking back")
+
+\* MT-009, IG-004: an index is built of the table as the plan has it, and takes in what has
+\* completed since; whatever an earlier attempt left of it is gone.
+Build(p) ==
+  LET upto == PlannedUpTo(instant[p])
+      planned == {write \in Completed: write <= upto}
+      later == IF "an index takes in what came after its plan" \in Rules THEN Completed \ planned ELSE {}
+  IN
+  /\ p \in Indexers /\ step[p] = "finishing"
+  /\ indexed' = {[instant |-> 0, added |-> FilesBy(planned \union later), removed |-> {}]}
+  /\ metadata' = Counting(metadata)
+  /\ GoTo(p, IF "an index is used once it is whole" \in Rules THEN "switching on" ELSE "metadata committed")
+  /\ UNCHANGED found
+
+CommitMetadataTable(p) ==
+  /\ TellBeforeCompletion(p) \/ TellAfterCompletion(p) \/ Withdraw(p) \/ Build(p)
+  /\ UNCHANGED <<clock, lock, crashes, inTable, building, built, covered, instant>>
+
+\* IG-003: from now on writers log to the partition.
+Announce(p) ==
+  /\ step[p] = "announcing" /\ Index \notin building
+  /\ building' = building \union {Index}
+  /\ UNCHANGED built
+  /\ GoTo(p, IF "an index is used once it is whole" \in Rules THEN "prepared" ELSE "announcing")
+
+\* IG-005, MT-007: from now on readers use it.
+SwitchOn(p) ==
+  /\ \/ step[p] = "switching on" /\ GoTo(p, "metadata committed")
+     \/ step[p] = "announcing" /\ Index \in building /\ GoTo(p, "prepared")
+          /\ "an index is used once it is whole" \notin Rules
+  /\ building' = building \ {Index}
+  /\ built' = built \union {Index, "files"}
+
+\* What an earlier attempt has announced stays announced.
+AnnounceAgain(p) ==
+  /\ step[p] = "announcing" /\ Index \in building /\ "an index is used once it is whole" \in Rules
+  /\ UNCHANGED <<building, built>>
+  /\ GoTo(p, "prepared")
+
+PutProperties(p) ==
+  /\ Announce(p) \/ AnnounceAgain(p) \/ SwitchOn(p)
+  /\ UNCHANGED <<clock, lock, crashes, inTable, metadata, indexed, covered, instant, found>>
+
+\* RB-006, RB-009: the files of the write.
+DeleteDataFile(p) ==
+  LET write == TargetOf(instant[p]) IN
+  /\ step[p] = "removing"
+  /\ \E file \in FilesBy({write}):
+       /\ stored' = stored \ {file}
+       /\ GoTo(p, IF FilesBy({write}) # {file} THEN "removing"
+                  ELSE IF found[p] # {} THEN "taking back" ELSE "prepared")
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, metadata, ofIndexes, instant, found>>
+
+\* RB-009: its entries, the highest state first. Under the lock if the metadata table had to
+\* forget the write, or had when the rollback began and others have seen to it since.
+DeleteInstant(p) ==
+  LET write == TargetOf(instant[p])
+      states == IF step[p] = "taking back" THEN found[p] ELSE StatesOf(write)
+      highest == IF "INFLIGHT" \in states THEN "INFLIGHT" ELSE "REQUESTED"
+      after == IF lock # p THEN "prepared" ELSE IF TellsFirst THEN "metadata next" ELSE "metadata committed"
+  IN
+  /\ \/ step[p] = "taking back"
+     \/ p \in Rollbacks /\ step[p] = "finishing" /\ ~HasUndone(p) /\ ~IsRecorded(write)
+  /\ timeline' = {file \in timeline: ~(file.requested = write /\ file.state = highest)}
+  /\ found' = [found EXCEPT ![p] = states \ {highest}]
+  /\ GoTo(p, IF states = {highest} THEN after ELSE "taking back")
+  /\ UNCHANGED <<clock, lock, crashes, stored, markers, hearts, metadata, ofIndexes, instant>>
+
+\* LK-002, RB-002, CP-002: a process dies: its lock is free, its heart stands still. A write does
+\* not come back; a service does, without memory.
+Die(p) ==
+  /\ crashes < MaxCrashes
+  /\ step[p] \notin {"idle", "done", "dead"}
+  /\ crashes' = crashes + 1
+  /\ lock' = IF lock = p /\ "the lock of the dead is freed" \in Rules THEN "nobody" ELSE lock
+  /\ hearts' = {[heart EXCEPT !.beats = heart.beats /\ heart.instant # instant[p]]: heart \in hearts}
+  /\ GoTo(p, IF p \in Writers THEN "dead" ELSE "idle")
+  /\ instant' = IF p \in Writers THEN instant ELSE [instant EXCEPT ![p] = 0]
+  /\ found' = [found EXCEPT ![p] = {}]
+  /\ UNCHANGED <<clock, timeline, stored, markers, metadata, ofIndexes>>
+
+Step(p) ==
+  \/ TakeLock(p) \/ GenerateTime(p) \/ ReleaseLock(p) \/ BeatHeart(p) \/ CreateInstant(p)
+  \/ PutMarker(p) \/ PutBaseFile(p) \/ DeleteMarkers(p) \/ CommitMetadataTable(p)
+  \/ PutProperties(p) \/ DeleteDataFile(p) \/ DeleteInstant(p)
+
+Next == \E p \in Processes: Step(p) \/ Die(p)
+
+\* Whoever can go on does so; nobody has to die. Each takes finitely many steps, so that the
+\* lock comes to everyone who waits.
+Fairness == \A p \in Processes: WF_vars(Step(p))
+
+Spec == Init /\ [][Next]_vars /\ Fairness
+
+-----------------------------------------------------------------------------
+TypeOK ==
+  /\ clock \in Nat /\ crashes \in 0..MaxCrashes
+  /\ lock \in Processes \union {"nobody"}
+  /\ \A file \in timeline:
+       /\ file.state \in {"REQUESTED", "INFLIGHT", "COMPLETED"}
+       /\ file.action \in {"commit", "indexing", "rollback"}
+       /\ file.completed # 0 <=> file.state = "COMPLETED"
+       /\ file.target # 0 <=> file.action = "rollback"
+  /\ building \subseteq {Index} /\ built \subseteq {"files", Index}
+  /\ \A p \in Processes: found[p] \subseteq {"REQUESTED", "INFLIGHT"}
+  /\ \A p \in Processes: instant[p] \in 0..clock
+
+\* MT-005: the files of every completed write are listed.
+WhatCountsIsListed == FilesBy(Completed) \subseteq Listed
+
+\* MT-005, MT-006: and no other.
+NothingElseIsListed == Listed \subseteq FilesBy(Completed)
+
+\* MT-003: every completed write and rollback is a deltacommit of the metadata table.
+EveryActionIsRecorded ==
+  \A action \in Completed \ InstantsOf("indexing"): \E entry \in metadata: entry.instant = action
+
+\* RB-011, MT-006: what the metadata table holds is on the timeline: of what is not, nobody could
+\* tell whether it has been archived or rolled back.
+WhatIsRecordedIsKnown ==
+  \A entry \in metadata \union indexed: entry.instant # 0 => FilesOf(timeline, entry.instant) # {}
+
+\* IG-004, MT-005: an index that readers use is as the files are.
+IndexInUseIsWhole == Index \in built => HeldByIndex = FilesBy(Completed)
+
+\* MT-007: what readers use is there.
+IndexInUseIsThere == Index \in built => indexed # {}
+
+\* IG-003: from when it is built an index keeps up with the writers, used or not.
+IndexIsKeptUp == indexed # {} => HeldByIndex = FilesBy(Completed)
+
+\* IG-002: no write is pending before the last one that an indexing holds.
+NoGapIsCovered ==
+  \A cover \in covered: \A write \in PendingOf("commit"): write > cover.upto
+
+\* IG-004: a completed indexing holds what it says.
+WhatIsCoveredIsHeld ==
+  \A cover \in covered: cover.state = "COMPLETED" =>
+    FilesBy({write \in Completed: write <= cover.upto}) \subseteq HeldByIndex
+
+\* IG-003, IG-005: a partition comes to the readers from among those that are announced.
+BuiltAfterBuilding == [][(Index \in built' \ built) => Index \in building]_vars
+
+\* CP-002: an indexing that was planned completes.
+PlannedIndexingCompletes == PendingOf("indexing") # {} ~> PendingOf("indexing") = {}
+
+\* What is left of a write that did not complete: on the timeline, in storage, in the metadata table.
+IsLeft(write) ==
+  write # 0 /\ write \notin Completed /\
+    \/ FilesOf(timeline, write) # {}
+    \/ FilesBy({write}) # {}
+    \/ \E entry \in metadata \union indexed: entry.instant = write
+
+\* RB-001, RB-011: what a dead write left goes.
+DeadWritesGo == \A p \in Writers: step[p] = "dead" ~> ~IsLeft(instant[p])
+
+-----------------------------------------------------------------------------
+\* What can happen: a must-fail configuration shows it for each of these.
+NobodyDiesBetween ==
+  \A p \in Writers: step[p] = "dead" => \A entry \in metadata: entry.instant \in Completed \union {0}
+
+NoIndexSurvivesDeath ==
+  crashes > 0 /\ Index \in built => \E p \in Writers: step[p] = "dead"
+
+NoWriteIsLogged == \A entry \in indexed: entry.instant = 0
+=============================================================================
