@@ -36,7 +36,7 @@ def metadata(named: Named, world: World) -> Value:
         return frozenset()
     silent = {one.requested for one in table.timeline if not one.requested.startswith(BEFORE_ALL)}
     told = {file.instant: file for file in written(table, lambda name: name == FILES.name)}
-    return frozenset(entry(named, instant, told.get(instant)) for instant in {*silent, *told})
+    return frozenset(entry(named, instant, told.get(instant)) for instant in sorted({*silent, *told}))
 
 
 def indexed(named: Named, world: World) -> Value:
@@ -49,7 +49,7 @@ def indexed(named: Named, world: World) -> Value:
 def written(table: Table, chosen: Callable[[str], bool]) -> Iterator[BaseFile | LogFile]:
     """The files of partitions of the metadata table."""
     files: tuple[BaseFile | LogFile, ...] = (*table.base_files, *table.log_files)
-    yield from (one for one in files if chosen(one.partition))
+    yield from sorted((one for one in files if chosen(one.partition)), key=lambda one: one.instant)
 
 
 def entry(named: Named, instant: InstantTime, file: BaseFile | LogFile | None) -> Function:
