@@ -16,6 +16,7 @@ from hudi_conformance.counterexamples.page import file_name, write_behaviour, wr
 from hudi_conformance.counterexamples.sources import of_finding
 from hudi_conformance.counterexamples.terminal import print_behaviour
 from hudi_conformance.lint.checkout import NoCheckoutError, find_root
+from hudi_conformance.report.specs_page import write_specs_page
 from hudi_conformance.resources import CorpusError, suite_root
 from hudi_conformance.tla.apalache import ABSENT, apalache_checks, apalache_command, run_apalache
 from hudi_conformance.tla.manifest import Manifest, ManifestError, load_manifest
@@ -31,10 +32,11 @@ def check_specs(
     apalache: bool | None = None,
     agreements_only: bool = False,
     draw: Path | None = None,
+    page: Path | None = None,
 ) -> int:
     """Run the manifest of a folder of TLA+ modules, by default the suite's own; answers the exit code.
 
-    `draw` is the folder for pages of what TLC finds violated.
+    `draw` is the folder for pages of what TLC finds violated, `page` the file that tells the figures.
     """
     console = Console(soft_wrap=True, highlight=False)
     try:
@@ -47,7 +49,10 @@ def check_specs(
         if draw:
             console.print(f"drawn: {draw_specs((result for result, _ in reported), draw)}", markup=False)
         agreements = [lambda one=one: compare(specs, one) for one in manifest.agreements]
-        differ = sum(_report_agreement(console, found) for found in _results(console, "agreement", agreements))
+        compared = [(found, _report_agreement(console, found)) for found in _results(console, "agreement", agreements)]
+        differ = sum(fault for _, fault in compared)
+        if page:
+            write_specs_page(specs, [result for result, _ in reported], [found for found, _ in compared], page)
     except (CorpusError, ManifestError, TlcNotFoundError, JavaNotFoundError) as error:
         console.print(str(error), markup=False, style="red")
         return 2
