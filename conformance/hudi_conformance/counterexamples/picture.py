@@ -14,7 +14,7 @@ from hudi_conformance.counterexamples.bars import Bar, bars_of
 from hudi_conformance.counterexamples.behaviour import Behaviour, Step
 from hudi_conformance.report.axis import CHARACTER
 from hudi_conformance.report.bars import drawn_instant
-from hudi_conformance.report.legend import drawn_legend
+from hudi_conformance.report.legend import ROW_HEIGHT, drawn_legend
 from hudi_conformance.report.moments import shortened
 from hudi_conformance.report.svg import element, number, words
 from hudi_conformance.report.timeline_drawing import LABELS_WIDTH, LANE_HEIGHT, MARGIN, OPEN_END, TOP, WIDTH
@@ -89,6 +89,8 @@ def behaviour_svg(behaviour: Behaviour, *, embedded: bool = False) -> str:
         frame.axis + 24 + 0.87 * CHARACTER * min(LONGEST_WORDS, max(map(len, map(told, behaviour.steps)), default=0))
     )
     legend, height = drawn_legend([bar.instant for bar in frame.bars], words_end + 14, MARGIN, frame.width - MARGIN)
+    notes = _notes(frame, height)
+    height += ROW_HEIGHT if notes else 0
     return element(
         "svg",
         element("title", words(behaviour.title)),
@@ -108,7 +110,7 @@ def behaviour_svg(behaviour: Behaviour, *, embedded: bool = False) -> str:
         *[part for place, step in enumerate(behaviour.steps, start=1) for part in _step(frame, step, place)],
         *_end(frame),
         legend,
-        _notes(frame, words_end + 14),
+        notes,
         xmlns="http://www.w3.org/2000/svg",
         class_="tl",
         role="img",
@@ -218,9 +220,8 @@ def _end(frame: Frame) -> Sequence[str]:
 def _notes(frame: Frame, y: float) -> str:
     """What else the marks mean, as far as they occur."""
     steps = frame.behaviour.steps
+    dead = any(step.dies for step in steps) or any(bar.gone for bar in frame.bars)
     notes = ["thick: holds the lock"] if any(step.after.holder for step in steps) else []
-    notes += (
-        ["✗ dies, or is taken away"] if any(step.dies for step in steps) or any(bar.gone for bar in frame.bars) else []
-    )
+    notes += ["✗ dies, or is taken away"] if dead else []
     notes += ["red stroke: its completion time is generated"] if any(bar.timed for bar in frame.bars) else []
-    return element("text", words(" · ".join(notes)), x=frame.right, y=y + 9, class_="quiet small", text_anchor="end")
+    return element("text", words(" · ".join(notes)), x=MARGIN, y=y + 9, class_="quiet small") if notes else ""
