@@ -139,11 +139,12 @@ def specs(
     *,
     agreements: Annotated[bool, typer.Option("--agreements", help="Only what is compared with the model.")] = False,
     draw: Annotated[Path | None, typer.Option(help="Folder for pages that draw what is violated.")] = None,
+    page: Annotated[Path | None, typer.Option(help="The page of figures to write.")] = None,
 ) -> None:
     """Run TLC over the TLA+ modules, and compare them with the model, state for state."""
     from hudi_conformance.checking_specs import check_specs
 
-    raise typer.Exit(check_specs(modules=modules or (), agreements_only=agreements, draw=draw))
+    raise typer.Exit(check_specs(modules=modules or (), agreements_only=agreements, draw=draw, page=page))
 
 
 @app.command()
@@ -225,6 +226,39 @@ def counterexample(
     from hudi_conformance.counterexamples.reading import show_file
 
     raise typer.Exit(show_file(file, violates, draw, console()))
+
+
+@app.command()
+def impact(
+    base: Annotated[str, typer.Option(help="The revision to compare the working tree with.")],
+    html: Annotated[Path | None, typer.Option(help="The page to write.")] = None,
+    table: Annotated[list[str] | None, typer.Option(help="Only answers of golden tables that fit this glob.")] = None,
+    scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario of the explorer.")] = None,
+    *,
+    everything: Annotated[bool, typer.Option("--all", help="Every obligation and scenario, touched or not.")] = False,
+    specs: Annotated[bool, typer.Option("--specs", help="Every TLA+ module, touched or not.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Show what a change moves: answers, obligations, laws and TLA+ runs: exit 1 where one comes out otherwise."""
+    from hudi_conformance.console import console
+    from hudi_conformance.impact.command import Scope, show_impact
+
+    scope = Scope(everything, specs, tuple(table or ()), tuple(scenario or ()))
+    raise typer.Exit(show_impact(Path.cwd(), base, scope, console(), html, as_json=as_json))
+
+
+@app.command()
+def trace(
+    file: Annotated[Path, typer.Argument(help="Lines of JSON, one an effect, from the table's beginning on.")],
+    *,
+    model: Annotated[bool, typer.Option("--model", help="Only the model.")] = False,
+    tla: Annotated[bool, typer.Option("--tla", help="Only the TLA+ modules.")] = False,
+) -> None:
+    """Check a trace by the model and by TLA+: exit 1 and the first line that no behaviour explains, 2 for no trace."""
+    from hudi_conformance.console import console
+    from hudi_conformance.tracing.console import check
+
+    raise typer.Exit(check(file, console(), model=model or not tla, tla=tla or not model))
 
 
 def main() -> None:

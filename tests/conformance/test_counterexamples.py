@@ -211,7 +211,8 @@ def test_explore_draws_what_it_finds(tmp_path: Path):
 
 def test_specs_draws_every_violated_run_also_where_it_was_expected(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """A page for each, and one that lists them."""
-    module = "---- MODULE Tiny ----\nEXTENDS Integers\nCONSTANT Last\nVARIABLE hour\nInit == hour = 0\nTick == hour' = hour + 1\n"
+    module = "---- MODULE Tiny ----\nEXTENDS Integers\nCONSTANT Last\nVARIABLE hour\nInit == hour = 0\n"
+    module += "Tick == hour' = hour + 1\n"
     module += "Spec == Init /\\ [][Tick]_hour\nNeverTwo == hour # Last\n====\n"
     (tmp_path / "Tiny.tla").write_text(module, encoding="utf-8")
     (tmp_path / "MCTiny.cfg").write_text(
