@@ -3,11 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from hudi_model.effects import perform
 from hudi_model.explore import Exploration, Progress, explore
 from hudi_model.programs import Mind
 from hudi_model.protocol import Process, Protocol, Shared, World
 from hudi_model.records import Record
 from hudi_model.requests import Operation, Request
+from hudi_model.services import archival
 from hudi_model.store import Store
 from hudi_model.tables import Table
 from hudi_model.time import tick
@@ -40,12 +42,14 @@ class Scenario:
     crashes: int = 0
     writes: int = 2
     settings: Mapping[str, str] = field(default_factory=dict)
+    archived: Mapping[str, str] | None = None
+    """What an archiver was told that ran before each of those writes."""
     always: tuple[laws.LawOf, ...] = ALWAYS
     at_rest: tuple[laws.LawOf, ...] = AT_REST
 
     def start(self, store: Store) -> World:
         """The world before anything happens."""
-        table, last = first_table(self.shape, self.writes, self.settings)
+        table, last = first_table(self.shape, self.writes, self.settings, self.archived)
         return World(Shared(store.keep(table), None, last), tuple(actor(store) for actor in self.actors))
 
     def search(
@@ -66,12 +70,15 @@ class Scenario:
         return explore(start, moves, made, ends, progress)
 
 
-def first_table(shape: Shape, writes: int, settings: Mapping[str, str]) -> tuple[Table, int]:
-    """A table of two rows in two partitions, written a few times, and the last tick it took."""
+def first_table(
+    shape: Shape, writes: int, settings: Mapping[str, str], archived: Mapping[str, str] | None = None
+) -> tuple[Table, int]:
+    """A table of two rows in two partitions, written and archived a few times, and the last tick it took."""
     table = new_table(shape)
     for number in range(writes):
         rows = (row("a", "d1", 1, str(number)), row("b", "d2", 1, str(number)))
         request = Request(Operation.UPSERT, rows, settings=settings)
+        table = table if archived is None else perform(table, archival.archive(table, archived))
         table = write(table, request, tick(2 * number + 1), tick(2 * number + 2))
     return table, 2 * writes
 
@@ -104,9 +111,9 @@ def reader(name: str = "reader") -> Actor:
     return lambda store: Process(name, "reader", store.keep(Mind()))
 
 
-def archiver(settings: Mapping[str, str]) -> Actor:
+def archiver(settings: Mapping[str, str], called: str = "archiver") -> Actor:
     """An archiver."""
-    return lambda store: Process("archiver", "archiver", store.keep(Mind(settings=settings)))
+    return lambda store: Process(called, "archiver", store.keep(Mind(settings=settings)))
 
 
 def savepointer() -> Actor:
@@ -117,6 +124,7 @@ def savepointer() -> Actor:
 COMPACTS = {"hoodie.compact.inline.max.delta.commits": "1"}
 CLEANS = {"hoodie.clean.commits.retained": "1"}
 ARCHIVES = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
+ARCHIVES_BY_TWO = {**ARCHIVES, "hoodie.keep.max.commits": "2", "hoodie.timeline.compaction.batch.size": "2"}
 INDEXES = {"hoodie.metadata.index.column.stats.enable": "true"}
 IMPATIENT = {"hoodie.client.heartbeat.interval_in_ms": "0"}
 CLUSTERS = {"hoodie.clustering.inline.max.commits": "1"}
@@ -288,6 +296,17 @@ def _scenarios() -> tuple[Scenario, ...]:
             crashes=1,
             writes=4,
             always=(*ALWAYS, laws.history_whole),
+        ),
+        Scenario(
+            "archivals",
+            "Two archivers that merge files of the history by two, as others have before them; a writer; one dies.",
+            _shape(COPY_ON_WRITE, COMMIT_TIME),
+            (writer("one"), archiver(ARCHIVES_BY_TWO), archiver(ARCHIVES_BY_TWO, "another")),
+            crashes=1,
+            writes=6,
+            archived=ARCHIVES_BY_TWO,
+            always=(*ALWAYS, laws.history_whole),
+            at_rest=(),
         ),
     )
 
