@@ -1,0 +1,393 @@
+----------------------------- MODULE LsmTimeline -----------------------------
+(***************************************************************************)
+(* The history of the timeline, versions 8 and 9: an archiver takes the    *)
+(* oldest completed actions off the active timeline into files of a merge  *)
+(* tree, which manifests list and a version file chooses between.          *)
+(*                                                                         *)
+(* A writer and readers work beside it. An archiver may die anywhere, and  *)
+(* the next one goes on. How a failed write is rolled back is the matter   *)
+(* of Recovery, what a clean deletes and when that of TableServices.       *)
+(*                                                                         *)
+(* Clauses: AR-001, AR-002, AR-005, AR-006, AR-007, AR-009, AR-010,        *)
+(* AR-011, AR-013, HS-001, HS-002, HS-003, HS-004, HS-005, HS-006, HS-007, *)
+(* HS-008, HS-009, HS-011, TL-003, TL-018, LK-002, RD-001, RD-002.         *)
+(***************************************************************************)
+EXTENDS Integers, FiniteSets, LsmPast
+
+-----------------------------------------------------------------------------
+(* Lock and time: AR-013, TL-013. *)
+
+\* @type: (Str, Str) => Bool;
+Becomes(p, next) == step' = [step EXCEPT ![p] = next]
+
+IsFree(p) == lock = "nobody" \/ (p \in Archivers /\ "one archiver at a time" \notin Rules)
+
+TakeLock(p) ==
+  /\ IsFree(p)
+  /\ \/ step[p] = "idle" /\ p \in Writers \union Archivers /\ Becomes(p, "locked")
+     \/ step[p] = "staged" /\ Becomes(p, "locked to finish")
+  /\ lock' = p
+  /\ UNCHANGED <<clock, crashes, table, tree, minds, work, followers>>
+
+ReleaseLock(p) ==
+  /\ \/ step[p] = "requested" /\ Becomes(p, "begun")
+     \/ step[p] = "finished" /\ Becomes(p, "done")
+     \/ IsTo(p, "finished") /\ step[p] = "locked" /\ Becomes(p, "done")
+  /\ lock' = IF lock = p THEN "nobody" ELSE lock
+  /\ time' = [time EXCEPT ![p] = 0]
+  /\ UNCHANGED <<clock, crashes, table, tree, instant, seen, left, rows, work, followers>>
+
+GenerateTime(p) ==
+  /\ p \in Writers
+  /\ \/ step[p] = "locked" /\ Becomes(p, "timed")
+     \/ step[p] = "locked to finish" /\ Becomes(p, "finishing")
+  /\ clock' = clock + 1
+  /\ time' = [time EXCEPT ![p] = clock + 1]
+  /\ UNCHANGED <<lock, crashes, table, tree, instant, seen, left, rows, work, followers>>
+
+-----------------------------------------------------------------------------
+(* A writer of one row; writers do not touch each other's days. *)
+
+DayOf(p) == IF p = "two" THEN "d2" ELSE "d1"
+KeyOf(p) == IF p = "two" THEN "b" ELSE "a"
+
+\* The write begins, or ends: its heart is a matter of Recovery.
+BeatHeart(p) ==
+  /\ \/ /\ step[p] = "timed"
+        /\ Becomes(p, "beating")
+        /\ instant' = [instant EXCEPT ![p] = time[p]]
+        /\ seen' = [seen EXCEPT ![p] = CompletedWrites]
+     \/ step[p] = "unmarked" /\ Becomes(p, "finished") /\ UNCHANGED <<instant, seen>>
+  /\ UNCHANGED <<clock, lock, crashes, table, tree, time, left, rows, work, followers>>
+
+\* TL-003: requested, inflight, completed.
+CreateInstant(p) ==
+  /\ \/ step[p] = "beating" /\ Becomes(p, "requested")
+          /\ timeline' = timeline \union {File(instant[p], 0, "commit", "REQUESTED", 0)}
+     \/ step[p] = "begun" /\ Becomes(p, "inflight")
+          /\ timeline' = timeline \union {File(instant[p], 0, "commit", "INFLIGHT", 0)}
+     \/ step[p] = "finishing" /\ Becomes(p, "completed")
+          /\ timeline' = timeline \union {File(instant[p], time[p], "commit", "COMPLETED", 0)}
+  /\ UNCHANGED <<clock, lock, crashes, files, markers, tree, minds, work, followers>>
+
+PutMarker(p) ==
+  /\ step[p] = "inflight"
+  /\ Becomes(p, "marked")
+  /\ markers' = markers \union {[instant |-> instant[p], day |-> DayOf(p)]}
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, tree, minds, work, followers>>
+
+\* The group that is there goes on, under a new row of the same key.
+PutBaseFile(p) ==
+  /\ step[p] = "marked"
+  /\ Becomes(p, "staged")
+  /\ \E slice \in Slices:
+       /\ slice.day = DayOf(p)
+       /\ files' = files \union
+            {[day |-> slice.day, since |-> slice.since, instant |-> instant[p], kind |-> "base",
+              rows |-> {[key |-> KeyOf(p), by |-> instant[p], ts |-> 2]}]}
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, tree, minds, work, followers>>
+
+-----------------------------------------------------------------------------
+(* The archiver. *)
+
+\* AR-009: an archiver deletes what is left of markers, the oldest action first.
+\* @type: Str => Bool;
+Unmark(p) ==
+  LET todo == WorkOf(p)
+      one == Least(todo.unmark)
+  IN
+  /\ IsTo(p, "unmarking")
+  /\ markers' = {marker \in markers: marker.instant # one}
+  /\ GoesOn(p, [todo EXCEPT !.unmark = @ \ {one}])
+
+DeleteMarkers(p) ==
+  /\ \/ /\ step[p] = "completed"
+        /\ Becomes(p, "unmarked")
+        /\ markers' = {marker \in markers: marker.instant # instant[p]}
+        /\ UNCHANGED work
+     \/ Unmark(p)
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, tree, minds, followers>>
+
+\* The level that is to be merged, the lowest one first.
+\* @type: $work => Int;
+LevelOf(todo) == Least(todo.merges)
+
+\* HS-006: archival writes level 0, merging the level above.
+\* @type: $work => $archive;
+NewFile(todo) == IF todo.entering # {} THEN HistoryFile(0, todo.entering) ELSE MergedFile(LevelOf(todo))
+
+\* @type: $work => $work;
+Published(todo) ==
+  IF todo.entering # {} THEN [todo EXCEPT !.entering = {}] ELSE [todo EXCEPT !.merges = @ \ {LevelOf(todo)}]
+
+\* AR-010: a file appears that no manifest names; what a dead archiver left under its name is replaced.
+PutHistoryFile(p) ==
+  LET todo == WorkOf(p)
+      new == NewFile(todo)
+  IN
+  /\ IsTo(p, "writing")
+  /\ history' = {one \in history: one.name # new.name} \union {new}
+  /\ GoesOnTo(p, todo, "written")
+  /\ UNCHANGED <<clock, lock, crashes, table, manifests, version, minds, followers>>
+
+\* HS-002, HS-003, AR-010: the manifest after the current one names the file beside those of before.
+\* One of that number that never became current is replaced.
+PutManifest(p) ==
+  LET todo == work[p]
+      merged == IF todo.entering # {} THEN {} ELSE {one.name: one \in OldestOf(LevelOf(todo))}
+      kept == IF "the manifest names the older files" \in Rules THEN CurrentNames \ merged ELSE {}
+      number == IF "every change is a new version" \in Rules \/ CurrentVersion = 0
+                THEN CurrentVersion + 1 ELSE CurrentVersion
+      new == [version |-> number, files |-> kept \union {NewFile(todo).name}]
+  IN
+  /\ step[p] = "written"
+  /\ manifests' = {one \in manifests: one.version # number} \union {new}
+  /\ GoesOnTo(p, Published(todo), "listed")
+  /\ UNCHANGED <<clock, lock, crashes, table, history, version, minds, followers>>
+
+\* A version file that is read while it is written.
+TornVersion == 0 - 1
+
+\* Whoever reads the history has been overtaken by one archiver more.
+\* @type: Str => Bool;
+Overtakes(p) ==
+  followers' = [f \in Followers |->
+    IF followers[f].step \in {"following", "reading"}
+    THEN [followers[f] EXCEPT !.since = @ \union {p}] ELSE followers[f]]
+
+\* AR-010: from now on readers follow another manifest.
+SwapVersion(p) ==
+  LET todo == WorkOf(p)
+      newest == Greatest({one.version: one \in manifests})
+      torn == IF "the version is swapped at once" \in Rules THEN {} ELSE {TornVersion}
+  IN
+  /\ \/ step[p] = "listed" /\ GoesOn(p, todo) /\ version' \in {newest} \union torn
+     \/ IsTo(p, "swapping") /\ GoesOnTo(p, todo, "writing") /\ version' = CurrentVersion + 1
+  /\ Overtakes(p)
+  /\ UNCHANGED <<clock, lock, crashes, table, history, manifests, minds>>
+
+\* AR-010, AR-011: what the history holds leaves the active timeline.
+DeleteInstant(p) ==
+  LET todo == WorkOf(p)
+      there == UNION {FilesOfAction(one): one \in todo.leaving}
+      stays == IF there = {} THEN {} ELSE there \ {NextToGo(there)}
+  IN
+  /\ IsTo(p, "switched")
+  /\ timeline' = timeline \ (there \ stays)
+  /\ GoesOn(p, [todo EXCEPT !.leaving = {file.requested: file \in stays}])
+  /\ UNCHANGED <<clock, lock, crashes, files, markers, tree, minds, followers>>
+
+\* HS-011: the manifests that end go first, then the files that none names that stays.
+DeleteHistoryFile(p) ==
+  LET todo == WorkOf(p)
+      staying == {one \in manifests: one.version \notin todo.ending}
+      isFile == todo.ending = {} \/ ("files go after their manifests" \notin Rules /\ Unused(staying, history) # {})
+      ending == IF isFile THEN todo.ending ELSE todo.ending \ {Greatest(todo.ending)}
+      there == IF isFile THEN history \ {First(Unused(staying, history))} ELSE history
+  IN
+  /\ IsTo(p, "cleaning")
+  /\ history' = there
+  /\ manifests' = {one \in manifests: one.version \in ending \/ one \in staying}
+  /\ GoesOnTo(p, [todo EXCEPT !.ending = ending],
+       IF ending = {} /\ Unused(staying, there) = {} THEN "finished" ELSE "cleaning")
+  /\ Overtakes(p)
+  /\ UNCHANGED <<clock, lock, crashes, table, version, minds>>
+
+-----------------------------------------------------------------------------
+(* Those who read, and those who clean up. *)
+
+\* RD-001: a reader fixes what has completed, and the files that it will read.
+PickSnapshot(p) ==
+  /\ p \in Readers
+  /\ step[p] = "idle"
+  /\ Becomes(p, IF Slices = {} THEN "done" ELSE "reading")
+  /\ seen' = [seen EXCEPT ![p] = {file.requested: file \in {one \in timeline: one.state = "COMPLETED"}}]
+  /\ left' = [left EXCEPT ![p] = Slices]
+  /\ UNCHANGED <<clock, lock, crashes, table, tree, instant, time, rows, work, followers>>
+
+\* @type: Set($slice) => $slice;
+FirstSlice(slices) ==
+  CHOOSE one \in slices: \A other \in slices:
+    \/ one.day = "d1" /\ other.day # "d1"
+    \/ one.day = other.day /\ one.since <= other.since
+
+\* RD-002: and reads them one after the other; without one of them it gives up.
+ReadSlice(p) ==
+  LET slice == FirstSlice(left[p])
+      found == {file \in files: file.day = slice.day /\ file.since = slice.since /\ file.instant = slice.base}
+  IN
+  /\ p \in Readers
+  /\ step[p] = "reading"
+  /\ left' = [left EXCEPT ![p] = IF found = {} THEN {} ELSE @ \ {slice}]
+  /\ rows' = [rows EXCEPT ![p] = @ \union UNION {file.rows: file \in found}]
+  /\ Becomes(p, IF found = {} THEN "missed" ELSE IF left[p] = {slice} THEN "done" ELSE "reading")
+  /\ UNCHANGED <<clock, lock, crashes, table, tree, instant, time, seen, work, followers>>
+
+\* HS-002: a reader of the history looks which version counts.
+FollowVersion(f) ==
+  /\ followers[f].step = "idle"
+  /\ CurrentVersion # 0
+  /\ followers' = [followers EXCEPT ![f].step = "following", ![f].version = CurrentVersion, ![f].wanted = Archived]
+  /\ UNCHANGED <<clock, lock, crashes, table, tree, step, minds, work>>
+
+\* HS-002, HS-004: then which files are of it.
+ReadManifest(f) ==
+  LET number == followers[f].version IN
+  /\ followers[f].step = "following"
+  /\ followers' = [followers EXCEPT
+       ![f].step = IF \E one \in manifests: one.version = number THEN "reading" ELSE "missed",
+       ![f].left = NamesIn(number)]
+  /\ UNCHANGED <<clock, lock, crashes, table, tree, step, minds, work>>
+
+\* HS-004: then opens one after the other, and is refused where one is not there.
+ReadHistoryFile(f) ==
+  LET name == CHOOSE one \in followers[f].left: \A other \in followers[f].left: one.from <= other.from
+      found == {one \in history: one.name = name}
+  IN
+  /\ followers[f].step = "reading"
+  /\ IF followers[f].left = {} THEN followers' = [followers EXCEPT ![f].step = "done"]
+     ELSE followers' = [followers EXCEPT
+            ![f].step = IF found = {} THEN "missed" ELSE "reading",
+            ![f].left = @ \ {name},
+            ![f].rows = @ \union UNION {one.rows: one \in found}]
+  /\ UNCHANGED <<clock, lock, crashes, table, tree, step, minds, work>>
+
+\* Files of replaced groups and of undone writes go: by a clean, by another rollback.
+DeleteDataFile(p) ==
+  /\ p \in Cleaners
+  /\ \E file \in files:
+       /\ \/ WasReplaced(file) /\ Clustering \in CompletedWrites
+          \/ file.instant \in Undone
+       /\ files' = files \ {file}
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, tree, step, minds, work, followers>>
+
+\* LK-002: the dead keep nothing, and the lock is free.
+Die(p) ==
+  /\ crashes < MaxCrashes
+  /\ p \in Writers \union Archivers
+  /\ step[p] \notin {"idle", "done", "dead"}
+  /\ crashes' = crashes + 1
+  /\ Becomes(p, IF Restarts /\ p \in Archivers THEN "idle" ELSE "dead")
+  /\ lock' = IF lock = p THEN "nobody" ELSE lock
+  /\ time' = [time EXCEPT ![p] = 0]
+  /\ seen' = [seen EXCEPT ![p] = {}]
+  /\ work' = [work EXCEPT ![p] = Nothing]
+  /\ UNCHANGED <<clock, table, tree, instant, left, rows, followers>>
+
+\* What a process can do once it has the lock, or needs none.
+Progress(p) ==
+  \/ ReleaseLock(p) \/ GenerateTime(p) \/ BeatHeart(p) \/ CreateInstant(p) \/ PutMarker(p) \/ PutBaseFile(p)
+  \/ DeleteMarkers(p) \/ PutHistoryFile(p) \/ PutManifest(p) \/ SwapVersion(p) \/ DeleteInstant(p)
+  \/ DeleteHistoryFile(p) \/ PickSnapshot(p) \/ ReadSlice(p) \/ DeleteDataFile(p)
+
+Next ==
+  \/ \E p \in Processes: TakeLock(p) \/ Progress(p) \/ Die(p)
+  \/ \E f \in Followers: FollowVersion(f) \/ ReadManifest(f) \/ ReadHistoryFile(f)
+
+\* A writer or an archiver that has begun can go on, and where the lock is free another can begin.
+CanGoOn ==
+  \E p \in Writers \union Archivers:
+    step[p] \notin {"done", "dead"} /\ (lock = "nobody" \/ step[p] \notin {"idle", "staged"})
+
+\* As long as one of them can go on, one does: since their steps come to an end, so do all of them.
+Fairness == []<>~CanGoOn
+
+Spec == Init /\ [][Next]_vars /\ Fairness
+
+-----------------------------------------------------------------------------
+TypeOK ==
+  /\ lock \in Processes \union {"nobody"}
+  /\ \A one \in history: one.name.level >= 0
+       /\ \A row \in one.rows: one.name.from <= row.requested /\ row.requested <= one.name.upto
+  /\ \A one \in manifests: one.version > 0 /\ one.files # {}
+  /\ \A p \in Processes: instant[p] \in 0..clock /\ time[p] \in 0..clock
+
+ArchivedRows == UNION {one.rows: one \in CurrentFiles}
+ArchivedWrites == {row.requested: row \in {one \in ArchivedRows: one.action \in Writes}}
+
+\* AR-001, HS-008: whatever has completed is on the active timeline or in the history.
+NothingIsLost ==
+  LET before == {file.requested: file \in {one \in EarlierFiles: one.state = "COMPLETED"}}
+      since == {instant[p]: p \in {one \in Writers: step[one] \in {"completed", "unmarked", "finished", "done"}}}
+      active == {file.requested: file \in {one \in timeline: one.state = "COMPLETED"}}
+  IN before \union since \subseteq Archived \union active
+
+\* AR-010, HS-009: what the history holds it holds for ever.
+ArchivedStays == [][Archived \subseteq Archived']_vars
+
+\* AR-002, HS-009: no action is in two files of the history.
+ArchivedOnce ==
+  \A one, other \in CurrentFiles:
+    one # other => {row.requested: row \in one.rows} \intersect {row.requested: row \in other.rows} = {}
+
+\* AR-001, HS-001, HS-007.
+OnlyCompletedIsArchived == \A row \in ArchivedRows: row.completed > row.requested
+
+\* AR-013: whoever archives is alone.
+OneArchives ==
+  LET busy == {p \in Archivers: step[p] \notin {"idle", "done", "dead"}} IN Cardinality(busy) <= 1
+
+\* HS-004: the version file names a manifest that is there,
+VersionNamesAManifest == version # 0 => \E one \in manifests: one.version = version
+
+\* and each manifest files that are there.
+ManifestsNameFilesThatAreThere ==
+  \A one \in manifests: \A name \in one.files: \E each \in history: each.name = name
+
+\* AR-011: what is archived never seems to be pending.
+NeverPendingAgain ==
+  \A one \in Archived: FilesOfAction(one) # {} => StateIn(FilesOfAction(one), one) = "COMPLETED"
+
+\* AR-011: no completed write stands before one that has left.
+NoHole == \A gone \in ArchivedWrites \ CompletedWrites, stays \in CompletedWrites: gone < stays
+
+\* AR-005: no write leaves that is younger than a pending one, nor the last one before it.
+NotPastPending ==
+  \A pending \in PendingWrites, gone \in ArchivedWrites:
+    gone < pending /\ \E stays \in CompletedWrites: gone <= stays /\ stays < pending
+
+\* AR-006.
+NotPastSaved == \A saved \in Saved, gone \in ArchivedWrites: gone < saved
+
+\* AR-007: only the replacecommit tells that the files of a replaced group do not count.
+ReplacedAreTold == (\E file \in files: WasReplaced(file)) => Clustering \in CompletedWrites
+
+\* AR-009: only the rollback tells that a file of what it undid does not count.
+UndoneAreTold ==
+  \A file \in EarlierFiles: file.target # 0 /\ (\E data \in files: data.instant = file.target) => file.target \in Undone
+
+\* AR-009: the markers of an action go before its files on the timeline.
+MarkersAreTold == \A marker \in markers: FilesOfAction(marker.instant) # {}
+
+\* AR-001, TL-018: whoever reads now finds of each day one group, as the last write left it.
+ReadersFindTheLatest ==
+  \A day \in {"d1", "d2"}:
+    LET wrote == {file.instant: file \in {one \in files: one.day = day}} \intersect (CompletedWrites \union ArchivedWrites)
+        found == {slice \in Slices: slice.day = day}
+    IN Cardinality(found) = 1 /\ {slice.base: slice \in found} = {Greatest(wrote)}
+
+\* RD-001: and the rows that a reader gets are each there once.
+RowsAreReadOnce == \A p \in Readers: \A one, other \in rows[p]: one.key = other.key => one = other
+
+\* HS-011: a reader of the history finishes, unless more archivals change it meanwhile. Where levels
+\* are merged it is one: the next archival keeps three manifests again, though it adds but one, or none.
+FollowersFinish == \A f \in Followers: followers[f].step = "missed" => Cardinality(followers[f].since) > Patience
+
+\* HS-002, AR-010: and has read the history as it was.
+FollowersReadOneVersion ==
+  \A f \in Followers: followers[f].step = "done" => {row.requested: row \in followers[f].rows} = followers[f].wanted
+
+\* HS-003: what a manifest says that is or was current, it says for ever.
+ManifestsNeverChange ==
+  [][\A one \in manifests, other \in manifests':
+       one.version = other.version /\ one.version <= CurrentVersion => one = other]_vars
+
+\* AR-002: what an archiver left is finished by the next: nothing stands in both.
+LeftoversGoAway == <>[](Archived \intersect Actions = {} /\ \A marker \in markers: marker.instant \notin Archived)
+
+\* What can happen: a must-fail run shows it for each of these.
+NothingStandsInBoth == Archived \intersect Actions = {}
+NoLevelIsMerged == \A one \in history: one.name.level < 2
+NoFileIsUnnamed == Unused(manifests, history) = {}
+NoFollowerIsOvertaken == \A f \in Followers: followers[f].step # "missed"
+=============================================================================
