@@ -205,7 +205,8 @@ def left_to_read(projection: Projection, process: Process) -> Value:
 def to_take_back(process: Process) -> Value:
     """The timeline files that a process found when it began to undo a write and has not deleted yet, by their state."""
     todo = (one.name for one in process.mind.value.todo if isinstance(one, DeleteInstant))
-    return frozenset(name.rsplit(".", 1)[1].upper() for name in todo)
+    ends = (name.rsplit(".", 1)[1].upper() for name in todo)
+    return frozenset(end if end in ("REQUESTED", "INFLIGHT") else "COMPLETED" for end in ends)
 
 
 VARIABLES: Mapping[str, Variable] = {
