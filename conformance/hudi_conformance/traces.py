@@ -81,7 +81,8 @@ def parameters(act: Act, before: World, move: Move) -> Line:  # noqa: PLR0911, P
         case CreateInstant(entry):
             return instant_line(entry)
         case DeleteInstant(file):
-            return instant_line(next(one for one in before.shared.table.value.timeline if one.name == file))
+            there = (one for one in before.shared.table.value.timeline if one.name == file)
+            return next(map(instant_line, there), None) or named_instant_line(file)
         case PutMarker(marker):
             line = {"requested": marker.instant, "partition": marker.partition}
             return {**line, "file": marker.name, "io_type": marker.kind}
@@ -114,6 +115,20 @@ def instant_line(entry: TimelineEntry) -> Line:
     return line | ({"completed": entry.completed} if entry.completed else {})
 
 
+def named_instant_line(file: str) -> Line:
+    """The same by the name of the file, which may be gone already.
+
+    Clauses: TL-007, TL-008, TL-009.
+    """
+    times, *words = file.split(".")
+    requested, _, completed = times.partition("_")
+    action, state = (words[0], "COMPLETED") if len(words) == 1 else (words[0], words[1].upper())
+    if words == ["inflight"]:
+        action, state = "commit", "INFLIGHT"
+    line = {"action": action, "state": state, "requested": requested}
+    return line | ({"completed": completed} if completed else {})
+
+
 @cache
 def schema() -> Mapping[str, Any]:
     """The JSON Schema of a line."""
@@ -139,18 +154,35 @@ def fault_of_line(line: Any) -> str:
     return str(error.message) if known and error else f"there is no effect {line.get('effect')!r}"
 
 
-def check_trace(text: str) -> str:
-    """What is wrong with a trace of JSON lines; the empty text where every line is explained."""
+class TraceError(ValueError):
+    """A text is no trace."""
+
+
+def read_trace(text: str) -> tuple[Line, ...]:
+    """The lines of a trace.
+
+    Raises:
+        TraceError: one of them is no JSON, or not of the agreed form.
+
+    """
     lines: list[Line] = []
     for number, line in enumerate(text.splitlines(), start=1):
         try:
             lines.append(json.loads(line))
         except json.JSONDecodeError as error:
-            return f"line {number}: {error}"
+            raise TraceError(f"line {number}: {error}") from error
         fault = fault_of_line(lines[-1])
         if fault:
-            return f"line {number}: {fault}"
-    refused = accepts(lines)
+            raise TraceError(f"line {number}: {fault}")
+    return tuple(lines)
+
+
+def check_trace(text: str) -> str:
+    """What is wrong with a trace of JSON lines; the empty text where every line is explained."""
+    try:
+        refused = accepts(read_trace(text))
+    except TraceError as error:
+        return str(error)
     return told(refused) if refused else ""
 
 

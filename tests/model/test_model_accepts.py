@@ -3,6 +3,8 @@ from collections.abc import Iterator
 import pytest
 from hudi_conformance.obligations.scenarios import SCENARIOS
 from hudi_conformance.traces import Line, lines_of
+from hudi_conformance.tracing.modules import Trace
+from hudi_conformance.tracing.samples import samples
 from hudi_model.accepts import accepts
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,6 +31,7 @@ def test_what_processes_do_is_accepted(name: str):
 
 
 WRITER = trace("travel", 0, 1)
+SERVED = samples()[0].lines
 
 
 def test_a_writer_that_goes_on_after_its_rollback_is_refused():
@@ -124,3 +127,20 @@ def test_another_completion_time_is_refused(seed: int, chance: st.DataObject):
 
     assert refused is not None
     assert refused.number == place + 1
+
+
+@pytest.mark.parametrize("sample", samples(), ids=lambda one: one.name)
+def test_each_rule_refuses_what_only_it_refuses(sample: Trace) -> None:
+    """Traces written by hand: two that keep every rule; for each rule of specs/tla/Effects.tla one that breaks it."""
+    assert (accepts(sample.lines) is None) == (not sample.breaks)
+
+
+def test_a_rollback_that_several_carry_out_may_find_its_work_done() -> None:
+    """A file that is gone already is deleted again; without a rollback nobody deletes what is not there."""
+    again = next(one for one in SERVED if one["effect"] == "delete_instant")
+    place = SERVED.index(again) + 1
+
+    assert accepts((*SERVED[:place], again, *SERVED[place:])) is None
+    refused = accepts((*SERVED[:5], again))
+    assert refused is not None
+    assert "no such file" in refused.wrong

@@ -1,0 +1,376 @@
+------------------------------- MODULE Effects -------------------------------
+(***************************************************************************)
+(* The durable effects of specs/effects.toml as a state machine: what each *)
+(* of them waits for, and what it changes. Whoever keeps the protocol has  *)
+(* no effect but these.                                                    *)
+(*                                                                         *)
+(* What a process thinks is not here, only what others can see of it: the  *)
+(* module says of a trace of effects whether it can have happened. Nor is  *)
+(* the content of files: a trace does not tell which write a rollback      *)
+(* names, or which actions a manifest holds.                               *)
+(*                                                                         *)
+(* Each rule is named, so that one of them can be left out.                *)
+(***************************************************************************)
+EXTENDS Integers, TimelineFiles
+
+(*
+  A file of the timeline, and the process that put it there.
+  @typeAlias: entry = { action: Str, state: Str, requested: Int, completed: Int, process: Str };
+  @typeAlias: datafile = { requested: Int, partition: Str, file: Str };
+  @typeAlias: bounds = { first: Int, last: Int };
+  A line of a trace; what its effect has no use for is empty, or 0. `first` and `last` are the
+  bounds in the name of a file of the history, `number` is a version, or counts actions.
+  @typeAlias: line = { process: Str, effect: Str, holder: Str, time: Int, action: Str, state: Str,
+    requested: Int, completed: Int, partition: Str, file: Str, first: Int, last: Int, number: Int };
+*)
+EffectsAliases == TRUE
+
+CONSTANTS
+  \* The rules in force.
+  \* @type: Set(Str);
+  Rules
+
+AllRules == {
+  "one process holds the lock",              \* LK-001, LK-002
+  "times increase",                          \* TM-003, TM-005
+  "a request bears the time just generated", \* TL-012, TM-007
+  "no state is skipped",                     \* TL-003, TL-010
+  "completed type follows the request",      \* TL-006
+  "completed writes are saved",              \* SR-001
+  "plans are made under the lock",           \* LK-004
+  "finished under the lock",                 \* LK-003, MT-004
+  "completion time under the lock",          \* TL-013, TL-012
+  "marker before file",                      \* MK-001
+  "markers stay with their write",           \* MK-004, OW-009
+  "everything before completion",            \* TL-026
+  "metadata before completion",              \* MT-003, MT-004
+  "undone before it leaves",                 \* RB-005, RB-009, SR-006
+  "highest state first",                     \* RB-009
+  "history before it leaves",                \* AR-001, AR-010
+  "completed file last",                     \* AR-011
+  "manifests are numbered",                  \* HS-003
+  "manifest before version",                 \* HS-002, AR-010
+  "snapshot before slices"                   \* RD-001, RD-004
+}
+
+ASSUME Rules \subseteq AllRules
+
+VARIABLES
+  \* The greatest time generated so far.
+  \* @type: Int;
+  clock,
+  \* The process that holds the table's lock, or "nobody".
+  \* @type: Str;
+  lock,
+  \* What each process has generated last and not completed with; of those not named, nothing.
+  \* @type: Str -> Int;
+  time,
+  \* What the holder has generated since it took the lock and not completed with, or 0.
+  \* @type: Int;
+  within,
+  \* The files of the active timeline.
+  \* @type: Set($entry);
+  timeline,
+  \* @type: Set($datafile);
+  markers,
+  \* The actions that the metadata table has; where there are none, no table may be kept.
+  \* @type: Set(Int);
+  metadata,
+  \* The history by the bounds in the names of its files: those that no manifest names
+  \* yet, those of the manifest that is not current yet, those that readers find.
+  \* @type: { unnamed: Set($bounds), named: Set($bounds), current: Set($bounds) };
+  history,
+  \* The manifest that is not current yet, and the current one; 0 is none that is known.
+  \* @type: { next: Int, current: Int };
+  manifest,
+  \* Before version 8: how many actions the archived log holds that are still active.
+  \* @type: Int;
+  logged,
+  \* The processes that have picked a snapshot.
+  \* @type: Set(Str);
+  seen
+
+vars == <<clock, lock, time, within, timeline, markers, metadata, history, manifest, logged, seen>>
+
+Keeps(rule, condition) == rule \in Rules => condition
+
+-----------------------------------------------------------------------------
+\* TL-005, TL-010: a savepoint has the instant of what it saves and is an action of its own.
+FilesOfAction(requested, saved) ==
+  {file \in timeline: file.requested = requested /\ (file.action = "savepoint") = saved}
+
+\* TL-004: the highest state that a file records.
+\* @type: (Int, Bool) => Str;
+StateOf(requested, saved) ==
+  LET states == {file.state: file \in FilesOfAction(requested, saved)} IN
+  IF "COMPLETED" \in states THEN "COMPLETED"
+  ELSE IF "INFLIGHT" \in states THEN "INFLIGHT"
+  ELSE IF "REQUESTED" \in states THEN "REQUESTED"
+  ELSE "ABSENT"
+
+IsPending(requested, saved) == StateOf(requested, saved) \in {"REQUESTED", "INFLIGHT"}
+
+\* An action of a process: it has put one of its files.
+IsOf(p, requested, saved) == \E file \in FilesOfAction(requested, saved): file.process = p
+
+LastTime(p) == IF p \in DOMAIN time THEN time[p] ELSE 0
+
+Given(p, instant) == [q \in DOMAIN time \union {p} |-> IF q = p THEN instant ELSE time[q]]
+
+\* RB-004: a rollback or a restore that has not completed; whoever finds it may carry it out.
+IsBeingUndone(actions) ==
+  \E file \in timeline:
+    /\ file.action \in actions
+    /\ IsPending(file.requested, FALSE)
+
+\* TL-003, RB-008: a plan that is begun anew. Before version 8 a clustering is asked for as replacecommit.
+IsPlanned(requested) ==
+  \E file \in FilesOfAction(requested, FALSE):
+    file.action \in {"compaction", "logcompaction", "clustering", "replacecommit"}
+
+IsWrite(requested) ==
+  \E file \in FilesOfAction(requested, FALSE): CompletedType(file.action) \in Writes
+
+-----------------------------------------------------------------------------
+\* LK-001.
+TakeLock(p, holder) ==
+  /\ Keeps("one process holds the lock", lock = "nobody" /\ holder = p)
+  /\ lock' = holder
+  /\ within' = 0
+  /\ UNCHANGED <<clock, time, timeline, markers, metadata, history, manifest, logged, seen>>
+
+\* LK-001; LK-002: of the dead the lock's provider lets go in their name.
+ReleaseLock(p, holder) ==
+  /\ Keeps("one process holds the lock", lock = p /\ holder = p)
+  /\ lock' = "nobody"
+  /\ within' = 0
+  /\ UNCHANGED <<clock, time, timeline, markers, metadata, history, manifest, logged, seen>>
+
+\* TM-003: later than every time before it, whoever generated that.
+GenerateTime(p, instant) ==
+  /\ Keeps("times increase", instant > clock)
+  /\ clock' = instant
+  /\ time' = Given(p, instant)
+  /\ within' = IF lock = p THEN instant ELSE within
+  /\ UNCHANGED <<lock, timeline, markers, metadata, history, manifest, logged, seen>>
+
+\* TL-003: INFLIGHT -> REQUESTED is a file that goes, REQUESTED -> REQUESTED does not occur
+\* (TL-025). TL-010: a savepoint begins inflight.
+MayFollow(action, before, state) ==
+  /\ <<before, state>> \in
+       IF action = "savepoint" THEN (Transitions \ {<<"ABSENT", "REQUESTED">>}) \union {<<"ABSENT", "INFLIGHT">>}
+       ELSE Transitions
+  /\ state = "REQUESTED" => before = "ABSENT"
+
+\* TL-006: the name that was requested, until the action completes under its other one.
+TypesAgree(action, state, own) ==
+  \A file \in own:
+    action = IF state = "COMPLETED" THEN CompletedType(file.action) ELSE file.action
+
+\* MT-003: these change which files there are; a table that keeps a metadata table keeps it with each.
+IsFiled(action) == action \in Writes \union {"clean", "rollback"}
+
+CreateInstant(p, action, state, requested, completed) ==
+  LET saved == action = "savepoint"
+      own == FilesOfAction(requested, saved)
+      appears == own = {} /\ ~saved
+      done == state = "COMPLETED"
+  IN
+  /\ Keeps("no state is skipped", MayFollow(action, StateOf(requested, saved), state))
+  /\ Keeps("completed type follows the request", TypesAgree(action, state, own))
+  /\ Keeps("completed writes are saved",
+       saved => IsWrite(requested) /\ StateOf(requested, FALSE) = "COMPLETED")
+  /\ Keeps("a request bears the time just generated", appears => requested = LastTime(p))
+  /\ Keeps("plans are made under the lock", (appears /\ action \notin Writes) => lock = p)
+  /\ Keeps("finished under the lock", done => lock = p)
+  /\ Keeps("completion time under the lock", (done /\ completed # 0) => completed = within)
+  /\ Keeps("metadata before completion",
+       (done /\ IsFiled(action) /\ metadata # {}) => requested \in metadata)
+  /\ timeline' = {file \in timeline:
+                    ~(file.requested = requested /\ file.state = state /\ (file.action = "savepoint") = saved)}
+                 \union {[action |-> action, state |-> state, requested |-> requested,
+                          completed |-> completed, process |-> p]}
+  \* TL-012, TL-024: no other completion and no request has the time of a completion.
+  /\ IF completed # 0
+     THEN time' = Given(p, 0) /\ within' = IF lock = p THEN 0 ELSE within
+     ELSE UNCHANGED <<time, within>>
+  \* SR-012: a restore may drop the metadata table.
+  /\ metadata' = IF action = "restore" /\ done THEN {} ELSE metadata
+  /\ UNCHANGED <<clock, lock, markers, history, manifest, logged, seen>>
+
+\* HS-005: the history has a file whose name bounds the instant; HS-010: or the archived log
+\* has more actions than have left since. AR-001: nothing pending is archived.
+IsArchived(requested) ==
+  \/ \E file \in history.current: file.first <= requested /\ requested <= file.last
+  \/ logged > 0
+
+\* What may leave unfinished: with its rollback or restore; what a process itself gives up
+\* (OW-009); an inflight file whose plan is handed back (TL-003).
+MayGiveUp(p, state, requested) ==
+  \/ IsBeingUndone({"rollback", "restore"})
+  \/ IsOf(p, requested, FALSE)
+  \/ state = "INFLIGHT" /\ "REQUESTED" \in {file.state: file \in FilesOfAction(requested, FALSE)}
+
+\* What has completed is undone by a restore (RB-005); rollbacks leave with it (SR-009).
+MayUndo(action) ==
+  \/ IsBeingUndone({"restore"})
+  \/ action = "rollback" /\ \E file \in timeline: file.action = "restore"
+
+FileLeaves(p, action, state, requested) ==
+  LET saved == action = "savepoint"
+      own == FilesOfAction(requested, saved)
+      leaving == {file \in own: file.state = state}
+      others == {file.state: file \in own \ leaving}
+      done == StateOf(requested, saved) = "COMPLETED"
+      archived == ~saved /\ done /\ ~MayUndo(action)
+  IN
+  /\ leaving # {}
+  \* SR-003: a savepoint is taken back without more ado.
+  /\ Keeps("undone before it leaves", (~saved /\ ~done) => MayGiveUp(p, state, requested))
+  /\ Keeps("history before it leaves", archived => IsArchived(requested))
+  /\ Keeps("completed file last", (archived /\ state = "COMPLETED") => others = {})
+  /\ Keeps("highest state first", ~archived => state = StateOf(requested, saved))
+  /\ timeline' = timeline \ leaving
+  /\ logged' = IF archived /\ state = "COMPLETED" /\ logged > 0 THEN logged - 1 ELSE logged
+  /\ UNCHANGED <<clock, lock, time, within, markers, metadata, history, manifest, seen>>
+
+\* RB-004: where several carry out one rollback, a file may be gone already, and the rollback
+\* may even have completed; nothing changes.
+FileIsGone(action, state, requested) ==
+  /\ \A file \in FilesOfAction(requested, action = "savepoint"): file.state # state
+  /\ \E file \in timeline: file.action \in {"rollback", "restore"}
+  /\ UNCHANGED vars
+
+DeleteInstant(p, action, state, requested) ==
+  FileLeaves(p, action, state, requested) \/ FileIsGone(action, state, requested)
+
+-----------------------------------------------------------------------------
+\* TL-026: files belong to an action that is on the timeline and has not completed.
+MayMakeFiles(requested) == Keeps("everything before completion", IsPending(requested, FALSE))
+
+PutMarker(p, requested, partition, file) ==
+  /\ MayMakeFiles(requested)
+  /\ markers' = markers \union {[requested |-> requested, partition |-> partition, file |-> file]}
+  /\ UNCHANGED <<clock, lock, time, within, timeline, metadata, history, manifest, logged, seen>>
+
+\* MK-004: after the write has completed or was undone; before that only by who gives it up, or
+\* begins it anew. A heart that stops leaves its line here, too (MK-005).
+DeleteMarkers(p, requested) ==
+  /\ Keeps("markers stay with their write",
+       IsPending(requested, FALSE) =>
+         IsOf(p, requested, FALSE) \/ IsPlanned(requested) \/ IsBeingUndone({"rollback", "restore"}))
+  /\ markers' = {marker \in markers: marker.requested # requested}
+  /\ UNCHANGED <<clock, lock, time, within, timeline, metadata, history, manifest, logged, seen>>
+
+\* MK-001: the marker comes first. RB-007: what a rollback adds to logs needs none.
+PutDataFile(requested, partition, file) ==
+  /\ MayMakeFiles(requested)
+  /\ Keeps("marker before file",
+       IsWrite(requested) =>
+         [requested |-> requested, partition |-> partition, file |-> file] \in markers)
+  /\ UNCHANGED vars
+
+PutBaseFile(p, requested, partition, file) == PutDataFile(requested, partition, file)
+
+PutLogFile(p, requested, partition, file) == PutDataFile(requested, partition, file)
+
+PutPartitionMetafile(p, requested) == MayMakeFiles(requested) /\ UNCHANGED vars
+
+DeleteDataFile(p, requested) == MayMakeFiles(requested) /\ UNCHANGED vars
+
+\* MT-004: before the action's completed file appears, both inside the lock.
+CommitMetadataTable(p, requested) ==
+  /\ MayMakeFiles(requested)
+  /\ Keeps("finished under the lock", lock = p)
+  /\ metadata' = metadata \union {requested}
+  /\ UNCHANGED <<clock, lock, time, within, timeline, markers, history, manifest, logged, seen>>
+
+-----------------------------------------------------------------------------
+PutHistoryFile(p, first, last) ==
+  /\ history' = [history EXCEPT !.unnamed = history.unnamed \union {[first |-> first, last |-> last]}]
+  /\ UNCHANGED <<clock, lock, time, within, timeline, markers, metadata, manifest, logged, seen>>
+
+\* HS-011: which files are in use, manifests tell.
+DeleteHistoryFile(p) == UNCHANGED vars
+
+\* HS-010: a block of actions, each of which may leave after that.
+AppendArchivedLog(p, actions) ==
+  /\ logged' = logged + actions
+  /\ UNCHANGED <<clock, lock, time, within, timeline, markers, metadata, history, manifest, seen>>
+
+\* HS-003: the one after the current one; one that never became current is written anew.
+PutManifest(p, version) ==
+  /\ Keeps("manifests are numbered", manifest.current # 0 => version = manifest.current + 1)
+  /\ manifest' = [manifest EXCEPT !.next = version]
+  /\ history' = [history EXCEPT !.named = history.unnamed]
+  /\ UNCHANGED <<clock, lock, time, within, timeline, markers, metadata, logged, seen>>
+
+\* AR-010: only now readers find what the manifest names.
+SwapVersion(p, version) ==
+  /\ Keeps("manifest before version", version = manifest.next)
+  /\ manifest' = [next |-> 0, current |-> version]
+  /\ history' = [unnamed |-> history.unnamed \ history.named, named |-> {},
+                 current |-> history.current \union history.named]
+  /\ UNCHANGED <<clock, lock, time, within, timeline, markers, metadata, logged, seen>>
+
+PutProperties(p) == UNCHANGED vars
+
+BeatHeart(p) == UNCHANGED vars
+
+-----------------------------------------------------------------------------
+PickSnapshot(p) ==
+  /\ seen' = seen \union {p}
+  /\ UNCHANGED <<clock, lock, time, within, timeline, markers, metadata, history, manifest, logged>>
+
+\* RD-001, RD-004: slices are those of the snapshot that was picked.
+ReadSlice(p) ==
+  /\ Keeps("snapshot before slices", p \in seen)
+  /\ UNCHANGED vars
+
+-----------------------------------------------------------------------------
+\* A line of a trace as a step: its effect is the name of the action.
+\* @type: $line => Bool;
+Step(l) ==
+  CASE l.effect = "take_lock" -> TakeLock(l.process, l.holder)
+    [] l.effect = "release_lock" -> ReleaseLock(l.process, l.holder)
+    [] l.effect = "generate_time" -> GenerateTime(l.process, l.time)
+    [] l.effect = "create_instant" -> CreateInstant(l.process, l.action, l.state, l.requested, l.completed)
+    [] l.effect = "delete_instant" -> DeleteInstant(l.process, l.action, l.state, l.requested)
+    [] l.effect = "put_marker" -> PutMarker(l.process, l.requested, l.partition, l.file)
+    [] l.effect = "delete_markers" -> DeleteMarkers(l.process, l.requested)
+    [] l.effect = "put_base_file" -> PutBaseFile(l.process, l.requested, l.partition, l.file)
+    [] l.effect = "put_log_file" -> PutLogFile(l.process, l.requested, l.partition, l.file)
+    [] l.effect = "put_partition_metafile" -> PutPartitionMetafile(l.process, l.requested)
+    [] l.effect = "delete_data_file" -> DeleteDataFile(l.process, l.requested)
+    [] l.effect = "commit_metadata_table" -> CommitMetadataTable(l.process, l.requested)
+    [] l.effect = "put_history_file" -> PutHistoryFile(l.process, l.first, l.last)
+    [] l.effect = "delete_history_file" -> DeleteHistoryFile(l.process)
+    [] l.effect = "append_archived_log" -> AppendArchivedLog(l.process, l.number)
+    [] l.effect = "put_manifest" -> PutManifest(l.process, l.number)
+    [] l.effect = "swap_version" -> SwapVersion(l.process, l.number)
+    [] l.effect = "put_properties" -> PutProperties(l.process)
+    [] l.effect = "beat_heart" -> BeatHeart(l.process)
+    [] l.effect = "pick_snapshot" -> PickSnapshot(l.process)
+    [] l.effect = "read_slice" -> ReadSlice(l.process)
+    [] OTHER -> FALSE
+
+\* TM-003: nothing that is there is later than what was generated.
+\* @type: Set($entry) => Int;
+LatestOf(files) ==
+  LET times == {file.requested: file \in files} \union {file.completed: file \in files}
+  IN IF times = {} THEN 0 ELSE CHOOSE latest \in times: \A one \in times: one <= latest
+
+\* A table with a timeline, whose lock is free unless somebody holds it.
+Begins(files, holder) ==
+  /\ clock = LatestOf(files)
+  /\ lock = holder
+  /\ time = [p \in {} |-> 0]
+  /\ within = 0
+  /\ timeline = files
+  /\ markers = {}
+  /\ metadata = {}
+  /\ history = [unnamed |-> {}, named |-> {}, current |-> {}]
+  /\ manifest = [next |-> 0, current |-> 0]
+  /\ logged = 0
+  /\ seen = {}
+==============================================================================
