@@ -1,0 +1,335 @@
+----------------------------- MODULE ServedTable -----------------------------
+(***************************************************************************)
+(* A table with services: who shares it, how it begins, and what each of   *)
+(* them would do next as the table stands. What they do is the matter of   *)
+(* TableServices, which also has the rules in force.                       *)
+(*                                                                         *)
+(* Clauses: CP-001, CP-002, CP-003, CP-004, CP-005, CL-002, CL-004, CL-005,*)
+(* CL-006, CN-001, CN-002, CN-004, CN-005, CN-006, CN-007, CN-008, CN-009, *)
+(* OW-003, OW-004, OW-005, OW-006, OW-011, CP-010, MK-003.                 *)
+(***************************************************************************)
+EXTENDS Integers, FiniteSets, TimelineFiles, DataFiles, ServicePlans
+
+(*
+  A slice that a reader is to read: its group, and the instant of its base file.
+  @typeAlias: slice = { day: Str, since: Int, base: Int };
+*)
+ServiceAliases == TRUE
+
+CONSTANTS
+  \* Each changes the row of key "a", or of key "b" where it is in WritersOfB.
+  \* @type: Set(Str);
+  Writers,
+  \* @type: Set(Str);
+  WritersOfB,
+  \* Some of "compaction", "clustering", "cleaning" and "savepointer", a process each.
+  \* @type: Set(Str);
+  Services,
+  \* @type: Set(Str);
+  Readers,
+  \* "COPY_ON_WRITE" or "MERGE_ON_READ".
+  \* @type: Str;
+  TableType,
+  \* @type: Int;
+  WritesBefore,
+  \* What a cleaner keeps: the latest so many "commits", or so many file "versions".
+  \* @type: Str;
+  Policy,
+  \* @type: Int;
+  Retained,
+  \* What a write does that would change a group of a pending clustering: "reject" or "allow".
+  \* @type: Str;
+  UpdatesStrategy,
+  \* @type: Int;
+  MaxCrashes,
+  \* The rules in force. A must-fail configuration leaves one out.
+  \* @type: Set(Str);
+  Rules
+
+AllRules == {
+  "one process at a time",                       \* LK-001
+  "the lock of the dead is freed",               \* LK-002
+  "services plan under the lock",                \* LK-004, CP-012
+  "services finish under the lock",              \* LK-004, CP-012
+  "a plan leaves out groups of other plans",     \* CP-003, CL-002
+  "a plan names every file of its slices",       \* CP-005
+  "a plan that waits is taken up",               \* CP-002, CN-012
+  "a new attempt removes what the last left",    \* CP-010
+  "a clustering replaces what it read",          \* CL-006
+  "a clustering gives up where others wrote",    \* CL-005
+  "a write gives way to what completed since",   \* OW-004, OW-005
+  "a write gives way to plans made since",       \* OW-006
+  "a write leaves groups of a clustering alone", \* OW-011
+  "cleaning leaves what savepoints name",        \* CN-008
+  "cleaning leaves what plans read",             \* CN-005
+  "cleaning leaves the newest slice",            \* CN-001
+  "cleaning leaves the last slice before",       \* CN-002
+  "cleaning leaves replaced groups a while",     \* CN-007
+  "readers keep to their snapshot"               \* RD-001, RD-004
+}
+
+ASSUME Rules \subseteq AllRules
+ASSUME WritersOfB \subseteq Writers /\ Services \subseteq {"compaction", "clustering", "cleaning", "savepointer"}
+ASSUME TableType \in {"COPY_ON_WRITE", "MERGE_ON_READ"}
+ASSUME TableType = "COPY_ON_WRITE" => "compaction" \notin Services \* CP-001
+ASSUME Policy \in {"commits", "versions"} /\ UpdatesStrategy \in {"reject", "allow"}
+ASSUME WritesBefore >= 1 /\ Retained >= 1
+
+VARIABLES
+  \* The greatest time generated so far.
+  \* @type: Int;
+  clock,
+  \* The process that holds the table's lock, or "nobody".
+  \* @type: Str;
+  lock,
+  \* @type: Int;
+  crashes,
+  \* @type: Set($file);
+  timeline,
+  \* @type: Set($data);
+  files,
+  \* @type: Set($marker);
+  markers,
+  \* @type: Set($heart);
+  hearts,
+  \* The files that plans and savepoints on the timeline name.
+  \* @type: Set($named);
+  plans,
+  \* How far each process has come: the last thing that it did.
+  \* @type: Str -> Str;
+  step,
+  \* The instant of its write or of the plan that it carries out.
+  \* @type: Str -> Int;
+  instant,
+  \* The time that it has generated under the lock.
+  \* @type: Str -> Int;
+  time,
+  \* The instants that had completed when a write began, or a reader picked its snapshot.
+  \* @type: Str -> Set(Int);
+  seen,
+  \* What a reader has still to read, and what it has read.
+  \* @type: Str -> Set($slice);
+  left,
+  \* @type: Str -> Set($row);
+  rows
+
+vars == <<clock, lock, crashes, timeline, files, markers, hearts, plans, step, instant, time, seen, left, rows>>
+
+Processes == Writers \union Services \union Readers
+
+\* Those that plan, and whose plan any attempt carries out.
+Planners == Services \ {"savepointer"}
+
+Keys == {"a", "b"}
+DayOf(key) == IF key = "a" THEN "d1" ELSE "d2"
+KeyOf(p) == IF p \in WritersOfB THEN "b" ELSE "a"
+WriteAction == IF TableType = "COPY_ON_WRITE" THEN "commit" ELSE "deltacommit"
+ServiceAction(p) == IF p = "cleaning" THEN "clean" ELSE p
+
+\* Files and groups are taken day by day, older ones first.
+ComesBefore(day, since, otherDay, otherSince) ==
+  (day = "d1" /\ otherDay = "d2") \/ (day = otherDay /\ since <= otherSince)
+
+\* @type: Set($group) => $group;
+FirstGroup(groups) ==
+  CHOOSE one \in groups: \A other \in groups: ComesBefore(one.day, one.since, other.day, other.since)
+
+\* The timeline as who knows these instants goes by it.
+\* @type: Set(Int) => Set($file);
+Known(instants) == {file \in timeline: file.requested \in instants}
+
+\* @type: (Set($file), Set($data)) => Set($row);
+RowsOf(known, slice) == Merged("COMMIT_TIME_ORDERING", "released", known, slice)
+
+\* The file groups that a snapshot reads. CL-006: without the rule those that a clustering read too.
+\* @type: Set($file) => Set($group);
+LiveGroupsOf(known) ==
+  LiveGroups(known, IF "a clustering replaces what it read" \in Rules THEN plans ELSE {}, files)
+
+-----------------------------------------------------------------------------
+\* Plans.
+
+\* CP-005: without the rule the newest log of a slice is forgotten.
+\* @type: Set($data) => Set($data);
+WholeSlices(slices) ==
+  IF "a plan names every file of its slices" \in Rules THEN slices
+  ELSE {file \in slices: file.kind = "base" \/
+         \E other \in FilesOfGroup(slices, GroupOf(file)): other.instant > file.instant}
+
+\* CP-003, CL-002, CP-005: groups that no other plan holds, and what had completed by the plan's instant.
+\* @type: (Str, Int) => Set($data);
+ToRewrite(p, requested) ==
+  LET known == CompletedBy(timeline, requested)
+      groups == IF "a plan leaves out groups of other plans" \in Rules
+                THEN FreeGroups(known, plans, files)
+                ELSE LiveGroupsOf(known)
+  IN WholeSlices(IF p = "compaction" THEN ToCompact(known, files, groups) ELSE ToCluster(known, files, groups))
+
+\* CN-001, CN-002, CN-004: the slices that the policy lets go.
+\* @type: (Set(Int), Int) => Set(Int);
+OldSlices(slices, earliest) ==
+  LET early == {one \in slices: one < earliest} IN
+  IF "cleaning leaves the newest slice" \notin Rules THEN IF Policy = "versions" THEN slices ELSE early
+  ELSE IF Policy = "versions" THEN slices \ Last(slices, Retained)
+  ELSE IF "cleaning leaves the last slice before" \notin Rules THEN early \ Last(slices, 1)
+  ELSE early \ Last(early, 1)
+
+\* CN-005, CN-008: what a cleaner must leave.
+KeptNames ==
+  (IF "cleaning leaves what savepoints name" \in Rules THEN Saved(timeline, plans) ELSE {})
+  \union (IF "cleaning leaves what plans read" \in Rules THEN Awaited(timeline, plans) ELSE {})
+
+\* CN-007: a group that was replaced not long ago stays whole, until it goes whole.
+\* @type: Int => Set($data);
+SlicesToRemove(earliest) ==
+  LET replaced == ReplacedGroups(timeline, plans)
+      gone == IF "cleaning leaves replaced groups a while" \in Rules
+              THEN ReplacedBefore(timeline, plans, earliest) ELSE replaced
+      \* @type: $group => Set(Int);
+      going(group) ==
+        LET slices == SliceOpenings(timeline, plans, files, group) IN
+        IF group \in gone THEN slices ELSE IF group \in replaced THEN {} ELSE OldSlices(slices, earliest)
+  IN UNION {slice \in UNION {
+       {SliceOpenedAt(timeline, plans, files, group, one): one \in going(group)}: group \in GroupsOf(files)}:
+     ~IsNeeded(slice, KeptNames)}
+
+\* CN-006, CN-009: one clean at a time, and only after a commit.
+ToClean ==
+  LET earliest == IF Policy = "commits" THEN EarliestToRetain(timeline, Retained) ELSE 0
+      last == Greatest(RequestsOf(timeline, {"clean"}))
+  IN
+  IF \/ Pending(timeline, {"clean"}) # {}
+     \/ Policy = "commits" /\ earliest = 0
+     \/ \A one \in CompletedCommits(timeline): CompletionOf(timeline, one) <= last
+  THEN {}
+  ELSE SlicesToRemove(earliest)
+
+\* What a service would plan at a time.
+\* @type: (Str, Int) => Set($data);
+ToPlan(p, requested) == IF p = "cleaning" THEN ToClean ELSE ToRewrite(p, requested)
+
+Waiting(p) == Pending(timeline, {ServiceAction(p)})
+
+\* CP-002, CN-012: the instant of the plan to carry out: one that waits, whoever made it.
+PlanOf(p) == IF instant[p] # 0 THEN instant[p] ELSE Least(Waiting(p))
+
+\* CP-005: what a plan names must be there. CL-005: a clustering looks whether others have written meanwhile.
+CanBeDone(p, requested) ==
+  \/ p = "cleaning"
+  \/ /\ AllAreThere(plans, files, requested)
+     /\ (p = "clustering" /\ "a clustering gives up where others wrote" \in Rules) =>
+          IsAsPlanned(timeline, plans, files, requested)
+
+\* A compaction makes a base file in each of its groups; a clustering makes one group of all that it
+\* takes of a day.
+\* @type: (Str, Int) => Set($group);
+Targets(p, requested) ==
+  IF p = "compaction" THEN GroupsNamed(plans, {requested})
+  ELSE {[day |-> group.day, since |-> requested]: group \in GroupsNamed(plans, {requested})}
+
+\* What has no file of this plan yet.
+\* @type: (Str, Int) => Set($group);
+Unwritten(p, requested) ==
+  {group \in Targets(p, requested): \A file \in FilesOfGroup(files, group): file.instant # requested}
+
+\* CP-004, CL-004: the rows that a snapshot reads from the planned slices.
+\* @type: (Str, Int, $group) => Set($row);
+RowsToWrite(p, requested, target) ==
+  UNION {RowsOf(timeline, FilesOfGroup(FilesNamed(plans, files, requested), group)):
+    group \in {one \in GroupsNamed(plans, {requested}):
+      IF p = "compaction" THEN one = target ELSE one.day = target.day}}
+
+\* The files that a marker of an instant announces, or a clean is to remove; by their day and instant.
+\* @type: (Str, Int) => Set($group);
+ToRemove(p, requested) ==
+  IF p = "cleaning"
+  THEN {[day |-> name.day, since |-> name.instant]: name \in {one \in plans: one.requested = requested}}
+  ELSE IF "a new attempt removes what the last left" \in Rules
+  THEN {[day |-> marker.day, since |-> requested]: marker \in {one \in markers: one.instant = requested}}
+  ELSE {}
+
+\* A service wakes up where no plan of its own waits and there is something to plan.
+HasToPlan(p) == p \in Planners /\ step[p] = "idle" /\ Waiting(p) = {} /\ ToPlan(p, clock) # {}
+
+-----------------------------------------------------------------------------
+\* Writes.
+
+\* OW-003: the file group that holds the key in the snapshot that the write builds on.
+GroupOfWrite(p) ==
+  LET known == Known(seen[p]) IN
+  CHOOSE group \in LiveGroupsOf(known):
+    \E row \in RowsOf(known, SnapshotSlice(known, files, group)): row.key = KeyOf(p)
+
+\* RD-011: a file of the snapshot is gone. Where commits are retained that cannot be: CN-002.
+MissesItsSnapshot(p) ==
+  LET known == Known(seen[p]) IN
+  \A group \in LiveGroupsOf(known):
+    \A row \in RowsOf(known, SnapshotSlice(known, files, group)): row.key # KeyOf(p)
+
+\* OW-011: a clustering that waits is to replace the group.
+IsHeld(p) ==
+  /\ "a write leaves groups of a clustering alone" \in Rules
+  /\ UpdatesStrategy = "reject"
+  /\ GroupOfWrite(p) \in GroupsNamed(plans, Pending(timeline, {"clustering"}))
+
+\* OW-004, OW-005: the group was written or replaced by what has completed since the write began.
+\* OW-006: compactions count by their request, and so do plans that wait.
+InConflict(p) ==
+  LET group == GroupOf(CHOOSE file \in files: file.instant = instant[p])
+      since == CompletedCommits(timeline) \ (seen[p] \union RequestsOf(timeline, {"compaction"}))
+      planned == {one \in RequestsOf(timeline, Rewriting): one > instant[p]}
+  IN
+  \/ /\ "a write gives way to what completed since" \in Rules
+     /\ \/ \E file \in FilesOfGroup(files, group): file.instant \in since
+        \/ group \in GroupsNamed(plans, RequestsOf(timeline, {"clustering"}) \intersect since)
+  \/ "a write gives way to plans made since" \in Rules /\ group \in GroupsNamed(plans, planned)
+
+\* @type: Str => $row;
+RowOf(p) == [key |-> KeyOf(p), by |-> instant[p], ts |-> 2]
+
+-----------------------------------------------------------------------------
+\* Reads.
+
+\* The rows of a slice, as the snapshot has it. With the rule dropped, what its day holds by now.
+\* @type: (Str, $slice) => Set($row);
+RowsToRead(r, slice) ==
+  IF "readers keep to their snapshot" \in Rules
+  THEN RowsOf(Known(seen[r]), {file \in FilesOfGroup(files, [day |-> slice.day, since |-> slice.since]):
+    /\ file.instant \in seen[r]
+    /\ \/ file.kind = "base" /\ file.instant = slice.base
+       \/ file.kind = "log" /\ CompletionOf(timeline, file.instant) > slice.base})
+  ELSE UNION {RowsOf(timeline, SnapshotSlice(timeline, files, group)):
+    group \in {one \in LiveGroupsOf(timeline): one.day = slice.day}}
+
+-----------------------------------------------------------------------------
+\* The table after some writes of both keys.
+FirstTimes == {2 * number - 1: number \in 1..WritesBefore}
+
+FirstTimeline ==
+  UNION {{
+    File(one, 0, WriteAction, "REQUESTED", 0),
+    File(one, 0, WriteAction, "INFLIGHT", 0),
+    File(one, one + 1, WriteAction, "COMPLETED", 0)}: one \in FirstTimes}
+
+FirstFiles ==
+  {[day |-> DayOf(key), since |-> 1, instant |-> one,
+    kind |-> IF TableType = "COPY_ON_WRITE" \/ one = 1 THEN "base" ELSE "log",
+    rows |-> {[key |-> key, by |-> one, ts |-> 1]}]: one \in FirstTimes, key \in Keys}
+
+Init ==
+  /\ clock = 2 * WritesBefore
+  /\ lock = "nobody"
+  /\ crashes = 0
+  /\ timeline = FirstTimeline
+  /\ files = FirstFiles
+  /\ markers = {}
+  /\ hearts = {}
+  /\ plans = {}
+  /\ step = [p \in Processes |-> "idle"]
+  /\ instant = [p \in Processes |-> 0]
+  /\ time = [p \in Processes |-> 0]
+  /\ seen = [p \in Processes |-> {}]
+  /\ left = [p \in Processes |-> {}]
+  /\ rows = [p \in Processes |-> {}]
+
+===============================================================================

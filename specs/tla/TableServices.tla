@@ -1,0 +1,363 @@
+---------------------------- MODULE TableServices ----------------------------
+(***************************************************************************)
+(* Table services beside optimistic writers and readers, versions 8 and 9: *)
+(* compaction, clustering, cleaning and savepoints.                        *)
+(*                                                                         *)
+(* A service makes its plan under the lock, carries it out without, and    *)
+(* finishes it under the lock. Who dies leaves its plan to the next; who   *)
+(* takes it up removes what the dead one left, and begins anew. A write    *)
+(* gives way to plans made since it began. A cleaner keeps what retained   *)
+(* writes, savepoints and plans need, and asks nobody else.                *)
+(*                                                                         *)
+(* Each action is one durable effect; looking belongs to the effect that   *)
+(* follows from it. Writers among themselves are the matter of             *)
+(* OptimisticWriters, the rollback of dead ones that of Recovery.          *)
+(*                                                                         *)
+(* Clauses: LK-001, LK-002, LK-004, CP-001, CP-002, CP-003, CP-004, CP-005,*)
+(* CP-006, CP-010, CP-012, CL-002, CL-003, CL-004, CL-005, CL-006, CN-001, *)
+(* CN-002, CN-004, CN-005, CN-006, CN-007, CN-008, CN-009, CN-012, SR-001, *)
+(* SR-002, OW-001, OW-003, OW-005, OW-006, OW-009, OW-011, MK-001, MK-003, *)
+(* MK-004, RD-001, RD-004, RD-011.                                         *)
+(***************************************************************************)
+EXTENDS Integers, FiniteSets, TimelineFiles, DataFiles, ServicePlans, ServedTable
+
+\* A process goes from one step to another.
+Goes(p, from, to) == step[p] = from /\ step' = [step EXCEPT ![p] = to]
+
+\* LK-001, LK-003, LK-004: the lock is taken to begin or to plan, and to finish.
+TakeLock(p) ==
+  /\ lock = "nobody" \/ "one process at a time" \notin Rules
+  /\ lock' = p
+  /\ \/ p \notin Planners /\ Goes(p, "idle", "locked")
+     \/ "services plan under the lock" \in Rules /\ HasToPlan(p) /\ Goes(p, "idle", "locked")
+     \/ Goes(p, "staged", "locked to finish")
+     \/ "services finish under the lock" \in Rules /\ Goes(p, "prepared", "locked to finish")
+  /\ UNCHANGED <<clock, crashes, timeline, files, markers, hearts, plans, instant, time, seen, left, rows>>
+
+\* TM-003: greater than all that were generated before.
+GenerateTime(p) ==
+  /\ \/ Goes(p, "locked", "timed")
+     \/ Goes(p, "locked to finish", "finishing")
+     \/ "services plan under the lock" \notin Rules /\ HasToPlan(p) /\ Goes(p, "idle", "timed")
+     \/ "services finish under the lock" \notin Rules /\ Goes(p, "prepared", "finishing")
+  /\ clock' = clock + 1
+  /\ time' = [time EXCEPT ![p] = clock + 1]
+  /\ UNCHANGED <<lock, crashes, timeline, files, markers, hearts, plans, instant, seen, left, rows>>
+
+\* OW-002, MK-005: a write begins, with what has completed by now; its heart beats until it ends.
+BeatHeart(p) ==
+  /\ p \in Writers
+  /\ \/ /\ Goes(p, "timed", "beating")
+        /\ instant' = [instant EXCEPT ![p] = time[p]]
+        /\ seen' = [seen EXCEPT ![p] = CompletedInstants(timeline)]
+        /\ hearts' = hearts \union {[instant |-> time[p], beats |-> TRUE]}
+     \/ /\ Goes(p, "unmarked", "finished") \/ Goes(p, "withdrawn", "gone")
+        /\ hearts' = {heart \in hearts: heart.instant # instant[p]}
+        /\ UNCHANGED <<instant, seen>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, plans, time, left, rows>>
+
+Enter(requested, completed, action, state) ==
+  timeline' = timeline \union {File(requested, completed, action, state, 0)}
+
+\* OW-011: before anything is made.
+GivesUp(p) == MissesItsSnapshot(p) \/ IsHeld(p)
+
+\* OW-001: requested under the lock, inflight outside, completed under the lock.
+EnterWrite(p) ==
+  /\ p \in Writers
+  /\ \/ Goes(p, "beating", "requested") /\ Enter(instant[p], 0, WriteAction, "REQUESTED")
+     \/ Goes(p, "begun", "inflight") /\ ~GivesUp(p) /\ Enter(instant[p], 0, WriteAction, "INFLIGHT")
+     \/ Goes(p, "finishing", "completed") /\ ~InConflict(p) /\ Enter(instant[p], time[p], WriteAction, "COMPLETED")
+  /\ UNCHANGED <<plans, instant>>
+
+\* CP-002, CL-003, CN-009: the plan is there with the request.
+RequestPlan(p) ==
+  LET planned == ToPlan(p, time[p]) IN
+  /\ p \in Planners
+  /\ step[p] = "timed" /\ planned # {}
+  /\ Goes(p, "timed", IF "services plan under the lock" \in Rules THEN "requested" ELSE "planned")
+  /\ Enter(time[p], 0, ServiceAction(p), "REQUESTED")
+  /\ plans' = plans \union {NameOf(time[p], file): file \in planned}
+  /\ instant' = [instant EXCEPT ![p] = time[p]]
+
+\* CP-002, CP-010: the one who planned begins, or one who finds that a plan waits.
+BeginPlan(p) ==
+  LET requested == PlanOf(p) IN
+  /\ p \in Planners
+  /\ \/ step[p] = "planned"
+     \/ step[p] = "idle" /\ "a plan that waits is taken up" \in Rules /\ Waiting(p) # {}
+  /\ CanBeDone(p, requested)
+  /\ Enter(requested, 0, ServiceAction(p), "INFLIGHT")
+  /\ instant' = [instant EXCEPT ![p] = requested]
+  /\ Goes(p, step[p], IF ToRemove(p, requested) # {} THEN "removing"
+                      ELSE IF Unwritten(p, requested) # {} THEN "marking" ELSE "prepared")
+  /\ UNCHANGED plans
+
+\* CP-006, CL-006: the completed file, of another type than the request. A clean has no markers.
+CompletePlan(p) ==
+  /\ p \in Planners
+  /\ step[p] = "finishing" /\ CanBeDone(p, instant[p])
+  /\ Goes(p, "finishing", IF p = "cleaning" THEN "finished" ELSE "completed")
+  /\ Enter(instant[p], time[p], CompletedType(ServiceAction(p)), "COMPLETED")
+  /\ UNCHANGED <<plans, instant>>
+
+\* SR-001, SR-002, TL-010: a savepoint bears the instant of its write, and is never merely requested.
+EnterSavepoint(p) ==
+  /\ p = "savepointer"
+  /\ \/ /\ Goes(p, "timed", "inflight")
+        /\ instant' = [instant EXCEPT ![p] = NewestWrite(timeline)]
+        /\ Enter(NewestWrite(timeline), 0, "savepoint", "INFLIGHT")
+        /\ UNCHANGED plans
+     \/ /\ Goes(p, "inflight", "finished")
+        /\ Enter(instant[p], time[p], "savepoint", "COMPLETED")
+        /\ plans' = plans \union {NameOf(instant[p], file): file \in ToSave(timeline, plans, files, instant[p])}
+        /\ UNCHANGED instant
+
+CreateInstant(p) ==
+  /\ EnterWrite(p) \/ RequestPlan(p) \/ BeginPlan(p) \/ CompletePlan(p) \/ EnterSavepoint(p)
+  /\ UNCHANGED <<clock, lock, crashes, files, markers, hearts, time, seen, left, rows>>
+
+\* MK-001: a marker precedes its file.
+PutMarker(p) ==
+  /\ \/ /\ Goes(p, "inflight", "marked") /\ p \in Writers
+        /\ markers' = markers \union {[instant |-> instant[p], day |-> DayOf(KeyOf(p))]}
+     \/ /\ Goes(p, "marking", "writing")
+        /\ markers' = markers \union {[instant |-> instant[p], day |-> FirstGroup(Unwritten(p, instant[p])).day]}
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, hearts, plans, instant, time, seen, left, rows>>
+
+\* @type: (Str, $group, Str, Set($row)) => Bool;
+PutFile(p, group, kind, held) ==
+  /\ files' = files \union {[
+       day |-> group.day, since |-> group.since, instant |-> instant[p], kind |-> kind, rows |-> held]}
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, plans, instant, time, seen, left, rows>>
+
+\* OW-016: a log beside the group's base file.
+PutLogFile(p) ==
+  /\ TableType = "MERGE_ON_READ"
+  /\ Goes(p, "marked", "staged") /\ ~MissesItsSnapshot(p)
+  /\ PutFile(p, GroupOfWrite(p), "log", {RowOf(p)})
+
+\* OW-015: a write carries over the group's other rows. CP-004, CL-004: a service all of them.
+PutBaseFile(p) ==
+  \/ /\ TableType = "COPY_ON_WRITE"
+     /\ Goes(p, "marked", "staged") /\ ~MissesItsSnapshot(p)
+     /\ LET known == Known(seen[p])
+            old == RowsOf(known, SnapshotSlice(known, files, GroupOfWrite(p)))
+        IN PutFile(p, GroupOfWrite(p), "base", {row \in old: row.key # KeyOf(p)} \union {RowOf(p)})
+  \/ LET unwritten == Unwritten(p, instant[p]) IN
+     /\ step[p] = "writing"
+     /\ Goes(p, "writing", IF Cardinality(unwritten) = 1 THEN "prepared" ELSE "marking")
+     /\ PutFile(p, FirstGroup(unwritten), "base", RowsToWrite(p, instant[p], FirstGroup(unwritten)))
+
+\* CN-012, MK-003: what is to go goes one after the other; a file that is not there is no failure.
+RemoveNext(p) ==
+  LET going == ToRemove(p, instant[p])
+      there == {one \in going: \E file \in files: file.day = one.day /\ file.instant = one.since}
+      \* @type: $group => Bool;
+      IsLast(one) == \A other \in going: ComesBefore(other.day, other.since, one.day, one.since)
+      next == IF there = {} THEN CHOOSE one \in going: IsLast(one) ELSE FirstGroup(there)
+  IN
+  /\ files' = {file \in files: ~(file.day = next.day /\ file.instant = next.since)}
+  /\ Goes(p, "removing", IF ~IsLast(next) THEN "removing" ELSE IF p = "cleaning" THEN "prepared" ELSE "marking")
+
+\* OW-009: who is refused takes back the file that its marker announces.
+DeleteDataFile(p) ==
+  /\ \/ /\ Goes(p, "refused", "files gone")
+        /\ files' = {file \in files: file.instant # instant[p]}
+     \/ step[p] = "removing" /\ RemoveNext(p)
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, plans, instant, time, seen, left, rows>>
+
+\* MK-004: when the action has completed. OW-009, OW-011: or is given up.
+DeleteMarkers(p) ==
+  /\ \/ Goes(p, "completed", IF p \in Writers THEN "unmarked" ELSE "finished")
+     \/ Goes(p, "files gone", "withdrawing")
+     \/ step[p] = "begun" /\ GivesUp(p) /\ Goes(p, "begun", "withdrawing")
+     \/ step[p] = "marked" /\ MissesItsSnapshot(p) /\ Goes(p, "marked", "withdrawing")
+  /\ markers' = {marker \in markers: marker.instant # instant[p]}
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, hearts, plans, instant, time, seen, left, rows>>
+
+\* OW-009: the highest state first.
+DeleteInstant(p) ==
+  LET highest == StateIn(timeline, instant[p]) IN
+  /\ Goes(p, "withdrawing", IF highest = "INFLIGHT" THEN "withdrawing" ELSE "withdrawn")
+  /\ timeline' = {file \in timeline: ~(file.requested = instant[p] /\ file.state = highest)}
+  /\ UNCHANGED <<clock, lock, crashes, files, markers, hearts, plans, instant, time, seen, left, rows>>
+
+\* A service that finds nothing to plan any more, or that has finished, or cannot.
+EndService(p) ==
+  /\ p \in Services
+  /\ \/ p \in Planners /\ step[p] = "timed" /\ ToPlan(p, time[p]) = {} /\ Goes(p, "timed", "done")
+     \/ p \in Planners /\ step[p] = "finishing" /\ ~CanBeDone(p, instant[p]) /\ Goes(p, "finishing", "done")
+     \/ Goes(p, "finished", "done")
+  /\ instant' = [instant EXCEPT ![p] = 0]
+
+ReleaseLock(p) ==
+  /\ \/ EndService(p)
+     \/ /\ \/ Goes(p, "requested", IF p \in Writers THEN "begun" ELSE "planned")
+           \/ p \in Writers /\ Goes(p, "finished", "done")
+           \/ p \in Writers /\ step[p] = "finishing" /\ InConflict(p) /\ Goes(p, "finishing", "refused")
+        /\ UNCHANGED instant
+  /\ lock' = IF lock = p THEN "nobody" ELSE lock
+  /\ time' = [time EXCEPT ![p] = 0]
+  /\ UNCHANGED <<clock, crashes, timeline, files, markers, hearts, plans, seen, left, rows>>
+
+\* LK-002: the lease of the dead ends, their hearts stand still. CP-002: a service begins anew, a write does not.
+Die(p) ==
+  LET begins == p \in Planners IN
+  /\ crashes < MaxCrashes
+  /\ step[p] \notin {"idle", "done", "gone", "dead"}
+  /\ crashes' = crashes + 1
+  /\ step' = [step EXCEPT ![p] = IF begins THEN "idle" ELSE "dead"]
+  /\ instant' = [instant EXCEPT ![p] = IF begins THEN 0 ELSE @]
+  /\ lock' = IF lock = p /\ "the lock of the dead is freed" \in Rules THEN "nobody" ELSE lock
+  /\ hearts' = {[heart EXCEPT !.beats = heart.beats /\ heart.instant # instant[p]]: heart \in hearts}
+  /\ time' = [time EXCEPT ![p] = 0]
+  /\ seen' = [seen EXCEPT ![p] = {}]
+  /\ UNCHANGED <<clock, timeline, files, markers, plans, left, rows>>
+
+-----------------------------------------------------------------------------
+\* RD-001, RD-004: what has completed, and the slices to read of it.
+PickSnapshot(r) ==
+  /\ Goes(r, "idle", "reading")
+  /\ seen' = [seen EXCEPT ![r] = CompletedInstants(timeline)]
+  /\ left' = [left EXCEPT ![r] =
+       {[day |-> group.day, since |-> group.since, base |-> NewestBase(timeline, files, group)]:
+        group \in LiveGroupsOf(timeline)}]
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, hearts, plans, instant, time, rows>>
+
+\* RD-011: a reader that misses a file of its snapshot gives up.
+ReadSlice(r) ==
+  /\ step[r] = "reading"
+  /\ LET group == FirstGroup({[day |-> slice.day, since |-> slice.since]: slice \in left[r]})
+         next == CHOOSE slice \in left[r]: slice.day = group.day /\ slice.since = group.since
+         rest == left[r] \ {next}
+         there == \/ "readers keep to their snapshot" \notin Rules
+                  \/ \E file \in FilesOfGroup(files, group): file.kind = "base" /\ file.instant = next.base
+     IN
+     /\ Goes(r, "reading", IF ~there THEN "missed" ELSE IF rest = {} THEN "done" ELSE "reading")
+     /\ left' = [left EXCEPT ![r] = IF there THEN rest ELSE {}]
+     /\ rows' = [rows EXCEPT ![r] = IF there THEN @ \union RowsToRead(r, next) ELSE @]
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, hearts, plans, instant, time, seen>>
+
+\* What a process that lives does.
+Act(p) ==
+  \/ TakeLock(p) \/ GenerateTime(p) \/ BeatHeart(p) \/ CreateInstant(p) \/ ReleaseLock(p)
+  \/ PutMarker(p) \/ PutBaseFile(p) \/ PutLogFile(p)
+  \/ DeleteDataFile(p) \/ DeleteMarkers(p) \/ DeleteInstant(p)
+
+Read(r) == PickSnapshot(r) \/ ReadSlice(r)
+
+Next ==
+  \/ \E p \in Writers \union Services: Act(p) \/ Die(p)
+  \/ \E r \in Readers: Read(r)
+
+\* Who lives goes on. Each comes to an end after so many steps, whence it is enough that somebody does.
+Fairness == WF_vars((\E p \in Writers \union Services: Act(p)) \/ (\E r \in Readers: Read(r)))
+
+Spec == Init /\ [][Next]_vars /\ Fairness
+
+-----------------------------------------------------------------------------
+Steps == {
+  "idle", "locked", "timed", "beating", "requested", "begun", "planned", "inflight", "marked", "staged",
+  "removing", "marking", "writing", "prepared", "locked to finish", "finishing", "completed", "unmarked",
+  "finished", "done", "refused", "files gone", "withdrawing", "withdrawn", "gone", "dead", "reading", "missed"
+}
+
+TypeOK ==
+  /\ clock \in Nat
+  /\ lock \in Processes \union {"nobody"}
+  /\ crashes \in 0..MaxCrashes
+  /\ step \in [Processes -> Steps]
+  /\ \A file \in timeline: file.requested \in 1..clock /\ file.completed \in 0..clock
+  /\ \A file \in files: file.instant \in 1..clock /\ file.kind \in {"base", "log"}
+  /\ \A name \in plans: name.requested \in 1..clock /\ name.instant <= name.requested
+  /\ \A p \in Processes: instant[p] \in 0..clock /\ time[p] \in 0..clock /\ seen[p] \subseteq 1..clock
+
+\* LK-001, LK-004: whoever plans, begins or finishes holds the lock.
+OneHolder ==
+  \A p \in Writers \union Services:
+    (p = "savepointer" /\ step[p] = "inflight")
+    \/ step[p] \in {"locked", "timed", "beating", "requested", "locked to finish", "finishing",
+                    "completed", "unmarked", "finished"}
+    => lock = p
+
+Completed == CompletedInstants(timeline)
+
+\* What some writes put into the table one after the other as they completed.
+\* @type: Set(Int) => Set($row);
+Serial(instants) ==
+  Standing("COMMIT_TIME_ORDERING",
+    {[row |-> [key |-> key, by |-> one, ts |-> 1], order |-> one + 1]: key \in Keys, one \in FirstTimes}
+    \union {[row |-> RowOf(p), order |-> CompletionOf(timeline, instant[p])]:
+              p \in {p \in Writers: instant[p] \in instants}})
+
+\* @type: $group => Set($row);
+RowsOfGroup(group) == RowsOf(timeline, SnapshotSlice(timeline, files, group))
+
+\* CP-004, CL-004, CN-001: services change no answer: the table holds what writes have put into it.
+AnswersAreSerial == UNION {RowsOfGroup(group): group \in LiveGroupsOf(timeline)} = Serial(Completed)
+
+\* CL-006: and holds it once.
+RowsAreThereOnce ==
+  LET held == [group \in LiveGroupsOf(timeline) |-> {row.key: row \in RowsOfGroup(group)}] IN
+  \A group, other \in DOMAIN held: group = other \/ held[group] \intersect held[other] = {}
+
+\* RD-001, RD-004: a reader finds what had completed when it picked its snapshot, whenever it reads.
+ReadersReadTheirSnapshot ==
+  \A r \in Readers:
+    /\ rows[r] \subseteq Serial(seen[r])
+    /\ step[r] = "done" => rows[r] = Serial(seen[r])
+
+\* TL-013: what completes later stands behind all that a reader has seen.
+SnapshotsNeverChange ==
+  \A r \in Readers: \A one \in Completed \ seen[r], other \in seen[r]:
+    CompletionOf(timeline, one) > CompletionOf(timeline, other)
+
+\* CN-002: a clean keeps what is read as of the last writes when it was planned, and as of later ones.
+IsRetained(r) ==
+  \A one \in RequestsOf(timeline, {"clean"}):
+    /\ Policy = "commits"
+    /\ Greatest(seen[r]) >= Least(Last(CompletedCommits(CompletedBy(timeline, one)), Retained))
+
+\* CN-001, CN-002, CN-007: nobody else loses a file; without a clean nobody does.
+RetainedReadersMissNothing == \A r \in Readers: step[r] = "missed" => ~IsRetained(r)
+
+\* CP-005, CN-005: what a plan names is there until it is done.
+PlansNameFilesThatAreThere ==
+  \A one \in Pending(timeline, Rewriting): AllAreThere(plans, files, one)
+
+\* CN-008, SR-002: what a savepoint names is there.
+SavedFilesStay == \A name \in Saved(timeline, plans): \E file \in files: NameOf(name.requested, file) = name
+
+\* CP-003, CL-002.
+GroupsAreInOnePlan ==
+  \A one, other \in Pending(timeline, Rewriting):
+    one = other \/ GroupsNamed(plans, {one}) \intersect GroupsNamed(plans, {other}) = {}
+
+\* OW-006, OW-011, CP-012: where updates are rejected no clustering has to give up.
+ClusteringsStayAsPlanned ==
+  UpdatesStrategy = "reject" =>
+    \A one \in Pending(timeline, {"clustering"}): IsAsPlanned(timeline, plans, files, one)
+
+\* CP-010: whoever begins to write finds no file of the plan.
+AttemptsStartClean ==
+  [][\A p \in Planners:
+      (step[p] \notin {"marking", "writing"} /\ step'[p] = "marking") =>
+        \A file \in files': file.instant # instant'[p]]_vars
+
+\* CP-002, CN-012: every plan completes, whoever dies.
+PlansComplete == <>[](Pending(timeline, Rewriting \union {"clean"}) = {})
+
+\* CP-010, OW-009: nothing is there in the end of what did not complete, but for writers that died.
+NothingIsLeft ==
+  LET kept == Completed \union {instant[p]: p \in {p \in Writers: step[p] = "dead"}} IN
+  <>[](/\ \A file \in files: file.instant \in kept
+       /\ \A marker \in markers: marker.instant \in kept)
+
+\* What can happen: a must-fail configuration shows it for each of these.
+NoWriteGivesWay == \A p \in Writers: step[p] # "refused"
+NobodyFindsWhatTheDeadLeft == \A p \in Planners \ {"cleaning"}: step[p] # "removing"
+NoReaderMissesAFile == \A r \in Readers: step[r] # "missed"
+NoClusteringGivesUp ==
+  \A p \in Services \intersect {"clustering"}: step[p] = "done" => Pending(timeline, {"clustering"}) = {}
+=============================================================================
