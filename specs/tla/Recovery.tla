@@ -1,0 +1,379 @@
+------------------------------- MODULE Recovery -------------------------------
+(***************************************************************************)
+(* Writers that die, and rollbacks that remove what they left behind.      *)
+(* Copy-on-write tables of versions 8 and 9.                               *)
+(*                                                                         *)
+(* A write has a heart that beats from before its request until it has     *)
+(* completed or has been taken back. Each file is announced by a marker    *)
+(* before it is there. Where a heart stands still a rollback service plans,*)
+(* under the lock, what to remove of the write, and carries the plan out:  *)
+(* files, then the write's timeline files, then its own completion. It may *)
+(* die itself; another takes up its plan. A writer that was only slow looks*)
+(* under the lock whether its write is still its own.                      *)
+(*                                                                         *)
+(* Each action is one durable effect; looking belongs to the effect that   *)
+(* follows from it. A write makes one file.                                *)
+(*                                                                         *)
+(* Clauses: RB-001, RB-002, RB-003, RB-004, RB-005, RB-006, RB-008, RB-009,*)
+(* RB-010, MK-001, MK-003, MK-004, MK-005, LK-001, LK-002, LK-003, LK-004, *)
+(* OW-001, OW-003, OW-005, OW-008, OW-009, TL-003, TL-005, TL-017, TL-018, *)
+(* TL-023, SA-003, SA-004.                                                 *)
+(***************************************************************************)
+EXTENDS FailedWrites
+
+-----------------------------------------------------------------------------
+FirstTimes == {2 * number - 1: number \in 1..WritesBefore}
+
+FirstTimeline ==
+  UNION {{File(one, 0, "commit", "REQUESTED", 0), File(one, 0, "commit", "INFLIGHT", 0),
+          File(one, one + 1, "commit", "COMPLETED", 0)}: one \in FirstTimes}
+
+FirstFiles ==
+  {[day |-> DayOf(key), since |-> 1, instant |-> one, kind |-> "base", rows |-> {Row(key, one, 1)}]:
+   one \in FirstTimes, key \in {"a", "b"}}
+
+Init ==
+  /\ clock = 2 * WritesBefore
+  /\ lock = "nobody"
+  /\ crashes = 0
+  /\ timeline = FirstTimeline
+  /\ files = FirstFiles
+  /\ markers = {}
+  /\ hearts = {}
+  /\ doomed = {}
+  /\ step = [p \in Processes |-> "idle"]
+  /\ instant = [p \in Processes |-> 0]
+  /\ time = [p \in Processes |-> 0]
+  /\ seen = [p \in Processes |-> {}]
+  /\ found = [p \in Processes |-> {}]
+  /\ left = [p \in Processes |-> {}]
+  /\ rows = [p \in Processes |-> {}]
+
+\* A process goes from one step to another.
+Goes(p, from, to) == step[p] = from /\ step' = [step EXCEPT ![p] = to]
+
+\* LK-003, LK-004: to begin or to plan, and to finish. A rollback that another has completed since it
+\* was planned is not carried out again.
+WantsLock(p) ==
+  \/ p \in Writers /\ step[p] \in {"idle", "staged"}
+  \/ p \in Rollbacks /\ step[p] = "idle" /\ ToTakeUp = {} /\ ToPlan(p) # {}
+  \/ p \in Rollbacks /\ step[p] = "prepared"
+  \/ p \in Rollbacks /\ step[p] = "planned" /\ instant[p] \in Completed
+
+\* LK-001: the lock is given to one process.
+TakeLock(p) ==
+  /\ WantsLock(p)
+  /\ lock = "nobody"
+  /\ lock' = p
+  /\ Goes(p, step[p], IF step[p] = "idle" THEN "locked" ELSE "locked to finish")
+  /\ UNCHANGED <<clock, crashes, table, instant, time, seen, found, reading>>
+
+GenerateTime(p) ==
+  /\ Goes(p, "locked", "timed") \/ Goes(p, "locked to finish", "finishing")
+  /\ clock' = clock + 1
+  /\ time' = [time EXCEPT ![p] = clock']
+  /\ UNCHANGED <<lock, crashes, table, instant, seen, found, reading>>
+
+\* MK-005: the heart of a write beats from before its request until it has completed or is taken back;
+\* RB-010: or until a rollback has completed.
+BeatHeart(p) ==
+  /\ \/ /\ p \in Writers /\ Goes(p, "timed", "beating")
+        /\ instant' = [instant EXCEPT ![p] = time[p]]
+        /\ seen' = [seen EXCEPT ![p] = Completed]
+        /\ hearts' = hearts \union {[instant |-> time[p], beats |-> TRUE]}
+     \/ /\ Goes(p, "unmarked", "finished") \/ Goes(p, "withdrawn", "gone")
+        /\ hearts' = {heart \in hearts: heart.instant # IF p \in Writers THEN instant[p] ELSE TargetOf(instant[p])}
+        /\ UNCHANGED <<instant, seen>>
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, markers, doomed, time, found, reading>>
+
+\* OW-001: a write is requested under the lock, inflight outside, and completes under the lock.
+EnterWrite(p) ==
+  /\ p \in Writers
+  /\ \E state \in {"REQUESTED", "INFLIGHT", "COMPLETED"}:
+       /\ \/ state = "REQUESTED" /\ Goes(p, "beating", "requested")
+          \/ /\ state = "INFLIGHT" /\ ~IsOver(p)
+             /\ Goes(p, "begun", IF "a marker precedes its file" \in Rules THEN "inflight" ELSE "marked")
+          \/ state = "COMPLETED" /\ MayComplete(p) /\ Goes(p, "finishing", "completed")
+       /\ timeline' = timeline \union {File(instant[p], IF state = "COMPLETED" THEN time[p] ELSE 0, "commit", state, 0)}
+  /\ UNCHANGED <<doomed, instant, found>>
+
+\* RB-003, LK-004: a plan that names the write and all that is to be removed, under the lock.
+Plan(p) ==
+  /\ p \in Rollbacks
+  /\ Goes(p, "timed", "requested")
+  /\ \E write \in ToPlan(p):
+       /\ timeline' = timeline \union {File(time[p], 0, "rollback", "REQUESTED", write)}
+       /\ doomed' = doomed \union PlanOf(time[p], write)
+  /\ instant' = [instant EXCEPT ![p] = time[p]]
+  /\ UNCHANGED found
+
+\* RB-004: the plan is carried out, by who made it or by another who finds it waiting.
+CarryOut(p, rollback) ==
+  LET target == TargetOf(rollback)
+      states == IF "entries go before the rollback completes" \in Rules THEN StatesOf(target) ELSE {}
+  IN
+  /\ Goes(p, step[p], IF HasFilesToRemove(rollback) /\ FilesGoFirst THEN "removing" ELSE AfterFiles(states))
+  /\ timeline' = timeline \union {File(rollback, 0, "rollback", "INFLIGHT", target)}
+  /\ instant' = [instant EXCEPT ![p] = rollback]
+  /\ found' = [found EXCEPT ![p] = states]
+  /\ UNCHANGED doomed
+
+TakeUp(p) ==
+  /\ p \in Rollbacks
+  /\ \E rollback \in PendingRollbacks:
+       /\ \/ step[p] = "planned" /\ rollback = instant[p]
+          \/ step[p] = "idle" /\ rollback \in ToTakeUp
+       /\ CarryOut(p, rollback)
+
+\* RB-004: another was faster.
+IsDoneByAnother(p) == instant[p] \in Completed /\ "a rollback looks under the lock" \in Rules
+
+\* RB-009, TL-017: a slow writer may have gone on meanwhile; nothing of the write is left when the
+\* rollback completes.
+LeftToTakeBack(p) ==
+  IF "entries go before the rollback completes" \in Rules THEN StatesOf(TargetOf(instant[p])) ELSE {}
+
+CompleteRollback(p) ==
+  /\ p \in Rollbacks
+  /\ \/ step[p] = "finishing" /\ ~IsDoneByAnother(p) /\ LeftToTakeBack(p) = {}
+     \/ step[p] = "metadata committed"
+  /\ Goes(p, step[p], IF ~FilesGoFirst /\ HasFilesToRemove(instant[p]) THEN "removing" ELSE "completed")
+  /\ timeline' = timeline \union {File(instant[p], time[p], "rollback", "COMPLETED", TargetOf(instant[p]))}
+  /\ UNCHANGED <<doomed, instant, found>>
+
+CreateInstant(p) ==
+  /\ EnterWrite(p) \/ Plan(p) \/ TakeUp(p) \/ CompleteRollback(p)
+  /\ UNCHANGED <<clock, lock, crashes, files, markers, hearts, time, seen, reading>>
+
+\* MK-001: the marker announces the file.
+PutMarker(p) ==
+  /\ Goes(p, "inflight", IF "a marker precedes its file" \in Rules THEN "marked" ELSE "staged")
+  /\ markers' = markers \union {[instant |-> instant[p], day |-> DayOf(KeyOf(p))]}
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, hearts, doomed, instant, time, seen, found, reading>>
+
+PutBaseFile(p) ==
+  LET group == GroupOfWrite(p) IN
+  /\ Goes(p, "marked", IF "a marker precedes its file" \in Rules THEN "staged" ELSE "inflight")
+  /\ files' = files \union {[day |-> group.day, since |-> group.since, instant |-> instant[p], kind |-> "base",
+                             rows |-> RowsOfBaseFile(p)]}
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, doomed, instant, time, seen, found, reading>>
+
+\* OW-009: who is refused lets go of the lock and takes back what it made. A rollback has nothing to
+\* do where others did it meanwhile.
+ReleaseLock(p) ==
+  /\ \/ Goes(p, "requested", IF p \in Writers THEN "begun" ELSE "planned") \/ Goes(p, "finished", "done")
+     \/ p \in Writers /\ ~MayComplete(p) /\ Goes(p, "finishing", "refused")
+     \/ p \in Rollbacks /\ ToPlan(p) = {} /\ Goes(p, "timed", "done")
+     \/ p \in Rollbacks /\ IsDoneByAnother(p) /\ Goes(p, "finishing", "done")
+  /\ lock' = "nobody"
+  /\ time' = [time EXCEPT ![p] = 0]
+  /\ instant' = [instant EXCEPT ![p] = IF p \in Rollbacks /\ step'[p] = "done" THEN 0 ELSE @]
+  /\ UNCHANGED <<clock, crashes, table, seen, found, reading>>
+
+\* MK-003: what the writer's markers announce.
+\* @type: ($data, Int) => Bool;
+IsAnnounced(file, write) ==
+  file.instant = write /\ [instant |-> write, day |-> file.day] \in markers
+
+\* RB-006: what the plan names; SA-004: be it there or not.
+\* @type: ($data, Int) => Bool;
+IsDoomed(file, rollback) ==
+  [requested |-> rollback, day |-> file.day, since |-> file.since, instant |-> file.instant, kind |-> file.kind] \in doomed
+
+HasMarkers(p) == \E marker \in markers: marker.instant = instant[p]
+
+\* OW-009: the files of who is refused go first. RB-009: so do those of a plan.
+DeleteDataFile(p) ==
+  /\ \/ /\ p \in Writers /\ HasMarkers(p) /\ Goes(p, "refused", "files gone")
+        /\ files' = {file \in files: ~IsAnnounced(file, instant[p])}
+        /\ found' = [found EXCEPT ![p] = StatesOf(instant[p])]
+     \/ /\ Goes(p, "removing", IF lock = p THEN "completed" ELSE AfterFiles(found[p]))
+        /\ files' = {file \in files: ~IsDoomed(file, instant[p])}
+        /\ UNCHANGED found
+  /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, doomed, instant, time, seen, reading>>
+
+\* OW-009: a refused write's markers go before its instant. MK-004, RB-010: others go after completion.
+WithdrawMarkers(p) ==
+  LET states == IF step[p] = "files gone" THEN found[p] ELSE StatesOf(instant[p]) IN
+  /\ \/ step[p] = "files gone"
+     \/ step[p] = "refused" /\ ~HasMarkers(p)
+     \/ step[p] = "begun" /\ IsOver(p)
+  /\ Goes(p, step[p], IF states = {} THEN "withdrawn" ELSE "withdrawing")
+  /\ found' = [found EXCEPT ![p] = states]
+
+DeleteMarkers(p) ==
+  /\ WithdrawMarkers(p) \/ (Goes(p, "completed", "unmarked") /\ UNCHANGED found)
+  /\ markers' = {marker \in markers: marker.instant # IF p \in Writers THEN instant[p] ELSE TargetOf(instant[p])}
+  /\ UNCHANGED <<clock, lock, crashes, timeline, files, hearts, doomed, instant, time, seen, reading>>
+
+\* RB-009: the entries of a write, as its writer or a rollback found them; under the lock what is
+\* still there.
+DeleteInstant(p) ==
+  LET again == p \in Rollbacks /\ step[p] = "finishing" /\ ~IsDoneByAnother(p)
+      states == IF again THEN LeftToTakeBack(p) ELSE found[p]
+      write == IF p \in Writers THEN instant[p] ELSE TargetOf(instant[p])
+      rest == states \ {FirstToGo(states)}
+  IN
+  /\ step[p] \in {"withdrawing", "taking back"} \/ (again /\ states # {})
+  /\ Goes(p, step[p], IF p \in Writers THEN (IF rest = {} THEN "withdrawn" ELSE "withdrawing")
+                      ELSE IF lock = p THEN (IF rest = {} THEN "metadata committed" ELSE "taking back")
+                      ELSE AfterFiles(rest))
+  /\ timeline' = {file \in timeline: ~(file.requested = write /\ file.state = FirstToGo(states))}
+  /\ found' = [found EXCEPT ![p] = rest]
+  /\ UNCHANGED <<clock, lock, crashes, files, markers, hearts, doomed, instant, time, seen, reading>>
+
+\* SA-003: what was done stays. LK-002: the lease ends; RB-002: the heart stands still. A rollback
+\* begins anew, a write does not.
+Die(p) ==
+  /\ crashes < MaxCrashes
+  /\ step[p] \notin {"idle", "done", "gone", "dead"}
+  /\ crashes' = crashes + 1
+  /\ step' = [step EXCEPT ![p] = IF p \in Writers THEN "dead" ELSE "idle"]
+  /\ lock' = IF lock = p /\ "the lock of the dead is freed" \in Rules THEN "nobody" ELSE lock
+  /\ hearts' = IF "the heart of the dead stands still" \in Rules
+               THEN {[heart EXCEPT !.beats = heart.beats /\ heart.instant # instant[p]]: heart \in hearts}
+               ELSE hearts
+  /\ instant' = [instant EXCEPT ![p] = IF p \in Writers THEN @ ELSE 0]
+  /\ time' = [time EXCEPT ![p] = 0]
+  /\ seen' = [seen EXCEPT ![p] = {}]
+  /\ found' = [found EXCEPT ![p] = {}]
+  /\ UNCHANGED <<clock, timeline, files, markers, doomed, reading>>
+
+-----------------------------------------------------------------------------
+\* Readers take no lock: what has completed, slice by slice in the order of the days.
+
+PickSnapshot(r) ==
+  /\ Goes(r, "idle", "reading")
+  /\ seen' = [seen EXCEPT ![r] = Completed]
+  /\ left' = [left EXCEPT ![r] =
+       {[day |-> group.day, since |-> group.since, base |-> NewestBase(KnownByNow, files, group)]:
+        group \in {group \in GroupsOf(files): SnapshotSlice(KnownByNow, files, group) # {}}}]
+  /\ UNCHANGED <<clock, lock, crashes, table, instant, time, found, rows>>
+
+ReadSlice(r) ==
+  /\ step[r] = "reading"
+  /\ \E slice \in left[r]:
+       /\ \A other \in left[r]: slice.day = "d1" \/ other.day = "d2"
+       /\ rows' = [rows EXCEPT ![r] = @ \union RowsOfGroup(Known(seen[r]), GroupOf(slice))]
+       /\ left' = [left EXCEPT ![r] = @ \ {slice}]
+       /\ Goes(r, "reading", IF left[r] = {slice} THEN "done" ELSE "reading")
+  /\ UNCHANGED <<clock, lock, crashes, table, instant, time, seen, found>>
+
+Next ==
+  \/ \E p \in Writers \union Rollbacks:
+       \/ TakeLock(p) \/ GenerateTime(p) \/ BeatHeart(p) \/ CreateInstant(p) \/ ReleaseLock(p)
+       \/ DeleteDataFile(p) \/ DeleteMarkers(p) \/ DeleteInstant(p) \/ Die(p)
+  \/ \E p \in Writers: PutMarker(p) \/ PutBaseFile(p)
+  \/ \E r \in Readers: PickSnapshot(r) \/ ReadSlice(r)
+
+\* Who lives goes on, and who waits for a lock that is free again and again gets it.
+GoOn(p) ==
+  \/ GenerateTime(p) \/ BeatHeart(p) \/ CreateInstant(p) \/ ReleaseLock(p) \/ PutMarker(p) \/ PutBaseFile(p)
+  \/ DeleteDataFile(p) \/ DeleteMarkers(p) \/ DeleteInstant(p)
+
+Fairness == \A p \in Writers \union Rollbacks: SF_vars(TakeLock(p)) /\ WF_vars(GoOn(p))
+
+Spec == Init /\ [][Next]_vars /\ Fairness
+
+-----------------------------------------------------------------------------
+Steps == {
+  "idle", "locked", "timed", "beating", "requested", "begun", "inflight", "marked", "staged",
+  "locked to finish", "finishing", "completed", "unmarked", "finished", "done",
+  "refused", "files gone", "withdrawing", "withdrawn", "gone", "dead",
+  "planned", "removing", "taking back", "prepared", "metadata committed", "reading"
+}
+
+TypeOK ==
+  /\ clock \in Nat
+  /\ lock \in Processes \union {"nobody"}
+  /\ crashes \in 0..MaxCrashes
+  /\ step \in [Processes -> Steps]
+  /\ \A file \in timeline: file.requested \in 1..clock /\ file.completed \in 0..clock /\ file.target \in 0..clock
+  /\ \A file \in files: file.instant \in 1..clock /\ file.kind = "base"
+  /\ \A named \in doomed: named.requested \in {file.requested: file \in RollbackFiles}
+  /\ \A p \in Processes: instant[p] \in 0..clock /\ time[p] \in 0..clock /\ seen[p] \subseteq 1..clock
+
+\* What some writes put into the table, one after the other as they completed.
+\* @type: Set(Int) => Set($row);
+Serial(instants) ==
+  Standing("COMMIT_TIME_ORDERING",
+    {[row |-> Row(key, one, 1), order |-> one + 1]: key \in {"a", "b"}, one \in FirstTimes}
+    \union {[row |-> RowOf(p), order |-> CompletionOf(timeline, instant[p])]:
+              p \in {p \in Writers: instant[p] \in instants}})
+
+\* @type: Set($row);
+RowsOfTable == UNION {RowsOfGroup(KnownByNow, group): group \in GroupsOf(files)}
+
+\* The table holds what the completed writes put into it.
+TableAnswers == RowsOfTable = Serial(Completed)
+
+\* OW-001, RB-009: nothing of a write that has not completed is ever seen.
+NothingUncommitted == \A row \in RowsOfTable: row.by \in Completed
+
+\* A reader finds what had completed when it picked its snapshot, whatever is rolled back meanwhile.
+ReadersReadTheirSnapshot == \A r \in Readers: step[r] = "done" => rows[r] = Serial(seen[r])
+
+\* TL-003: no state is skipped.
+NoStateIsSkipped ==
+  \A file \in timeline:
+    /\ file.state = "COMPLETED" => "INFLIGHT" \in StatesOf(file.requested)
+    /\ file.state = "INFLIGHT" => "REQUESTED" \in StatesOf(file.requested)
+
+\* TL-005: a rollback that several carry out completes once.
+CompletedOnce ==
+  \A one, other \in timeline:
+    (one.state = "COMPLETED" /\ other.state = "COMPLETED" /\ one.requested = other.requested) => one = other
+
+\* RB-003, RB-004: of a write there is one rollback.
+OneRollback == \A one, other \in RollbackFiles: one.target = other.target => one.requested = other.requested
+
+\* RB-002: a write that still beats is left alone.
+LivingWritesStay ==
+  \A p \in Writers: step[p] # "dead" => \A file \in RollbackFiles: file.target # instant[p]
+
+\* OW-008: what is rolled back never completes.
+RolledBackNeverCompletes == \A file \in RollbackFiles: file.target \notin Completed
+
+\* TL-017, RB-009: who sees a rollback completed sees the write no more.
+RolledBackIsGone ==
+  \A file \in RollbackFiles: file.state = "COMPLETED" => FilesOf(timeline, file.target) = {}
+
+\* RB-009: at no moment a file is there whose write is unknown.
+FilesAreKnown == \A file \in files: FilesOf(timeline, file.instant) # {}
+
+\* MK-001: whatever a write left behind can be found by its markers.
+FilesAreMarked ==
+  \A file \in files: file.instant \in Completed \/ [instant |-> file.instant, day |-> file.day] \in markers
+
+\* Nothing can happen any more: all have come to their end, wait for work, or for a lock that is not given back.
+AtRest ==
+  \A p \in Processes:
+    \/ step[p] \in {"done", "gone", "dead"}
+    \/ step[p] = "idle" /\ p \in Rollbacks /\ ToTakeUp = {} /\ ToPlan(p) = {}
+    \/ WantsLock(p) /\ lock # "nobody"
+
+\* RB-004: at rest no rollback waits.
+PlansComplete == AtRest => PendingRollbacks = {}
+
+\* RB-001, OW-009: at rest nothing is left that could count one day, of writes that did not complete.
+NothingIsLeft ==
+  AtRest =>
+    /\ \A file \in timeline: file.action \in Writes => file.requested \in Completed
+    /\ \A file \in files: file.instant \in Completed
+
+\* RB-010: nor a marker, unless a rollback died after it had completed.
+MarkersGo ==
+  (AtRest /\ crashes = Cardinality({p \in Writers: step[p] = "dead"})) =>
+    \A marker \in markers: marker.instant \in Completed
+
+\* What a dead writer left behind goes away, unless it had completed.
+FilesOfTheDeadGoAway ==
+  \A p \in Writers:
+    step[p] = "dead" ~> (instant[p] \in Completed \/ \A file \in files: file.instant # instant[p])
+
+PendingRollbacksComplete == PendingRollbacks # {} ~> PendingRollbacks = {}
+
+\* What can happen: a must-fail configuration shows it for each of these.
+NobodyTakesUpAPlan == \A p, q \in Rollbacks: (p # q /\ instant[p] # 0) => instant[p] # instant[q]
+NoSlowWriterIsRefused == \A p \in Writers: step[p] = "refused" => instant[p] \notin BeingRolledBack
+===============================================================================
