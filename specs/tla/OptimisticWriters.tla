@@ -65,7 +65,7 @@ Enter(p, state, completed) ==
   timeline' = timeline \union {File(instant[p], completed, WriteAction, state, 0)}
 
 \* TL-003: requested under the lock, inflight outside, completed under the lock by one whole file,
-\* unless something is in its way (OW-005).
+\* unless something is in its way (OW-005). From here on it counts (OW-010).
 CreateInstant(p) ==
   /\ \/ Goes(p, "beating", "requested") /\ Enter(p, "REQUESTED", 0)
      \/ Goes(p, "begun", "inflight") /\ Enter(p, "INFLIGHT", 0)
@@ -113,7 +113,7 @@ DeleteDataFile(p) ==
                  {marker \in markers: marker.instant = instant[p]}}
   /\ UNCHANGED <<clock, lock, crashes, timeline, markers, hearts, instant, time, seen, left, rows>>
 
-\* then the marker, then the instant, then the heart stops. MK-004: or when the write has completed.
+\* then the marker, then the instant, then the heart stops. MK-004: or else after the completed file.
 DeleteMarkers(p) ==
   /\ \/ Goes(p, "completed", "unmarked")
      \/ Goes(p, "files gone", "withdrawing")
@@ -145,7 +145,7 @@ Die(p) ==
 \* @type: (Set($file), Set($group)) => Set($slice);
 SlicesOf(known, groups) ==
   {[day |-> group.day, since |-> group.since, base |-> NewestBase(known, files, group)]:
-   group \in {group \in groups: SnapshotSlice(known, files, group) # {}}}
+   group \in {one \in groups: SnapshotSlice(known, files, one) # {}}}
 
 \* RD-001: every action that has completed, and nothing of others.
 PickSnapshot(r) ==
@@ -238,7 +238,7 @@ Serial(instants) ==
   Standing(MergeMode,
     {[row |-> Row(key, one, 1), order |-> one + 1]: key \in Held, one \in FirstTimes}
     \union {[row |-> RowOf(p), order |-> CompletionOf(timeline, instant[p])]:
-              p \in {p \in Writers: instant[p] \in instants}})
+              p \in {one \in Writers: instant[one] \in instants}})
 
 \* @type: Set($row);
 RowsOfTable == UNION {RowsOfGroup(timeline, group): group \in GroupsOf(files)}

@@ -182,7 +182,7 @@ FirstTimeline ==
 FirstFiles ==
   {[day |-> day, since |-> 1, instant |-> one,
     kind |-> IF TableType = "COPY_ON_WRITE" \/ one = 1 THEN "base" ELSE "log",
-    rows |-> {Row(key, one, 1): key \in {key \in Held: DayOf(key) = day}}]:
+    rows |-> {Row(key, one, 1): key \in {held \in Held: DayOf(held) = day}}]:
    one \in FirstTimes, day \in {DayOf(key): key \in Held}}
 
 Init ==
