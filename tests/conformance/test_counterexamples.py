@@ -101,7 +101,9 @@ def test_tlc_and_apalache_tell_one_story(itf_file: Path):
     ]
     assert [step.what for step in checked.steps] == [("CreateInstant",), ("Die",)]
     assert list(held_by(symbolic, "one")) == [(1, 2)]
+    assert [step.what for step in symbolic.steps] == [("requested",), ("dead",)]
     assert checked.steps[1].dies
+    assert symbolic.steps[1].dies
 
 
 def test_the_explorer_tells_who_did_what_and_what_that_changed():

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
-from hudi_conformance.counterexamples.variables import holder_of, instants_of, processes_of, who_moved
+from hudi_conformance.counterexamples.variables import holder_of, instants_of, processes_of, who_moved, word_of
 from hudi_conformance.tla.expressions import Value, show
 from hudi_conformance.tla.values import difference
 
@@ -111,8 +111,9 @@ def changes(before: Mapping[str, Value], after: Mapping[str, Value]) -> Told:
 def _step(action: str, before: Mapping[str, Value], after: Mapping[str, Value], processes: tuple[str, ...]) -> Step:
     who = who_moved(before, after, processes)
     changed = changes(before, after)
-    what = action or ", ".join(f"{name} changes" for name, _ in changed) or "nothing changes"
-    return Step(who, (what,), situation_of(after), changed, dies=action in ("Die", "Crash"))
+    word = word_of(who, after)
+    what = action or word or ", ".join(f"{name} changes" for name, _ in changed) or "nothing changes"
+    return Step(who, (what,), situation_of(after), changed, dies=action in ("Die", "Crash") or word == "dead")
 
 
 def _situation(found: Mapping[str, Any]) -> Situation:

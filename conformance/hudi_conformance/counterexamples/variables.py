@@ -70,6 +70,12 @@ def who_moved(before: Mapping[str, Value], after: Mapping[str, Value], processes
     return next((one.pop() for one in (moved, moved & holders, holders) if len(one) == 1), "")
 
 
+def word_of(who: str, values: Mapping[str, Value]) -> str:
+    """The word for how far a process has come; none where the module has none."""
+    step = values.get("step")
+    return str(step.mapping().get(who, "")) if isinstance(step, Function) else ""
+
+
 def _changed(before: Value, after: Value, processes: frozenset[str]) -> Iterator[str]:
     """The processes for which a variable that is a function of them changes."""
     if not isinstance(before, Function) or not isinstance(after, Function):

@@ -23,7 +23,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """A statement that held and is broken, or the other way round, or is broken in another way."""
+    """A statement that held and is broken, or the other way round; or a run of TLC that violates something else."""
 
     kind: str
     id: str
@@ -85,12 +85,15 @@ def doubtful(lines: Iterable[Line]) -> list[str]:
 
 
 def turned_statements(kind: str, before: Iterable[Line], after: Iterable[Line]) -> Iterator[Turned]:
-    """The statements that come out otherwise; of those that the base was not asked about it holds what it says."""
+    """The statements that held and do not, or the other way round; what the base was not asked about holds there.
+
+    A statement that is refuted on both sides is no news, whatever counterexample is found first.
+    """
     old = {line["id"]: line for line in before}
     for line in after:
         was = old.get(line["id"])
         first, second = (outcome(was) if was else HOLDS), outcome(line)
-        if first != second:
+        if (first == HOLDS) != (second == HOLDS):
             behaviour = behaviour_of_json(line["behaviour"]) if line["behaviour"] else None
             yield Turned(
                 kind, line["id"], line["title"], tuple(line["clauses"]), first, second, tuple(line["words"]), behaviour

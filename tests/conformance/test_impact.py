@@ -1,0 +1,231 @@
+"""What a change moves is found and told, also that it moves nothing; what cannot be compared is told in one line."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hudi_conformance.cli import app
+from hudi_conformance.impact.comparing import (
+    HOLDS,
+    doubtful,
+    moved_answers,
+    rewritten_tables,
+    turned_statements,
+)
+from hudi_conformance.impact.functions import changed_functions, clauses_of, clauses_of_mutants, functions_of, reaches
+from hudi_conformance.impact.modules import turned_runs
+from hudi_conformance.impact.touching import changed_modules
+from typer.testing import CliRunner
+
+ROOT = Path(__file__).parents[2]
+RUNNER = CliRunner()
+TABLE = "v9/mor_merger_counter"
+RULE = '''
+def helped(number):
+    """Nobody asks who helps."""
+    return number
+
+def stated(number):
+    """A rule.
+
+    Clauses: TL-001, TL-002.
+    """
+    return helped(number)
+'''
+
+
+def tree_with(folder: Path, text: str) -> Path:
+    module = folder / "model" / "hudi_model" / "rules.py"
+    module.parent.mkdir(parents=True)
+    module.write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_words_are_no_change_and_what_is_changed_touches_the_clauses_of_who_names_it(tmp_path: Path):
+    """Docstrings and comments move nothing; a function that cites no clause stands for those that use it."""
+    before = functions_of(tree_with(tmp_path / "before", RULE))
+    reworded = functions_of(tree_with(tmp_path / "words", RULE.replace("Nobody asks", "# x\n    Somebody asks")))
+    after = functions_of(tree_with(tmp_path / "after", RULE.replace("return number", "return number + 1")))
+
+    assert changed_functions(before, reworded) == ()
+    assert changed_functions(before, after) == ("hudi_model.rules.helped",)
+    assert clauses_of(("hudi_model.rules.helped",), before, after) == {"TL-001", "TL-002"}
+    assert reaches(("hudi_model.rules.helped",), after, ("hudi_model.rules.stated",))
+    assert not reaches(("hudi_model.rules.stated",), after, ("hudi_model.rules.helped",))
+
+
+def test_a_function_stands_for_the_clauses_of_its_mutants():
+    """The writer's steps cite no rule of completion times; the mutant that reorders them does."""
+    assert "TL-013" in clauses_of_mutants(("hudi_model.programs.writer",), ROOT)
+
+
+def test_a_module_is_touched_by_its_own_files_and_by_those_it_extends(tmp_path: Path):
+    specs = tmp_path / "before" / "specs" / "tla"
+    specs.mkdir(parents=True)
+    (specs / "Files.tla").write_text("EXTENDS Integers\n", encoding="utf-8")
+    (specs / "Table.tla").write_text("EXTENDS Integers, Files\n", encoding="utf-8")
+    (specs / "Clock.tla").write_text("EXTENDS Integers\n", encoding="utf-8")
+    shutil.copytree(tmp_path / "before", tmp_path / "after")
+    (tmp_path / "after" / "specs" / "tla" / "Files.tla").write_text("EXTENDS Naturals\n", encoding="utf-8")
+
+    assert changed_modules(tmp_path / "before", tmp_path / "before") == ()
+    assert changed_modules(tmp_path / "before", tmp_path / "after") == ("Files", "Table")
+
+
+def answered(released: str, text: str = "") -> list[dict[str, object]]:
+    case = {"title": "A case", "clauses": ["TL-001"], "released": released, "text": text}
+    return [{"table": "v9/one", "sum": released, "cases": {"snapshot": case}}]
+
+
+def test_answers_move_under_the_reading_that_they_move_under():
+    """The same answer is no move; a case that comes or goes is one."""
+    (moved,) = moved_answers(answered("1", "2"), answered("1", "3"))
+
+    assert moved_answers(answered("1"), answered("1")) == ()
+    assert (moved.case, moved.reading, moved.before, moved.after) == ("v9/one::snapshot", "text", "2", "3")
+    assert [one.before for one in moved_answers([], answered("1"))] == [None]
+    assert [one.after for one in moved_answers(answered("1"), [])] == [None]
+    assert rewritten_tables(answered("1"), answered("2")) == ("v9/one",)
+    assert rewritten_tables(answered("1"), answered("1")) == ()
+
+
+def tried(message: str, *, expected: bool = True) -> dict[str, object]:
+    line = {"id": "PO-1", "title": "It holds", "clauses": [], "words": [], "behaviour": None}
+    return {**line, "expected": expected, "holds": not message, "message": message}
+
+
+def test_a_statement_turns_where_it_comes_out_otherwise():
+    """What holds and is registered so is not asked of the base; a refuted one that stays so is no news."""
+    assert doubtful([tried("")]) == []
+    assert doubtful([tried("wrong"), tried("", expected=False)]) == ["PO-1", "PO-1"]
+    assert list(turned_statements("obligation", [], [tried("")])) == []
+    assert list(turned_statements("obligation", [tried("wrong")], [tried("wrong elsewhere")])) == []
+    assert [one.breaks for one in turned_statements("obligation", [], [tried("wrong")])] == [True]
+    assert [one.after for one in turned_statements("obligation", [tried("wrong")], [tried("")])] == [HOLDS]
+
+
+TINY = """---- MODULE Tiny ----
+EXTENDS Integers
+CONSTANT Last
+VARIABLE hour
+Init == hour = 0
+Tick == hour < Last /\\ hour' = hour + 1
+Spec == Init /\\ [][Tick]_hour
+Early == hour < 2
+====
+"""
+
+
+def test_a_run_that_comes_out_otherwise_than_the_base_expects_is_told_with_its_states(tmp_path: Path):
+    for name, last in (("before", "1"), ("after", "2")):
+        folder = tmp_path / name / "specs" / "tla"
+        (folder / "runs").mkdir(parents=True)
+        (folder / "Tiny.tla").write_text(TINY, encoding="utf-8")
+        text = f"CONSTANTS\n  Last = {last}\nSPECIFICATION\n  Spec\nINVARIANTS\n  Early\n"
+        (folder / "MCTiny.cfg").write_text(text, encoding="utf-8")
+        (folder / "runs" / "Tiny.toml").write_text('[[run]]\nname = "a day"\nexpect = "pass"\n', encoding="utf-8")
+
+    (turned,) = turned_runs(tmp_path / "before", tmp_path / "after", ("Tiny",), lambda *_: None)
+
+    assert (turned.id, turned.before, turned.after) == ("Tiny: a day", HOLDS, "Early is violated")
+    assert turned.behaviour
+    assert len(turned.behaviour.steps) == 2
+
+
+def git(folder: Path, *arguments: str) -> None:
+    named = ("-c", "user.name=Somebody", "-c", "user.email=somebody@example.org")
+    subprocess.run(["git", *named, *arguments], cwd=folder, check=True, capture_output=True)  # noqa: S607
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The packages of this checkout as a small repository of one commit."""
+    folder = tmp_path_factory.mktemp("repository")
+    for room in ("model", "format", "conformance", "specs"):
+        shutil.copytree(ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__", "writing_cases"))
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "The base")
+    return folder
+
+
+@pytest.fixture
+def compare(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str]]:
+    """The command in that repository, asked about one table and one small scenario."""
+    monkeypatch.chdir(repository)
+
+    def run(*arguments: str) -> tuple[int, str]:
+        few = ("--table", TABLE, "--scenario", "streams-commit-time")
+        done = RUNNER.invoke(app, ["impact", "--base", "HEAD", *few, *arguments])
+        return done.exit_code, done.output
+
+    return run
+
+
+def test_a_changed_rule_shows_its_answers_its_statements_and_its_clauses(
+    repository: Path, compare: Callable[..., tuple[int, str]], tmp_path: Path
+):
+    """And nothing is left behind in the repository."""
+    file = repository / "model" / "hudi_model" / "mergers.py"
+    original = file.read_text(encoding="utf-8")
+    name = "merged_by_strategy"
+    file.write_text(original.replace(f"def {name}(", f"def _{name}(") + CHANGED, encoding="utf-8")
+    code, told = compare("--json", "--html", str(tmp_path / "impact.html"))
+    file.write_text(original, encoding="utf-8")
+    found = json.loads(told)
+
+    assert code == 1
+    assert f"hudi_model.mergers.{name}" in found["touched"]["functions"]
+    assert "RM-007" in found["touched"]["clauses"]
+    assert any(one["case"].startswith(f"{TABLE}::") for one in found["answers"])
+    assert "PO-139" in {one["id"] for one in found["turned"]}
+    assert "PO-139" in (tmp_path / "impact.html").read_text(encoding="utf-8")
+    assert not (repository / ".git" / "worktrees").exists()
+
+
+CHANGED = '''
+
+def merged_by_strategy(rule: MergeRule, older: Version, newer: Version) -> Version:
+    """The newer wins whatever the strategy says."""
+    return newer
+'''
+
+
+def test_a_change_of_words_moves_nothing(repository: Path, compare: Callable[..., tuple[int, str]]):
+    file = repository / "model" / "hudi_model" / "mergers.py"
+    original = file.read_text(encoding="utf-8")
+    file.write_text(original + "\n# A word more.\n", encoding="utf-8")
+    code, told = compare()
+    file.write_text(original, encoding="utf-8")
+
+    assert code == 0
+    assert "no function, clause or module is touched" in told
+    assert "nothing comes out otherwise" in told
+
+
+@pytest.mark.parametrize("revision", ["nowhere", "-x", "HEAD:model"])
+def test_a_revision_that_is_not_there_is_one_clear_line(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, revision: str
+):
+    monkeypatch.chdir(repository)
+    done = RUNNER.invoke(app, ["impact", f"--base={revision}"])
+
+    assert (done.exit_code, done.output) == (2, f"error: there is no revision {revision}\n")
+
+
+def test_a_folder_without_git_or_of_another_project_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    outside = RUNNER.invoke(app, ["impact", "--base", "HEAD"])
+    git(tmp_path, "init", "--quiet")
+    foreign = RUNNER.invoke(app, ["impact", "--base", "HEAD"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    without = RUNNER.invoke(app, ["impact", "--base", "HEAD"])
+
+    assert [one.exit_code for one in (outside, foreign, without)] == [2, 2, 2]
+    assert "not a git repository" in outside.output
+    assert "is no checkout of this project" in foreign.output
+    assert "git is not installed" in without.output
+    assert [len(one.output.splitlines()) for one in (outside, foreign, without)] == [1, 1, 1]
