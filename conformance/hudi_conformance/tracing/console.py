@@ -1,7 +1,7 @@
 """`hudi-conformance trace`: a trace held to the model and to the TLA+ modules, each by itself."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -61,7 +61,7 @@ def _by_tla(lines: tuple[Line, ...], out: Console) -> int:
     return verdict.number if not verdict.accepted else 0
 
 
-def told_verdict(lines: tuple[Line, ...], verdict: Verdict) -> str:
+def told_verdict(lines: Sequence[Mapping[str, str]], verdict: Verdict) -> str:
     """A refusal in one sentence; the empty text where there is none."""
     if verdict.accepted:
         return ""

@@ -1,6 +1,6 @@
 """What came of a trace, in the words of the trace again."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from hudi_conformance.tla.expressions import Function
 from hudi_conformance.tracing.modules import INSTANTS, TEXTS, Names
@@ -36,7 +36,7 @@ def shortened(told: list[str], most: int = SHOWN) -> list[str]:
     return told if len(told) <= most else [*told[: most - 1], f"{len(told) - most + 1} more {told[0].split()[0]}"]
 
 
-def in_words(line: dict[str, str]) -> str:
+def in_words(line: Mapping[str, str]) -> str:
     """An effect and what tells it apart."""
     if line["effect"] == "generate_time":
         return "generate_time of a later time"
