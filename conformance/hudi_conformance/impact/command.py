@@ -98,9 +98,10 @@ def _corpus(side: Side, scope: Scope) -> Mapping[str, Any]:
 def _statements(tree: Side, change: Touched, scope: Scope) -> Mapping[str, Mapping[str, Any]]:
     """What of the tree is to be tried."""
     clauses = (*change.clauses, *change.rewritten)
-    asked: dict[str, Mapping[str, Any]] = {
-        "obligations": {"all": scope.everything, "ids": (), "clauses": clauses, "functions": change.functions}
-    }
+    asked: dict[str, Mapping[str, Any]] = {}
+    if clauses or change.functions or scope.everything:
+        touching = {"clauses": clauses, "functions": change.functions}
+        asked["obligations"] = {"all": scope.everything, "ids": (), **touching}
     if change.concurrency or scope.everything or scope.scenarios:
         asked["scenarios"] = {"all": scope.everything, "ids": scope.scenarios}
     modules = _modules(tree, change, scope)

@@ -52,6 +52,8 @@ def ask(request: Request, tell: Tell) -> Answered:
 
     """
     found = Answered({name: [] for name in request.tasks}, {})
+    if not request.tasks:
+        return found
     totals: dict[str, int] = {}
     for line in _lines(request):
         name = line["task"]
