@@ -30,17 +30,18 @@ def is_legal_move(action: Action, before: State | None, after: State) -> bool:
 
 
 def may_complete(timeline: Timeline, requested: InstantTime) -> bool:
-    """Whether an action is still its process's to complete: it is inflight, and no pending rollback is to undo it.
+    """Whether an action is still its process's to complete: it was requested and is inflight, and nobody undoes it.
 
+    Where its request is gone, a rollback has been and gone while its process was slow.
     Who asks holds the table's lock until the action has completed.
 
-    Clauses: TL-023.
+    Clauses: TL-023, OW-008.
     """
-    own = [one for one in timeline.instants if one.requested == requested and one.action is not Action.SAVEPOINT]
+    own = (one for one in timeline.entries if one.requested == requested and one.action is not Action.SAVEPOINT)
     done = {one.requested for one in timeline.entries if one.state is State.COMPLETED}
     plans = (one.content for one in timeline.entries if one.requested not in done)
     targets = {plan.target for plan in plans if isinstance(plan, RollbackPlan)}
-    return [one.state for one in own] == [State.INFLIGHT] and requested not in targets
+    return {one.state for one in own} == {State.REQUESTED, State.INFLIGHT} and requested not in targets
 
 
 def timeline_faults(entries: Iterable[TimelineEntry], archived: Iterable[InstantTime] = ()) -> tuple[Rejection, ...]:

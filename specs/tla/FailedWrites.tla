@@ -180,7 +180,7 @@ InConflict(p) ==
   \E file \in files: file.instant \in Completed \ seen[p] /\ GroupOf(file) = GroupOfWrite(p)
 
 \* OW-008, TL-003: of a write that was rolled back the request goes last (RB-009), and with it the
-\* write is over: it neither goes inflight nor completes.
+\* write is over: it may still go inflight, which nobody looks at, and does not complete.
 IsOver(p) ==
   /\ {"what is being rolled back does not complete", "nor does what has been rolled back"} \subseteq Rules
   /\ "REQUESTED" \notin StatesOf(instant[p])

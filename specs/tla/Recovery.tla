@@ -91,7 +91,7 @@ EnterWrite(p) ==
   /\ p \in Writers
   /\ \E state \in {"REQUESTED", "INFLIGHT", "COMPLETED"}:
        /\ \/ state = "REQUESTED" /\ Goes(p, "beating", "requested")
-          \/ /\ state = "INFLIGHT" /\ ~IsOver(p)
+          \/ /\ state = "INFLIGHT"
              /\ Goes(p, "begun", IF "a marker precedes its file" \in Rules THEN "inflight" ELSE "marked")
           \/ state = "COMPLETED" /\ MayComplete(p) /\ Goes(p, "finishing", "completed")
        /\ timeline' = timeline \union {File(instant[p], IF state = "COMPLETED" THEN time[p] ELSE 0, "commit", state, 0)}
@@ -197,7 +197,6 @@ WithdrawMarkers(p) ==
   LET states == IF step[p] = "files gone" THEN found[p] ELSE StatesOf(instant[p]) IN
   /\ \/ step[p] = "files gone"
      \/ step[p] = "refused" /\ ~HasMarkers(p)
-     \/ step[p] = "begun" /\ IsOver(p)
   /\ Goes(p, step[p], IF states = {} THEN "withdrawn" ELSE "withdrawing")
   /\ found' = [found EXCEPT ![p] = states]
 
