@@ -60,7 +60,7 @@ Enter(requested, completed, action, state) ==
   timeline' = timeline \union {File(requested, completed, action, state, 0)}
 
 \* OW-011: before anything is made.
-GivesUp(p) == MissesItsSnapshot(p) \/ IsHeld(p)
+GivesUp(p) == IF MissesItsSnapshot(p) THEN TRUE ELSE IsHeld(p)
 
 \* OW-001: requested under the lock, inflight outside, completed under the lock.
 EnterWrite(p) ==
