@@ -10,11 +10,15 @@ from typing import Any
 import pytest
 from dynamodb_locks import ACCOUNT, dynamodb_options
 from hudi_conformance.lock_servers import Server
+from hudi_format.names import TimelineFileName
 from hudi_format.storage import LocalStorage
 from hudi_spark.clock import SystemClock
 from hudi_spark.effects.helper import Effects
 from hudi_spark.locks import claims
+from hudi_spark.locks.holding import table_lock
+from hudi_spark.options.resolving import resolve
 from hudi_spark.readings import RELEASED
+from hudi_spark.state.configuration import load_configuration
 from hudi_spark.state.snapshots import Snapshot, load_snapshot
 from lock_processes import Task, writing
 from written_tables import Written, rows
@@ -153,3 +157,17 @@ def test_numbers_are_removed_but_for_the_newest(tmp_path: Path):
     # A holder that was stopped since number 3 puts 4 again: it sees that others have gone on.
     assert not claims.put(effects.storage, 4, claims.Claim("late"))
     assert claims.enter(effects, "next") == 60
+
+
+def test_a_request_that_its_writer_withdrew_does_not_come_back(tmp_path: Path):
+    """Who takes the lock next carries out the claim on top: of a request only where its holder died before the put."""
+    table = new_table(tmp_path, "MERGE_ON_READ", 8)
+    effects, options = Effects(LocalStorage(table.path)), resolve(CONFIGS)
+    requested = TimelineFileName("20990101000000000", "deltacommit", "REQUESTED")
+    path = f".hoodie/timeline/{requested.requested}.deltacommit.requested"
+    with table_lock(effects, options, "first"):
+        effects.create_instant(load_configuration(effects.storage), requested, b"")
+    assert effects.storage.exists(path)
+    effects.storage.delete(path)
+    with table_lock(effects, options, "second"):
+        assert not effects.storage.exists(path)

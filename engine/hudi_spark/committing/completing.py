@@ -16,7 +16,7 @@ from hudi_spark.indexing.updating import update_metadata_table
 from hudi_spark.locks.holding import Holding
 from hudi_spark.state.configuration import TableConfiguration, load_configuration
 from hudi_spark.state.snapshots import Snapshot
-from hudi_spark.state.timeline import Instant, Timeline, load_timeline
+from hudi_spark.state.timeline import DATA_ACTIONS, Instant, Timeline, load_timeline
 from hudi_spark.writer_state import WriterState
 
 
@@ -157,7 +157,9 @@ def refuse_other_version(work: TableWork, snapshot: Snapshot) -> TableConfigurat
 
 
 def refuse_not_inflight(timeline: Timeline, requested: str, action: str) -> None:
-    """Nothing when the action is inflight.
+    """Nothing when the action is inflight; a write's request must be there too.
+
+    Where it is not, the write was rolled back before it went inflight: its process was slow.
 
     Raises:
         HudiError: WRITE_CONFLICT.
@@ -166,7 +168,8 @@ def refuse_not_inflight(timeline: Timeline, requested: str, action: str) -> None
 
     """
     own = (one for one in timeline.instants if one.requested == requested and one.action == action)
-    if not any(one.state == "INFLIGHT" for one in own):
+    needed = {"REQUESTED", "INFLIGHT"} if action in DATA_ACTIONS else {"INFLIGHT"}
+    if not any(one.state == "INFLIGHT" and needed <= set(one.files) for one in own):
         message = f"the {action} {requested} is no longer inflight: it was rolled back, or has completed"
         raise HudiError(Reason.WRITE_CONFLICT, "OW-008", message, hint="look at the timeline; do it again if need be")
 

@@ -4,7 +4,8 @@ A lease can end while its holder is paused, at any instruction, also between its
 completed file. No look can prevent that; a number can. Below `.hoodie/.locks/claims` lies a sequence of files, each put
 only if absent, so that of all who want a number one has it:
 
-entry     who takes the lock puts the next number, before it reads the timeline that its checks go by
+entry     who takes the lock puts the next number, before it reads the timeline that its checks go by; and who lets go
+          of it puts one above a request, which it may withdraw from now on
 claim     who puts a timeline file that others rely on (a completed file, a plan) puts the next number first, with the
           name and the content of the file
 

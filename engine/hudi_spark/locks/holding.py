@@ -11,7 +11,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -52,6 +52,7 @@ class Holding:
     lease: Lease | None = None
     number: int | None = None
     _shown: float = field(default=0.0, repr=False)
+    _requested: bool = field(default=False, repr=False)
 
     @property
     def is_shared(self) -> bool:
@@ -114,7 +115,20 @@ class Holding:
         ):
             raise self._lost()
         self.number += 1
+        self._requested = told["state"] == "REQUESTED"
         return True
+
+    def leave(self) -> None:
+        """A request that was claimed last is behind its holder: whoever comes next does not put it again.
+
+        Its writer may have withdrawn it by then.
+
+        Clauses: LK-002, OW-009.
+        """
+        if self.number is not None and self._requested:
+            # Where the storage fails, the claim stays on top, as that of a process that died.
+            with suppress(OSError):
+                claims.put(self.effects.storage, self.number + 1, claims.Claim(self.holder))
 
     def _lost(self) -> HudiError:
         return lost(self.effects.storage.base, "another process has taken it")
@@ -178,6 +192,7 @@ def table_lock(effects: Effects, options: Options, holder: str) -> Iterator[Hold
             with fenced(base, holding):
                 yield holding
         finally:
+            holding.leave()
             holding.wait_out(options.number(_SKEW) / 1000)
             with effects.tell("release_lock", holder=holder):
                 pass
