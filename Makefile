@@ -36,7 +36,7 @@ golden: env  ## rebuild the model-written golden tables, the index, the generate
 	$(RUN) -m hudi_conformance.report.known_bugs
 	$(RUN) -m hudi_spark.options.page
 
-specs: env  ## TLC over every TLA+ module
+specs: env  ## TLC over every TLA+ module, and the modules beside the model; APALACHE=1 asks Apalache too
 	$(CLI) specs
 
 peers: env  ## ask Apache Hudi and hudi-rs again; compare every real table, and write down what that shows
@@ -54,6 +54,7 @@ alternation: env  ## the engine and Apache Hudi take turns writing one table, a 
 
 soak: env  ## explore scenarios and damage bytes further than the tests have time for; docs/soak.md, docs/soak-bytes.md
 	$(CLI) prove --soak
+	$(CLI) specs --soak --page docs/specs.md
 	$(RUN) tests/fuzz/soak.py --write docs/soak-bytes.md
 	$(RUN) tests/conformance/crash_soak.py
 	HUDI_CONFORMANCE_SOAK=1 $(RUN) -m pytest tests/conformance/test_write_sequences.py

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,49 +20,56 @@ from hudi_conformance.lint.checkout import NoCheckoutError, find_root
 from hudi_conformance.report.specs_page import write_specs_page
 from hudi_conformance.resources import CorpusError, suite_root
 from hudi_conformance.tla.apalache import ABSENT, apalache_checks, apalache_command, run_apalache
-from hudi_conformance.tla.manifest import Manifest, ManifestError, load_manifest
+from hudi_conformance.tla.manifest import Manifest, ManifestError, Run, load_manifest
 from hudi_conformance.tla.tlc import Result, TlcNotFoundError, run_tlc, tlc_jar
 
 Found = TypeVar("Found")
 
 
-def check_specs(
-    folder: Path | None = None,
-    modules: Sequence[str] = (),
-    *,
-    apalache: bool | None = None,
-    agreements_only: bool = False,
-    draw: Path | None = None,
-    page: Path | None = None,
-) -> int:
-    """Run the manifest of a folder of TLA+ modules, by default the suite's own; answers the exit code.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be checked: of these modules, all where none is named; `soak`: with the larger constants too.
 
     `draw` is the folder for pages of what TLC finds violated, `page` the file that tells the figures.
     """
+
+    modules: Sequence[str] = ()
+    agreements_only: bool = False
+    soak: bool = False
+    draw: Path | None = None
+    page: Path | None = None
+
+
+def check_specs(folder: Path | None = None, asked: Asked | None = None, *, apalache: bool | None = None) -> int:
+    """Run the manifest of a folder of TLA+ modules, by default the suite's own; answers the exit code."""
     console = Console(soft_wrap=True, highlight=False)
     try:
         specs = folder or modules_folder()
-        manifest = chosen(load_manifest(specs), modules, agreements_only=agreements_only)
         tlc_jar()
-        runs = [lambda run=run: run_tlc(specs, run) for run in manifest.runs]
-        reported = [(result, _report(console, result)) for result in _results(console, "TLC", runs)]
-        faults = sum(fault for _, fault in reported)
-        if draw:
-            console.print(f"drawn: {draw_specs((result for result, _ in reported), draw)}", markup=False)
-        agreements = [lambda one=one: compare(specs, one) for one in manifest.agreements]
-        compared = [(found, _report_agreement(console, found)) for found in _results(console, "agreement", agreements)]
-        differ = sum(fault for _, fault in compared)
-        if page:
-            write_specs_page(specs, [result for result, _ in reported], [found for found, _ in compared], page)
+        faults = _checked(console, specs, asked or Asked())
     except (CorpusError, ManifestError, TlcNotFoundError, JavaNotFoundError) as error:
         console.print(str(error), markup=False, style="red")
         return 2
-    console.print(
-        f"TLA+: {len(runs)} runs, {faults} failures; {len(agreements)} agreements, {differ} differ", markup=False
-    )
     if apalache if apalache is not None else os.environ.get("APALACHE", "0") not in ("", "0"):
         faults += _apalache_all(console, specs)
-    return 1 if faults + differ else 0
+    return 1 if faults else 0
+
+
+def _checked(console: Console, specs: Path, asked: Asked) -> int:
+    """How many runs and agreements came out otherwise than they must."""
+    manifest = chosen(load_manifest(specs), asked)
+    runs = [lambda run=run: run_tlc(specs, run) for run in manifest.runs]
+    reported = [(result, _report(console, result)) for result in _results(console, "TLC", runs)]
+    agreements = [lambda one=one: compare(specs, one) for one in manifest.agreements]
+    compared = [(found, _report_agreement(console, found)) for found in _results(console, "agreement", agreements)]
+    if asked.draw:
+        console.print(f"drawn: {draw_specs((result for result, _ in reported), asked.draw)}", markup=False)
+    if asked.page:
+        write_specs_page(specs, [result for result, _ in reported], [found for found, _ in compared], asked.page)
+    faults, differ = (sum(fault for _, fault in told) for told in (reported, compared))
+    ending = f"{len(runs)} runs, {faults} failures; {len(agreements)} agreements, {differ} differ"
+    console.print(f"TLA+: {ending}", markup=False)
+    return faults + differ
 
 
 def modules_folder() -> Path:
@@ -77,18 +85,22 @@ def modules_folder() -> Path:
         return suite_root() / "specs" / "tla"
 
 
-def chosen(manifest: Manifest, modules: Sequence[str], *, agreements_only: bool) -> Manifest:
+def chosen(manifest: Manifest, asked: Asked) -> Manifest:
     """What is to run.
 
     Raises:
         ManifestError: nothing.
 
     """
-    runs = [one for one in manifest.runs if not agreements_only and (not modules or one.module in modules)]
-    agreements = [one for one in manifest.agreements if not modules or one.run.module in modules]
+
+    def fits(run: Run) -> bool:
+        return (not asked.modules or run.module in asked.modules) and (asked.soak or not run.soak)
+
+    runs = tuple(one for one in manifest.runs if fits(one) and not asked.agreements_only)
+    agreements = tuple(one for one in manifest.agreements if fits(one.run))
     if not runs and not agreements:
-        raise ManifestError(f"there is no run of {', '.join(modules)}: nothing would be checked")
-    return Manifest(tuple(runs), tuple(agreements))
+        raise ManifestError(f"there is no run of {', '.join(asked.modules)}: nothing would be checked")
+    return Manifest(runs, agreements)
 
 
 def _results(console: Console, title: str, tasks: Sequence[Callable[[], Found]]) -> Iterator[Found]:

@@ -138,13 +138,14 @@ def specs(
     modules: Annotated[list[str] | None, typer.Argument(help="Only these modules.")] = None,
     *,
     agreements: Annotated[bool, typer.Option("--agreements", help="Only what is compared with the model.")] = False,
+    soak: Annotated[bool, typer.Option("--soak", help="Larger constants too.")] = False,
     draw: Annotated[Path | None, typer.Option(help="Folder for pages that draw what is violated.")] = None,
     page: Annotated[Path | None, typer.Option(help="The page of figures to write.")] = None,
 ) -> None:
     """Run TLC over the TLA+ modules, and compare them with the model, state for state."""
-    from hudi_conformance.checking_specs import check_specs
+    from hudi_conformance.checking_specs import Asked, check_specs
 
-    raise typer.Exit(check_specs(modules=modules or (), agreements_only=agreements, draw=draw, page=page))
+    raise typer.Exit(check_specs(asked=Asked(modules or (), agreements, soak, draw, page)))
 
 
 @app.command()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 DEFAULT_LIMIT_S = 60.0
-RUN = frozenset({"name", "expect", "config", "constants", "without", "check", "limit_s"})
+RUN = frozenset({"name", "expect", "config", "constants", "without", "check", "soak", "limit_s"})
 AGREEMENT = frozenset(
     {
         "name",
@@ -19,6 +19,7 @@ AGREEMENT = frozenset(
         "mutant",
         "violates",
         "law",
+        "soak",
         "limit_s",
     }
 )
@@ -39,6 +40,8 @@ class Run:
     constants: tuple[tuple[str, str], ...] = ()
     without: str | None = None
     check: tuple[str, ...] = ()
+    soak: bool = False
+    """Whether it is for `make soak` alone: larger constants."""
     limit_s: float = DEFAULT_LIMIT_S
 
 
@@ -120,6 +123,7 @@ def _made(module: str, table: dict[str, Any], violates: str | None) -> Run:
         constants=tuple(sorted(table.get("constants", {}).items())),
         without=table.get("without"),
         check=tuple(table.get("check", ())),
+        soak=bool(table.get("soak", False)),
         limit_s=float(table.get("limit_s", DEFAULT_LIMIT_S)),
     )
 
