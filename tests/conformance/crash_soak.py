@@ -79,8 +79,9 @@ def _row(found: Sequence[Crashed], name: str) -> str:
 
 
 def main() -> None:
-    """Try all, or what the names begin with, and write the page."""
+    """Try all programs, or those that are named, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("programs", nargs="*", default=list(PROGRAMS), help="names of programs, by default all")
     parser.add_argument("--write", type=Path, default=Path("docs/crashes.md"))
     parser.add_argument("--stride", type=int, default=1, help="every so many effects")
     parser.add_argument("--minutes", type=float, default=600.0, help="nothing is begun after so long")
@@ -90,7 +91,7 @@ def main() -> None:
     found: list[Crashed] = []
     context = get_context("spawn")
     with ProcessPoolExecutor(2, mp_context=context) as pool, Progress(*columns) as progress:
-        waiting = {pool.submit(crash, name, way, options.stride) for name in PROGRAMS for way in WAYS}
+        waiting = {pool.submit(crash, name, way, options.stride) for name in options.programs for way in WAYS}
         bar = progress.add_task("programs and ways", total=len(waiting))
         for done in as_completed(waiting):
             found.append(done.result())

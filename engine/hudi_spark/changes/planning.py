@@ -212,7 +212,9 @@ class _Planning:
     def _step(self, draft: "_Draft", reading: "_Reading") -> ChangeStep:
         before = self._state(draft.group, draft.before, draft.stats, reading)
         if draft.replaces and draft.before.slice is None and self._moments.knows_nothing_of(draft.group):
-            before = GroupState(None, not_retained(self._writes.range, "/".join(filter(None, draft.group)), cleaned=True))
+            before = GroupState(
+                None, not_retained(self._writes.range, "/".join(filter(None, draft.group)), cleaned=True)
+            )
         after = self._state(draft.group, draft.after, (), reading)
         return ChangeStep(draft.commit.instant.requested, before, after, draft.logs, draft.replaces)
 
