@@ -31,6 +31,8 @@ class Server:
     def silent(self) -> Iterator[None]:
         """Inside, it takes connections and answers nothing."""
         self.process.send_signal(signal.SIGSTOP)
+        # The signal is on its way: until the process has stopped it may answer once more.
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
         try:
             yield
         finally:
