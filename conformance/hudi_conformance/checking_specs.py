@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,11 +21,13 @@ from hudi_conformance.counterexamples.terminal import print_behaviour
 from hudi_conformance.lint.checkout import NoCheckoutError, find_root
 from hudi_conformance.report.specs_page import write_specs_page
 from hudi_conformance.resources import CorpusError, suite_root
-from hudi_conformance.tla.apalache import ABSENT, apalache_checks, apalache_command, run_apalache
+from hudi_conformance.tla.apalache import ABSENT, ApalacheCheck, apalache_checks, apalache_command, run_apalache
 from hudi_conformance.tla.manifest import Manifest, ManifestError, Run, load_manifest
 from hudi_conformance.tla.tlc import Result, TlcNotFoundError, run_tlc, tlc_jar
 
+Task = TypeVar("Task")
 Found = TypeVar("Found")
+AT_ONCE = min(2, os.cpu_count() or 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +62,14 @@ def check_specs(folder: Path | None = None, asked: Asked | None = None, *, apala
 def _checked(console: Console, specs: Path, asked: Asked) -> int:
     """How many runs and agreements came out otherwise than they must."""
     manifest = chosen(load_manifest(specs), asked)
-    runs = [lambda run=run: run_tlc(specs, run) for run in manifest.runs]
-    reported = [(result, _report(console, result)) for result in _results(console, "TLC", runs)]
-    agreements = [lambda one=one: compare(specs, one) for one in manifest.agreements]
-    compared = [(found, _report_agreement(console, found)) for found in _results(console, "agreement", agreements)]
+    runs, agreements = manifest.runs, manifest.agreements
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        results = _results(console, "TLC", threads, partial(run_tlc, specs), runs)
+        reported = [(result, _report(console, result)) for result in results]
+    # The model explores in Python, and a rule is broken for a whole process.
+    with ProcessPoolExecutor(AT_ONCE, mp_context=get_context("spawn")) as processes:
+        pairs = _results(console, "agreement", processes, partial(compare, specs), agreements)
+        compared = [(found, _report_agreement(console, found)) for found in pairs]
     if asked.draw:
         console.print(f"drawn: {draw_specs((result for result, _ in reported), asked.draw)}", markup=False)
     if asked.page:
@@ -103,15 +111,14 @@ def chosen(manifest: Manifest, asked: Asked) -> Manifest:
     return Manifest(runs, agreements)
 
 
-def _results(console: Console, title: str, tasks: Sequence[Callable[[], Found]]) -> Iterator[Found]:
-    """Results as they come, two at a time, with a bar on a terminal."""
+def _results(
+    console: Console, title: str, pool: Executor, work: Callable[[Task], Found], tasks: Sequence[Task]
+) -> Iterator[Found]:
+    """Results as they come, with a bar on a terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with (
-        Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress,
-        ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool,
-    ):
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task(title, total=len(tasks))
-        for done in as_completed([pool.submit(task) for task in tasks]):
+        for done in as_completed([pool.submit(work, task) for task in tasks]):
             yield done.result()
             progress.advance(bar)
 
@@ -175,12 +182,16 @@ def _apalache_all(console: Console, specs: Path) -> int:
     if apalache_command(specs) is None:
         console.print(ABSENT, markup=False)
         return 0
-    checks = list(apalache_checks(specs))
-    tasks = [lambda one=one: (one, run_apalache(specs, one)) for one in checks]
     faults = 0
-    for check, wrong in _results(console, "Apalache", tasks):
-        console.print(f"{'FAIL' if wrong else 'ok  '} {check.module:<18} Apalache: {check.title}", markup=False)
-        if wrong:
-            console.print(wrong, markup=False)
-            faults += 1
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        work = partial(_asked_apalache, specs)
+        for check, wrong in _results(console, "Apalache", pool, work, list(apalache_checks(specs))):
+            console.print(f"{'FAIL' if wrong else 'ok  '} {check.module:<18} Apalache: {check.title}", markup=False)
+            if wrong:
+                console.print(wrong, markup=False)
+                faults += 1
     return faults
+
+
+def _asked_apalache(specs: Path, check: ApalacheCheck) -> tuple[ApalacheCheck, str | None]:
+    return check, run_apalache(specs, check)
