@@ -333,9 +333,12 @@ LivingWritesStay ==
 \* OW-008: what is rolled back never completes.
 RolledBackNeverCompletes == \A file \in RollbackFiles: file.target \notin Completed
 
-\* TL-017, RB-009: who sees a rollback completed sees the write no more.
+\* TL-017, RB-009: who sees a rollback completed sees the write no more, but for what a slow writer
+\* brings back outside the lock, and withdraws once it has looked under it (OW-008).
 RolledBackIsGone ==
-  \A file \in RollbackFiles: file.state = "COMPLETED" => FilesOf(timeline, file.target) = {}
+  \A file \in RollbackFiles: file.state = "COMPLETED" =>
+    \/ FilesOf(timeline, file.target) = {}
+    \/ \E p \in Writers: instant[p] = file.target /\ step[p] \notin {"done", "gone", "dead"}
 
 \* RB-009: at no moment a file is there whose write is unknown.
 FilesAreKnown == \A file \in files: FilesOf(timeline, file.instant) # {}
