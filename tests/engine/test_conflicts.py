@@ -1,15 +1,18 @@
 """What a write conflicts with, by mode and strategy; what it is told; and how it is done again."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hudi_format.storage import LocalStorage
 from hudi_spark import retry_on_conflict
+from hudi_spark.committing.completing import refuse_not_inflight
 from hudi_spark.errors import HudiError
 from hudi_spark.flows.in_process import InProcess
 from hudi_spark.services.table_services import TableServices
+from hudi_spark.state.timeline import Instant, Timeline
 from hudi_spark.writing.requests import WriteRequest
 from hudi_spark.writing.writer import StartedWrite
 from written_tables import Written, rows
@@ -221,3 +224,13 @@ def test_the_option_to_do_a_write_again(tmp_path: Path):
 
     table.writer(LocalStorage(table.path), hook=Ending()).write(WriteRequest("upsert", rows([1], 3, 3.0)))
     assert table.found() == [("k1", 3.0)]
+
+
+def test_a_write_whose_request_is_gone_does_not_complete():
+    """It was rolled back before it went inflight: its process was slow, and its inflight file came afterwards."""
+    time = "20250101000000005"
+    slow = Instant(time, "commit", "INFLIGHT", None, {"INFLIGHT": f"{time}.inflight"})
+    whole = replace(slow, files={**slow.files, "REQUESTED": f"{time}.commit.requested"})
+    with pytest.raises(HudiError, match="OW-008"):
+        refuse_not_inflight(Timeline((slow,)), time, "commit")
+    refuse_not_inflight(Timeline((whole,)), time, "commit")
