@@ -3,16 +3,16 @@
 import re
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from hudi_conformance.counterexamples.bars import short_time
 from hudi_conformance.counterexamples.behaviour import Behaviour
 from hudi_conformance.counterexamples.picture import LANE_STYLE, behaviour_svg
 from hudi_conformance.report.svg import legal
+from hudi_conformance.report.templating import resource, templates
 from hudi_conformance.report.timeline_drawing import timeline_svg
 from hudi_conformance.report.timeline_style import embedded_style
 
@@ -63,30 +63,18 @@ def file_name(title: str) -> str:
 def page_style() -> str:
     """The style of pages with behaviours: that of the report and of its timelines."""
     return (
-        _resource("hudi_conformance.report", "report.css")
+        resource("hudi_conformance.report", "report.css")
         + embedded_style()
         + LANE_STYLE
-        + _resource(__package__, "behaviour.css")
+        + resource(__package__, "behaviour.css")
     )
 
 
 def _rendered(template: str, **values: object) -> str:
     style = Markup(page_style())  # noqa: S704 - our own files
-    return legal(_environment().get_template(template).render(style=style, policy=POLICY, **values))
+    return legal(_templates().get_template(template).render(style=style, policy=POLICY, **values))
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("hudi_conformance.counterexamples"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["short_time"] = short_time
-    return environment
-
-
-def _resource(package: str, name: str) -> str:
-    return files(package).joinpath("templates", name).read_text(encoding="utf-8")
+def _templates() -> Environment:
+    return templates(__package__, short_time=short_time)

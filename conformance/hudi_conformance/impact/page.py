@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from hudi_conformance.counterexamples.page import POLICY, behaviour_body, page_style
 from hudi_conformance.impact.comparing import HOLDS, Impact
 from hudi_conformance.impact.telling import difference_lines, summary, touched_lines
 from hudi_conformance.report.svg import legal
+from hudi_conformance.report.templating import templates
 
 
 def write_page(impact: Impact, file: Path) -> Path:
@@ -25,15 +25,10 @@ def write_page(impact: Impact, file: Path) -> Path:
 
 def impact_page(impact: Impact) -> str:
     """The page as text; it requests nothing."""
-    environment = Environment(
-        loader=PackageLoader("hudi_conformance.impact"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     return legal(
-        environment.get_template("impact.html.j2").render(
+        templates(__package__)
+        .get_template("impact.html.j2")
+        .render(
             impact=impact,
             holds=HOLDS,
             policy=POLICY,

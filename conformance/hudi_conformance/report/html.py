@@ -3,17 +3,17 @@
 import base64
 import hashlib
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from hudi_conformance.report.evidence import Evidence
 from hudi_conformance.report.gathering import gather
 from hudi_conformance.report.page import page_of
 from hudi_conformance.report.svg import legal
+from hudi_conformance.report.templating import resource, templates
 from hudi_conformance.report.timeline_style import embedded_style
 
 PAGE_NAME = "index.html"
@@ -40,16 +40,16 @@ def write_page(evidence: Evidence, output_dir: Path) -> Path:
 
 def rendered(evidence: Evidence) -> str:
     """The page as text; its policy admits the one script by its hash and no request at all."""
-    script = _resource("report.js")
+    script = resource(__package__, "report.js")
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '{_hash(script)}'"
     text = (
-        _environment()
+        _templates()
         .get_template("report.html.j2")
         .render(
             page=page_of(evidence),
             policy=policy,
             # Our own files, with nothing of the run inside.
-            style=Markup(_resource("report.css") + embedded_style()),  # noqa: S704
+            style=Markup(resource(__package__, "report.css") + embedded_style()),  # noqa: S704
             script=Markup(script),  # noqa: S704
         )
     )
@@ -57,20 +57,8 @@ def rendered(evidence: Evidence) -> str:
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("hudi_conformance.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["fragment"] = lambda text: quote(legal(text))
-    return environment
-
-
-def _resource(name: str) -> str:
-    return files("hudi_conformance.report").joinpath("templates", name).read_text(encoding="utf-8")
+def _templates() -> Environment:
+    return templates(__package__, fragment=lambda text: quote(legal(text)))
 
 
 def _hash(script: str) -> str:
