@@ -19,6 +19,7 @@ from hudi_conformance.counterexamples.terminal import print_behaviour
 from hudi_conformance.mutants import MUTANTS, mutated
 from hudi_conformance.obligations import OBLIGATIONS, Counterexample, Obligation, Verdict
 from hudi_conformance.obligations.scenarios import SCENARIOS, Scenario
+from hudi_conformance.report.markdown import markdown_table
 
 SOAKED = {"two-deaths": 2, "writers-compaction": 1, "streams-compaction": 1}
 """Scenarios explored further than tests have time for, and how many processes may die."""
@@ -157,11 +158,10 @@ def soak(page: Path, out: Console) -> int:
         out.print(line, markup=False, highlight=False)
         seconds = f"{time.process_time() - begun:.0f} s"
         result = found.broken or "all laws hold"
-        rows.append(
-            f"| `{name}` | {crashes} | {found.states} | {found.transitions} | {found.depth} | {seconds} | {result} |"
-        )
+        rows.append((f"`{name}`", crashes, found.states, found.transitions, found.depth, seconds, result))
         broken_laws += bool(found.broken)
-    page.write_text(SOAK_PAGE.format(commit=commit_of(page.parent), rows="\n".join(rows)), encoding="utf-8")
+    table = "\n".join(markdown_table(_SOAK_HEAD, rows))
+    page.write_text(SOAK_PAGE.format(commit=commit_of(page.parent), table=table), encoding="utf-8")
     return 1 if broken_laws else 0
 
 
@@ -170,10 +170,9 @@ SOAK_PAGE = """# Explorations with larger bounds
 Written by `make soak` (`hudi-conformance prove --soak`) at commit `{commit}`.
 One process on one core; the scenarios are those of `hudi-conformance explore`.
 
-| scenario | deaths | states | transitions | depth | processor time | result |
-| --- | --- | --- | --- | --- | --- | --- |
-{rows}
+{table}
 """
+_SOAK_HEAD = ("scenario", "deaths", "states", "transitions", "depth", "processor time", "result")
 
 
 def commit_of(folder: Path) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hudi_conformance.alternation.cases import has_metadata_table
 from hudi_conformance.alternation.checking import Result
+from hudi_conformance.report.markdown import markdown_table
 
 _HEAD = """# Turns with Apache Hudi
 
@@ -17,6 +18,7 @@ is one, all answers must be equal. Seeds, rows, tables and turns are drawn at ra
 Left out, because a release fails at them with files that it wrote alone: updates by 1.1.1 through a global index after
 a partial update; a second bulk insert by 0.15.0 into a bucket index; deletes by 0.15.0 of numbered keys without meta
 fields."""
+_HEADS = ("release", "version", "type", "index", "metadata table", "sequences", "turns", "answers", "failed")
 
 
 def write_page(path: Path, results: Sequence[Result]) -> None:
@@ -36,8 +38,6 @@ def page(results: Sequence[Result]) -> str:
 
 
 def _kinds(results: Sequence[Result]) -> list[str]:
-    head = ["| release | version | type | index | metadata table | sequences | turns | answers | failed |"]
-    rule = ["| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     groups: dict[tuple[str, ...], list[Result]] = {}
     for one in results:
         shape = one.alternation.case.shape
@@ -45,13 +45,13 @@ def _kinds(results: Sequence[Result]) -> list[str]:
         kept = "yes" if has_metadata_table(one.alternation.case) else "no"
         key = (one.alternation.peer, str(shape.version), shape.table_type, index, kept)
         groups.setdefault(key, []).append(one)
-    return [*head, *rule, *(_row(key, groups[key]) for key in sorted(groups)), ""]
+    return [*markdown_table(_HEADS, (_row(key, groups[key]) for key in sorted(groups))), ""]
 
 
-def _row(key: tuple[str, ...], group: Sequence[Result]) -> str:
+def _row(key: tuple[str, ...], group: Sequence[Result]) -> tuple[object, ...]:
     turns, agreed = sum(one.played.turns for one in group), sum(one.played.agreed for one in group)
     failed = sum(one.failure is not None for one in group)
-    return f"| {' | '.join((*key, str(len(group)), str(turns), str(agreed), str(failed)))} |"
+    return (*key, len(group), turns, agreed, failed)
 
 
 def _unsupported(results: Sequence[Result]) -> list[str]:

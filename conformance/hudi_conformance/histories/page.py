@@ -6,6 +6,7 @@ from typing import Final
 
 from hudi_conformance.histories.playing import Played
 from hudi_conformance.proving import commit_of
+from hudi_conformance.report.markdown import markdown_table
 
 _HEAD: Final = """# Histories
 
@@ -57,9 +58,9 @@ def page(played: Sequence[Played], planned: int, readers: Sequence[str]) -> str:
     head = _HEAD.format(
         commit=commit_of(Path.cwd()), readers=" and ".join(readers) or "no one else", total=_total(played, planned)
     )
-    rows = [_COLUMNS, ("---",) * len(_COLUMNS), *map(_row, played)]
-    table = ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join([head, *table, *_services(played), *_violations(played)]) + "\n"
+    return (
+        "\n".join([head, *markdown_table(_COLUMNS, map(_row, played)), *_services(played), *_violations(played)]) + "\n"
+    )
 
 
 def _total(played: Sequence[Played], planned: int) -> str:
@@ -75,7 +76,7 @@ def _total(played: Sequence[Played], planned: int) -> str:
     )
 
 
-def _row(one: Played) -> tuple[str, ...]:
+def _row(one: Played) -> tuple[object, ...]:
     record, judged = one.record, one.judgement
     died = sum(written.outcome == "unknown" for written in record.written)
     figures = (
@@ -93,7 +94,7 @@ def _row(one: Played) -> tuple[str, ...]:
         judged.trace_lines,
         len(judged.wrong),
     )
-    return (one.setting.name, *map(str, figures))
+    return (one.setting.name, *figures)
 
 
 def _services(played: Sequence[Played]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from hudi_conformance.real_tables.catalogue import Recipe, recipes
 from hudi_conformance.real_tables.known import KnownDifference, known_difference, load_known
 from hudi_conformance.real_tables.results import load_results
-from hudi_conformance.report.status import markdown_table
+from hudi_conformance.report.markdown import markdown_table
 
 PAGE = Path("docs") / "real-tables.md"
 _HEAD = """# Real tables

@@ -11,7 +11,7 @@ from pathlib import Path
 from hudi_conformance.clauses import Clause, parse_sources
 from hudi_conformance.lint.checkout import Checkout, find_root, read_checkout
 from hudi_conformance.lint.coverage import Entry, coverage_reasons, read_coverage
-from hudi_conformance.report.status import markdown_table
+from hudi_conformance.report.markdown import markdown_table
 
 COVERAGE_PAGE = Path("docs") / "coverage.md"
 HEAD = """# Coverage of the texts

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from hudi_conformance.lint.checkout import find_root
+from hudi_conformance.report.markdown import markdown_table
 
 PAGE = Path("docs") / "model.md"
 PACKAGE = Path("model") / "hudi_model"
@@ -98,15 +99,15 @@ def model_page(root: Path) -> str:
 
 
 def _part(root: Path, title: str, modules: tuple[str, ...]) -> str:
-    return "\n".join((f"## {title}\n", "| module | what it says |", "| --- | --- |", *_rows(root, modules), ""))
+    return "\n".join((f"## {title}\n", *markdown_table(("module", "what it says"), _rows(root, modules)), ""))
 
 
-def _rows(root: Path, modules: tuple[str, ...]) -> Iterator[str]:
+def _rows(root: Path, modules: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     for module in modules:
         path = PACKAGE / f"{module.replace('.', '/')}.py"
         tree = ast.parse((root / path).read_text(encoding="utf-8"))
         first = (ast.get_docstring(tree) or "").splitlines()[0]
-        yield f"| [`{module}`](../{path.as_posix()}) | {first} |"
+        yield f"[`{module}`](../{path.as_posix()})", first
 
 
 if __name__ == "__main__":

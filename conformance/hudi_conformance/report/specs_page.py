@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hudi_conformance.agreement.comparing import Compared
 from hudi_conformance.proving import commit_of
-from hudi_conformance.report.status import markdown_table
+from hudi_conformance.report.markdown import markdown_table
 from hudi_conformance.tla.configuration import Configuration, parse_configuration
 from hudi_conformance.tla.tlc import Result
 

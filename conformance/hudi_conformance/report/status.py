@@ -6,7 +6,7 @@
 import sys
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hudi_conformance.cases import Case, GoldenTable, load_cases, load_tables
@@ -15,6 +15,7 @@ from hudi_conformance.lint.checkout import Checkout, find_root, read_checkout
 from hudi_conformance.lint.citations import all_citations
 from hudi_conformance.report.feature_matrix import HEAD as HEAD_OF_FEATURES
 from hudi_conformance.report.feature_matrix import load_facts, load_features, matrix_rows
+from hudi_conformance.report.markdown import markdown_table
 from hudi_conformance.report.written import written_lines
 
 STATUS_PAGE = Path("docs") / "status.md"
@@ -149,14 +150,6 @@ def _versions(clause: Clause) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-def markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """The lines of a Markdown table."""
-    yield "| " + " | ".join(head) + " |"
-    yield "|" + " --- |" * len(head)
-    for row in rows:
-        yield "| " + " | ".join(map(str, row)) + " |"
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from hudi_conformance.report.markdown import markdown_table
 from hudi_conformance.write_checks.known_readers import explained, unexplained
 from hudi_conformance.write_checks.reading_back import SAME, Told
 from hudi_conformance.write_checks.recorded import load_results
@@ -44,15 +45,13 @@ def _table(told: Sequence[Told], by: Sequence[str], columns: Sequence[str], kind
     for one in told:
         groups[tuple(one.features[name] for name in by)].append(one)
     head = [*by, "tables", "written", *(f"{'read by' if kind == 'read' else 'by'} {name}" for name in columns)]
-    yield "| " + " | ".join(head) + " |"
-    yield "|" + " --- |" * len(head)
-    for key in sorted(groups):
-        held = groups[key]
-        written = sum(one.written == SAME for one in held)
-        cells = [_cell([getattr(one, kind).get(name, "") for one in held]) for name in columns]
-        yield (
-            "| " + " | ".join([*(_SHORT.get(part, part) for part in key), str(len(held)), str(written), *cells]) + " |"
-        )
+    yield from markdown_table(head, (_row(key, groups[key], columns, kind) for key in sorted(groups)))
+
+
+def _row(key: Sequence[str], held: Sequence[Told], columns: Sequence[str], kind: str) -> tuple[object, ...]:
+    written = sum(one.written == SAME for one in held)
+    cells = [_cell([getattr(one, kind).get(name, "") for one in held]) for name in columns]
+    return (*(_SHORT.get(part, part) for part in key), len(held), written, *cells)
 
 
 def _cell(words: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from itertools import pairwise
 from hudi_model.protocol import World
 from hudi_model.queries import list_timeline
 
+from hudi_conformance.report.markdown import markdown_table
 from hudi_conformance.report.timeline_drawing import timeline_svg
 from hudi_conformance.schedules.fine import FineMove
 from hudi_conformance.schedules.graph import Edge, Graph
@@ -21,11 +22,11 @@ def picture(schedule: Schedule, graph: Graph[World, FineMove], path: Sequence[Ed
 def lanes(schedule: Schedule, path: Sequence[Edge[FineMove]]) -> list[str]:
     """A table of turns, a column for each process."""
     names = [one.name for one in schedule.actors]
-    rows = [["turn", *names], ["---"] * (len(names) + 1)]
+    rows: list[list[object]] = []
     for number, edge in enumerate(path, start=1):
         told = "<br>".join(" ".join(label) for label in edge.move.labels)
-        rows.append([str(number), *(told if name == edge.move.process else "" for name in names)])
-    return ["| " + " | ".join(row) + " |" for row in rows]
+        rows.append([number, *(told if name == edge.move.process else "" for name in names)])
+    return list(markdown_table(["turn", *names], rows))
 
 
 def most_changes(paths: Sequence[Sequence[Edge[FineMove]]]) -> Sequence[Edge[FineMove]]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from hudi_conformance.proving import commit_of
+from hudi_conformance.report.markdown import markdown_table
 from hudi_conformance.schedules.drawing import lanes, most_changes, picture
 from hudi_conformance.schedules.fine import fine_graph
 from hudi_conformance.schedules.graph import cover
@@ -95,8 +96,8 @@ def write_page(path: Path, results: Sequence[Result]) -> None:
     text = _HEAD.format(
         commit=commit_of(Path.cwd()),
         total=total(results),
-        coarse="\n".join(table(_COLUMNS, map(_coarse_row, coarse))),
-        fine="\n".join(table(_FINE_COLUMNS, map(_fine_row, fine))),
+        coarse="\n".join(markdown_table(_COLUMNS, map(_coarse_row, coarse))),
+        fine="\n".join(markdown_table(_FINE_COLUMNS, map(_fine_row, fine))),
         kinds="\n".join(_kinds(fine)),
         drawn_as=f"A path of the joined graph of `{DRAWN}`",
         picture=PICTURE,
@@ -121,11 +122,6 @@ def total(results: Iterable[Result]) -> str:
     return "\n".join(told)
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A table of Markdown."""
-    return ["| " + " | ".join(row) + " |" for row in (columns, ["---"] * len(columns), *rows)]
-
-
 def _coarse_row(one: Result) -> tuple[str, ...]:
     figures = (one.states, one.edges, one.played, one.paths, one.turns, len(one.failures))
     return (one.schedule, one.player, *map(str, figures))
@@ -142,7 +138,7 @@ def _kinds(fine: Sequence[Result]) -> list[str]:
         more.update(dict(one.more))
         missing.update(dict(one.missing))
     rows = [(kind, str(more[kind]), str(missing[kind])) for kind in sorted(more | missing)]
-    return table(("effect", "had besides", "done without"), rows) if rows else []
+    return list(markdown_table(("effect", "had besides", "done without"), rows)) if rows else []
 
 
 def _failures(results: Sequence[Result]) -> list[str]:
