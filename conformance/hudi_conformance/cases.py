@@ -1,111 +1,30 @@
-"""The corpus as values: golden tables with their questions, read from `table.toml` and `cases.toml`."""
+"""The corpus as it stands on disk: golden tables with their questions, and cases that write."""
 
 import fnmatch
-import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
 
-from hudi_conformance.resources import TABLES, CorpusError
+from hudi_conformance.case_files import cases_of, table_of, writing_case_of
+from hudi_conformance.case_values import AREAS, ID_PREFIX, WRITING, Case, Expectation, GoldenTable, Step
+from hudi_conformance.resources import TABLES, WRITING_CASES
 
-Result = TypeVar("Result")
-ID_PREFIX = "conformance"
-AREAS = {
-    "TL": "timeline",
-    "TM": "time",
-    "HS": "history",
-    "SL": "storage-layout",
-    "TT": "table-types",
-    "PR": "properties",
-    "VR": "versions",
-    "LF": "log-format",
-    "BF": "base-files",
-    "MF": "meta-fields",
-    "DM": "data-model",
-    "MG": "merging",
-    "RM": "mergers",
-    "PL": "payloads",
-    "RD": "reading",
-    "IN": "incremental",
-    "CD": "cdc",
-    "OW": "optimistic-writers",
-    "SW": "streaming-writers",
-    "LK": "locks",
-    "MK": "markers",
-    "CP": "compaction",
-    "LC": "log-compaction",
-    "CL": "clustering",
-    "CN": "cleaning",
-    "IG": "indexing",
-    "RB": "rollback",
-    "SR": "savepoint-restore",
-    "AR": "archival",
-    "MT": "metadata",
-    "IX": "indexes",
-    "SA": "storage-assumptions",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Expectation:
-    """A file below `expected/`, and the reading it belongs to where a clause has two."""
-
-    file: Path
-    reading: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One question of a case: what is asked and what must come of it; an open step has neither answer nor reasons."""
-
-    op: str
-    params: Mapping[str, Any]
-    expectations: tuple[Expectation, ...] = ()
-    reasons: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the question is asked without a settled answer."""
-        return not self.expectations and not self.reasons
-
-
-@dataclass(frozen=True, slots=True)
-class GoldenTable:
-    """A table on disk: `folder` holds table/, expected/ and MANIFEST."""
-
-    id: str
-    folder: Path
-    title: str
-    version: int
-    features: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One question, or several in turn, about one golden table."""
-
-    name: str
-    table: GoldenTable
-    title: str
-    clauses: tuple[str, ...]
-    kills: tuple[str, ...]
-    given: str
-    when: str
-    then: str
-    steps: tuple[Step, ...]
-
-    @property
-    def id(self) -> str:
-        """The id that never changes: `conformance::<table>::<case>`."""
-        return f"{ID_PREFIX}::{self.table.id}::{self.name}"
-
-    @property
-    def area(self) -> str:
-        """The area of the clause that the case names first."""
-        prefix = self.clauses[0].partition("-")[0] if self.clauses else ""
-        return AREAS.get(prefix, prefix.lower() or "other")
+__all__ = [
+    "AREAS",
+    "ID_PREFIX",
+    "Case",
+    "Expectation",
+    "GoldenTable",
+    "Selection",
+    "Step",
+    "cases_of",
+    "load_cases",
+    "load_golden_cases",
+    "load_tables",
+    "matches_id",
+    "missing_kills",
+    "normal_id",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,31 +56,36 @@ def load_tables(root: Path) -> tuple[GoldenTable, ...]:
 
     """
     folders = sorted(path.parent for path in (root / TABLES).rglob("table.toml"))
-    return tuple(_table(folder, folder.relative_to(root / TABLES).as_posix()) for folder in folders)
+    return tuple(table_of(folder, folder.relative_to(root / TABLES).as_posix()) for folder in folders)
 
 
 def load_cases(root: Path, selection: Selection | None = None) -> tuple[Case, ...]:
-    """The selected cases, by table and in the order of their file.
+    """The selected cases: of golden tables, by table and in the order of their file; then those that write, by id.
 
     Raises:
         CorpusError: a file does not parse, lacks an entry, or names one case twice.
 
     """
+    tables = load_tables(root)
+    cases = [*(case for table in tables for case in cases_of(table)), *_writing_cases(root, tables)]
     chosen = selection or Selection()
-    cases = [case for table in load_tables(root) for case in cases_of(table)]
     return tuple(case for case in cases if chosen.holds(case))
 
 
-def cases_of(table: GoldenTable) -> tuple[Case, ...]:
-    """The cases of one table, in the order of their file."""
-    path = table.folder / "cases.toml"
-    if not path.is_file():
-        return ()
-    cases: tuple[Case, ...] = _understood(path, _cases, table, _toml(path))
-    for name in {case.name for case in cases}:
-        if sum(case.name == name for case in cases) > 1:
-            raise CorpusError(f"{table.id}: case {name!r} stands in cases.toml twice")
-    return cases
+def load_golden_cases(root: Path, selection: Selection | None = None) -> tuple[Case, ...]:
+    """The selected cases of golden tables alone.
+
+    Raises:
+        CorpusError: as `load_cases`.
+
+    """
+    return tuple(case for case in load_cases(root, selection) if not case.writes)
+
+
+def _writing_cases(root: Path, tables: Iterable[GoldenTable]) -> list[Case]:
+    known = {table.id: table for table in tables}
+    folders = sorted(path.parent for path in (root / WRITING_CASES).glob("*/*/case.toml"))
+    return [writing_case_of(folder, f"{WRITING}/{folder.parent.name}", known) for folder in folders]
 
 
 def normal_id(text: str) -> str:
@@ -175,81 +99,11 @@ def matches_id(case_id: str, pattern: str) -> bool:
     return any(fnmatch.fnmatchcase(form, pattern) for form in (case_id, short, short.rpartition("::")[2]))
 
 
+def fitting(entry: str, ids: Sequence[str]) -> tuple[str, ...]:
+    """The cases that a full id or a glob over full ids names."""
+    return (entry,) if entry in ids else tuple(fnmatch.filter(ids, entry))
+
+
 def missing_kills(cases: Iterable[Case]) -> tuple[Case, ...]:
     """Cases that name no mutant they kill: they do not count."""
     return tuple(case for case in cases if not case.kills)
-
-
-def _table(folder: Path, table_id: str) -> GoldenTable:
-    path = folder / "table.toml"
-    return _understood(path, _table_of, folder, table_id, _toml(path))
-
-
-def _table_of(folder: Path, table_id: str, entry: Mapping[str, Any]) -> GoldenTable:
-    return GoldenTable(
-        id=table_id,
-        folder=folder,
-        title=str(entry["title"]),
-        version=int(entry["table_version"]),
-        features=tuple(entry.get("features", [])),
-    )
-
-
-def _cases(table: GoldenTable, content: Mapping[str, Any]) -> tuple[Case, ...]:
-    return tuple(_case(table, entry) for entry in content.get("case", []))
-
-
-def _case(table: GoldenTable, entry: Mapping[str, Any]) -> Case:
-    return Case(
-        name=str(entry["id"]),
-        table=table,
-        title=str(entry["title"]),
-        clauses=tuple(entry["clauses"]),
-        kills=tuple(entry.get("kills", [])),
-        given=str(entry.get("given", "")),
-        when=str(entry.get("when", "")),
-        then=str(entry.get("then", "")),
-        steps=tuple(_step(table, step) for step in entry["steps"]),
-    )
-
-
-def _step(table: GoldenTable, entry: Mapping[str, Any]) -> Step:
-    if "expect" in entry and "reject" in entry:
-        raise ValueError("a step has `expect` or `reject`, not both")
-    return Step(
-        op=str(entry["op"]),
-        params=entry.get("params", {}),
-        expectations=_expectations(table, entry.get("expect", {})),
-        reasons=_reasons(entry.get("reject")),
-        warnings=tuple(str(warning["clause"]) for warning in entry.get("warnings", [])),
-    )
-
-
-def _expectations(table: GoldenTable, expect: str | Mapping[str, str]) -> tuple[Expectation, ...]:
-    folder = table.folder / "expected"
-    if isinstance(expect, str):
-        return (Expectation(folder / expect),)
-    return tuple(Expectation(folder / file, reading) for reading, file in expect.items())
-
-
-def _reasons(reject: Mapping[str, Any] | None) -> tuple[str, ...]:
-    if reject is None:
-        return ()
-    reason = reject["reason"]
-    return (reason,) if isinstance(reason, str) else tuple(reason)
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CorpusError(f"{path.parent.name}/{path.name}: {error}") from error
-
-
-def _understood(path: Path, read: Callable[..., Result], *arguments: Any) -> Result:
-    try:
-        return read(*arguments)
-    except KeyError as error:
-        raise CorpusError(f"{path.parent.name}/{path.name}: {error.args[0]!r} is missing") from error
-    except (ValueError, TypeError, AttributeError) as error:
-        raise CorpusError(f"{path.parent.name}/{path.name}: {error}") from error

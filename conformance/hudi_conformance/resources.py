@@ -10,6 +10,7 @@ from pathlib import Path
 CACHE_VARIABLE = "HUDI_CONFORMANCE_CACHE"
 CORPUS_VARIABLE = "HUDI_CONFORMANCE_CORPUS"
 TABLES = "golden_tables"
+WRITING_CASES = "conformance/writing_cases"
 
 
 class CorpusError(Exception):
