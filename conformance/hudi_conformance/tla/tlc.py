@@ -11,6 +11,7 @@ from pathlib import Path
 
 from hudi_adapter.java import java_home
 
+from hudi_conformance.tla.class_archive import sharing_options
 from hudi_conformance.tla.configuration import configure, parse_configuration
 from hudi_conformance.tla.graph import Graph, read_dump
 from hudi_conformance.tla.manifest import ManifestError, Run
@@ -132,6 +133,7 @@ def _output(place: Path, run: Run, *more: str) -> str | None:
     command = [
         str(java_home() / "bin" / "java"),
         *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+        *sharing_options(tlc_jar()),
         "-Xmx2g",
         f"-Djava.io.tmpdir={place}",
         *("-cp", str(tlc_jar()), "tlc2.TLC"),
