@@ -77,7 +77,7 @@ def test_a_dump_has_every_state_and_every_step_by_its_action(toggles: Path):
     assert graph.initial == {first}
     assert graph.states == {first, state(1, a=True), state(1, b=True), state(2), both}
     assert {edge for edge in graph.edges if edge[1] == "Reset"} == {(state(2), "Reset", first), (both, "Reset", first)}
-    assert [action for action, _ in graph.steps_to(both)] == ["Toggle", "Toggle"]
+    assert [action for action, _ in graph.ways().steps_to(both)] == ["Toggle", "Toggle"]
     assert len(graph.edges) == 8
 
 

@@ -80,9 +80,10 @@ def beginning(checked: State, model: State) -> Iterator[str]:
 
 def first_lone_step(name: str, one: Graph, other: Graph, lone: Iterable[Edge]) -> Iterator[str]:
     """The step that only one has which is reached first, the way there, and what the other does instead."""
+    ways = one.ways()
     shared = [edge for edge in lone if edge[0] in other.states]
-    ways = ((one.steps_to(edge[0]), edge) for edge in shared)
-    way, (before, action, after) = min(ways, key=lambda found: (len(found[0]), found[1][1], show(found[1][2])))
+    before, action, after = min(shared, key=lambda edge: (ways.depths[edge[0]], edge[1], show(edge[2])))
+    way = ways.steps_to(before)
     yield f"only {name} has this step, {action}, after {len(way)} steps:"
     yield from told_way(next(iter(one.initial)), (*way, (action, after)))
     instead = sorted(found for found in other.edges if found[0] == before and found[1] == action)

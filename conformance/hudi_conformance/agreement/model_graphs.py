@@ -2,7 +2,6 @@
 
 from collections import deque
 from dataclasses import replace
-from threading import Lock
 
 from hudi_model.explore import Exploration
 from hudi_model.protocol import Move, Protocol
@@ -16,9 +15,6 @@ from hudi_conformance.tla.expressions import Function
 from hudi_conformance.tla.graph import Edge, Graph, State
 from hudi_conformance.tla.manifest import Agreement, ManifestError
 from hudi_conformance.traces import effect_name
-
-_MODEL = Lock()
-"""A rule is broken for the whole process, so the model explores for one agreement at a time."""
 
 
 def scenario_of(agreement: Agreement) -> Scenario:
@@ -43,7 +39,7 @@ def model_graph(agreement: Agreement, module: State) -> Graph:
     variables = {str(name): value for name, value in module.mapping().items()}
     processes = [str(name) for value in variables.values() if isinstance(value, Function) for name, _ in value.pairs]
     store, scenario = Store(), scenario_of(agreement)
-    with _MODEL, broken(agreement.mutant):
+    with broken(agreement.mutant):
         projection = Projection(variables, processes)
         start = scenario.start(store)
         protocol = Protocol(store, agreement.crashes, whole=True)
@@ -67,5 +63,5 @@ def shortest_violation(agreement: Agreement) -> Exploration:
     """The shortest way to a broken law, one durable effect after the other."""
     law: laws.LawOf = getattr(laws, str(agreement.law))
     at_rest = (law,) if law in AT_REST else ()
-    with _MODEL, broken(agreement.mutant):
+    with broken(agreement.mutant):
         return scenario_of(agreement).search(() if at_rest else (law,), at_rest, crashes=agreement.crashes, whole=True)

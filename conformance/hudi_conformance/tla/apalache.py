@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from hudi_conformance.tla.configuration import Configuration, parse_configuration
@@ -36,7 +37,7 @@ def apalache_command(folder: Path) -> list[str] | None:
     if program:
         return [program]
     docker = shutil.which("docker")
-    if docker and _answers([docker, "info"]):
+    if docker and _engine_answers(docker):
         image = os.environ.get("APALACHE_IMAGE", IMAGE)
         return [docker, "run", "--rm", "--volume", f"{folder.resolve()}:/var/apalache", image]
     return None
@@ -98,8 +99,10 @@ def _wrong(command: list[str], place: Path) -> str | None:
     return None if done.returncode == 0 else done.stdout + done.stderr
 
 
-def _answers(command: list[str]) -> bool:
+@cache
+def _engine_answers(docker: str) -> bool:
+    """Whether an engine stands behind the client; asked once, for it is asked of every check."""
     try:
-        return subprocess.run(command, capture_output=True, timeout=20, check=False).returncode == 0
+        return subprocess.run([docker, "info"], capture_output=True, timeout=20, check=False).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False

@@ -44,58 +44,72 @@ def parse_value(text: str) -> Value:
             raise ExpressionError(f"{text[position : position + 20]!r} in {text[:80]!r} is no part of a value")
         tokens.append(match[1])
         position = match.end()
-    value, rest = _value(tokens)
-    if rest:
-        raise ExpressionError(f"{' '.join(rest)[:40]!r} follows a value in {text[:80]!r}")
+    waiting = tokens[::-1]
+    value = _value(waiting)
+    if waiting:
+        raise ExpressionError(f"{' '.join(waiting[::-1])[:40]!r} follows a value in {text[:80]!r}")
     return value
 
 
-def _value(tokens: list[str]) -> tuple[Value, list[str]]:  # noqa: PLR0911 - one for each kind
-    if not tokens:
+def _value(waiting: list[str]) -> Value:
+    """The value that begins next; `waiting` holds the tokens from the last to the next."""
+    if not waiting:
         raise ExpressionError("a value breaks off")
-    first, rest = tokens[0], tokens[1:]
-    match first:
+    match waiting.pop():
         case "{":
-            items, rest = _items(rest, "}")
-            return frozenset(items), rest
+            return frozenset(_items(waiting, "}"))
         case "<<":
-            items, rest = _items(rest, ">>")
-            return tuple(items), rest
+            return tuple(_items(waiting, ">>"))
         case "[":
-            return _pairs(rest, "|->", ",", "]")
+            return _pairs(waiting, "|->", ",", "]")
         case "(":
-            return _pairs(rest, ":>", "@@", ")")
-        case "TRUE" | "FALSE":
-            return first == "TRUE", rest
-    if first.startswith('"'):
-        return re.sub(r"\\(.)", r"\1", first[1:-1]), rest
-    if first.lstrip("-").isdigit():
-        return int(first), rest
-    raise ExpressionError(f"{first!r} begins no value")
+            return _pairs(waiting, ":>", "@@", ")")
+        case first:
+            return _plain(first)
 
 
-def _items(tokens: list[str], end: str) -> tuple[list[Value], list[str]]:
+def _plain(word: str) -> Value:
+    if word in {"TRUE", "FALSE"}:
+        return word == "TRUE"
+    if word.startswith('"'):
+        return re.sub(r"\\(.)", r"\1", word[1:-1])
+    if word.lstrip("-").isdigit():
+        return int(word)
+    raise ExpressionError(f"{word!r} begins no value")
+
+
+def _items(waiting: list[str], end: str) -> list[Value]:
     found: list[Value] = []
-    while tokens and tokens[0] != end:
-        value, tokens = _value(tokens[1:] if found else tokens)
-        found.append(value)
-    if not tokens:
-        raise ExpressionError(f"{end} is missing")
-    return found, tokens[1:]
+    while not _ends(waiting, end):
+        _pass_by(waiting, "," if found else "")
+        found.append(_value(waiting))
+    return found
 
 
-def _pairs(tokens: list[str], arrow: str, comma: str, end: str) -> tuple[Value, list[str]]:
+def _pairs(waiting: list[str], arrow: str, comma: str, end: str) -> Function:
     found: list[tuple[Value, Value]] = []
-    while tokens and tokens[0] != end:
-        tokens = tokens[1:] if found and tokens[0] == comma else tokens
-        key, tokens = (tokens[0], tokens[1:]) if arrow == "|->" else _value(tokens)
-        if not tokens or tokens[0] != arrow:
+    while not _ends(waiting, end):
+        _pass_by(waiting, comma if found else "")
+        key = waiting.pop() if arrow == "|->" and waiting else _value(waiting)
+        if not waiting or waiting.pop() != arrow:
             raise ExpressionError(f"{arrow} is missing after {key}")
-        value, tokens = _value(tokens[1:])
-        found.append((key, value))
-    if not tokens:
+        found.append((key, _value(waiting)))
+    return Function(frozenset(found))
+
+
+def _ends(waiting: list[str], end: str) -> bool:
+    """Whether the closing token is next, which is taken; its absence is an error."""
+    if not waiting:
         raise ExpressionError(f"{end} is missing")
-    return Function(frozenset(found)), tokens[1:]
+    if waiting[-1] != end:
+        return False
+    waiting.pop()
+    return True
+
+
+def _pass_by(waiting: list[str], separator: str) -> None:
+    if separator and waiting and waiting.pop() != separator:
+        raise ExpressionError(f"{separator} is missing between values")
 
 
 def show(value: Value) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -24,23 +24,35 @@ class Graph:
     states: frozenset[State]
     edges: frozenset[Edge]
 
-    def steps_to(self, wanted: State) -> tuple[tuple[str, State], ...]:
-        """A shortest way to a state: the actions and the states after them; none where it begins."""
+    def ways(self) -> "Ways":
+        """A shortest way to every state that the edges lead to."""
         after: dict[State, list[tuple[str, State]]] = {}
         for before, action, state in self.edges:
             after.setdefault(before, []).append((action, state))
         came: dict[State, tuple[State, str] | None] = dict.fromkeys(self.initial)
-        border = deque(self.initial)
-        while border and wanted not in came:
+        depths, border = dict.fromkeys(self.initial, 0), deque(self.initial)
+        while border:
             state = border.popleft()
             for action, beyond in after.get(state, ()):
                 if beyond not in came:
-                    came[beyond] = state, action
+                    came[beyond], depths[beyond] = (state, action), depths[state] + 1
                     border.append(beyond)
-        return tuple(_way_back(wanted, came))[::-1]
+        return Ways(came, depths)
 
 
-def _way_back(state: State, came: dict[State, tuple[State, str] | None]) -> Iterator[tuple[str, State]]:
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How each state is reached: the state before it and the action, and the number of steps from the beginning."""
+
+    came: Mapping[State, tuple[State, str] | None]
+    depths: Mapping[State, int]
+
+    def steps_to(self, wanted: State) -> tuple[tuple[str, State], ...]:
+        """The actions and the states after them; none where it begins."""
+        return tuple(_way_back(wanted, self.came))[::-1]
+
+
+def _way_back(state: State, came: Mapping[State, tuple[State, str] | None]) -> Iterator[tuple[str, State]]:
     while (step := came.get(state)) is not None:
         yield step[1], state
         state = step[0]

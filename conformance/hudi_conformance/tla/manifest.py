@@ -1,7 +1,7 @@
 """specs/tla/runs/<Module>.toml: what TLC is to find in a module, and where the module agrees with the model."""
 
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +66,8 @@ class Agreement:
 class Manifest:
     """All runs and agreements of a folder, by module."""
 
-    runs: tuple[Run, ...] = field(default_factory=tuple)
-    agreements: tuple[Agreement, ...] = field(default_factory=tuple)
+    runs: tuple[Run, ...] = ()
+    agreements: tuple[Agreement, ...] = ()
 
 
 def load_manifest(folder: Path) -> Manifest:
