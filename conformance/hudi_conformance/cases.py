@@ -1,7 +1,7 @@
 """The corpus as it stands on disk: golden tables with their questions, and cases that write."""
 
 import fnmatch
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,7 +99,7 @@ def matches_id(case_id: str, pattern: str) -> bool:
     return any(fnmatch.fnmatchcase(form, pattern) for form in (case_id, short, short.rpartition("::")[2]))
 
 
-def fitting(entry: str, ids: Sequence[str]) -> tuple[str, ...]:
+def fitting(entry: str, ids: Collection[str]) -> tuple[str, ...]:
     """The cases that a full id or a glob over full ids names."""
     return (entry,) if entry in ids else tuple(fnmatch.filter(ids, entry))
 

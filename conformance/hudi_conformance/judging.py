@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from hudi_conformance.value_comparison import compare_values
 from hudi_conformance.verdicts import Outcome, Verdict
 
 ReadingClauses = Callable[[Case], str]
+Tell = Callable[[str, Any], Any]
+_ROWS_NOT_VALUE = "rows, where a value is asked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +32,10 @@ class _Match:
     differences: tuple[str, ...]
 
 
-def judge(case: Case, step: Step, heard: Heard, out_dir: Path, reading_clause: ReadingClauses) -> Outcome:
-    """The outcome of one step.
+def judge(
+    case: Case, step: Step, heard: Heard, out_dir: Path, reading_clause: ReadingClauses, *, tell: Tell | None = None
+) -> Outcome:
+    """The outcome of one step; `tell` puts an answer in the words in which the expected one is kept.
 
     Raises:
         CorpusError: an expected answer is absent or does not parse.
@@ -48,7 +53,8 @@ def judge(case: Case, step: Step, heard: Heard, out_dir: Path, reading_clause: R
         return Outcome(case, Verdict.UNSUPPORTED, str(message["unsupported"]["feature"]))
     if "rejected" in message:
         return _judge_refusal(case, step, message["rejected"])
-    return _judge_result(case, step, message, out_dir, reading_clause)
+    answered = _answered(message, out_dir)
+    return _judge_done(case, step, answered) if step.writes else _judge_read(case, step, answered, reading_clause, tell)
 
 
 def _judge_refusal(case: Case, step: Step, refusal: Mapping[str, Any]) -> Outcome:
@@ -65,21 +71,53 @@ def _judge_refusal(case: Case, step: Step, refusal: Mapping[str, Any]) -> Outcom
     return Outcome(case, Verdict.FAIL, f"refused with {reason}: {detail}", answer_sha256=digest)
 
 
-def _judge_result(
-    case: Case, step: Step, message: Mapping[str, Any], out_dir: Path, reading_clause: ReadingClauses
-) -> Outcome:
+def _judge_done(case: Case, step: Step, answered: "_Answered") -> Outcome:
+    """What a writing op answered: which action it was, or whether there was anything to plan."""
+    value = answered.content
+    if step.reasons:
+        return Outcome(case, Verdict.FAIL, f"did it where it must refuse with {' or '.join(step.reasons)}")
+    if not isinstance(value, Mapping):
+        return Outcome(case, Verdict.FAIL, f"answered {value!r:.80}, where an object is asked")
+    said = {"action": value.get("action") or "", "planned": value.get("requested") is not None}
+    differences = tuple(
+        f"{name}: expected {expected!r}, is {said.get(name)!r}"
+        for name, expected in step.done.items()
+        if said.get(name) != expected
+    )
+    return Outcome(case, Verdict.FAIL if differences else Verdict.PASS, differences=differences)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """Rows or a value, or in words why they cannot be read; and the clauses of the warnings that came along."""
+
+    content: Any
+    warned: frozenset[str]
+    malformed: str = ""
+
+
+def _answered(message: Mapping[str, Any], out_dir: Path) -> _Answered:
+    warned = frozenset(str(warning["clause"]) for warning in message.get("warnings", []))
     try:
-        answer = _answer(message["result"], out_dir)
+        return _Answered(_answer(message["result"], out_dir), warned)
     except RowsError as error:
-        return Outcome(case, Verdict.FAIL, f"rows: {error}")
+        return _Answered(None, warned, f"rows: {error}")
+
+
+def _judge_read(
+    case: Case, step: Step, answered: _Answered, reading_clause: ReadingClauses, tell: Tell | None
+) -> Outcome:
+    if answered.malformed:
+        return Outcome(case, Verdict.FAIL, answered.malformed)
+    answer = answered.content
     digest = _digest(_portable(answer))
     if step.reasons:
         said = f"answered {_counted(answer)} where it must refuse with {' or '.join(step.reasons)}"
         return Outcome(case, Verdict.FAIL, said, answer_sha256=digest)
     if step.is_open:
         return Outcome(case, Verdict.OPEN, f"answered {_counted(answer)}", answer_sha256=digest)
-    matches = [_held_against(step.op, expectation, answer) for expectation in step.expectations]
-    silent = _missing_warnings(step, message.get("warnings", []))
+    matches = [_held_against(step.op, expectation, answer, tell) for expectation in step.expectations]
+    silent = tuple(f"missing warning {clause}" for clause in step.warnings if clause not in answered.warned)
     return _matched(case, matches, silent, digest, reading_clause)
 
 
@@ -99,22 +137,19 @@ def _matched(
     return Outcome(case, Verdict.PASS, reading=reading, answer_sha256=digest)
 
 
-def _missing_warnings(step: Step, warnings: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    given = {str(warning["clause"]) for warning in warnings}
-    return tuple(f"missing warning {clause}" for clause in step.warnings if clause not in given)
-
-
 def _answer(result: Mapping[str, Any], out_dir: Path) -> Any:
     return read_rows(out_dir / result["rows_file"]) if "rows_file" in result else result["value"]
 
 
-def _held_against(op: str, expectation: Expectation, answer: Any) -> _Match:
+def _held_against(op: str, expectation: Expectation, answer: Any, tell: Tell | None) -> _Match:
+    telling = partial(tell, op) if tell else None
     if expectation.file.suffix == ".json":
-        expected = _expected_value(expectation.file)
-        told = ("rows, where a value is asked",) if isinstance(answer, Rows) else compare_values(op, expected, answer)
+        expected, is_rows = _expected_value(expectation.file), isinstance(answer, Rows)
+        told = (_ROWS_NOT_VALUE,) if is_rows else compare_values(op, expected, answer, telling)
+    elif not isinstance(answer, Rows):
+        told = ("a value, where rows are asked",)
     else:
-        rows = _expected_rows(expectation.file)
-        told = compare_rows(rows, answer) if isinstance(answer, Rows) else ("a value, where rows are asked",)
+        told = compare_rows(_expected_rows(expectation.file), telling(answer) if telling else answer)
     return _Match(expectation.reading, told)
 
 

@@ -7,15 +7,18 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
 from hudi_conformance.adapters_config import AdapterConfig
+from hudi_conformance.case_values import WRITER
 from hudi_conformance.cases import Case
+from hudi_conformance.casting import Cast, Roles
 from hudi_conformance.expected_failures import ExpectedFailure
 from hudi_conformance.judging import ReadingClauses, judge
-from hudi_conformance.session import START_LIMIT_S, Session
+from hudi_conformance.playing_steps import Judging, play
+from hudi_conformance.session import START_LIMIT_S
 from hudi_conformance.table_copies import fresh_copy
 from hudi_conformance.verdicts import Outcome, ReadingLedger, Verdict, against_expectation
 
@@ -24,7 +27,10 @@ STEP_LIMIT_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Time limits, how many processes of the adapter work side by side, where copies go, whether they stay."""
+    """Time limits, how many processes of the adapter work side by side, where copies go, whether they stay.
+
+    `roles`: who else has a part in cases that write.
+    """
 
     work_folder: Path
     step_limit_s: float = STEP_LIMIT_S
@@ -32,6 +38,7 @@ class RunOptions:
     jobs: int = 1
     keep: bool = False
     log_folder: Path | None = None
+    roles: Roles = field(default_factory=Roles)
 
 
 class AdapterRun:
@@ -43,10 +50,11 @@ class AdapterRun:
         options: RunOptions,
         reading_clause: ReadingClauses,
         expected: Mapping[str, ExpectedFailure] | None = None,
+        skips: Mapping[str, str] | None = None,
     ) -> None:
         self._adapter, self._options = adapter, options
-        self._reading_clause, self._expected = reading_clause, expected or {}
-        self._sessions: queue.SimpleQueue[Session] = queue.SimpleQueue()
+        self._reading_clause, self._expected, self._skips = reading_clause, expected or {}, skips or {}
+        self._casts: queue.SimpleQueue[Cast] = queue.SimpleQueue()
         self._numbers = itertools.count(1)
         self._closing = ExitStack()
         self.ledger = ReadingLedger()
@@ -55,9 +63,8 @@ class AdapterRun:
     def __enter__(self) -> Self:
         logs = self._options.log_folder or self._options.work_folder / "logs"
         for job in range(max(1, self._options.jobs)):
-            log = logs / f"{self._adapter.name}-{job}.log"
-            session = Session(self._adapter.command, log, self._options.start_limit_s)
-            self._sessions.put(self._closing.enter_context(session))
+            cast = Cast(self._adapter, self._options.roles, logs, self._options.start_limit_s, job)
+            self._casts.put(self._closing.enter_context(cast))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -82,21 +89,26 @@ class AdapterRun:
         return against_expectation(self.ledger.judge(outcome), listed.why if listed else None)
 
     def _asked(self, case: Case) -> Outcome:
-        session = self._sessions.get()
+        if case.id in self._skips:
+            return Outcome(case, Verdict.SKIPPED, self._skips[case.id])
+        cast = self._casts.get()
         folder = self._options.work_folder / f"{self._adapter.name}-{next(self._numbers)}"
         begun = time.monotonic()
         try:
-            outcome = self._steps(session, case, folder)
+            outcome = self._played(cast, case, folder) if case.writes else self._steps(cast, case, folder)
         finally:
-            self.started = session.started or self.started
-            self._sessions.put(session)
+            self.started = cast.player(WRITER).started or self.started
+            self._casts.put(cast)
             if not self._options.keep:
                 shutil.rmtree(folder, ignore_errors=True)
         return replace(outcome, seconds=time.monotonic() - begun)
 
-    def _steps(self, session: Session, case: Case, folder: Path) -> Outcome:
+    def _played(self, cast: Cast, case: Case, folder: Path) -> Outcome:
+        return play(case, cast, folder, Judging(self._options.step_limit_s, self._reading_clause))
+
+    def _steps(self, cast: Cast, case: Case, folder: Path) -> Outcome:
         """The first step that does not pass, or the last one, with the reading that any of them showed."""
-        table = fresh_copy(case.table, folder / "table")
+        session, table = cast.player(WRITER), fresh_copy(case.table, folder / "table")
         outcome = Outcome(case, Verdict.PASS)
         for number, step in enumerate(case.steps, start=1):
             out_dir = folder / f"out-{number}"

@@ -9,22 +9,29 @@ from hudi_adapter.logical_types import LogicalTypeError, family, parse_type
 _MISSING = object()
 
 
-def compare_values(op: str, expected: Any, actual: Any) -> tuple[str, ...]:
+def compare_values(op: str, expected: Any, actual: Any, tell: Callable[[Any], Any] | None = None) -> tuple[str, ...]:
     """Every difference in words; empty when both say the same.
 
-    An object may hold more than the expected one (the protocol may gain fields), never less.
+    An object may hold more than the expected one (the protocol may gain fields), never less. `tell` puts the actual
+    answer in the words of the expected one; what counts of its order is looked at before.
     """
     compare = _COMPARISONS.get(op)
-    return tuple(compare(expected, actual) if compare else _differences("value", expected, actual))
+    told = tell(actual) if tell else actual
+    disorder = _disorder(actual) if op == "list_timeline" else ()
+    return *disorder, *(compare(expected, told) if compare else _differences("value", expected, told))
+
+
+def _disorder(timeline: Any) -> tuple[str, ...]:
+    """Ordered by requested time; which of two actions of one instant comes first is free."""
+    entries = timeline if isinstance(timeline, list) else []
+    requested = [str(entry.get("requested")) for entry in entries if isinstance(entry, dict)]
+    return () if requested == sorted(requested) else ("value: not ordered by requested time",)
 
 
 def _timeline(expected: Any, actual: Any) -> Iterable[str]:
-    """Ordered by requested time; which of two actions of one instant comes first is free."""
     if not isinstance(actual, list):
         return [f"value: expected a list, is {_json(actual)}"]
-    requested = [str(entry.get("requested")) for entry in actual if isinstance(entry, dict)]
-    disorder = [] if requested == sorted(requested) else ["value: not ordered by requested time"]
-    return [*disorder, *_bag_differences("instant", _projected(expected), _projected(actual, expected))]
+    return _bag_differences("instant", _projected(expected), _projected(actual, expected))
 
 
 def _slices(expected: Any, actual: Any) -> Iterable[str]:

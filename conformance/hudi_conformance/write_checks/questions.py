@@ -1,18 +1,15 @@
 """What both sides are asked after a write; instants are named by the step that made them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from hudi_adapter.rows import Rows
 
+from hudi_conformance.told_answers import told_rows
 from hudi_conformance.write_checks.cases import TableShape, WriteCase
 
 _EARLIEST = "earliest"
-# What two writers may fill differently: names of files, numbers of rows in them.
-_OWN = ("_hoodie_commit_seqno", "_hoodie_file_name")
-_COMMIT_TIME = "_hoodie_commit_time"
-_META = (_COMMIT_TIME, "_hoodie_record_key", "_hoodie_partition_path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +80,6 @@ def _time(done: Sequence[Mapping[str, Any]], step: int, form: str) -> str:
 
 
 def told_by_steps(rows: Rows, done: Sequence[Mapping[str, Any]]) -> Rows:
-    """Rows with the step that wrote them in place of its time, without what two writers may fill differently.
-
-    A meta field that is not filled may be null or an empty text.
-    """
+    """Rows with the step that wrote them in place of its time."""
     names = {str(one["requested"]): f"${number}" for number, one in enumerate(done, start=1) if one.get("requested")}
-    kept = [index for index, (name, _) in enumerate(rows.schema) if name not in _OWN]
-    timed = [rows.schema[index][0] == _COMMIT_TIME for index in kept]
-    meta = [rows.schema[index][0] in _META for index in kept]
-    told = (
-        tuple(
-            (names.get(row[index], row[index]) if is_time else row[index]) or ("" if is_meta else row[index])
-            for index, is_time, is_meta in zip(kept, timed, meta, strict=True)
-        )
-        for row in rows.rows
-    )
-    return replace(rows, schema=tuple(rows.schema[index] for index in kept), rows=tuple(told))
+    return told_rows(rows, names)

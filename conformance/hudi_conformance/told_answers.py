@@ -1,0 +1,131 @@
+"""Answers in words that do not depend on who gave out which times and names.
+
+An instant is told by the step that it came of: `$2.requested`, `$2.completed`. One that no step answered is `?1`, `?2`
+in the order of time. Of names of files there is left what a writer is not free to choose.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hudi_adapter.rows import Rows
+from hudi_format.errors import FormatError
+from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
+
+_STEP = re.compile(r"\$(\d+)\.(requested|completed)")
+_FORMS = ("requested", "completed")
+# What two writers may fill differently: names of files, numbers of rows in them.
+_OWN = ("_hoodie_commit_seqno", "_hoodie_file_name")
+_COMMIT_TIME = "_hoodie_commit_time"
+_META = (_COMMIT_TIME, "_hoodie_record_key", "_hoodie_partition_path")
+_BUCKET = re.compile(r"0{6}\d\d-")
+
+
+@dataclass(slots=True)
+class StepTimes:
+    """The instants of a play, each with the step that it came of; steps count from 1."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    instants: dict[str, str] = field(default_factory=dict)
+
+    def note(self, step: int, answer: Mapping[str, Any]) -> None:
+        """What a writing op answered. An instant keeps its first name: a commit's request is that of its begin."""
+        for form in _FORMS:
+            if answer.get(form):
+                self.instants[f"${step}.{form}"] = str(answer[form])
+                self.names.setdefault(str(answer[form]), f"${step}.{form}")
+
+    def resolved(self, params: Any) -> Any:
+        """Parameters with instants in place of the steps that they name.
+
+        Raises:
+            LookupError: a step is named that answered no such time.
+
+        """
+        if isinstance(params, Mapping):
+            return {name: self.resolved(value) for name, value in params.items()}
+        if isinstance(params, list | tuple):
+            return [self.resolved(value) for value in params]
+        if isinstance(params, str) and _STEP.fullmatch(params):
+            if params not in self.instants:
+                raise LookupError(f"{params}: no step answered this time")
+            return self.instants[params]
+        return params
+
+    def told(self, op: str, answer: Any) -> Any:
+        """An answer in words that every side shares; a malformed one as it is."""
+        if isinstance(answer, Rows):
+            return told_rows(answer, self.names)
+        if op in {"list_timeline", "list_file_slices"} and isinstance(answer, list):
+            entries = [dict(one) for one in answer if isinstance(one, Mapping)]
+            return self._timeline(entries) if op == "list_timeline" else self._slices(entries)
+        return answer
+
+    def _timeline(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        self._name_strangers(str(one[form]) for one in entries for form in _FORMS if one.get(form))
+        return [{**one, **{form: self._name(one.get(form)) for form in _FORMS}} for one in entries]
+
+    def _slices(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """File groups are numbered in each partition, by what their slices hold."""
+        self._name_strangers(str(one["base_instant"]) for one in entries if one.get("base_instant"))
+        told = sorted(((self._slice(one), str(one.get("file_id"))) for one in entries), key=lambda pair: repr(pair[0]))
+        partitions = [one.get("partition") for one, _ in told]
+        return [
+            {**one, "file_id": _bucket(file_id) or f"group {partitions[:place].count(one.get('partition')) + 1}"}
+            for place, (one, file_id) in enumerate(told)
+        ]
+
+    def _slice(self, one: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "partition": one.get("partition"),
+            "base_instant": self._name(one.get("base_instant")),
+            "base_file": self._file(one.get("base_file")),
+            "log_files": [self._file(name) for name in one.get("log_files") or ()],
+        }
+
+    def _file(self, name: Any) -> Any:
+        match _parsed(name):
+            case BaseFileName(instant=instant, extension=extension):
+                return f"{self._name(instant)}.{extension}"
+            case LogFileName(instant=instant, version=version):
+                return f"{self._name(instant)}.log.{version}"
+        return name
+
+    def _name(self, instant: Any) -> Any:
+        return self.names.get(instant, instant) if isinstance(instant, str) else instant
+
+    def _name_strangers(self, instants: Iterable[str]) -> None:
+        strangers = sum(name.startswith("?") for name in self.names.values())
+        for number, instant in enumerate(sorted(set(instants) - self.names.keys()), start=strangers + 1):
+            self.names[instant] = f"?{number}"
+
+
+def told_rows(rows: Rows, names: Mapping[str, str]) -> Rows:
+    """Rows with the name of what wrote them in place of its time, without what two writers may fill differently.
+
+    A meta field that is not filled may be null or an empty text.
+    """
+    kept = [index for index, (name, _) in enumerate(rows.schema) if name not in _OWN]
+    timed = [rows.schema[index][0] == _COMMIT_TIME for index in kept]
+    meta = [rows.schema[index][0] in _META for index in kept]
+    told = (
+        tuple(
+            (names.get(row[index], row[index]) if is_time else row[index]) or ("" if is_meta else row[index])
+            for index, is_time, is_meta in zip(kept, timed, meta, strict=True)
+        )
+        for row in rows.rows
+    )
+    return replace(rows, schema=tuple(rows.schema[index] for index in kept), rows=tuple(told))
+
+
+def _parsed(name: Any) -> BaseFileName | LogFileName | None:
+    try:
+        return parse_data_file_name(name) if isinstance(name, str) else None
+    except FormatError:
+        return None
+
+
+def _bucket(file_id: str) -> str | None:
+    """The bucket that a file id begins with, where it does: that much of an id is no writer's choice."""
+    return f"bucket {int(file_id[:8])}" if _BUCKET.match(file_id) else None
