@@ -6,7 +6,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SHIPPED = ("golden_tables", "conformance/writing_cases", "specs", "adapters")
+SHIPPED = ("golden_tables", "conformance/writing_cases", "conformance/trace_cases", "specs", "adapters")
 
 
 class CorpusHook(BuildHookInterface):  # type: ignore[type-arg]

@@ -103,5 +103,6 @@ clauses = ["TL-003"]
 op = "read_snapshot"
 reject = { reason = "INSTANT_MALFORMED" }
 """,
+    "conformance/trace_cases/one.toml": 'clauses = ["TL-001"]\nreject = {line = 1}\n',
     "adapters/one.expected.toml": '[[case]]\nid = "x"\nclause = "TL-004"\n',
 }

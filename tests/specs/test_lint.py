@@ -38,6 +38,7 @@ FAULTS = [
     pytest.param("specs/tla/Timeline.tla", "TL-001", "TM-003", "cites TM-003", id="dangling-in-tla"),
     pytest.param(CASES, 'expect = "a.jsonl"', "", "TL-001: no golden case shows it", id="newly-uncovered"),
     pytest.param(CASES, "INSTANT_MALFORMED", "NOT_A_TABLE", "TL-003: no golden case", id="refused-otherwise"),
+    pytest.param("conformance/trace_cases/one.toml", "TL-001", "TL-992", "TL-992", id="dangling-in-trace"),
     pytest.param("specs/uncovered.txt", "TL-002", "", "TL-002: no golden case shows it", id="unlisted"),
     pytest.param("specs/uncovered.txt", "TL-002", "TL-002\nTL-001", "TL-001 is covered now", id="listed-but-covered"),
     pytest.param("specs/uncovered.txt", "TL-002", "TL-002\nTL-993", "TL-993 is no clause", id="listed-but-unknown"),
@@ -51,6 +52,15 @@ def test_a_sound_checkout_has_no_problem(checkout: Path):
 
     assert report.problems == ()
     assert [clause.id for clause in report.uncovered] == ["TL-002"]
+
+
+def test_an_accepted_trace_shows_its_clauses_and_a_refused_one_alone_does_not(checkout: Path):
+    page = checkout / "conformance/trace_cases/one.toml"
+    page.write_text('clauses = ["TL-002"]\nreject = {line = 1}\n', encoding="utf-8")
+    assert [clause.id for clause in lint(checkout).uncovered] == ["TL-002"]
+
+    page.write_text('clauses = ["TL-002"]\naccept = true\n', encoding="utf-8")
+    assert lint(checkout).uncovered == ()
 
 
 @pytest.mark.parametrize(("file", "old", "new", "message"), FAULTS)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from engine_traces import served_table
 from hudi_conformance.obligations.scenarios import SCENARIOS
+from hudi_conformance.trace_cases.cases import load_trace_cases
 from hudi_conformance.traces import lines_of, named_instant_line, read_trace
 from hudi_conformance.tracing.checking import Verdict, judge
 from hudi_conformance.tracing.console import check, told_verdict
@@ -163,3 +164,12 @@ def test_every_move_of_a_slow_writer_has_its_lines() -> None:
     for seed in range(20):
         lines = walked("slow-writer", 2 * seed).lines
         assert read_trace("\n".join(map(json.dumps, lines))) == lines
+
+
+def test_the_modules_say_of_trace_cases_what_the_cases_say() -> None:
+    """Every accepted trace is accepted, every refused one at the line that its case names."""
+    cases = load_trace_cases(SPECS.parents[1])
+    verdicts = judge(SPECS, [Trace(one.name, one.lines) for one in cases])
+
+    found = [0 if one.accepted else one.number for one in verdicts]
+    assert found == [one.refused for one in cases]

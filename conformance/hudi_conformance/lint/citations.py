@@ -31,6 +31,7 @@ def all_citations(checkout: Checkout) -> list[Citation]:
     return [
         *_python_citations(checkout),
         *_case_citations(checkout),
+        *_trace_citations(checkout),
         *_expected_failures(checkout),
         *_text_citations(checkout, "tla", "specs/tla", "*.tla"),
         *_text_citations(checkout, "docs", "docs", "*.md"),
@@ -96,6 +97,14 @@ def _ids_of_case(case: dict[str, Any], name: str, line: int) -> Iterator[Citatio
     for step in steps:
         for warning in tables(step.get("warnings")):
             yield Citation(str(warning.get("clause")), "warning", name, line)
+
+
+def _trace_citations(checkout: Checkout) -> Iterator[Citation]:
+    """Of a trace the kind says whether it is accepted; a refused line has no reason of specs/reasons.toml."""
+    for path in sorted((checkout.root / "conformance/trace_cases").glob("*.toml")):
+        case = read_toml(checkout, checkout.name(path))
+        kind = "accept" if case.get("accept") else "reject:trace"
+        yield from (Citation(found, kind, checkout.name(path), 1) for found in words(case.get("clauses")))
 
 
 def _expected_failures(checkout: Checkout) -> Iterator[Citation]:
