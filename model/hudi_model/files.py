@@ -1,6 +1,6 @@
 """Base files, log files and their blocks, file slices and file groups."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from hudi_model.records import Damaged, Deletes, Record, Records, Schema, UnsupportedContent
@@ -18,6 +18,8 @@ class BaseFile:
     extension: str
     name: str
     records: Records
+    size: int = field(default=0, compare=False)
+    """Bytes in storage, where it lies in one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,8 @@ class LogFile:
     cdc: bool
     name: str
     blocks: tuple[Block, ...] | Damaged
+    size: int = field(default=0, compare=False)
+    """Bytes in storage, where it lies in one."""
 
 
 @dataclass(frozen=True, slots=True)

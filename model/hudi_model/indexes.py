@@ -92,7 +92,7 @@ def instants_of(log: LogFile) -> set[InstantTime]:
 
 
 def file_listing(view: View) -> Contents:
-    """The files of each partition, and the partitions.
+    """The files of each partition with their sizes, and the partitions.
 
     Clauses: MT-010.
     """
@@ -100,7 +100,7 @@ def file_listing(view: View) -> Contents:
     for file in held_files(view):
         partition = file.partition or NO_PARTITION
         listing.setdefault(EVERY_PARTITION, {})[partition] = 0
-        listing.setdefault(partition, {})[file.name] = 0
+        listing.setdefault(partition, {})[file.name] = file.size
     return listing
 
 

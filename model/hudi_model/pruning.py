@@ -1,7 +1,7 @@
 """Pruning: which slices a filter need not read, as indexes tell; what they do not know keeps a slice."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -14,6 +14,7 @@ from hudi_model.keys import key_text
 from hudi_model.metadata import built, rows_of, valid, view_of
 from hudi_model.partitions import partition_path, record_key
 from hudi_model.queries import Answer, Selection, answer, sound_snapshot
+from hudi_model.readings import RELEASED, Readings
 from hudi_model.records import Record, Schema, Value
 from hudi_model.rejection import Rejection
 from hudi_model.schemas import META_SCHEMA, table_schema
@@ -25,6 +26,7 @@ Truth: TypeAlias = frozenset[bool | None]
 Known: TypeAlias = Mapping[str, tuple[IndexDefinition, Contents]]
 """Indexes by name, each with what it holds."""
 ANY: Truth = frozenset({True, False, None})
+ALL = Selection()
 EXACT = ("string", "int32", "int64", "date")
 """The types whose equal values have one text."""
 
@@ -37,16 +39,16 @@ class Facts:
     lacks: Callable[[str, str, Value], bool]
 
 
-def read_pruned(table: Table, form: Any) -> Answer:
+def read_pruned(table: Table, form: Any, readings: Readings = RELEASED, selection: Selection = ALL) -> Answer:
     """The rows of a snapshot that a filter wants, from the slices that indexes leave over.
 
     Raises: as for a snapshot.
 
     Clauses: IX-051.
     """
-    view = view_of(table)
+    view = view_of(table, readings)
     slices = sound_snapshot(view)
-    return answer(view, kept_slices(view, slices, form), Selection(filter=form))
+    return answer(view, kept_slices(view, slices, form), replace(selection, filter=form))
 
 
 def kept_slices(view: View, slices: Sequence[FileSlice], form: Any) -> tuple[FileSlice, ...]:

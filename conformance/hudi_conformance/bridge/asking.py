@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hudi_adapter.rows import Rows, rows_of_mappings
-from hudi_model import cdc, incremental, queries, violations
+from hudi_model import cdc, incremental, pruning, queries, violations
 from hudi_model import readings as readings_of_model
 from hudi_model.readings import Readings
 from hudi_model.rejection import Reason, Rejection, Unsupported
@@ -13,6 +13,8 @@ from hudi_model.tables import Table
 from hudi_model.time import InstantTime
 
 RELEASED = readings_of_model.RELEASED
+SKIPPING = ("hoodie.metadata.enable", "hoodie.enable.data.skipping")
+"""The settings of a reader that uses the metadata table and its indexes."""
 READINGS = {"released": RELEASED, "text": readings_of_model.TEXT}
 
 
@@ -43,7 +45,17 @@ def ask(table: Table, op: str, params: Mapping[str, Any], readings: Readings = R
 
 
 def _snapshot(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:
+    """The rows of a snapshot; with a filter, where the question allows it, those of slices that indexes leave over."""
+    selection = queries.Selection(**_selection(params))
+    if skips_data(params) and table.metadata and selection.filter is not None:
+        return _rows(pruning.read_pruned(table, selection.filter, readings, selection))
     return _rows(queries.read_snapshot(table, readings, **_selection(params)))
+
+
+def skips_data(params: Mapping[str, Any]) -> bool:
+    """Whether a question asks its reader to skip what indexes rule out."""
+    configs = params.get("configs") or {}
+    return all(str(configs.get(key)).lower() == "true" for key in SKIPPING)
 
 
 def _as_of(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:

@@ -1,5 +1,7 @@
 """From the bytes of a table to its state in the model."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -27,6 +29,8 @@ from hudi_model.time import InstantTime
 from hudi_conformance.bridge.damage import damaged
 from hudi_conformance.bridge.file_contents import load_base_file, load_log_file
 from hudi_conformance.bridge.histories import load_history
+from hudi_conformance.bridge.metadata_forms import index_forms
+from hudi_conformance.bridge.metadata_loading import METADATA_TABLE, MetadataFiles
 from hudi_conformance.bridge.schemas import model_schema
 from hudi_conformance.bridge.sidecars import load_heartbeats, load_markers
 from hudi_conformance.bridge.timeline_contents import load_content
@@ -44,12 +48,30 @@ def load(path: Path | str) -> Table:
     which of them must be read. A folder that is absent or holds no table has the state without properties.
     """
     storage = open_storage(path)
+    table = _load(storage, DataFiles())
+    inner = open_storage(f"{path}/{METADATA_TABLE}")
+    if table.properties is None or not inner.exists(PROPERTIES_FILE):
+        return table
+    forms, indexes = index_forms(storage, inner, table)
+    files = MetadataFiles(forms)
+    return replace(table, metadata=replace(_load(inner, files), indexes=indexes))
+
+
+@dataclass(frozen=True, slots=True)
+class DataFiles:
+    """How the base and log files of a table become values."""
+
+    base_file: Callable[[Storage, str, str, BaseFileName], BaseFile] = load_base_file
+    log_file: Callable[[Storage, str, str, LogFileName], LogFile] = load_log_file
+
+
+def _load(storage: Storage, files: DataFiles | MetadataFiles) -> Table:
     main, backup = _properties(storage, PROPERTIES_FILE), _properties(storage, BACKUP_FILE)
     if main is None and backup is None:
         # No table: whatever else lies there, perhaps a whole disk, is not looked at.
         return Table(None, None, (), (), ())
     timeline, malformed = _timeline(storage, _timeline_place(main, backup))
-    base_files, log_files, partitions = _data_files(storage)
+    base_files, log_files, partitions = _data_files(storage, files)
     return Table(
         main,
         backup,
@@ -133,7 +155,9 @@ def _entry(storage: Storage, status: FileStatus, name: TimelineFileName) -> Time
     )
 
 
-def _data_files(storage: Storage) -> tuple[tuple[BaseFile, ...], tuple[LogFile, ...], frozenset[str]]:
+def _data_files(
+    storage: Storage, files: DataFiles | MetadataFiles
+) -> tuple[tuple[BaseFile, ...], tuple[LogFile, ...], frozenset[str]]:
     base_files: list[BaseFile] = []
     log_files: list[LogFile] = []
     statuses = storage.list_files("", skip=(METADATA_FOLDER,))
@@ -143,9 +167,9 @@ def _data_files(storage: Storage) -> tuple[tuple[BaseFile, ...], tuple[LogFile, 
         if _folder(status.path) not in partitions:
             continue
         if isinstance(name, BaseFileName):
-            base_files.append(load_base_file(storage, status.path, _folder(status.path), name))
+            base_files.append(files.base_file(storage, status.path, _folder(status.path), name))
         elif isinstance(name, LogFileName):
-            log_files.append(load_log_file(storage, status.path, _folder(status.path), name))
+            log_files.append(files.log_file(storage, status.path, _folder(status.path), name))
     return tuple(base_files), tuple(log_files), frozenset(partitions)
 
 

@@ -16,17 +16,16 @@ from hudi_model.actions import State, TimelineEntry
 from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
 from hudi_model.contents import CommitMetadata
 from hudi_model.records import Schema
-from hudi_model.rejection import Unsupported
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime, moment_of
 
 from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes, logging_mode
 from hudi_conformance.bridge.file_names import data_path
 from hudi_conformance.bridge.histories import archive_folder, archived_log_bytes, history_file_bytes, manifest_bytes
+from hudi_conformance.bridge.metadata_storing import store_metadata
 from hudi_conformance.bridge.sidecars import HEARTBEATS, MARKERS, marker_path
 from hudi_conformance.bridge.timeline_bytes import content_bytes
 
-METADATA_TABLE = ".hoodie/metadata"
 _PROPERTIES = ".hoodie/hoodie.properties"
 
 
@@ -124,10 +123,8 @@ def _do_beside(table: Table, effect: done.Effect, storage: LocalStorage, site: S
             storage.put(f"{HEARTBEATS}/{instant}", b"")
             beat = moment_of(moment).timestamp()
             os.utime(site.base / HEARTBEATS / instant, (beat, beat))
-        case done.CommitMetadataTable(None):
-            shutil.rmtree(site.base / METADATA_TABLE, ignore_errors=True)
         case done.CommitMetadataTable():
-            raise Unsupported("metadata-table")
+            store_metadata(table, site.base, {one.path: one.size for one in storage.list_files("")})
         case _:
             _do_in_history(table, effect, storage)
 

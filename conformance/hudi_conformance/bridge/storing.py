@@ -16,6 +16,7 @@ from hudi_model.time import InstantTime
 from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes, logging_mode
 from hudi_conformance.bridge.file_names import data_path
 from hudi_conformance.bridge.histories import archive_folder, history_files
+from hudi_conformance.bridge.metadata_storing import definitions_file, metadata_files
 from hudi_conformance.bridge.timeline_bytes import content_bytes
 
 # All files carry one date, and the properties say the same in words.
@@ -62,6 +63,8 @@ def _files(table: Table) -> Iterator[tuple[str, bytes]]:
     data_files = list(_data_files(table, properties["hoodie.table.name"]))
     yield from data_files
     sizes = {name: len(data) for name, data in data_files}
+    yield from metadata_files(table, sizes)
+    yield from definitions_file(table)
     layout, folder = timeline_layout(properties), timeline_folder(properties)
     for entry in table.timeline:
         yield f"{folder}/{entry.name}", content_bytes(entry, layout, properties["hoodie.table.name"], sizes)

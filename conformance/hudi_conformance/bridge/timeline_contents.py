@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping
 
 from hudi_format.avro.files import read_container
 from hudi_format.avro.schemas import record_schema
+from hudi_format.metadata.record_schemas import RECORD_NAME
 from hudi_format.names import TimelineFileName
 from hudi_format.timeline import commit_metadata, plans
+from hudi_model import metadata
 from hudi_model.contents import (
     CleanMetadata,
     CommitMetadata,
@@ -67,7 +69,9 @@ def commit_content(found: commit_metadata.CommitMetadata, file: str) -> CommitMe
 
 
 def _schema(text: str, file: str) -> Schema:
-    return model_schema(record_schema(text, file))
+    """The columns of a commit's schema; the entries of a metadata table have those of the model."""
+    avro = record_schema(text, file)
+    return metadata.SCHEMA if avro.get("name") == RECORD_NAME else model_schema(avro)
 
 
 def _write_stat(stat: commit_metadata.WriteStat) -> WriteStat:

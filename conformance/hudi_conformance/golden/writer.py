@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import CommitMetadata, Content, WriteStat
+from hudi_model.contents import CommitMetadata, Content, IndexDefinition, WriteStat
 from hudi_model.files import BaseFile, Block, DataBlock, DeleteBlock, LogFile
 from hudi_model.history import History
+from hudi_model.metadata import BUILT, FILES, next_metadata, with_indexes
 from hudi_model.records import Delete, Ordering, Record, Schema
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
@@ -19,6 +20,8 @@ from hudi_conformance.golden.rides import Row
 
 _TOKEN = "0-1-0"  # noqa: S105 - a write token: task partition, stage, attempt
 HALF_A_SECOND = 500
+INDEXED = (Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT, Action.CLEAN, Action.ROLLBACK)
+"""The actions that commit to the metadata table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class TableWriter:
     # Per group: the instant that logs of a version 6 slice are named after.
     slice_instants: dict[Group, InstantTime] = field(default_factory=dict)
     log_versions: Counter[tuple[Group, InstantTime]] = field(default_factory=Counter)
+    metadata: Table | None = None
 
     def __post_init__(self) -> None:
         self.homes = Homes(self.table_id, self.layout.groups_per_partition)
@@ -62,7 +66,7 @@ class TableWriter:
     def state(self) -> Table:
         """The table as a value."""
         files = tuple(self.base_files), tuple(self.log_files)
-        return Table(self.properties, None, tuple(self.timeline), *files, history=self.history)
+        return Table(self.properties, None, tuple(self.timeline), *files, history=self.history, metadata=self.metadata)
 
     # Files
 
@@ -134,14 +138,32 @@ class TableWriter:
         done: InstantTime | None = None,
         content: Content = None,
     ) -> None:
-        """One timeline file; under layout 1 names hold no completion time."""
-        completed = done if self.layout.timeline_layout == 2 and state is State.COMPLETED else None
-        name = timeline_file_name(at, action, state, completed, self.layout.timeline_layout)
-        self.timeline.append(TimelineEntry(at, action, state, completed, content, name))
+        """One timeline file."""
+        self.timeline.append(self._entry(action, state, at, done, content))
 
     def complete(self, action: Action, at: InstantTime, content: Content, done: InstantTime | None = None) -> None:
-        """The completed file of an action, half a second after its request unless told."""
+        """The completed file of an action, half a second after its request unless told; before it the metadata's."""
+        if self.metadata is not None and action in INDEXED:
+            entry = self._entry(action, State.COMPLETED, at, later(done or later(at), -1), content)
+            self.metadata = next_metadata(self.state(), entry)
         self.enter(action, State.COMPLETED, at, done or later(at), content)
+
+    def keep_indexes(self, *indexes: IndexDefinition) -> None:
+        """From now on a metadata table holds these indexes, built of what there is, and the list of files."""
+        before = self.metadata.indexes if self.metadata else ()
+        new = indexes if before else (FILES, *indexes)
+        self.metadata = with_indexes(self.state(), new)
+        self.properties[BUILT] = ",".join(sorted(one.name for one in (*before, *new)))
+        if self.layout.version > 6:
+            self.properties["hoodie.table.index.defs.path"] = ".hoodie/.index_defs/index.json"
+
+    def _entry(
+        self, action: Action, state: State, at: InstantTime, done: InstantTime | None, content: Content
+    ) -> TimelineEntry:
+        """Under layout 1 names hold no completion time."""
+        completed = done if self.layout.timeline_layout == 2 and state is State.COMPLETED else None
+        name = timeline_file_name(at, action, state, completed, self.layout.timeline_layout)
+        return TimelineEntry(at, action, state, completed, content, name)
 
     def place(self, written: Written) -> None:
         """Put files into storage, whatever the timeline says of them."""

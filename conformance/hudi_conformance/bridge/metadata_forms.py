@@ -1,0 +1,86 @@
+"""Which indexes a metadata table has, and what it takes to read each of them."""
+
+from collections.abc import Iterator, Mapping
+
+from hudi_format.errors import FormatError
+from hudi_format.metadata.partitions import Partition, is_expression_index, is_secondary_index
+from hudi_format.storage import Storage
+from hudi_format.table import index_definitions
+from hudi_format.table.index_definitions import DEFINITIONS_FILE, DEFINITIONS_KEY, parse_index_definitions
+from hudi_model.configuration import sound_properties
+from hudi_model.contents import IndexDefinition
+from hudi_model.filters import FUNCTIONS
+from hudi_model.indexes import filter_of_file
+from hudi_model.metadata import view_of
+from hudi_model.records import META_FIELDS
+from hudi_model.rejection import Rejection, Unsupported
+from hudi_model.tables import Table
+
+from hudi_conformance.bridge.metadata_entries import IndexForm
+from hudi_conformance.bridge.metadata_loading import listed_files
+from hudi_conformance.bridge.metadata_names import hashed_names, schemas_of
+
+_FIXED = frozenset(Partition)
+_EXPRESSIONS = ("column_stats", "bloom_filters")
+_PARTITIONED = "isPartitioned"
+# Functions whose options make of them what no filter of the protocol asks.
+_WITH_OPTIONS = ("substring",)
+
+
+def index_forms(
+    storage: Storage, inner: Storage, table: Table
+) -> tuple[dict[str, IndexForm], tuple[IndexDefinition, ...]]:
+    """The forms of the indexes in a metadata table's folder, and their definitions; unknown ones are passed over."""
+    defined = {one.name: one for one in _definitions(storage, table)}
+    indexes = [one for name in sorted(inner.list_folders()) if (one := _index(name.rpartition("/")[2], defined))]
+    columns = (column for one in defined.values() for column in one.source_fields)
+    names = hashed_names(table, listed_files(inner), columns)
+    types = {field.name: field.type for schema in schemas_of(table) for field in schema.fields}
+    types |= dict.fromkeys(META_FIELDS, "string")
+    forms = {
+        one.name: IndexForm(one.name, names, types, one.function, one.is_partitioned, _values(one, table))
+        for one in indexes
+    }
+    return forms, tuple(indexes)
+
+
+def _definitions(storage: Storage, table: Table) -> tuple[index_definitions.IndexDefinition, ...]:
+    try:
+        path = sound_properties(table.properties, table.backup_properties).get(DEFINITIONS_KEY, "") or DEFINITIONS_FILE
+        return parse_index_definitions(storage.read(path), path)
+    except (FormatError, Rejection, FileNotFoundError):
+        return ()
+
+
+def _index(name: str, defined: Mapping[str, index_definitions.IndexDefinition]) -> IndexDefinition | None:
+    """The model's definition of an index; None for one that it does not know, or whose definition is gone."""
+    known = defined.get(Partition.COLUMN_STATS if name == Partition.PARTITION_STATS else name)
+    sources = known.source_fields if known else ()
+    if name in _FIXED:
+        is_partitioned = (
+            name == Partition.RECORD_INDEX and known is not None and known.options.get(_PARTITIONED) == "true"
+        )
+        sources = () if name in (Partition.BLOOM_FILTERS, Partition.RECORD_INDEX, Partition.FILES) else sources
+        return IndexDefinition(name, name, "identity", sources, is_partitioned)
+    if known and is_secondary_index(name):
+        return IndexDefinition(name, "secondary_index", "identity", sources)
+    function = (known.function or "identity").lower() if known else ""
+    if known and is_expression_index(name) and known.kind in _EXPRESSIONS and function in FUNCTIONS:
+        return None if function in _WITH_OPTIONS else IndexDefinition(name, known.kind, function, sources)
+    return None
+
+
+def _values(index: IndexDefinition, table: Table) -> dict[str, list[str]] | None:
+    """What stands in each base file of a table that an index of bloom filters is asked for; None for other indexes."""
+    if index.kind != "bloom_filters":
+        return None
+    try:
+        return dict(_held(index, table))
+    except (Rejection, Unsupported):
+        return None
+
+
+def _held(index: IndexDefinition, table: Table) -> Iterator[tuple[str, list[str]]]:
+    view = view_of(table)
+    for file in table.base_files:
+        yield from filter_of_file(index, view, file)
