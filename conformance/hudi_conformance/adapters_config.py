@@ -17,13 +17,15 @@ class AdapterConfigError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AdapterConfig:
-    """How an implementation is started, and the file of its expected failures."""
+    """How an implementation is started (and in which folder), and the files of its expected failures and skips."""
 
     name: str
     command: tuple[str, ...]
     language: str = "unknown"
     expected_failures: Path | None = None
+    skips: Path | None = None
     given: str = ""
+    folder: Path | None = None
 
 
 def adapter_names(root: Path) -> tuple[str, ...]:
@@ -39,9 +41,12 @@ def find_adapter(text: str, root: Path) -> AdapterConfig:
         AdapterConfigError: it is none of these.
 
     """
-    for path in (root / "adapters" / f"{text}.toml", Path(text)):
-        if path.suffix == ".toml" and path.is_file():
-            return _of_file(path, root, text)
+    own = root / "adapters" / f"{text}.toml"
+    if own.is_file():
+        return _of_file(own, root, text, folder=None)
+    if text.endswith(".toml") and Path(text).is_file():
+        # What a project says of its own adapter holds wherever the suite is run.
+        return _of_file(Path(text), root, text, folder=Path(text).resolve().parent)
     command = _command_line(text)
     if len(command) == 1 and shutil.which(command[0]) is None:
         known = ", ".join(adapter_names(root)) or "none"
@@ -66,15 +71,17 @@ def _name_of(command: tuple[str, ...]) -> str:
     return re.sub(r"[^\w.-]", "_", words[1].removesuffix(".py") if interpreted else words[0])
 
 
-def _of_file(path: Path, root: Path, given: str) -> AdapterConfig:
+def _of_file(path: Path, root: Path, given: str, folder: Path | None) -> AdapterConfig:
     try:
         entry = tomllib.loads(path.read_text(encoding="utf-8"))
         return AdapterConfig(
             name=str(entry["name"]),
-            command=tuple(str(word).replace("{python}", sys.executable) for word in entry["command"]),
+            command=tuple(word.replace("{python}", sys.executable) for word in _words(entry["command"])),
             language=str(entry.get("language", "unknown")),
-            expected_failures=_expected_failures(entry, path, root),
+            expected_failures=_list_file(entry, "expected_failures", path, root),
+            skips=_list_file(entry, "skips", path, root),
             given=given,
+            folder=folder,
         )
     except KeyError as error:
         raise AdapterConfigError(f"{path.name}: {error.args[0]!r} is missing") from error
@@ -82,11 +89,15 @@ def _of_file(path: Path, root: Path, given: str) -> AdapterConfig:
         raise AdapterConfigError(f"{path.name}: {error}") from error
 
 
-def _expected_failures(entry: Mapping[str, Any], path: Path, root: Path) -> Path | None:
-    named = entry.get("expected_failures")
+def _words(command: Any) -> list[str]:
+    return shlex.split(command) if isinstance(command, str) else [str(word) for word in command]
+
+
+def _list_file(entry: Mapping[str, Any], key: str, path: Path, root: Path) -> Path | None:
+    named = entry.get(key)
     if named is None:
         return None
-    for base in (root, path.parent):
+    for base in (path.parent, root):
         if (base / named).is_file():
             return Path(base / named)
-    raise AdapterConfigError(f"{path.name}: expected_failures names {named}, which is not there")
+    raise AdapterConfigError(f"{path.name}: {key} names {named}, which is not there")

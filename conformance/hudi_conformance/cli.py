@@ -40,6 +40,8 @@ def run(
     case: _Cases = None,
     report: Annotated[Path | None, typer.Option(help="Folder for results.jsonl and index.html.")] = None,
     expected: Annotated[Path | None, typer.Option(help="File of expected failures.")] = None,
+    skip: Annotated[Path | None, typer.Option(help="File of cases that are not asked, with reasons.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="JUnit file to write.")] = None,
     jobs: Annotated[int, typer.Option(help="Processes of each adapter.", min=1)] = 1,
     limit: _Limit = 60.0,
 ) -> None:
@@ -54,6 +56,8 @@ def run(
         selection=_selection(area, clause, feature, table_version, case),
         results_folder=report,
         expected=expected,
+        skip=skip,
+        junit=junit,
         step_limit_s=limit,
         jobs=jobs,
     )
@@ -76,17 +80,16 @@ def list_cases(
     adapters: Annotated[bool, typer.Option("--adapters", help="List the adapters instead.")] = False,
 ) -> None:
     """List the cases: id, clauses, title."""
+    from hudi_conformance.selecting import select
+
     root = _usable(suite_root)
     if adapters:
         for name in adapter_names(root):
             typer.echo(name)
         return
-    cases = _usable(lambda: load_cases(root, _selection(area, clause, feature, table_version, case)))
+    cases = _usable(lambda: select(load_cases(root), _selection(area, clause, feature, table_version, case)))
     for one in cases:
         typer.echo(f"{one.id}  {','.join(one.clauses)}  {one.title}")
-    if not cases:
-        typer.echo("no case", err=True)
-        raise typer.Exit(2)
 
 
 @app.command()

@@ -2,16 +2,16 @@
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hudi_conformance.adapters_config import AdapterConfigError
-from hudi_conformance.cases import normal_id
+from hudi_conformance.cases import fitting, normal_id
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedFailure:
-    """A case that fails, why, and what shows that the implementation and not the case is wrong."""
+    """A case that fails (or a glob over cases), why, and what shows that not the case is wrong."""
 
     id: str
     clause: str
@@ -20,43 +20,92 @@ class ExpectedFailure:
 
 
 def load_expected_failures(path: Path | None) -> Mapping[str, ExpectedFailure]:
-    """The expected failures of a file, by full case id.
+    """The expected failures of a file, by full case id or glob.
 
     Raises:
         AdapterConfigError: the file is absent, does not parse, lacks an entry or names a case twice.
 
     """
-    if path is None:
-        return {}
-    try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("case", [])
-        failures = [_failure(entry) for entry in entries]
-    except KeyError as error:
-        raise AdapterConfigError(f"{path.name}: {error.args[0]!r} is missing from a case") from error
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise AdapterConfigError(f"{path.name}: {error}") from error
-    _refuse_duplicates(failures, path.name)
+    failures = [_failure(entry, path) for entry in entries_of(path, "case")] if path else []
+    refuse_duplicates((failure.id for failure in failures), path)
     return {failure.id: failure for failure in failures}
 
 
-def refuse_unknown(failures: Mapping[str, ExpectedFailure], known: Iterable[str]) -> None:
-    """Hold the listed ids against all cases of the corpus (not only the selected ones).
+def resolved(failures: Mapping[str, ExpectedFailure], known: Iterable[str]) -> dict[str, ExpectedFailure]:
+    """One entry a case, held against all cases of the corpus (not only the selected ones).
 
     Raises:
-        AdapterConfigError: a listed id is no case.
+        AdapterConfigError: a listed id or glob fits no case, or two fit one.
 
     """
-    unknown = sorted(failures.keys() - set(known))
-    if unknown:
-        raise AdapterConfigError(f"expected failures name {len(unknown)} unknown case(s): {', '.join(unknown[:5])}")
+    ids = cases_by_entry(failures, known, "expected failures")
+    return {case: replace(failures[entry], id=case) for case, entry in ids.items()}
 
 
-def _failure(entry: Mapping[str, str]) -> ExpectedFailure:
-    return ExpectedFailure(normal_id(str(entry["id"])), str(entry["clause"]), str(entry["why"]), str(entry["evidence"]))
+def entries_of(path: Path, kind: str) -> list[Mapping[str, str]]:
+    """The `[[kind]]` entries of a list of cases.
+
+    Raises:
+        AdapterConfigError: the file is absent, does not parse, or holds something else as well.
+
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        strange = sorted(content.keys() - {kind})
+        if strange:
+            raise ValueError(f"[[{strange[0]}]] is not known here: entries are [[{kind}]]")  # noqa: TRY301 - told below
+        return [dict(entry) for entry in content.get(kind, [])]
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise AdapterConfigError(f"{path.name}: {error}") from error
 
 
-def _refuse_duplicates(failures: list[ExpectedFailure], file: str) -> None:
-    ids = [failure.id for failure in failures]
+def text_of(entry: Mapping[str, str], key: str, path: Path) -> str:
+    """What an entry says under a key.
+
+    Raises:
+        AdapterConfigError: it says nothing.
+
+    """
+    said = str(entry.get(key, "")).strip()
+    if not said:
+        raise AdapterConfigError(f"{path.name}: {key!r} is missing from {entry.get('id', 'an entry')}")
+    return said
+
+
+def refuse_duplicates(ids: Iterable[str], path: Path | None) -> None:
+    """Hold the ids of a list against each other.
+
+    Raises:
+        AdapterConfigError: one is there twice.
+
+    """
+    seen: set[str] = set()
     for case_id in ids:
-        if ids.count(case_id) > 1:
-            raise AdapterConfigError(f"{file}: {case_id} is listed twice")
+        if case_id in seen:
+            raise AdapterConfigError(f"{path.name if path else 'the list'}: {case_id} is listed twice")
+        seen.add(case_id)
+
+
+def cases_by_entry(entries: Iterable[str], known: Iterable[str], what: str) -> dict[str, str]:
+    """The entry that each listed case stands under, by case id.
+
+    Raises:
+        AdapterConfigError: an entry fits no case, or two fit one.
+
+    """
+    found: dict[str, str] = {}
+    cases = frozenset(known)
+    fits = {entry: fitting(entry, cases) for entry in entries}
+    unknown = sorted(entry for entry, ids in fits.items() if not ids)
+    if unknown:
+        raise AdapterConfigError(f"{what} name {len(unknown)} unknown case(s): {', '.join(unknown[:5])}")
+    for entry, ids in fits.items():
+        for case in ids:
+            if found.setdefault(case, entry) != entry:
+                raise AdapterConfigError(f"{what} name {case} twice: by {found[case]} and by {entry}")
+    return found
+
+
+def _failure(entry: Mapping[str, str], path: Path) -> ExpectedFailure:
+    parts = (text_of(entry, key, path) for key in ("clause", "why", "evidence"))
+    return ExpectedFailure(normal_id(text_of(entry, "id", path)), *parts)

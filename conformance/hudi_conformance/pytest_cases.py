@@ -1,26 +1,28 @@
 """The corpus as pytest items `conformance::<table>::<case>`, asked of one adapter process per test process."""
 
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hudi_conformance.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
-from hudi_conformance.cases import ID_PREFIX, Case, GoldenTable, Selection
-from hudi_conformance.expected_failures import ExpectedFailure
+from hudi_conformance.adapters_config import AdapterConfig, AdapterConfigError, adapter_names, find_adapter
+from hudi_conformance.cases import ID_PREFIX, Case, GoldenTable, Selection, load_cases
 from hudi_conformance.failure_text import failure_text
 from hudi_conformance.reading_clauses import ClauseBook
 from hudi_conformance.resources import CorpusError, suite_root
 from hudi_conformance.running import AdapterRun, RunOptions
-from hudi_conformance.suite import expected_of, selected_cases
+from hudi_conformance.selecting import select
+from hudi_conformance.suite import Lists, lists_of, refuse_idle
 from hudi_conformance.verdicts import Outcome, Verdict
 
 READING = "hudi_conformance_reading"
-_SKIPPED = {Verdict.UNSUPPORTED: "unsupported: ", Verdict.OPEN: "open question: "}
+_SKIPPED = {Verdict.UNSUPPORTED: "unsupported: ", Verdict.OPEN: "open question: ", Verdict.SKIPPED: "skipped: "}
 
 
 class ConformanceFailure(Exception):  # noqa: N818 - what pytest prints as the kind of failure
@@ -35,19 +37,20 @@ def prepare(config: pytest.Config) -> None:
 
     """
     given = config.getoption("--adapter")
-    if len(given) != 1:
+    if len(given) > 1:
         raise pytest.UsageError(f"--conformance takes exactly one --adapter, not {len(given)}")
     named = _take_case_arguments(config)
-    expected_file = config.getoption("--conformance-expected")
     try:
         root = suite_root()
-        adapter = find_adapter(given[0], root)
-        expected = expected_of(adapter, root, Path(expected_file) if expected_file else None)
-        cases = selected_cases(root, _selection(config, named))
+        adapter = find_adapter(given[0], root) if given else _configured_adapter(config, root)
+        corpus = load_cases(root)
+        cases = select(corpus, _selection(config, named, corpus))
+        lists = lists_of(adapter, corpus, _list_file(config, "expected"), _list_file(config, "skip"))
+        refuse_idle(cases, [lists])
     except (CorpusError, AdapterConfigError) as error:
         raise pytest.UsageError(str(error)) from error
     limit_s = config.getoption("--conformance-limit")
-    config.pluginmanager.register(Conformance(adapter, cases, ClauseBook(root), expected, limit_s), ID_PREFIX)
+    config.pluginmanager.register(Conformance(adapter, cases, ClauseBook(root), lists, limit_s), ID_PREFIX)
 
 
 def _take_case_arguments(config: pytest.Config) -> list[str]:
@@ -60,9 +63,38 @@ def _take_case_arguments(config: pytest.Config) -> list[str]:
     return named
 
 
-def _selection(config: pytest.Config, named: Sequence[str]) -> Selection:
-    patterns = [*config.getoption("--conformance-case"), *named, *(f"{argument}::*" for argument in named)]
-    return Selection(areas=tuple(config.getoption("--conformance-area")), cases=tuple(patterns))
+def _configured_adapter(config: pytest.Config, root: Path) -> AdapterConfig:
+    """The adapter that pytest's configuration names; files are sought, and commands run, where that lies."""
+    configured = str(config.getini("conformance_adapter")).strip()
+    if not configured:
+        raise pytest.UsageError(
+            "--conformance takes exactly one --adapter, or a line `conformance_adapter = ...` in pytest's configuration"
+        )
+    file = Path(os.path.relpath(config.rootpath / configured))
+    if configured.endswith(".toml") and file.is_file():
+        return find_adapter(str(file), root)
+    adapter = find_adapter(configured, root)
+    return adapter if configured in adapter_names(root) else replace(adapter, folder=config.rootpath)
+
+
+def _list_file(config: pytest.Config, which: str) -> Path | None:
+    given = config.getoption(f"--conformance-{which}")
+    configured = str(config.getini(f"conformance_{which}")).strip()
+    if given:
+        return Path(given)
+    return config.rootpath / configured if configured else None
+
+
+def _selection(config: pytest.Config, named: Sequence[str], corpus: Sequence[Case]) -> Selection:
+    ids = {case.id for case in corpus}
+    arguments = [argument if argument in ids else f"{argument}::*" for argument in named]
+    return Selection(
+        areas=tuple(config.getoption("--conformance-area")),
+        clauses=tuple(config.getoption("--conformance-clause")),
+        features=tuple(config.getoption("--conformance-feature")),
+        table_versions=tuple(config.getoption("--conformance-table-version")),
+        cases=(*config.getoption("--conformance-case"), *arguments),
+    )
 
 
 class Conformance:
@@ -73,11 +105,11 @@ class Conformance:
         adapter: AdapterConfig,
         cases: Sequence[Case],
         book: ClauseBook,
-        expected: dict[str, ExpectedFailure],
+        lists: Lists,
         limit_s: float,
     ) -> None:
         self.adapter, self.cases, self.book = adapter, cases, book
-        self._expected, self._limit_s = expected, limit_s
+        self._lists, self._limit_s = lists, limit_s
         self._stack = ExitStack()
         self._run: AdapterRun | None = None
         self._readings: dict[str, dict[str, str]] = {}
@@ -87,7 +119,7 @@ class Conformance:
         if self._run is None:
             work = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-conformance-"))
             options = RunOptions(Path(work), self._limit_s)
-            run = AdapterRun(self.adapter, options, self.book.reading_clause, self._expected)
+            run = AdapterRun(self.adapter, options, self.book.reading_clause, self._lists.expected, self._lists.skips)
             self._run = self._stack.enter_context(run)
         return self._run.outcome(case)
 
@@ -104,9 +136,9 @@ class Conformance:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note the readings followed; with several workers only here do they meet."""
         for name, value in report.user_properties:
-            if name == READING and isinstance(value, (list, tuple)) and report.when == "call":
-                clause, reading = value
-                self._readings.setdefault(str(clause), {}).setdefault(str(reading), report.nodeid)
+            if name == READING and report.when == "call":
+                clause, _, reading = str(value).partition(" ")
+                self._readings.setdefault(clause, {}).setdefault(reading, report.nodeid)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -161,6 +193,8 @@ class CaseItem(pytest.Item):
     def __init__(self, case: Case, conformance: Conformance, **arguments: Any) -> None:
         super().__init__(**arguments)
         self.case, self.conformance = case, conformance
+        # A JUnit report has them as properties of the test case.
+        self.user_properties += [("clauses", " ".join(case.clauses)), ("area", case.area), ("title", case.title)]
 
     def runtest(self) -> None:
         """Ask, and turn the verdict into pytest's own terms."""
@@ -173,7 +207,7 @@ class CaseItem(pytest.Item):
         if outcome.verdict is not Verdict.PASS:
             raise ConformanceFailure(failure_text(outcome, conformance.adapter, conformance.book))
         if outcome.reading:
-            self.user_properties.append((READING, list(outcome.reading)))
+            self.user_properties.append((READING, " ".join(outcome.reading)))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The failure block instead of a traceback of the suite's own code."""

@@ -11,16 +11,42 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run the suite's cases; without paths nothing else is collected",
     )
-    group.addoption(
-        "--adapter", action="append", default=[], metavar="NAME_OR_COMMAND", help="the implementation to ask, once"
-    )
-    group.addoption(
-        "--conformance-expected", metavar="FILE", default=None, help="cases that are expected to fail, with evidence"
-    )
-    group.addoption("--conformance-case", action="append", default=[], metavar="GLOB", help="only cases whose id fits")
-    group.addoption("--conformance-area", action="append", default=[], metavar="AREA", help="only cases of this area")
+    _add_lists(parser, group)
+    _add_selection(group)
     group.addoption(
         "--conformance-limit", type=float, default=60.0, metavar="SECONDS", help="what an adapter has for one step"
+    )
+
+
+def _add_lists(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
+    adapter = "the implementation to ask, once: a file ADAPTER.toml, a known name, or a command line"
+    expected = "cases that are expected to fail, with evidence; one that passes fails the run"
+    skip = "cases that are not asked, with reasons"
+    group.addoption("--adapter", action="append", default=[], metavar="ADAPTER", help=adapter)
+    group.addoption("--conformance-expected", metavar="FILE", default=None, help=expected)
+    group.addoption("--conformance-skip", metavar="FILE", default=None, help=skip)
+    parser.addini("conformance_adapter", f"{adapter} (where --adapter is not given)", default="")
+    parser.addini("conformance_expected", f"file: {expected}", default="")
+    parser.addini("conformance_skip", f"file: {skip}", default="")
+
+
+def _add_selection(group: pytest.OptionGroup) -> None:
+    for what, metavar, told in (
+        ("case", "GLOB", "whose id fits"),
+        ("area", "AREA", "of this area, such as merging"),
+        ("clause", "CLAUSE", "that cite this clause, such as TL-004"),
+        ("feature", "FEATURE", "on tables with this feature"),
+    ):
+        group.addoption(
+            f"--conformance-{what}", action="append", default=[], metavar=metavar, help=f"only cases {told}"
+        )
+    group.addoption(
+        "--conformance-table-version",
+        action="append",
+        type=int,
+        default=[],
+        metavar="VERSION",
+        help="only cases on tables of this version",
     )
 
 

@@ -48,11 +48,14 @@ Heard = Reply | Broken | Hung
 
 
 class Session:
-    """A long-lived adapter process; its stderr goes to `log`."""
+    """A long-lived adapter process; its stderr goes to `log`, and it runs in `folder` where one is given."""
 
-    def __init__(self, command: Sequence[str], log: Path, start_limit_s: float = START_LIMIT_S) -> None:
+    def __init__(
+        self, command: Sequence[str], log: Path, start_limit_s: float = START_LIMIT_S, folder: Path | None = None
+    ) -> None:
         self._command = tuple(command)
         self._log = log
+        self._folder = folder
         self._start_limit_s = start_limit_s
         self._process: subprocess.Popen[str] | None = None
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -142,6 +145,7 @@ class Session:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
+                cwd=self._folder,
                 env={**os.environ, "TZ": "UTC"},
                 encoding="utf-8",
                 errors="replace",

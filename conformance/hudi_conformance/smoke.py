@@ -28,7 +28,7 @@ def smoke(adapter: AdapterConfig, out: Console, limit_s: float = 60.0) -> int:
     with tempfile.TemporaryDirectory(prefix="hudi-conformance-smoke-") as folder:
         work = Path(folder)
         log = work / "stderr.log"
-        with Session(adapter.command, log, limit_s) as session:
+        with Session(adapter.command, log, limit_s, adapter.folder) as session:
             for check in _checks(limit_s):
                 fault = check.trial(session, work)
                 out.print(f"{'FAIL' if fault else 'ok  '} {check.rule}", markup=False)

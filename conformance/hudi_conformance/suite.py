@@ -1,9 +1,9 @@
 """A whole run: the selected cases put to each adapter in turn, results written, exit code found."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
@@ -11,15 +11,26 @@ from rich.console import Console
 from hudi_conformance.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
 from hudi_conformance.cases import Case, Selection, load_cases
 from hudi_conformance.console import Ticker, readings_line, summary
-from hudi_conformance.expected_failures import ExpectedFailure, load_expected_failures, refuse_unknown
+from hudi_conformance.expected_failures import ExpectedFailure, load_expected_failures, resolved
 from hudi_conformance.failure_text import failure_text
+from hudi_conformance.junit import write_junit
 from hudi_conformance.reading_clauses import ClauseBook
 from hudi_conformance.resources import CorpusError
 from hudi_conformance.results import RESULTS_FILE, ResultsWriter
 from hudi_conformance.running import AdapterRun, RunOptions
+from hudi_conformance.selecting import select
+from hudi_conformance.skips import load_skips, resolved_skips
 from hudi_conformance.verdicts import BAD, Outcome, Verdict
 
 FINE, BAD_VERDICT, BAD_USAGE = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """What is known of an adapter before it is asked, by case id: what it fails, and what it is not asked and why."""
+
+    expected: Mapping[str, ExpectedFailure] = field(default_factory=dict)
+    skips: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +42,8 @@ class SuiteOptions:
     selection: Selection
     results_folder: Path | None = None
     expected: Path | None = None
+    skip: Path | None = None
+    junit: Path | None = None
     step_limit_s: float = 60.0
     start_limit_s: float = 180.0
     jobs: int = 1
@@ -45,9 +58,11 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
 
     """
     adapters = named_adapters(options.adapters, options.root)
-    cases = selected_cases(options.root, options.selection)
+    corpus = load_cases(options.root)
+    cases = select(corpus, options.selection)
     book = ClauseBook(options.root)
-    expected = {adapter.name: expected_of(adapter, options.root, options.expected) for adapter in adapters}
+    lists = {adapter.name: lists_of(adapter, corpus, options.expected, options.skip) for adapter in adapters}
+    refuse_idle(cases, lists.values())
     with ExitStack() as stack:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-conformance-")))
         folder = options.results_folder or work
@@ -55,7 +70,9 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
         limits = RunOptions(work, options.step_limit_s, options.start_limit_s, options.jobs, log_folder=folder / "logs")
         outcomes: dict[str, list[Outcome]] = {}
         for adapter in adapters:
-            run = stack.enter_context(AdapterRun(adapter, limits, book.reading_clause, expected[adapter.name]))
+            listed = lists[adapter.name]
+            run = AdapterRun(adapter, limits, book.reading_clause, listed.expected, listed.skips)
+            run = stack.enter_context(run)
             found = _run_one(run, adapter, cases, out, writer)
             writer.implementation(adapter, run.started)
             run.close()
@@ -63,6 +80,8 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
             _tell(found, adapter, run, book, out)
         code = exit_code([outcome for found in outcomes.values() for outcome in found])
         writer.close(code)
+        if options.junit is not None:
+            write_junit(folder / RESULTS_FILE, options.junit)
     out.print(summary(outcomes))
     return code
 
@@ -83,30 +102,34 @@ def named_adapters(names: Sequence[str], root: Path) -> tuple[AdapterConfig, ...
     return adapters
 
 
-def selected_cases(root: Path, selection: Selection) -> tuple[Case, ...]:
-    """The selected cases: at least one, for an empty run proves nothing.
+def lists_of(
+    adapter: AdapterConfig, corpus: Sequence[Case], expected: Path | None = None, skip: Path | None = None
+) -> Lists:
+    """An adapter's expected failures and skips: of the given files, else of those that its own file names.
 
     Raises:
-        CorpusError: the selection is empty.
+        AdapterConfigError: a file does not parse, names an unknown case, or both name one.
 
     """
-    cases = load_cases(root, selection)
-    if not cases:
-        raise CorpusError("no case is selected: the corpus is empty, or the options fit no case")
-    return cases
+    failures, skips = load_expected_failures(expected or adapter.expected_failures), load_skips(skip or adapter.skips)
+    ids = [case.id for case in corpus] if failures or skips else []
+    found = Lists(resolved(failures, ids), resolved_skips(skips, ids))
+    both = sorted(found.expected.keys() & found.skips.keys())
+    if both:
+        raise AdapterConfigError(f"{both[0]} is both skipped and expected to fail")
+    return found
 
 
-def expected_of(adapter: AdapterConfig, root: Path, given: Path | None = None) -> dict[str, ExpectedFailure]:
-    """An adapter's expected failures: the given file, else the one that its own file names.
+def refuse_idle(cases: Sequence[Case], lists: Iterable[Lists]) -> None:
+    """Hold the skips against the selected cases: at least one is asked, for an empty run proves nothing.
 
     Raises:
-        AdapterConfigError: the file does not parse, or names an unknown case.
+        CorpusError: every selected case is skipped.
 
     """
-    failures = dict(load_expected_failures(given or adapter.expected_failures))
-    if failures:
-        refuse_unknown(failures, (case.id for case in load_cases(root)))
-    return failures
+    for listed in lists:
+        if all(case.id in listed.skips for case in cases):
+            raise CorpusError(f"no case is asked: all {len(cases)} that are selected are skipped")
 
 
 def exit_code(outcomes: Sequence[Outcome]) -> int:

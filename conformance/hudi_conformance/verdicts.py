@@ -7,7 +7,7 @@ from hudi_conformance.cases import Case
 
 
 class Verdict(StrEnum):
-    """The verdicts of the protocol."""
+    """The verdicts of the protocol, and that of a case that the adapter is not asked."""
 
     PASS = "pass"  # noqa: S105 - a verdict, no secret
     FAIL = "fail"
@@ -18,6 +18,7 @@ class Verdict(StrEnum):
     ERROR = "error"
     TIMEOUT = "timeout"
     OPEN = "open"
+    SKIPPED = "skipped"
 
 
 FAILURES = frozenset({Verdict.FAIL, Verdict.WRONG_REASON, Verdict.ERROR, Verdict.TIMEOUT})

@@ -1,5 +1,6 @@
 """The corpus as values."""
 
+import sys
 import zipfile
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from hudi_conformance.adapters_config import AdapterConfigError, find_adapter
 from hudi_conformance.cases import Selection, load_cases, matches_id, normal_id
 from hudi_conformance.reading_clauses import ClauseBook
 from hudi_conformance.resources import CorpusError
-from hudi_conformance.suite import selected_cases
+from hudi_conformance.selecting import select
 from tiny_corpus import Params, TinyCorpus
 
 
@@ -54,7 +55,37 @@ def test_an_empty_selection_is_refused(tiny: TinyCorpus, passing: Params):
     tiny.case("one", passing)
 
     with pytest.raises(CorpusError, match="no case"):
-        selected_cases(tiny.root, Selection(cases=("nothing",)))
+        select(load_cases(tiny.root), Selection(cases=("nothing",)))
+
+
+@pytest.mark.parametrize(
+    ("selection", "told"),
+    [
+        (Selection(areas=("reading", "merging")), "area 'merging'"),
+        (Selection(areas=("readings",)), "did you mean 'reading'"),
+        (Selection(clauses=("RD-001", "RD-999")), "clause 'RD-999'"),
+        (Selection(features=("table-version-7",)), "feature 'table-version-7'"),
+        (Selection(table_versions=(9, 8)), "table version '8'"),
+        (Selection(cases=("one", "two")), "case 'two'"),
+        (Selection(), "the corpus is empty"),
+    ],
+)
+def test_every_word_of_a_selection_must_fit_a_case(tiny: TinyCorpus, passing: Params, selection: Selection, told: str):
+    """A mistyped area among good ones would quietly ask less."""
+    if selection != Selection():
+        tiny.case("one", passing)
+
+    with pytest.raises(CorpusError, match=told):
+        select(load_cases(tiny.root), selection)
+
+
+def test_options_that_fit_cases_but_no_case_together_are_refused(tiny: TinyCorpus, passing: Params):
+    """Zero cases are zero cases, however they come about."""
+    tiny.case("one", passing)
+    tiny.case("two", passing, clauses=("MG-003",))
+
+    with pytest.raises(CorpusError, match="no case fits them all"):
+        select(load_cases(tiny.root), Selection(areas=("merging",), cases=("one",)))
 
 
 @pytest.mark.parametrize(
@@ -155,6 +186,26 @@ def test_what_names_no_adapter_is_told(tiny: TinyCorpus, text: str):
     """A typing error is not a failing implementation."""
     with pytest.raises(AdapterConfigError):
         find_adapter(text, tiny.root)
+
+
+def test_a_file_of_ones_own_holds_wherever_the_suite_is_run(
+    tiny: TinyCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Its command runs in the file's folder, and its lists lie beside it; the command may be one text."""
+    (tmp_path / "theirs").mkdir()
+    for name in ("known.toml", "skips.toml"):
+        (tmp_path / "theirs" / name).write_text("", encoding="utf-8")
+    lines = (
+        'name = "x"\ncommand = "{python} \'my adapter.py\'"\nexpected_failures = "known.toml"\nskips = "skips.toml"\n'
+    )
+    (tmp_path / "theirs" / "adapter.toml").write_text(lines, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    found = find_adapter("theirs/adapter.toml", tiny.root)
+
+    assert found.folder == tmp_path / "theirs"
+    assert found.command == (sys.executable, "my adapter.py")
+    assert [path and path.name for path in (found.expected_failures, found.skips)] == ["known.toml", "skips.toml"]
 
 
 @pytest.mark.parametrize("content", ["name = 3", "name = 'x'", "[[", 'name = "x"\ncommand = 3'])

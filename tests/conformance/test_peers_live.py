@@ -11,7 +11,7 @@ from hudi_conformance.peers.recorded import load_record
 from hudi_conformance.reading_clauses import ClauseBook
 from hudi_conformance.resources import suite_root
 from hudi_conformance.running import AdapterRun, RunOptions
-from hudi_conformance.suite import expected_of
+from hudi_conformance.suite import lists_of
 
 ROOT = suite_root()
 SAMPLE = ("v6/apache_mor_pending_compaction", "v8/apache_mor_event_time", "v9/apache_mor_torn_log")
@@ -24,7 +24,9 @@ def _run(peer: str, folder: Path) -> Iterator[AdapterRun]:
     assert not why, why
     adapter = find_adapter(peer, ROOT)
     options = RunOptions(folder, step_limit_s=120.0)
-    with AdapterRun(adapter, options, ClauseBook(ROOT).reading_clause, expected_of(adapter, ROOT)) as run:
+    with AdapterRun(
+        adapter, options, ClauseBook(ROOT).reading_clause, lists_of(adapter, load_cases(ROOT)).expected
+    ) as run:
         yield run
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from tiny_corpus import Params, TinyCorpus
@@ -130,6 +131,132 @@ def test_an_unknown_id_in_the_list_is_a_usage_error(tiny: TinyCorpus, run: Run, 
 
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert "v9/tiny::gone" in done.stderr
+
+
+class TestSkips:
+    """Cases that are not asked."""
+
+    @pytest.fixture
+    def skips(self, tmp_path: Path) -> Path:
+        """A list of one."""
+        file = tmp_path / "skips.toml"
+        file.write_text('[[skip]]\nid = "v9/tiny::bad"\nreason = "needs a month"\n', encoding="utf-8")
+        return file
+
+    def test_a_skipped_case_is_told_with_its_reason(
+        self, tiny: TinyCorpus, run: Run, skips: Path, passing: Params, other: Params
+    ):
+        """It neither passes nor fails."""
+        tiny.case("good", passing)
+        tiny.case("bad", other)
+
+        done = run("--conformance", "--adapter", "fake", "--conformance-skip", str(skips), "-rs")
+
+        assert done.returncode == 0, done.stdout
+        assert "1 passed, 1 skipped" in done.stdout
+        assert "skipped: needs a month" in done.stdout
+
+    def test_nothing_but_skips_is_a_failure(self, tiny: TinyCorpus, run: Run, skips: Path, other: Params):
+        """Nobody was asked anything."""
+        tiny.case("bad", other)
+
+        done = run("--conformance", "--adapter", "fake", "--conformance-skip", str(skips))
+
+        assert done.returncode == pytest.ExitCode.USAGE_ERROR
+        assert "no case is asked" in done.stderr
+
+    def test_an_unknown_id_is_a_usage_error(self, tiny: TinyCorpus, run: Run, skips: Path, passing: Params):
+        """A stale list is no list."""
+        tiny.case("good", passing)
+
+        done = run("--conformance", "--adapter", "fake", "--conformance-skip", str(skips))
+
+        assert done.returncode == pytest.ExitCode.USAGE_ERROR
+        assert "v9/tiny::bad" in done.stderr
+
+
+class TestConfiguration:
+    """Two lines in a repository of somebody else."""
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_two_lines_are_enough(  # noqa: PLR0917 - fixtures
+        self, tiny: TinyCorpus, run: Run, tmp_path: Path, passing: Params, other: Params, workers: tuple[str, ...]
+    ):
+        """The adapter's file names its command and its lists, all relative to itself."""
+        foreign = tmp_path / "foreign"
+        tiny.case("good", passing)
+        tiny.case("known", other)
+        tiny.case("skipped", other)
+        (tiny.root / "fake_adapter.py").rename(foreign / "fake_adapter.py")
+        (foreign / "pytest.ini").write_text("[pytest]\nconformance_adapter = adapter.toml\n", encoding="utf-8")
+        (foreign / "adapter.toml").write_text(
+            'name = "theirs"\ncommand = ["{python}", "fake_adapter.py"]\n'
+            'expected_failures = "known.toml"\nskips = "skips.toml"\n',
+            encoding="utf-8",
+        )
+        entry = '[[case]]\nid = "v9/tiny::known"\nclause = "RD-001"\nwhy = "bug 12"\nevidence = "bytes"\n'
+        (foreign / "known.toml").write_text(entry, encoding="utf-8")
+        (foreign / "skips.toml").write_text('[[skip]]\nid = "*::skipped"\nreason = "slow"\n', encoding="utf-8")
+
+        done = run("--conformance", *workers)
+
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "1 passed, 1 skipped, 1 xfailed" in done.stdout
+
+    def test_a_command_may_stand_there_itself(self, tiny: TinyCorpus, run: Run, tmp_path: Path, other: Params):
+        """It runs beside the configuration, from whatever folder pytest is called."""
+        foreign = tmp_path / "foreign"
+        tiny.case("bad", other)
+        (tiny.root / "fake_adapter.py").rename(foreign / "fake_adapter.py")
+        (foreign / "deeper").mkdir()
+        lines = f"[pytest]\nconformance_adapter = {sys.executable} fake_adapter.py\nconformance_expected = known.toml\n"
+        (foreign / "pytest.ini").write_text(lines, encoding="utf-8")
+        entry = '[[case]]\nid = "v9/tiny::bad"\nclause = "RD-001"\nwhy = "bug 12"\nevidence = "bytes"\n'
+        (foreign / "known.toml").write_text(entry, encoding="utf-8")
+
+        done = run("--conformance", "--rootdir", str(foreign), "-c", str(foreign / "pytest.ini"))
+
+        assert "1 xfailed" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "passed"),
+    [
+        ("area", "merging", "merged"),
+        ("clause", "RD-007", "ordered"),
+        ("feature", "table-version-8", "old"),
+        ("table-version", "8", "old"),
+        ("case", "v9/*::ord*", "ordered"),
+    ],
+)
+def test_each_way_to_select_finds_its_case(  # noqa: PLR0917 - fixtures
+    tiny: TinyCorpus, run: Run, passing: Params, option: str, value: str, passed: str
+):
+    """Areas, clauses, features and table versions select as they do on the plain command line."""
+    tiny.case("read", passing)
+    tiny.case("merged", passing, clauses=("MG-003",))
+    tiny.case("ordered", passing, clauses=("RD-001", "RD-007"))
+    tiny.case("old", passing, table_id="v8/tiny")
+
+    done = run("--conformance", "--adapter", "fake", f"--conformance-{option}", value, "-v")
+
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
+    assert f"::{passed} PASSED" in done.stdout
+
+
+def test_junit_names_cases_as_the_corpus_does(tiny: TinyCorpus, run: Run, tmp_path: Path, passing: Params):
+    """A CI service follows a case by its id over time, and shows its clauses."""
+    tiny.case("good", passing, clauses=("RD-001", "RD-007"))
+
+    run("--conformance", "--adapter", "fake", "--junitxml", str(tmp_path / "j.xml"), "-n", "1")
+
+    (case,) = ET.parse(tmp_path / "j.xml").iter("testcase")  # noqa: S314 - our own file
+    assert (case.get("classname"), case.get("name")) == ("conformance.v9/tiny", "good")
+    assert {one.get("name"): one.get("value") for one in case.iter("property")} == {
+        "clauses": "RD-001 RD-007",
+        "area": "reading",
+        "title": "The case good",
+    }
 
 
 def test_an_id_names_its_case(tiny: TinyCorpus, run: Run, passing: Params, other: Params):

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from hudi_conformance.adapters_config import AdapterConfigError, find_adapter
 from hudi_conformance.cases import load_cases
-from hudi_conformance.expected_failures import ExpectedFailure, load_expected_failures, refuse_unknown
+from hudi_conformance.expected_failures import ExpectedFailure, load_expected_failures, resolved
 from hudi_conformance.failure_text import failure_text
 from hudi_conformance.reading_clauses import ClauseBook
 from hudi_conformance.resources import CorpusError
 from hudi_conformance.running import AdapterRun, RunOptions
+from hudi_conformance.skips import load_skips, resolved_skips
 from hudi_conformance.verdicts import Outcome, Verdict
 from tiny_corpus import Params, TinyCorpus
 
@@ -256,7 +257,25 @@ class TestExpectedFailures:
         known = tiny.case("good", passing)
 
         with pytest.raises(AdapterConfigError, match="v9/tiny::gone"):
-            refuse_unknown(self._listed(tmp_path, "v9/tiny::gone"), [known])
+            resolved(self._listed(tmp_path, "v9/tiny::gone"), [known])
+
+    def test_a_glob_stands_for_all_cases_that_fit_it(
+        self, tiny: TinyCorpus, ask: Ask, tmp_path: Path, passing: Params, other: Params
+    ):
+        """Every one of them must keep failing."""
+        ids = [tiny.case("bad", other), tiny.case("good", passing)]
+
+        known = resolved(self._listed(tmp_path, "v9/*::*d"), ids)
+
+        assert [one.verdict for one in ask(known)] == [Verdict.EXPECTED_FAIL, Verdict.UNEXPECTED_PASS]
+
+    def test_two_entries_for_one_case_are_refused(self, tiny: TinyCorpus, tmp_path: Path, passing: Params):
+        """Which of two reasons would hold?"""
+        known = tiny.case("good", passing)
+        listed = {**self._listed(tmp_path, "v9/tiny::good"), **self._listed(tmp_path, "v9/*")}
+
+        with pytest.raises(AdapterConfigError, match="twice"):
+            resolved(listed, [known])
 
     @pytest.mark.parametrize("text", ["[[case]]\nid = 'x'", "[[case", "case = 1"])
     def test_a_broken_list_is_refused(self, tmp_path: Path, text: str):
@@ -265,6 +284,53 @@ class TestExpectedFailures:
 
         with pytest.raises(AdapterConfigError, match=r"known\.toml"):
             load_expected_failures(tmp_path / "known.toml")
+
+
+class TestSkips:
+    """What is not asked is told."""
+
+    def test_a_skipped_case_is_not_asked(self, tiny: TinyCorpus, tmp_path: Path, passing: Params):
+        """Its reason is the message; the others are asked as ever."""
+        (tmp_path / "skips.toml").write_text('[[skip]]\nid = "v9/*::slow"\nreason = "takes a day"\n', encoding="utf-8")
+        ids = [tiny.case("slow", {"do": "die"}), tiny.case("good", passing)]
+        skips = resolved_skips(load_skips(tmp_path / "skips.toml"), ids)
+        options = RunOptions(tmp_path / "work", 20.0, 20.0)
+
+        with AdapterRun(
+            find_adapter("fake", tiny.root), options, ClauseBook(tiny.root).reading_clause, None, skips
+        ) as run:
+            found = list(run.outcomes(load_cases(tiny.root)))
+
+        assert [(one.verdict, one.message) for one in found] == [
+            (Verdict.SKIPPED, "takes a day"),
+            (Verdict.PASS, ""),
+        ]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "[[skip]]\nid = 'v9/tiny::one'",
+            "[[skip]]\nreason = 'why'",
+            "[[skip]]\nid = 'x'\nreason = ' '",
+            "[[case]]\nid = 'x'\nreason = 'why'",
+            "[[skip]]\nid = 'x'\nreason = 'why'\n[[skip]]\nid = 'conformance::x'\nreason = 'why'",
+            "[[skip",
+            "skip = 1",
+        ],
+    )
+    def test_a_list_without_reasons_is_refused(self, tmp_path: Path, text: str):
+        """A skip nobody explains is a hole."""
+        (tmp_path / "skips.toml").write_text(text, encoding="utf-8")
+
+        with pytest.raises(AdapterConfigError, match=r"skips\.toml"):
+            load_skips(tmp_path / "skips.toml")
+
+    def test_an_unknown_id_is_refused(self, tiny: TinyCorpus, passing: Params):
+        """A list that names no case hides a typing error."""
+        known = tiny.case("good", passing)
+
+        with pytest.raises(AdapterConfigError, match="v9/tiny::gone"):
+            resolved_skips({"conformance::v9/tiny::gone": "why"}, [known])
 
 
 def test_a_failure_block_tells_clause_differences_and_command(tiny: TinyCorpus, ask: Ask, other: Params):
