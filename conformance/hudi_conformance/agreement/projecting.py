@@ -5,11 +5,10 @@ by its day and the instant that began it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 
-from hudi_format.names import BaseFileName, parse_data_file_name
+from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.blocks import blocks_of
 from hudi_model.contents import (
     CleanPlan,
     CompactionOperation,
@@ -19,13 +18,14 @@ from hudi_model.contents import (
     SavepointMetadata,
 )
 from hudi_model.effects import DeleteInstant
-from hudi_model.files import BaseFile, DataBlock, LogFile
+from hudi_model.files import BaseFile, LogFile
 from hudi_model.protocol import DEAD, Process, World
-from hudi_model.records import Record, sound_records
+from hudi_model.records import Record
 from hudi_model.time import InstantTime
 
 from hudi_conformance.agreement import projecting_history as archiving
 from hudi_conformance.agreement import projecting_metadata as indexing
+from hudi_conformance.agreement.rows_of_files import records_in
 from hudi_conformance.agreement.steps import step_of
 from hudi_conformance.agreement.times import ticks
 from hudi_conformance.tla.expressions import Function, Value, function
@@ -80,30 +80,15 @@ def timeline_file(one: TimelineEntry, targets: Mapping[InstantTime, InstantTime]
 def files(projection: Projection, world: World) -> Value:
     """The data files with the rows in them."""
     table = world.shared.table.value
-    bases = (
-        data_file(projection, one, sound_records(one.records))
-        for one in sorted(table.base_files, key=lambda one: one.instant)
-    )
-    logs = (data_file(projection, one, logged(one)) for one in table.log_files)
-    return frozenset((*bases, *logs))
+    bases = sorted(table.base_files, key=lambda one: one.instant)
+    every: tuple[BaseFile | LogFile, ...] = (*bases, *table.log_files)
+    return frozenset(data_file(projection, one) for one in every)
 
 
-def data_file(projection: Projection, file: BaseFile | LogFile, records: Iterable[Record]) -> Function:
-    """A base file or a log file."""
-    return function({**file_name(projection, file), "rows": frozenset(map(row, records))})
-
-
-def file_name(projection: Projection, file: BaseFile | LogFile) -> dict[str, Value]:
-    """What a file's name says."""
-    group = projection.group(file.partition, file.file_id, file.instant)
-    return {**group, "instant": ticks(file.instant), "kind": "base" if isinstance(file, BaseFile) else "log"}
-
-
-def logged(file: LogFile) -> tuple[Record, ...]:
-    """The rows in a log file."""
-    return tuple(
-        one for block in blocks_of(file) if isinstance(block, DataBlock) for one in sound_records(block.records)
-    )
+def data_file(projection: Projection, file: BaseFile | LogFile) -> Function:
+    """A base file or a log file with the rows in it."""
+    rows = frozenset(map(row, records_in(file)))
+    return function({**named_file(projection, file.partition, file.name), "rows": rows})
 
 
 def row(record: Record) -> Function:
@@ -147,14 +132,21 @@ def doomed(projection: Projection, world: World) -> Value:
 
 def named_file(projection: Projection, partition: str, name: str) -> dict[str, Value]:
     """A file as plans name it, which may be gone."""
-    found = parse_data_file_name(name)
-    assert found, name
+    found = parsed(name)
     kind = "base" if isinstance(found, BaseFileName) else "log"
     return {
         **projection.group(partition, found.file_id, InstantTime(found.instant)),
         "instant": ticks(found.instant),
         "kind": kind,
     }
+
+
+@cache
+def parsed(name: str) -> BaseFileName | LogFileName:
+    """The parts of a data file's name, which every state tells again."""
+    found = parse_data_file_name(name)
+    assert found, name
+    return found
 
 
 def named_files(entry: TimelineEntry) -> Iterator[tuple[str, str]]:

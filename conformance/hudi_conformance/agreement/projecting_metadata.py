@@ -1,18 +1,17 @@
 """The metadata table in the variables of the TLA+ modules: what it says of files, and how far its indexes have come."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from hudi_model.actions import State
-from hudi_model.blocks import blocks_of
 from hudi_model.configuration import property_names
 from hudi_model.contents import IndexPlan
-from hudi_model.files import BaseFile, DataBlock, DeleteBlock, LogFile
+from hudi_model.files import BaseFile, LogFile
 from hudi_model.metadata import BEFORE_ALL, FILES
 from hudi_model.protocol import World
-from hudi_model.records import Record, sound_deletes, sound_records
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime
 
+from hudi_conformance.agreement.rows_of_files import deleted_in, records_in
 from hudi_conformance.agreement.times import ticks
 from hudi_conformance.tla.expressions import Function, Value, function
 
@@ -79,20 +78,6 @@ def file_of(key: str) -> tuple[str, str]:
     """The file that the key of a statistic names behind its column."""
     _, partition, name = key.split("|")
     return partition, name
-
-
-def records_in(file: BaseFile | LogFile) -> tuple[Record, ...]:
-    """The records of a file of the metadata table."""
-    if isinstance(file, BaseFile):
-        return sound_records(file.records)
-    blocks = (one for one in blocks_of(file) if isinstance(one, DataBlock))
-    return tuple(record for block in blocks for record in sound_records(block.records))
-
-
-def deleted_in(file: BaseFile | LogFile) -> Iterable[str]:
-    """The keys that a log file of the metadata table takes away."""
-    blocks = blocks_of(file) if isinstance(file, LogFile) else ()
-    return (str(one.key) for block in blocks if isinstance(block, DeleteBlock) for one in sound_deletes(block.deletes))
 
 
 def building(world: World) -> Value:
