@@ -1,7 +1,7 @@
 """The files of a model's metadata table as released writers lay them out: HFiles and logs of HFile blocks."""
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,9 @@ from hudi_model import contents
 from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
 from hudi_model.files import BaseFile, DataBlock, DeleteBlock, LogFile
 from hudi_model.indexes import UNINDEXED
+from hudi_model.metadata import built
 from hudi_model.records import META_FIELDS, Record
+from hudi_model.rejection import Unsupported
 from hudi_model.tables import Table
 
 from hudi_conformance.bridge.metadata_loading import METADATA_TABLE
@@ -40,8 +42,12 @@ _FIRST_WITH_VERSIONS = 9
 _LOCATED = "record_index"
 
 
-def metadata_files(table: Table, sizes: Mapping[str, int]) -> Iterator[tuple[str, bytes]]:
-    """Path and bytes of each file of a table's metadata table; `sizes` are those of the table's own files by path.
+def metadata_files(
+    table: Table, sizes: Mapping[str, int], there: Collection[str] = frozenset()
+) -> Iterator[tuple[str, bytes]]:
+    """Path and bytes of each file of a table's metadata table that is not there yet, those of its timeline last.
+
+    `sizes` are those of the table's own files by path.
 
     Raises:
         ValueError: it holds what has no bytes: a block that is neither records nor deletes, a damaged file.
@@ -53,21 +59,29 @@ def metadata_files(table: Table, sizes: Mapping[str, int]) -> Iterator[tuple[str
     properties = dict(sound_properties(metadata.properties, None))
     properties |= _NEWER if timeline_layout(properties) > 1 else _OF_VERSION_6
     yield f"{METADATA_TABLE}/.hoodie/hoodie.properties", serialise_properties(properties, _COMMENTS)
-    forms = record_forms(table, sizes)
     own: dict[str, int] = {}
-    for partition in sorted({one.partition for one in (*metadata.base_files, *metadata.log_files)}):
+    for path, data in _index_files(table, sizes, there):
+        own[path.removeprefix(f"{METADATA_TABLE}/")] = len(data)
+        yield path, data
+    layout = timeline_layout(properties)
+    for entry in metadata.timeline:
+        path = f"{METADATA_TABLE}/{timeline_folder(properties)}/{entry.name}"
+        if path not in there:
+            stated = entry.content
+            told = replace(stated, schema=None) if isinstance(stated, contents.CommitMetadata) else stated
+            yield path, content_bytes(replace(entry, content=told), layout, properties["hoodie.table.name"], own)
+
+
+def _index_files(table: Table, sizes: Mapping[str, int], there: Collection[str]) -> Iterator[tuple[str, bytes]]:
+    metadata, forms = table.metadata, record_forms(table, sizes)
+    files: list[BaseFile | LogFile] = [*metadata.base_files, *metadata.log_files] if metadata else []
+    for partition in sorted({one.partition for one in files}):
         metafile = serialise_properties({"commitTime": "00000000000000000", "partitionDepth": "1"}, _COMMENTS)
         yield f"{METADATA_TABLE}/{partition}/{PARTITION_METAFILE}", metafile
-    for file in (*metadata.base_files, *metadata.log_files):
-        path, data = f"{file.partition}/{file.name}", _bytes(file, forms[file.partition])
-        own[path] = len(data)
-        yield f"{METADATA_TABLE}/{path}", data
-    folder, layout = timeline_folder(properties), timeline_layout(properties)
-    for entry in metadata.timeline:
-        stated = entry.content
-        told = replace(stated, schema=None) if isinstance(stated, contents.CommitMetadata) else stated
-        data = content_bytes(replace(entry, content=told), layout, properties["hoodie.table.name"], own)
-        yield f"{METADATA_TABLE}/{folder}/{entry.name}", data
+    for file in files:
+        path = f"{METADATA_TABLE}/{file.partition}/{file.name}"
+        if path not in there:
+            yield path, _bytes(file, forms[file.partition])
 
 
 def definitions_file(table: Table) -> tuple[tuple[str, bytes], ...]:
@@ -89,18 +103,35 @@ def record_forms(table: Table, sizes: Mapping[str, int]) -> dict[str, RecordForm
 
 
 def store_metadata(table: Table, base: Path, sizes: Mapping[str, int]) -> None:
-    """Bring the metadata table on disk up to a table's: new files are put, timeline files last, others go."""
-    files = dict(metadata_files(table, sizes))
-    for path in sorted((base / METADATA_TABLE).rglob("*")):
-        if path.is_file() and path.relative_to(base).as_posix() not in files:
-            path.unlink()
-    for name, data in (*definitions_file(table), *files.items()):
-        path = base / name
-        if not path.exists() or path.name in ("hoodie.properties", "index.json"):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-    if not files:
+    """Bring the metadata table on disk up to a table's: new files are put, those of its timeline last, others go.
+
+    Raises:
+        Unsupported: readers may use an index that the model does not know, which would become stale.
+
+    """
+    metadata = table.metadata
+    if metadata is None:
         shutil.rmtree(base / METADATA_TABLE, ignore_errors=True)
+        return
+    if built(table) - {one.name for one in metadata.indexes}:
+        raise Unsupported("expression-index")
+    _remove_strangers(metadata, base / METADATA_TABLE)
+    there = {path.relative_to(base).as_posix() for path in (base / METADATA_TABLE).rglob("*") if path.is_file()}
+    for name, data in (*definitions_file(table), *metadata_files(table, sizes, there)):
+        (base / name).parent.mkdir(parents=True, exist_ok=True)
+        (base / name).write_bytes(data)
+
+
+def _remove_strangers(metadata: Table, folder: Path) -> None:
+    """Files of indexes and of the timeline that the metadata table no longer has."""
+    files: list[BaseFile | LogFile] = [*metadata.base_files, *metadata.log_files]
+    kept = {f"{one.partition}/{one.name}" for one in files} | {f"{one.partition}/{PARTITION_METAFILE}" for one in files}
+    times = folder / timeline_folder(sound_properties(metadata.properties, None))
+    known = {one.name for one in metadata.timeline} | {"hoodie.properties"}
+    for path in [*folder.glob("[!.]*/*"), *times.glob("*")]:
+        is_kept = path.name in known if path.parent == times else path.relative_to(folder).as_posix() in kept
+        if path.is_file() and not is_kept:
+            path.unlink()
 
 
 def _bytes(file: BaseFile | LogFile, form: RecordForm) -> bytes:
