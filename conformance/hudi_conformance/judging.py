@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from hudi_adapter.rows import Rows, RowsError, read_rows
 from hudi_adapter.values import ValueFormError
 
 from hudi_conformance.cases import Case, Expectation, Step
+from hudi_conformance.cell_comparison import compare_cells
 from hudi_conformance.comparison import compare_rows
 from hudi_conformance.resources import CorpusError
 from hudi_conformance.session import Broken, Heard, Hung
@@ -52,9 +53,24 @@ def judge(
     if "unsupported" in message:
         return Outcome(case, Verdict.UNSUPPORTED, str(message["unsupported"]["feature"]))
     if "rejected" in message:
-        return _judge_refusal(case, step, message["rejected"])
+        outcome = _judge_refusal(case, step, message["rejected"])
+        return _with_comparison(outcome, step, refused=str(message["rejected"]["reason"]))
     answered = _answered(message, out_dir)
     return _judge_done(case, step, answered) if step.writes else _judge_read(case, step, answered, reading_clause, tell)
+
+
+def _with_comparison(outcome: Outcome, step: Step, answer: Any = None, refused: str = "") -> Outcome:
+    """The outcome with the answer beside the expected one, where it is not a pass."""
+    if outcome.verdict is Verdict.PASS:
+        return outcome
+    readings = {one.reading or "": _expected(one.file) for one in step.expectations} or {"": None}
+    compared = [replace(compare_cells(step.op, readings[name], answer), reading=name) for name in readings]
+    nearest = min(compared, key=lambda one: one.unlike)
+    return replace(outcome, comparison=replace(nearest, refused=refused, refusals=step.reasons))
+
+
+def _expected(file: Path) -> Any:
+    return _expected_value(file) if file.suffix == ".json" else _expected_rows(file)
 
 
 def _judge_refusal(case: Case, step: Step, refusal: Mapping[str, Any]) -> Outcome:
@@ -109,6 +125,13 @@ def _judge_read(
 ) -> Outcome:
     if answered.malformed:
         return Outcome(case, Verdict.FAIL, answered.malformed)
+    outcome = _held_against_all(case, step, answered, reading_clause, tell)
+    return _with_comparison(outcome, step, tell(step.op, answered.content) if tell else answered.content)
+
+
+def _held_against_all(
+    case: Case, step: Step, answered: _Answered, reading_clause: ReadingClauses, tell: Tell | None
+) -> Outcome:
     answer = answered.content
     digest = _digest(_portable(answer))
     if step.reasons:
@@ -118,12 +141,10 @@ def _judge_read(
         return Outcome(case, Verdict.OPEN, f"answered {_counted(answer)}", answer_sha256=digest)
     matches = [_held_against(step.op, expectation, answer, tell) for expectation in step.expectations]
     silent = tuple(f"missing warning {clause}" for clause in step.warnings if clause not in answered.warned)
-    return _matched(case, matches, silent, digest, reading_clause)
+    return _matched(case, matches, silent, digest, step.clause or reading_clause(case))
 
 
-def _matched(
-    case: Case, matches: Sequence[_Match], silent: tuple[str, ...], digest: str, reading_clause: ReadingClauses
-) -> Outcome:
+def _matched(case: Case, matches: Sequence[_Match], silent: tuple[str, ...], digest: str, clause: str) -> Outcome:
     equal = [match for match in matches if not match.differences]
     if not equal:
         nearest = min(matches, key=lambda match: len(match.differences))
@@ -133,7 +154,7 @@ def _matched(
         return Outcome(case, Verdict.FAIL, differences=silent, answer_sha256=digest)
     # An answer that fits both readings does not show which one was followed.
     shown = len(matches) > 1 and len(equal) == 1
-    reading = (reading_clause(case), str(equal[0].reading)) if shown else None
+    reading = (clause, str(equal[0].reading)) if shown else None
     return Outcome(case, Verdict.PASS, reading=reading, answer_sha256=digest)
 
 

@@ -55,7 +55,7 @@ class Play:
         outcome = Outcome(self.case, Verdict.PASS)
         for number, step in enumerate(self.case.steps, start=1):
             judged = self._step(number, step)
-            outcome = replace(judged, reading=judged.reading or outcome.reading)
+            outcome = replace(judged, reading=judged.reading or outcome.reading, step=number)
             if outcome.verdict is not Verdict.PASS:
                 break
         return outcome
@@ -65,7 +65,8 @@ class Play:
         for name, reader in self.cast.readers():
             outcome = Outcome(self.case, Verdict.PASS)
             for number, step in self._last_questions():
-                outcome = _placed(self._judged(step, reader), f"step {number} ({step.op}) asked of {name}")
+                told = replace(self._judged(step, reader), step=number)
+                outcome = _placed(told, f"step {number} ({step.op}) asked of {name}")
                 if outcome.verdict is not Verdict.PASS:
                     break
             yield name, outcome

@@ -1,6 +1,6 @@
-"""Results as JSON Lines: a header, one line a case and adapter, a footer.
+"""Results as JSON Lines: a header, one line a case and adapter, a footer; docs/results.md describes them.
 
-{"kind":"header","suite":"0.1.0","protocol":1,"started":"2025-01-31T12:00:00Z","cases":90,"adapters":["engine"]}
+{"kind":"header","format":2,"suite":"0.1.0","protocol":1,"started":"2025-01-31T12:00:00Z","cases":90,"adapters":[...]}
 {"kind":"case","id":"conformance::v9/t::c","adapter":"engine","area":"merging","verdict":"pass",...}
 {"kind":"footer","seconds":12.3,"counts":{"engine":{"pass":90}},"implementations":{"engine":{...}},"exit":0}
 """
@@ -22,6 +22,8 @@ from hudi_conformance.failure_text import repro_command
 from hudi_conformance.verdicts import Outcome
 
 RESULTS_FILE = "results.jsonl"
+FORMAT = 2
+"""What stands in an older format keeps its meaning: a reader knows it and all before."""
 
 
 class ResultsError(ValueError):
@@ -51,6 +53,8 @@ def result_line(adapter: AdapterConfig, outcome: Outcome) -> dict[str, Any]:
         "caught": outcome.caught,
         "traceback": outcome.traceback,
         "repro": repro_command(outcome, adapter),
+        "step": outcome.step,
+        "comparison": outcome.comparison.to_json() if outcome.comparison else None,
     }
 
 
@@ -66,6 +70,7 @@ class ResultsWriter:
         self._line(
             {
                 "kind": "header",
+                "format": FORMAT,
                 "suite": metadata.version("hudi-conformance"),
                 "protocol": PROTOCOL_VERSION,
                 "started": self._begun.isoformat(timespec="seconds").replace("+00:00", "Z"),
@@ -122,7 +127,7 @@ def read_results(path: Path) -> RunResults:
     """Read a results file, or the one in a run's folder.
 
     Raises:
-        ResultsError: it is absent or does not parse.
+        ResultsError: it is absent, does not parse, or is of a later format.
 
     """
     file = path / RESULTS_FILE if path.is_dir() else path
@@ -133,4 +138,6 @@ def read_results(path: Path) -> RunResults:
         footer: Mapping[str, Any] = next((line for line in lines if line["kind"] == "footer"), {})
     except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
         raise ResultsError(f"{file.name}: {error or 'no header line'}") from error
+    if header.get("format", 1) > FORMAT:
+        raise ResultsError(f"{file.name}: format {header['format']}; this version reads up to {FORMAT}")
     return RunResults(header, cases, footer)

@@ -115,7 +115,7 @@ class AdapterRun:
             out_dir.mkdir()
             heard = session.ask(step.op, table, step.params, out_dir, self._options.step_limit_s)
             judged = judge(case, step, heard, out_dir, self._reading_clause)
-            outcome = replace(judged, reading=judged.reading or outcome.reading)
+            outcome = replace(judged, reading=judged.reading or outcome.reading, step=number)
             if outcome.verdict is not Verdict.PASS:
                 break
         return outcome

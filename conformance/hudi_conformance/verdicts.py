@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from hudi_conformance.cases import Case
+from hudi_conformance.cells import Comparison
 
 
 class Verdict(StrEnum):
@@ -30,7 +31,8 @@ class Outcome:
     """The verdict on one case with what led to it.
 
     `reading` is (clause, reading) where the answer showed which of two was followed; `caught` is False when the
-    adapter's process died or hung instead of answering.
+    adapter's process died or hung instead of answering. `step` is the number of the step that decided, from 1 on, and
+    `comparison` what it answered, beside what was expected, where that did not pass.
     """
 
     case: Case
@@ -42,6 +44,8 @@ class Outcome:
     traceback: str = ""
     caught: bool = True
     seconds: float = 0.0
+    step: int = 0
+    comparison: Comparison | None = None
 
 
 def against_expectation(outcome: Outcome, why: str | None) -> Outcome:
