@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hudi_conformance.case_values import READER, SERVICER, WRITER, Case, Expectation, GoldenTable, Step
+from hudi_conformance.case_values import READER, SERVICER, WRITER, WRITING_OPS, Case, Expectation, GoldenTable, Step
 from hudi_conformance.resources import CorpusError
 
 Result = TypeVar("Result")
@@ -102,8 +102,9 @@ def _step(folder: Path, entry: Mapping[str, Any]) -> Step:
         warnings=tuple(str(warning["clause"]) for warning in entry.get("warnings", [])),
         done=entry.get("done", {}),
         input=folder / entry["input"] if "input" in entry else None,
-        by=str(entry.get("by", WRITER)),
+        by=str(entry.get("by", WRITER if entry["op"] in WRITING_OPS else READER)),
         process=int(entry.get("process", 1)),
+        clause=str(entry.get("clause", "")),
     )
 
 

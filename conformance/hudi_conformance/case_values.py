@@ -74,7 +74,7 @@ class Step:
     """One op of a case: what is asked and what must come of it; an open question has neither answer nor reasons.
 
     Of a step of a writing case: `done` is what a writing op must answer, `input` the file of its rows, `by` the role
-    and `process` the process of it that takes the step.
+    and `process` the process of it that takes the step. `clause` is the one with two readings that the answer shows.
     """
 
     op: str
@@ -86,6 +86,7 @@ class Step:
     input: Path | None = None
     by: str = WRITER
     process: int = 1
+    clause: str = ""
 
     @property
     def writes(self) -> bool:
@@ -136,6 +137,11 @@ class Case:
     def id(self) -> str:
         """The id that never changes: `conformance::<table>::<case>`."""
         return f"{ID_PREFIX}::{self.table.id}::{self.name}"
+
+    @property
+    def file(self) -> Path:
+        """Where the case stands."""
+        return self.table.folder / ("case.toml" if self.writes else "cases.toml")
 
     @property
     def area(self) -> str:

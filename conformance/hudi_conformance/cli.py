@@ -27,6 +27,12 @@ _Clauses = Annotated[list[str] | None, typer.Option("--clause", help="Only cases
 _Features = Annotated[list[str] | None, typer.Option("--feature", help="Only tables with this feature.")]
 _Versions = Annotated[list[int] | None, typer.Option("--table-version", help="Only tables of this version.")]
 _Cases = Annotated[list[str] | None, typer.Option("--case", help="Only cases whose id fits this glob.")]
+_Servicer = Annotated[
+    str | None, typer.Option(help="Who runs the table services of cases that write; the adapter itself unless told.")
+]
+_Readers = Annotated[
+    list[str] | None, typer.Option("--reader", help="Who reads back what a case has written; the model unless told.")
+]
 _Limit = Annotated[float, typer.Option("--limit", help="Seconds an adapter has for one step.")]
 
 
@@ -43,6 +49,8 @@ def run(
     skip: Annotated[Path | None, typer.Option(help="File of cases that are not asked, with reasons.")] = None,
     junit: Annotated[Path | None, typer.Option(help="JUnit file to write.")] = None,
     jobs: Annotated[int, typer.Option(help="Processes of each adapter.", min=1)] = 1,
+    servicer: _Servicer = None,
+    reader: _Readers = None,
     limit: _Limit = 60.0,
 ) -> None:
     """Put the cases to one or more adapters: exit 0 all well, 1 a bad verdict, 2 nothing could be judged."""
@@ -60,6 +68,8 @@ def run(
         junit=junit,
         step_limit_s=limit,
         jobs=jobs,
+        servicer=servicer,
+        readers=tuple(reader or ()),
     )
     code = _usable(lambda: run_suite(options, out))
     if report is not None:
@@ -110,9 +120,12 @@ def repro(
     keep: Annotated[
         Path | None, typer.Option(help="Folder to keep the table's copy, the answer and the log in.")
     ] = None,
+    servicer: _Servicer = None,
+    reader: _Readers = None,
     limit: _Limit = 60.0,
 ) -> None:
     """Run one case again and show every difference."""
+    from hudi_conformance.casting import roles_of
     from hudi_conformance.console import console
     from hudi_conformance.reproducing import reproduce
 
@@ -121,7 +134,8 @@ def repro(
     found = [one for one in _usable(lambda: load_cases(root)) if one.id == normal_id(case) or matches_id(one.id, case)]
     if len(found) != 1:
         _refuse(f"{case!r} fits {len(found)} cases, not one")
-    raise typer.Exit(_usable(lambda: reproduce(root, found[0], config, keep=keep, limit_s=limit, out=console())))
+    roles = _usable(lambda: roles_of(root, servicer, reader or ()))
+    raise typer.Exit(_usable(lambda: reproduce(root, found[0], config, roles, keep=keep, limit_s=limit, out=console())))
 
 
 @app.command()

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from hudi_conformance.adapters_config import AdapterConfig, AdapterConfigError, adapter_names, find_adapter
-from hudi_conformance.cases import ID_PREFIX, Case, GoldenTable, Selection, load_cases
+from hudi_conformance.cases import ID_PREFIX, Case, Selection, load_cases
+from hudi_conformance.casting import Roles, roles_of
 from hudi_conformance.failure_text import failure_text
 from hudi_conformance.reading_clauses import ClauseBook
 from hudi_conformance.resources import CorpusError, suite_root
@@ -47,10 +48,12 @@ def prepare(config: pytest.Config) -> None:
         cases = select(corpus, _selection(config, named, corpus))
         lists = lists_of(adapter, corpus, _list_file(config, "expected"), _list_file(config, "skip"))
         refuse_idle(cases, [lists])
+        roles = roles_of(root, config.getoption("--conformance-servicer"), config.getoption("--conformance-reader"))
     except (CorpusError, AdapterConfigError) as error:
         raise pytest.UsageError(str(error)) from error
     limit_s = config.getoption("--conformance-limit")
-    config.pluginmanager.register(Conformance(adapter, cases, ClauseBook(root), lists, limit_s), ID_PREFIX)
+    plugin = Conformance(adapter, cases, ClauseBook(root), lists, limit_s=limit_s, roles=roles)
+    config.pluginmanager.register(plugin, ID_PREFIX)
 
 
 def _take_case_arguments(config: pytest.Config) -> list[str]:
@@ -106,10 +109,12 @@ class Conformance:
         cases: Sequence[Case],
         book: ClauseBook,
         lists: Lists,
+        *,
         limit_s: float,
+        roles: Roles,
     ) -> None:
         self.adapter, self.cases, self.book = adapter, cases, book
-        self._lists, self._limit_s = lists, limit_s
+        self._lists, self._limit_s, self._roles = lists, limit_s, roles
         self._stack = ExitStack()
         self._run: AdapterRun | None = None
         self._readings: dict[str, dict[str, str]] = {}
@@ -118,7 +123,7 @@ class Conformance:
         """Ask the adapter, whose process starts with the first question."""
         if self._run is None:
             work = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-conformance-"))
-            options = RunOptions(Path(work), self._limit_s)
+            options = RunOptions(Path(work), self._limit_s, roles=self._roles)
             run = AdapterRun(self.adapter, options, self.book.reading_clause, self._lists.expected, self._lists.skips)
             self._run = self._stack.enter_context(run)
         return self._run.outcome(case)
@@ -167,19 +172,17 @@ class CorpusCollector(pytest.Collector):
         self.conformance = conformance
 
     def collect(self) -> Iterator["TableCollector"]:
-        """Golden tables with selected cases."""
-        for table, cases in groupby(self.conformance.cases, key=lambda case: case.table):
-            yield TableCollector.from_parent(
-                self, name=table.id, table=table, cases=tuple(cases), conformance=self.conformance
-            )
+        """Golden tables with selected cases; areas of cases that write."""
+        for name, cases in groupby(self.conformance.cases, key=lambda case: case.table.id):
+            yield TableCollector.from_parent(self, name=name, cases=tuple(cases), conformance=self.conformance)
 
 
 class TableCollector(pytest.Collector):
-    """One golden table."""
+    """One golden table, or one area of cases that write."""
 
-    def __init__(self, table: GoldenTable, cases: Sequence[Case], conformance: Conformance, **arguments: Any) -> None:
+    def __init__(self, cases: Sequence[Case], conformance: Conformance, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self.table, self.cases, self.conformance = table, cases, conformance
+        self.cases, self.conformance = cases, conformance
 
     def collect(self) -> Iterator["CaseItem"]:
         """Its selected cases."""
@@ -217,4 +220,4 @@ class CaseItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, None, str]:
         """Where the case stands, and its title."""
-        return self.case.table.folder / "cases.toml", None, f"{self.case.name}: {self.case.title}"
+        return self.case.file, None, f"{self.case.name}: {self.case.title}"

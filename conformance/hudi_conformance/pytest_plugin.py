@@ -13,6 +13,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     _add_lists(parser, group)
     _add_selection(group)
+    _add_roles(group)
     group.addoption(
         "--conformance-limit", type=float, default=60.0, metavar="SECONDS", help="what an adapter has for one step"
     )
@@ -28,6 +29,13 @@ def _add_lists(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     parser.addini("conformance_adapter", f"{adapter} (where --adapter is not given)", default="")
     parser.addini("conformance_expected", f"file: {expected}", default="")
     parser.addini("conformance_skip", f"file: {skip}", default="")
+
+
+def _add_roles(group: pytest.OptionGroup) -> None:
+    servicer = "who runs the table services of cases that write; the adapter itself unless told"
+    reader = "who reads back what a case has written; the model unless told"
+    group.addoption("--conformance-servicer", metavar="ADAPTER", default=None, help=servicer)
+    group.addoption("--conformance-reader", action="append", default=[], metavar="ADAPTER", help=reader)
 
 
 def _add_selection(group: pytest.OptionGroup) -> None:

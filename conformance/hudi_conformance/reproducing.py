@@ -8,6 +8,7 @@ from rich.console import Console
 
 from hudi_conformance.adapters_config import AdapterConfig
 from hudi_conformance.cases import Case, load_cases
+from hudi_conformance.casting import Roles
 from hudi_conformance.failure_text import failure_text
 from hudi_conformance.reading_clauses import ClauseBook
 from hudi_conformance.running import AdapterRun, RunOptions
@@ -16,7 +17,7 @@ from hudi_conformance.verdicts import FAILURES, Verdict
 
 
 def reproduce(
-    root: Path, case: Case, adapter: AdapterConfig, *, keep: Path | None, limit_s: float, out: Console
+    root: Path, case: Case, adapter: AdapterConfig, roles: Roles, *, keep: Path | None, limit_s: float, out: Console
 ) -> int:
     """Put one case to an adapter, tell its verdict and all differences, and answer the exit code.
 
@@ -27,7 +28,7 @@ def reproduce(
     book = ClauseBook(root)
     with ExitStack() as stack:
         work = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-conformance-")))
-        options = RunOptions(work, limit_s, keep=keep is not None)
+        options = RunOptions(work, limit_s, keep=keep is not None, roles=roles)
         # A skipped case is asked when it is named alone.
         expected = lists_of(adapter, load_cases(root)).expected if adapter.expected_failures else {}
         run = stack.enter_context(AdapterRun(adapter, options, book.reading_clause, expected))

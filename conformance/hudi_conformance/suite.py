@@ -10,6 +10,7 @@ from rich.console import Console
 
 from hudi_conformance.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
 from hudi_conformance.cases import Case, Selection, load_cases
+from hudi_conformance.casting import roles_of
 from hudi_conformance.console import Ticker, readings_line, summary
 from hudi_conformance.expected_failures import ExpectedFailure, load_expected_failures, resolved
 from hudi_conformance.failure_text import failure_text
@@ -47,6 +48,8 @@ class SuiteOptions:
     step_limit_s: float = 60.0
     start_limit_s: float = 180.0
     jobs: int = 1
+    servicer: str | None = None
+    readers: tuple[str, ...] = ()
 
 
 def run_suite(options: SuiteOptions, out: Console) -> int:
@@ -67,7 +70,14 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-conformance-")))
         folder = options.results_folder or work
         writer = stack.enter_context(ResultsWriter(folder / RESULTS_FILE, adapters, len(cases)))
-        limits = RunOptions(work, options.step_limit_s, options.start_limit_s, options.jobs, log_folder=folder / "logs")
+        limits = RunOptions(
+            work,
+            options.step_limit_s,
+            options.start_limit_s,
+            options.jobs,
+            log_folder=folder / "logs",
+            roles=roles_of(options.root, options.servicer, options.readers),
+        )
         outcomes: dict[str, list[Outcome]] = {}
         for adapter in adapters:
             listed = lists[adapter.name]

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from hudi_conformance.golden import manifest
 from hudi_conformance.golden.building import build, table_folders
+from hudi_conformance.resources import WRITING_CASES
+from hudi_conformance.writing.building import build as build_writing_cases
 
 
 def check(root: Path) -> list[str]:
@@ -17,7 +19,14 @@ def check(root: Path) -> list[str]:
         # Tables that Apache Hudi wrote are input: their bytes are copied, their answers are asked anew.
         shutil.copytree(root, fresh)
         build(fresh)
-        return [*_folder_differences(root, fresh), *manifest_differences(root)]
+        return [*_folder_differences(root, fresh), *manifest_differences(root), *_written_differences(root.parent)]
+
+
+def _written_differences(root: Path) -> list[str]:
+    """How the cases that write differ from what their recipes state."""
+    with tempfile.TemporaryDirectory(prefix="writing-cases-") as temporary:
+        build_writing_cases(root, Path(temporary))
+        return list(_folder_differences(root / WRITING_CASES, Path(temporary)))
 
 
 def manifest_differences(root: Path) -> list[str]:

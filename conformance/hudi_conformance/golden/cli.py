@@ -5,9 +5,12 @@ from typing import Annotated
 
 import typer
 
+from hudi_conformance.case_values import WRITING
 from hudi_conformance.golden.building import build as build_tables
 from hudi_conformance.golden.cases import GoldenError
 from hudi_conformance.golden.checking import check as check_tables
+from hudi_conformance.resources import WRITING_CASES
+from hudi_conformance.writing.building import build as build_writing_cases
 
 app = typer.Typer(help="Golden tables: build them from their recipes, check what stands on disk.", no_args_is_help=True)
 
@@ -16,18 +19,28 @@ _Root = Annotated[Path, typer.Option("--root", help="The folder of the golden ta
 
 @app.command()
 def build(
-    tables: Annotated[list[str] | None, typer.Argument(help="Ids of tables; all when none is named.")] = None,
+    tables: Annotated[
+        list[str] | None, typer.Argument(help="Ids of tables, or globs writing/AREA/NAME; all when none is named.")
+    ] = None,
     root: _Root = Path("golden_tables"),
     *,
     verbose: Annotated[bool, typer.Option("--kills", help="Print which mutants each case kills.")] = False,
 ) -> None:
-    """Rebuild model-written tables, and the cases, manifests and index of all tables."""
+    """Rebuild model-written tables, the cases, manifests and index of all tables, and the cases that write."""
+    report = typer.echo if verbose else lambda _: None
+    named = tables or []
+    writing = [one.removeprefix(f"{WRITING}/") for one in named if one.startswith(f"{WRITING}/")]
+    golden = [one for one in named if not one.startswith(f"{WRITING}/")]
     try:
-        built = build_tables(root, tables or (), typer.echo if verbose else lambda _: None)
+        if golden or not named:
+            built = build_tables(root, golden, report)
+            typer.echo(f"{len(built)} tables, {sum(len(table.cases) for table in built)} cases")
+        if writing or not named:
+            cases = build_writing_cases(root.parent, root.parent / WRITING_CASES, writing, report)
+            typer.echo(f"{len(cases)} cases that write")
     except GoldenError as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(1) from error
-    typer.echo(f"{len(built)} tables, {sum(len(table.cases) for table in built)} cases")
 
 
 @app.command()

@@ -47,11 +47,11 @@ class TableShape:
         """Whether ranges are bounded by completion times, not by requested ones."""
         return self.version >= 8
 
-    def create_params(self) -> dict[str, Any]:
-        """The parameters of `create_table`."""
+    def create_params(self, schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The parameters of `create_table`; the columns are those of drawn rows unless told."""
         made = {
             "name": "rides",
-            "schema": json.dumps(avro_schema(COLUMNS)),
+            "schema": json.dumps(schema or avro_schema(COLUMNS)),
             "table_type": self.table_type,
             "table_version": self.version,
             "record_key": list(self.record_key),

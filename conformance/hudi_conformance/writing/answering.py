@@ -1,0 +1,111 @@
+"""What the model answers to the steps of a recipe, in the words in which answers are kept."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from hudi_adapter.rows import write_rows
+from hudi_model.readings import CHOICE_OF_CLAUSE, RELEASED, Reading, with_reading
+from hudi_model.rejection import Rejection
+from hudi_model.time import tick
+
+from hudi_conformance.bridge import load
+from hudi_conformance.bridge.writing import Session
+from hudi_conformance.case_values import END_PROCESS
+from hudi_conformance.golden.answers import Expected, Verdict, expected, verdict
+from hudi_conformance.golden.cases import GoldenError
+from hudi_conformance.golden.questions import Question
+from hudi_conformance.told_answers import StepTimes
+from hudi_conformance.writing.steps import Draft
+
+_SAVED = ("savepoint", "delete_savepoint")
+
+
+@dataclass(slots=True)
+class ModelPlayer:
+    """The model's processes on one table; each step has a second of its own."""
+
+    name: str
+    folder: Path
+    times: StepTimes = field(default_factory=StepTimes)
+    processes: dict[int, Session] = field(default_factory=dict)
+    taken: int = 0
+
+    @property
+    def table(self) -> Path:
+        """Where the table is."""
+        return self.folder / "table"
+
+    def take(self, draft: Draft) -> dict[str, Any] | Expected:
+        """What a step must answer: the entries of its `done`, or the answer to a question.
+
+        Raises:
+            GoldenError: the model refuses what the recipe does not say it refuses, or the other way round.
+
+        """
+        self.taken += 1
+        if draft.op == END_PROCESS:
+            self.processes.pop(draft.process, None)
+            return {}
+        return self._written(draft) if draft.writes else self._asked(draft)
+
+    def _written(self, draft: Draft) -> dict[str, Any]:
+        params = {**self.times.resolved(self._params(draft)), "now": tick(self.taken * 1000)}
+        try:
+            value = self.processes.setdefault(draft.process, Session()).run(draft.op, self.table, params)
+        except Rejection as refusal:
+            self._hold(draft, refusal.reason.value, str(refusal))
+            return {}
+        self._hold(draft, None)
+        self.times.note(self.taken, value)
+        return done_of(draft, value)
+
+    def _asked(self, draft: Draft) -> Expected:
+        question = Question(f"{self.name}, step {self.taken}", draft.op, "", (), (), self.times.resolved(draft.params))
+        found = expected(load(self.table), question)
+        self._hold(draft, found.released.reject)
+        if found.released.unsupported:
+            raise GoldenError(f"{question.id}: the model lacks {found.released.unsupported}")
+        return Expected(self._told(found.released), self._told(found.text) if found.text else None)
+
+    def reading_clause(self, draft: Draft) -> str:
+        """The clause whose two readings answer a question differently.
+
+        Raises:
+            GoldenError: none does alone.
+
+        """
+        question = Question(self.name, draft.op, "", (), (), self.times.resolved(draft.params))
+        table = load(self.table)
+        released = verdict(table, question)
+        for clause in CHOICE_OF_CLAUSE:
+            if not verdict(table, question, with_reading(RELEASED, clause, Reading.TEXT)).satisfies(released):
+                return clause
+        raise GoldenError(f"{self.name}, step {self.taken}: no clause alone decides between the readings")
+
+    def _told(self, verdict: Verdict) -> Verdict:
+        return replace(verdict, content=self.times.told(verdict.op, verdict.content)) if verdict.answers else verdict
+
+    def _params(self, draft: Draft) -> Mapping[str, Any]:
+        if draft.rows is None:
+            return draft.params
+        file = self.folder / f"rows-{self.taken}.jsonl"
+        write_rows(file, draft.rows)
+        return {**draft.params, "input": str(file)}
+
+    def _hold(self, draft: Draft, reason: str | None, said: str = "") -> None:
+        if reason != draft.reject:
+            told = f"{draft.reject or 'nothing'} where the model refuses {reason or 'nothing'}"
+            raise GoldenError(f"{self.name}, step {self.taken} ({draft.op}): the recipe refuses {told}: {said}")
+
+
+def done_of(draft: Draft, value: Mapping[str, Any]) -> dict[str, Any]:
+    """What a writing op's answer must say: its action, empty where there was none; or whether there is a plan."""
+    if draft.op == "schedule":
+        return {"planned": value["requested"] is not None}
+    if draft.op in {"write", "commit_write", "execute"} or (
+        draft.op == "service" and draft.params["name"] not in _SAVED
+    ):
+        return {"action": value.get("action") or ""}
+    return {}
