@@ -103,6 +103,13 @@ clauses = ["TL-003"]
 op = "read_snapshot"
 reject = { reason = "INSTANT_MALFORMED" }
 """,
+    "conformance/writing_cases/area/one/case.toml": """
+title = "Writes"
+clauses = ["TL-001"]
+[[steps]]
+op = "read_snapshot"
+expect = "a.jsonl"
+""",
     "conformance/trace_cases/one.toml": 'clauses = ["TL-001"]\nreject = {line = 1}\n',
     "adapters/one.expected.toml": '[[case]]\nid = "x"\nclause = "TL-004"\n',
 }

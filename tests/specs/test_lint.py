@@ -10,6 +10,7 @@ from small_checkout import FILES
 
 CLAUSES = "specs/clauses/timeline.md"
 CASES = "golden_tables/v9/one/cases.toml"
+WRITES = "conformance/writing_cases/area/one"
 MODEL = "model/hudi_model/timeline.py"
 FORMAT = "format/hudi_format/names.py"
 
@@ -36,8 +37,8 @@ FAULTS = [
     pytest.param("golden_tables/v9/one/table.toml", "TL-001", "TL-995", "TL-995", id="dangling-in-table"),
     pytest.param("adapters/one.expected.toml", "TL-004", "TL-994", "TL-994", id="dangling-in-expected-failure"),
     pytest.param("specs/tla/Timeline.tla", "TL-001", "TM-003", "cites TM-003", id="dangling-in-tla"),
-    pytest.param(CASES, 'expect = "a.jsonl"', "", "TL-001: no golden case shows it", id="newly-uncovered"),
     pytest.param(CASES, "INSTANT_MALFORMED", "NOT_A_TABLE", "TL-003: no golden case", id="refused-otherwise"),
+    pytest.param(f"{WRITES}/case.toml", "TL-001", "TL-991", "TL-991", id="dangling-in-writing-case"),
     pytest.param("conformance/trace_cases/one.toml", "TL-001", "TL-992", "TL-992", id="dangling-in-trace"),
     pytest.param("specs/uncovered.txt", "TL-002", "", "TL-002: no golden case shows it", id="unlisted"),
     pytest.param("specs/uncovered.txt", "TL-002", "TL-002\nTL-001", "TL-001 is covered now", id="listed-but-covered"),
@@ -52,6 +53,16 @@ def test_a_sound_checkout_has_no_problem(checkout: Path):
 
     assert report.problems == ()
     assert [clause.id for clause in report.uncovered] == ["TL-002"]
+
+
+def test_a_clause_that_the_last_case_leaves_is_uncovered(checkout: Path):
+    """Golden cases and cases that write count alike."""
+    for page, words in ((CASES, 'expect = "a.jsonl"'), (f"{WRITES}/case.toml", 'expect = "a.jsonl"')):
+        assert "TL-001" not in [clause.id for clause in lint(checkout).uncovered]
+        path = checkout / page
+        path.write_text(path.read_text(encoding="utf-8").replace(words, ""), encoding="utf-8")
+
+    assert any("TL-001: no golden case shows it" in problem.message for problem in lint(checkout).problems)
 
 
 def test_an_accepted_trace_shows_its_clauses_and_a_refused_one_alone_does_not(checkout: Path):

@@ -9,6 +9,7 @@ from typing import Any
 
 from hudi_conformance.clauses import CLAUSE_ID, Problem
 from hudi_conformance.lint.checkout import Checkout, read_toml, tables, words
+from hudi_conformance.resources import TABLES, WRITING_CASES
 
 CITED = re.compile(r"\b[A-Z]{2,4}-[0-9]{3}\b")
 CLAUSES_LINE = re.compile(r"^Clauses: (?P<ids>[A-Z]{2,4}-[0-9]{3}(?:,\s+[A-Z]{2,4}-[0-9]{3})*)\.$", re.DOTALL)
@@ -77,14 +78,16 @@ def _constant_citations(checkout: Checkout, tree: ast.Module, name: str) -> Iter
 
 
 def _case_citations(checkout: Checkout) -> Iterator[Citation]:
-    for folder in ("golden_tables", "conformance/writing_cases"):
-        for path in sorted((checkout.root / folder).rglob("cases.toml")):
-            name = checkout.name(path)
-            for case in tables(read_toml(checkout, name).get("case")):
-                yield from _ids_of_case(case, name, _line_of(path, str(case.get("id"))))
-        for path in sorted((checkout.root / folder).rglob("table.toml")):
-            name = checkout.name(path)
-            yield from (Citation(found, "table", name, 1) for found in words(read_toml(checkout, name).get("clauses")))
+    for path in sorted((checkout.root / TABLES).rglob("cases.toml")):
+        name = checkout.name(path)
+        for case in tables(read_toml(checkout, name).get("case")):
+            yield from _ids_of_case(case, name, _line_of(path, str(case.get("id"))))
+    for path in sorted((checkout.root / TABLES).rglob("table.toml")):
+        name = checkout.name(path)
+        yield from (Citation(found, "table", name, 1) for found in words(read_toml(checkout, name).get("clauses")))
+    for path in sorted((checkout.root / WRITING_CASES).rglob("case.toml")):
+        name = checkout.name(path)
+        yield from _ids_of_case(read_toml(checkout, name), name, 1)
 
 
 def _ids_of_case(case: dict[str, Any], name: str, line: int) -> Iterator[Citation]:
