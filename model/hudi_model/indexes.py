@@ -5,13 +5,14 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from hudi_model.actions import State
+from hudi_model.configuration import is_true
 from hudi_model.contents import IndexDefinition
 from hudi_model.files import BaseFile, CorruptBlock, DataBlock, FileSlice, LogFile
 from hudi_model.filters import applied
 from hudi_model.keys import key_of, key_text
 from hudi_model.merge_modes import merge_rule
 from hudi_model.reading import read_slice
-from hudi_model.records import Damaged, Record, Value, sound_records
+from hudi_model.records import META_FIELDS, Damaged, Record, Value, sound_records
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import file_groups, snapshot_slices
 from hudi_model.time import InstantTime
@@ -110,12 +111,18 @@ def statistics_of_file(index: IndexDefinition, view: View, file: BaseFile | LogF
     Clauses: MT-011, MT-012, IX-040, IX-041.
     """
     rows = rows_in(file)
-    every = [set(row.values) for row in rows] or [{one.name for one in table_schema(view).fields}]
+    every = [set(row.values) for row in rows] or [stored_columns(view)]
     kept = set[str].intersection(*every) - UNINDEXED
     for column in sorted(kept & {*index.sources} if index.sources else kept):
         values = (row.values[column] for row in rows)
         if found := statistics([None if one is None else applied(index.function, one) for one in values]):
             yield joined(column, file.partition or NO_PARTITION, file.name), found
+
+
+def stored_columns(view: View) -> set[str]:
+    """The columns that a row of a table has, also where a file has none."""
+    meta = META_FIELDS if is_true(view.configuration.properties, "hoodie.populate.meta.fields") else ()
+    return {*meta, *(one.name for one in table_schema(view).fields)}
 
 
 def filter_of_file(index: IndexDefinition, view: View, file: BaseFile | LogFile) -> Iterator[tuple[str, Any]]:

@@ -76,7 +76,9 @@ class IndexForm:
         bounds = [_logical(plain_value(one, stats.value_type), kind) for one in (stats.minimum, stats.maximum)]
         if UNKNOWN in bounds or stats.value_count is None or stats.null_count is None:
             return UNKNOWN
-        return [*bounds, stats.null_count, stats.value_count]
+        # Releases count the results of an expression without the nulls among them.
+        least = stats.null_count + (stats.minimum is not None)
+        return [*bounds, stats.null_count, max(stats.value_count, least)]
 
     def _values(self, bloom: BloomFilterEntry, key: str) -> Any:
         """Of what a file holds, what its filter does not rule out: all of it, where the filter is right."""

@@ -17,7 +17,7 @@ from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import Table
 
 from hudi_conformance.bridge.metadata_entries import IndexForm
-from hudi_conformance.bridge.metadata_loading import listed_files
+from hudi_conformance.bridge.metadata_loading import indexed_columns, listed_files
 from hudi_conformance.bridge.metadata_names import hashed_names, schemas_of
 
 _FIXED = frozenset(Partition)
@@ -32,7 +32,10 @@ def index_forms(
 ) -> tuple[dict[str, IndexForm], tuple[IndexDefinition, ...]]:
     """The forms of the indexes in a metadata table's folder, and their definitions; unknown ones are passed over."""
     defined = {one.name: one for one in _definitions(storage, table)}
-    indexes = [one for name in sorted(inner.list_folders()) if (one := _index(name.rpartition("/")[2], defined))]
+    folders = sorted(name.rpartition("/")[2] for name in inner.list_folders())
+    if Partition.COLUMN_STATS in folders and Partition.COLUMN_STATS not in defined:
+        defined |= {str(Partition.COLUMN_STATS): _undefined_statistics(inner)}
+    indexes = [one for name in folders if (one := _index(name, defined))]
     columns = (column for one in defined.values() for column in one.source_fields)
     names = hashed_names(table, listed_files(inner), columns)
     types = {field.name: field.type for schema in schemas_of(table) for field in schema.fields}
@@ -68,6 +71,12 @@ def _index(name: str, defined: Mapping[str, index_definitions.IndexDefinition]) 
     if known and is_expression_index(name) and known.kind in _EXPRESSIONS and function in FUNCTIONS:
         return None if function in _WITH_OPTIONS else IndexDefinition(name, known.kind, function, sources)
     return None
+
+
+def _undefined_statistics(inner: Storage) -> index_definitions.IndexDefinition:
+    """What a definition would say where a version has none: the columns that there are statistics of."""
+    name = str(Partition.COLUMN_STATS)
+    return index_definitions.IndexDefinition(name, name, name, indexed_columns(inner), {})
 
 
 def _values(index: IndexDefinition, table: Table) -> dict[str, list[str]] | None:

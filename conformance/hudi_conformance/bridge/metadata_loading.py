@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hudi_format.errors import FormatError
+from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.hfile.blocks import Origin
 from hudi_format.hfile.reader import open_hfile
 from hudi_format.log.blocks import BlockType, HeaderKey, RawBlock, read_blocks
@@ -12,8 +12,8 @@ from hudi_format.log.blocks import CorruptBlock as RawCorruptBlock
 from hudi_format.log.content import decode_command, decode_deletes
 from hudi_format.metadata.codec import decode_metadata_record, reading_metadata_schema
 from hudi_format.metadata.files import decode_metadata_block
-from hudi_format.metadata.partitions import data_partition_of_id
-from hudi_format.metadata.records import FileList, MetadataRecord
+from hudi_format.metadata.partitions import Partition, data_partition_of_id
+from hudi_format.metadata.records import ColumnStats, FileList, MetadataRecord
 from hudi_format.names import BaseFileName, LogFileName
 from hudi_format.storage import Storage
 from hudi_model.files import BaseFile, Block, CorruptBlock, DataBlock, DeleteBlock, LogFile, RollbackBlock
@@ -101,19 +101,27 @@ def record_of(key: str, content: Any) -> Record:
     return Record({"key": key, "content": content})
 
 
+def stored_records(storage: Storage, partition: str) -> Iterator[MetadataRecord]:
+    """Every record that the files of an index hold, whatever became of it; what does not decode is passed over."""
+    for status in storage.list_files(partition, recursive=False):
+        read = _base_records if status.path.endswith(".hfile") else _log_records
+        try:
+            yield from read(storage, status.path)
+        except (FormatError, UnsupportedFormat):
+            continue
+
+
 def listed_files(storage: Storage) -> Iterator[tuple[str, str]]:
     """Every partition and file name that the list of files has ever named, also those that are gone from storage."""
-    for status in storage.list_files("files", recursive=False):
-        name = status.path.rpartition("/")[2]
-        try:
-            records = (
-                _base_records(storage, status.path) if name.endswith(".hfile") else _log_records(storage, status.path)
-            )
-            for record in records:
-                if isinstance(record.content, FileList):
-                    yield from ((record.key, one) for one in record.content.entries)
-        except FormatError:
-            continue
+    for record in stored_records(storage, Partition.FILES):
+        if isinstance(record.content, FileList):
+            yield from ((record.key, one) for one in record.content.entries)
+
+
+def indexed_columns(storage: Storage) -> tuple[str, ...]:
+    """The columns that any file has statistics of."""
+    contents = (record.content for record in stored_records(storage, Partition.COLUMN_STATS))
+    return tuple(sorted({one.column_name for one in contents if isinstance(one, ColumnStats) and one.column_name}))
 
 
 def _base_records(storage: Storage, path: str) -> Iterator[MetadataRecord]:

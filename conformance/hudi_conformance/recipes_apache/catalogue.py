@@ -21,6 +21,7 @@ _MODULES = (
     "change_feed",
     "partial_updates",
     "old_releases",
+    "indexes",
 )
 
 

@@ -57,6 +57,11 @@ class TableWriter:
         """Options from here on."""
         self._options.update(options)
 
+    @property
+    def options(self) -> dict[str, str]:
+        """The options as they now stand."""
+        return dict(self._options)
+
     def write(self, rows: Iterable[Sequence[Any]], operation: str = "upsert", **options: str) -> None:
         """One write; `options` use `__` for a dot."""
         frame = self.session.createDataFrame(list(rows), self.schema)
@@ -116,7 +121,9 @@ class TableWriter:
         return [requested_time(timeline.get(index)) for index in range(timeline.size())]
 
     def _service_options(self, more: dict[str, str]) -> str:
-        kept = {key: value for key, value in self._options.items() if key in _SERVICE_KEYS}
+        kept = {
+            key: value for key, value in self._options.items() if key in _SERVICE_KEYS or key.startswith(_METADATA_KEYS)
+        }
         return ",".join(f"{key}={value}" for key, value in {**kept, **more}.items())
 
 
@@ -125,6 +132,13 @@ _SERVICE_KEYS = (
     "hoodie.write.table.version",
     "hoodie.write.auto.upgrade",
     "hoodie.metadata.enable",
+)
+# Comma-separated values cannot be handed to a procedure.
+_METADATA_KEYS = (
+    "hoodie.metadata.record",
+    "hoodie.metadata.index.bloom",
+    "hoodie.metadata.index.column.stats.enable",
+    "hoodie.metadata.compact",
 )
 _COMPACTION = {"hoodie.compact.inline.max.delta.commits": "1"}
 CLUSTERING = {"hoodie.clustering.inline.max.commits": "1", "hoodie.clustering.async.max.commits": "1"}
