@@ -4,19 +4,34 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from hudi_conformance.adapters_config import AdapterConfigError
 from hudi_conformance.cases import fitting, normal_id
+from hudi_conformance.findings import Finding, finding_of, findings_below
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedFailure:
-    """A case that fails (or a glob over cases), why, and what shows that not the case is wrong."""
+    """A case that fails (or a glob over cases), and what was found out about it."""
 
     id: str
-    clause: str
-    why: str
-    evidence: str
+    finding: Finding
+
+    @property
+    def clause(self) -> str:
+        """The clause that the implementation differs from."""
+        return self.finding.clause
+
+    @property
+    def why(self) -> str:
+        """What it does instead, in a sentence."""
+        return self.finding.why
+
+    @property
+    def evidence(self) -> str:
+        """What shows that not the case is wrong."""
+        return self.finding.evidence
 
 
 def load_expected_failures(path: Path | None) -> Mapping[str, ExpectedFailure]:
@@ -26,7 +41,7 @@ def load_expected_failures(path: Path | None) -> Mapping[str, ExpectedFailure]:
         AdapterConfigError: the file is absent, does not parse, lacks an entry or names a case twice.
 
     """
-    failures = [_failure(entry, path) for entry in entries_of(path, "case")] if path else []
+    failures = [failure for entry in entries_of(path, "case") for failure in _failures(entry, path)] if path else []
     refuse_duplicates((failure.id for failure in failures), path)
     return {failure.id: failure for failure in failures}
 
@@ -42,7 +57,7 @@ def resolved(failures: Mapping[str, ExpectedFailure], known: Iterable[str]) -> d
     return {case: replace(failures[entry], id=case) for case, entry in ids.items()}
 
 
-def entries_of(path: Path, kind: str) -> list[Mapping[str, str]]:
+def entries_of(path: Path, kind: str) -> list[Mapping[str, Any]]:
     """The `[[kind]]` entries of a list of cases.
 
     Raises:
@@ -59,7 +74,7 @@ def entries_of(path: Path, kind: str) -> list[Mapping[str, str]]:
         raise AdapterConfigError(f"{path.name}: {error}") from error
 
 
-def text_of(entry: Mapping[str, str], key: str, path: Path) -> str:
+def text_of(entry: Mapping[str, Any], key: str, path: Path) -> str:
     """What an entry says under a key.
 
     Raises:
@@ -106,6 +121,20 @@ def cases_by_entry(entries: Iterable[str], known: Iterable[str], what: str) -> d
     return found
 
 
-def _failure(entry: Mapping[str, str], path: Path) -> ExpectedFailure:
-    parts = (text_of(entry, key, path) for key in ("clause", "why", "evidence"))
-    return ExpectedFailure(normal_id(text_of(entry, "id", path)), *parts)
+def _failures(entry: Mapping[str, Any], path: Path) -> list[ExpectedFailure]:
+    finding = _finding(entry, path)
+    ids = entry["ids"] if "ids" in entry else [text_of(entry, "id", path)]
+    if not isinstance(ids, list) or not ids:
+        raise AdapterConfigError(f"{path.name}: 'ids' is a list of cases, not {ids!r}")
+    return [ExpectedFailure(normal_id(str(one)), finding) for one in ids]
+
+
+def _finding(entry: Mapping[str, Any], path: Path) -> Finding:
+    """What an entry says itself, or the finding that it names."""
+    if "finding" not in entry:
+        return finding_of({**entry, "name": ""}, path)
+    name = text_of(entry, "finding", path)
+    known = findings_below(path.parent)
+    if name not in known:
+        raise AdapterConfigError(f"{path.name}: {name!r} is no finding of {path.parent.name}/findings")
+    return known[name]

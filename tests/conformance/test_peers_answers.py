@@ -19,6 +19,7 @@ _NOTICE = "Log HoodieLogFile{pathStr='file:/t/p=1/.g_1.log.1_0-0-0', fileLen=944
         ("o.a.h.exception.TableNotFoundException: Hoodie table not found in path", Reason.NOT_A_TABLE),
         ("IllegalArgumentException: Unknown versionCode:77", Reason.TABLE_VERSION_UNSUPPORTED),
         ("IllegalArgumentException: Cleaner cleaned up the timestamp of interest.", Reason.RANGE_NOT_RETAINED),
+        ("HoodieIncrementalPathNotFoundException: Path not found\n[PATH_NOT_FOUND] /t/a", Reason.RANGE_NOT_RETAINED),
         ("RuntimeException: file:/t/a.parquet is not a Parquet file", Reason.BASE_FILE_CORRUPT),
         ("outer\nFileNotFoundException: File file:/t/a.parquet does not exist", Reason.BASE_FILE_MISSING),
     ],
@@ -30,12 +31,20 @@ def test_a_clear_java_exception_becomes_a_reason(text: str, reason: Reason):
     assert found.native == text
 
 
+def test_a_table_version_of_later_releases_is_not_supported_and_an_unknown_one_is_refused():
+    for text in ("Unknown versionCode:9", "Unknown table versionCode:9"):
+        assert isinstance(refusal(f"HoodieException: {text}"), Unsupported)
+    assert isinstance(refusal("HoodieException: Unknown versionCode:7"), Rejected)
+    assert isinstance(refusal("HoodieException: Unknown versionCode:99"), Rejected)
+
+
 def test_an_unclear_java_exception_stays_an_error():
     assert refusal("NullPointerException") is None
 
 
-def test_a_corrupt_block_is_one_warning_however_often_it_is_said():
-    (warning,) = corrupt_blocks(_NOTICE * 3 + "Closing Log file reader\n", Path("/t"))
+@pytest.mark.parametrize("notice", [_NOTICE, _NOTICE.translate(str.maketrans("{}", "()", "'"))], ids=["1.1", "1.2"])
+def test_a_corrupt_block_is_one_warning_however_often_it_is_said(notice: str):
+    (warning,) = corrupt_blocks(notice * 3 + "Closing Log file reader\n", Path("/t"))
     assert (warning.clause, warning.file, warning.offset) == ("LF-010", "p=1/.g_1.log.1_0-0-0", 100)
 
 

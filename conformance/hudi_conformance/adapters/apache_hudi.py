@@ -28,6 +28,8 @@ from hudi_conformance.peers.session import start_session
 from hudi_conformance.peers.spark_filters import spark_condition
 
 FEATURES = (
+    "table-version-4",
+    "table-version-5",
     "table-version-6",
     "table-version-8",
     "table-version-9",
@@ -57,6 +59,12 @@ FEATURES = (
     "cdc",
     "log-cdc",
 )
+
+# What a line of releases does not have yet.
+_LACKING = {
+    "0.": ("table-version-8", "table-version-9", "record-positions", "merge-commit-time", "merge-event-time"),
+    "1.0.": ("table-version-9",),
+}
 
 
 class ApacheHudi:
@@ -113,15 +121,16 @@ class ApacheHudi:
     def list_file_slices(self, request: Request) -> Answer:
         """The slices a snapshot reads."""
         as_of = request.params.get("as_of")
-        return ValueAnswer(hudi_views.file_slices(self.session, request.table, None if as_of is None else str(as_of)))
+        until = None if as_of is None else str(as_of)
+        return ValueAnswer(hudi_views.file_slices(self.session, request.table, until, self.version))
 
     def table_info(self, request: Request) -> Answer:
         """What the properties say."""
-        return ValueAnswer(hudi_views.table_info(self.session, request.table))
+        return ValueAnswer(hudi_views.table_info(self.session, request.table, self.version))
 
     def create_table(self, request: Request) -> Answer:
         """A new table."""
-        return apache_hudi_writing.create_table(self.session, request)
+        return apache_hudi_writing.create_table(self.session, self.version, request)
 
     def write(self, request: Request) -> Answer:
         """One write."""
@@ -226,6 +235,12 @@ def text_of(error: Exception) -> str:
     return "\n".join(lines) or str(error)
 
 
+def features_of(version: str) -> tuple[str, ...]:
+    """What a release has of the features: the newest ones all of them."""
+    line = next((line for line in _LACKING if version.startswith(line)), "")
+    return tuple(feature for feature in FEATURES if feature not in _LACKING.get(line, ()))
+
+
 def adapter(version: str) -> Adapter:
     """The adapter of one released bundle."""
     return adapter_of(ApacheHudi(version))
@@ -240,6 +255,8 @@ def adapter_of(peer: ApacheHudi) -> Adapter:
         "read_incremental",
         "read_changes",
         "list_timeline",
+        "list_file_slices",
+        "create_table",
         "write",
         "begin_write",
         "stage_write",
@@ -249,12 +266,12 @@ def adapter_of(peer: ApacheHudi) -> Adapter:
         "execute",
         "service",
     ]
-    # The views of older releases have other signatures, and nobody needs their word on them.
-    if not peer.version.startswith(("0.", "1.0")):
-        names += ["list_file_slices", "table_info", "create_table"]
+    # Before 1.0 a table names no merge mode.
+    if not peer.version.startswith("0."):
+        names.append("table_info")
     operations: dict[str, Operation] = {name: partial(_guarded, getattr(peer, name)) for name in names}
     who = Implementation("apache-hudi", peer.version, "java")
-    return Adapter(who, FEATURES, operations, peer.start, peer.stop)
+    return Adapter(who, features_of(peer.version), operations, peer.start, peer.stop)
 
 
 def main() -> None:

@@ -62,34 +62,56 @@ _TOLD = {
     "hoodie.table.cdc.enabled": "hoodie.table.cdc.enabled",
     "hoodie.table.cdc.supplemental.logging.mode": "hoodie.table.cdc.supplemental.logging.mode",
 }
+# Before merge modes a payload class said the same, and all tables were of one version.
+_PAYLOADS = {
+    "EVENT_TIME_ORDERING": "DefaultHoodieRecordPayload",
+    "COMMIT_TIME_ORDERING": "OverwriteWithLatestAvroPayload",
+}
+_BEFORE_MODES = 6
 _numbers = itertools.count(1)
 
 
-def create_table(session: Any, request: Request) -> Answer:
+def create_table(session: Any, release: str, request: Request) -> Answer:
     """A new table, made by the builder of the release with the properties that a first write would give it."""
     params = request.params
     keys, partitions = list(params["record_key"]), list(params.get("partition_by") or ())
-    builder = session._jvm.org.apache.hudi.common.table.HoodieTableMetaClient.newTableBuilder()  # noqa: SLF001
+    clients = session._jvm.org.apache.hudi.common.table.HoodieTableMetaClient  # noqa: SLF001
+    builder = clients.withPropertyBuilder() if release.startswith("0.") else clients.newTableBuilder()
     schema = params["schema"] if isinstance(params["schema"], str) else json.dumps(params["schema"])
     builder = (
         builder.fromProperties(_java_properties(session, params.get("properties") or {}))
         .setTableName(params["name"])
         .setTableType(str(params["table_type"]))
-        .setTableVersion(int(params["table_version"]))
         .setRecordKeyFields(",".join(keys))
         .setTableCreateSchema(schema)
         .setKeyGeneratorClassProp(f"org.apache.hudi.keygen.{_generator(keys, partitions)}")
     )
     builder = builder.setPartitionFields(",".join(partitions)) if partitions else builder
-    builder = builder.setOrderingFields(",".join(params["ordering"])) if params.get("ordering") else builder
-    if params.get("merge_mode"):
-        modes = session._jvm.org.apache.hudi.common.config.RecordMergeMode  # noqa: SLF001
-        builder = builder.setRecordMergeMode(modes.valueOf(str(params["merge_mode"])))
+    builder = _by_release(session, release, builder, params)
     configuration = session._jvm.org.apache.hudi.storage.hadoop.HadoopStorageConfiguration(  # noqa: SLF001
         session._jsc.hadoopConfiguration()  # noqa: SLF001
     )
     builder.initTable(configuration, str(request.table))
     return ValueAnswer({})
+
+
+def _by_release(session: Any, release: str, builder: Any, params: Mapping[str, Any]) -> Any:
+    """Version, ordering fields and merge mode, which releases know by different names."""
+    ordering, mode, version = params.get("ordering"), params.get("merge_mode"), int(params["table_version"])
+    if ordering:
+        set_ordering = builder.setPreCombineField if _is_before_1_1(release) else builder.setOrderingFields
+        builder = set_ordering(",".join(ordering))
+    if not release.startswith("0."):
+        modes = session._jvm.org.apache.hudi.common.config.RecordMergeMode  # noqa: SLF001
+        builder = builder.setTableVersion(version)
+        return builder.setRecordMergeMode(modes.valueOf(str(mode))) if mode else builder
+    if version != _BEFORE_MODES or (mode and mode not in _PAYLOADS):
+        raise Unsupported(f"table-version-{version}" if version != _BEFORE_MODES else "merge-custom")
+    return builder.setPayloadClassName(f"org.apache.hudi.common.model.{_PAYLOADS[mode]}") if mode else builder
+
+
+def _is_before_1_1(release: str) -> bool:
+    return release.startswith(("0.", "1.0."))
 
 
 def write(session: Any, request: Request) -> Answer:

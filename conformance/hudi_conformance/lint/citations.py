@@ -111,11 +111,15 @@ def _trace_citations(checkout: Checkout) -> Iterator[Citation]:
 
 
 def _expected_failures(checkout: Checkout) -> Iterator[Citation]:
-    for path in sorted((checkout.root / "adapters").glob("*.expected.toml")):
+    folder = checkout.root / "adapters"
+    lists = [(path, "case", "id") for path in folder.glob("*.expected.toml")]
+    lists += [(path, "finding", "name") for path in (folder / "findings").glob("*.toml")]
+    for path, kind, called in sorted(lists):
         name = checkout.name(path)
-        for case in tables(read_toml(checkout, name).get("case")):
-            if "clause" in case:
-                yield Citation(str(case["clause"]), "expected failure", name, _line_of(path, str(case.get("id"))))
+        for entry in tables(read_toml(checkout, name).get(kind)):
+            if "clause" in entry:
+                word = str(entry.get(called) or next(iter(words(entry.get("ids"))), None))
+                yield Citation(str(entry["clause"]), "expected failure", name, _line_of(path, word))
 
 
 def _text_citations(checkout: Checkout, kind: str, folder: str, pattern: str) -> Iterator[Citation]:

@@ -68,27 +68,39 @@ def requested_time(instant: Any) -> str:
         return str(instant.getTimestamp())
 
 
-def file_slices(session: Any, table: Path, as_of: str | None) -> list[dict[str, Any]]:
+def file_slices(session: Any, table: Path, as_of: str | None, release: str) -> list[dict[str, Any]]:
     """The slices a snapshot reads, a slice opened by a pending compaction joined with the one before."""
-    jvm = session._jvm  # noqa: SLF001
     client = meta_client(session, table)
     commits = client.getCommitsTimeline().filterCompletedInstants()
     last = commits.lastInstant()
     if not last.isPresent():
         return []
-    view = _view(session, client)
-    engine = jvm.org.apache.hudi.client.common.HoodieSparkEngineContext(session._jsc)  # noqa: SLF001
-    folders = jvm.org.apache.hudi.common.fs.FSUtils.getAllPartitionPaths(engine, client, False)
-    until = as_of or str(last.get().requestedTime())
+    view, folders = _view(session, client, release), _folders(session, client, release)
+    until = as_of or requested_time(last.get())
     found = [one for index in range(folders.size()) for one in _slices_of(view, folders.get(index), until)]
     return sorted(found, key=lambda entry: (entry["partition"], entry["file_id"]))
 
 
-def _view(session: Any, client: Any) -> Any:
-    jvm = session._jvm  # noqa: SLF001
-    engine = jvm.org.apache.hudi.client.common.HoodieSparkEngineContext(session._jsc)  # noqa: SLF001
-    views = jvm.org.apache.hudi.common.table.view.HoodieTableFileSystemView
-    return views.fileListingBasedFileSystemView(engine, client, client.getCommitsAndCompactionTimeline())
+def _view(session: Any, client: Any, release: str) -> Any:
+    views = session._jvm.org.apache.hudi.common.table.view.HoodieTableFileSystemView  # noqa: SLF001
+    timeline = client.getCommitsAndCompactionTimeline()
+    if release.startswith("0."):
+        return views(client, timeline)
+    return views.fileListingBasedFileSystemView(_engine(session), client, timeline)
+
+
+def _folders(session: Any, client: Any, release: str) -> Any:
+    """The partitions, listed; each line of releases has a signature of its own."""
+    listed = session._jvm.org.apache.hudi.common.fs.FSUtils.getAllPartitionPaths  # noqa: SLF001
+    if release.startswith("0."):
+        return listed(_engine(session), client.getStorage(), client.getBasePath(), False, False)
+    if release.startswith("1.0."):
+        return listed(_engine(session), client.getStorage(), client.getBasePath(), False)
+    return listed(_engine(session), client, False)
+
+
+def _engine(session: Any) -> Any:
+    return session._jvm.org.apache.hudi.client.common.HoodieSparkEngineContext(session._jsc)  # noqa: SLF001
 
 
 def _slices_of(view: Any, partition: str, until: str) -> list[dict[str, Any]]:
@@ -110,8 +122,8 @@ def _slice(partition: str, one: Any) -> dict[str, Any]:
     }
 
 
-def table_info(session: Any, table: Path) -> dict[str, Any]:
-    """Version, type, merge mode, keys and schema, as Apache Hudi reads them."""
+def table_info(session: Any, table: Path, release: str) -> dict[str, Any]:
+    """Version, type, merge mode, keys and schema, as Apache Hudi reads them (from 1.0 on: before, no mode is named)."""
     client = meta_client(session, table)
     config = client.getTableConfig()
     frame = session.read.format("hudi").load(str(table))
@@ -119,27 +131,35 @@ def table_info(session: Any, table: Path) -> dict[str, Any]:
         "name": str(config.getTableName()),
         "table_version": int(config.getTableVersion().versionCode()),
         "table_type": str(config.getTableType().name()),
-        "merge_mode": _merge_mode(session, config),
+        "merge_mode": _merge_mode(session, config, release),
         "record_key": _array(config.getRecordKeyFields()),
         "partition_by": _array(config.getPartitionFields()),
-        "ordering": [str(each) for each in config.getOrderingFields()],
+        "ordering": _ordering(config, release),
         "schema": _schema(frame),
     }
 
 
-def _merge_mode(session: Any, config: Any) -> str | None:
-    mode = config.getRecordMergeMode()
-    if int(config.getTableVersion().versionCode()) <= _FIRST_COMPLETION_VERSION:
+def _merge_mode(session: Any, config: Any, release: str) -> str | None:
+    mode, version = config.getRecordMergeMode(), config.getTableVersion()
+    said = (
+        mode,
+        config.getPayloadClass(),
+        config.getRecordMergeStrategyId(),
+        ",".join(_ordering(config, release)) or None,
+    )
+    if int(version.versionCode()) <= _FIRST_COMPLETION_VERSION:
         configs = session._jvm.org.apache.hudi.common.table.HoodieTableConfig  # noqa: SLF001
-        inferred = configs.inferMergingConfigsForPreV9Table(
-            mode,
-            config.getPayloadClass(),
-            config.getRecordMergeStrategyId(),
-            config.getOrderingFieldsStr().orElse(None),
-            config.getTableVersion(),
-        )
-        mode = inferred.getLeft()
+        old = release.startswith("1.0.")
+        infer = configs.inferCorrectMergingBehavior if old else configs.inferMergingConfigsForPreV9Table
+        mode = infer(*said, version).getLeft()
     return None if mode is None else str(mode.toString())
+
+
+def _ordering(config: Any, release: str) -> list[str]:
+    if release.startswith("1.0."):
+        field = config.getPreCombineField()
+        return [] if field is None else str(field).split(",")
+    return [str(each) for each in config.getOrderingFields()]
 
 
 def _schema(frame: Any) -> list[dict[str, str]]:

@@ -10,9 +10,10 @@ _SIGNS: tuple[tuple[str, Reason], ...] = (
     ("HoodieWriteConflictException|HoodieEarlyConflictDetectionException", Reason.WRITE_CONFLICT),
     ("HoodieClusteringUpdateException", Reason.WRITE_CONFLICT),
     ("HoodieLockException", Reason.LOCK_UNAVAILABLE),
+    ("HoodieIncrementalPathNotFoundException", Reason.RANGE_NOT_RETAINED),
     ("TableNotFoundException", Reason.NOT_A_TABLE),
     ("PATH_NOT_FOUND", Reason.NOT_A_TABLE),
-    ("Unknown versionCode|Unsupported table version code", Reason.TABLE_VERSION_UNSUPPORTED),
+    ("Unknown (?:table )?versionCode|Unsupported table version code", Reason.TABLE_VERSION_UNSUPPORTED),
     ("No enum constant .*HoodieTableVersion", Reason.TABLE_VERSION_UNSUPPORTED),
     ("hoodie.properties.*[Cc]hecksum|[Cc]hecksum.*hoodie.properties", Reason.CHECKSUM_MISMATCH),
     ("hoodie.properties file seems invalid", Reason.CHECKSUM_MISMATCH),  # what validateChecksum's caller throws
@@ -29,7 +30,6 @@ _SIGNS: tuple[tuple[str, Reason], ...] = (
     ("can not read class org.apache.parquet.format", Reason.BASE_FILE_CORRUPT),
     (r"FileNotFoundException.*\.parquet|\.parquet.*does not exist", Reason.BASE_FILE_MISSING),
     ("Cleaner cleaned up the timestamp of interest", Reason.RANGE_NOT_RETAINED),
-    ("HoodieIncrementalPathNotFoundException", Reason.RANGE_NOT_RETAINED),
     ("Can not get the previous version of the base file|Fail to parse HoodieWriteStat", Reason.RANGE_NOT_RETAINED),
     (r"FileNotFoundException.*\.cdc|\.cdc.*does not exist", Reason.LOG_FILE_MISSING),
     ("It isn't a CDC hudi table|when meta fields are disabled", Reason.CONFIG_INVALID),
@@ -45,6 +45,8 @@ def refusal(text: str) -> Rejected | Unsupported | None:
     """The refusal that an exception's full text amounts to; None when it says nothing we know."""
     if re.search(r"Illegal Parquet type: INT(?:32|64) \(TIME", text):
         return Unsupported("time")  # Spark 3.5 has no type for a time of day
+    if later := re.search(r"(?:Unknown (?:table )?versionCode|Unsupported table version code):\s*([89])\b", text):
+        return Unsupported(f"table-version-{later[1]}")  # a release that came before
     if re.search(r"No valid \w+ merger implementation set", text):
         return Unsupported("merge-custom")  # it has none but its own, whatever id the table names
     for pattern, reason in _SIGNS:

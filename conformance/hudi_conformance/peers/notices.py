@@ -9,7 +9,10 @@ from pathlib import Path
 from hudi_adapter.protocol import AnswerWarning
 
 _READER = "org.apache.hudi.common.table.log.HoodieLogFileReader"
-_CORRUPT = re.compile(r"Log HoodieLogFile\{pathStr='(?P<path>[^']*)'.*has a corrupted block at (?P<position>\d+)")
+# Up to 1.1 `{pathStr='...', fileLen=944}`, from 1.2 on `(pathStr=..., fileLen=944)`.
+_CORRUPT = re.compile(
+    r"Log HoodieLogFile[{(]pathStr='?(?P<path>.*?)'?, fileLen=.*has a corrupted block at (?P<position>\d+)"
+)
 _MAGIC_LENGTH = 6  # the position is the one behind the magic
 
 

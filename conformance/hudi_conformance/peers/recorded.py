@@ -1,4 +1,7 @@
-"""What the peers answered, kept: one file for each adapter, so that a change of the corpus shows without asking."""
+"""What the peers answered, kept: one file for each adapter, so that a change of the corpus shows without asking.
+
+An answer belongs to a subject: a golden table with its questions, or one case that writes.
+"""
 
 import datetime as dt
 import hashlib
@@ -8,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hudi_conformance.cases import Case, GoldenTable
+from hudi_conformance.cases import Case
 
 FOLDER = Path("conformance") / "peer_answers"
 GOOD = frozenset({"pass", "expected_fail", "unsupported", "open"})
@@ -20,7 +23,7 @@ class RecordError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RecordedTable:
-    """The answers about one table: what was asked of which bytes, when, and the verdict on each case."""
+    """The answers about one subject: what was asked of which bytes, when, and the verdict on each case."""
 
     table_bytes: str
     questions: str
@@ -68,64 +71,95 @@ def save_record(root: Path, record: Record) -> None:
     path.write_text(_rendered(record), encoding="utf-8")
 
 
+def subject(case: Case) -> str:
+    """What the answer to a case is kept under."""
+    return f"{case.table.id}/{case.name}" if case.writes else case.table.id
+
+
+def pattern_of(name: str, cases: Iterable[Case]) -> str:
+    """The glob that fits the cases of a subject and no others."""
+    writing = next((case.id for case in cases if case.writes and subject(case) == name), None)
+    return writing or f"conformance::{name}::*"
+
+
 def with_results(record: Record, implementation: Mapping[str, str], cases: Iterable[Case], lines: Any) -> Record:
-    """The record with these results of a run in place of what it said of their tables."""
+    """The record with these results of a run in place of what it said of their subjects."""
+    asked = {case.id: case for case in cases}
     told: dict[str, list[Mapping[str, Any]]] = {}
     for line in lines:
-        told.setdefault(line["table"], []).append(line)
-    asked = {case.table.id: case.table for case in cases if case.table.id in told}
-    fresh = {name: _recorded(asked[name], told[name]) for name in asked}
+        told.setdefault(subject(asked[line["id"]]), []).append(line)
+    folders = _folders(asked.values())
+    fresh = {name: _recorded(folders[name], told[name]) for name in told}
     return Record(record.adapter, dict(implementation), {**record.tables, **fresh})
 
 
 def stale_tables(record: Record, cases: Iterable[Case]) -> tuple[str, ...]:
-    """Tables of the corpus whose bytes or questions are not those of the record, or that it lacks or has too many."""
-    now = {case.table.id: case.table for case in cases}
-    changed = {name for name, table in now.items() if not _is_fresh(record.tables.get(name), table)}
+    """Subjects whose bytes or questions are not those of the record, or that it lacks or has too many."""
+    now = _folders(cases)
+    changed = {name for name, folder in now.items() if not _is_fresh(record.tables.get(name), folder)}
     return tuple(sorted(changed | (record.tables.keys() - now.keys())))
+
+
+def _folders(cases: Iterable[Case]) -> dict[str, Path]:
+    return {subject(case): case.table.folder for case in cases}
 
 
 def contradictions(record: Record) -> tuple[str, ...]:
     """Cases whose recorded verdict is neither right nor an expected failure."""
     return tuple(
-        f"{table}::{case}: {verdict}"
+        f"{table}::{case}: {recorded.verdicts[case]}"
         for table, recorded in sorted(record.tables.items())
-        for case, verdict in sorted(recorded.verdicts.items())
-        if verdict not in GOOD
+        for case in sorted(_bad(recorded))
     )
 
 
+def contradicted(record: Record) -> tuple[str, ...]:
+    """The subjects that have such cases."""
+    return tuple(sorted(name for name, recorded in record.tables.items() if _bad(recorded)))
+
+
+def _bad(recorded: RecordedTable) -> list[str]:
+    return [case for case, verdict in recorded.verdicts.items() if verdict not in GOOD]
+
+
 def longest_unasked(record: Record, count: int) -> tuple[str, ...]:
-    """The tables that were asked longest ago."""
+    """The subjects that were asked about longest ago."""
     return tuple(sorted(record.tables, key=lambda name: (record.tables[name].asked, name))[:count])
 
 
-def _recorded(table: GoldenTable, lines: Iterable[Mapping[str, Any]]) -> RecordedTable:
+def _recorded(folder: Path, lines: Iterable[Mapping[str, Any]]) -> RecordedTable:
     ordered = sorted(lines, key=lambda line: str(line["case"]))
     return RecordedTable(
-        table_bytes(table.folder),
-        questions(table.folder),
+        table_bytes(folder),
+        questions(folder),
         dt.datetime.now(dt.UTC).date().isoformat(),
         {line["case"]: line["verdict"] for line in ordered},
         {line["case"]: line["answer_sha256"] for line in ordered},
     )
 
 
-def _is_fresh(recorded: RecordedTable | None, table: GoldenTable) -> bool:
-    if recorded is None or recorded.table_bytes != table_bytes(table.folder):
+def _is_fresh(recorded: RecordedTable | None, folder: Path) -> bool:
+    if recorded is None or recorded.table_bytes != table_bytes(folder):
         return False
-    return recorded.questions == questions(table.folder)
+    return recorded.questions == questions(folder)
 
 
 def table_bytes(folder: Path) -> str:
-    """The hash of a table's MANIFEST."""
-    return hashlib.sha256((folder / "MANIFEST").read_bytes()).hexdigest()
+    """The hash of a table's MANIFEST; of the rows that a case puts in, where it writes."""
+    manifest = folder / "MANIFEST"
+    if manifest.is_file():
+        return hashlib.sha256(manifest.read_bytes()).hexdigest()
+    return _hashed(sorted(folder.glob("input*")))
 
 
 def questions(folder: Path) -> str:
-    """The hash of a table's questions and of their answers."""
+    """The hash of a folder's questions and of their answers."""
+    return _hashed([*sorted(folder.glob("case*.toml")), *sorted((folder / "expected").glob("*"))])
+
+
+def _hashed(paths: Iterable[Path]) -> str:
     digest = hashlib.sha256()
-    for path in (folder / "cases.toml", *sorted((folder / "expected").glob("*"))):
+    for path in paths:
         digest.update(f"{path.name}\n".encode() + path.read_bytes())
     return digest.hexdigest()
 

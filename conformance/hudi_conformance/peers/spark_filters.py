@@ -5,7 +5,7 @@ from typing import Any
 
 from hudi_adapter.filters import And, Comparison, Filter, Not, Or
 
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "=": lambda left, right: left == right,
     "!=": lambda left, right: left != right,
     "<": lambda left, right: left < right,
@@ -45,7 +45,7 @@ def _comparison(frame: Any, condition: Comparison) -> Any:
         return column.isNotNull()
     if condition.operator == "in":
         return column.isin([_literal(value, kind) for value in condition.value])
-    return _OPERATORS[condition.operator](column, _literal(condition.value, kind))
+    return OPERATORS[condition.operator](column, _literal(condition.value, kind))
 
 
 def _column(frame: Any, condition: Comparison) -> Any:

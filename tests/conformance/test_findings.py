@@ -1,0 +1,68 @@
+"""Findings: what a list of expected failures may name, and what it must say."""
+
+from pathlib import Path
+
+import pytest
+from hudi_conformance.adapters_config import AdapterConfigError, adapter_names, find_adapter
+from hudi_conformance.cases import load_cases
+from hudi_conformance.expected_failures import load_expected_failures, resolved
+from hudi_conformance.findings import findings_below
+from hudi_conformance.resources import suite_root
+
+FINDING = '[[finding]]\nname = "loud"\nclause = "RD-001"\nwhy = "it shouts"\nevidence = "bytes"\nupstream = ["a/b#1"]\n'
+
+
+def _list(folder: Path, text: str, findings: str = FINDING) -> Path:
+    (folder / "findings").mkdir()
+    (folder / "findings" / "reader.toml").write_text(findings, encoding="utf-8")
+    (folder / "reader.expected.toml").write_text(text, encoding="utf-8")
+    return folder / "reader.expected.toml"
+
+
+def test_one_finding_is_told_once_for_all_its_cases(tmp_path: Path):
+    listed = load_expected_failures(
+        _list(tmp_path, '[[case]]\nfinding = "reader/loud"\nids = ["v9/a::x", "v9/b::y"]\n')
+    )
+    assert list(listed) == ["conformance::v9/a::x", "conformance::v9/b::y"]
+    assert {(one.clause, one.why, one.evidence) for one in listed.values()} == {("RD-001", "it shouts", "bytes")}
+    assert {one.finding.upstream for one in listed.values()} == {("a/b#1",)}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[[case]]\nfinding = "reader/quiet"\nid = "v9/a::x"', "reader/quiet"),
+        ('[[case]]\nfinding = "reader/loud"', "'id' is missing"),
+        ('[[case]]\nfinding = "reader/loud"\nids = []', "list of cases"),
+        ('[[case]]\nfinding = "reader/loud"\nids = "v9/a::x"', "list of cases"),
+        ('[[case]]\nid = "v9/a::x"\nclause = "RD-001"\nwhy = "so"', "'evidence' is missing"),
+        ('[[case]]\nid = "v9/a::x"\nwhy = "so"\nevidence = "bytes"', "'clause' is missing"),
+        ('[[case]]\nid = "v9/a::x"\nclause = "RD-001"\nwhy = "so"\nevidence = " "', "'evidence' is missing"),
+        ('[[case]]\nid = "v9/a::x"\nclause = "R"\nwhy = "so"\nevidence = "b"\nupstrem = []', "'upstrem' is not known"),
+        ('[[case]]\nid = "v9/a::x"\nclause = "R"\nwhy = "so"\nevidence = "b"\nupstream = ["no"]', "owner/repository#1"),
+    ],
+)
+def test_an_entry_without_a_finding_or_its_parts_is_refused(tmp_path: Path, text: str, told: str):
+    with pytest.raises(AdapterConfigError, match=told):
+        load_expected_failures(_list(tmp_path, text))
+
+
+@pytest.mark.parametrize("findings", [FINDING * 2, FINDING.replace('"loud"', '""'), "[[finding", "finding = 3"])
+def test_a_finding_has_a_name_of_its_own(tmp_path: Path, findings: str):
+    path = _list(tmp_path, '[[case]]\nfinding = "reader/loud"\nid = "v9/a::x"\n', findings)
+    with pytest.raises(AdapterConfigError, match="reader"):
+        load_expected_failures(path)
+
+
+@pytest.mark.parametrize("adapter", [name for name in adapter_names(suite_root()) if "fake" not in name])
+def test_every_list_of_the_suite_names_cases_and_each_case_once(adapter: str):
+    root = suite_root()
+    failures = load_expected_failures(find_adapter(adapter, root).expected_failures)
+    resolved(failures, (case.id for case in load_cases(root)))
+
+
+def test_every_finding_is_shown_by_a_case_of_some_release():
+    root = suite_root()
+    lists = [find_adapter(name, root).expected_failures for name in adapter_names(root)]
+    shown = {failure.finding for path in lists for failure in load_expected_failures(path).values()}
+    assert sorted(name for name, finding in findings_below(root / "adapters").items() if finding not in shown) == []
