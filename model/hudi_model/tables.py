@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from hudi_model.actions import Instant, TimelineEntry
+from hudi_model.checks.finding import Evidence
 from hudi_model.configuration import Configuration, Properties, configure, is_true, sound_properties
 from hudi_model.contents import IndexDefinition
 from hudi_model.files import BaseFile, LogFile, Marker
@@ -38,6 +39,8 @@ class Table:
     """The metadata table, a table of its own."""
     indexes: tuple[IndexDefinition, ...] = ()
     """Of a metadata table: the definitions of its indexes."""
+    evidence: Evidence = field(default_factory=Evidence, compare=False, repr=False)
+    """What storage shows beside the state, for a check."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,48 +1,38 @@
 """What is wrong with a table, rule by rule: every fault there is, not only the first that a reader meets."""
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from collections.abc import Collection, Iterator
 from functools import partial
 
-from hudi_model.actions import Action, State
-from hudi_model.configuration import properties_fault, sound_properties
-from hudi_model.files import CorruptBlock, DataBlock, DeleteBlock, FileSlice
+from hudi_model.actions import Action, Instant, State
+from hudi_model.checks.commits import commit_violations
+from hudi_model.checks.files import file_violations
+from hudi_model.checks.finding import Evidence, Severity, Violation, error, refusals, told
+from hudi_model.checks.history import history_violations
+from hudi_model.checks.metadata import metadata_table_violations
+from hudi_model.checks.plans import plan_violations
+from hudi_model.checks.properties import configuration_violations, property_violations
+from hudi_model.checks.rows import row_violations
+from hudi_model.checks.timeline import action_violations, content_violations, timeline_violations
+from hudi_model.configuration import sound_properties
+from hudi_model.files import FileSlice
 from hudi_model.history import history_instants
-from hudi_model.merge_modes import merge_mode
 from hudi_model.metadata import metadata_differences
 from hudi_model.readings import RELEASED
-from hudi_model.records import Damaged
 from hudi_model.rejection import Rejection
-from hudi_model.retention import inner_path, refuse_lost_timeline, refuse_missing, refuse_missing_logs
-from hudi_model.slicing import path_of, snapshot_slices
-from hudi_model.tables import Table, open_table
-from hudi_model.timeline import commit_metadata, completed_data
-from hudi_model.transitions import timeline_faults
-from hudi_model.views import view_at
+from hudi_model.retention import refuse_lost_timeline, refuse_missing, refuse_missing_logs
+from hudi_model.slicing import snapshot_slices
+from hudi_model.tables import OpenTable, Table, open_table
+from hudi_model.views import View, view_at
+
+__all__ = ["Evidence", "Severity", "Violation", "metadata_violations", "violations"]
 
 REMOVING = (Action.CLEAN, Action.ROLLBACK, Action.RESTORE)
 
 
-class Severity(StrEnum):
-    """An error breaks a rule; a warning is tolerated by the format but worth a look."""
-
-    ERROR = "error"
-    WARNING = "warning"
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """One broken rule: which, how grave, where, and what was found."""
-
-    clause: str
-    severity: Severity
-    where: str
-    message: str
-
-
 def violations(table: Table) -> tuple[Violation, ...]:
     """What is wrong with a table; files that failed writes left behind are tolerated and not in the list.
+
+    What storage shows beside the state (`Table.evidence`) is looked at where it is known.
 
     Raises: NOT_A_TABLE where there is no table to check; unsupported what the model does not hold yet.
 
@@ -54,99 +44,53 @@ def violations(table: Table) -> tuple[Violation, ...]:
     return tuple(dict.fromkeys((*found, *reading_violations(table, {one.clause for one in found}))))
 
 
-def told(fault: Rejection | Damaged, severity: Severity = Severity.ERROR) -> Violation:
-    """A refusal, or what would be refused, as an entry of the list."""
-    return Violation(fault.clause, severity, fault.where, fault.detail)
-
-
-def refusals(*checks: Callable[[], object]) -> tuple[Violation, ...]:
-    """What those checks that refuse have to say."""
-    found = []
-    for check in checks:
-        try:
-            check()
-        except Rejection as rejection:
-            found.append(told(rejection))
-    return tuple(found)
-
-
-def property_violations(table: Table) -> tuple[Violation, ...]:
-    """A broken properties file; a warning where a sound backup stands in for it.
-
-    Clauses: PR-002, PR-003, PR-004.
-    """
-    fault, stood_in = properties_fault(table.properties), properties_fault(table.backup_properties) is None
-    return (told(fault, Severity.WARNING if stood_in else Severity.ERROR),) if fault else ()
-
-
-def timeline_violations(table: Table) -> tuple[Violation, ...]:
-    """Names that look like an instant and are none, and what no legal history leaves behind.
-
-    Clauses: TL-003, TL-005, TL-006, TL-011, TL-012, TL-016.
-    """
-    rows = (*table.history.archived_log, *(row for file in table.history.files for row in file.instants))
-    faults = timeline_faults(table.timeline, (row.requested for row in rows))
-    return (*(told(one) for one in table.malformed), *(told(one) for one in faults))
-
-
-def content_violations(table: Table) -> Iterator[Violation]:
-    """Timeline files whose content does not parse, and completed ones that are empty.
-
-    What an inflight file holds is never read, and damage there is only worth a look.
-
-    Clauses: TL-015.
-    """
-    for entry in table.timeline:
-        if isinstance(entry.content, Damaged):
-            severity = Severity.WARNING if entry.state is State.INFLIGHT else Severity.ERROR
-            yield replace(told(entry.content, severity), where=entry.name)
-        elif entry.content is None and entry.state is State.COMPLETED:
-            yield Violation("TL-015", Severity.ERROR, entry.name, "the completed action is empty")
-
-
-def reading_violations(table: Table, known: Collection[str]) -> tuple[Violation, ...]:
-    """What keeps a snapshot of a table from being read whole; what closes it, unless that clause is known as broken.
+def reading_violations(table: Table, known: Collection[str]) -> Iterator[Violation]:
+    """What is wrong with a table that opens; what closes it, unless that clause is known as broken.
 
     Clauses: RD-011, RD-013, HS-004, SL-007, VR-002.
     """
     try:
         opened = open_table(table)
+    except Rejection as rejection:
+        yield from () if rejection.clause in known else (told(rejection),)
+        return
+    yield from configuration_violations(opened.configuration)
+    yield from action_violations(opened.configuration, opened.timeline, past_of(opened))
+    yield from history_violations(opened)
+    yield from commit_violations(opened, table.evidence)
+    try:
         view = view_at(opened, None, RELEASED)
         slices = snapshot_slices(view)
     except Rejection as rejection:
-        return () if rejection.clause in known else (told(rejection),)
-    commits = completed_data(opened.timeline)
-    paths = (stat.path for one in commits for stat in commit_metadata(one).write_stats if stat.path)
-    return (
-        *refusals(
-            partial(merge_mode, opened.configuration),
-            partial(refuse_lost_timeline, view),
-            partial(refuse_missing, view, slices),
-            partial(refuse_missing_logs, view, slices),
-            partial(history_instants, table.history, opened.configuration.timeline_layout),
-            *(partial(inner_path, path) for path in paths),
-        ),
-        *(violation for one in slices for violation in slice_violations(one)),
-        *metadata_violations(table),
-    )
+        yield from () if rejection.clause in known else (told(rejection),)
+        return
+    yield from content_of(view, slices, table.evidence)
 
 
-def slice_violations(found: FileSlice) -> Iterator[Violation]:
-    """Damage in the files of a slice that is being read, and bytes that are no block.
+def content_of(view: View, slices: tuple[FileSlice, ...], evidence: Evidence) -> Iterator[Violation]:
+    """What is wrong with the files of a table whose timeline can be read.
 
-    Clauses: BF-004, LF-010, LF-013, RD-013.
+    Clauses: RD-011, RD-018, TL-022.
     """
-    if found.base_file and isinstance(found.base_file.records, Damaged):
-        yield told(found.base_file.records)
-    for log in found.log_files:
-        for block in [log.blocks] if isinstance(log.blocks, Damaged) else log.blocks:
-            match block:
-                case DataBlock(records=Damaged() as damage) | DeleteBlock(deletes=Damaged() as damage):
-                    yield told(damage)
-                case Damaged():
-                    yield told(block)
-                case CorruptBlock(offset, length):
-                    yield Violation("LF-010", Severity.WARNING, path_of(log), f"{length} bytes at {offset}")
+    yield from refusals(
+        partial(refuse_lost_timeline, view),
+        partial(refuse_missing, view, slices),
+        partial(refuse_missing_logs, view, slices),
+    )
+    yield from file_violations(view, evidence)
+    yield from plan_violations(view, slices)
+    yield from metadata_table_violations(view, evidence)
+    if evidence.deep:
+        yield from row_violations(view, slices, evidence)
+
+
+def past_of(opened: OpenTable) -> tuple[Instant, ...]:
+    """The archived actions; none where the history is broken, which is told by itself."""
+    try:
+        rows = history_instants(opened.state.history, opened.configuration.timeline_layout)
+    except Rejection:
+        return ()
+    return tuple(Instant(one.requested, one.action, State.COMPLETED, one.completed, one.metadata) for one in rows)
 
 
 def metadata_violations(table: Table) -> tuple[Violation, ...]:
@@ -161,4 +105,4 @@ def metadata_violations(table: Table) -> tuple[Violation, ...]:
         found = metadata_differences(table)
     except Rejection as rejection:
         return (told(rejection),)
-    return tuple(Violation("MT-005", Severity.ERROR, index, f"{key!r} is not as it is held") for index, key in found)
+    return tuple(error("MT-005", index, f"{key!r} is not as it is held") for index, key in found)

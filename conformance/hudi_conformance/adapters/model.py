@@ -23,7 +23,7 @@ from hudi_model import rejection
 from hudi_model.queries import Warning as ModelWarning
 from hudi_model.readings import Readings
 
-from hudi_conformance.bridge import load, writing
+from hudi_conformance.bridge import load_for, writing
 from hudi_conformance.bridge.asking import OPERATIONS, READINGS, Answered, ask
 from hudi_conformance.mutants import MUTANTS, mutated
 
@@ -88,7 +88,7 @@ def adapter(readings: Readings, mutant: str | None = None) -> Adapter:
 
 
 def _read(readings: Readings, request: Request) -> Answer:
-    return _answer(ask(load(request.table), request.op, request.params, readings))
+    return _answer(ask(load_for(request.op, request.table, request.params), request.op, request.params, readings))
 
 
 def _write(session: writing.Session, request: Request) -> Answer:

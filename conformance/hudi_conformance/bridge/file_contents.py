@@ -1,7 +1,7 @@
 """Base files and log files as values of the model."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
 
 from hudi_adapter.rows import RowsError, rows_of_arrow
 from hudi_format.avro.schemas import record_schema
@@ -24,45 +24,61 @@ from hudi_model.files import (
     LogFile,
     RollbackBlock,
 )
-from hudi_model.records import Damaged, Delete, Deletes, Record, Schema, UnsupportedContent
+from hudi_model.records import Damaged, Delete, Record, Schema, UnsupportedContent
 from hudi_model.rejection import Reason
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.damage import decoded, sound
 from hudi_conformance.bridge.schemas import model_schema
 
+UNREAD: Final = "unread"
+"""The feature for which content stands that nobody has looked at."""
+_T = TypeVar("_T")
+
 
 def load_base_file(storage: Storage, path: str, partition: str, name: BaseFileName) -> BaseFile:
     """A base file with its records, or with what stands for records that do not decode."""
     records = decoded(lambda: _records(read_base_file(storage, path), path, Reason.BASE_FILE_CORRUPT, "BF-004"))
     instant = InstantTime(name.instant)
-    return BaseFile(partition, name.file_id, name.write_token, instant, name.extension, str(name), records)
+    return BaseFile(
+        partition, name.file_id, name.write_token, instant, name.extension, str(name), records, storage.size(path)
+    )
 
 
 def load_log_file(storage: Storage, path: str, partition: str, name: LogFileName) -> LogFile:
     """A log file with its blocks; that no query reads those of the change feed is the model's to say."""
-    blocks = sound(lambda: _blocks(storage.read(path), path), "LF-014", Reason.LOG_CONTENT_CORRUPT)
+    data = storage.read(path)
+    blocks = sound(lambda: _blocks(data, path), "LF-014", Reason.LOG_CONTENT_CORRUPT)
+    return log_file(partition, name, blocks, len(data))
+
+
+def log_file(partition: str, name: LogFileName, blocks: tuple[Block, ...] | Damaged, size: int) -> LogFile:
+    """A log file of these blocks."""
     token, instant = name.write_token or "", InstantTime(name.instant)
-    return LogFile(partition, name.file_id, instant, name.version, token, name.cdc, str(name), blocks)
+    return LogFile(partition, name.file_id, instant, name.version, token, name.cdc, str(name), blocks, size=size)
 
 
 def _blocks(data: bytes, path: str) -> tuple[Block, ...]:
-    return tuple(_block(raw, path) for raw in read_blocks(data, path))
+    return tuple(block_of(raw, path) for raw in read_blocks(data, path))
 
 
-def _block(raw: RawBlock | RawCorruptBlock, path: str) -> Block:
+def block_of(raw: RawBlock | RawCorruptBlock, path: str, *, is_read: bool = True) -> Block:
+    """A block as a value; where it is not read it says only what its header does."""
     if isinstance(raw, RawCorruptBlock):
         return CorruptBlock(raw.offset, raw.length)
+
+    def held(decode: Callable[[], _T]) -> _T | Damaged | UnsupportedContent:
+        return decoded(decode) if is_read else UnsupportedContent(UNREAD, path)
+
     instant = InstantTime(raw.header.get(HeaderKey.INSTANT_TIME, ""))
     if raw.type is BlockType.COMMAND:
         return RollbackBlock(instant, InstantTime(decode_command(raw, path).target))
     if raw.type is BlockType.DELETE:
-        return DeleteBlock(instant, _deletes(raw, path), _compacted(raw))
+        return DeleteBlock(instant, held(lambda: _deletes(raw, path)), _compacted(raw))
     if raw.type is BlockType.CDC_DATA:
-        return CdcBlock(instant, decoded(lambda: _changes(raw, path)))
-    records = decoded(lambda: _block_records(raw, path))
+        return CdcBlock(instant, held(lambda: _changes(raw, path)))
     partial = raw.header.get(HeaderKey.IS_PARTIAL) == "true"
-    return DataBlock(instant, records, partial, _compacted(raw), _schema(raw, path))
+    return DataBlock(instant, held(lambda: _block_records(raw, path)), partial, _compacted(raw), _schema(raw, path))
 
 
 def _block_records(raw: RawBlock, path: str) -> tuple[Record, ...]:
@@ -80,8 +96,8 @@ def _change(values: Mapping[str, Any]) -> CdcRecord:
     return CdcRecord(str(values["op"]), str(values.get("record_key") or ""), before, after)
 
 
-def _deletes(raw: RawBlock, path: str) -> Deletes:
-    return decoded(lambda: tuple(_delete(record, raw, path) for record in decode_deletes(raw, path)))
+def _deletes(raw: RawBlock, path: str) -> tuple[Delete, ...]:
+    return tuple(_delete(record, raw, path) for record in decode_deletes(raw, path))
 
 
 def _delete(record: DeleteRecord, raw: RawBlock, path: str) -> Delete:

@@ -15,7 +15,7 @@ from hudi_format.names import (
     parse_data_file_name,
     parse_timeline_file_name,
 )
-from hudi_format.storage import FileStatus, Storage, open_storage
+from hudi_format.storage import FileStatus, ReadOnlyStorage, Storage, open_storage
 from hudi_format.table.properties import parse_properties
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
@@ -48,13 +48,16 @@ def load(path: Path | str) -> Table:
     which of them must be read. A folder that is absent or holds no table has the state without properties.
     """
     storage = open_storage(path)
-    table = _load(storage, DataFiles())
-    inner = open_storage(f"{path}/{METADATA_TABLE}")
+    return with_metadata(storage, load_table(storage, DataFiles()))
+
+
+def with_metadata(storage: Storage, table: Table) -> Table:
+    """A table with its metadata table, where it has one, and all that its indexes hold."""
+    inner = ReadOnlyStorage(storage, METADATA_TABLE)
     if table.properties is None or not inner.exists(PROPERTIES_FILE):
         return table
     forms, indexes = index_forms(storage, inner, table)
-    files = MetadataFiles(forms)
-    return replace(table, metadata=replace(_load(inner, files), indexes=indexes))
+    return replace(table, metadata=replace(load_table(inner, MetadataFiles(forms)), indexes=indexes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,8 @@ class DataFiles:
     log_file: Callable[[Storage, str, str, LogFileName], LogFile] = load_log_file
 
 
-def _load(storage: Storage, files: DataFiles | MetadataFiles) -> Table:
+def load_table(storage: Storage, files: DataFiles | MetadataFiles) -> Table:
+    """The state of the table in a storage, without its metadata table."""
     main, backup = _properties(storage, PROPERTIES_FILE), _properties(storage, BACKUP_FILE)
     if main is None and backup is None:
         # No table: whatever else lies there, perhaps a whole disk, is not looked at.

@@ -7,7 +7,7 @@ from typing import Any
 
 from hudi_model.tables import Table
 
-from hudi_conformance.bridge import load
+from hudi_conformance.bridge import load_for
 from hudi_conformance.golden import toml_text
 from hudi_conformance.golden.answers import Expected, Verdict, expected, killed
 from hudi_conformance.golden.questions import Question
@@ -37,7 +37,7 @@ def answered(table_id: str, table: Path, questions: Iterable[Question]) -> list[
         GoldenError: an id stands twice, the model lacks the op, or a named mutant survives.
 
     """
-    state = load(table)
+    state = load_for("check_table", table, {})
     cases = [_case(table_id, state, question) for question in questions]
     names = [case.question.id for case in cases]
     if len(set(names)) < len(names):
@@ -49,6 +49,7 @@ def _case(table_id: str, state: Table, question: Question) -> Case:
     answer = expected(state, question)
     if answer.released.unsupported:
         raise GoldenError(f"{table_id}::{question.id}: the model lacks {answer.released.unsupported}")
+    _refuse_skipped_rows(table_id, state, question, answer)
     unknown = sorted(set(question.kills) - MUTANTS.keys())
     if unknown:
         raise GoldenError(f"{table_id}::{question.id}: no mutants are named {', '.join(unknown)}")
@@ -58,6 +59,15 @@ def _case(table_id: str, state: Table, question: Question) -> Case:
         message = f"{', '.join(survivors)} would pass" if survivors else "no mutant is named"
         raise GoldenError(f"{table_id}::{question.id}: {message}; this case kills {' '.join(found) or 'none'}")
     return Case(question, answer, tuple(found), _control(table_id, state, question, answer))
+
+
+def _refuse_skipped_rows(table_id: str, state: Table, question: Question, answer: Expected) -> None:
+    """Nothing, unless a question that allows skipping data is answered otherwise without."""
+    params = dict(question.params)
+    if "filter" in params and params.pop("configs", None):
+        whole = expected(state, replace(question, params=params))
+        if not answer.released.satisfies(whole.released):
+            raise GoldenError(f"{table_id}::{question.id}: an index of this table skips rows that match")
 
 
 def _control(table_id: str, state: Table, question: Question, answer: Expected) -> Verdict | None:

@@ -4,5 +4,6 @@ from hudi_format.storage.interface import FileStatus, Storage
 from hudi_format.storage.local import LocalStorage
 from hudi_format.storage.object_store import ObjectStorage
 from hudi_format.storage.opening import open_storage
+from hudi_format.storage.read_only import ReadOnlyStorage
 
-__all__ = ["FileStatus", "LocalStorage", "ObjectStorage", "Storage", "open_storage"]
+__all__ = ["FileStatus", "LocalStorage", "ObjectStorage", "ReadOnlyStorage", "Storage", "open_storage"]

@@ -1,0 +1,120 @@
+"""What completed actions say of the files that they wrote, against the files."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from hudi_model.actions import Action, Instant, State, TimelineEntry
+from hudi_model.checks.finding import Evidence, Footer, Violation, error
+from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan, ReplacePlan, WriteStat
+from hudi_model.files import BaseFile, GroupId, LogFile
+from hudi_model.records import Damaged
+from hudi_model.rejection import Rejection
+from hudi_model.retention import inner_path
+from hudi_model.slicing import data_files, group_of, path_of
+from hudi_model.tables import OpenTable
+from hudi_model.timeline import completed_data
+
+Files = Mapping[str, BaseFile | LogFile]
+
+
+def commit_violations(opened: OpenTable, evidence: Evidence) -> Iterator[Violation]:
+    """Every fault of what the completed data actions on the timeline say; those that do not parse are told elsewhere.
+
+    Clauses: SL-002, SL-004, SL-007, SL-008, OW-017, CD-003, CD-010, CP-006, LC-006, CL-006.
+    """
+    files = {path_of(one): one for one in data_files(opened.state)}
+    requested = {one.requested: one for one in opened.timeline.entries if one.state is State.REQUESTED}
+    for one in completed_data(opened.timeline):
+        if isinstance(one.content, CommitMetadata):
+            for stat in one.content.write_stats:
+                yield from stat_violations(one, stat, files, evidence)
+            if one.requested in requested:
+                yield from outcome_violations(one, one.content, requested[one.requested])
+
+
+def stat_violations(one: Instant, stat: WriteStat, files: Files, evidence: Evidence) -> Iterator[Violation]:
+    """A file that a commit tells otherwise than it is; one that is gone may have been cleaned.
+
+    Clauses: SL-002, SL-004, SL-007, SL-008, OW-017, CD-003.
+    """
+    try:
+        path = inner_path(stat.path or "")
+    except Rejection as found:
+        yield error(found.clause, f"{one.requested}.{one.action}: {stat.path}", found.detail)
+        return
+    where = f"{one.requested}.{one.action}: {path}"
+    if path and path.rpartition("/")[0] != stat.partition:
+        yield error("SL-008", where, f"the path does not begin with the partition {stat.partition!r}")
+    if path in evidence.unplaced:
+        yield error("SL-002", where, "the file is there, its folder is not marked as a partition")
+    if path in files:
+        yield from file_violations(one, stat, files[path], where)
+        yield from size_violations(stat, files[path], where, evidence.footers.get(path))
+        yield from change_log_violations(one, stat, where, files)
+
+
+def file_violations(one: Instant, stat: WriteStat, file: BaseFile | LogFile, where: str) -> Iterator[Violation]:
+    """A file whose name is not that of this write, or of this file group.
+
+    Clauses: SL-003, SL-004, RD-005, RD-006.
+    """
+    if file.file_id != stat.file_id:
+        yield error("SL-003", where, f"the commit has it in file group {stat.file_id!r}")
+    if isinstance(file, BaseFile) and file.instant != one.requested:
+        yield error("SL-004", where, "a base file bears the instant of the action that wrote it")
+    if isinstance(file, LogFile) and file.instant > one.requested:
+        yield error("SL-005", where, f"the log is named after the later instant {file.instant}")
+
+
+def size_violations(
+    stat: WriteStat, file: BaseFile | LogFile, where: str, footer: Footer | None
+) -> Iterator[Violation]:
+    """A base file that has not the length or the rows that its commit counted; 0 stands for not counted.
+
+    One that does not parse at all is told by itself.
+
+    Clauses: SA-001, OW-017.
+    """
+    if isinstance(file, LogFile) or isinstance(file.records, Damaged):
+        return
+    if stat.size and file.size and file.size != stat.size:
+        yield error("SA-001", where, f"the file has {file.size} bytes, the write put {stat.size}")
+    if footer and stat.writes and footer.rows != stat.writes:
+        yield error("OW-017", where, f"the file has {footer.rows} rows, the commit counts {stat.writes}")
+
+
+def change_log_violations(one: Instant, stat: WriteStat, where: str, files: Files) -> Iterator[Violation]:
+    """Change logs that are named and not there, or that lie elsewhere than with their file.
+
+    Clauses: CD-003, CD-010.
+    """
+    for path in stat.change_logs:
+        found = files.get(path)
+        if found is None:
+            yield error("CD-003", where, f"names the change log {path}, which storage lacks")
+        elif group_of(found) != (stat.partition, stat.file_id) or found.instant != one.requested:
+            yield error("CD-010", path, f"the change log of {where} lies elsewhere or is named otherwise")
+
+
+def outcome_violations(one: Instant, done: CommitMetadata, asked: TimelineEntry) -> Iterator[Violation]:
+    """A service that did not do what it was to do.
+
+    Clauses: CP-006, LC-006, CL-006.
+    """
+    where = f"{one.requested}.{one.action}"
+    if isinstance(asked.content, CompactionPlan):
+        clause = "CP-006" if asked.action is Action.COMPACTION else "LC-006"
+        planned, written = groups_of(asked.content.operations), groups_of(done.write_stats)
+        for partition, file_id in sorted(planned - written) if clause == "CP-006" else ():
+            yield error(clause, where, f"no file of the planned group {partition}/{file_id}")
+        wanted = "COMPACT" if clause == "CP-006" else "LOG_COMPACT"
+        if (done.operation or wanted).upper() != wanted:
+            yield error(clause, where, f"the operation is {done.operation}")
+    if isinstance(asked.content, ReplacePlan) and done.operation == "CLUSTER":
+        planned = groups_of(one for group in asked.content.groups for one in group.slices)
+        for partition, file_id in sorted(planned - done.replaced):
+            yield error("CL-006", where, f"the clustered group {partition}/{file_id} is not replaced")
+
+
+def groups_of(many: Iterable[CompactionOperation | WriteStat]) -> set[GroupId]:
+    """The file groups that some are of."""
+    return {group_of(one) for one in many}

@@ -1,0 +1,99 @@
+"""What files say of themselves: partitions, base files' footers, blocks of logs."""
+
+from collections.abc import Iterable, Iterator
+
+from hudi_model.checks.finding import Evidence, Footer, Violation, error, told, warning
+from hudi_model.configuration import is_true
+from hudi_model.files import BaseFile, Block, CdcBlock, CorruptBlock, DataBlock, DeleteBlock, LogFile, RollbackBlock
+from hudi_model.indexes import held_files
+from hudi_model.records import META_FIELDS, Damaged
+from hudi_model.slicing import path_of
+from hudi_model.tables import OpenTable
+from hudi_model.time import InstantTime
+from hudi_model.views import View
+
+
+def file_violations(view: View, evidence: Evidence) -> Iterator[Violation]:
+    """Every fault of the files that count, also of older slices and of groups that were replaced.
+
+    Clauses: SL-002, SL-005, BF-001, BF-003, BF-004, LF-009, LF-010, LF-013, LF-019, LF-021, LF-025, RD-013.
+    """
+    yield from map(told, evidence.damages)
+    for partition, depth in evidence.depths.items():
+        if depth != (wanted := len(partition.split("/")) if partition else 0):
+            yield error("SL-002", partition or ".", f"its metafile says depth {depth}, the folder lies {wanted} deep")
+    for file in held_files(view):
+        if isinstance(file, LogFile):
+            yield from log_violations(view.table, file)
+            continue
+        if isinstance(file.records, Damaged):
+            yield told(file.records)
+        elif footer := evidence.footers.get(path_of(file)):
+            yield from footer_violations(view.table, file, footer)
+
+
+def footer_violations(table: OpenTable, file: BaseFile, footer: Footer) -> Iterator[Violation]:
+    """A base file without the meta columns in front, or with keys where it is to have none.
+
+    Clauses: BF-001, BF-003, MF-001, BF-002.
+    """
+    where = path_of(file)
+    if footer.columns[: len(META_FIELDS)] != META_FIELDS:
+        yield error("BF-001", where, f"the first columns are {', '.join(footer.columns[:5]) or 'none'}")
+    twice = sorted({name for name in footer.columns if footer.columns.count(name) > 1})
+    if twice:
+        yield error("BF-001", where, f"two columns are named {', '.join(twice)}")
+    if footer.least_key is not None and not is_true(table.configuration.properties, "hoodie.populate.meta.fields"):
+        yield error("BF-003", where, "the footer has a range of keys, and the table keeps none")
+    for key in footer.excluded_keys:
+        yield error("BF-002", where, f"the bloom filter denies the key {key!r}, which is there")
+
+
+def log_violations(table: OpenTable, log: LogFile) -> Iterator[Violation]:
+    """Damage in a log that counts, bytes that are no block, and blocks that do not say what they must.
+
+    Clauses: LF-010, LF-013, RD-013, SL-005.
+    """
+    if log.version < 1:
+        yield error("SL-005", path_of(log), "versions of logs count from 1")
+    if isinstance(log.blocks, Damaged):
+        yield told(log.blocks)
+        return
+    for block in log.blocks:
+        match block:
+            case DataBlock(records=Damaged() as damage) | DeleteBlock(deletes=Damaged() as damage):
+                yield told(damage)
+            case CdcBlock(changes=Damaged() as damage):
+                yield told(damage)
+            case Damaged():
+                yield told(block)
+            case CorruptBlock(offset, length):
+                yield warning("LF-010", path_of(log), f"{length} bytes at {offset}")
+        yield from header_violations(table, log, block)
+
+
+def header_violations(table: OpenTable, log: LogFile, block: Block) -> Iterator[Violation]:
+    """A header that lacks what its block is read by, or says what its table's version does not have.
+
+    Clauses: LF-009, LF-019, LF-021, LF-025.
+    """
+    where = path_of(log)
+    if isinstance(block, CorruptBlock | Damaged):
+        return
+    if not block.instant:
+        yield error("LF-021", where, "a block does not say whose it is")
+    if isinstance(block, RollbackBlock):
+        if not block.target:
+            yield error("LF-009", where, "a command does not say what it rolls back")
+        return
+    rules = table.configuration.rules
+    if isinstance(block, DataBlock) and block.partial and not rules.mode_is_persisted:
+        yield error("LF-025", where, f"table version {rules.version} has no partial blocks")
+    later = [one for one in instants_before(block) if one >= block.instant]
+    if later:
+        yield error("LF-019", where, f"the block of {block.instant} stands for {later[0]}, which is no earlier one")
+
+
+def instants_before(block: Block) -> Iterable[InstantTime]:
+    """The instants that a block of a log compaction stands for."""
+    return block.compacted_instants if isinstance(block, DataBlock | DeleteBlock) else ()

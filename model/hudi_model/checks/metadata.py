@@ -1,0 +1,236 @@
+"""The metadata table against the table: which indexes there are, which actions, what each index holds."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from hudi_model.actions import Action, State
+from hudi_model.checks.finding import Evidence, Violation, error, refusals
+from hudi_model.configuration import property_names
+from hudi_model.contents import IndexDefinition
+from hudi_model.files import FileSlice
+from hudi_model.indexes import EVERY_PARTITION, NO_PARTITION, Contents, contents, held_files
+from hudi_model.metadata import BEFORE_ALL, BUILT, FILES, SCHEMA
+from hudi_model.reading import read_slice
+from hudi_model.readings import RELEASED
+from hudi_model.rejection import Rejection, Unsupported
+from hudi_model.retention import named_files, refuse_missing, refuse_missing_logs
+from hudi_model.slicing import data_files, snapshot_slices
+from hudi_model.tables import OpenTable, Table, open_table, whole_timeline
+from hudi_model.views import View, view_at
+
+FOLDER = ".hoodie/metadata"
+GROUP_DIGITS = 4
+REMOVING = (Action.CLEAN, Action.ROLLBACK, Action.RESTORE)
+LOGGED = frozenset({Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT, Action.CLEAN, Action.ROLLBACK})
+"""The completed actions that commit to the metadata table."""
+STATISTICS = ("column_stats", "partition_stats")
+CLAUSES = {
+    "column_stats": "MT-011",
+    "partition_stats": "MT-014",
+    "bloom_filters": "IX-010",
+    "record_index": "IX-020",
+    "secondary_index": "IX-031",
+}
+"""Which clause says what an index of a kind holds."""
+
+
+def metadata_table_violations(view: View, evidence: Evidence) -> Iterator[Violation]:
+    """Every fault of the metadata table, of those of its indexes that were read.
+
+    Clauses: MT-001, MT-003, MT-006, MT-007, MT-010, MT-017, IX-001.
+    """
+    names, metadata = property_names(view.configuration.properties, BUILT), view.table.state.metadata
+    if metadata is None:
+        if names:
+            yield error("MT-007", "hoodie.properties", f"{BUILT} has {', '.join(names)}, there is no metadata table")
+        return
+    try:
+        counted = metadata_view(view.table.state, metadata)
+        slices = snapshot_slices(counted)
+    except Rejection as found:
+        yield error(found.clause, f"{FOLDER}/{found.where}", found.detail)
+        return
+    yield from missing_files(counted, slices, names)
+    yield from partition_violations(view, slices, counted.configuration.rules.version, evidence)
+    yield from actions_not_logged(view.table, metadata)
+    for index in (one for one in metadata.indexes if one.name in names and FILES.name in names):
+        try:
+            yield from index_violations(index, view, stored_rows(counted, slices, index.name))
+        except Rejection as found:
+            yield error(found.clause, f"{FOLDER}/{found.where}", found.detail)
+        except Unsupported:
+            # What the model does not hold of an index is no fault of the table.
+            continue
+
+
+def missing_files(counted: View, slices: tuple[FileSlice, ...], names: tuple[str, ...]) -> Iterator[Violation]:
+    """Files that the metadata table's timeline names for an index that readers may use, and that are gone.
+
+    Clauses: MT-007, RD-011, RD-018.
+    """
+    try:
+        used = {group for _, group, _ in named_files(counted) if group[0] in names}
+    except Rejection as found:
+        yield error(found.clause, f"{FOLDER}/{found.where}", found.detail)
+        return
+    checks = (partial(check, counted, slices, used) for check in (refuse_missing, refuse_missing_logs))
+    for refusal in refusals(*checks):
+        yield replace(refusal, where=f"{FOLDER}/{refusal.where}")
+
+
+def metadata_view(table: Table, metadata: Table) -> View:
+    """The metadata table without the deltacommits of actions that have not completed on the data timeline.
+
+    Raises: as `open_table` of either.
+
+    Clauses: MT-006.
+    """
+    counts = {one.requested for one in whole_timeline(table) if one.state is State.COMPLETED}
+    counts |= {one.requested for one in metadata.timeline if one.action is not Action.DELTA_COMMIT}
+    known = (one for one in metadata.timeline if one.requested in counts or one.requested.startswith(BEFORE_ALL))
+    return view_at(open_table(replace(metadata, timeline=tuple(known))), None, RELEASED)
+
+
+def stored_rows(view: View, slices: Iterable[FileSlice], partition: str) -> Contents:
+    """What one partition of a metadata table holds, deletes done.
+
+    Raises: LOG_CONTENT_CORRUPT, BASE_FILE_CORRUPT.
+
+    Clauses: MT-002, MT-008.
+    """
+    rows = (row for one in slices if one.partition == partition for row in read_slice(view, one, SCHEMA))
+    return {str(row.values["key"]): row.values["content"] for row in rows if row.values["content"] is not None}
+
+
+def partition_violations(
+    view: View, slices: Iterable[FileSlice], version: int, evidence: Evidence
+) -> Iterator[Violation]:
+    """Indexes that readers may use and that are not there, or not whole; a metadata table of another version.
+
+    Clauses: MT-001, MT-007, MT-017, IX-001.
+    """
+    own, groups = view.configuration.rules.version, defaultdict[str, set[str]](set)
+    if own != version:
+        yield error("MT-001", FOLDER, f"the metadata table has version {version}, the table {own}")
+    for one in slices:
+        groups[one.partition].add(one.file_id)
+    for name in property_names(view.configuration.properties, BUILT):
+        if not groups[name]:
+            yield error("MT-007", f"{FOLDER}/{name}", f"{BUILT} has it, and it holds no file group")
+        yield from group_violations(name, groups[name])
+        needs = name.startswith(("secondary_index_", "expr_index_"))
+        if needs and evidence.definitions is not None and name not in {one.name for one in evidence.definitions}:
+            yield error("IX-001", f"{FOLDER}/{name}", "no definition says what it indexes")
+
+
+def group_violations(name: str, file_ids: Iterable[str]) -> Iterator[Violation]:
+    """File groups of an index that are not numbered from 0 without a gap; those of a partitioned one in each partition.
+
+    Clauses: MT-017, IX-022.
+    """
+    numbers = defaultdict[str, list[int]](list)
+    for file_id in sorted(file_ids):
+        prefix, _, digits = file_id.removesuffix("-0").rpartition("-")
+        if not (digits.isascii() and digits.isdigit() and len(digits) >= GROUP_DIGITS):
+            yield error("MT-017", f"{FOLDER}/{name}", f"the file id {file_id!r} has no number of a group")
+        else:
+            numbers[prefix].append(int(digits))
+    for prefix, found in numbers.items():
+        if sorted(found) != list(range(len(found))):
+            yield error("MT-017", f"{FOLDER}/{name}", f"of the groups {prefix}-0 to {max(found)} some are missing")
+
+
+def actions_not_logged(table: OpenTable, metadata: Table) -> Iterator[Violation]:
+    """Completed actions, since the metadata table was made, that it does not have; also among those it archived.
+
+    Clauses: MT-003.
+    """
+    known = {one.requested for one in whole_timeline(metadata) if not one.requested.startswith(BEFORE_ALL)}
+    first = min(known, default=None)
+    for one in table.timeline.instants:
+        logged = one.state is State.COMPLETED and one.action in LOGGED
+        if logged and first and one.requested > first and one.requested not in known:
+            where = f"{one.requested}.{one.action}"
+            yield error("MT-003", where, "the action completed without a commit of its own to the metadata table")
+
+
+def index_violations(index: IndexDefinition, view: View, stored: Contents) -> Iterator[Violation]:
+    """Where an index does not hold what the table's files and rows have it hold.
+
+    Statistics that are absent are unknown, and those of a partition may be wider than its rows.
+
+    Clauses: MT-005, MT-010, MT-011, MT-013, MT-014, IX-010, IX-020, IX-031, IX-040.
+    """
+    held = contents(index, view)
+    if index.kind == "files":
+        yield from listing_violations(view, stored, held)
+        return
+    clause = "IX-040" if index.name.startswith("expr_index_") else CLAUSES.get(index.kind, "MT-005")
+    is_statistic = index.kind in STATISTICS
+    for key in sorted({*stored, *held}):
+        where = f"{FOLDER}/{index.name} {key}"
+        if key not in stored:
+            if not is_statistic:
+                yield error(clause, where, "the index lacks it")
+        elif key not in held:
+            if not is_statistic or key.split("|")[-1] not in known_names(view, index):
+                yield error(clause, where, "the index has it, and the table does not")
+        elif not agrees(index, stored[key], held[key]):
+            yield error(clause, where, f"the index has {stored[key]!r:.120}, the table {held[key]!r:.120}")
+
+
+def known_names(view: View, index: IndexDefinition) -> frozenset[str]:
+    """The files, or the partitions, that statistics may be of."""
+    files = held_files(view)
+    if index.kind == "partition_stats":
+        return frozenset(one.partition or NO_PARTITION for one in files)
+    return frozenset(one.name for one in files)
+
+
+def agrees(index: IndexDefinition, stored: Any, held: Any) -> bool:
+    """Whether what an index has of a key is so. Bounds of nothing but nulls bound no value, and may be any.
+
+    Clauses: MT-011, MT-013, MT-014, IX-010.
+    """
+    if index.kind == "bloom_filters" and isinstance(stored, list) and isinstance(held, list):
+        return set(held) <= set(stored)
+    if index.kind not in STATISTICS or not isinstance(stored, list) or not isinstance(held, list):
+        return bool(stored == held)
+    if index.kind == "column_stats":
+        return stored[2:] == held[2:] and held[:2] in ([None, None], stored[:2])
+    ends = [(stored[0], held[0]), (held[1], stored[1])]
+    return all(None in pair or pair[0] <= pair[1] for pair in ends)
+
+
+def listing_violations(view: View, stored: Contents, held: Contents) -> Iterator[Violation]:
+    """Files that the list lacks, has although they are gone, or has with another length.
+
+    While files are being removed the list may still have them.
+
+    Clauses: MT-005, MT-010.
+    """
+    instants, state = view.table.timeline.instants, view.table.state
+    removing = any(one.action in REMOVING and one.state is not State.COMPLETED for one in instants)
+    there = {(one.partition or NO_PARTITION, one.name) for one in data_files(state)}
+    for partition in sorted({*held, *stored} - {EVERY_PARTITION}):
+        own, listed = held.get(partition, {}), sizes_of(stored.get(partition))
+        for name in sorted({*own, *listed}):
+            where = name if partition == NO_PARTITION else f"{partition}/{name}"
+            if name not in listed:
+                yield error("MT-010", where, "the list of files lacks it")
+            elif name not in own and not removing:
+                what = "its write has not completed" if (partition, name) in there else "storage lacks it"
+                yield error("MT-010", where, f"the list of files has it, and {what}")
+            elif own.get(name) and listed[name] and own[name] != listed[name]:
+                yield error("MT-010", where, f"the list of files has {listed[name]} bytes, storage {own[name]}")
+    missing = held.get(EVERY_PARTITION, {}).keys() - sizes_of(stored.get(EVERY_PARTITION)).keys()
+    for partition in sorted(missing):
+        yield error("MT-010", partition, "the list of partitions lacks it")
+
+
+def sizes_of(content: object) -> Mapping[str, int]:
+    """The names that an entry lists, without those that are gone."""
+    return {name: size for name, size in content.items() if size is not None} if isinstance(content, dict) else {}

@@ -1,0 +1,106 @@
+"""What waits to be done, against what is there: plans' files, groups in two plans, cleans that would take too much."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from hudi_model.actions import Action, State
+from hudi_model.checks.finding import Violation, error
+from hudi_model.contents import CleanPlan, CompactionOperation, SavepointMetadata
+from hudi_model.files import FileSlice, GroupId, LogFile
+from hudi_model.services.plans import pending_slices
+from hudi_model.slicing import data_files, group_of
+from hudi_model.timeline import Timeline, is_committed
+from hudi_model.views import View, replaced_groups
+
+Names = frozenset[tuple[str, str]]
+
+
+def plan_violations(view: View, slices: tuple[FileSlice, ...]) -> Iterator[Violation]:
+    """Every fault of plans that wait, and files that a savepoint keeps and storage has not.
+
+    Clauses: CP-003, CP-005, LC-002, CL-002, CN-001, CN-005, CN-008, SR-002.
+    """
+    pending, state = pending_slices(view.table.timeline), view.table.state
+    present = frozenset((one.partition, one.name) for one in data_files(state))
+    gone = replaced_groups(view)
+    wanted = [one for one in pending if group_of(one[1]) not in gone]
+    pending_logs = frozenset((one.partition, one.name) for one in state.log_files if is_pending(view, one))
+    for action, planned in wanted:
+        yield from planned_violations(action, planned, present, pending_logs)
+    yield from shared_groups(wanted)
+    for where, partition, name in sorted(saved_files(view.table.timeline)):
+        if (partition, name) not in present:
+            yield error("SR-002", where, f"keeps {partition}/{name}, which storage lacks")
+    needed = {one: "CN-001" for found in slices for one in names_of(found)}
+    needed |= {one: "CN-005" for _, planned in wanted for one in planned_names(planned)}
+    needed |= {(partition, name): "CN-008" for _, partition, name in saved_files(view.table.timeline)}
+    yield from greedy_cleans(view.table.timeline, needed)
+
+
+def planned_violations(
+    action: Action, planned: CompactionOperation, present: Names, pending_logs: Names
+) -> Iterator[Violation]:
+    """A planned slice of which a file is gone, or holds rows that have not been committed.
+
+    Clauses: CP-005, CN-005, LC-001, CL-003.
+    """
+    where = f"{action} of {planned.partition}/{planned.file_id}"
+    clause = "CN-005" if action is Action.CLUSTERING else "CP-005"
+    for partition, name in sorted(planned_names(planned) - present):
+        yield error(clause, where, f"plans to read {partition}/{name}, which storage lacks")
+    for partition, name in sorted(planned_names(planned) & pending_logs):
+        yield error(clause, where, f"plans to read {partition}/{name}, whose write has not completed")
+
+
+def is_pending(view: View, log: LogFile) -> bool:
+    """[New in v8] Whether the write that a log is named after has not completed."""
+    return not view.configuration.rules.logs_name_their_slice and not is_committed(view.table.timeline, log.instant)
+
+
+def planned_names(planned: CompactionOperation) -> Names:
+    """The files of a planned slice."""
+    names = (*([planned.base_file] if planned.base_file else []), *planned.log_files)
+    return frozenset((planned.partition, name) for name in names)
+
+
+def names_of(found: FileSlice) -> Names:
+    """The files of a slice."""
+    names = (*([found.base_file.name] if found.base_file else []), *(one.name for one in found.log_files))
+    return frozenset((found.partition, name) for name in names)
+
+
+def shared_groups(pending: list[tuple[Action, CompactionOperation]]) -> Iterator[Violation]:
+    """File groups that two plans hold which wait at the same time.
+
+    Clauses: CP-003, CL-002, LC-002.
+    """
+    clauses = {Action.CLUSTERING: "CL-002", Action.LOG_COMPACTION: "LC-002"}
+    plans: dict[GroupId, list[Action]] = defaultdict(list)
+    for action, planned in pending:
+        plans[group_of(planned)].append(action)
+    for (partition, file_id), actions in plans.items():
+        if len(actions) > 1:
+            clause = clauses.get(actions[-1], "CP-003")
+            yield error(clause, f"{partition}/{file_id}", f"{' and '.join(actions)} of the group wait together")
+
+
+def saved_files(timeline: Timeline) -> frozenset[tuple[str, str, str]]:
+    """The files that savepoints keep: by which savepoint, in which partition, under which name."""
+    return frozenset(
+        (f"{one.requested}.savepoint", *pair)
+        for one in timeline.instants
+        if isinstance(one.content, SavepointMetadata) and one.state is State.COMPLETED
+        for pair in one.content.files
+    )
+
+
+def greedy_cleans(timeline: Timeline, needed: dict[tuple[str, str], str]) -> Iterator[Violation]:
+    """A clean that waits and would remove what a snapshot, a plan or a savepoint needs.
+
+    Clauses: CN-001, CN-005, CN-008.
+    """
+    done = {one.requested for one in timeline.entries if one.state is State.COMPLETED}
+    for entry in timeline.entries:
+        if entry.requested not in done and isinstance(entry.content, CleanPlan):
+            for partition, name in sorted(entry.content.files & needed.keys()):
+                yield error(needed[partition, name], entry.name, f"the clean is to remove {partition}/{name}")

@@ -1,0 +1,83 @@
+"""What rows may get wrong: meta fields against the file that holds them, keys against the footer, whole slices."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from hudi_model.checks.finding import Evidence, Violation, error, refusals, warning
+from hudi_model.configuration import is_true
+from hudi_model.files import BaseFile, FileSlice
+from hudi_model.indexes import held_files
+from hudi_model.reading import read_slice
+from hudi_model.records import Record
+from hudi_model.rejection import Rejection, Unsupported
+from hudi_model.schemas import table_schema
+from hudi_model.slicing import path_of
+from hudi_model.views import View
+
+BOOTSTRAPPED = "00000000000001"
+
+
+def row_violations(view: View, slices: tuple[FileSlice, ...], evidence: Evidence) -> Iterator[Violation]:
+    """Every fault of rows: the slices that a snapshot cannot merge, and rows that do not belong where they are.
+
+    Clauses: DM-001, DM-004, MF-001, MF-010, MF-012, MF-013, IX-012.
+    """
+    for found in slices:
+        yield from slice_violations(view, found)
+    if is_true(view.configuration.properties, "hoodie.populate.meta.fields"):
+        for file in held_files(view):
+            if isinstance(file, BaseFile) and isinstance(file.records, tuple):
+                yield from base_row_violations(file, file.records, evidence)
+
+
+def slice_violations(view: View, found: FileSlice) -> Iterator[Violation]:
+    """What keeps a slice from being read.
+
+    Clauses: DM-001, DM-004, LF-013, BF-004.
+    """
+    try:
+        yield from refusals(partial(read_slice, view, found, table_schema(view)))
+    except (Rejection, Unsupported):
+        # The schema's own refusal is told elsewhere; what the model does not hold is no fault of the table.
+        return
+
+
+def base_row_violations(file: BaseFile, records: tuple[Record, ...], evidence: Evidence) -> Iterator[Violation]:
+    """The first row of a base file with each kind of wrong meta field, and keys outside the footer's range.
+
+    Clauses: MF-001, MF-010, MF-012, MF-013, IX-012.
+    """
+    where, footer = path_of(file), evidence.footers.get(path_of(file))
+    wrong = dict[str, Violation]()
+    for row in records:
+        for found in meta_violations(file, row, where):
+            wrong.setdefault(found.clause, found)
+        key = row.values.get("_hoodie_record_key")
+        if footer and isinstance(key, str) and footer.least_key is not None and footer.greatest_key is not None:
+            ends = utf16(footer.least_key), utf16(footer.greatest_key)
+            if not ends[0] <= utf16(key) <= ends[1]:
+                wrong.setdefault("IX-012", error("IX-012", where, f"the key {key!r} is outside the footer's range"))
+    yield from wrong.values()
+
+
+def meta_violations(file: BaseFile, row: Record, where: str) -> Iterator[Violation]:
+    """Meta fields that are not those of a row in this file; an empty one may have been left out.
+
+    Clauses: MF-010, MF-012, MF-013, MF-014, DM-001.
+    """
+    time, key, folder, name = (
+        row.values.get(f"_hoodie_{one}") for one in ("commit_time", "record_key", "partition_path", "file_name")
+    )
+    if isinstance(time, str) and time > file.instant:
+        yield error("MF-010", where, f"a row is of the write {time}, which is later than the file")
+    if key is None and file.instant != BOOTSTRAPPED:
+        yield error("DM-001", where, "a row has no record key")
+    if folder and folder != file.partition:
+        yield error("MF-012", where, f"a row is of the partition {folder!r}")
+    if name and name != file.name and file.instant != BOOTSTRAPPED:
+        yield warning("MF-013", where, f"a row names the file {name!r}")
+
+
+def utf16(text: str) -> bytes:
+    """A text so that comparing compares UTF-16 units, as the footer's bounds do."""
+    return text.encode("utf-16-be", "surrogatepass")
