@@ -2,7 +2,7 @@
 """The command line `hudi-conformance`; heavy modules are imported inside the commands that need them."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, NoReturn, TypeVar
 
@@ -182,22 +182,39 @@ def report(
 
 @app.command(name="check-table")
 def check_table(
-    path: Annotated[Path, typer.Argument(help="A table's folder.")],
+    place: Annotated[str, typer.Argument(help="A table's folder, or its URI in an object store.")],
     *,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="Read rows too, and the indexes of the metadata table.")] = False,
+    option: Annotated[list[str] | None, typer.Option(help="`key=value` for the object store.")] = None,
 ) -> None:
-    """Name every clause that a real table violates, with the file: exit 1 when one is an error."""
+    """Name every clause that a real table violates, with the file: exit 1 for an error, 2 when it cannot be judged."""
     from hudi_conformance.inspecting import check
 
-    raise typer.Exit(check(path, as_json=as_json))
+    raise typer.Exit(check(place, _pairs(option or ()), deep=deep, as_json=as_json))
 
 
 @app.command()
-def timeline(path: Annotated[Path, typer.Argument(help="A table's folder.")]) -> None:
+def timeline(
+    place: Annotated[str, typer.Argument(help="A table's folder, or its URI in an object store.")],
+    *,
+    svg: Annotated[Path | None, typer.Option(help="Write a picture to this file.")] = None,
+    history: Annotated[bool, typer.Option("--history", help="Archived actions too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Every action, however many there are.")] = False,
+    option: Annotated[list[str] | None, typer.Option(help="`key=value` for the object store.")] = None,
+) -> None:
     """Draw a table's timeline: each action from requested to completed."""
-    from hudi_conformance.inspecting import draw
+    from hudi_conformance.drawing_timelines import draw
 
-    raise typer.Exit(draw(path))
+    raise typer.Exit(draw(place, _pairs(option or ()), svg, history=history, every=every))
+
+
+def _pairs(options: Iterable[str]) -> dict[str, str]:
+    pairs = [one.partition("=") for one in options]
+    for key, equals, _ in pairs:
+        if not equals:
+            _refuse(f"{key} is no key=value")
+    return {key: value for key, _, value in pairs}
 
 
 @app.command()
