@@ -1,5 +1,6 @@
 """Read and write Apache Hudi tables from PySpark, or from Arrow without Spark."""
 
+from hudi_spark.arrow_checking import check_table
 from hudi_spark.arrow_reading import explain, read_arrow, read_changes, read_incremental, read_stream
 from hudi_spark.arrow_writing import create_arrow, services_arrow, write_arrow
 from hudi_spark.creation.definition import TableDefinition
@@ -17,6 +18,7 @@ __all__ = [
     "Readings",
     "TableDefinition",
     "UnsupportedFeature",
+    "check_table",
     "create_arrow",
     "explain",
     "read_arrow",

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Protocol
 
 from hudi_adapter import (
@@ -28,6 +28,7 @@ from hudi_spark.arrow_reading import table_storage
 from hudi_spark.changes.incremental import IncrementalQuery
 from hudi_spark.changes.planning import ChangesQuery
 from hudi_spark.changes.queries import AnyQuery
+from hudi_spark.checking.checking import check_table
 from hudi_spark.descriptions import TableInfo, table_info
 from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, typed_errors
 from hudi_spark.execution.planning import Query
@@ -158,6 +159,7 @@ class _Operations:
             "list_timeline": self.list_timeline,
             "list_file_slices": self.list_file_slices,
             "table_info": self.table_info,
+            "check_table": self.check_table,
         }
 
     def read_snapshot(self, request: Request) -> RowsAnswer:
@@ -199,6 +201,12 @@ class _Operations:
     def table_info(self, request: Request) -> ValueAnswer:
         with _Refusals(), typed_errors():
             return ValueAnswer(_info_value(table_info(_storage(request))))
+
+    def check_table(self, request: Request) -> ValueAnswer:
+        with _Refusals(), typed_errors():
+            deep = bool(request.params.get("deep", False))
+            found = check_table(_storage(request), self._executor.flows(), deep=deep)
+            return ValueAnswer([asdict(one) for one in found])
 
     def _rows(self, request: Request, query: Query) -> RowsAnswer:
         params = request.params

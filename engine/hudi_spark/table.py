@@ -15,6 +15,8 @@ from hudi_spark.changes.checkpoints import EARLIEST, Batch, Checkpoints, batch_r
 from hudi_spark.changes.incremental import IncrementalQuery
 from hudi_spark.changes.planning import ChangesQuery
 from hudi_spark.changes.queries import AnyQuery, plan_any, run_any_on_spark
+from hudi_spark.checking.checking import check_table
+from hudi_spark.checking.violations import Violation
 from hudi_spark.creation.definition import TableDefinition
 from hudi_spark.descriptions import TableInfo, table_info
 from hudi_spark.errors import SkippedBytes, typed_errors
@@ -322,6 +324,22 @@ class HudiTable(TableWrites):
         """
         with typed_errors():
             return Listing(validate_metadata_table(self._storage, OnSpark(self._spark)))
+
+    def check(self, *, deep: bool = False) -> Listing[Violation]:
+        """Every clause of the format that the table breaks, errors first; printed, one a line. Nothing is written.
+
+        A job reads the footers of base files, logs, and the metadata table; `deep` reads the rows as well: their meta
+        fields, keys that stand twice, and what indexes say of them. Leftovers of failed writes are no violations.
+
+        Raises:
+            HudiError: NOT_A_TABLE.
+            StorageError: an object store did not answer or refused.
+
+        Clauses: MT-005, RD-011, RD-018, TL-014.
+
+        """
+        with typed_errors():
+            return Listing(check_table(self._storage, OnSpark(self._spark), deep=deep))
 
     def skipped(self) -> tuple[SkippedBytes, ...]:
         """Stretches of log files that are no blocks and that the jobs run so far skipped.

@@ -12,6 +12,7 @@ from hudi_format.log.content import data_block, delete_block
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.names import PARTITION_METAFILE, BaseFileName, LogFileName, TimelineFileName, timeline_file_name
 from hudi_format.schemas import META_FIELDS, arrow_schema, with_meta_fields
+from hudi_format.table.partition_metafile import PartitionMetafile, serialise_partition_metafile
 from hudi_format.table.properties import serialise_properties, table_checksum
 from hudi_format.timeline.commit_metadata import CommitMetadata, WriteStat, serialise_avro, serialise_json
 from hudi_format.timeline.plans import (
@@ -175,7 +176,8 @@ class TableBuilder:
     def _write(self, partition: str, name: str, data: bytes) -> None:
         folder = self.base / partition
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / PARTITION_METAFILE).write_text("#partition metadata\n")
+        depth = len(Path(partition).parts)
+        (folder / PARTITION_METAFILE).write_bytes(serialise_partition_metafile(PartitionMetafile(tick(0), depth)))
         (folder / name).write_bytes(data)
 
     def _stat(self, group: str, partition: str, name: str) -> WriteStat:

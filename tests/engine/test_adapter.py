@@ -130,8 +130,15 @@ def test_changed_rows_come_with_the_columns_and_filter_asked_for(adapter: Conver
     assert adapter.ask("read_incremental", begin="today")["rejected"]["reason"] == "INSTANT_MALFORMED"
 
 
+def test_a_check_answers_with_clauses_and_files(adapter: Conversation):
+    found = adapter.ask("check_table")["result"]["value"]
+    assert all(set(one) == {"clause", "severity", "where", "message"} for one in found)
+    assert {(one["clause"], one["severity"]) for one in found} == {("LF-010", "warning")}
+    assert all((adapter.table / one["where"]).is_file() for one in found)
+
+
 def test_what_is_not_built_is_unsupported(adapter: Conversation):
-    assert adapter.ask("check_table") == {"unsupported": {"feature": "check_table"}}
+    assert adapter.ask("defragment") == {"unsupported": {"feature": "defragment"}}
 
 
 def test_the_reading_of_the_text_is_an_option(tmp_path: Path):

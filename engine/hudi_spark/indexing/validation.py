@@ -37,6 +37,8 @@ from hudi_spark.writer_state import WriterState
 _NOBODY: Final = FinishedWrite("", "", "")
 _FILES_A_TASK: Final = 50
 
+NOT_STORED: Final = "the file is in the list and not in storage"
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
@@ -74,12 +76,19 @@ def validate_metadata_table(storage: Storage, executor: Executor) -> tuple[Findi
     unusable = set(indexes_of(snapshot.configuration.properties)) - set(found.partitions())
     lost = (Finding(one, "", "the properties list it, and it cannot be read") for one in unusable)
     records = _of_records(storage, snapshot, found, executor)
-    parts = (lost, _of_lists(storage, snapshot, found), _of_files(storage, snapshot, found, executor), records)
+    parts = (lost, list_differences(storage, snapshot, found), _of_files(storage, snapshot, found, executor), records)
     return tuple(sorted({*(finding for part in parts for finding in part), *_of_partitions(storage, snapshot, found)}))
 
 
-def _of_lists(storage: Storage, snapshot: Snapshot, metadata: MetadataTable) -> Iterator[Finding]:
-    """Clauses: MT-005, MT-010."""
+def list_differences(storage: Storage, snapshot: Snapshot, metadata: MetadataTable) -> Iterator[Finding]:
+    """Where the lists of files are not what storage has of completed actions.
+
+    Raises:
+        FormatError: a file of the metadata table that is broken.
+
+    Clauses: MT-005, MT-010.
+
+    """
     everything = {one.path: one.size for one in storage.list_files(skip=(".hoodie",))}
     listed = metadata.all_files()
     for partition, name in _keys(completed_files(storage, snapshot, _NOBODY)):
@@ -90,7 +99,7 @@ def _of_lists(storage: Storage, snapshot: Snapshot, metadata: MetadataTable) -> 
         path = joined(partition, name)
         size = listed[partition][name]
         if path not in everything:
-            yield Finding(Partition.FILES, path, "the file is in the list and not in storage")
+            yield Finding(Partition.FILES, path, NOT_STORED)
         elif everything[path] != size:
             yield Finding(Partition.FILES, path, f"the list says {size} bytes, storage {everything[path]}")
 

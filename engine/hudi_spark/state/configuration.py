@@ -1,6 +1,6 @@
 """A table's own configuration: `hoodie.properties`, its backup, defaults, and old names of keys."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -22,6 +22,9 @@ TableType = Literal["COPY_ON_WRITE", "MERGE_ON_READ"]
 _READ_VERSIONS = (4, 5, 6, 8, 9)
 _FIRST_VERSION_WITH_COMPLETION_TIMES = 8
 _MAXIMUM_VERSION_DIGITS = 9
+_NAME, _TYPE, _VERSION = "hoodie.table.name", "hoodie.table.type", "hoodie.table.version"
+_REQUIRED = (_NAME, _TYPE, _VERSION)
+_LAYOUT = "hoodie.timeline.layout.version"
 # The newest name first: it holds where a table has both.
 _ORDERING_KEYS = ("hoodie.table.ordering.fields", "hoodie.table.precombine.field")
 _PAYLOAD_KEYS = ("hoodie.compaction.payload.class", "hoodie.table.legacy.payload.class")
@@ -93,8 +96,9 @@ def configuration_of(properties: Mapping[str, str]) -> TableConfiguration:
     Clauses: PR-005, PR-006, VR-001, VR-002.
 
     """
-    _refuse_unread_layouts(properties)
-    return _configuration(properties)
+    for fault in faults_of_table(properties):
+        raise fault
+    return plain_configuration(properties)
 
 
 def _properties(storage: Storage) -> dict[str, str]:
@@ -127,37 +131,60 @@ def _read_or_none(storage: Storage, path: str) -> bytes | None:
 def _checked(data: bytes, file: str) -> dict[str, str]:
     """Clauses: PR-001, PR-002, PR-003."""
     properties = parse_properties(data, file)
-    for key in ("hoodie.table.name", "hoodie.table.type", "hoodie.table.version"):
-        if not properties.get(key, "").strip():
-            raise _invalid(file, f"{key} is missing")
-    if properties["hoodie.table.type"].strip() not in ("COPY_ON_WRITE", "MERGE_ON_READ"):
-        raise _invalid(file, f"hoodie.table.type {properties['hoodie.table.type']!r} is unknown")
-    version = properties["hoodie.table.version"]
-    if not (version.isascii() and version.isdecimal() and len(version) <= _MAXIMUM_VERSION_DIGITS):
-        raise _invalid(file, f"hoodie.table.version {properties['hoodie.table.version']!r} is no number")
-    check_checksum(properties, file)
+    for fault in faults_of_file(properties, file):
+        raise fault
     return properties
 
 
-def _refuse_unread_layouts(properties: Mapping[str, str]) -> None:
-    """Clauses: MG-012, VR-001, VR-002, VR-003."""
-    version = int(properties["hoodie.table.version"])
+def faults_of_file(properties: Mapping[str, str], file: str) -> Iterator[FormatError | HudiError]:
+    """Why the file of properties does not count, or a backup instead of it, fault by fault.
+
+    Clauses: PR-002, PR-003, PR-004.
+    """
+    missing = [key for key in _REQUIRED if not properties.get(key, "").strip()]
+    yield from (_invalid(file, f"{key} is missing") for key in missing)
+    if _TYPE not in missing and properties[_TYPE].strip() not in ("COPY_ON_WRITE", "MERGE_ON_READ"):
+        yield _invalid(file, f"{_TYPE} {properties[_TYPE]!r} is unknown")
+    if _VERSION not in missing and not _is_number(properties[_VERSION]):
+        yield _invalid(file, f"{_VERSION} {properties[_VERSION]!r} is no number")
+    if _NAME not in missing:
+        try:
+            check_checksum(properties, file)
+        except FormatError as error:
+            yield error
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= _MAXIMUM_VERSION_DIGITS
+
+
+def faults_of_table(properties: Mapping[str, str]) -> Iterator[HudiError]:
+    """Why a table of these properties is not read, fault by fault; the file itself is sound.
+
+    Clauses: MG-012, PR-007, VR-001, VR-002, VR-003.
+    """
+    version = int(properties[_VERSION])
     if version not in _READ_VERSIONS:
         known = ", ".join(str(known) for known in _READ_VERSIONS)
         hint = f"versions {known} are read; upgrade this reader, or the table"
         message = f"table version {version} is unknown"
-        raise HudiError(Reason.TABLE_VERSION_UNSUPPORTED, "VR-002", message, PROPERTIES_FILE, hint=hint)
+        yield HudiError(Reason.TABLE_VERSION_UNSUPPORTED, "VR-002", message, PROPERTIES_FILE, hint=hint)
     mode = properties.get("hoodie.record.merge.mode", "").strip()
     if version >= _FIRST_VERSION_WITH_COMPLETION_TIMES and mode not in ("", *MERGE_MODES):
         message = f"hoodie.record.merge.mode {mode!r} is none of {', '.join(MERGE_MODES)}"
-        raise HudiError(Reason.PROPERTIES_INVALID, "MG-012", message, PROPERTIES_FILE, hint="restore the table's mode")
+        yield HudiError(Reason.PROPERTIES_INVALID, "MG-012", message, PROPERTIES_FILE, hint="restore the table's mode")
+    layout = properties.get(_LAYOUT, "")
+    if layout not in ("", "1", "2"):
+        message, hint = f"{_LAYOUT} {layout!r} is unknown", "restore the file from hoodie.properties.backup or a copy"
+        yield HudiError(Reason.PROPERTIES_INVALID, "PR-007", message, PROPERTIES_FILE, hint=hint)
 
 
-def _configuration(properties: Mapping[str, str]) -> TableConfiguration:
-    version = int(properties["hoodie.table.version"])
+def plain_configuration(properties: Mapping[str, str]) -> TableConfiguration:
+    """The same, whatever else a reader would refuse them for: version and layout are known ones."""
+    version = int(properties[_VERSION])
     layout = _timeline_layout(properties, version)
     return TableConfiguration(
-        name=properties["hoodie.table.name"].strip(),
+        name=properties.get(_NAME, "").strip(),
         table_type=_table_type(properties),
         version=version,
         timeline_layout=layout,
@@ -186,14 +213,12 @@ def _partition_style(properties: Mapping[str, str]) -> PartitionStyle:
 
 
 def _table_type(properties: Mapping[str, str]) -> TableType:
-    return "MERGE_ON_READ" if properties["hoodie.table.type"].strip() == "MERGE_ON_READ" else "COPY_ON_WRITE"
+    return "MERGE_ON_READ" if properties[_TYPE].strip() == "MERGE_ON_READ" else "COPY_ON_WRITE"
 
 
 def _timeline_layout(properties: Mapping[str, str], version: int) -> Literal[1, 2]:
     """Clauses: PR-007."""
-    text = properties.get("hoodie.timeline.layout.version", "")
-    if text not in ("", "1", "2"):
-        raise _invalid(PROPERTIES_FILE, f"hoodie.timeline.layout.version {text!r} is unknown")
+    text = properties.get(_LAYOUT, "")
     newest = version >= _FIRST_VERSION_WITH_COMPLETION_TIMES if text == "" else text == "2"
     return 2 if newest else 1
 

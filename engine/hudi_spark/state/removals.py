@@ -106,7 +106,7 @@ def cleaned_paths(storage: Storage, timeline: Timeline) -> frozenset[str]:
     Clauses: RD-011, CD-006.
     """
     return frozenset(
-        f"{partition}/{name.rpartition('/')[2]}" if partition else name.rpartition("/")[2]
+        _path(partition, name)
         for _, clean in _cleans(storage, timeline)
         for partition, deleted in clean.partition_metadata.items()
         for name in deleted.success_delete_files
@@ -123,6 +123,25 @@ def is_undone(storage: Storage, timeline: Timeline, path: str) -> bool:
         for rollback in _rollbacks(storage, timeline)
         for partition, deleted in rollback.partition_metadata.items()
     )
+
+
+def undone_paths(storage: Storage, timeline: Timeline) -> frozenset[str]:
+    """Every data file that completed rollbacks and restores say they deleted.
+
+    Clauses: RD-011.
+    """
+    return frozenset(
+        _path(partition, name)
+        for rollback in _rollbacks(storage, timeline)
+        for partition, deleted in rollback.partition_metadata.items()
+        for name in deleted.success_delete_files
+    )
+
+
+def _path(partition: str, name: str) -> str:
+    """The path in the table of a deleted file, given by name or by whole path."""
+    own = name.rpartition("/")[2]
+    return f"{partition}/{own}" if partition else own
 
 
 def _deletes(partition: str, names: tuple[str, ...], path: str) -> bool:

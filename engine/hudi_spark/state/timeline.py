@@ -161,11 +161,18 @@ def load_timeline(storage: Storage, configuration: TableConfiguration) -> Timeli
         if parsed is not None:
             # A savepoint has the time of the instant that it keeps.
             gathered.setdefault((parsed.requested, parsed.action == "savepoint"), []).append((parsed, status.path))
-    return Timeline(tuple(_instant(gathered[key]) for key in sorted(gathered)))
+    return Timeline(tuple(instant_of(gathered[key]) for key in sorted(gathered)))
 
 
-def _instant(found: list[tuple[TimelineFileName, str]]) -> Instant:
-    """Clauses: TL-004, TL-006, TL-012."""
+def instant_of(found: list[tuple[TimelineFileName, str]]) -> Instant:
+    """The action that files of one instant record, each as the parts of its name and its path.
+
+    Raises:
+        HudiError: INSTANT_MALFORMED for two completed files.
+
+    Clauses: TL-004, TL-006, TL-012.
+
+    """
     completed = [path for name, path in found if name.state == "COMPLETED"]
     if len(completed) > 1:
         message = f"the action completed twice: also {completed[0]}"

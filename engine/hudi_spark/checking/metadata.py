@@ -1,0 +1,143 @@
+"""The metadata table: sound as a table, in step with the data table's timeline, and right about files and rows."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from hudi_format.metadata.partitions import Partition
+
+from hudi_spark.checking.stored import Stored, TableState, files_of
+from hudi_spark.checking.violations import Violations, clause_of_index
+from hudi_spark.flows.flow import Executor
+from hudi_spark.indexing.table_state import indexes_of
+from hudi_spark.indexing.validation import NOT_STORED, Finding, list_differences, validate_metadata_table
+from hudi_spark.metadata.subfolder import METADATA_FOLDER
+from hudi_spark.metadata.table import NoMetadata, open_metadata_table
+from hudi_spark.state.commits import Commit
+from hudi_spark.state.snapshots import Snapshot
+from hudi_spark.state.timeline import NO_TIME, Instant
+
+_COMMITS_BESIDE: Final = ("commit", "deltacommit", "replacecommit", "clean", "rollback")
+# After every time.
+_NEVER: Final = ":"
+# While one of these is at work the list may name files that are gone already.
+_REMOVING: Final = ("clean", "rollback")
+
+
+def is_kept(state: TableState) -> bool:
+    """Whether a table has a metadata table that readers use; what lies in the folder of another says nothing.
+
+    Clauses: MT-007.
+    """
+    return Partition.FILES in indexes_of(state.configuration.properties)
+
+
+def of_indexes(own: TableState, indexes: frozenset[str]) -> TableState:
+    """A metadata table without what is not used: other indexes, and what was written before an index was made anew.
+
+    Clauses: MT-007, MT-009, IX-002.
+    """
+    files = {path: one for path, one in own.stored.files.items() if path.partition("/")[0] in indexes}
+    groups = {id_: group for id_, group in own.groups.items() if id_[0] in indexes}
+    begun = {index: _begun(own, index) for index in indexes}
+    commits = tuple(_of_indexes(commit, begun) for commit in own.commits)
+    return replace(own, stored=Stored(files), groups=groups, contents=replace(own.contents, commits=commits))
+
+
+def _begun(own: TableState, index: str) -> str:
+    """When what an index was made of had completed; an older index of its name may have been there before."""
+    groups = [group for id_, group in own.groups.items() if id_[0] == index]
+    first = min((one.name.instant for group in groups for one in files_of(group)), default="")
+    return next((one.at("completed") for one in own.contents.timeline.instants if one.requested == first), "")
+
+
+def _of_indexes(commit: Commit, begun: Mapping[str, str]) -> Commit:
+    time = commit.instant.at("completed")
+    kept = [one for one in commit.metadata.write_stats if begun.get(one.partition_path or "", _NEVER) <= time]
+    return replace(commit, metadata=replace(commit.metadata, write_stats=tuple(kept)))
+
+
+def check_beside(state: TableState, own: TableState | None, violations: Violations) -> None:
+    """The metadata table against the data table; `own`: its state, None where its properties say too little.
+
+    Clauses: MT-001, MT-003, MT-004, MT-005, MT-007, MT-010.
+    """
+    if own is None:
+        violations.error("MT-007", METADATA_FOLDER, "the properties list indexes, and there is no metadata table")
+        return
+    _check_form(state, own, violations)
+    _check_actions(state, own, violations)
+    _check_lists(state, violations)
+
+
+def _check_form(state: TableState, own: TableState, violations: Violations) -> None:
+    """Clauses: MT-001."""
+    found, wanted = own.configuration, state.configuration
+    if found.version != wanted.version:
+        message = f"the metadata table has version {found.version}, the table {wanted.version}"
+        violations.error("MT-001", METADATA_FOLDER, message)
+    if found.table_type != "MERGE_ON_READ":
+        violations.error("MT-001", METADATA_FOLDER, f"the metadata table is {found.table_type}")
+
+
+def _check_actions(state: TableState, own: TableState, violations: Violations) -> None:
+    """Each action that completed since the metadata table is kept has committed there before it completed.
+
+    Before version 8 nothing tells what completed before the metadata table was made.
+
+    Clauses: MT-003, MT-004.
+    """
+    if not state.configuration.has_completion_times:
+        return
+    beside = {one.requested: one for one in own.whole.instants if one.is_completed and one.action == "deltacommit"}
+    kept_since = min((one.at("completed") for one in beside.values() if _is_of_action(one)), default=None)
+    for one in state.contents.timeline.instants:
+        if not one.is_completed or one.action not in _COMMITS_BESIDE or kept_since is None:
+            continue
+        there = beside.get(one.requested)
+        if there is None and one.at("completed") > kept_since:
+            violations.error("MT-003", one.file, "the metadata table has no deltacommit of the action")
+        elif there is not None and there.at("completed") >= one.at("completed"):
+            violations.error("MT-004", one.file, f"{there.file} completed after the action")
+
+
+def _is_of_action(one: Instant) -> bool:
+    return not one.requested.startswith(NO_TIME)
+
+
+def _check_lists(state: TableState, violations: Violations) -> None:
+    """Clauses: MT-005, MT-007, MT-010."""
+    configuration, timeline = state.configuration, state.contents.timeline
+    metadata = open_metadata_table(state.storage, configuration, timeline)
+    if isinstance(metadata, NoMetadata):
+        violations.error("MT-007", METADATA_FOLDER, metadata.why)
+        return
+    for index in sorted(set(indexes_of(configuration.properties)) - set(metadata.partitions())):
+        violations.error("MT-007", f"{METADATA_FOLDER}/{index}", "the properties list the index, and it is not whole")
+    snapshot = Snapshot(configuration, timeline, state.commits, state.seen, ())
+    removing = any(timeline.pending(action) for action in _REMOVING)
+    broken = Violations()
+    with broken.noting():
+        for finding in list_differences(state.storage, snapshot, metadata):
+            if not (removing and finding.message == NOT_STORED):
+                _note(finding, violations)
+    violations.below(METADATA_FOLDER, broken)
+
+
+def check_indexes(state: TableState, executor: Executor, violations: Violations) -> None:
+    """What indexes say of files and rows, which are read for it; nothing where the table cannot be read.
+
+    Clauses: MT-005, MT-011, MT-014, IX-010, IX-020, IX-031, IX-040.
+    """
+    refused = Violations()
+    with refused.noting():
+        for finding in _but_lists(validate_metadata_table(state.storage, executor)):
+            _note(finding, violations)
+
+
+def _but_lists(findings: tuple[Finding, ...]) -> Iterator[Finding]:
+    return (one for one in findings if one.index not in ("", Partition.FILES))
+
+
+def _note(finding: Finding, violations: Violations) -> None:
+    violations.error(clause_of_index(finding.index), finding.place, f"{finding.index}: {finding.message}")

@@ -1,0 +1,146 @@
+"""What plans and results say of each other: no group in two plans, no file gone that a plan or a savepoint needs."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from hudi_format.timeline.plans import (
+    CleanMetadata,
+    ClusteringPlan,
+    CompactionPlan,
+    RequestedReplace,
+    RollbackPlan,
+    SavepointMetadata,
+)
+
+from hudi_spark.checking.contents import Contents
+from hudi_spark.checking.violations import Violations
+from hudi_spark.effects.helper import joined
+from hudi_spark.state.commits import Commit, GroupId
+from hudi_spark.state.pending_plans import groups_of_plan
+from hudi_spark.state.timeline import DATA_ACTIONS, Instant
+
+_OF_ACTION: Final = {
+    "compaction": "CP-003",
+    "logcompaction": "LC-002",
+    "clustering": "CL-002",
+    "replacecommit": "CL-002",
+}
+
+
+def check_plans(contents: Contents, stored: frozenset[str], violations: Violations) -> None:
+    """Plans that wait, savepoints, rollbacks and results; `stored`: paths of all files in storage.
+
+    Clauses: CL-002, CL-006, CN-005, CN-006, CN-008, CN-009, CP-003, CP-005, CP-006, LC-002, RB-004, RB-005, SR-002.
+    """
+    _check_groups(contents, violations)
+    _check_inputs(contents, stored, violations)
+    _check_savepoints(contents, stored, violations)
+    _check_rollbacks(contents, violations)
+    _check_carried_out(contents, violations)
+    _check_cleaned(contents, stored, violations)
+    cleans = contents.timeline.pending("clean")
+    for one in cleans[1:]:
+        violations.error("CN-006", one.file, f"the clean {cleans[0].requested} is pending already")
+
+
+def _services(contents: Contents) -> Iterator[tuple[Instant, CompactionPlan | ClusteringPlan]]:
+    """Pending compactions, log compactions and clusterings, by requested time."""
+    for one, plan in contents.pending(CompactionPlan, RequestedReplace).items():
+        found = plan.clustering_plan if isinstance(plan, RequestedReplace) else plan
+        if found is not None:
+            yield one, found
+
+
+def _check_groups(contents: Contents, violations: Violations) -> None:
+    """Clauses: CL-002, CP-003, LC-002."""
+    planned: dict[GroupId, Instant] = {}
+    for one, plan in _services(contents):
+        for group in sorted(groups_of_plan(plan)):
+            earlier = planned.setdefault(group, one)
+            if earlier is not one:
+                message = f"the file group {'/'.join(group).lstrip('/')} is in the pending {earlier}"
+                violations.error(_OF_ACTION[one.action], one.file, message)
+
+
+def _check_inputs(contents: Contents, stored: frozenset[str], violations: Violations) -> None:
+    """Clauses: CN-005, CP-005."""
+    for one, plan in _services(contents):
+        clause = "CP-005" if isinstance(plan, CompactionPlan) else "CN-005"
+        for path in sorted(set(_inputs(plan)) - stored):
+            violations.error(clause, path, f"the pending {one.action} {one.requested} reads it, storage lacks it")
+
+
+def _inputs(plan: CompactionPlan | ClusteringPlan) -> Iterator[str]:
+    """The files that a plan reads; those of a clustering are told by absolute paths, of which the names count."""
+    slices = (
+        plan.operations if isinstance(plan, CompactionPlan) else [one for g in plan.input_groups for one in g.slices]
+    )
+    for one in slices:
+        for path in (one.data_file_path, *one.delta_file_paths):
+            if path:
+                yield joined(one.partition_path or "", path.rpartition("/")[2])
+
+
+def _check_savepoints(contents: Contents, stored: frozenset[str], violations: Violations) -> None:
+    """Clauses: CN-008, SR-002."""
+    for one, result in contents.results.items():
+        if isinstance(result, SavepointMetadata):
+            for partition, kept in result.partition_metadata.items():
+                paths = {joined(partition, name.rpartition("/")[2]) for name in kept.savepoint_data_file}
+                for path in sorted(paths - stored):
+                    violations.error("SR-002", path, f"the savepoint {one.requested} keeps it, storage lacks it")
+
+
+def _check_rollbacks(contents: Contents, violations: Violations) -> None:
+    """A rollback that waits undoes what has not completed, and no write is undone twice.
+
+    Where a restore waits, the rollbacks are its own.
+
+    Clauses: RB-003, RB-004, RB-005.
+    """
+    if contents.timeline.pending("restore"):
+        return
+    completed = {one.requested: one for one in contents.timeline.instants if one.is_completed and not one.is_savepoint}
+    undone: dict[str, Instant] = {}
+    for one, plan in contents.pending(RollbackPlan).items():
+        target = "" if plan.instant_to_rollback is None else plan.instant_to_rollback.commit_time
+        earlier = undone.setdefault(target, one)
+        if earlier is not one:
+            violations.error("RB-004", one.file, f"{earlier.requested} is pending and rolls {target} back already")
+        if target in completed and completed[target].action in DATA_ACTIONS:
+            violations.error("RB-005", one.file, f"the rollback is of {target}, which has completed")
+
+
+def _check_carried_out(contents: Contents, violations: Violations) -> None:
+    """Compactions and clusterings that have completed did what their plans say.
+
+    Clauses: CL-006, CP-006.
+    """
+    commits = {commit.instant: commit for commit in contents.commits}
+    for one, plan in contents.plans.items():
+        commit = commits.get(one)
+        if commit is None:
+            continue
+        if isinstance(plan, CompactionPlan) and one.action == "commit":
+            _check_same(commit, groups_of_plan(plan), commit.groups(), "CP-006", violations)
+        elif isinstance(plan, RequestedReplace) and plan.clustering_plan is not None:
+            _check_same(commit, groups_of_plan(plan.clustering_plan), commit.replaced_groups(), "CL-006", violations)
+
+
+def _check_same(
+    commit: Commit, planned: frozenset[GroupId], done: frozenset[GroupId], clause: str, violations: Violations
+) -> None:
+    for group in sorted(planned ^ done):
+        name = "/".join(group).lstrip("/")
+        message = f"the file group {name} was planned and left out" if group in planned else f"{name} was not planned"
+        violations.error(clause, commit.instant.file, message)
+
+
+def _check_cleaned(contents: Contents, stored: frozenset[str], violations: Violations) -> None:
+    """Clauses: CN-009, CN-012."""
+    for one, result in contents.results.items():
+        if isinstance(result, CleanMetadata):
+            for partition, cleaned in result.partition_metadata.items():
+                paths = {joined(partition, name.rpartition("/")[2]) for name in cleaned.success_delete_files}
+                for path in sorted(paths & stored):
+                    violations.error("CN-009", path, f"the clean {one.requested} says that it deleted the file")

@@ -1,0 +1,103 @@
+"""The properties of a table: what keeps it from being read, and what else they must not say."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from hudi_adapter.reasons import Reason
+from hudi_format.errors import FormatError
+from hudi_format.log.changes import LoggingMode
+from hudi_format.storage import Storage
+from hudi_format.table.properties import parse_properties
+
+from hudi_spark.checking.violations import Violations, violation_of
+from hudi_spark.errors import HudiError
+from hudi_spark.indexing.table_state import read_definitions
+from hudi_spark.state.configuration import (
+    BACKUP_FILE,
+    PROPERTIES_FILE,
+    TableConfiguration,
+    faults_of_file,
+    faults_of_table,
+    plain_configuration,
+)
+
+_BASE_FORMATS: Final = ("PARQUET", "ORC", "HFILE")
+_BASE_FORMAT_KEY: Final = "hoodie.table.base.file.format"
+_LOGGING_KEY: Final = "hoodie.table.cdc.supplemental.logging.mode"
+# With one of these nothing else can be known: which files there are, and by which rules they are read.
+_DECISIVE: Final = ("VR-002", "PR-007")
+_CHECKSUM: Final = "PR-003"
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file of properties: what it says, None where that cannot be known, and why a reader refuses it."""
+
+    properties: Mapping[str, str] | None
+    faults: tuple[FormatError | HudiError, ...] = ()
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the rest of the table can be looked at."""
+        return self.properties is not None and all(fault.clause == _CHECKSUM for fault in self.faults)
+
+
+def check_properties(storage: Storage, violations: Violations) -> TableConfiguration | None:
+    """The configuration of a table, None where nothing else of it can be known.
+
+    Raises:
+        HudiError: NOT_A_TABLE where there are no properties at all.
+
+    Clauses: SL-001, PR-001, PR-002, PR-003, PR-004, PR-007, PR-008, VR-001, VR-002, VR-021.
+
+    """
+    main, backup = _file(storage, PROPERTIES_FILE), _file(storage, BACKUP_FILE)
+    if main is None and backup is None:
+        hint = "give the base path of a Hudi table: the folder that holds .hoodie"
+        raise HudiError(Reason.NOT_A_TABLE, "SL-001", "there is no .hoodie/hoodie.properties", storage.base, hint=hint)
+    if backup is not None:
+        violations.warning("PR-008", BACKUP_FILE, "an update of the properties did not finish")
+    sound = backup is not None and not backup.faults
+    chosen = backup if main is None or (main.faults and sound) else main
+    return None if chosen is None else _checked(storage, chosen, violations)
+
+
+def _checked(storage: Storage, chosen: _File, violations: Violations) -> TableConfiguration | None:
+    faults = list(chosen.faults)
+    if chosen.is_usable and chosen.properties is not None:
+        faults += faults_of_table(chosen.properties)
+    for fault in faults:
+        violations.found.add(violation_of(fault, PROPERTIES_FILE))
+    if not chosen.is_usable or chosen.properties is None or any(fault.clause in _DECISIVE for fault in faults):
+        return None
+    configuration = plain_configuration(chosen.properties)
+    _check_values(configuration, violations)
+    with violations.noting():
+        read_definitions(storage, chosen.properties)
+    return configuration
+
+
+def _file(storage: Storage, path: str) -> _File | None:
+    try:
+        data = storage.read(path)
+    except FileNotFoundError:
+        return None
+    try:
+        properties = parse_properties(data, path)
+    except FormatError as error:
+        return _File(None, (error,))
+    return _File(properties, tuple(faults_of_file(properties, path)))
+
+
+def _check_values(configuration: TableConfiguration, violations: Violations) -> None:
+    """Clauses: BF-010, CD-008."""
+    properties = configuration.properties
+    base = properties.get(_BASE_FORMAT_KEY, "").strip().upper()
+    if base not in ("", *_BASE_FORMATS):
+        violations.error(
+            "BF-010", PROPERTIES_FILE, f"{_BASE_FORMAT_KEY} {base!r} is none of {', '.join(_BASE_FORMATS)}"
+        )
+    mode = properties.get(_LOGGING_KEY, "").strip().upper()
+    if mode not in ("", *LoggingMode):
+        violations.error("CD-008", PROPERTIES_FILE, f"{_LOGGING_KEY} {mode!r} is none of {', '.join(LoggingMode)}")

@@ -1,0 +1,75 @@
+"""A check names every clause that a table breaks, and nothing else, and writes nothing."""
+
+import json
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hudi_adapter.reasons import Reason
+from hudi_conformance.resources import suite_root
+from hudi_format.storage import LocalStorage
+from hudi_spark import HudiError, check_table
+from hudi_spark.checking import checking
+from hudi_spark.flows.in_process import InProcess
+
+_GOLDEN = sorted(path.parent for path in suite_root().glob("golden_tables/*/*/cases.toml"))
+# Tables of which a case asks what reading refuses, and none what a check says.
+_REFUSED = {
+    "v9/bad_change_log_content": "LF-007",
+    "v9/bad_change_log_missing": "CD-003",
+    "v9/bad_empty_commit_in_range": "TL-015",
+    "v9/bad_history_manifest": "TL-031",
+    "v9/bad_history_version": "TL-031",
+    "v9/bad_properties_and_backup": "PR-003",
+}
+
+
+class ReadOnly(LocalStorage):
+    """Whoever writes is told so."""
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        raise AssertionError(f"a check writes {path}: {len(data)} bytes")
+
+    def put(self, path: str, data: bytes) -> None:
+        raise AssertionError(f"a check writes {path}: {len(data)} bytes")
+
+    def delete(self, path: str) -> None:
+        raise AssertionError(f"a check deletes {path}")
+
+    def delete_folder(self, folder: str) -> None:
+        raise AssertionError(f"a check deletes {folder}")
+
+
+def _asked(table: Path) -> Iterator[Any]:
+    for case in tomllib.loads((table / "cases.toml").read_text())["case"]:
+        yield from (step for step in case["steps"] if step["op"] == "check_table")
+
+
+def _expected(table: Path) -> set[tuple[str, str]]:
+    """Clauses and severities of the golden answer, or of what reading refuses."""
+    for step in _asked(table):
+        answer = json.loads((table / "expected" / step["expect"]).read_text())
+        return {(one["clause"], one["severity"]) for one in answer}
+    refused = _REFUSED.get(f"{table.parent.name}/{table.name}")
+    return set() if refused is None else {(refused, "error")}
+
+
+@pytest.mark.parametrize("table", _GOLDEN, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_golden_table_breaks_what_was_broken_in_it_and_nothing_else(table: Path) -> None:
+    if table.name == "bad_not_a_table":
+        with pytest.raises(HudiError) as refused:
+            check_table(table / "table")
+        assert refused.value.reason is Reason.NOT_A_TABLE
+        return
+
+    found = checking.check_table(ReadOnly(table / "table"), InProcess(), deep=True)
+
+    errors = {(one.clause, one.severity) for one in found if one.severity == "error"}
+    assert errors == {one for one in _expected(table) if one[1] == "error"}
+    assert {one.clause for one in found if one.severity == "warning"} <= {"LF-010", "PR-008"}
+
+
+def test_expected_refusals_are_of_tables_that_are_there() -> None:
+    assert set(_REFUSED) <= {f"{path.parent.name}/{path.name}" for path in _GOLDEN}
