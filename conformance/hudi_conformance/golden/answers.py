@@ -13,7 +13,7 @@ from hudi_model.tables import Table
 from hudi_conformance.bridge.asking import RELEASED, ask
 from hudi_conformance.comparison import compare_rows
 from hudi_conformance.golden.questions import Question
-from hudi_conformance.mutants import Mutant, mutated
+from hudi_conformance.mutants import Mutant, mutated, watched
 from hudi_conformance.value_comparison import compare_values
 
 
@@ -106,8 +106,11 @@ def expected(table: Table, question: Question) -> Expected:
 
 
 def killed(table: Table, question: Question, answer: Expected, mutants: Iterable[Mutant]) -> list[str]:
-    """The names of the mutants whose answer would not pass."""
-    return [mutant.name for mutant in mutants if not _survives(table, question, answer, mutant)]
+    """The names of the mutants whose answer would not pass; asked are those that the question comes by."""
+    every = tuple(mutants)
+    with watched(every) as called:
+        verdict(table, question)
+    return [one.name for one in every if one.name in called and not _survives(table, question, answer, one)]
 
 
 def _survives(table: Table, question: Question, answer: Expected, mutant: Mutant) -> bool:

@@ -3,10 +3,11 @@
 import importlib
 import pkgutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import ModuleType
+from functools import cache, wraps
+from types import FunctionType, ModuleType
 from typing import Any
 
 import hudi_model
@@ -58,18 +59,57 @@ def mutant(
 def mutated(mutant: Mutant) -> Iterator[None]:
     """Within the block, every module of the model that holds the mutant's function holds its replacement instead."""
     original = mutant.original()
-    replacement = mutant.replacement(original)
-    places = [(module, name) for module in _modules() for name, value in vars(module).items() if value is original]
-    for module, name in places:
-        setattr(module, name, replacement)
+    with _replaced([(original, mutant.replacement(original))]):
+        yield
+
+
+@contextmanager
+def watched(mutants: Iterable[Mutant]) -> Iterator[set[str]]:
+    """Within the block, the set fills with the names of mutants whose function is called: no other can change a thing.
+
+    What is no plain function counts as called.
+    """
+    called: set[str] = set()
+    names: dict[Function, set[str]] = {}
+    for mutant in mutants:
+        names.setdefault(mutant.original(), set()).add(mutant.name)
+    with _replaced([(original, _watching(original, called, of)) for original, of in names.items()]):
+        yield called
+
+
+def _watching(original: Function, called: set[str], names: set[str]) -> Function:
+    if not isinstance(original, FunctionType):
+        called |= names
+        return original
+
+    @wraps(original)
+    def watching(*arguments: Any, **named: Any) -> Any:
+        called.update(names)
+        return original(*arguments, **named)
+
+    return watching
+
+
+@contextmanager
+def _replaced(pairs: Sequence[tuple[Function, Function]]) -> Iterator[None]:
+    places = [(place, original, other) for original, other in pairs for place in _places(original)]
+    for (module, name), _, other in places:
+        setattr(module, name, other)
     try:
         yield
     finally:
-        for module, name in places:
+        for (module, name), original, _ in places:
             setattr(module, name, original)
 
 
-def _modules() -> list[ModuleType]:
+@cache
+def _places(original: Function) -> tuple[tuple[ModuleType, str], ...]:
+    """Where the model holds a function; found while nothing is replaced, and the same ever after."""
+    return tuple((module, name) for module in _modules() for name, value in vars(module).items() if value is original)
+
+
+@cache
+def _modules() -> tuple[ModuleType, ...]:
     for found in pkgutil.walk_packages(hudi_model.__path__, "hudi_model."):
         importlib.import_module(found.name)
-    return [module for name, module in sorted(sys.modules.items()) if name.partition(".")[0] == "hudi_model"]
+    return tuple(module for name, module in sorted(sys.modules.items()) if name.partition(".")[0] == "hudi_model")
