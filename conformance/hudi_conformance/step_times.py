@@ -6,6 +6,8 @@ from typing import Any
 
 _BEGINS = ("write", "begin_write", "schedule")
 _GOES_ON = ("stage_write", "commit_write", "abort_write")
+_ENDS = "delete_savepoint"
+"""A service that completes nothing: what had completed goes."""
 
 
 @dataclass(slots=True)
@@ -21,7 +23,8 @@ class TimeRules:
 
         Clauses: TM-003, TL-009, OW-001.
         """
-        found = (*self._requested(op, params, answer), *self._completed(op, answer))
+        completed = () if params.get("name") == _ENDS else self._completed(op, answer)
+        found = (*self._requested(op, params, answer), *completed)
         self.latest = max(
             [self.latest, *(str(answer[form]) for form in ("requested", "completed") if answer.get(form))]
         )

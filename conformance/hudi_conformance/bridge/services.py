@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from hudi_model import recovery, upgrades
@@ -48,23 +49,24 @@ class Call:
 
 Service = Callable[[Call], Effects]
 
-SCHEDULERS: Mapping[str, Callable[[Table, InstantTime, Settings], Effects]] = {
-    "compaction": compaction.schedule,
-    "logcompaction": log_compaction.schedule,
-    "clustering": clustering.schedule,
-    "clean": cleaning.schedule,
-    "indexing": indexing.schedule,
+PLANNED: Mapping[str, ModuleType] = {
+    "compaction": compaction,
+    "logcompaction": log_compaction,
+    "clustering": clustering,
+    "clean": cleaning,
+    "indexing": indexing,
 }
+"""The services that are planned first; their modules, since a broken model is one whose functions are others."""
 
-EXECUTORS: Mapping[Action, Callable[[Table, InstantTime, InstantTime], Effects]] = {
-    Action.COMPACTION: compaction.execute,
-    Action.LOG_COMPACTION: log_compaction.execute,
-    Action.CLUSTERING: clustering.execute,
-    Action.REPLACE_COMMIT: clustering.execute,
-    Action.CLEAN: cleaning.execute,
-    Action.INDEXING: indexing.execute,
-    Action.ROLLBACK: rollback.execute,
-    Action.RESTORE: restore.execute,
+CARRIED_OUT: Mapping[Action, ModuleType] = {
+    Action.COMPACTION: compaction,
+    Action.LOG_COMPACTION: log_compaction,
+    Action.CLUSTERING: clustering,
+    Action.REPLACE_COMMIT: clustering,
+    Action.CLEAN: cleaning,
+    Action.INDEXING: indexing,
+    Action.ROLLBACK: rollback,
+    Action.RESTORE: restore,
 }
 
 
@@ -75,9 +77,10 @@ def schedule_plan(service: str, table: Table, requested: InstantTime, settings: 
         Unsupported: no service of this name.
 
     """
-    if service not in SCHEDULERS:
+    if service not in PLANNED:
         raise Unsupported(f"schedule-{service}")
-    return SCHEDULERS[service](table, requested, settings)
+    planned: Effects = PLANNED[service].schedule(table, requested, settings)
+    return planned
 
 
 def execute_plan(table: Table, requested: InstantTime, completed: InstantTime) -> Effects:
@@ -89,13 +92,14 @@ def execute_plan(table: Table, requested: InstantTime, completed: InstantTime) -
     """
     for one in open_table(table).timeline.instants:
         if one.requested == requested and one.state < State.COMPLETED and _is_plan(table, one):
-            return EXECUTORS[one.action](table, requested, completed)
+            done: Effects = CARRIED_OUT[one.action].execute(table, requested, completed)
+            return done
     raise Rejection(Reason.INSTANT_NOT_FOUND, "TL-003", requested, "no plan of this instant waits")
 
 
 def _is_plan(table: Table, instant: Instant) -> bool:
     if instant.action is not Action.REPLACE_COMMIT:
-        return instant.action in EXECUTORS
+        return instant.action in CARRIED_OUT
     contents = (one.content for one in table.timeline if one.requested == instant.requested)
     return any(isinstance(content, ReplacePlan) and content.groups for content in contents)
 
