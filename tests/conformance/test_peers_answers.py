@@ -7,6 +7,7 @@ import pytest
 from hudi_adapter.protocol import Rejected, Request, Unsupported
 from hudi_adapter.reasons import Reason
 from hudi_conformance.adapters import hudi_rs
+from hudi_conformance.adapters.apache_hudi_releases import features_of, too_new
 from hudi_conformance.peers.java_errors import refusal
 from hudi_conformance.peers.notices import corrupt_blocks, settings_text
 
@@ -31,11 +32,33 @@ def test_a_clear_java_exception_becomes_a_reason(text: str, reason: Reason):
     assert found.native == text
 
 
-def test_a_table_version_of_later_releases_is_not_supported_and_an_unknown_one_is_refused():
-    for text in ("Unknown versionCode:9", "Unknown table versionCode:9"):
-        assert isinstance(refusal(f"HoodieException: {text}"), Unsupported)
-    assert isinstance(refusal("HoodieException: Unknown versionCode:7"), Rejected)
-    assert isinstance(refusal("HoodieException: Unknown versionCode:99"), Rejected)
+@pytest.mark.parametrize(
+    ("release", "version", "unsupported"),
+    [
+        ("0.15.0", "8", True),
+        ("1.0.2", "9", True),
+        ("1.0.2", "8", False),
+        ("1.2.0", "9", False),
+        ("0.15.0", "77", False),
+    ],
+)
+def test_a_table_version_of_later_releases_is_not_supported(
+    tmp_path: Path, release: str, version: str, unsupported: bool
+):
+    (tmp_path / ".hoodie").mkdir()
+    (tmp_path / ".hoodie" / "hoodie.properties").write_text(f"hoodie.table.version={version}\n", encoding="utf-8")
+    found = too_new(tmp_path, release)
+    assert (found is not None) is unsupported
+
+
+def test_a_release_says_what_it_cannot_have():
+    assert "table-version-9" in features_of("1.2.0")
+    assert {"table-version-8", "table-version-9"} & set(features_of("1.0.2")) == {"table-version-8"}
+    assert {"table-version-6", "table-version-8"} & set(features_of("0.15.0")) == {"table-version-6"}
+
+
+def test_where_no_properties_can_be_read_no_version_is_too_new(tmp_path: Path):
+    assert too_new(tmp_path, "0.15.0") is None
 
 
 def test_an_unclear_java_exception_stays_an_error():

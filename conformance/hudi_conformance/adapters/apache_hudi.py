@@ -16,55 +16,25 @@ from pathlib import Path
 from typing import Any
 
 from hudi_adapter.filters import parse_filter
-from hudi_adapter.protocol import Adapter, Answer, Implementation, Operation, Request, RowsAnswer, ValueAnswer
+from hudi_adapter.protocol import (
+    Adapter,
+    Answer,
+    Implementation,
+    Operation,
+    Request,
+    RowsAnswer,
+    ValueAnswer,
+)
 from hudi_adapter.serving import serve
 
 from hudi_conformance.adapters import apache_hudi_services, apache_hudi_writing
 from hudi_conformance.adapters.apache_hudi_phases import OpenWrites
+from hudi_conformance.adapters.apache_hudi_releases import features_of, too_new
 from hudi_conformance.peers import hudi_views, notices
 from hudi_conformance.peers.bundles import bundle_jar
 from hudi_conformance.peers.java_errors import refusal
 from hudi_conformance.peers.session import start_session
 from hudi_conformance.peers.spark_filters import spark_condition
-
-FEATURES = (
-    "table-version-4",
-    "table-version-5",
-    "table-version-6",
-    "table-version-8",
-    "table-version-9",
-    "cow",
-    "mor",
-    "log-avro",
-    "log-delete",
-    "log-rollback",
-    "log-corrupt",
-    "log-parquet",
-    "base-parquet",
-    "base-orc",
-    "record-positions",
-    "log-compaction",
-    "payload-DefaultHoodieRecordPayload",
-    "payload-OverwriteWithLatestAvroPayload",
-    "schema-evolution",
-    "merge-commit-time",
-    "merge-event-time",
-    "time-travel",
-    "read-optimized",
-    "filter",
-    "projection",
-    "meta-columns",
-    "history",
-    "incremental",
-    "cdc",
-    "log-cdc",
-)
-
-# What a line of releases does not have yet.
-_LACKING = {
-    "0.": ("table-version-8", "table-version-9", "record-positions", "merge-commit-time", "merge-event-time"),
-    "1.0.": ("table-version-9",),
-}
 
 
 class ApacheHudi:
@@ -211,7 +181,7 @@ def _selected(frame: Any, params: Mapping[str, Any]) -> Any:
     return frame.select(*(f"`{name}`" for name in names))
 
 
-def _guarded(operation: Callable[[Request], Answer], request: Request) -> Answer:
+def _guarded(operation: Callable[[Request], Answer], version: str, request: Request) -> Answer:
     from py4j.protocol import Py4JJavaError  # noqa: PLC0415  only with a session
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
@@ -220,7 +190,7 @@ def _guarded(operation: Callable[[Request], Answer], request: Request) -> Answer
     except (Py4JJavaError, PySparkException) as error:
         told = text_of(error)
         causes = [line for line in told.splitlines() if line.strip() and not line.startswith("\t")]
-        raise refusal(told) or RuntimeError(" <- ".join(causes)) from error
+        raise too_new(request.table, version) or refusal(told) or RuntimeError(" <- ".join(causes)) from error
 
 
 def text_of(error: Exception) -> str:
@@ -233,12 +203,6 @@ def text_of(error: Exception) -> str:
         lines.append(str(java.toString()))
         java = java.getCause()
     return "\n".join(lines) or str(error)
-
-
-def features_of(version: str) -> tuple[str, ...]:
-    """What a release has of the features: the newest ones all of them."""
-    line = next((line for line in _LACKING if version.startswith(line)), "")
-    return tuple(feature for feature in FEATURES if feature not in _LACKING.get(line, ()))
 
 
 def adapter(version: str) -> Adapter:
@@ -269,7 +233,7 @@ def adapter_of(peer: ApacheHudi) -> Adapter:
     # Before 1.0 a table names no merge mode.
     if not peer.version.startswith("0."):
         names.append("table_info")
-    operations: dict[str, Operation] = {name: partial(_guarded, getattr(peer, name)) for name in names}
+    operations: dict[str, Operation] = {name: partial(_guarded, getattr(peer, name), peer.version) for name in names}
     who = Implementation("apache-hudi", peer.version, "java")
     return Adapter(who, features_of(peer.version), operations, peer.start, peer.stop)
 

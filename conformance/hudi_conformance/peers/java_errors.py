@@ -45,8 +45,6 @@ def refusal(text: str) -> Rejected | Unsupported | None:
     """The refusal that an exception's full text amounts to; None when it says nothing we know."""
     if re.search(r"Illegal Parquet type: INT(?:32|64) \(TIME", text):
         return Unsupported("time")  # Spark 3.5 has no type for a time of day
-    if later := re.search(r"(?:Unknown (?:table )?versionCode|Unsupported table version code):\s*([89])\b", text):
-        return Unsupported(f"table-version-{later[1]}")  # a release that came before
     if re.search(r"No valid \w+ merger implementation set", text):
         return Unsupported("merge-custom")  # it has none but its own, whatever id the table names
     for pattern, reason in _SIGNS:
