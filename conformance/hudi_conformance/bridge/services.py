@@ -20,9 +20,10 @@ from hudi_model.services import (
     restore,
     rollback,
     savepoints,
+    time_to_live,
 )
 from hudi_model.tables import Table, open_table
-from hudi_model.time import InstantTime, query_instant
+from hudi_model.time import InstantTime, generate_shared, query_instant
 from hudi_model.timeline import completed_data
 
 Params = Mapping[str, Any]
@@ -125,10 +126,26 @@ def _restore(call: Call) -> Effects:
 
 
 def _rollback(call: Call) -> Effects:
-    planned = rollback.schedule(call.table, call.requested, call.settings, call.instant("instant", "target"))
+    """Of the write that is named, or of all that have failed, newest first; one that waits is taken up."""
+    target = call.instant("instant", "target")
+    if target:
+        return rollback.roll_back(call.table, target, call.requested, call.completed, call.settings)
+    table, requested, completed = call.table, call.requested, call.completed
+    effects: Effects = ()
+    for one in rollback.failed_writes(table, requested, call.settings):
+        done = rollback.roll_back(table, one, requested, completed, call.settings)
+        table, effects = perform(table, done), (*effects, *done)
+        requested = generate_shared(completed, completed)
+        completed = generate_shared(requested, requested)
+    return effects
+
+
+def _time_to_live(call: Call) -> Effects:
+    planned = time_to_live.schedule(call.table, call.requested, call.settings)
     if not planned:
         return ()
-    return (*planned, *rollback.execute(perform(call.table, planned), call.requested, call.completed))
+    done = time_to_live.execute(perform(call.table, planned), call.requested, call.completed, call.settings)
+    return (*planned, *done)
 
 
 def _change_version(call: Call) -> Effects:
@@ -150,6 +167,7 @@ SERVICES: Mapping[str, Service] = {
     "delete_savepoint": _delete_savepoint,
     "restore": _restore,
     "rollback": _rollback,
+    "time_to_live": _time_to_live,
     "upgrade": _change_version,
     "downgrade": _change_version,
     "recover": _recover,

@@ -11,7 +11,7 @@ from hudi_adapter.logical_types import family, parse_type
 from hudi_adapter.rows import Rows, RowsError, read_rows
 from hudi_format.avro.schemas import record_schema
 from hudi_model import effects, writers
-from hudi_model.actions import State
+from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import timeline_folder
 from hudi_model.filters import check_filter, matches
 from hudi_model.queries import read_snapshot
@@ -168,7 +168,18 @@ def service(_session: Session, path: Path, params: Params) -> Value:
     call = Call(table, params, settings_of(params), requested, clock.after(requested), put_at(path, table))
     done = SERVICES[name](call)
     perform(table, done, Site(path, latest_schema(table), requested))
-    return answered(load(path), requested)
+    ended = last_ended(done)
+    if ended is None:
+        return answered(load(path), requested)
+    return {"requested": ended.requested, "completed": ended.completed, "action": ended.action.value}
+
+
+def last_ended(done: effects.Effects) -> TimelineEntry | None:
+    """The last of several rollbacks, also one that another process began; or a savepoint, which has a write's instant."""
+    entries = [one.entry for one in done if isinstance(one, effects.CreateInstant)]
+    kinds = (Action.ROLLBACK, Action.SAVEPOINT)
+    ends = [one for one in entries if one.action in kinds and one.state is State.COMPLETED]
+    return ends[-1] if ends else None
 
 
 def put_at(path: Path, table: Table) -> dict[str, InstantTime]:

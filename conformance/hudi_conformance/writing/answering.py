@@ -51,7 +51,7 @@ class ModelPlayer:
         return self._written(draft) if draft.writes else self._asked(draft)
 
     def _written(self, draft: Draft) -> dict[str, Any]:
-        params = {**self.times.resolved(self._params(draft)), "now": tick(self.taken * 1000)}
+        params = {"now": tick(self.taken * 1000), **self.times.resolved(self._params(draft))}
         try:
             value = self.processes.setdefault(draft.process, Session()).run(draft.op, self.table, params)
         except Rejection as refusal:
