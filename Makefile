@@ -6,13 +6,16 @@ READY := $(VENV)/.ready
 CLI := $(VENV)/bin/hudi-conformance
 ADAPTERS ?= engine-in-process engine-spark
 
-.PHONY: env conformance test crashes check format golden specs peers real alternation soak bench clean
+.PHONY: env conformance test templates crashes check format golden specs peers real alternation soak bench clean
 
 conformance: env  ## run the suite against the included engine; build/report/index.html
 	$(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) --report build/report
 
 test: env  ## the project's tests
-	$(RUN) -m pytest -n 2 --dist loadgroup -m "not crashes"
+	$(RUN) -m pytest -n 2 --dist loadgroup -m "not crashes and not templates"
+
+templates: env  ## the projects that `hudi-conformance new-adapter` writes, built with cargo and Maven, put before the suite
+	$(RUN) -m pytest -p no:xdist -m templates tests/templates
 
 crashes: env  ## a sample of what `make soak` runs whole: kills, faults of the storage, orders of effects, histories
 	$(RUN) -m pytest -n 2 --dist loadgroup -m crashes

@@ -8,6 +8,7 @@ from typing import Annotated, NoReturn, TypeVar
 
 import typer
 
+from hudi_conformance.adapter_templates.command import new_adapter
 from hudi_conformance.adapters_config import AdapterConfigError, adapter_names, find_adapter
 from hudi_conformance.cases import Selection, load_cases, matches_id, normal_id
 from hudi_conformance.resources import CorpusError, suite_root
@@ -100,6 +101,9 @@ def list_cases(
     cases = _usable(lambda: select(load_cases(root), _selection(area, clause, feature, table_version, case)))
     for one in cases:
         typer.echo(f"{one.id}  {','.join(one.clauses)}  {one.title}")
+
+
+app.command(name="new-adapter")(new_adapter)
 
 
 @app.command()

@@ -1,0 +1,1 @@
+"""Projects to begin an adapter with, one a language; they pass `smoke` as they are."""

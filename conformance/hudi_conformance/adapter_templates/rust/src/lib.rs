@@ -1,0 +1,5 @@
+//! An adapter: it answers the questions of hudi-conformance about tables.
+
+pub mod mergers;
+pub mod protocol;
+pub mod timeline;
