@@ -75,7 +75,7 @@ def check_layers(
     state = table_state(storage, configuration, contents, history, violations)
     if indexes is not None:
         state = of_indexes(state, indexes)
-    check_plans(state.contents, frozenset(state.stored.files), violations)
+    check_plans(state, violations)
     check_stored(state, violations)
     check_files(state, executor, violations)
     return state

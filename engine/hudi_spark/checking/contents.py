@@ -36,6 +36,8 @@ _RESULTS: Final[Mapping[str, _Parse]] = {
     "savepoint": plans.parse_savepoint_metadata,
     "indexing": plans.parse_index_commit,
 }
+# What the inflight file of a commit, which has a bare name, begins with is the state.
+_WITH_COMMITS: Final = (*DATA_ACTIONS, "inflight")
 # A write that replaces groups may be requested without a plan.
 _PLAN_OR_NOTHING: Final = ("replacecommit",)
 
@@ -121,7 +123,7 @@ def _check_requested(storage: Storage, instant: Instant, path: str, contents: Co
     data, action = storage.read(path), _action_of(path)
     parse = _PLANS.get(action)
     if parse is None:
-        if data:
+        if data and violations.reading(_content, data, path) is not None:
             violations.error("TL-033", path, f"a {action} is requested without a plan, and the file is not empty")
         return
     if not data and action in _PLAN_OR_NOTHING:
@@ -153,13 +155,28 @@ def _note(known: dict[Instant, Any], instant: Instant, value: Any, contents: Con
 
 
 def _check_inflight(data: bytes, path: str, violations: Violations) -> None:
-    """Clauses: TL-014, TL-033."""
-    with violations.noting(path):
-        kind = content_kind(data, path)
-        if kind == "json":
-            read_json(data, path, Reason.TIMELINE_FILE_CORRUPT, "TL-014")
-        elif kind == "avro":
-            _, records = read_container(data, path, Reason.TIMELINE_FILE_CORRUPT, "TL-014")
-            if len(records) != 1:
-                message = f"the file holds {len(records)} records instead of one"
-                raise FormatError(Reason.TIMELINE_FILE_CORRUPT, "TL-014", path, None, message)
+    """No reader opens what an inflight file holds: to be warned of it is enough.
+
+    Clauses: TL-014, TL-019, TL-020, TL-033.
+    """
+    found = Violations()
+    if data and _action_of(path) in _WITH_COMMITS:
+        found.reading(parse_commit_metadata, data, path)
+    elif data:
+        found.reading(_content, data, path)
+    for one in found.found:
+        violations.warning(one.clause, one.where, one.message)
+
+
+def _content(data: bytes, path: str) -> Any:
+    """A JSON value, or the one record of a container.
+
+    Clauses: TL-014.
+    """
+    if content_kind(data, path) == "json":
+        return read_json(data, path, Reason.TIMELINE_FILE_CORRUPT, "TL-014")
+    _, records = read_container(data, path)
+    if len(records) != 1:
+        message = f"the file holds {len(records)} records instead of one"
+        raise FormatError(Reason.TIMELINE_FILE_CORRUPT, "TL-014", path, None, message)
+    return records[0]

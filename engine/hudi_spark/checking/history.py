@@ -44,7 +44,8 @@ def check_history(
 ) -> CheckedHistory:
     """The history of a table, and whether it fits the active timeline.
 
-    Clauses: HS-001, HS-002, HS-004, HS-005, HS-006, HS-007, HS-010, TL-030, TL-031, TL-032, AR-004, AR-005, AR-011.
+    Clauses: HS-001, HS-002, HS-004, HS-005, HS-006, HS-007, HS-010, TL-003, TL-030, TL-031, TL-032, AR-004, AR-005,
+    AR-011.
     """
     before = len(violations.found)
     if configuration.timeline_layout == 1:
@@ -59,7 +60,23 @@ def check_history(
         return CheckedHistory(is_whole=False)
     found = archived_instants(storage, configuration)
     _check_beside(found, active, violations)
+    _check_states(found, active, violations)
     return CheckedHistory(found)
+
+
+def _check_states(archived: Iterable[Instant], active: Timeline, violations: Violations) -> None:
+    """No action skips a state; of those that are just leaving the timeline the history tells.
+
+    Clauses: TL-003, TL-010, AR-011.
+    """
+    leaving = {(one.requested, one.is_savepoint) for one in archived}
+    for one in active.instants:
+        states = ("INFLIGHT",) if one.is_savepoint else ("REQUESTED", "INFLIGHT")
+        before = states if one.is_completed else states[: states.index(one.state)]
+        if (one.requested, one.is_savepoint) not in leaving:
+            for state in before:
+                if state not in one.files:
+                    violations.error("TL-003", one.file, f"the action is {one.state}, and was never {state}")
 
 
 def _check_log(storage: Storage, configuration: TableConfiguration, violations: Violations) -> None:

@@ -60,12 +60,10 @@ def _check_completed_name(completed: list[_Named], pending: _Named | None, viola
 
 
 def _check_states(timeline: Timeline, violations: Violations) -> None:
-    """Clauses: TL-003, TL-010, SR-001."""
+    """Clauses: TL-010, SR-001."""
     saved = {one.requested for one in timeline.instants if one.is_completed and one.action in DATA_ACTIONS}
     for one in timeline.instants:
         if not one.is_savepoint:
-            if one.state == "INFLIGHT" and "REQUESTED" not in one.files:
-                violations.error("TL-003", one.file, "the action is inflight and was never requested")
             continue
         if "REQUESTED" in one.files:
             violations.error("TL-010", one.files["REQUESTED"], "a savepoint is not requested")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from hudi_format.names import LogFileName, parse_data_file_name
 from hudi_format.timeline.plans import (
     CleanMetadata,
     ClusteringPlan,
@@ -13,10 +14,12 @@ from hudi_format.timeline.plans import (
 )
 
 from hudi_spark.checking.contents import Contents
+from hudi_spark.checking.stored import TableState
 from hudi_spark.checking.violations import Violations
 from hudi_spark.effects.helper import joined
 from hudi_spark.state.commits import Commit, GroupId
 from hudi_spark.state.pending_plans import groups_of_plan
+from hudi_spark.state.slicing import completion_times
 from hudi_spark.state.timeline import DATA_ACTIONS, Instant
 
 _OF_ACTION: Final = {
@@ -27,13 +30,16 @@ _OF_ACTION: Final = {
 }
 
 
-def check_plans(contents: Contents, stored: frozenset[str], violations: Violations) -> None:
-    """Plans that wait, savepoints, rollbacks and results; `stored`: paths of all files in storage.
+def check_plans(state: TableState, violations: Violations) -> None:
+    """Plans that wait, savepoints, rollbacks and results.
 
     Clauses: CL-002, CL-006, CN-005, CN-006, CN-008, CN-009, CP-003, CP-005, CP-006, LC-002, RB-004, RB-005, SR-002.
     """
+    contents, stored = state.contents, frozenset(state.stored.files)
     _check_groups(contents, violations)
     _check_inputs(contents, stored, violations)
+    if state.configuration.has_completion_times:
+        _check_planned_logs(state, violations)
     _check_savepoints(contents, stored, violations)
     _check_rollbacks(contents, violations)
     _check_carried_out(contents, violations)
@@ -68,6 +74,25 @@ def _check_inputs(contents: Contents, stored: frozenset[str], violations: Violat
         clause = "CP-005" if isinstance(plan, CompactionPlan) else "CN-005"
         for path in sorted(set(_inputs(plan)) - stored):
             violations.error(clause, path, f"the pending {one.action} {one.requested} reads it, storage lacks it")
+
+
+def _check_planned_logs(state: TableState, violations: Violations) -> None:
+    """Before version 8 the name of a log does not tell its write.
+
+    Clauses: CP-005.
+    """
+    completions = completion_times(state.whole)
+    for one, plan in state.contents.plans.items():
+        if not isinstance(plan, CompactionPlan):
+            continue
+        for path in _inputs(plan):
+            name = parse_data_file_name(path.rpartition("/")[2])
+            if isinstance(name, LogFileName):
+                done = completions.get(name.instant, name.instant)
+                if not state.seen.sees(name.instant):
+                    violations.error("CP-005", path, f"the plan {one.requested} names it, its write has not completed")
+                elif done >= one.requested and name.instant in completions:
+                    violations.error("CP-005", path, f"the plan {one.requested} names it, it completed later")
 
 
 def _inputs(plan: CompactionPlan | ClusteringPlan) -> Iterator[str]:

@@ -40,7 +40,7 @@ def read_container(
         raise cursor.error("the header has no avro.schema")
     with refusing(reason, clause, file, None, "the header's schema is no text"):
         text = metadata["avro.schema"].decode()
-    schema = parse_avro_schema(text, file, reason)
+    schema = parse_avro_schema(text, file, reason, clause)
     with refusing(reason, clause, file, None, "the header's schema cannot be read by"):
         readable = reading_schema(schema)
     records: list[dict[str, Any]] = []

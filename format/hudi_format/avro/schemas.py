@@ -37,18 +37,20 @@ _LOGICAL_TYPES_READ_AS_PYTHON = frozenset(
 )
 
 
-def parse_avro_schema(text: str | bytes, file: str, reason: str = Reason.SCHEMA_INCOMPATIBLE) -> AvroSchema:
-    """The schema of an Avro schema text, as JSON values.
+def parse_avro_schema(
+    text: str | bytes, file: str, reason: str = Reason.SCHEMA_INCOMPATIBLE, clause: str = "LF-007"
+) -> AvroSchema:
+    """The schema of an Avro schema text, as JSON values; `clause`: which rule wants one.
 
     Raises:
         FormatError: `reason` when it is no Avro schema or contains itself; LIMIT_EXCEEDED when it is huge.
 
     """
     if len(text) > MAXIMUM_SCHEMA_BYTES:
-        raise FormatError(Reason.LIMIT_EXCEEDED, "LF-007", file, None, f"an Avro schema of {len(text)} characters")
-    with refusing(reason, "LF-007", file, None, "no Avro schema"):
+        raise FormatError(Reason.LIMIT_EXCEEDED, clause, file, None, f"an Avro schema of {len(text)} characters")
+    with refusing(reason, clause, file, None, "no Avro schema"):
         schema = json.loads(text)
-        _Bounds(file, reason).measure(schema, "", 0)
+        _Bounds(file, reason, clause).measure(schema, "", 0)
         parse_schema(schema, named_schemas={})
     return schema
 
@@ -146,9 +148,10 @@ def _with_exact_decimals(schema: AvroSchema) -> AvroSchema:
 class _Bounds:
     """Least encoded bytes and number of expanded nodes of a schema; refuses what has no bound."""
 
-    def __init__(self, file: str, reason: str) -> None:
+    def __init__(self, file: str, reason: str, clause: str) -> None:
         self._file = file
         self._reason = reason
+        self._clause = clause
         self._named: dict[str, tuple[int, int] | None] = {}
 
     def measure(self, schema: AvroSchema, namespace: str, depth: int) -> tuple[int, int]:
@@ -202,7 +205,7 @@ class _Bounds:
         return 1, nodes + 1
 
     def _refused(self, message: str) -> FormatError:
-        return FormatError(self._reason, "LF-007", self._file, None, message)
+        return FormatError(self._reason, self._clause, self._file, None, message)
 
     def _too_much(self, message: str) -> FormatError:
-        return FormatError(Reason.LIMIT_EXCEEDED, "LF-007", self._file, None, message)
+        return FormatError(Reason.LIMIT_EXCEEDED, self._clause, self._file, None, message)
