@@ -37,6 +37,8 @@ golden: env  ## rebuild the model-written golden tables, the index, the generate
 	$(RUN) -m hudi_conformance.report.coverage
 	$(RUN) -m hudi_conformance.report.model_page
 	$(RUN) -m hudi_conformance.report.known_bugs
+	$(RUN) -m hudi_conformance.report.clause_index
+	$(RUN) -m hudi_conformance.report.protocol_page
 	$(RUN) -m hudi_spark.options.page
 
 specs: env  ## TLC over every TLA+ module, and the modules beside the model; APALACHE=1 asks Apalache too
