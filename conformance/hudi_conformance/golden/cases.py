@@ -22,7 +22,7 @@ class GoldenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question, its answer, the mutants that differ, and a second question where an empty answer is right."""
+    """A question, its answer, the named mutants, which differ, and a second question where an empty answer is right."""
 
     question: Question
     answer: Expected
@@ -53,11 +53,12 @@ def _case(table_id: str, state: Table, question: Question) -> Case:
     unknown = sorted(set(question.kills) - MUTANTS.keys())
     if unknown:
         raise GoldenError(f"{table_id}::{question.id}: no mutants are named {', '.join(unknown)}")
-    found = killed(state, question, answer, MUTANTS.values())
+    found = killed(state, question, answer, [MUTANTS[name] for name in question.kills])
     survivors = sorted(set(question.kills) - set(found))
     if survivors or not question.kills:
         message = f"{', '.join(survivors)} would pass" if survivors else "no mutant is named"
-        raise GoldenError(f"{table_id}::{question.id}: {message}; this case kills {' '.join(found) or 'none'}")
+        every = killed(state, question, answer, MUTANTS.values())
+        raise GoldenError(f"{table_id}::{question.id}: {message}; this case kills {' '.join(every) or 'none'}")
     return Case(question, answer, tuple(found), _control(table_id, state, question, answer))
 
 

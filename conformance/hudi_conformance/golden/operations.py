@@ -9,12 +9,13 @@ from hudi_model.records import Ordering, Record
 from hudi_model.time import InstantTime
 
 from hudi_conformance.golden.groups import Group
+from hudi_conformance.golden.indexing import Indexing
 from hudi_conformance.golden.rides import Row
-from hudi_conformance.golden.writer import TableWriter, Written
+from hudi_conformance.golden.writer import Written
 
 
 @dataclass(slots=True)
-class Operations(TableWriter):
+class Operations(Indexing):
     """Inserts, upserts and deletes. `state` says how far each came."""
 
     rows: dict[Group, dict[str, Record]] = field(default_factory=dict)

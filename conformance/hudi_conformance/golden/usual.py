@@ -1,7 +1,10 @@
 """Questions that most tables are asked, with the mutants that most tables tell apart."""
 
+from typing import Any
+
 from hudi_model.time import InstantTime
 
+from hudi_conformance.bridge.asking import SKIPPING
 from hudi_conformance.golden.questions import Asking, WrittenTable
 
 
@@ -53,6 +56,14 @@ def timeline(table: WrittenTable, kills: str = "lowest-state-rules", clauses: st
 def description(table: WrittenTable, clauses: str, kills: str) -> None:
     """What the table says of itself."""
     table.info("table-info", "keys, partitions, ordering and merge mode as the properties amount to", clauses, kills)
+
+
+def skipping(  # noqa: PLR0917 - the filter comes first, as what is asked
+    table: Asking, name: str, form: Any, then: str, clauses: str, kills: str, **params: Any
+) -> None:
+    """The rows of a snapshot that a filter wants, asked of a reader that may skip what indexes rule out."""
+    configs = dict.fromkeys(SKIPPING, "true")
+    table.snapshot(name, then, clauses, kills, filter=form, configs=configs, **params)
 
 
 def meta_fields(table: WrittenTable, kills: str = "meta-columns-never") -> None:

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import CommitMetadata, Content, IndexDefinition, WriteStat
+from hudi_model.contents import CommitMetadata, Content, WriteStat
 from hudi_model.files import BaseFile, Block, DataBlock, DeleteBlock, LogFile
 from hudi_model.history import History
-from hudi_model.metadata import BUILT, FILES, next_metadata, with_indexes
+from hudi_model.metadata import next_metadata
 from hudi_model.records import Delete, Ordering, Record, Schema
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
@@ -143,19 +143,16 @@ class TableWriter:
 
     def complete(self, action: Action, at: InstantTime, content: Content, done: InstantTime | None = None) -> None:
         """The completed file of an action, half a second after its request unless told; before it the metadata's."""
+        self.commit_metadata_first(action, at, content, done)
+        self.enter(action, State.COMPLETED, at, done or later(at), content)
+
+    def commit_metadata_first(
+        self, action: Action, at: InstantTime, content: Content, done: InstantTime | None = None
+    ) -> None:
+        """What an action that is about to complete commits to the metadata table, a millisecond before it does."""
         if self.metadata is not None and action in INDEXED:
             entry = self._entry(action, State.COMPLETED, at, later(done or later(at), -1), content)
             self.metadata = next_metadata(self.state(), entry)
-        self.enter(action, State.COMPLETED, at, done or later(at), content)
-
-    def keep_indexes(self, *indexes: IndexDefinition) -> None:
-        """From now on a metadata table holds these indexes, built of what there is, and the list of files."""
-        before = self.metadata.indexes if self.metadata else ()
-        new = indexes if before else (FILES, *indexes)
-        self.metadata = with_indexes(self.state(), new)
-        self.properties[BUILT] = ",".join(sorted(one.name for one in (*before, *new)))
-        if self.layout.version > 6:
-            self.properties["hoodie.table.index.defs.path"] = ".hoodie/.index_defs/index.json"
 
     def _entry(
         self, action: Action, state: State, at: InstantTime, done: InstantTime | None, content: Content
