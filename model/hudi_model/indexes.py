@@ -75,15 +75,20 @@ def held_files(view: View) -> tuple[BaseFile | LogFile, ...]:
     Clauses: MT-010.
     """
     bases = (one.base_file for group in file_groups(view) for one in group.slices)
-    return (*(one for one in bases if one), *(one for one in view.table.state.log_files if is_held(view, one)))
+    done = settled(view)
+    return (*(one for one in bases if one), *(one for one in view.table.state.log_files if is_held(view, one, done)))
 
 
-def is_held(view: View, log: LogFile) -> bool:
+def settled(view: View) -> frozenset[InstantTime]:
+    """The instants of actions that completed or were rolled back."""
+    completed = (one.requested for one in view.timeline.instants if one.state is State.COMPLETED)
+    return frozenset(completed) | rolled_back(view.timeline)
+
+
+def is_held(view: View, log: LogFile, done: frozenset[InstantTime]) -> bool:
     """Whether a log counts: before version 8 a slice may hold logs of writes that have not completed."""
-    completed = {one.requested for one in view.timeline.instants if one.state is State.COMPLETED}
     times = instants_of(log)
-    known = times & (completed | rolled_back(view.timeline))
-    return bool(known) or any(is_committed(view.timeline, one) for one in times)
+    return bool(times & done) or any(is_committed(view.timeline, one) for one in times)
 
 
 def instants_of(log: LogFile) -> set[InstantTime]:
@@ -168,7 +173,8 @@ def slice_statistics(view: View, found: FileSlice, kept: Contents, column: str) 
     """What the files of a slice together say of a column; nothing where a merger makes values of its own."""
     if found.log_files and merge_rule(view.configuration).strategy:
         return None
-    names = [one.name for one in found.log_files if is_held(view, one)]
+    done = settled(view)
+    names = [one.name for one in found.log_files if is_held(view, one, done)]
     names += [found.base_file.name] if found.base_file else []
     return together(kept.get(joined(column, found.partition or NO_PARTITION, name)) for name in names)
 

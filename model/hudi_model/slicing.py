@@ -121,9 +121,20 @@ def committed_base_files(view: View, base_files: Iterable[BaseFile]) -> dict[Ins
 
     Clauses: RD-002, RD-004.
     """
+    attempts = defaultdict[InstantTime, list[BaseFile]](list)
+    for base in base_files:
+        if is_committed(view.timeline, base.instant):
+            attempts[base.instant].append(base)
+    return {instant: named_attempt(view, many) if many[1:] else many[0] for instant, many in attempts.items()}
+
+
+def named_attempt(view: View, attempts: Iterable[BaseFile]) -> BaseFile:
+    """Of several base files of one instant the one that the commit names; where it names none, the last by name.
+
+    Clauses: RD-002.
+    """
     named = {stat.path for one in completed_data(view.timeline) for stat in commit_metadata(one).write_stats}
-    ranked = sorted(base_files, key=lambda base: (path_of(base) in named, base.name))
-    return {base.instant: base for base in ranked if is_committed(view.timeline, base.instant)}
+    return max(attempts, key=lambda base: (path_of(base) in named, base.name))
 
 
 def path_of(file: BaseFile | LogFile) -> str:

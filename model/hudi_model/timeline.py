@@ -147,8 +147,8 @@ def completed_data(timeline: Timeline) -> tuple[Instant, ...]:
 
 def completion_time(timeline: Timeline, requested: InstantTime) -> InstantTime:
     """When the write requested then completed; its own instant where the timeline does not tell."""
-    done = completed_actions(timeline, *DATA_ACTIONS)
-    return next((completion(one) for one in done if one.requested == requested), requested)
+    own = (one for one in timeline.instants if one.requested == requested and one.action in DATA_ACTIONS)
+    return next((completion(one) for one in own if one.state is State.COMPLETED), requested)
 
 
 def is_committed(timeline: Timeline, requested: InstantTime) -> bool:
