@@ -307,6 +307,7 @@ def main() -> None:
         app.add_typer(_GROUPS[sys.argv[1]](), name=sys.argv[1])
     else:
         app.add_typer(typer.Typer(help="Build and check golden tables."), name="golden")
+        app.add_typer(typer.Typer(help="The model with one rule broken."), name="mutants")
         app.add_typer(typer.Typer(help="Ask the peers again."), name="peers")
         app.add_typer(typer.Typer(help="Tables that Apache Hudi writes on demand."), name="real")
         app.add_typer(typer.Typer(help="Random sequences of writes, put to two adapters."), name="writes")
@@ -337,6 +338,12 @@ def _schedules() -> typer.Typer:
     return schedules
 
 
+def _mutants() -> typer.Typer:
+    from hudi_conformance.killing.cli import app as mutants
+
+    return mutants
+
+
 def _writes() -> typer.Typer:
     from hudi_conformance.write_checks.cli import app as writes
 
@@ -359,6 +366,7 @@ _GROUPS: dict[str, Callable[[], typer.Typer]] = {
     "alternation": _alternation,
     "golden": _golden,
     "histories": _histories,
+    "mutants": _mutants,
     "peers": _peers,
     "real": _real,
     "schedules": _schedules,

@@ -65,7 +65,9 @@ def test_cases_kill_what_they_name(case: Case) -> None:
 def test_a_mutant_replaces_its_function_wherever_the_model_holds_it_and_goes_without_trace() -> None:
     """Modules that imported the function by name are mutated too; afterwards all is as before."""
     original = hudi_model.configuration.property_value
-    mutant = Mutant("test", ("PR-005",), "Nothing.", "configuration", "property_value", lambda _: lambda *_: "mutated")
+    mutant = Mutant(
+        "test", ("PR-005",), "Nothing.", "hudi_model.configuration", "property_value", lambda _: lambda *_: "mutated"
+    )
 
     with mutated(mutant):
         assert hudi_model.configuration.property_value({}, "hoodie.table.name") == "mutated"

@@ -1,15 +1,18 @@
 """What the model answers to a question, in the form that expected answers are kept in, and which mutants differ."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 from hudi_adapter.rows import Rows, encode_value
+from hudi_format.errors import FormatError
 from hudi_model.readings import Reading, Readings
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import Table
 
+from hudi_conformance.bridge import load_for
 from hudi_conformance.bridge.asking import RELEASED, ask
 from hudi_conformance.comparison import compare_rows
 from hudi_conformance.golden.questions import Question
@@ -106,19 +109,37 @@ def expected(table: Table, question: Question) -> Expected:
 
 
 def killed(table: Table, question: Question, answer: Expected, mutants: Iterable[Mutant]) -> list[str]:
-    """The names of the mutants whose answer would not pass; asked are those that the question comes by."""
+    """The names of the model's mutants whose answer would not pass; asked are those that the question comes by."""
+    return _killed(lambda: verdict(table, question), answer, (one for one in mutants if not one.of_bytes))
+
+
+def killed_in_bytes(folder: Path, question: Question, answer: Expected, mutants: Iterable[Mutant]) -> list[str]:
+    """The same of mutants whose rule is one of bytes: the table is read again for each."""
+    return _killed(lambda: _verdict_of(folder, question), answer, (one for one in mutants if one.of_bytes))
+
+
+def _killed(given: Callable[[], Verdict], answer: Expected, mutants: Iterable[Mutant]) -> list[str]:
     every = tuple(mutants)
+    if not every:
+        return []
     with watched(every) as called:
-        verdict(table, question)
-    return [one.name for one in every if one.name in called and not _survives(table, question, answer, one)]
+        given()
+    return [one.name for one in every if one.name in called and not _survives(given, answer, one)]
 
 
-def _survives(table: Table, question: Question, answer: Expected, mutant: Mutant) -> bool:
+def _survives(given: Callable[[], Verdict], answer: Expected, mutant: Mutant) -> bool:
     with mutated(mutant):
         try:
-            return answer.accepts(verdict(table, question))
+            return answer.accepts(given())
         except Exception:  # noqa: BLE001 - a broken model may break anywhere; that is an answer no case accepts
             return False
+
+
+def _verdict_of(folder: Path, question: Question) -> Verdict:
+    try:
+        return verdict(load_for(question.op, folder, question.params), question)
+    except FormatError as error:
+        return Verdict(question.op, reject=str(error.reason))
 
 
 def _one_by_one() -> Iterator[tuple[str, Readings]]:

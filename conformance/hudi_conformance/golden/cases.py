@@ -9,7 +9,7 @@ from hudi_model.tables import Table
 
 from hudi_conformance.bridge import load_for
 from hudi_conformance.golden import toml_text
-from hudi_conformance.golden.answers import Expected, Verdict, expected, killed
+from hudi_conformance.golden.answers import Expected, Verdict, expected, killed, killed_in_bytes
 from hudi_conformance.golden.questions import Question
 from hudi_conformance.mutants import MUTANTS
 
@@ -38,14 +38,14 @@ def answered(table_id: str, table: Path, questions: Iterable[Question]) -> list[
 
     """
     state = load_for("check_table", table, {})
-    cases = [_case(table_id, state, question) for question in questions]
+    cases = [_case(table_id, table, state, question) for question in questions]
     names = [case.question.id for case in cases]
     if len(set(names)) < len(names):
         raise GoldenError(f"{table_id}: a case id stands twice in {names}")
     return cases
 
 
-def _case(table_id: str, state: Table, question: Question) -> Case:
+def _case(table_id: str, folder: Path, state: Table, question: Question) -> Case:
     answer = expected(state, question)
     if answer.released.unsupported:
         raise GoldenError(f"{table_id}::{question.id}: the model lacks {answer.released.unsupported}")
@@ -53,7 +53,8 @@ def _case(table_id: str, state: Table, question: Question) -> Case:
     unknown = sorted(set(question.kills) - MUTANTS.keys())
     if unknown:
         raise GoldenError(f"{table_id}::{question.id}: no mutants are named {', '.join(unknown)}")
-    found = killed(state, question, answer, [MUTANTS[name] for name in question.kills])
+    named = [MUTANTS[name] for name in question.kills]
+    found = [*killed(state, question, answer, named), *killed_in_bytes(folder, question, answer, named)]
     survivors = sorted(set(question.kills) - set(found))
     if survivors or not question.kills:
         message = f"{', '.join(survivors)} would pass" if survivors else "no mutant is named"

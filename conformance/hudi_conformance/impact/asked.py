@@ -111,7 +111,7 @@ def obligations(asked: Line) -> Iterator[Line]:
     from hudi_conformance.proving import tried  # noqa: PLC0415
 
     functions = set(asked["functions"])
-    broken = {one.name for one in MUTANTS.values() if f"hudi_model.{one.module}.{one.function}" in functions}
+    broken = {one.name for one in MUTANTS.values() if f"{one.module}.{one.function}" in functions}
     chosen = [
         one
         for one in OBLIGATIONS.values()

@@ -10,14 +10,16 @@ from functools import cache, wraps
 from types import FunctionType, ModuleType
 from typing import Any
 
-import hudi_model
-
 Function = Callable[..., Any]
+MODEL, FORMAT, BRIDGE = "hudi_model", "hudi_format", "hudi_conformance.bridge"
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One broken rule: the model's function that is replaced, and how the replacement comes of the original."""
+    """One broken rule: the function that is replaced, and how the replacement comes of the original.
+
+    `module` is a module of the model by its full name; of the format where the rule is one of bytes.
+    """
 
     name: str
     clauses: tuple[str, ...]
@@ -26,14 +28,19 @@ class Mutant:
     function: str
     replacement: Callable[[Function], Function]
 
+    @property
+    def of_bytes(self) -> bool:
+        """Whether the rule is one of bytes: it shows where files are read or written."""
+        return self.module.startswith(f"{FORMAT}.")
+
     def original(self) -> Function:
-        """The function as the model has it.
+        """The function as it is.
 
         Raises:
-            AttributeError: the model has none of this name, so the mutant is out of date.
+            AttributeError: there is none of this name, so the mutant is out of date.
 
         """
-        found: Function = getattr(importlib.import_module(f"hudi_model.{self.module}"), self.function)
+        found: Function = getattr(importlib.import_module(self.module), self.function)
         return found
 
 
@@ -43,13 +50,17 @@ MUTANTS: dict[str, Mutant] = {}
 def mutant(
     name: str, clauses: str, sentence: str, place: str
 ) -> Callable[[Callable[[Function], Function]], Callable[[Function], Function]]:
-    """Register a mutant; `place` is `module.function` below hudi_model, the decorated function wraps the original."""
+    """Register a mutant; the decorated function wraps the original.
+
+    `place` is `module.function` below hudi_model; a rule of bytes names its function in full, from hudi_format on.
+    """
 
     def register(replacement: Callable[[Function], Function]) -> Callable[[Function], Function]:
         if name in MUTANTS:
             raise ValueError(f"two mutants are named {name}")
         module, _, function = place.rpartition(".")
-        MUTANTS[name] = Mutant(name, tuple(clauses.split()), sentence, module, function, replacement)
+        full = module if module.startswith(f"{FORMAT}.") else f"{MODEL}.{module}"
+        MUTANTS[name] = Mutant(name, tuple(clauses.split()), sentence, full, function, replacement)
         return replacement
 
     return register
@@ -57,7 +68,7 @@ def mutant(
 
 @contextmanager
 def mutated(mutant: Mutant) -> Iterator[None]:
-    """Within the block, every module of the model that holds the mutant's function holds its replacement instead."""
+    """Within the block, every module that holds the mutant's function holds its replacement instead."""
     original = mutant.original()
     with _replaced([(original, mutant.replacement(original))]):
         yield
@@ -104,12 +115,15 @@ def _replaced(pairs: Sequence[tuple[Function, Function]]) -> Iterator[None]:
 
 @cache
 def _places(original: Function) -> tuple[tuple[ModuleType, str], ...]:
-    """Where the model holds a function; found while nothing is replaced, and the same ever after."""
-    return tuple((module, name) for module in _modules() for name, value in vars(module).items() if value is original)
+    """Where a function is held; found while nothing is replaced, and the same ever after."""
+    packages = (FORMAT, BRIDGE) if original.__module__.startswith(f"{FORMAT}.") else (MODEL,)
+    modules = (module for package in packages for module in _modules(package))
+    return tuple((module, name) for module in modules for name, value in vars(module).items() if value is original)
 
 
 @cache
-def _modules() -> tuple[ModuleType, ...]:
-    for found in pkgutil.walk_packages(hudi_model.__path__, "hudi_model."):
+def _modules(package: str) -> tuple[ModuleType, ...]:
+    """The modules of a package, all of them imported."""
+    for found in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
         importlib.import_module(found.name)
-    return tuple(module for name, module in sorted(sys.modules.items()) if name.partition(".")[0] == "hudi_model")
+    return tuple(one for name, one in sorted(sys.modules.items()) if f"{name}.".startswith(f"{package}."))

@@ -1,0 +1,1 @@
+"""Which cases tell which mutants from the model: the matrix of the suite's own strength."""

@@ -1,0 +1,105 @@
+"""The whole matrix, mutants by cases, and what is kept of it: up to three cases for each mutant."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from hudi_conformance.killing.columns import AnyCase, every_case, killed_by
+from hudi_conformance.mutants import MUTANTS
+from hudi_conformance.obligations import OBLIGATIONS
+
+KEPT = Path("conformance") / "mutant_kills.json"
+NAMED = 3
+AT_ONCE = 2
+Advance = Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A mutant: how many cases fail it, some of them by id, and the obligations that it breaks."""
+
+    mutant: str
+    killed_by: int
+    cases: tuple[str, ...]
+    obligations: tuple[str, ...]
+
+    @property
+    def survives(self) -> bool:
+        """Whether nothing tells it from the model."""
+        return not self.killed_by and not self.obligations
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """All rows, by the name of the mutant, and how many cases were played."""
+
+    cases: int
+    rows: tuple[Row, ...]
+
+
+def play_matrix(root: Path, advance: Advance = lambda: None) -> Matrix:
+    """Every case against every mutant, in two processes.
+
+    Raises:
+        CorpusError: a case cannot be read.
+
+    """
+    cases = every_case(root)
+    with ProcessPoolExecutor(AT_ONCE, mp_context=get_context("spawn")) as pool:
+        columns: dict[str, tuple[str, ...]] = {}
+        for case, names in zip(cases, pool.map(killed_by, cases, chunksize=4), strict=True):
+            columns[case.id] = names
+            advance()
+    return Matrix(len(cases), tuple(row(name, cases, columns) for name in sorted(MUTANTS)))
+
+
+def row(name: str, cases: Sequence[AnyCase], columns: Mapping[str, Iterable[str]]) -> Row:
+    """The row of a mutant, of the columns of all cases."""
+    killers = [case for case in cases if name in columns[case.id]]
+    broken = tuple(sorted(one.id for one in OBLIGATIONS.values() if name in one.broken_by))
+    return Row(name, len(killers), spread(killers), broken)
+
+
+def spread(killers: Sequence[AnyCase]) -> tuple[str, ...]:
+    """Up to three cases, of different tables, and of different versions or kinds first."""
+    first: dict[str, str] = {}
+    for case in killers:
+        first.setdefault(case.id.rpartition("::")[0], case.id)
+    kinds: dict[str, list[str]] = {}
+    for place, identifier in first.items():
+        kinds.setdefault(place.partition("/")[0], []).append(identifier)
+    turns = (ids[turn] for turn in range(NAMED) for ids in kinds.values() if turn < len(ids))
+    return tuple(identifier for identifier, _ in zip(turns, range(NAMED), strict=False))
+
+
+def keep(matrix: Matrix, root: Path) -> Path:
+    """Write what is kept of a matrix."""
+    rows = {
+        one.mutant: {"killed_by": one.killed_by, "cases": one.cases, "obligations": one.obligations}
+        for one in matrix.rows
+    }
+    path = root / KEPT
+    path.write_text(json.dumps({"cases": matrix.cases, "mutants": rows}, indent=1) + "\n", encoding="utf-8")
+    return path
+
+
+def kept_matrix(root: Path) -> Matrix:
+    """The last matrix that was played whole.
+
+    Raises:
+        OSError: none is kept.
+        ValueError: it does not parse.
+
+    """
+    found = json.loads((root / KEPT).read_text(encoding="utf-8"))
+    return Matrix(found["cases"], tuple(_row(name, told) for name, told in found["mutants"].items()))
+
+
+def _row(name: str, told: Mapping[str, object]) -> Row:
+    cases, obligations = told["cases"], told["obligations"]
+    assert isinstance(cases, list)
+    assert isinstance(obligations, list)
+    return Row(name, int(str(told["killed_by"])), tuple(cases), tuple(obligations))
