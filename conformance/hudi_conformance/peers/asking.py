@@ -3,34 +3,46 @@
 import os
 import tempfile
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from hudi_conformance.adapters_config import AdapterConfigError
+from hudi_conformance.adapters_config import AdapterConfigError, find_adapter
 from hudi_conformance.cases import Case, Selection, load_cases
+from hudi_conformance.expected_failures import load_expected_failures, resolved
 from hudi_conformance.peers.bundles import BundleUnavailableError, bundle_jar
 from hudi_conformance.peers.recorded import (
     Record,
+    contradicted,
     load_record,
     longest_unasked,
+    pattern_of,
+    relabelled,
     save_record,
     stale_tables,
+    subject,
     with_results,
 )
 from hudi_conformance.results import read_results
 from hudi_conformance.suite import SuiteOptions, run_suite
 
-PEERS = ("apache-hudi-1.1.1", "hudi-rs")
+PEERS = (
+    "apache-hudi-0.15.0",
+    "apache-hudi-1.0.2",
+    "apache-hudi-1.1.1",
+    "apache-hudi-1.2.0",
+    "hudi-rs",
+    "daft",
+)
 REQUIRE_VARIABLE = "HUDI_CONFORMANCE_REQUIRE_PEERS"
 _SAMPLE = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What became of one peer: the tables it was asked about, the exit code, or why it could not be asked."""
+    """What became of one peer: the subjects it was asked about, the exit code, or why it could not be asked."""
 
     adapter: str
     tables: tuple[str, ...]
@@ -43,12 +55,14 @@ def peers_required() -> bool:
     return os.environ.get(REQUIRE_VARIABLE, "") not in {"", "0"}
 
 
-def ask_peer(root: Path, adapter: str, out: Console, tables: Iterable[str] | None = None) -> Asked:
-    """Ask one peer about these tables, or about what changed and the tables asked longest ago; keep the answers."""
+def ask_peer(
+    root: Path, adapter: str, out: Console, tables: Iterable[str] | None = None, sample: int = _SAMPLE
+) -> Asked:
+    """Ask one peer about these subjects, or about what changed and those asked longest ago; keep the answers."""
     cases = load_cases(root)
-    record = load_record(root, adapter)
-    chosen = tuple(tables) if tables is not None else due_tables(record, cases)
-    present = tuple(name for name in chosen if any(case.table.id == name for case in cases))
+    record = relabelled(load_record(root, adapter), _listed(root, adapter, cases))
+    chosen = tuple(tables) if tables is not None else due_tables(record, cases, sample)
+    present = tuple(sorted(set(chosen) & {subject(case) for case in cases}))
     why = missing_bundle(root, adapter)
     if why:
         return Asked(adapter, present, int(peers_required()), why)
@@ -60,9 +74,14 @@ def ask_peer(root: Path, adapter: str, out: Console, tables: Iterable[str] | Non
     return Asked(adapter, present, code)
 
 
-def due_tables(record: Record, cases: Iterable[Case]) -> tuple[str, ...]:
-    """The stale tables and those asked longest ago."""
-    return tuple(sorted({*stale_tables(record, cases), *longest_unasked(record, _SAMPLE)}))
+def _listed(root: Path, adapter: str, cases: Iterable[Case]) -> Container[str]:
+    failures = load_expected_failures(find_adapter(adapter, root).expected_failures)
+    return resolved(failures, (case.id for case in cases)).keys() if failures else ()
+
+
+def due_tables(record: Record, cases: Iterable[Case], sample: int = _SAMPLE) -> tuple[str, ...]:
+    """What changed, what was answered wrongly and not expected to be, and a sample of what was asked longest ago."""
+    return tuple(sorted({*stale_tables(record, cases), *contradicted(record), *longest_unasked(record, sample)}))
 
 
 def missing_bundle(root: Path, adapter: str) -> str:
@@ -84,7 +103,7 @@ def _run(
     root: Path, out: Console, cases: tuple[Case, ...], tables: tuple[str, ...], record: Record
 ) -> tuple[int, Record]:
     with tempfile.TemporaryDirectory(prefix="hudi-peers-") as folder:
-        selection = Selection(cases=tuple(f"conformance::{name}::*" for name in tables))
+        selection = Selection(cases=tuple(pattern_of(name, cases) for name in tables))
         options = SuiteOptions(root, (record.adapter,), selection, Path(folder), step_limit_s=120.0)
         code = run_suite(options, out)
         results = read_results(Path(folder))
@@ -93,6 +112,6 @@ def _run(
 
 
 def _without_strangers(record: Record, cases: Iterable[Case]) -> Record:
-    known = {case.table.id for case in cases}
+    known = {subject(case) for case in cases}
     kept = {name: table for name, table in record.tables.items() if name in known}
     return Record(record.adapter, record.implementation, kept)

@@ -15,7 +15,7 @@ from hudi_conformance.peers.asking import PEERS, Asked, ask_peer, peers_required
 from hudi_conformance.peers.bundles import BundleUnavailableError, bundle_jar, bundles
 from hudi_conformance.peers.dynamodb_local import dynamodb_local
 from hudi_conformance.peers.page import peers_page
-from hudi_conformance.peers.recorded import contradictions, load_record, stale_tables
+from hudi_conformance.peers.recorded import contradictions, load_record, stale_tables, subject
 from hudi_conformance.resources import suite_root
 
 app = typer.Typer(help="Other implementations: ask them again, check what they answered, let them write tables.")
@@ -32,13 +32,22 @@ def changed(context: typer.Context) -> None:
 
 @app.command()
 def ask(
-    tables: Annotated[list[str] | None, typer.Argument(help="Ids of tables; all when none is named.")] = None,
+    tables: Annotated[
+        list[str] | None, typer.Argument(help="Tables, or cases that write; all when none is named.")
+    ] = None,
     adapter: _Adapter = None,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Only what changed, or was answered wrongly and not expected to be.")
+    ] = False,
 ) -> None:
-    """Ask about these tables, or about all."""
+    """Ask about these tables and cases, about what changed, or about all."""
     root = suite_root()
-    chosen = tables or sorted({case.table.id for case in load_cases(root)})
-    _finish([ask_peer(root, name, console(), chosen) for name in adapter or PEERS])
+    cases = load_cases(root)
+    asked = []
+    for name in adapter or PEERS:
+        chosen = tables or (None if changed else sorted(set(map(subject, cases))))
+        asked.append(ask_peer(root, name, console(), chosen, sample=0))
+    _finish(asked)
 
 
 @app.command()
@@ -80,7 +89,7 @@ def _finish(asked: list[Asked]) -> None:
             word = "error" if peers_required() else "not asked"
             typer.echo(f"{word}: {one.adapter}: {one.missing}", err=True)
         else:
-            typer.echo(f"{one.adapter}: {len(one.tables)} tables asked")
+            typer.echo(f"{one.adapter}: {len(one.tables)} tables and writing cases asked")
     root = suite_root()
     (root / "docs" / "peers.md").write_text(peers_page(root), encoding="utf-8")
     raise typer.Exit(max(one.code for one in asked))

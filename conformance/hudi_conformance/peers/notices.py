@@ -9,9 +9,9 @@ from pathlib import Path
 from hudi_adapter.protocol import AnswerWarning
 
 _READER = "org.apache.hudi.common.table.log.HoodieLogFileReader"
-# Up to 1.1 `{pathStr='...', fileLen=944}`, from 1.2 on `(pathStr=..., fileLen=944)`.
+# Up to 1.1 `{pathStr='...', fileLen=944}`, from 1.2 on `(pathStr=..., fileSize=944)`.
 _CORRUPT = re.compile(
-    r"Log HoodieLogFile[{(]pathStr='?(?P<path>.*?)'?, fileLen=.*has a corrupted block at (?P<position>\d+)"
+    r"Log HoodieLogFile[{(]pathStr='?(?P<path>.*?)'?, file(?:Len|Size)=.*has a corrupted block at (?P<position>\d+)"
 )
 _MAGIC_LENGTH = 6  # the position is the one behind the magic
 

@@ -6,12 +6,14 @@ An answer belongs to a subject: a golden table with its questions, or one case t
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from hudi_conformance.case_values import WRITING
 from hudi_conformance.cases import Case
+from hudi_conformance.verdicts import FAILURES, Verdict
 
 FOLDER = Path("conformance") / "peer_answers"
 GOOD = frozenset({"pass", "expected_fail", "unsupported", "open"})
@@ -120,6 +122,29 @@ def contradicted(record: Record) -> tuple[str, ...]:
 
 def _bad(recorded: RecordedTable) -> list[str]:
     return [case for case, verdict in recorded.verdicts.items() if verdict not in GOOD]
+
+
+def relabelled(record: Record, listed: Container[str]) -> Record:
+    """The record by a list of expected failures as it stands now: what failed is expected where it is listed."""
+    tables = {name: replace(one, verdicts=_by_list(name, one, listed)) for name, one in record.tables.items()}
+    return replace(record, tables=tables)
+
+
+def _by_list(name: str, recorded: RecordedTable, listed: Container[str]) -> dict[str, str]:
+    return {case: _label(verdict, _id_of(name, case) in listed) for case, verdict in recorded.verdicts.items()}
+
+
+def _label(verdict: str, is_listed: bool) -> str:
+    if verdict in {Verdict.PASS, Verdict.UNEXPECTED_PASS}:
+        return (Verdict.UNEXPECTED_PASS if is_listed else Verdict.PASS).value
+    if verdict in FAILURES and is_listed:
+        return Verdict.EXPECTED_FAIL.value
+    return Verdict.FAIL.value if verdict == Verdict.EXPECTED_FAIL and not is_listed else verdict
+
+
+def _id_of(name: str, case: str) -> str:
+    writing = name.endswith(f"/{case}") and name.startswith(f"{WRITING}/")
+    return f"conformance::{name.removesuffix(f'/{case}') if writing else name}::{case}"
 
 
 def longest_unasked(record: Record, count: int) -> tuple[str, ...]:
