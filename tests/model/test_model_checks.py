@@ -1,0 +1,419 @@
+"""What a table at rest may break, check by check: each breach is told by its clause, and nothing else is."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hudi_model.actions import Action, TimelineEntry
+from hudi_model.checks.finding import Evidence, Footer
+from hudi_model.contents import (
+    CleanPlan,
+    ClusteringGroup,
+    CommitMetadata,
+    CompactionOperation,
+    CompactionPlan,
+    Content,
+    ReplacePlan,
+    RollbackMetadata,
+    RollbackPlan,
+    SavepointMetadata,
+    WriteStat,
+)
+from hudi_model.files import BaseFile, DataBlock, LogFile, Marker, RollbackBlock
+from hudi_model.history import ArchivedInstant, History, HistoryFile, Manifest, history_file
+from hudi_model.records import META_FIELDS, Record, Value
+from hudi_model.tables import Table
+from hudi_model.time import InstantTime
+from hudi_model.violations import violations
+from model_states import (
+    GROUP,
+    PARTITION,
+    SCHEMA,
+    at,
+    base,
+    commit,
+    completed_compaction,
+    data,
+    entry,
+    failed,
+    log,
+    pending_compaction,
+    properties,
+    table,
+)
+
+ROW = ("a", 1, "x")
+FIRST = base(1, ROW)
+PLACE = f"{PARTITION}/{FIRST.name}"
+
+
+def told(state: Table) -> set[tuple[str, str]]:
+    return {(one.clause, one.severity.value) for one in violations(state)}
+
+
+def with_files(timeline: Iterable[tuple[TimelineEntry, ...]], *files: BaseFile | LogFile, **settings: str) -> Table:
+    return table(timeline, files, {**properties(), **{f"hoodie.{key}": one for key, one in settings.items()}})
+
+
+def waiting(number: float, action: str, content: Content) -> tuple[TimelineEntry, ...]:
+    return (entry(number, action, "REQUESTED", content=content),)
+
+
+def done(number: float, action: str, content: Content) -> tuple[TimelineEntry, ...]:
+    return (
+        entry(number, action, "REQUESTED"),
+        entry(number, action, "INFLIGHT"),
+        entry(number, action, "COMPLETED", number + 0.5, content),
+    )
+
+
+def saved(number: float, *names: str) -> tuple[TimelineEntry, ...]:
+    kept = SavepointMetadata(frozenset((PARTITION, name) for name in names))
+    return entry(number, "savepoint", "INFLIGHT"), entry(number, "savepoint", "COMPLETED", number + 9, kept)
+
+
+def planned(*names: str, base_file: str | None = None) -> CompactionPlan:
+    return CompactionPlan((CompactionOperation(PARTITION, GROUP, at(1), base_file, names),))
+
+
+def archived(number: float, content: Content = None, action: str = "commit") -> ArchivedInstant:
+    return ArchivedInstant(at(number), at(number + 0.5), Action(action), content or CommitMetadata())
+
+
+def with_history(state: Table, *rows: ArchivedInstant) -> Table:
+    file = history_file(rows, 0)
+    return replace(state, history=History((file,), (Manifest(1, (file.name,)),), 1))
+
+
+ACTIONS = {
+    "a savepoint was never requested": (
+        [commit(1, FIRST), (*saved(1, FIRST.name), entry(1, "savepoint", "REQUESTED"))],
+        "TL-010",
+    ),
+    "a savepoint without its write": ([commit(1, FIRST), saved(2, FIRST.name)], "SR-001"),
+    "a savepoint whose file is gone": ([commit(1, FIRST), saved(1, FIRST.name, "f9_0-0-0_1.parquet")], "SR-002"),
+    "a time given twice": ([commit(1, FIRST, completed=2), commit(2)], "TL-024"),
+    "a clustering without plan": ([commit(1, FIRST), waiting(2, "clustering", None)], "TL-025"),
+    "two rollbacks of one write": (
+        [
+            commit(1, FIRST),
+            failed(2),
+            *(waiting(one, "rollback", RollbackPlan(at(2), "deltacommit")) for one in (3, 4)),
+        ],
+        "RB-004",
+    ),
+    "a rollback of what has completed": (
+        [commit(1, FIRST), waiting(3, "rollback", RollbackPlan(at(1), "deltacommit"))],
+        "TL-023",
+    ),
+    "a restored write that is there": ([commit(1, FIRST), done(3, "restore", RollbackMetadata((at(1),)))], "SR-006"),
+    "a group in two plans": (
+        [commit(1, FIRST), pending_compaction(2), pending_compaction(3)],
+        "CP-003",
+    ),
+    "a planned log that is gone": (
+        [commit(1, FIRST), waiting(2, "compaction", planned(".f1_1.log.1_0-0-0", base_file=FIRST.name))],
+        "CP-005",
+    ),
+    "a planned base file of clustering that is gone": (
+        [
+            commit(1, FIRST),
+            waiting(
+                2,
+                "clustering",
+                ReplacePlan(
+                    "CLUSTER", (ClusteringGroup((CompactionOperation(PARTITION, GROUP, at(0), "f1_0.parquet", ()),)),)
+                ),
+            ),
+        ],
+        "CN-005",
+    ),
+    "a clean that would remove what is read": (
+        [commit(1, FIRST), waiting(2, "clean", CleanPlan(None, frozenset({(PARTITION, FIRST.name)})))],
+        "CN-001",
+    ),
+    "a path outside its partition": (
+        [done(1, "deltacommit", CommitMetadata(write_stats=(WriteStat("day=2", GROUP, PLACE),)))],
+        "SL-008",
+    ),
+    "a file of another group": (
+        [done(1, "deltacommit", CommitMetadata(write_stats=(WriteStat(PARTITION, "f2", PLACE),)))],
+        "SL-003",
+    ),
+    "a base file of another write": (
+        [commit(1, FIRST), done(2, "deltacommit", CommitMetadata(write_stats=(WriteStat(PARTITION, GROUP, PLACE),)))],
+        "SL-004",
+    ),
+    "a change log that is gone": (
+        [
+            done(
+                1,
+                "deltacommit",
+                CommitMetadata(write_stats=(WriteStat(PARTITION, GROUP, PLACE, change_logs=("day=1/x.cdc",)),)),
+            )
+        ],
+        "CD-003",
+    ),
+    "a compaction that left a planned group out": (
+        [
+            commit(1, FIRST),
+            (
+                *pending_compaction(2, (PARTITION, "f2")),
+                entry(2, "commit", "COMPLETED", 2.5, CommitMetadata("COMPACT", True)),
+            ),
+        ],
+        "CP-006",
+    ),
+    "a clustering that left a group in": (
+        [
+            commit(1, FIRST),
+            (
+                *waiting(
+                    2,
+                    "clustering",
+                    ReplacePlan(
+                        "CLUSTER", (ClusteringGroup((CompactionOperation(PARTITION, GROUP, at(1), FIRST.name, ()),)),)
+                    ),
+                ),
+                entry(2, "clustering", "INFLIGHT"),
+                entry(2, "replacecommit", "COMPLETED", 2.5, CommitMetadata("CLUSTER")),
+            ),
+        ],
+        "CL-006",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ACTIONS)
+def test_what_actions_say_that_cannot_be_is_an_error(what: str) -> None:
+    timeline, clause = ACTIONS[what]
+    assert told(with_files(timeline, FIRST)) == {(clause, "error")}
+
+
+def test_a_clean_spares_what_savepoints_and_plans_need() -> None:
+    """The file is in no current slice any more: only the savepoint, or the plan, keeps it."""
+    second = base(2, ROW)
+    greedy = waiting(9, "clean", CleanPlan(None, frozenset({(PARTITION, FIRST.name)})))
+    both = [commit(1, FIRST), commit(2, second)]
+    assert told(with_files([*both, saved(1, FIRST.name), greedy], FIRST, second)) == {("CN-008", "error")}
+    plan = waiting(3, "compaction", planned(base_file=FIRST.name))
+    assert told(with_files([*both, plan, greedy], FIRST, second)) == {("CN-005", "error")}
+    assert not told(with_files([*both, greedy], FIRST, second))
+
+
+def test_tolerated_states_are_warnings() -> None:
+    greedless = CleanPlan(None, frozenset())
+    cleans = [commit(1, FIRST), waiting(2, "clean", greedless), waiting(3, "clean", greedless)]
+    assert told(with_files(cleans, FIRST)) == {("CN-006", "warning")}
+    again = [commit(1, FIRST), failed(2), done(3, "rollback", RollbackMetadata((at(2),)))]
+    assert told(with_files(again, FIRST)) == {("RB-009", "warning")}
+
+
+def test_a_pending_restore_undoes_what_has_completed() -> None:
+    undoing = [waiting(3, "restore", None), waiting(4, "rollback", RollbackPlan(at(1), "deltacommit"))]
+    assert told(with_files([commit(1, FIRST), *undoing], FIRST)) == {("TL-025", "error")}
+
+
+def test_before_version_8_a_clustering_is_a_replacecommit() -> None:
+    state = table(
+        [commit(1, FIRST, version=6), waiting(2, "clustering", ReplacePlan("CLUSTER"))], [FIRST], properties(6)
+    )
+    assert told(state) == {("CL-003", "error")}
+
+
+@pytest.mark.parametrize(
+    ("settings", "clause"),
+    [
+        ({"table.partial.update.mode": "SOME"}, "MG-026"),
+        (
+            {"record.merge.mode": "COMMIT_TIME_ORDERING", "compaction.payload.class": "o.DefaultHoodieRecordPayload"},
+            "MG-016",
+        ),
+        ({"table.cdc.supplemental.logging.mode": "EVERYTHING"}, "CD-008"),
+    ],
+)
+def test_properties_that_are_none_of_a_table_are_told(settings: dict[str, str], clause: str) -> None:
+    assert told(with_files([commit(1, FIRST)], FIRST, **settings)) == {(clause, "error")}
+
+
+@pytest.mark.parametrize(
+    ("version", "names", "clauses"),
+    [
+        (9, {"partitions": "column_stats"}, {"MT-007"}),
+        (9, {"partitions": "files,column_stats", "partitions.inflight": "column_stats"}, {"IG-005", "MT-007"}),
+        (6, {"partitions": "files,partition_stats"}, {"MT-002", "MT-007"}),
+    ],
+)
+def test_indexes_that_cannot_be_are_told(version: int, names: dict[str, str], clauses: set[str]) -> None:
+    """None of these tables has a metadata table, which is told too."""
+    stated = {**properties(version), **{f"hoodie.table.metadata.{key}": one for key, one in names.items()}}
+    assert told(table([commit(1, FIRST, version=version)], [FIRST], stated)) == {(one, "error") for one in clauses}
+
+
+HISTORIES: dict[str, tuple[str, Callable[[HistoryFile], HistoryFile]]] = {
+    "a name that bounds others": ("HS-005", lambda file: replace(file, name=file.name.replace(at(0.1), at(0.2)))),
+    "rows out of order": ("HS-006", lambda file: replace(file, instants=file.instants[::-1])),
+    "no completion time": (
+        "HS-007",
+        lambda file: replace(file, instants=(replace(file.instants[0], completed=None), *file.instants[1:])),
+    ),
+    "a completion before the request": (
+        "TL-011",
+        lambda file: replace(file, instants=(replace(file.instants[0], completed=at(0)), *file.instants[1:])),
+    ),
+    "a row under its requested name": (
+        "HS-007",
+        lambda file: replace(file, instants=(replace(file.instants[0], action=Action.COMPACTION), *file.instants[1:])),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", HISTORIES)
+def test_a_file_of_the_history_that_tells_otherwise_than_it_is_is_an_error(what: str) -> None:
+    clause, change = HISTORIES[what]
+    file = change(history_file((archived(0.1), archived(0.3)), 0))
+    history = History((file,), (Manifest(1, (file.name,)),), 1)
+    assert told(replace(with_files([commit(1, FIRST)], FIRST), history=history)) == {(clause, "error")}
+
+
+def test_kept_manifests_name_what_is_there_and_count_from_1() -> None:
+    file = history_file((archived(0.1),), 0)
+    older = Manifest(1, ("1_2_0.parquet",))
+    state = with_files([commit(1, FIRST)], FIRST)
+    history = History((file,), (older, Manifest(2, (file.name,))), 2)
+    assert told(replace(state, history=history)) == {("HS-011", "error")}
+    first = History((file,), (Manifest(0, ()), Manifest(1, (file.name,))), 1)
+    assert told(replace(state, history=first)) == {("HS-003", "error")}
+    old = tuple(Manifest(one, ("1_2_0.parquet",)) for one in (1, 2))
+    kept = tuple(Manifest(one, (file.name,)) for one in (3, 4, 5))
+    assert not told(replace(state, history=History((file,), (*old, *kept), 5))), "manifests that nobody needs are left"
+
+
+def test_archival_leaves_no_hole() -> None:
+    state = with_files([commit(1, FIRST), commit(3)], FIRST)
+    assert told(with_history(state, archived(2))) == {("AR-004", "error")}
+    pending = with_files([failed(1.5), commit(3)])
+    assert told(with_history(pending, archived(2))) == {("AR-005", "error")}
+    assert not told(with_history(state, archived(0.5))), "what is older may have gone"
+
+
+def test_archival_waits_for_files_that_do_not_count() -> None:
+    old = base(0.5, ROW, file_id="f2")
+    replaced = archived(0.7, CommitMetadata("CLUSTER", replaced=frozenset({(PARTITION, "f2")})), "replacecommit")
+    undone = archived(0.7, RollbackMetadata((at(0.5),)), "rollback")
+    state = with_files([commit(1, FIRST)], FIRST, old)
+    assert told(with_history(state, replaced)) == {("AR-007", "error")}
+    assert told(with_history(state, undone)) == {("AR-009", "error")}
+    assert not told(with_history(state, undone, archived(0.5))), "a write that was done again counts"
+    marked = replace(state, markers=frozenset({Marker(at(0.5), PARTITION, old.name, "CREATE")}))
+    assert told(with_history(marked, archived(0.5))) == {("AR-009", "warning")}
+
+
+def test_an_action_in_both_places_is_the_same() -> None:
+    state = with_files([commit(1, FIRST), commit(2)], FIRST)
+    assert not told(with_history(state, archived(1, action="deltacommit")))
+    other = replace(archived(1, action="deltacommit"), completed=at(1.7))
+    assert told(with_history(state, other)) == {("TL-012", "error")}
+    assert told(with_history(state, archived(1, action="clean"))) == {("TL-005", "error")}
+
+
+def seen(file: BaseFile | LogFile, *others: BaseFile | LogFile, **evidence: Any) -> Table:
+    state = with_files([commit(1, file, *others)], file, *others)
+    return replace(state, evidence=Evidence(**evidence))
+
+
+SOUND = Footer(1, (*META_FIELDS, "id", "ts", "value"), "a", "a")
+
+
+@pytest.mark.parametrize(
+    ("footer", "clause"),
+    [
+        (replace(SOUND, columns=("id", "ts")), "BF-001"),
+        (replace(SOUND, columns=(*META_FIELDS, "id", "id")), "BF-001"),
+        (replace(SOUND, excluded_keys=("a",)), "BF-002"),
+    ],
+)
+def test_a_footer_that_is_none_of_a_base_file_is_an_error(footer: Footer, clause: str) -> None:
+    assert not told(seen(FIRST, footers={PLACE: SOUND}))
+    assert told(seen(FIRST, footers={PLACE: footer})) == {(clause, "error")}
+
+
+def test_a_footer_with_keys_that_the_table_does_not_keep_is_an_error() -> None:
+    state = replace(seen(FIRST, footers={PLACE: SOUND}), properties=properties(populate_meta_fields=""))
+    stated = {**properties(), "hoodie.populate.meta.fields": "false"}
+    assert told(replace(state, properties=stated)) == {("BF-003", "error")}
+
+
+def test_a_commit_counts_the_rows_and_the_bytes_of_its_files() -> None:
+    stat = WriteStat(PARTITION, GROUP, PLACE, writes=2, size=100)
+    counted = done(1, "deltacommit", CommitMetadata(write_stats=(stat,), schema=SCHEMA))
+    state = with_files([counted], replace(FIRST, size=100))
+    assert told(replace(state, evidence=Evidence(footers={PLACE: SOUND}))) == {("OW-017", "error")}
+    assert told(with_files([counted], replace(FIRST, size=99))) == {("SA-001", "error")}
+
+
+def test_partitions_are_marked_and_say_how_deep_they_lie() -> None:
+    assert told(seen(FIRST, depths={PARTITION: 2})) == {("SL-002", "error")}
+    assert not told(seen(FIRST, depths={PARTITION: 1, "": 0}))
+    lost = replace(with_files([commit(1, FIRST)]), evidence=Evidence(unplaced=frozenset({PLACE})))
+    assert told(lost) == {("SL-002", "error"), ("RD-011", "error")}
+
+
+@pytest.mark.parametrize(
+    ("block", "clause"),
+    [
+        (replace(data(2, ROW), instant=""), "LF-021"),
+        (RollbackBlock(at(2), InstantTime("")), "LF-009"),
+        (replace(data(2, ROW), compacted_instants=(at(2),)), "LF-019"),
+    ],
+)
+def test_a_block_that_lacks_what_it_is_read_by_is_an_error(block: DataBlock | RollbackBlock, clause: str) -> None:
+    changed = log(2, block)
+    assert told(with_files([commit(1, FIRST), commit(2, changed)], FIRST, changed)) == {(clause, "error")}
+
+
+def test_version_6_has_no_partial_blocks_and_logs_count_from_1() -> None:
+    changed = replace(log(1, replace(data(2, ROW), partial=True)))
+    timeline = [commit(1, FIRST, version=6), commit(2, changed, version=6)]
+    assert told(table(timeline, [FIRST, changed], properties(6))) == {("LF-025", "error")}
+    none = log(2, data(2, ROW), version=0)
+    assert told(with_files([commit(1, FIRST), commit(2, none)], FIRST, none)) == {("SL-005", "error")}
+
+
+def with_row(**values: Value) -> BaseFile:
+    assert isinstance(FIRST.records, tuple)
+    stored = {f"_hoodie_{name}" if name != "id" else name: value for name, value in values.items()}
+    return replace(FIRST, records=(Record({**FIRST.records[0].values, **stored}),))
+
+
+@pytest.mark.parametrize(
+    ("file", "clause", "severity"),
+    [
+        (with_row(commit_time=at(2)), "MF-010", "error"),
+        (with_row(record_key=None), "DM-001", "error"),
+        (with_row(partition_path="day=2"), "MF-012", "error"),
+        (with_row(file_name="other.parquet"), "MF-013", "warning"),
+        (with_row(record_key="b"), "IX-012", "error"),
+    ],
+)
+def test_rows_that_do_not_belong_where_they_are_are_told_when_rows_are_read(
+    file: BaseFile, clause: str, severity: str
+) -> None:
+    assert not told(seen(FIRST, footers={PLACE: SOUND}, deep=True))
+    assert told(seen(file, footers={PLACE: SOUND}, deep=True)) == {(clause, severity)}
+    assert not told(seen(file, footers={PLACE: SOUND}))
+
+
+def test_a_slice_that_cannot_be_merged_is_told_when_rows_are_read() -> None:
+    changed = log(2, data(2, ("b", 1, "x")))
+    keyless = DataBlock(at(2), (Record({"id": None, "ts": 1}),), schema=SCHEMA)
+    sound = with_files([commit(1, FIRST), commit(2, changed)], FIRST, changed)
+    assert not told(replace(sound, evidence=Evidence(deep=True)))
+    broken = replace(changed, blocks=(keyless,))
+    assert told(replace(sound, log_files=(broken,), evidence=Evidence(deep=True))) == {("DM-001", "error")}
+
+
+def test_a_sound_compaction_has_no_violation() -> None:
+    merged = base(2, ROW)
+    assert not told(with_files([commit(1, FIRST), completed_compaction(2, merged, 2.5)], FIRST, merged))
