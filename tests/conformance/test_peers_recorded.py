@@ -1,6 +1,7 @@
 """The record of what the peers answered, and that it is about the corpus as it stands."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,11 @@ from hudi_conformance.peers.recorded import (
     contradictions,
     load_record,
     longest_unasked,
+    pattern_of,
     record_file,
     relabelled,
     stale_tables,
+    subject,
 )
 from hudi_conformance.resources import suite_root
 from rich.console import Console
@@ -107,6 +110,20 @@ def test_what_was_answered_wrongly_is_due_again(tiny: TinyCorpus, other: Params)
     _asked(tiny, other)
     record = load_record(tiny.root, "fake")
     assert asking.due_tables(record, load_cases(tiny.root), sample=0) == tuple(record.tables)
+
+
+def test_a_case_that_writes_is_due_only_where_it_was_asked_before(tiny: TinyCorpus, passing: Params):
+    _asked(tiny, passing)
+    record = load_record(tiny.root, "fake")
+    (case,) = load_cases(tiny.root)
+    writing = replace(case, table=replace(case.table, id="writing/single"), name="upsert")
+    (kept,) = record.tables.values()
+    assert writing.writes
+    assert stale_tables(record, (case, writing)) == ()
+    with_it = replace(record, tables={**record.tables, subject(writing): replace(kept, table_bytes="other")})
+    assert stale_tables(with_it, (case, writing)) == ("writing/single/upsert",)
+    assert pattern_of("writing/single/upsert", (case, writing)) == writing.id
+    assert pattern_of(case.table.id, (case, writing)) == f"conformance::{case.table.id}::*"
 
 
 def test_the_sample_holds_what_was_asked_longest_ago(tiny: TinyCorpus, passing: Params):

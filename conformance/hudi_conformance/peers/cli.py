@@ -33,19 +33,19 @@ def changed(context: typer.Context) -> None:
 @app.command()
 def ask(
     tables: Annotated[
-        list[str] | None, typer.Argument(help="Tables, or cases that write; all when none is named.")
+        list[str] | None, typer.Argument(help="Tables, or cases that write; all tables when none is named.")
     ] = None,
     adapter: _Adapter = None,
     changed: Annotated[
         bool, typer.Option("--changed", help="Only what changed, or was answered wrongly and not expected to be.")
     ] = False,
 ) -> None:
-    """Ask about these tables and cases, about what changed, or about all."""
+    """Ask about these tables and cases, about what changed, or about all tables."""
     root = suite_root()
     cases = load_cases(root)
     asked = []
     for name in adapter or PEERS:
-        chosen = tables or (None if changed else sorted(set(map(subject, cases))))
+        chosen = tables or (None if changed else sorted({subject(case) for case in cases if not case.writes}))
         asked.append(ask_peer(root, name, console(), chosen, sample=0))
     _finish(asked)
 

@@ -96,9 +96,13 @@ def with_results(record: Record, implementation: Mapping[str, str], cases: Itera
 
 
 def stale_tables(record: Record, cases: Iterable[Case]) -> tuple[str, ...]:
-    """Subjects whose bytes or questions are not those of the record, or that it lacks or has too many."""
+    """Subjects whose bytes or questions are not those of the record, that it has too many, or tables that it lacks.
+
+    Cases that write are asked of a peer by name: one that was never asked lacks nothing.
+    """
     now = _folders(cases)
-    changed = {name for name, folder in now.items() if not _is_fresh(record.tables.get(name), folder)}
+    asked = {name for name in now if name in record.tables or not name.startswith(f"{WRITING}/")}
+    changed = {name for name in asked if not _is_fresh(record.tables.get(name), now[name])}
     return tuple(sorted(changed | (record.tables.keys() - now.keys())))
 
 
