@@ -113,8 +113,13 @@ def test_a_module_that_does_not_parse_is_a_failure(specs: Path):
     assert run_tlc(specs, run()).fault == "TLC could not check it"
 
 
-def test_a_run_is_stopped_at_its_limit(specs: Path):
-    assert run_tlc(specs, run(limit_s=0.01)).fault == "stopped: more than 0.01 s"
+def test_a_run_is_stopped_at_its_limit_and_says_where_it_stood(specs: Path):
+    endless = run(constants=(("Last", "100000000"),), limit_s=5)
+
+    fault = str(run_tlc(specs, endless).fault)
+
+    assert fault.startswith("stopped: more than 5 s\n")
+    assert "Full thread dump" in fault
 
 
 MUST_FAIL_THAT_PASSES = """

