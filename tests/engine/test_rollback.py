@@ -166,6 +166,16 @@ def test_the_policy_says_who_rolls_back(tmp_path: Path, given_policy: str, eager
                 roll_back(table.work(), one.requested)
 
 
+def test_nobody_rolls_back_under_never(tmp_path: Path):
+    """Also not who asks by the policy that the options have, as the service does."""
+    table = Undoable(tmp_path, 9, "COPY_ON_WRITE")
+    dead = table.dead_write()
+    work = table.work(configs={"hoodie.clean.failed.writes.policy": "NEVER"})
+
+    assert roll_back_failed_writes(work, policy_of(work.options)) == ()
+    assert dead in {one.requested for one in table.actions("commit")}
+
+
 def test_several_writers_leave_it_to_the_clean(tmp_path: Path):
     """Unless told otherwise: a write cannot know whether another one is dead."""
     table = Undoable(tmp_path, 9, "COPY_ON_WRITE")

@@ -65,6 +65,7 @@ def look(work: TableWork, policy: Policy) -> Look:
 def roll_back_failed_writes(work: TableWork, policy: Policy, seen: Look | None = None) -> tuple[Outcome, ...]:
     """Roll back what dead writers left, where that is the affair of who asks: EAGER before a write, LAZY in a clean.
 
+    It is nobody's affair where the policy is NEVER, whoever asks.
     Rollbacks that somebody left are finished, too, and side effects of actions that are over go. `seen`: a look that
     was taken just now; without the lock it tells only whether there is anything to do.
 
@@ -74,7 +75,7 @@ def roll_back_failed_writes(work: TableWork, policy: Policy, seen: Look | None =
     Clauses: RB-001, RB-002, RB-004, RB-010, CN-016.
 
     """
-    if policy_of(work.options) != policy or not _is_any(work, seen or look(work, policy)):
+    if policy == "NEVER" or policy_of(work.options) != policy or not _is_any(work, seen or look(work, policy)):
         return ()
     with work.lock(ROLLBACK) as holding:
         rolling = RollingBack(work, holding, work.snapshot())
