@@ -112,4 +112,5 @@ expect = "a.jsonl"
 """,
     "conformance/trace_cases/one.toml": 'clauses = ["TL-001"]\nreject = {line = 1}\n',
     "adapters/one.expected.toml": '[[case]]\nid = "x"\nclause = "TL-004"\n',
+    "adapters/findings/one.toml": '[[finding]]\nname = "x"\nclause = "TL-004"\n',
 }

@@ -36,6 +36,7 @@ FAULTS = [
     pytest.param(CASES, "[[case]]", "[[case", "cannot be read", id="unparsable-cases"),
     pytest.param("golden_tables/v9/one/table.toml", "TL-001", "TL-995", "TL-995", id="dangling-in-table"),
     pytest.param("adapters/one.expected.toml", "TL-004", "TL-994", "TL-994", id="dangling-in-expected-failure"),
+    pytest.param("adapters/findings/one.toml", "TL-004", "TL-995", "TL-995", id="dangling-in-finding"),
     pytest.param("specs/tla/Timeline.tla", "TL-001", "TM-003", "cites TM-003", id="dangling-in-tla"),
     pytest.param(CASES, "INSTANT_MALFORMED", "NOT_A_TABLE", "TL-003: no golden case", id="refused-otherwise"),
     pytest.param(f"{WRITES}/case.toml", "TL-001", "TL-991", "TL-991", id="dangling-in-writing-case"),
