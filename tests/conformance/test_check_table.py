@@ -1,0 +1,220 @@
+"""check-table on stored tables: nothing false, every fault with its clause, with and without rows, and no write."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hudi_conformance.bridge import load_for
+from hudi_conformance.bridge.asking import ask
+from hudi_conformance.bridge.checking import load_for_check
+from hudi_conformance.inspecting import BROKEN, NOT_JUDGED, SOUND, check
+from hudi_format.storage import LocalStorage, ReadOnlyStorage
+from hudi_format.table.properties import parse_properties, serialise_properties
+from hudi_model.violations import violations
+
+GOLDEN = Path(__file__).parents[2] / "golden_tables"
+MANY_FILES = Path(__file__).parents[2] / "benchmarks" / "many_files.py"
+INDEXED = GOLDEN / "v9" / "apache_mor_metadata_table" / "table"
+Found = set[tuple[str, str]]
+
+
+def written_by_apache() -> list[str]:
+    tables = (path.parent for path in sorted(GOLDEN.glob("*/*/table.toml")))
+    return [
+        str(folder.relative_to(GOLDEN))
+        for folder in tables
+        if "Apache" in tomllib.loads((folder / "table.toml").read_text(encoding="utf-8"))["written_by"]
+    ]
+
+
+def found_in(table: Path, *, deep: bool = False) -> Found:
+    state = load_for_check(LocalStorage(table), deep=deep)
+    return {(one.clause, one.severity.value) for one in violations(state)}
+
+
+@pytest.fixture
+def indexed(tmp_path: Path) -> Path:
+    """A copy of a table with a metadata table, both written by Apache Hudi."""
+    shutil.copytree(INDEXED, tmp_path / "table")
+    return tmp_path / "table"
+
+
+def one_of(table: Path, pattern: str) -> Path:
+    return min(table.glob(pattern))
+
+
+@pytest.mark.parametrize("deep", [False, True], ids=["without rows", "with rows"])
+def test_nothing_is_wrong_with_any_table_that_apache_hudi_wrote(deep: bool) -> None:
+    """What some of them have of torn bytes readers skip, and is a warning."""
+    tables = written_by_apache()
+    assert len(tables) > 50
+    wrong = {name: found for name in tables if (found := found_in(GOLDEN / name / "table", deep=deep))}
+    assert {one for found in wrong.values() for one in found} == {("LF-010", "warning")}, wrong
+    assert all("torn" in name or "garbage" in name for name in wrong)
+
+
+def test_looking_without_rows_finds_part_of_what_looking_with_rows_finds() -> None:
+    for folder in sorted(GOLDEN.glob("*/bad_*")):
+        try:
+            deep = found_in(folder / "table", deep=True)
+        except Exception as refusal:  # noqa: BLE001 - whatever refuses the one refuses the other
+            with pytest.raises(type(refusal)):
+                found_in(folder / "table")
+            continue
+        assert found_in(folder / "table") <= deep, folder.name
+
+
+def test_the_ops_of_the_protocol_read_rows_unless_told_not_to() -> None:
+    """A data block whose content does not decode shows only to who reads it."""
+    table = GOLDEN / "v9" / "bad_block_content" / "table"
+
+    def clauses(**params: bool) -> set[str]:
+        return {one["clause"] for one in ask(load_for("check_table", table, params), "check_table", params).content}
+
+    assert clauses() == clauses(deep=True) == {"LF-007"}
+    assert clauses(deep=False) == set()
+
+
+FAULTS: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "a listed file is gone": ("MT-010", lambda table: one_of(table, "*/*.log.*").unlink()),
+    "a file is longer than listed": (
+        "MT-010",
+        lambda table: (path := one_of(table, "*/*.parquet")).write_bytes(path.read_bytes() + b"PAR1"),
+    ),
+    "a file is longer than its commit says": (
+        "SA-001",
+        lambda table: (path := one_of(table, "*/*.parquet")).write_bytes(
+            (data := path.read_bytes())[:4] + b"    " + data[4:]
+        ),
+    ),
+    "the metadata table is gone": ("MT-007", lambda table: shutil.rmtree(table / ".hoodie" / "metadata")),
+    "an index is gone": ("MT-007", lambda table: shutil.rmtree(table / ".hoodie" / "metadata" / "files")),
+    "the metadata table has another version": (
+        "MT-001",
+        lambda table: stated(table / ".hoodie/metadata/.hoodie/hoodie.properties", "hoodie.table.version", "8"),
+    ),
+    "a partition is not marked": (
+        "SL-002",
+        lambda table: one_of(table, "*/.hoodie_partition_metadata").unlink(),
+    ),
+    "a partition says another depth": (
+        "SL-002",
+        lambda table: stated(one_of(table, "*/.hoodie_partition_metadata"), "partitionDepth", "4"),
+    ),
+    "a metafile does not parse": (
+        "SL-002",
+        lambda table: one_of(table, "*/.hoodie_partition_metadata").write_bytes(b"commitTime=1\npartitionDepth=x\n"),
+    ),
+}
+
+
+def stated(path: Path, key: str, value: str) -> None:
+    path.write_bytes(serialise_properties({**parse_properties(path.read_bytes(), path.name), key: value}))
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_a_fault_of_a_stored_table_is_told_by_its_clause(indexed: Path, what: str) -> None:
+    clause, damage = FAULTS[what]
+    assert found_in(indexed) == set()
+    damage(indexed)
+    assert (clause, "error") in found_in(indexed)
+
+
+def test_an_action_that_the_metadata_table_lacks_is_told(indexed: Path) -> None:
+    """The newest action's files of the metadata timeline are gone, as if its writer had not known of the table."""
+    instant = max(path.name for path in (indexed / ".hoodie/timeline").glob("*.deltacommit")).partition("_")[0]
+    for path in (indexed / ".hoodie/metadata/.hoodie/timeline").glob(f"{instant}*"):
+        path.unlink()
+    assert ("MT-003", "error") in found_in(indexed)
+
+
+def test_a_check_writes_nothing(indexed: Path) -> None:
+    """Neither bytes nor times change, even where files are broken; and the storage it is given could not."""
+
+    def state() -> dict[str, tuple[int, int, bytes]]:
+        files = (path for path in sorted(indexed.rglob("*")) if path.is_file())
+        return {str(path): (path.stat().st_mtime_ns, path.stat().st_size, path.read_bytes()) for path in files}
+
+    one_of(indexed, "*/*.parquet").write_bytes(b"no Parquet")
+    before = state()
+    assert found_in(indexed, deep=True)
+    assert found_in(indexed)
+    assert state() == before
+
+
+@pytest.mark.parametrize("folder", ["", ".hoodie"])
+def test_a_storage_that_is_only_read_refuses_each_write(indexed: Path, folder: str) -> None:
+    storage, below = ReadOnlyStorage(LocalStorage(indexed), folder), indexed / folder
+    name = "hoodie.properties" if folder else ".hoodie/hoodie.properties"
+    kept = (below / name).read_bytes()
+    for write in (
+        lambda: storage.put(name, b""),
+        lambda: storage.put_if_absent("new", b""),
+        lambda: storage.delete(name),
+        lambda: storage.delete_folder("."),
+    ):
+        with pytest.raises(PermissionError, match="only read"):
+            write()
+    assert storage.read(name) == kept == (below / name).read_bytes()
+    assert storage.read_range(name, 1, 3) == kept[1:4]
+    assert storage.size(name) == len(kept)
+    assert storage.exists(name)
+    assert not storage.exists("new")
+    assert [one.path for one in storage.list_files()] == [
+        str(path.relative_to(below)) for path in sorted(below.rglob("*")) if path.is_file()
+    ]
+    assert storage.list_folders() == sorted(path.name for path in below.iterdir() if path.is_dir())
+
+
+def test_many_files_are_looked_at_and_their_number_is_told(tmp_path: Path) -> None:
+    """The table of the benchmark, smaller."""
+    command = [sys.executable, str(MANY_FILES), "--files", "120", "--writes", "12"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["errors"] == 0
+    seen = list[tuple[int, int]]()
+    files = sum(1 for path in INDEXED.rglob("*") if not path.is_relative_to(INDEXED / ".hoodie") and path.is_file())
+    load_for_check(LocalStorage(INDEXED), progress=lambda done, all_: seen.append((done, all_)))
+    assert seen == [(number + 1, len(seen)) for number in range(len(seen))]
+    assert 0 < len(seen) < files
+
+
+def test_the_exit_code_and_the_text_say_what_was_found(capsys: pytest.CaptureFixture[str]) -> None:
+    """Grouped by clause: its name, what it asks for, then each place."""
+    assert check(str(GOLDEN / "v9/mor_event_time_late_data/table"), {}, deep=False, as_json=False) == SOUND
+    assert "0 errors, 0 warnings" in capsys.readouterr().out
+    assert check(str(GOLDEN / "v9/apache_mor_torn_log/table"), {}, deep=False, as_json=False) == SOUND
+    assert "warning LF-010  A torn or garbage block is corrupt" in capsys.readouterr().out
+    assert check(str(GOLDEN / "v9/bad_two_completions/table"), {}, deep=True, as_json=False) == BROKEN
+    told = capsys.readouterr().out
+    assert "error TL-012  Instants are unique" in told
+    assert "rule: No two actions have the same requested time" in told
+    assert "specs/clauses/timeline.md#tl-012" in told
+    assert "1 errors, 0 warnings" in told
+
+
+def test_json_is_a_line_for_each_violation_or_the_refusal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(str(GOLDEN / "v9/bad_two_completions/table"), {}, deep=False, as_json=True) == BROKEN
+    (line,) = capsys.readouterr().out.splitlines()
+    assert json.loads(line).keys() == {"clause", "severity", "where", "message", "name"}
+    for place in (str(tmp_path), "gopher://nowhere", str(tmp_path / "missing")):
+        assert check(place, {}, deep=False, as_json=True) == NOT_JUDGED
+        assert json.loads(capsys.readouterr().out)["refused"].keys() == {"reason", "clause", "where", "message"}
+
+
+def test_the_command_takes_options_for_a_storage(tmp_path: Path) -> None:
+    """One that is no `key=value` is refused before anything is looked at."""
+    command = [sys.executable, "-m", "hudi_conformance.cli", "check-table", str(INDEXED)]
+    environment = {**os.environ, "COLUMNS": "160"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (SOUND, "0 errors, 0 warnings")
+    wrong = subprocess.run(
+        [*command, "--option", "endpoint"], capture_output=True, text=True, check=False, env=environment, cwd=tmp_path
+    )
+    assert wrong.returncode == NOT_JUDGED
+    assert "endpoint is no key=value" in wrong.stdout + wrong.stderr
