@@ -44,7 +44,7 @@ golden: env  ## rebuild the model-written golden tables, the index, the generate
 specs: env  ## TLC over every TLA+ module, and the modules beside the model; APALACHE=1 asks Apalache too
 	$(CLI) specs
 
-peers: env  ## ask Apache Hudi and hudi-rs again; compare every real table, and write down what that shows
+peers: env  ## ask releases of Apache Hudi, hudi-rs and Daft again; compare every real table, and write down what that shows
 	$(CLI) peers
 	$(CLI) peers ask --adapter engine-in-process
 	$(CLI) real build
