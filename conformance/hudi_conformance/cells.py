@@ -66,12 +66,16 @@ def comparison_of(form: Mapping[str, Any]) -> Comparison:
 
     Raises:
         KeyError: a part is absent.
+        ValueError: a line has not as many cells as there are columns.
 
     """
+    columns, lines = tuple(map(str, form["columns"])), tuple(map(_line, form["lines"]))
+    if any(len(side) != len(columns) for line in lines for side in (line.expected, line.actual) if side is not None):
+        raise ValueError(f"a line of cells that are not those of {len(columns)} columns")
     return Comparison(
         op=str(form["op"]),
-        columns=tuple(map(str, form["columns"])),
-        lines=tuple(map(_line, form["lines"])),
+        columns=columns,
+        lines=lines,
         reading=str(form["reading"]),
         refused=str(form["refused"]),
         refusals=tuple(map(str, form["refusals"])),

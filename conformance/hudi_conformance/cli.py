@@ -171,15 +171,18 @@ def specs(
 
 @app.command()
 def report(
-    results: Annotated[Path, typer.Argument(help="A run's results.jsonl, or its folder.")],
-    output: Annotated[Path, typer.Argument(help="Folder for index.html.")],
+    results: Annotated[Path, typer.Argument(help="A run's results.jsonl, its folder, or a folder of runs.")],
+    output: Annotated[Path, typer.Argument(help="Folder for index.html and the pages beside it.")],
+    *,
+    all_cases: Annotated[
+        bool, typer.Option("--all-cases", help="A page for every case, not only for findings.")
+    ] = False,
 ) -> None:
-    """Write the HTML report of a run."""
+    """Write the HTML report of a run; of a folder of runs, that of the last, with what came of all."""
     from hudi_conformance.report.html import write_report
 
-    file = results / "results.jsonl" if results.is_dir() else results
     try:
-        typer.echo(str(_usable(lambda: write_report(file, output))))
+        typer.echo(str(_usable(lambda: write_report(results, output, all_cases=all_cases))))
     except (OSError, ValueError) as error:
         _refuse(str(error))
 

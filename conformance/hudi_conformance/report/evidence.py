@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from hudi_conformance.cells import Comparison
 from hudi_conformance.clauses import Clause
+from hudi_conformance.report.file_layout import DrawnGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +22,26 @@ class Implementation:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """One step of a case: who does or asks what, and what must come of it.
+
+    `expected` are files of answers, by the reading they belong to; `read` the paths of what the answer is made of.
+    """
+
+    op: str
+    params: str = ""
+    who: str = ""
+    must: str = ""
+    expected: tuple[tuple[str, Path], ...] = ()
+    read: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
-    """One case of a golden table, as its author wrote it; `expects` says what the answer is judged by."""
+    """One case, as its author wrote it; `kills` are mutants with the rule that each breaks.
+
+    `begins_with` is the golden table that a case which writes goes on with.
+    """
 
     id: str
     table: str
@@ -29,7 +50,11 @@ class Question:
     given: str = ""
     when: str = ""
     then: str = ""
-    expects: str = ""
+    version: str = ""
+    features: tuple[str, ...] = ()
+    kills: tuple[tuple[str, str], ...] = ()
+    steps: tuple[Asked, ...] = ()
+    begins_with: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +70,7 @@ class GoldenTable:
     features: tuple[str, ...] = ()
     timeline: tuple[Mapping[str, Any], ...] | None = None
     refusal: str = ""
+    groups: tuple[DrawnGroup, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +86,16 @@ class Outcome:
     followed: tuple[str, str] | None = None
     repro: str = ""
     traceback: str = ""
+    step: int = 0
+    comparison: Comparison | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A whole run beside the corpus it asked about; `facts` are the versions and times of header and footer."""
+    """A whole run beside the corpus it asked about; `facts` are the versions and times of header and footer.
+
+    `traces` are the ids of trace cases with their clauses: what processes did, which no adapter is asked about.
+    """
 
     implementations: tuple[Implementation, ...]
     questions: tuple[Question, ...]
@@ -72,3 +103,5 @@ class Evidence:
     outcomes: tuple[Outcome, ...]
     clauses: tuple[Clause, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
+    started: str = ""
+    traces: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -1,22 +1,23 @@
 """From a results file and the corpus to the evidence of a report."""
 
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from hudi_model.rejection import Rejection, Unsupported
-
 from hudi_conformance import cases as corpus
 from hudi_conformance.adapters_config import AdapterConfigError, find_adapter
-from hudi_conformance.bridge import load
-from hudi_conformance.bridge.asking import ask
+from hudi_conformance.case_values import WRITING
+from hudi_conformance.cells import comparison_of
 from hudi_conformance.clauses import Clause, load_clauses
 from hudi_conformance.expected_failures import load_expected_failures
 from hudi_conformance.report.evidence import Evidence, GoldenTable, Implementation, Outcome, Question
+from hudi_conformance.report.gathering_corpus import Shown, question_of, shown_table, writing_table
 from hudi_conformance.report.tallies import ALARMING, group_of
 from hudi_conformance.resources import suite_root
 from hudi_conformance.results import RunResults, read_results
+from hudi_conformance.trace_cases.cases import FOLDER as TRACE_CASES
+from hudi_conformance.trace_cases.cases import load_trace_cases
 
 Line = Mapping[str, Any]
 
@@ -31,14 +32,16 @@ def gather(results_file: Path, root: Path | None = None) -> Evidence:
     """
     suite = root or suite_root()
     results = read_results(results_file)
-    tables = {table.id: table for table in corpus.load_tables(suite)}
+    questions, tables = _shown(results, suite)
     return Evidence(
         implementations=tuple(_implementation(name, results, suite) for name in results.header["adapters"]),
-        questions=_questions(results.cases, {case.id: case for case in corpus.load_cases(suite)}),
-        tables=tuple(_table(table, tables.get(table)) for table in _tables_asked(results.cases)),
+        questions=questions,
+        tables=tables,
         outcomes=tuple(map(_outcome, results.cases)),
         clauses=_clauses(suite),
         facts=_facts(results),
+        started=str(results.header.get("started", "")),
+        traces=_traces(suite),
     )
 
 
@@ -49,45 +52,35 @@ def _implementation(name: str, results: RunResults, root: Path) -> Implementatio
         product=str(said.get("name", "")),
         version=str(said.get("version", "")),
         language=str(said.get("language", "")),
-        expected_failures=_evidence(name, root),
+        expected_failures=_evidence(name, root, {str(line["id"]) for line in results.cases}),
     )
 
 
-def _evidence(name: str, root: Path) -> dict[str, str]:
+def _evidence(name: str, root: Path, ids: Collection[str]) -> dict[str, str]:
     """Case id to what shows that the implementation differs, where the adapter has a list."""
     try:
         listed = load_expected_failures(find_adapter(name, root).expected_failures)
     except AdapterConfigError:
         return {}
-    return {failure.id: failure.evidence for failure in listed.values()}
+    return {one: failure.evidence for entry, failure in listed.items() for one in corpus.fitting(entry, ids)}
 
 
-def _questions(lines: Iterable[Line], known: Mapping[str, corpus.Case]) -> tuple[Question, ...]:
-    recorded = {str(line["id"]): line for line in lines}
-    return tuple(_question(known[name]) if name in known else _recorded(line) for name, line in recorded.items())
-
-
-def _question(case: corpus.Case) -> Question:
-    return Question(
-        id=case.id,
-        table=case.table.id,
-        title=case.title,
-        clauses=case.clauses,
-        given=case.given,
-        when=case.when,
-        then=case.then,
-        expects=" then ".join(map(_expects, case.steps)),
-    )
-
-
-def _expects(step: corpus.Step) -> str:
-    if step.is_open:
-        return f"{step.op}, open"
-    if step.reasons:
-        return f"{step.op} is refused with {' or '.join(step.reasons)}"
-    readings = [expectation.reading for expectation in step.expectations if expectation.reading]
-    said = f"{step.op} answers" + (f" by either reading ({', '.join(readings)})" if readings else "")
-    return f"{said}, warning of {', '.join(step.warnings)}" if step.warnings else said
+def _shown(results: RunResults, root: Path) -> tuple[tuple[Question, ...], tuple[GoldenTable, ...]]:
+    """Questions in the order of the results, and the tables they are about."""
+    recorded = {str(line["id"]): line for line in results.cases}
+    cases: dict[str, list[corpus.Case]] = defaultdict(list)
+    for case in corpus.load_cases(root):
+        if case.id in recorded:
+            cases[case.table.id].append(case)
+    golden = {table.id: table for table in corpus.load_tables(root)}
+    questions: dict[str, Question] = {}
+    tables = []
+    for name in sorted({str(line.get("table", "")) for line in recorded.values()}):
+        shown = shown_table(golden[name], cases[name]) if name in golden else Shown(_stranger(name), ())
+        tables.append(shown.table)
+        questions |= {question.id: question for question in shown.questions}
+        questions |= {case.id: question_of(case) for case in cases[name] if case.writes}
+    return tuple(questions.get(name) or _recorded(line) for name, line in recorded.items()), tuple(tables)
 
 
 def _recorded(line: Line) -> Question:
@@ -97,39 +90,14 @@ def _recorded(line: Line) -> Question:
         table=str(line.get("table", "")),
         title=str(line.get("title", "")),
         clauses=tuple(map(str, line.get("clauses", ()))),
+        version=str(line.get("table_version", "")),
     )
 
 
-def _tables_asked(lines: Iterable[Line]) -> list[str]:
-    return sorted({str(line.get("table", "")) for line in lines})
-
-
-def _table(name: str, table: corpus.GoldenTable | None) -> GoldenTable:
-    if table is None:
-        return GoldenTable(name, "A table that the corpus does not hold")
-    made = tomllib.loads((table.folder / "table.toml").read_text(encoding="utf-8"))
-    timeline, refusal = _timeline(table.folder / "table")
-    return GoldenTable(
-        id=table.id,
-        title=table.title,
-        version=str(table.version),
-        type=str(made.get("table_type", "")),
-        written_by=str(made.get("written_by", "")),
-        how=str(made.get("how", "")),
-        features=table.features,
-        timeline=timeline,
-        refusal=refusal,
-    )
-
-
-def _timeline(folder: Path) -> tuple[tuple[Mapping[str, Any], ...] | None, str]:
-    """What the model lists, or why it refuses to."""
-    try:
-        return tuple(ask(load(folder), "list_timeline", {}).content), ""
-    except Rejection as rejection:
-        return None, f"the model refuses the table with {rejection}."
-    except Unsupported as lack:
-        return None, f"{lack}."
+def _stranger(name: str) -> GoldenTable:
+    if name.startswith(f"{WRITING}/"):
+        return writing_table(name)
+    return GoldenTable(name, "A table that the corpus does not hold")
 
 
 def _outcome(line: Line) -> Outcome:
@@ -145,7 +113,14 @@ def _outcome(line: Line) -> Outcome:
         followed=(str(reading["clause"]), str(reading["reading"])) if reading else None,
         repro=str(line.get("repro") or "") if group_of(verdict) in ALARMING | {"expected"} else "",
         traceback=str(line.get("traceback") or ""),
+        step=int(line.get("step", 0)),
+        comparison=comparison_of(line["comparison"]) if line.get("comparison") else None,
     )
+
+
+def _traces(root: Path) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    folder = root / TRACE_CASES
+    return tuple((case.id, case.clauses) for case in load_trace_cases(root)) if folder.is_dir() else ()
 
 
 def _clauses(root: Path) -> tuple[Clause, ...]:

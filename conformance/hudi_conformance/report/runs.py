@@ -1,0 +1,124 @@
+"""Runs over time: what each implementation made of the suite, run by run, and what moved between the last two."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hudi_conformance.report.page import Page
+from hudi_conformance.report.tallies import ALARMING, Tally, group_of, tally
+from hudi_conformance.results import RESULTS_FILE, ResultsError, RunResults, read_results
+
+Verdicts = Mapping[tuple[str, str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run: when it began, a tally for each implementation, and each verdict by implementation and case."""
+
+    name: str
+    started: str
+    suite: str
+    tallies: Mapping[str, Tally]
+    verdicts: Verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A case that came out otherwise than in the run before; a verdict is empty where it was not asked."""
+
+    implementation: str
+    case: str
+    title: str
+    before: str
+    after: str
+    link: str = ""
+
+    @property
+    def groups(self) -> tuple[str, str]:
+        """The groups of both verdicts; none where it was not asked."""
+        return (group_of(self.before) if self.before else ""), group_of(self.after)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Runs, oldest first, and the cases that moved between the last two."""
+
+    runs: tuple[Run, ...]
+    failing: tuple[Moved, ...] = ()
+    passing: tuple[Moved, ...] = ()
+    otherwise: tuple[Moved, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every implementation that took part, in the order of the last run that it took part in."""
+        return tuple(dict.fromkeys(name for run in reversed(self.runs) for name in run.tallies))
+
+    def of(self, implementation: str) -> tuple[tuple[Run, Tally], ...]:
+        """The runs that an implementation took part in."""
+        return tuple((run, run.tallies[implementation]) for run in self.runs if implementation in run.tallies)
+
+
+def result_files(folder: Path) -> tuple[Path, ...]:
+    """The results files of a folder of runs: files of JSON lines in it, and `results.jsonl` one folder below.
+
+    Raises:
+        ResultsError: there is none.
+
+    """
+    found = sorted({*folder.glob("*.jsonl"), *folder.glob(f"*/{RESULTS_FILE}")})
+    if not found:
+        raise ResultsError(f"{folder.name}: no {RESULTS_FILE}, and no folder of runs")
+    return tuple(found)
+
+
+def runs_of(files: Iterable[Path]) -> tuple[tuple[Path, RunResults], ...]:
+    """The runs of files, oldest first.
+
+    Raises:
+        ResultsError: one is absent or does not parse.
+
+    """
+    return tuple(sorted(((file, read_results(file)) for file in files), key=_age))
+
+
+def history_of(runs: Sequence[tuple[Path, RunResults]], page: Page) -> History:
+    """The history that ends with the run of a page."""
+    told = tuple(_run(file, results) for file, results in runs)
+    if len(told) < 2:
+        return History(told)
+    moved = _moved(told[-2], told[-1], page)
+    failing = tuple(one for one in moved if one.groups[1] in ALARMING and one.groups[0] not in ALARMING)
+    passing = tuple(one for one in moved if one.after == "pass" and one.before)
+    rest = tuple(one for one in moved if one not in failing and one not in passing)
+    return History(told, failing, passing, rest)
+
+
+def _age(run: tuple[Path, RunResults]) -> tuple[str, str]:
+    return str(run[1].header.get("started", "")), str(run[0])
+
+
+def _run(file: Path, results: RunResults) -> Run:
+    verdicts = {(str(line["adapter"]), str(line["id"])): str(line["verdict"]) for line in results.cases}
+    mine: dict[str, list[str]] = defaultdict(list)
+    for (implementation, _), verdict in verdicts.items():
+        mine[implementation].append(verdict)
+    return Run(
+        name=file.parent.name if file.name == RESULTS_FILE else file.stem,
+        started=str(results.header.get("started", "")),
+        suite=str(results.header.get("suite", "")),
+        tallies={str(name): tally(mine[str(name)]) for name in results.header["adapters"]},
+        verdicts=verdicts,
+    )
+
+
+def _moved(before: Run, after: Run, page: Page) -> list[Moved]:
+    """Cases of implementations that took part in both runs; new cases count, cases that are gone do not."""
+    lines = {line.question.id: line for section in page.sections for line in section.lines}
+    found = []
+    for (implementation, case), verdict in after.verdicts.items():
+        earlier = before.verdicts.get((implementation, case), "")
+        if implementation in before.tallies and verdict != earlier and case in lines:
+            line = lines[case]
+            found.append(Moved(implementation, case, line.question.title, earlier, verdict, line.link))
+    return found
