@@ -1,0 +1,56 @@
+"""check-table and timeline on an object store say of a table what they say of it on disk, and write nothing."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hudi_conformance.drawing_timelines import draw
+from hudi_conformance.inspecting import BROKEN, NOT_JUDGED, SOUND, check
+from hudi_format.storage import open_storage
+from object_endpoint import BUCKET, Endpoint, endpoint, upload
+
+GOLDEN = Path(__file__).parents[2] / "golden_tables"
+TABLES = ("v9/apache_mor_metadata_table", "v6/apache_mor_compacted", "v9/bad_two_completions")
+
+
+@pytest.fixture(scope="module")
+def s3(tmp_path_factory: pytest.TempPathFactory):
+    with endpoint(tmp_path_factory.mktemp("s3") / "moto.log") as found:
+        yield found
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("deep", [False, True], ids=["without rows", "with rows"])
+def test_a_table_in_a_bucket_is_checked_as_on_disk(
+    s3: Endpoint, capsys: pytest.CaptureFixture[str], table: str, deep: bool
+) -> None:
+    folder, place = GOLDEN / table / "table", f"s3://{BUCKET}/{table}"
+    storage = open_storage(place, s3.options)
+    upload(folder, storage)
+    before = storage.list_files()
+
+    on_disk = check(str(folder), {}, deep=deep, as_json=True), capsys.readouterr().out
+    in_bucket = check(place, s3.options, deep=deep, as_json=True), capsys.readouterr().out
+
+    assert in_bucket == on_disk
+    assert on_disk[0] == (BROKEN if "bad" in table else SOUND)
+    assert storage.list_files() == before
+
+
+def test_a_timeline_in_a_bucket_is_drawn(s3: Endpoint, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder, place = GOLDEN / TABLES[0] / "table", f"s3://{BUCKET}/timeline"
+    upload(folder, open_storage(place, s3.options))
+    assert draw(place, s3.options, None, history=True, every=False) == 0
+    there = capsys.readouterr().out
+    assert draw(str(folder), {}, None, history=True, every=False) == 0
+    assert there == capsys.readouterr().out
+    assert draw(place, s3.options, tmp_path / "timeline.svg", history=False, every=False) == 0
+    assert (tmp_path / "timeline.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_what_cannot_be_reached_is_not_judged(s3: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+    """An empty place is no table; an option that the store does not know is told."""
+    assert check(f"s3://{BUCKET}/nothing", s3.options, deep=False, as_json=True) == NOT_JUDGED
+    assert json.loads(capsys.readouterr().out)["refused"]["reason"] == "NOT_A_TABLE"
+    assert check(f"s3://{BUCKET}/nothing", {"colour": "red"}, deep=False, as_json=True) == NOT_JUDGED
+    assert json.loads(capsys.readouterr().out)["refused"]["reason"] == "UNREADABLE"
