@@ -31,6 +31,8 @@ def cow_insert_overwrite(table: WrittenTable) -> None:
 def cow_upserts(table: WrittenTable) -> None:
     """Two inserts, upserts with late rows, rows that mark themselves deleted, a delete operation."""
     table.snapshot("snapshot", "the newest base file of each group is read", "RD-004 TT-001", "oldest-base-file")
+    one_partition = {"filter": ["region", "=", "north"], "columns": ["id", "ts"]}
+    table.snapshot("one-partition", "only rows of it are there", "RD-012 RD-004", "oldest-base-file", **one_partition)
     first_commit(table)
     exact_request(table, "as-of-exclusive as-of-reads-everything")
     file_slices(table, "oldest-base-file")
