@@ -85,7 +85,8 @@ def _refuses(reply: Reply) -> str:
 def _kind(reply: Reply) -> str:
     found = ("result", "rejected", "unsupported", "errored")
     kind = next(word for word in found if word in reply.message)
-    return f"{kind} {str(reply.message[kind])[:200]}"
+    told = reply.message[kind]
+    return f"{kind}: {told['message']}" if kind == "errored" else f"{kind} {str(told)[:200]}"
 
 
 def _stopped(session: Session, _work: Path) -> str:
