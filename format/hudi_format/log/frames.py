@@ -9,7 +9,8 @@ from hudi_format.storage import Storage
 _AT_ONCE = 256 * 1024
 """A file of so many bytes is read whole: that costs less than two reads."""
 _HEAD = 64 * 1024
-_TAIL = 8 + len(MAGIC)
+_END = 4 + 8
+"""A footer without entries and the total length."""
 
 
 def read_frames(storage: Storage, path: str, size: int) -> tuple[RawBlock | CorruptBlock, ...]:
@@ -48,10 +49,11 @@ def _walk(storage: Storage, path: str, size: int) -> Iterator[RawBlock]:
 
 
 def _ends_whole(storage: Storage, path: str, end: int, size: int, length: int) -> bool:
-    """Whether a block's two lengths agree, and the magic or the end of the file follows it.
+    """Whether a block has no footer and its two lengths agree, and the magic or the end of the file follows it.
 
     Clauses: LF-003, LF-010.
     """
-    tail = storage.read_range(path, end - 8, min(_TAIL, size - end + 8))
+    tail = storage.read_range(path, end - _END, min(_END + len(MAGIC), size - end + _END))
     # The total length counts the magic but not itself; a block's length counts both.
-    return int.from_bytes(tail[:8], "big") == length - 8 and tail[8:] in (b"", MAGIC)
+    whole = bytes(4) + (length - 8).to_bytes(8, "big")
+    return tail[:_END] == whole and tail[_END:] in (b"", MAGIC)
