@@ -20,10 +20,11 @@ from hudi_format.timeline.history import (
     read_history_file,
 )
 
+from hudi_spark.checking.names import without
 from hudi_spark.checking.violations import Violations
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.history import archived_instants, archived_log_folder, history_folder
-from hudi_spark.state.timeline import DATA_ACTIONS, NO_TIME, Instant, Timeline
+from hudi_spark.state.timeline import DATA_ACTIONS, Instant, Timeline
 
 _DIGITS: Final = re.compile("[0-9]+")
 _INITIAL_VERSION: Final = "hoodie.table.initial.version"
@@ -169,18 +170,15 @@ def _was_made_with_trees(configuration: TableConfiguration) -> bool:
 
 def _check_beside(archived: Iterable[Instant], active: Timeline, violations: Violations) -> None:
     """Clauses: AR-004, AR-005, AR-011."""
-    beside = {(one.requested, one.is_savepoint): one for one in active.instants}
-    first = active.first_write()
-    pending = {one.requested for one in active.instants if not one.is_completed}
+    left = {(one.requested, one.is_savepoint): one for one in archived}
+    undead = [one for one in active.instants if not one.is_completed and (one.requested, one.is_savepoint) in left]
+    for one in undead:
+        message = f"the action is pending, and completed in {left[one.requested, one.is_savepoint].file}"
+        violations.error("AR-011", one.file, message)
+    first = without(active, undead).first_write()
+    standing = {(one.requested, one.is_savepoint) for one in active.instants}
+    clause = "AR-005" if first in {one.requested for one in active.instants if not one.is_completed} else "AR-004"
     for one in archived:
-        standing = beside.get((one.requested, one.is_savepoint))
-        if standing is not None:
-            if not standing.is_completed:
-                violations.error("AR-011", standing.file, f"the action is pending, and completed in {one.file}")
-        elif first is not None and one.action in DATA_ACTIONS and first < one.requested and not _starts(one):
-            clause = "AR-005" if first in pending else "AR-004"
+        here = (one.requested, one.is_savepoint) in standing or one.action not in DATA_ACTIONS
+        if first is not None and first < one.requested and not here:
             violations.error(clause, one.file, f"{one.requested} has left the timeline, {first} stands there still")
-
-
-def _starts(one: Instant) -> bool:
-    return one.requested.startswith(NO_TIME)

@@ -1,0 +1,191 @@
+"""Files and rows of tables that the engine wrote, each with one damage, and none where nothing is damaged."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from checked_tables import (
+    BASE,
+    LOG,
+    Damage,
+    Damages,
+    archived,
+    archived_6,
+    clauses,
+    copied,
+    cow,
+    cut,
+    edited_rows,
+    emptied,
+    indexed,
+    instant_of,
+    mor,
+    mor_6,
+    one_byte_short,
+    planned,
+    replaced,
+    served,
+    set_properties,
+    some,
+    timeline_of,
+    with_byte,
+    without_column,
+)
+from hudi_spark import check_table
+
+DAMAGED = Damages()
+breaks = DAMAGED.breaks
+
+
+@breaks("RD-011", of=cow)
+def a_base_file_is_gone(table: Path) -> None:
+    some(table, BASE, 1).unlink()
+
+
+@breaks(of=cow)
+def an_old_base_file_is_gone(table: Path) -> None:
+    some(table, BASE, 0).unlink()
+
+
+@breaks("RD-018", of=mor)
+def a_log_is_gone(table: Path) -> None:
+    some(table, LOG).unlink()
+
+
+@breaks("RD-018", of=mor_6)
+def a_log_of_version_6_is_gone(table: Path) -> None:
+    some(table, LOG).unlink()
+
+
+@breaks("SL-002", of=mor)
+def a_partition_is_not_marked(table: Path) -> None:
+    (table / "north/.hoodie_partition_metadata").unlink()
+
+
+@breaks("SL-002", of=mor)
+def a_mark_that_says_nothing(table: Path) -> None:
+    emptied(table / "north/.hoodie_partition_metadata")
+
+
+@breaks("SL-002", of=mor)
+def a_partition_deeper_than_it_is(table: Path) -> None:
+    replaced(table / "north/.hoodie_partition_metadata", b"Depth=1", b"Depth=2")
+
+
+@breaks("TL-022", of=cow)
+def the_timeline_is_gone(table: Path) -> None:
+    for one in table.glob(".hoodie/timeline/2025*"):
+        one.unlink()
+
+
+@breaks("SL-007", of=cow)
+def a_path_that_leaves_the_table(table: Path) -> None:
+    replaced(timeline_of(table, "*_*.commit", 1), b"north/", b"/orth/")
+
+
+@breaks("TT-001", of=mor)
+def logs_of_rows_in_a_copy_on_write_table(table: Path) -> None:
+    set_properties(table, table__type="COPY_ON_WRITE")
+
+
+@breaks("BF-004", of=cow)
+def a_base_file_is_cut(table: Path) -> None:
+    cut(some(table, BASE, 1))
+
+
+@breaks("BF-001", of=cow)
+def a_base_file_without_meta_fields(table: Path) -> None:
+    without_column(some(table, BASE, 1), "_hoodie_commit_time")
+
+
+@breaks("SL-021", of=cow)
+def a_base_file_without_its_partition_column(table: Path) -> None:
+    without_column(some(table, BASE, 1), "region")
+
+
+@breaks("LF-014", of=mor)
+def a_block_of_an_unknown_type(table: Path) -> None:
+    with_byte(some(table, LOG), 21, 9)
+
+
+@breaks("LF-014", of=mor)
+def an_unknown_format_version(table: Path) -> None:
+    with_byte(some(table, LOG), 17, 9)
+
+
+@breaks("LF-006", of=mor)
+def an_unknown_header_key(table: Path) -> None:
+    with_byte(some(table, LOG), 29, 77)
+
+
+@breaks("LF-021", of=mor)
+def a_block_without_instant(table: Path) -> None:
+    with_byte(some(table, LOG), 29, 6)
+
+
+@breaks("MT-010", "LF-010", of=indexed)
+def a_listed_file_is_shorter(table: Path) -> None:
+    one_byte_short(some(table, LOG))
+
+
+@breaks("MT-007", of=indexed)
+def no_metadata_table(table: Path) -> None:
+    (table / ".hoodie/metadata/.hoodie/hoodie.properties").unlink()
+
+
+@breaks("MT-003", "MT-010", of=indexed)
+def an_action_that_the_metadata_table_lacks(table: Path) -> None:
+    for one in table.glob(f".hoodie/metadata/.hoodie/timeline/{instant_of(table, 1)}*"):
+        one.unlink()
+
+
+@breaks("MT-001", of=indexed)
+def another_version_beside(table: Path) -> None:
+    set_properties(table, table__version="8")
+
+
+@pytest.mark.parametrize("one", DAMAGED.cases, ids=str)
+def test_a_damage_is_named_by_its_clause_alone(one: Damage, tmp_path: Path):
+    table = copied(one.make, tmp_path)
+    one.break_(table)
+    assert {clause for clause, _ in clauses(table)} == one.clauses
+
+
+def test_every_damage_is_told_and_not_only_the_first(tmp_path: Path):
+    """Properties, timeline, a base file, a log and a plan: one check names them all, with their files."""
+    table = copied(planned, tmp_path)
+    set_properties(table, record__merge__mode="ANY")
+    commit, base, log = timeline_of(table, "*_*.deltacommit", 2), some(table, "süd/*.parquet"), some(table, LOG)
+    emptied(commit)
+    cut(base)
+    with_byte(log, 21, 9)
+    found = {(one.clause, one.where) for one in check_table(table)}
+    assert found == {
+        ("MG-012", ".hoodie/hoodie.properties"),
+        ("TL-015", f".hoodie/timeline/{commit.name}"),
+        ("BF-004", f"süd/{base.name}"),
+        ("LF-014", f"north/{log.name}"),
+    }
+
+
+@pytest.mark.parametrize("make", [mor, mor_6, cow, indexed, planned, served, archived, archived_6])
+def test_what_the_engine_wrote_is_sound(make: Callable[[Path], None], tmp_path: Path):
+    assert clauses(copied(make, tmp_path), deep=True) == set()
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "clause", "severity"),
+    [
+        ("_hoodie_record_key", None, "DM-001", "error"),
+        ("_hoodie_record_key", "zz", "BF-002", "warning"),
+        ("_hoodie_commit_time", "20990101000000000", "MF-010", "error"),
+        ("_hoodie_partition_path", "süd", "MF-012", "error"),
+        ("_hoodie_file_name", "another.parquet", "MF-013", "warning"),
+        ("_hoodie_commit_seqno", "1_0_0", "MF-011", "warning"),
+    ],
+)
+def test_rows_are_judged_by_their_meta_fields(tmp_path: Path, column: str, value: str, clause: str, severity: str):
+    table = copied(cow, tmp_path)
+    edited_rows(some(table, BASE, 1), column, value)
+    assert clauses(table) == set()
+    assert (clause, severity) in clauses(table, deep=True)
