@@ -58,6 +58,12 @@ def test_a_release_says_what_it_cannot_have():
     assert {"table-version-6", "table-version-8"} & set(features_of("0.15.0")) == {"table-version-6"}
 
 
+def test_the_backup_tells_the_version_where_the_properties_are_gone(tmp_path: Path):
+    (tmp_path / ".hoodie").mkdir()
+    (tmp_path / ".hoodie" / "hoodie.properties.backup").write_text("hoodie.table.version=9\n", encoding="utf-8")
+    assert too_new(tmp_path, "1.0.2") is not None
+
+
 def test_where_no_properties_can_be_read_no_version_is_too_new(tmp_path: Path):
     assert too_new(tmp_path, "0.15.0") is None
 

@@ -15,6 +15,7 @@ from hudi_conformance.suite import lists_of
 
 ROOT = suite_root()
 SAMPLE = ("v6/apache_mor_pending_compaction", "v8/apache_mor_event_time", "v9/apache_mor_torn_log")
+READ_BY_DAFT = ("v6/apache_cow_upserts", "v6/apache_cow_insert_overwrite", "v6/cow_all_types")
 
 
 def _run(peer: str, folder: Path) -> Iterator[AdapterRun]:
@@ -40,6 +41,11 @@ def hudi_rs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AdapterRun]:
     yield from _run("hudi-rs", tmp_path_factory.mktemp("hudi-rs"))
 
 
+@pytest.fixture(scope="module")
+def daft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AdapterRun]:
+    yield from _run("daft", tmp_path_factory.mktemp("daft"))
+
+
 def _told_and_recorded(run: AdapterRun, peer: str, table: str) -> tuple[dict[str, str], dict[str, str]]:
     cases = load_cases(ROOT, Selection(cases=(f"conformance::{table}::*",)))
     told = {outcome.case.name: outcome.verdict.value for outcome in run.outcomes(cases)}
@@ -58,4 +64,11 @@ def test_apache_hudi_answers_as_recorded(apache_hudi: AdapterRun, table: str):
 @pytest.mark.parametrize("table", SAMPLE)
 def test_hudi_rs_answers_as_recorded(hudi_rs: AdapterRun, table: str):
     told, recorded = _told_and_recorded(hudi_rs, "hudi-rs", table)
+    assert told == recorded
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("table", READ_BY_DAFT)
+def test_daft_answers_as_recorded(daft: AdapterRun, table: str):
+    told, recorded = _told_and_recorded(daft, "daft", table)
     assert told == recorded

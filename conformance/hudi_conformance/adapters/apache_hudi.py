@@ -29,7 +29,7 @@ from hudi_adapter.serving import serve
 
 from hudi_conformance.adapters import apache_hudi_services, apache_hudi_writing
 from hudi_conformance.adapters.apache_hudi_phases import OpenWrites
-from hudi_conformance.adapters.apache_hudi_releases import features_of, too_new
+from hudi_conformance.adapters.apache_hudi_releases import features_of, newer, too_new
 from hudi_conformance.peers import hudi_views, notices
 from hudi_conformance.peers.bundles import bundle_jar
 from hudi_conformance.peers.java_errors import refusal
@@ -100,6 +100,8 @@ class ApacheHudi:
 
     def create_table(self, request: Request) -> Answer:
         """A new table."""
+        if refused := newer(request.params["table_version"], self.version):
+            raise refused
         return apache_hudi_writing.create_table(self.session, self.version, request)
 
     def write(self, request: Request) -> Answer:

@@ -58,10 +58,16 @@ def features_of(version: str) -> tuple[str, ...]:
 
 def too_new(table: Path, release: str) -> Unsupported | None:
     """That a table is of a version which came after the release, whatever the release says of it."""
-    try:
-        properties = parse_properties((table / PROPERTIES).read_bytes(), "hoodie.properties")
-        version = int(properties.get("hoodie.table.version", "0"))
-    except (OSError, ValueError, FormatError):
-        return None
-    newest = next((version for line, version in _NEWEST_VERSION.items() if release.startswith(line)), _LAST_VERSION)
-    return Unsupported(f"table-version-{version}") if newest < version <= _LAST_VERSION else None
+    for name in (PROPERTIES, f"{PROPERTIES}.backup"):
+        try:
+            return newer(parse_properties((table / name).read_bytes(), name).get("hoodie.table.version"), release)
+        except (OSError, FormatError):
+            continue
+    return None
+
+
+def newer(version: object, release: str) -> Unsupported | None:
+    """That a table version came after the release; a version that there is not is for the release to refuse."""
+    newest = next((known for line, known in _NEWEST_VERSION.items() if release.startswith(line)), _LAST_VERSION)
+    later = {str(known) for known in range(newest + 1, _LAST_VERSION + 1)}
+    return Unsupported(f"table-version-{version}") if str(version) in later else None

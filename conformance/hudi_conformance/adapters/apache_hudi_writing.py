@@ -62,12 +62,11 @@ _TOLD = {
     "hoodie.table.cdc.enabled": "hoodie.table.cdc.enabled",
     "hoodie.table.cdc.supplemental.logging.mode": "hoodie.table.cdc.supplemental.logging.mode",
 }
-# Before merge modes a payload class said the same, and all tables were of one version.
+# Before merge modes a payload class said the same.
 _PAYLOADS = {
     "EVENT_TIME_ORDERING": "DefaultHoodieRecordPayload",
     "COMMIT_TIME_ORDERING": "OverwriteWithLatestAvroPayload",
 }
-_BEFORE_MODES = 6
 _numbers = itertools.count(1)
 
 
@@ -105,8 +104,8 @@ def _by_release(session: Any, release: str, builder: Any, params: Mapping[str, A
         modes = session._jvm.org.apache.hudi.common.config.RecordMergeMode  # noqa: SLF001
         builder = builder.setTableVersion(version)
         return builder.setRecordMergeMode(modes.valueOf(str(mode))) if mode else builder
-    if version != _BEFORE_MODES or (mode and mode not in _PAYLOADS):
-        raise Unsupported(f"table-version-{version}" if version != _BEFORE_MODES else "merge-custom")
+    if mode and mode not in _PAYLOADS:
+        raise Unsupported("merge-custom")
     return builder.setPayloadClassName(f"org.apache.hudi.common.model.{_PAYLOADS[mode]}") if mode else builder
 
 

@@ -105,10 +105,10 @@ def _column(condition: Comparison) -> Any:
 
 
 def _literal(frame: Any, condition: Comparison, value: Any) -> Any:
-    """The value in Python's words; under a function the plain JSON value."""
+    """The value in Python's words; under a function, or where it is no text, as it stands in JSON."""
     import daft  # noqa: PLC0415
 
-    if condition.column.function != "identity" or value is None:
+    if condition.column.function != "identity" or not isinstance(value, str):
         return daft.lit(value)
     kind = frame.schema().to_pyarrow_schema().field(condition.column.name).type
     return daft.lit(decode_value(value, logical_type(kind)))
