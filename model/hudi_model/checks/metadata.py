@@ -200,7 +200,7 @@ def agrees(index: IndexDefinition, stored: Any, held: Any) -> bool:
     if index.kind not in STATISTICS or not isinstance(stored, list) or not isinstance(held, list):
         return bool(stored == held)
     if index.kind == "column_stats":
-        return stored[2:] == held[2:] and held[:2] in ([None, None], stored[:2])
+        return stored[2] == held[2] if held[:2] == [None, None] else stored == held
     ends = [(stored[0], held[0]), (held[1], stored[1])]
     return all(None in pair or pair[0] <= pair[1] for pair in ends)
 

@@ -1,0 +1,116 @@
+"""What a check says of a metadata table: each index by its own clause, and nothing of what is only not known."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hudi_conformance.obligations.histories import Shape
+from hudi_model import metadata
+from hudi_model.checks.metadata import agrees
+from hudi_model.contents import IndexDefinition
+from hudi_model.effects import CommitMetadataTable, perform
+from hudi_model.metadata import valid
+from hudi_model.records import Field, Record, Schema
+from hudi_model.tables import Table
+from hudi_model.time import tick
+from hudi_model.violations import violations
+from hudi_model.writers import Operation, Request, create_table, write
+
+EVERY = {"hoodie.metadata.enable": "true", **dict.fromkeys(metadata.OPTIONAL, "true")}
+NOTES = IndexDefinition("secondary_index_note", "secondary_index", "identity", ("note",))
+LOWER = IndexDefinition("expr_index_note", "column_stats", "lower", ("note",))
+Change = Callable[[Any], Any]
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    """Two file groups, every index built, and a write that logged to all of them."""
+    schema = Schema((Field("id", "string"), Field("note", "string"), Field("ts", "int64")))
+    made = create_table(Shape(partitioned=False).properties(), schema)
+    rows = tuple(Record({"id": f"k{one}", "note": f"N{one}", "ts": one}) for one in range(2))
+    made = write(made, Request(Operation.INSERT, rows[:1]), tick(1), tick(2))
+    made = perform(made, metadata.asked_for(made, EVERY))
+    built = metadata.with_indexes(made, [*valid(made).indexes, NOTES, LOWER])
+    made = perform(made, (CommitMetadataTable(built), metadata.listing(made, [one.name for one in built.indexes])))
+    return write(made, Request(Operation.INSERT, rows[1:]), tick(3), tick(4))
+
+
+def changed(table: Table, partition: str, change: Change) -> Table:
+    """The table with another content in the newest record of one partition of its metadata table."""
+    assert table.metadata is not None
+
+    def spoilt(block: Any) -> Any:
+        records = [Record({**one.values, "content": change(one.values["content"])}) for one in block.records]
+        return replace(block, records=tuple(records))
+
+    def in_log(log: Any) -> Any:
+        own = log.partition == partition
+        return replace(log, blocks=tuple(map(spoilt, log.blocks))) if own else log
+
+    logs = tuple(map(in_log, table.metadata.log_files))
+    assert logs != table.metadata.log_files
+    return replace(table, metadata=replace(table.metadata, log_files=logs))
+
+
+def told(table: Table) -> set[tuple[str, str]]:
+    return {(one.clause, one.severity.value) for one in violations(table)}
+
+
+@pytest.mark.parametrize(
+    ("partition", "change", "clause"),
+    [
+        ("files", lambda names: {**names, "f_0-0-0_1.parquet": 7}, "MT-010"),
+        ("files", dict.fromkeys, "MT-010"),
+        ("column_stats", lambda found: ["", "", found[2], found[3]], "MT-011"),
+        ("column_stats", lambda found: [*found[:2], found[2] + 1, found[3]], "MT-011"),
+        ("bloom_filters", lambda _: [], "IX-010"),
+        ("record_index", lambda _: ["", "elsewhere"], "IX-020"),
+        ("expr_index_note", lambda found: ["a", "a", found[2], found[3]], "IX-040"),
+        ("partition_stats", lambda found: [found[1], found[0], *found[2:]], "MT-014"),
+    ],
+)
+def test_what_an_index_says_otherwise_than_it_is_is_told_by_its_clause(
+    table: Table, partition: str, change: Change, clause: str
+) -> None:
+    assert told(table) == set()
+    assert (clause, "error") in told(changed(table, partition, change))
+    assert {one for one, _ in told(changed(table, partition, change))} == {clause}
+
+
+def test_an_entry_of_a_row_that_is_not_there_is_told(table: Table) -> None:
+    """A secondary index holds no more than its keys say."""
+    assert table.metadata is not None
+    logs = tuple(one for one in table.metadata.log_files if one.partition != NOTES.name)
+    assert told(replace(table, metadata=replace(table.metadata, log_files=logs))) >= {("IX-031", "error")}
+
+
+def test_without_statistics_nothing_is_wrong(table: Table) -> None:
+    """Absent statistics are unknown; what is listed must be there."""
+    assert table.metadata is not None
+    gone = {"column_stats", "partition_stats"}
+    properties = {**(table.properties if isinstance(table.properties, dict) else {})}
+    names = properties[metadata.BUILT].split(",")
+    kept = replace(table, properties={**properties, metadata.BUILT: ",".join(one for one in names if one not in gone)})
+    indexes = tuple(one for one in table.metadata.indexes if one.name not in gone)
+    assert told(replace(kept, metadata=replace(table.metadata, indexes=indexes))) == set()
+
+
+@pytest.mark.parametrize(
+    ("kind", "stored", "held", "agreed"),
+    [
+        ("column_stats", [1, 9, 0, 3], [1, 9, 0, 3], True),
+        ("column_stats", [0, 9, 0, 3], [1, 9, 0, 3], False),
+        ("column_stats", [False, False, 3, 3], [None, None, 3, 3], True),
+        ("column_stats", [False, False, 2, 3], [None, None, 3, 3], False),
+        ("partition_stats", [0, 10, 0, 5], [1, 9, 0, 3], True),
+        ("partition_stats", [2, 9, 0, 3], [1, 9, 0, 3], False),
+        ("bloom_filters", ["a", "b"], ["a"], True),
+        ("bloom_filters", ["b"], ["a"], False),
+        ("record_index", ["", "f"], ["", "f"], True),
+        ("record_index", ["", "g"], ["", "f"], False),
+    ],
+)
+def test_what_an_index_may_say(kind: str, stored: Any, held: Any, agreed: bool) -> None:
+    """Bounds of nothing but nulls say nothing, those of a partition may be wide, a filter may say too much."""
+    assert agrees(IndexDefinition(kind, kind), stored, held) is agreed
