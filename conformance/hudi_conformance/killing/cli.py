@@ -50,11 +50,16 @@ def column(case: Annotated[str, typer.Argument(help="The id of a case, or a glob
 
 
 @app.command()
-def matrix() -> None:
-    """Play every case against every mutant, keep up to three cases for each, and write docs/mutants.md."""
+def matrix(
+    *,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Cases that write against every mutant, too: it takes hours.")
+    ] = False,
+) -> None:
+    """Play the cases against the mutants, keep up to three cases for each, and write docs/mutants.md."""
     with Progress(console=console(), transient=True) as progress:
         bar = progress.add_task("cases", total=len(every_case(_HERE)))
-        played = play_matrix(_HERE, lambda: progress.advance(bar))
+        played = play_matrix(_HERE, whole=whole, advance=lambda: progress.advance(bar))
     keep(played, _HERE)
     lost = [one.mutant for one in played.rows if one.survives]
     typer.echo(f"{len(played.rows)} mutants, {played.cases} cases; killed by nothing: {', '.join(lost) or 'none'}")

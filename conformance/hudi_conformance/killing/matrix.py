@@ -1,12 +1,17 @@
-"""The whole matrix, mutants by cases, and what is kept of it: up to three cases for each mutant."""
+"""The matrix, mutants by cases, and what is kept of it: up to three cases for each mutant.
+
+Cases that write take seconds against every mutant: unless the matrix is to be whole, they are put to the mutants that
+they name, and to those that nothing else tells from the model.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
+from hudi_conformance.cases import Case
 from hudi_conformance.killing.columns import AnyCase, every_case, killed_by
 from hudi_conformance.mutants import MUTANTS
 from hudi_conformance.obligations import OBLIGATIONS
@@ -40,20 +45,40 @@ class Matrix:
     rows: tuple[Row, ...]
 
 
-def play_matrix(root: Path, advance: Advance = lambda: None) -> Matrix:
-    """Every case against every mutant, in two processes.
+def play_matrix(root: Path, *, whole: bool = False, advance: Advance = lambda: None) -> Matrix:
+    """Every case against the mutants, in two processes.
 
     Raises:
         CorpusError: a case cannot be read.
 
     """
     cases = every_case(root)
+    writing = [case for case in cases if _writes(case) and not whole]
     with ProcessPoolExecutor(AT_ONCE, mp_context=get_context("spawn")) as pool:
-        columns: dict[str, tuple[str, ...]] = {}
-        for case, names in zip(cases, pool.map(killed_by, cases, chunksize=4), strict=True):
-            columns[case.id] = names
-            advance()
+        columns = _columns(pool, [(case, case.kills if case in writing else None) for case in cases], advance)
+        lost = [name for name in sorted(MUTANTS) if row(name, cases, columns).survives]
+        for identifier, names in _columns(pool, [(case, lost) for case in writing if lost], advance).items():
+            columns[identifier] = (*columns[identifier], *names)
     return Matrix(len(cases), tuple(row(name, cases, columns) for name in sorted(MUTANTS)))
+
+
+def _writes(case: AnyCase) -> bool:
+    return isinstance(case, Case) and case.writes
+
+
+def _columns(
+    pool: Executor, tasks: Sequence[tuple[AnyCase, Sequence[str] | None]], advance: Advance
+) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for (case, _), names in zip(tasks, pool.map(_column, tasks, chunksize=4), strict=True):
+        found[case.id] = names
+        advance()
+    return found
+
+
+def _column(task: tuple[AnyCase, Sequence[str] | None]) -> tuple[str, ...]:
+    case, names = task
+    return killed_by(case, None if names is None else [MUTANTS[name] for name in names])
 
 
 def row(name: str, cases: Sequence[AnyCase], columns: Mapping[str, Iterable[str]]) -> Row:

@@ -17,7 +17,8 @@ A mutant is the model with one rule broken. It can be asked like any implementat
 `python -m hudi_conformance.adapters.model --mutant NAME`. What no case tells from the model is a rule that the suite
 does not test; some rules show only in what processes do between two answers, and there an obligation
 (`hudi-conformance prove`) breaks instead. Continuous integration holds each mutant to the cases named here, up to
-three, and plays one whole row drawn by lot."""
+three, and plays one whole row drawn by lot. Cases that write count for the mutants that they name, and for those that
+nothing else tells from the model, unless the matrix was played with `--whole`."""
 
 
 def write_page(root: Path) -> Path:
