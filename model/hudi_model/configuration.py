@@ -72,6 +72,14 @@ def property_names(properties: Mapping[str, str], name: str) -> tuple[str, ...]:
     return tuple(part for part in parts if part)
 
 
+def base_extension(configuration: Configuration) -> str:
+    """The extension of new base files, by the format that the properties name.
+
+    Clauses: BF-010.
+    """
+    return configuration.properties.get("hoodie.table.base.file.format", "").strip().lower() or "parquet"
+
+
 def is_true(properties: Mapping[str, str], name: str) -> bool:
     """A property that is a switch."""
     return property_value(properties, name).lower() == "true"

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import hudi_model.effects as durable
-from hudi_model.configuration import is_true
+from hudi_model.configuration import base_extension, is_true
 from hudi_model.contents import WriteStat
 from hudi_model.effects import Effects
 from hudi_model.files import BaseFile, CdcBlock, CdcRecord, DataBlock, DeleteBlock, FileSlice, GroupId, LogFile, Marker
@@ -105,8 +105,9 @@ def base_file(view: View, change: Change, schema: Schema, requested: InstantTime
         rows = merge_slice(rule, old, change.versions, view.readings)
     if not change.found and not rows:
         return None
-    name = base_file_name(where, FIRST_ATTEMPT, requested)
-    file = BaseFile(*change.group, FIRST_ATTEMPT, requested, "parquet", name, tuple(in_file(row, name) for row in rows))
+    extension = base_extension(view.configuration)
+    name = base_file_name(where, FIRST_ATTEMPT, requested, extension)
+    file = BaseFile(*change.group, FIRST_ATTEMPT, requested, extension, name, tuple(in_file(row, name) for row in rows))
     before, kept = {one.key: one.record for one in old}, {id(row) for row in stored}
     after = [(key_of(row, view.configuration, where), row) for row in rows]
     written = [(key, row) for key, row in after if id(row) not in kept]

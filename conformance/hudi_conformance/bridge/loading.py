@@ -21,6 +21,7 @@ from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
 from hudi_model.files import BaseFile, LogFile
 from hudi_model.history import History
+from hudi_model.metadata import SCHEMA
 from hudi_model.records import Damaged, Schema
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import Properties, Table
@@ -57,7 +58,9 @@ def with_metadata(storage: Storage, table: Table) -> Table:
     if table.properties is None or not inner.exists(PROPERTIES_FILE):
         return table
     forms, indexes = index_forms(storage, inner, table)
-    return replace(table, metadata=replace(load_table(inner, MetadataFiles(forms)), indexes=indexes))
+    return replace(
+        table, metadata=replace(load_table(inner, MetadataFiles(forms)), indexes=indexes, create_schema=SCHEMA)
+    )
 
 
 @dataclass(frozen=True, slots=True)

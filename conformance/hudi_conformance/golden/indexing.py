@@ -7,13 +7,14 @@ from typing import Any
 from hudi_model.contents import CommitMetadata, Content, IndexDefinition
 from hudi_model.effects import CommitMetadataTable
 from hudi_model.files import Block, DataBlock
-from hudi_model.metadata import BUILT, FILES, with_indexes, without_index
+from hudi_model.metadata import BEFORE_ALL, BUILT, FILES, with_indexes, without_index
 from hudi_model.records import Record, Records
 from hudi_model.services.indexing import compact
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
 
-from hudi_conformance.golden.writer import TableWriter
+from hudi_conformance.bridge.file_names import timeline_file_name
+from hudi_conformance.golden.writer import TableWriter, later
 
 Change = Callable[[str, Any], Any]
 """What an entry is to hold, by its key and what it holds; None takes it away."""
@@ -27,10 +28,21 @@ class Indexing(TableWriter):
         """From now on a metadata table holds these indexes, built of what there is, and the list of files."""
         before = self.metadata.indexes if self.metadata else ()
         new = indexes if before else (FILES, *indexes)
-        self.metadata = with_indexes(self.state(), new)
+        self.metadata = self._timed(with_indexes(self.state(), new))
         self.list_indexes(one.name for one in (*before, *new))
         if self.layout.version > 6:
             self.properties["hoodie.table.index.defs.path"] = ".hoodie/.index_defs/index.json"
+
+    def _timed(self, metadata: Table) -> Table:
+        """Initial commits complete after all that the table has done so far, each at a time of its own."""
+        last = max(one.completed or one.requested for one in self.timeline)
+        timeline = []
+        for place, entry in enumerate(metadata.timeline):
+            is_new = entry.requested.startswith(BEFORE_ALL) and (entry.completed or "").startswith(BEFORE_ALL)
+            done = later(last, 1 + place) if is_new else entry.completed
+            name = timeline_file_name(entry.requested, entry.action, entry.state, done, self.layout.timeline_layout)
+            timeline.append(replace(entry, completed=done, name=name))
+        return replace(metadata, timeline=tuple(timeline))
 
     def drop_index(self, name: str) -> None:
         """Readers stop using an index, then it goes."""

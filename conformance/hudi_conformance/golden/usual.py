@@ -8,6 +8,11 @@ from hudi_conformance.bridge.asking import SKIPPING
 from hudi_conformance.golden.questions import Asking, WrittenTable
 
 
+def deep_check(table: Asking, then: str, clauses: str, kills: str) -> None:
+    """Ask what is wrong with the table, rows and what indexes hold of them included."""
+    table.ask("check_table", "check", then, clauses, kills, deep=True)
+
+
 def first_commit(table: WrittenTable, kills: str = "as-of-reads-everything") -> None:
     """As of the moment before the second commit was requested."""
     then = "of all commits only the first is there"

@@ -6,7 +6,7 @@ from hudi_format.table.table_properties import holds_table
 from hudi_spark.checking.contents import check_contents
 from hudi_spark.checking.files import check_files
 from hudi_spark.checking.history import check_history
-from hudi_spark.checking.metadata import check_beside, check_indexes, is_kept, of_indexes
+from hudi_spark.checking.metadata import check_beside, check_indexes, check_unkept, is_kept, of_indexes
 from hudi_spark.checking.missing import check_stored
 from hudi_spark.checking.names import check_names
 from hudi_spark.checking.plans import check_plans
@@ -36,6 +36,8 @@ def check_table(storage: Storage, executor: Executor, *, deep: bool = False) -> 
     """
     violations = Violations()
     state = check_layers(storage, executor, violations)
+    if state is not None and not is_kept(state):
+        check_unkept(state, violations)
     if state is not None and is_kept(state):
         own = check_metadata(state, executor, violations)
         check_beside(state, own, violations)

@@ -32,6 +32,16 @@ def is_kept(state: TableState) -> bool:
     return Partition.FILES in indexes_of(state.configuration.properties)
 
 
+def check_unkept(state: TableState, violations: Violations) -> None:
+    """No index is listed where the list of files is not.
+
+    Clauses: MT-007.
+    """
+    listed = indexes_of(state.configuration.properties)
+    if listed:
+        violations.error("MT-007", "hoodie.properties", f"{', '.join(sorted(listed))} without the list of files")
+
+
 def of_indexes(own: TableState, indexes: frozenset[str]) -> TableState:
     """A metadata table without what is not used: other indexes, and what was written before an index was made anew.
 

@@ -144,15 +144,18 @@ def group_violations(name: str, file_ids: Iterable[str]) -> Iterator[Violation]:
 
 
 def actions_not_logged(table: OpenTable, metadata: Table) -> Iterator[Violation]:
-    """Completed actions, since the metadata table was made, that it does not have; also among those it archived.
+    """Actions that completed since the metadata table was made and that it does not have; also among those it archived.
+
+    [New in v8] Before, nothing tells what had completed when it was made.
 
     Clauses: MT-003.
     """
-    known = {one.requested for one in whole_timeline(metadata) if not one.requested.startswith(BEFORE_ALL)}
-    first = min(known, default=None)
+    own = [one for one in whole_timeline(metadata) if not one.requested.startswith(BEFORE_ALL)]
+    known = {one.requested for one in own}
+    first = min((one.completed for one in own if one.completed and one.action is Action.DELTA_COMMIT), default=None)
     for one in table.timeline.instants:
         logged = one.state is State.COMPLETED and one.action in LOGGED
-        if logged and first and one.requested > first and one.requested not in known:
+        if logged and first and one.completed and one.completed > first and one.requested not in known:
             where = f"{one.requested}.{one.action}"
             yield error("MT-003", where, "the action completed without a commit of its own to the metadata table")
 

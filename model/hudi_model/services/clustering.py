@@ -5,6 +5,7 @@ from itertools import groupby
 from math import ceil
 
 from hudi_model.actions import Action
+from hudi_model.configuration import base_extension
 from hudi_model.contents import ClusteringGroup, CommitMetadata, Content, ReplacePlan, WriteStat
 from hudi_model.effects import Effects
 from hudi_model.files import BaseFile
@@ -121,12 +122,12 @@ def clustered(view: View, plan: ReplacePlan, place: int, requested: InstantTime)
     group, schema = plan.groups[place], table_schema(view)
     slices = (plans.planned_slice(view.table.state, one) for one in group.slices)
     rows = sorted((row for one in slices for row in read_slice(view, one, schema)), key=lambda row: rank(row, plan))
-    length = max(1, ceil(len(rows) / group.outputs))
+    extension, length = base_extension(view.configuration), max(1, ceil(len(rows) / group.outputs))
     for start in range(0, len(rows), length):
         partition, file_id = group.slices[0].partition, new_file_id(requested, place, start)
-        name = base_file_name(file_id, FIRST_ATTEMPT, requested)
+        name = base_file_name(file_id, FIRST_ATTEMPT, requested, extension)
         records = tuple(in_file(row, name) for row in rows[start : start + length])
-        file = BaseFile(partition, file_id, FIRST_ATTEMPT, requested, "parquet", name, records)
+        file = BaseFile(partition, file_id, FIRST_ATTEMPT, requested, extension, name, records)
         yield Staged(file, WriteStat(partition, file_id, path_of(file), "null", len(records)), "CREATE")
 
 

@@ -1,6 +1,7 @@
 """Compaction: the logs of a file slice become part of a new base file, planned first and executed later."""
 
 from hudi_model.actions import Action, State
+from hudi_model.configuration import base_extension
 from hudi_model.contents import CompactionPlan, WriteStat
 from hudi_model.effects import Effects
 from hudi_model.files import BaseFile, FileSlice
@@ -75,8 +76,9 @@ def compacted(view: View, found: FileSlice, requested: InstantTime) -> Staged:
 
     Clauses: CP-004, CP-007, MG-012.
     """
-    name = base_file_name(found.file_id, FIRST_ATTEMPT, requested)
+    extension = base_extension(view.configuration)
+    name = base_file_name(found.file_id, FIRST_ATTEMPT, requested, extension)
     rows = tuple(in_file(row, name) for row in read_slice(view, found, table_schema(view)))
-    file = BaseFile(found.partition, found.file_id, FIRST_ATTEMPT, requested, "parquet", name, rows)
+    file = BaseFile(found.partition, found.file_id, FIRST_ATTEMPT, requested, extension, name, rows)
     stat = WriteStat(found.partition, found.file_id, path_of(file), found.base_instant, len(rows))
     return Staged(file, stat, "MERGE" if found.base_file else "CREATE")

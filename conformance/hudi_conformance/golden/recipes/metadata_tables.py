@@ -15,7 +15,7 @@ from hudi_conformance.golden.recipes.indexes import (
     spread,
 )
 from hudi_conformance.golden.rides import ride, rides, second
-from hudi_conformance.golden.usual import check, skipping
+from hudi_conformance.golden.usual import deep_check, skipping
 
 _LISTS = "MT-008 MT-010 MT-005 MT-003"
 
@@ -47,7 +47,7 @@ def _serviced(table: GoldenTable) -> None:
     kills = "lists-are-replaced newest-slices-listed metadata-deletes-ignored metadata-logs-unread"
     kills += " metadata-misses-replaced-groups"
     clauses = f"{_LISTS} IX-021 IX-002 MT-009" + (" IX-031 MT-014" if newer else " IX-010")
-    check(table, "no entry outlives its file, its key or its group", clauses, kills)
+    deep_check(table, "no entry outlives its file, its key or its group", clauses, kills)
     skipping(
         table,
         "replaced-key",
@@ -83,7 +83,7 @@ def rollback_6(table: GoldenTable) -> None:
     table.upsert(second(2), rides(20, ("r01", "r11"), rider="failed"), state=State.INFLIGHT)
     table.roll_back(second(3), second(2))
     table.upsert(second(4), rides(5, ("r02", "r12"), rider="late"))
-    check(
+    deep_check(
         table,
         "the logs that were taken back are listed, and those that say so",
         "MT-010 RB-007 MT-005 MT-003",
@@ -125,7 +125,7 @@ def _unpartitioned(table: GoldenTable) -> None:
     table.insert(second(1), spread(10))
     table.keep_indexes(STATISTICS, BLOOM, RECORDS)
     table.upsert(second(2), rides(20, ("r01", "r12"), rider="second"))
-    check(
+    deep_check(
         table,
         "what has no partition is listed and hashed as `.`",
         "MT-010 MT-012 IX-011 MT-005 IX-023",
@@ -171,7 +171,7 @@ def _compacted(table: GoldenTable) -> None:
     table.upsert(second(5), rides(50, ("r03",), rider="fifth"))
     table.delete(second(6), "oslo", "r04")
     kills = "metadata-base-files-unread metadata-logs-unread metadata-deletes-ignored"
-    check(
+    deep_check(
         table,
         "base files of the metadata table hold what its logs said, and later logs count",
         "MT-015 MT-001 MT-008 MT-005",
@@ -239,7 +239,7 @@ def _uncommitted(table: GoldenTable) -> None:
             "MT-006 MT-004 IX-057",
             "uncommitted-metadata-used",
         )
-    check(
+    deep_check(
         table, "metadata of a write that has not completed is no fault", "MT-006 MT-004 MT-005", "metadata-logs-unread"
     )
     if newer:
@@ -272,7 +272,7 @@ def _unlisted(table: GoldenTable) -> None:
         "MT-007 IX-055",
         "any-index-of-the-folder-is-used",
     )
-    check(table, "what is not used may be wrong", "MT-007 MT-005", "any-index-of-the-folder-is-checked")
+    deep_check(table, "what is not used may be wrong", "MT-007 MT-005", "any-index-of-the-folder-is-checked")
 
 
 @golden("v9/mor_indexes_without_list", "Indexes are listed, the list of files is not", merge_on_read(9), FEATURES)
@@ -293,7 +293,7 @@ def without_list(table: GoldenTable) -> None:
         "MT-007 IX-051",
         "indexes-used-without-the-list",
     )
-    check(table, "the properties contradict themselves", "MT-007", "violations-never")
+    deep_check(table, "the properties contradict themselves", "MT-007", "violations-never")
 
 
 @golden("v9/cow_index_rebuilt", "An index is dropped and built anew", copy_on_write(9), FEATURES)
@@ -305,7 +305,7 @@ def rebuilt(table: GoldenTable) -> None:
     table.upsert(second(2), [ride("r03", 20, rider="second"), ride("new@lima", 20, rider="second")])
     table.keep_indexes(RECORDS, LOWER)
     table.upsert(second(3), [ride("r12", 30, rider="THIRD")])
-    check(
+    deep_check(
         table,
         "an index built late is as one kept from the start",
         "IX-002 MT-009 MT-005 IX-040",
@@ -348,7 +348,7 @@ def _moved(table: GoldenTable, *more: object) -> None:
     table.upsert(second(3), [ride("r11", 30, city="oslo", rider="moved")], deletes={("lima", "r11"): 30})
     table.upsert(second(4), [ride("r03", 5, rider="late")])
     clauses = "IX-021 IX-020 MT-005 MT-008" + (" IX-031" if more else "")
-    check(
+    deep_check(
         table, "one entry of a key is left, where it lives now", clauses, "metadata-logs-unread index-of-incoming-rows"
     )
     skipping(
