@@ -106,7 +106,7 @@ class ApacheHudi:
 
     def write(self, request: Request) -> Answer:
         """One write."""
-        return apache_hudi_writing.write(self.session, request)
+        return apache_hudi_writing.write(self.session, self.version, request)
 
     def begin_write(self, request: Request) -> Answer:
         """The first phase of a write."""

@@ -29,7 +29,7 @@ class WriteClient:
 
     def __init__(self, session: Any, release: str, table: Path, configs: Mapping[str, str]) -> None:
         self.session, self.release, self.table = session, release, table
-        self.settings = settings(table, configs)
+        self.settings = settings(table, release, configs)
         self.told = with_defaults(session, self.settings)
         self.schema = table_schema(session, release, table)
         self.java = opened(session, table, self.schema, self.settings["hoodie.table.name"], self.told)
@@ -63,11 +63,11 @@ def client_of(session: Any, release: str, table: Path, configs: Mapping[str, str
     return closing(WriteClient(session, release, table, configs))
 
 
-def settings(table: Path, configs: Mapping[str, str]) -> dict[str, str]:
+def settings(table: Path, release: str, configs: Mapping[str, str]) -> dict[str, str]:
     """The table's properties, what a data source is told, and what was asked for, the later before the earlier."""
     properties = parse_properties((table / PROPERTIES).read_bytes(), PROPERTIES)
     kept = {key: value for key, value in properties.items() if key not in _NOT_TOLD}
-    return {**kept, **write_options(table), **_ALONE, **configs}
+    return {**kept, **write_options(table, release), **_ALONE, **configs}
 
 
 def table_schema(session: Any, release: str, table: Path) -> str:

@@ -62,7 +62,8 @@ _TOLD = {
     "hoodie.table.cdc.enabled": "hoodie.table.cdc.enabled",
     "hoodie.table.cdc.supplemental.logging.mode": "hoodie.table.cdc.supplemental.logging.mode",
 }
-# Before merge modes a payload class said the same.
+# Before merge modes a payload class said the same, and a writer has a default of its own instead of the table's.
+_TOLD_BEFORE_MODES = {"hoodie.datasource.write.payload.class": "hoodie.compaction.payload.class"}
 _PAYLOADS = {
     "EVENT_TIME_ORDERING": "DefaultHoodieRecordPayload",
     "COMMIT_TIME_ORDERING": "OverwriteWithLatestAvroPayload",
@@ -113,13 +114,13 @@ def _is_before_1_1(release: str) -> bool:
     return release.startswith(("0.", "1.0."))
 
 
-def write(session: Any, request: Request) -> Answer:
+def write(session: Any, release: str, request: Request) -> Answer:
     """One write through the data source; the answer is the newest completed action."""
     params = request.params
     operation = str(params.get("operation"))
     if operation not in OPERATIONS:
         raise Rejected(Reason.CONFIG_INVALID, f"{operation!r} is no operation")
-    options = {**write_options(request.table), **configs_of(params)}
+    options = {**write_options(request.table, release), **configs_of(params)}
     if operation == "partial_update":
         _merge(session, request, options)
         return _newest(session, request.table)
@@ -131,7 +132,7 @@ def write(session: Any, request: Request) -> Answer:
     return _newest(session, request.table)
 
 
-def write_options(table: Path) -> dict[str, str]:
+def write_options(table: Path, release: str) -> dict[str, str]:
     """What the data source must be told about a table that is there, since it does not take all of it from there."""
     properties = parse_properties((table / PROPERTIES).read_bytes(), PROPERTIES)
     keys = properties.get("hoodie.table.recordkey.fields", "").split(",")
@@ -139,7 +140,8 @@ def write_options(table: Path) -> dict[str, str]:
         one.partition(":")[0] for one in properties.get("hoodie.table.partition.fields", "").split(",") if one
     ]
     kind = _GENERATORS.get(properties.get("hoodie.table.keygenerator.type", ""), _generator(keys, partitions))
-    told = {key: properties[name] for key, name in _TOLD.items() if properties.get(name)}
+    asked = {**_TOLD, **_TOLD_BEFORE_MODES} if release.startswith("0.") else _TOLD
+    told = {key: properties[name] for key, name in asked.items() if properties.get(name)}
     ordering = properties.get("hoodie.table.ordering.fields") or properties.get("hoodie.table.precombine.field")
     return {
         **_PLAIN,
