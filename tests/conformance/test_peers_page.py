@@ -1,0 +1,56 @@
+"""The page about the peers: a maintainer finds the clause, the evidence and the command for each difference."""
+
+import re
+
+import pytest
+from hudi_conformance.adapters_config import find_adapter
+from hudi_conformance.cases import load_cases
+from hudi_conformance.expected_failures import load_expected_failures
+from hudi_conformance.peers.asking import PEERS
+from hudi_conformance.peers.page import peers_page
+from hudi_conformance.peers.recorded import load_record
+from hudi_conformance.reading_clauses import ClauseBook
+from hudi_conformance.resources import suite_root
+
+ROOT = suite_root()
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return peers_page(ROOT)
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_each_difference_of_a_peer_stands_there_with_its_evidence(page: str, peer: str):
+    product = load_record(ROOT, peer).implementation["name"]
+    (part,) = (one for one in page.split("\n## ") if one.startswith(f"{product}\n"))
+    for failure in load_expected_failures(find_adapter(peer, ROOT).expected_failures).values():
+        section = part.partition(f"### {failure.clause}: {failure.why}\n")[2].partition("\n### ")[0]
+        assert failure.evidence in section
+        assert f"{peer} (" in section
+        assert failure.finding.source in section
+
+
+def test_each_command_repeats_a_case_of_an_adapter_that_lists_it(page: str):
+    commands = re.findall(r"^hudi-conformance repro (\S+) --adapter (\S+)$", page, re.MULTILINE)
+    commands = [(case, adapter) for case, adapter in commands if case != "CASE"]
+    assert len(commands) == page.count("\n### ")
+    for case, adapter in commands:
+        assert case in load_expected_failures(find_adapter(adapter, ROOT).expected_failures)
+
+
+def test_each_clause_that_is_named_is_linked_to_its_file(page: str):
+    book = ClauseBook(ROOT)
+    for clause in set(re.findall(r"^### ([A-Z]{2}-\d{3}):", page, re.MULTILINE)):
+        found = book.get(clause)
+        assert found is not None
+        assert f"(../specs/clauses/{found.anchor})" in page
+        assert (ROOT / "specs" / "clauses" / found.file).is_file()
+
+
+def test_the_case_that_is_shown_is_the_smallest_of_its_adapter(page: str):
+    tables = {case.id: case.table.folder for case in load_cases(ROOT)}
+    failures = load_expected_failures(find_adapter("hudi-rs", ROOT).expected_failures).values()
+    torn = [failure.id for failure in failures if failure.clause == "LF-010"]
+    sizes = {one: sum(path.stat().st_size for path in tables[one].rglob("*") if path.is_file()) for one in torn}
+    assert f"hudi-conformance repro {min(torn, key=sizes.__getitem__)} --adapter hudi-rs" in page
