@@ -68,7 +68,8 @@ def embedded_style() -> str:
 
 def standalone_style() -> str:
     """Rules for a drawing that is a file of its own and follows the viewer's colour scheme."""
-    light, dark = f".tl{{{_paper(0)}}}", f".tl{{{_paper(1)}}}"
+    # Without the scheme a viewer in the dark would put light ink on white paper.
+    light, dark = f".tl{{color-scheme:light dark;{_paper(0)}}}", f".tl{{{_paper(1)}}}"
     return "\n".join((light, f"@media(prefers-color-scheme:dark){{{dark}}}", _bindings(), _SHAPES))
 
 
