@@ -9,6 +9,8 @@ from hudi_conformance.expected_failures import load_expected_failures, resolved
 from hudi_conformance.findings import findings_below
 from hudi_conformance.resources import suite_root
 
+ROOT = suite_root()
+IDS = tuple(case.id for case in load_cases(ROOT))
 FINDING = '[[finding]]\nname = "loud"\nclause = "RD-001"\nwhy = "it shouts"\nevidence = "bytes"\nupstream = ["a/b#1"]\n'
 
 
@@ -54,15 +56,12 @@ def test_a_finding_has_a_name_of_its_own(tmp_path: Path, findings: str):
         load_expected_failures(path)
 
 
-@pytest.mark.parametrize("adapter", [name for name in adapter_names(suite_root()) if "fake" not in name])
+@pytest.mark.parametrize("adapter", [name for name in adapter_names(ROOT) if "fake" not in name])
 def test_every_list_of_the_suite_names_cases_and_each_case_once(adapter: str):
-    root = suite_root()
-    failures = load_expected_failures(find_adapter(adapter, root).expected_failures)
-    resolved(failures, (case.id for case in load_cases(root)))
+    resolved(load_expected_failures(find_adapter(adapter, ROOT).expected_failures), IDS)
 
 
 def test_every_finding_is_shown_by_a_case_of_some_release():
-    root = suite_root()
-    lists = [find_adapter(name, root).expected_failures for name in adapter_names(root)]
+    lists = [find_adapter(name, ROOT).expected_failures for name in adapter_names(ROOT)]
     shown = {failure.finding for path in lists for failure in load_expected_failures(path).values()}
-    assert sorted(name for name, finding in findings_below(root / "adapters").items() if finding not in shown) == []
+    assert sorted(name for name, finding in findings_below(ROOT / "adapters").items() if finding not in shown) == []

@@ -26,13 +26,14 @@ from hudi_conformance.resources import suite_root
 from rich.console import Console
 from tiny_corpus import Params, TinyCorpus
 
+ROOT = suite_root()
+CASES = load_cases(ROOT)
 EACH = pytest.mark.parametrize("peer", PEERS)
 
 
 @EACH
 def test_the_record_is_about_the_corpus_as_it_stands(peer: str):
-    root = suite_root()
-    assert stale_tables(load_record(root, peer), load_cases(root)) == (), "run `make peers`"
+    assert stale_tables(load_record(ROOT, peer), CASES) == (), "run `make peers`"
 
 
 @EACH
