@@ -6,16 +6,19 @@ READY := $(VENV)/.ready
 CLI := $(VENV)/bin/hudi-conformance
 ADAPTERS ?= engine-in-process engine-spark
 
-.PHONY: env conformance test templates crashes check format golden specs peers real alternation soak bench clean
+.PHONY: env conformance test templates browser crashes check format golden specs peers real alternation soak bench clean
 
 conformance: env  ## run the suite against the included engine; build/report/index.html
 	$(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) --report build/report
 
 test: env  ## the project's tests
-	$(RUN) -m pytest -n 2 --dist loadgroup -m "not crashes and not templates"
+	$(RUN) -m pytest -n 2 --dist loadgroup -m "not crashes and not templates and not browser"
 
-templates: env  ## the projects that `hudi-conformance new-adapter` writes, built with cargo and Maven, put before the suite
-	$(RUN) -m pytest -p no:xdist -m templates tests/templates
+templates: env  ## the projects that `hudi-conformance new-adapter` writes, built with cargo and Maven; the tutorial, run
+	$(RUN) -m pytest -n 2 --dist loadgroup -m templates tests/templates
+
+browser: env  ## the report in Chromium; needs chromium and chromium-driver
+	$(RUN) -m pytest -p no:xdist -m browser tests/conformance/test_report_browser.py
 
 crashes: env  ## a sample of what `make soak` runs whole: kills, faults of the storage, orders of effects, histories
 	$(RUN) -m pytest -n 2 --dist loadgroup -m crashes

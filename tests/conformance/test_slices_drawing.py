@@ -20,12 +20,13 @@ from hudi_conformance.report.file_layout import (
 )
 from hudi_conformance.report.slices_drawing import WIDTH, description, slices_svg
 from hudi_conformance.resources import suite_root
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 instants = st.sampled_from(["20250101000001000", "20250102000002000", "001", "odd <instant>"])
 files = st.builds(DrawnFile, st.uuids().map(str), st.text(max_size=8), st.sampled_from([BASE, LOG, CHANGES]), instants)
 slices = st.builds(DrawnSlice, instants, st.lists(files, min_size=1, max_size=4).map(tuple))
+patiently = settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 groups = st.lists(
     st.builds(
         DrawnGroup,
@@ -52,11 +53,13 @@ def all_files(drawn: tuple[DrawnGroup, ...]) -> list[str]:
     ]
 
 
+@patiently
 @given(groups)
 def test_every_file_stands_once_in_merge_order(drawn: tuple[DrawnGroup, ...]):
     assert paths(slices_svg(drawn, frozenset())) == all_files(drawn)
 
 
+@patiently
 @given(groups, st.data())
 def test_what_the_answer_is_made_of_is_marked(drawn: tuple[DrawnGroup, ...], data: st.DataObject):
     known = all_files(drawn)
@@ -68,6 +71,7 @@ def test_what_the_answer_is_made_of_is_marked(drawn: tuple[DrawnGroup, ...], dat
     assert f"comes from {len(read)} of them" in description(drawn, read) or not read
 
 
+@patiently
 @given(groups, st.integers(20, 80))
 def test_every_file_lies_within_the_picture(drawn: tuple[DrawnGroup, ...], count: int):
     many = tuple(DrawnFile(f"{place}", "", LOG, "20250101000001000") for place in range(count))

@@ -1,6 +1,6 @@
 """Colours of drawn file slices: bases, logs and change feeds, filled where an answer is made of them."""
 
-_LIGHT = "--fs-base:#3568c0;--fs-log:#17858b;--fs-changes:#7b4bb3;--fs-on:#ffffff"
+_LIGHT = "--fs-base:#3568c0;--fs-log:#11727a;--fs-changes:#7b4bb3;--fs-on:#ffffff"
 _DARK = "--fs-base:#7aa5f0;--fs-log:#4cc0c4;--fs-changes:#b793e6;--fs-on:#101316"
 _SHAPES = """
 .fs .part{font-weight:600}

@@ -20,8 +20,13 @@
       });
       output.textContent = after(shown, entries.length, wanted);
     };
-    form.addEventListener("input", apply);
-    form.addEventListener("submit", (event) => { event.preventDefault(); apply(); });
+    // A list of a thousand rows is laid out once for several letters.
+    let waiting = 0;
+    form.addEventListener("input", (event) => {
+      clearTimeout(waiting);
+      waiting = setTimeout(apply, event.target.type === "search" ? 90 : 0);
+    });
+    form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(waiting); apply(); });
     form.addEventListener("reset", () => setTimeout(apply));
     return apply;
   };
@@ -142,8 +147,8 @@
     const here = found.indexOf(document.activeElement);
     const next = here < 0 ? (by > 0 ? 0 : found.length - 1) : Math.min(Math.max(here + by, 0), found.length - 1);
     if (!found[next]) return;
-    found[next].focus();
-    found[next].scrollIntoView({ block: "nearest" });
+    found[next].focus({ preventScroll: true });
+    found[next].scrollIntoView({ block: "nearest", behavior: "instant" });
   };
   const follow = (relation) => {
     const link = one(`a[rel="${relation}"]`);
@@ -166,8 +171,12 @@
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const field = event.target.closest("input, select, textarea");
     if (field) {
-      if (event.key === "Escape" && field.type === "search") { field.value = ""; field.dispatchEvent(new Event("input", { bubbles: true })); field.blur(); }
-      if (event.key === "Enter" && field.type === "search" && rows()[0]) { event.preventDefault(); rows()[0].focus(); }
+      if (field.type !== "search" || (event.key !== "Escape" && event.key !== "Enter")) return;
+      event.preventDefault();
+      if (event.key === "Escape") field.value = "";
+      field.form.requestSubmit();
+      if (event.key === "Escape") field.blur();
+      else if (rows()[0]) rows()[0].focus();
       return;
     }
     if (event.target.closest(".scroll[tabindex]") && event.key.startsWith("Arrow")) return;
