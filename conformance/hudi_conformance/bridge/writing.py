@@ -32,6 +32,9 @@ from hudi_conformance.bridge.storing import store
 
 Params = Mapping[str, Any]
 Value = dict[str, Any]
+_KEEPS_METADATA = "hoodie.metadata.enable"
+_READS_METADATA = "archive"
+"""The service that changes no file which the metadata table lists, and goes by that table's own timeline."""
 _LISTS = {"record_key": "recordkey", "partition_by": "partition", "ordering": "ordering"}
 
 
@@ -162,7 +165,9 @@ def service(_session: Session, path: Path, params: Params) -> Value:
     name = str(params["name"])
     if name not in SERVICES:
         raise Unsupported(f"service-{name}")
-    table = without_metadata_table(path, load(path), params)
+    table = load(path)
+    if not (name == _READS_METADATA and is_kept(params)):
+        table = without_metadata_table(path, table, params)
     clock = Clock(params)
     requested = clock.next(table)
     call = Call(table, params, settings_of(params), requested, clock.after(requested), put_at(path, table))
@@ -217,11 +222,16 @@ def without_metadata_table(path: Path, table: Table, params: Params) -> Table:
     return perform(table, dropped, Site(path, Schema(()), Clock(params).next(table)))
 
 
+def is_kept(params: Params) -> bool:
+    """Whether who asks keeps a metadata table."""
+    return str((params.get("configs") or {}).get(_KEEPS_METADATA)).lower() == "true"
+
+
 def settings_of(params: Params) -> dict[str, str]:
     """The keys of a request. Whether to keep a metadata table is a writer's choice: this one never does."""
     given = {**(params.get("options") or {}), **(params.get("configs") or {})}
     told = {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
-    return {key: value for key, value in told.items() if key != "hoodie.metadata.enable"}
+    return {key: value for key, value in told.items() if key != _KEEPS_METADATA}
 
 
 def request_of(table: Table, params: Params) -> writers.Request:

@@ -199,3 +199,37 @@ def completed_file_first() -> str:
     """A write that the history holds. When its completed file leaves before its others."""
     tree = "a put_history_file 1_1 0, a put_manifest 1, a swap_version 1"
     return written("w", 1, 2, "a") + f"a take_lock a, {tree}, a delete_instant commit COMPLETED 1\n"
+
+
+@trace_case(
+    "completes_under_another_name",
+    "A compaction completes as a deltacommit",
+    "TL-006 CP-006",
+    "judge-completes-as-anything",
+    "a compaction completes as a commit",
+    10,
+)
+def completes_under_another_name() -> str:
+    """A compaction that has made its file. When it completes under the name of a log compaction."""
+    return (
+        requested("c", 1, "compaction")
+        + staged("c", 1, "a", "compaction")
+        + "c take_lock c, c generate_time 2, c create_instant deltacommit COMPLETED 1 2\n"
+    )
+
+
+@trace_case(
+    "saved_before_it_completed",
+    "A write is saved before it has completed",
+    "SR-001",
+    "judge-saves-anything",
+    "only completed writes are saved",
+    10,
+)
+def saved_before_it_completed() -> str:
+    """A write that has made its file. When a savepoint of it begins."""
+    return (
+        requested("w", 1)
+        + staged("w", 1, "a")
+        + "s take_lock s, s generate_time 2, s create_instant savepoint INFLIGHT 1"
+    )

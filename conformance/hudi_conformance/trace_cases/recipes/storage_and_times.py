@@ -224,3 +224,16 @@ def completion_time_of_the_waiting() -> str:
         + "v take_lock v, v generate_time 4, v create_instant commit COMPLETED 2 4\n"
         + "v release_lock v, w take_lock w, w create_instant commit COMPLETED 1 3\n"
     )
+
+
+@trace_case(
+    "request_of_another_time",
+    "A request bears a time that its process did not generate last",
+    "TL-024 TM-003",
+    "judge-forgets-when-it-was-asked",
+    "requests and completions come from one generator: the time is refused",
+    3,
+)
+def request_of_another_time() -> str:
+    """A writer that has generated a time. When its request bears another one."""
+    return "w take_lock w, w generate_time 5, w create_instant commit REQUESTED 7, w release_lock w"

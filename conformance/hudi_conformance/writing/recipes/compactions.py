@@ -9,8 +9,14 @@ from hudi_conformance.writing.steps import Done, WritingCase
 
 DUE: Final = {"hoodie.compact.inline.max.delta.commits": "1"}
 TABLES: Final = shapes(types=(MOR,))
-SHARED: Final = shapes(types=(MOR,), configs={**OPTIMISTIC, **SHARED_LOCK})
-SHARED_LATER: Final = shapes((8, 9), (MOR,), {**OPTIMISTIC, **SHARED_LOCK})
+LOGGING: Final = {
+    **OPTIMISTIC,
+    **SHARED_LOCK,
+    "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
+    "hoodie.index.type": "BUCKET",
+    "hoodie.bucket.index.num.buckets": "2",
+}
+"""A writer that adds logs to the slice that it knows, and is in nobody's way."""
 
 
 def logged(case: WritingCase) -> tuple[Done, Done]:
@@ -79,8 +85,8 @@ def plans_apart(case: WritingCase) -> None:
 @writing(
     "compaction/rows_keep_their_write",
     TABLES,
-    "CP-007 CP-006",
-    "compaction-rewrites-commit-time compaction-completes-as-a-write",
+    "CP-007",
+    "compaction-rewrites-commit-time",
 )
 def rows_keep_their_write(case: WritingCase) -> None:
     """A compaction brings no row anew.
@@ -115,7 +121,12 @@ def slice_without_rows(case: WritingCase) -> None:
     case.state()
 
 
-@writing("compaction/beside_a_writer", SHARED_LATER, "CP-009 CP-011 CP-005", "compaction-waits-for-writers")
+@writing(
+    "compaction/beside_a_writer",
+    shapes((8, 9), (MOR,), LOGGING),
+    "CP-009 CP-011 CP-005",
+    "compaction-waits-for-writers",
+)
 def beside_a_writer(case: WritingCase) -> None:
     """A compaction is planned while a write is inflight; the write lands on the slice that the plan opens.
 
@@ -129,7 +140,7 @@ def beside_a_writer(case: WritingCase) -> None:
     plan = case.schedule("compaction", DUE)
     case.execute(plan, DUE)
     case.optimized()
-    case.commit("one", reject=None)
+    case.commit("one")
     case.state()
     case.run("compaction", DUE)
     case.optimized()
@@ -153,7 +164,7 @@ def waits_for_a_writer(case: WritingCase) -> None:
     case.state()
 
 
-@writing("compaction/done_once", TABLES, "CP-010 CP-002", "finished-plans-are-done-again")
+@writing("compaction/done_once", TABLES, "CP-010 CP-002", "lowest-state-rules")
 def done_once(case: WritingCase) -> None:
     """A plan that has completed is not carried out again.
 
@@ -168,17 +179,27 @@ def done_once(case: WritingCase) -> None:
     case.state()
 
 
-@writing("compaction/no_such_plan", shapes((9,), (MOR,)), "CP-002", "unplanned-compactions-run")
-def no_such_plan(case: WritingCase) -> None:
-    """What nobody has planned is not carried out.
+@writing(
+    "compaction/planned_before_a_write",
+    shapes(types=(MOR,), configs={**OPTIMISTIC, **SHARED_LOCK}),
+    "CP-006 OW-006",
+    "compaction-completes-as-a-write",
+)
+def planned_before_a_write(case: WritingCase) -> None:
+    """A compaction that was planned before a write began is not in its way.
 
-    Given a table without any plan.
-    When somebody asks to carry out the plan of the last write's instant.
-    Then there is none.
+    Given a compaction that is planned, and a writer that then begins and makes logs on a planned slice.
+    When the compaction completes before the write does.
+    Then the write commits all the same: a compaction changes no row, and its completed file says that it is one.
     """
-    _, last = logged(case)
-    case.execute(last, DUE, reject="INSTANT_NOT_FOUND")
+    logged(case)
+    plan = case.schedule("compaction", DUE)
+    case.begin("one", "upsert", rides(30, ("r01", "r14")))
+    case.stage("one")
+    case.execute(plan, DUE, process=2)
+    case.commit("one")
     case.state()
+    case.optimized()
 
 
 @writing("compaction/copy_on_write", shapes(types=(COW,)), "CP-001", "copy-on-write-is-compacted")
