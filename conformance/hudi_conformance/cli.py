@@ -1,6 +1,7 @@
 # ruff: noqa: PLC0415, PLR0917 - commands import what they need when they run; an option is a parameter
 """The command line `hudi-conformance`; heavy modules are imported inside the commands that need them."""
 
+import importlib
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -306,74 +307,33 @@ def trace(
 def main() -> None:
     """Run the command line."""
     # The groups bring their own options; they are loaded only when named.
-    if len(sys.argv) > 1 and sys.argv[1] in _GROUPS:
-        app.add_typer(_GROUPS[sys.argv[1]](), name=sys.argv[1])
+    named = sys.argv[1] if len(sys.argv) > 1 else ""
+    if named in _GROUPS:
+        app.add_typer(importlib.import_module(f"hudi_conformance.{_GROUPS[named]}.cli").app, name=named)
     else:
-        app.add_typer(typer.Typer(help="Build and check golden tables."), name="golden")
-        app.add_typer(typer.Typer(help="The model with one rule broken."), name="mutants")
-        app.add_typer(typer.Typer(help="Ask the peers again."), name="peers")
-        app.add_typer(typer.Typer(help="Tables that Apache Hudi writes on demand."), name="real")
-        app.add_typer(typer.Typer(help="Random sequences of writes, put to two adapters."), name="writes")
+        for name, told in _TOLD.items():
+            app.add_typer(typer.Typer(help=told), name=name)
     app()
 
 
-def _golden() -> typer.Typer:
-    from hudi_conformance.golden.cli import app as golden
+_GROUPS = {
+    "alternation": "alternation",
+    "golden": "golden",
+    "histories": "histories",
+    "mutants": "killing",
+    "peers": "peers",
+    "real": "real_tables",
+    "schedules": "schedules",
+    "writes": "write_checks",
+}
+"""Packages whose `cli` has the commands of a group."""
 
-    return golden
-
-
-def _peers() -> typer.Typer:
-    from hudi_conformance.peers.cli import app as peers
-
-    return peers
-
-
-def _real() -> typer.Typer:
-    from hudi_conformance.real_tables.cli import app as real
-
-    return real
-
-
-def _schedules() -> typer.Typer:
-    from hudi_conformance.schedules.cli import app as schedules
-
-    return schedules
-
-
-def _mutants() -> typer.Typer:
-    from hudi_conformance.killing.cli import app as mutants
-
-    return mutants
-
-
-def _writes() -> typer.Typer:
-    from hudi_conformance.write_checks.cli import app as writes
-
-    return writes
-
-
-def _alternation() -> typer.Typer:
-    from hudi_conformance.alternation.cli import app as alternation
-
-    return alternation
-
-
-def _histories() -> typer.Typer:
-    from hudi_conformance.histories.cli import app as histories
-
-    return histories
-
-
-_GROUPS: dict[str, Callable[[], typer.Typer]] = {
-    "alternation": _alternation,
-    "golden": _golden,
-    "histories": _histories,
-    "mutants": _mutants,
-    "peers": _peers,
-    "real": _real,
-    "schedules": _schedules,
-    "writes": _writes,
+_TOLD = {
+    "golden": "Build and check golden tables.",
+    "mutants": "The model with one rule broken.",
+    "peers": "Ask the peers again.",
+    "real": "Tables that Apache Hudi writes on demand.",
+    "writes": "Random sequences of writes, put to two adapters.",
 }
 
 
