@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -77,3 +78,35 @@ def test_answers_and_tables_of_the_wheel_are_whole(installed: Path, foreign: Pat
     )
 
     assert re.search(r"^\d+ passed in", told, re.MULTILINE), told
+
+
+@pytest.mark.xdist_group("wheel")
+def test_a_new_adapter_begins_with_the_wheel_alone(installed: Path, foreign: Path, tmp_path: Path):
+    """Templates are in the wheel, hidden files too; two lines of configuration ask one area."""
+    environment = {"PYTHONPATH": str(installed), CACHE_VARIABLE: str(tmp_path / "cache")}
+    cli = ("-m", "hudi_conformance.cli")
+
+    for language in ("java", "python", "rust"):
+        _python([*cli, "new-adapter", f"{language}-reader", "--language", language], foreign, **environment)
+        assert (foreign / f"{language}-reader" / ".github" / "workflows" / "conformance.yml").is_file()
+    project = foreign / "python-reader"
+    greeted = _python([*cli, "smoke", "--adapter", "adapter.toml"], project, **environment)
+    asked = _python([*PYTEST, "--conformance-area", "history"], project, **environment)
+
+    assert "python-reader speaks the protocol" in greeted
+    assert re.search(r"^[1-9]\d* passed, \d+ skipped in", asked, re.MULTILINE), asked
+
+
+@pytest.mark.xdist_group("wheel")
+def test_the_corpus_is_collected_in_little_time(installed: Path, foreign: Path, tmp_path: Path):
+    """Three seconds on an idle machine; processor time is what a busy one can be held to."""
+    environment = {"PYTHONPATH": str(installed), CACHE_VARIABLE: str(tmp_path / "cache")}
+    arguments = [*PYTEST, "--adapter", "model", "--collect-only"]
+    _python(arguments, foreign, **environment)
+
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    told = _python(arguments, foreign, **environment)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+
+    assert f"{len(load_cases(ROOT))} tests collected" in told
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 6
