@@ -53,6 +53,9 @@ def run(
     jobs: Annotated[int, typer.Option(help="Processes of each adapter.", min=1)] = 1,
     servicer: _Servicer = None,
     reader: _Readers = None,
+    one_each: Annotated[
+        list[str] | None, typer.Option(help="An adapter of the run that is asked one case of each kind only.")
+    ] = None,
     limit: _Limit = 60.0,
 ) -> None:
     """Put the cases to one or more adapters: exit 0 all well, 1 a bad verdict, 2 nothing could be judged."""
@@ -72,6 +75,7 @@ def run(
         jobs=jobs,
         servicer=servicer,
         readers=tuple(reader or ()),
+        one_each=tuple(one_each or ()),
     )
     code = _usable(lambda: run_suite(options, out))
     if report is not None:

@@ -24,6 +24,35 @@ def select(corpus: Sequence[Case], selection: Selection) -> tuple[Case, ...]:
     return cases
 
 
+def one_of_each(cases: Sequence[Case]) -> tuple[Case, ...]:
+    """Of the cases that ask the same of the same kind of table one, the shortest, in their order.
+
+    The same is the op, and whether it is refused; of cases that write the operations and the services planned. A kind
+    of table is its version, its type and the types of its blocks.
+    """
+    known: set[tuple[str, ...]] = set()
+    chosen: set[str] = set()
+    for case in sorted(cases, key=lambda one: len(one.steps)):
+        asked = {(*act, *_kind(case)) for act in _acts(case)}
+        if not asked <= known:
+            known |= asked
+            chosen.add(case.id)
+    return tuple(case for case in cases if case.id in chosen)
+
+
+def _acts(case: Case) -> Iterator[tuple[str, ...]]:
+    for step in case.steps:
+        if not case.writes:
+            yield step.op, str(bool(step.reasons))
+        elif step.op in {"write", "schedule"}:
+            yield step.op, str(step.params.get("operation") or step.params.get("service")), str(bool(step.reasons))
+
+
+def _kind(case: Case) -> Iterator[str]:
+    yield str(case.table.version)
+    yield from sorted(name for name in case.table.features if name in {"cow", "mor"} or name.startswith("log-"))
+
+
 def _faults(corpus: Sequence[Case], selection: Selection) -> Iterator[str]:
     yield from _unknown("area", selection.areas, {case.area for case in corpus})
     yield from _unknown("clause", selection.clauses, {clause for case in corpus for clause in case.clauses})

@@ -19,7 +19,7 @@ from hudi_conformance.reading_clauses import ClauseBook
 from hudi_conformance.resources import CorpusError
 from hudi_conformance.results import RESULTS_FILE, ResultsWriter
 from hudi_conformance.running import AdapterRun, RunOptions
-from hudi_conformance.selecting import select
+from hudi_conformance.selecting import one_of_each, select
 from hudi_conformance.skips import load_skips, resolved_skips
 from hudi_conformance.verdicts import BAD, Outcome, Verdict
 
@@ -50,6 +50,8 @@ class SuiteOptions:
     jobs: int = 1
     servicer: str | None = None
     readers: tuple[str, ...] = ()
+    one_each: tuple[str, ...] = ()
+    """Adapters, by name, that are asked one case of each kind only."""
 
 
 def run_suite(options: SuiteOptions, out: Console) -> int:
@@ -61,6 +63,7 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
 
     """
     adapters = named_adapters(options.adapters, options.root)
+    refuse_strangers(options.one_each, adapters)
     corpus = load_cases(options.root)
     cases = select(corpus, options.selection)
     book = ClauseBook(options.root)
@@ -83,7 +86,8 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
             listed = lists[adapter.name]
             run = AdapterRun(adapter, limits, book.reading_clause, listed.expected, listed.skips)
             run = stack.enter_context(run)
-            found = _run_one(run, adapter, cases, out, writer)
+            asked = one_of_each(cases) if adapter.name in options.one_each else cases
+            found = _run_one(run, adapter, asked, out, writer)
             writer.implementation(adapter, run.started)
             run.close()
             outcomes[adapter.name] = found
@@ -110,6 +114,19 @@ def named_adapters(names: Sequence[str], root: Path) -> tuple[AdapterConfig, ...
     if doubled:
         raise AdapterConfigError(f"adapter {doubled[0]} is named twice")
     return adapters
+
+
+def refuse_strangers(names: Sequence[str], adapters: Sequence[AdapterConfig]) -> None:
+    """Hold names of adapters against those of the run.
+
+    Raises:
+        AdapterConfigError: one of them does not take part.
+
+    """
+    known = [adapter.name for adapter in adapters]
+    for name in names:
+        if name not in known:
+            raise AdapterConfigError(f"{name!r} is to be asked one case of each kind, but takes no part in the run")
 
 
 def lists_of(

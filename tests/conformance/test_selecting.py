@@ -1,0 +1,44 @@
+"""An executor that costs seconds a step is asked one case of each kind."""
+
+from pathlib import Path
+
+import pytest
+from hudi_conformance.adapters_config import AdapterConfigError, find_adapter
+from hudi_conformance.cases import Case, load_cases
+from hudi_conformance.selecting import one_of_each
+from hudi_conformance.suite import refuse_strangers
+
+ROOT = Path(__file__).parents[2]
+CORPUS = load_cases(ROOT)
+WRITES = {"write", "schedule"}
+
+
+def _kinds(cases: tuple[Case, ...]) -> set[tuple[object, ...]]:
+    """What must stay: ops of questions, operations and services of writes, by version, type and blocks of the table."""
+    return {
+        (step.op, step.params.get("operation") if case.writes else None, step.params.get("service"), *_traits(case))
+        for case in cases
+        for step in case.steps
+        if not case.writes or step.op in WRITES
+    }
+
+
+def _traits(case: Case) -> tuple[object, ...]:
+    blocks = (name for name in case.table.features if name in {"cow", "mor"} or name.startswith("log-"))
+    return (case.table.version, *sorted(blocks))
+
+
+def test_every_kind_of_case_stays_and_nothing_can_go() -> None:
+    """Fewer cases, in their order; none of them is chosen for nothing."""
+    chosen = one_of_each(CORPUS)
+
+    assert _kinds(chosen) == _kinds(CORPUS)
+    assert [case for case in CORPUS if case in chosen] == list(chosen)
+    assert len(chosen) < len(CORPUS) / 3
+    assert one_of_each(chosen) == chosen
+
+
+def test_who_takes_no_part_is_told() -> None:
+    """A misspelt name would ask everything of the slow one."""
+    with pytest.raises(AdapterConfigError, match="takes no part"):
+        refuse_strangers(["engine-sprak"], [find_adapter("engine-spark", ROOT)])
