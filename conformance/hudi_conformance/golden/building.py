@@ -14,6 +14,7 @@ from hudi_conformance.golden import manifest, toml_text
 from hudi_conformance.golden.cases import Case, GoldenError, answered, write_cases
 from hudi_conformance.golden.questions import RECIPES, WRITTEN, Recipe, WrittenRecipe
 from hudi_conformance.golden.recipes import load_recipes
+from hudi_conformance.processes import in_processes
 
 INDEX = "index.json"
 TABLE_BUDGET = 100_000
@@ -41,19 +42,25 @@ def build(root: Path, only: Iterable[str] = (), report: Report = lambda _: None)
     """
     load_recipes()
     chosen = set(only)
-    built = [_build_recipe(root, recipe, report) for recipe in RECIPES.values() if not chosen or recipe.id in chosen]
-    built += [
-        _ask_written(root, asked, report)
-        for asked in WRITTEN.values()
-        if (root / asked.id / "table").is_dir() and (not chosen or asked.id in chosen)
-    ]
+    there = (one for one in WRITTEN if (root / one / "table").is_dir())
+    tasks = [(root, one) for one in (*RECIPES, *there) if not chosen or one in chosen]
+    built = []
+    for one in in_processes(_build_one, tasks):
+        _tell(one, report)
+        built.append(one)
     if not chosen:
         _remove_strangers(root)
     write_index(root)
     return built
 
 
-def _build_recipe(root: Path, recipe: Recipe, report: Report) -> Built:
+def _build_one(task: tuple[Path, str]) -> Built:
+    root, table_id = task
+    load_recipes()
+    return _build_recipe(root, RECIPES[table_id]) if table_id in RECIPES else _ask_written(root, WRITTEN[table_id])
+
+
+def _build_recipe(root: Path, recipe: Recipe) -> Built:
     folder = root / recipe.id
     shutil.rmtree(folder, ignore_errors=True)
     made = recipe.made()
@@ -64,18 +71,16 @@ def _build_recipe(root: Path, recipe: Recipe, report: Report) -> Built:
     write_cases(folder, recipe.given, recipe.place, cases)
     _write_manifest(folder, manifest.WRITTEN_MS)
     (folder / "table.toml").write_text(_table_text(recipe, cases), encoding="utf-8")
-    _tell(recipe.id, cases, report)
     return Built(recipe.id, tuple(cases))
 
 
-def _ask_written(root: Path, asked: WrittenRecipe, report: Report) -> Built:
+def _ask_written(root: Path, asked: WrittenRecipe) -> Built:
     folder = root / asked.id
     shutil.rmtree(folder / "expected", ignore_errors=True)
     cases = answered(asked.id, folder / "table", asked.made(load(folder / "table")).questions)
     write_cases(folder, asked.given, f"{asked.ask.__module__}:{asked.ask.__name__}", cases)
     if not (folder / manifest.MANIFEST).exists():
         _write_manifest(folder, None)
-    _tell(asked.id, cases, report)
     return Built(asked.id, tuple(cases))
 
 
@@ -104,10 +109,10 @@ def _table_text(recipe: Recipe, cases: Iterable[Case]) -> str:
     )
 
 
-def _tell(table_id: str, cases: Iterable[Case], report: Report) -> None:
-    for case in cases:
+def _tell(built: Built, report: Report) -> None:
+    for case in built.cases:
         outcome = case.answer.released.reject or "answer"
-        report(f"{table_id}::{case.question.id}  {outcome}  kills {' '.join(case.kills)}")
+        report(f"{built.id}::{case.question.id}  {outcome}  kills {' '.join(case.kills)}")
 
 
 def _remove_strangers(root: Path) -> None:

@@ -6,19 +6,17 @@ they name, and to those that nothing else tells from the model.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 
 from hudi_conformance.cases import Case
 from hudi_conformance.killing.columns import AnyCase, every_case, killed_by
 from hudi_conformance.mutants import MUTANTS
 from hudi_conformance.obligations import OBLIGATIONS
+from hudi_conformance.processes import in_processes
 
 KEPT = Path("conformance") / "mutant_kills.json"
 NAMED = 3
-AT_ONCE = 2
 Advance = Callable[[], object]
 
 
@@ -54,11 +52,10 @@ def play_matrix(root: Path, *, whole: bool = False, advance: Advance = lambda: N
     """
     cases = every_case(root)
     writing = [case for case in cases if _writes(case) and not whole]
-    with ProcessPoolExecutor(AT_ONCE, mp_context=get_context("spawn")) as pool:
-        columns = _columns(pool, [(case, case.kills if case in writing else None) for case in cases], advance)
-        lost = [name for name in sorted(MUTANTS) if row(name, cases, columns).survives]
-        for identifier, names in _columns(pool, [(case, lost) for case in writing if lost], advance).items():
-            columns[identifier] = (*columns[identifier], *names)
+    columns = _columns([(case, case.kills if case in writing else None) for case in cases], advance)
+    lost = [name for name in sorted(MUTANTS) if row(name, cases, columns).survives]
+    for identifier, names in _columns([(case, lost) for case in writing if lost], advance).items():
+        columns[identifier] = (*columns[identifier], *names)
     return Matrix(len(cases), tuple(row(name, cases, columns) for name in sorted(MUTANTS)))
 
 
@@ -66,11 +63,9 @@ def _writes(case: AnyCase) -> bool:
     return isinstance(case, Case) and case.writes
 
 
-def _columns(
-    pool: Executor, tasks: Sequence[tuple[AnyCase, Sequence[str] | None]], advance: Advance
-) -> dict[str, tuple[str, ...]]:
+def _columns(tasks: Sequence[tuple[AnyCase, Sequence[str] | None]], advance: Advance) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for (case, _), names in zip(tasks, pool.map(_column, tasks, chunksize=4), strict=True):
+    for (case, _), names in zip(tasks, in_processes(_column, tasks), strict=True):
         found[case.id] = names
         advance()
     return found

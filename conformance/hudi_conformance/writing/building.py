@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase as fnmatch
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from hudi_conformance.golden.answers import Expected
 from hudi_conformance.golden.cases import GoldenError
 from hudi_conformance.mutants import MUTANTS, mutated
 from hudi_conformance.playing_steps import Judging, Play
+from hudi_conformance.processes import in_processes
 from hudi_conformance.table_copies import fresh_copy
 from hudi_conformance.verdicts import Outcome, Verdict
 from hudi_conformance.writing.answering import ModelPlayer
@@ -40,15 +42,26 @@ def build(root: Path, folder: Path, only: Iterable[str] = (), report: Report = l
 
     """
     load_recipes()
-    patterns, tables = tuple(only), {table.id: table for table in load_tables(root)}
-    recipes = [one for one in RECIPES.values() if not patterns or any(fnmatch(one.id, each) for each in patterns)]
-    for recipe in recipes:
-        _build_one(recipe, folder / recipe.id, tables)
-        report(f"{WRITING}/{recipe.id}")
+    patterns = tuple(only)
+    chosen = [one for one in RECIPES if not patterns or any(fnmatch(one, each) for each in patterns)]
+    for built in in_processes(_build_named, [(root, folder, one) for one in chosen]):
+        report(f"{WRITING}/{built}")
     if not patterns:
         for stranger in {path.parent for path in folder.glob("*/*/case.toml")} - {folder / one for one in RECIPES}:
             shutil.rmtree(stranger)
-    return [recipe.id for recipe in recipes]
+    return chosen
+
+
+def _build_named(task: tuple[Path, Path, str]) -> str:
+    root, folder, name = task
+    load_recipes()
+    _build_one(RECIPES[name], folder / name, _tables(root))
+    return name
+
+
+@cache
+def _tables(root: Path) -> Tables:
+    return {table.id: table for table in load_tables(root)}
 
 
 def _build_one(recipe: WritingRecipe, folder: Path, tables: Tables) -> None:
