@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _BEGINS = ("write", "begin_write", "schedule")
+_CHANGES_VERSION = ("upgrade", "downgrade")
 _GOES_ON = ("stage_write", "commit_write", "abort_write")
 _ENDS = "delete_savepoint"
 """A service that completes nothing: what had completed goes."""
@@ -23,6 +24,8 @@ class TimeRules:
 
         Clauses: TM-003, TL-009, OW-001.
         """
+        if op == "service" and params.get("name") in _CHANGES_VERSION:
+            self.version = int(params["to"])
         completed = () if params.get("name") == _ENDS else self._completed(op, answer)
         found = (*self._requested(op, params, answer), *completed)
         self.latest = max(

@@ -1,11 +1,12 @@
 """Answers in words that do not depend on who gave out which times and names.
 
 An instant is told by the step that it came of: `$2.requested`, `$2.completed`. One that no step answered is `?1`, `?2`
-in the order of time. Of names of files there is left what a writer is not free to choose.
+in the order of time; older ones than all that a step answered came with the table, and stay as they are. Of names of
+files there is left what a writer is not free to choose.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,6 +57,7 @@ class StepTimes:
     def told(self, op: str, answer: Any) -> Any:
         """An answer in words that every side shares; a malformed one as it is."""
         if isinstance(answer, Rows):
+            self._name_strangers(commit_times(answer))
             return told_rows(answer, self.names)
         if op in {"list_timeline", "list_file_slices"} and isinstance(answer, list):
             entries = [dict(one) for one in answer if isinstance(one, Mapping)]
@@ -96,9 +98,17 @@ class StepTimes:
         return self.names.get(instant, instant) if isinstance(instant, str) else instant
 
     def _name_strangers(self, instants: Iterable[str]) -> None:
-        strangers = sum(name.startswith("?") for name in self.names.values())
-        for number, instant in enumerate(sorted(set(instants) - self.names.keys()), start=strangers + 1):
+        known = sum(name.startswith("?") for name in self.names.values())
+        first = min(self.instants.values(), default=None)
+        strangers = {one for one in set(instants) - self.names.keys() if first and one > first}
+        for number, instant in enumerate(sorted(strangers), start=known + 1):
             self.names[instant] = f"?{number}"
+
+
+def commit_times(rows: Rows) -> Iterator[str]:
+    """The times of the writes that brought the rows, where they tell."""
+    places = [index for index, (name, _) in enumerate(rows.schema) if name == _COMMIT_TIME]
+    return (str(row[index]) for row in rows.rows for index in places if row[index])
 
 
 def told_rows(rows: Rows, names: Mapping[str, str]) -> Rows:

@@ -16,6 +16,7 @@ ALONE: Final = {
     "hoodie.archive.automatic": "false",
     "hoodie.compact.inline": "false",
     "hoodie.clustering.inline": "false",
+    "hoodie.index.type": "SIMPLE",
 }
 """What would run with a write by itself does not: a service is a step of its own."""
 OPTIMISTIC: Final = {
@@ -24,6 +25,13 @@ OPTIMISTIC: Final = {
     "hoodie.clean.failed.writes.policy": "LAZY",
 }
 """Several writers, who check each other."""
+NON_BLOCKING: Final = {
+    **OPTIMISTIC,
+    "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
+    "hoodie.index.type": "BUCKET",
+    "hoodie.bucket.index.num.buckets": "2",
+}
+"""Several writers who only log, each key to its bucket."""
 SHARED_LOCK: Final = {
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
 }
