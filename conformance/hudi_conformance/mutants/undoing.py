@@ -6,6 +6,7 @@ from dataclasses import replace
 from hudi_model import creation, upgrades
 from hudi_model.actions import Action
 from hudi_model.effects import DeleteInstant, Effects
+from hudi_model.merge_rules import MergeMode
 from hudi_model.rejection import Rejection
 from hudi_model.requests import Write
 from hudi_model.tables import OpenTable, Table
@@ -86,7 +87,7 @@ def _any_step_is_a_step(original: Function) -> Function:
 def _new_tables_merge_by_event_time(original: Function) -> Function:
     def by_event_time(stated: Mapping[str, str]) -> dict[str, str]:
         told = {name: text for name, text in stated.items() if name != creation.PAYLOAD}
-        made: dict[str, str] = original({**told, creation.MODE: upgrades.EVENT_TIME.value})
+        made: dict[str, str] = original({**told, creation.MODE: MergeMode.EVENT_TIME_ORDERING.value})
         return made
 
     return by_event_time

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from hudi_model import creation, settings, streaming, tagging, writers
+from hudi_model import creation, settings, tagging, writers
 from hudi_model.actions import Action, State
 from hudi_model.configuration import Configuration
 from hudi_model.effects import Effects
@@ -139,7 +139,7 @@ def _non_blocking_overwrites(original: Function) -> Function:
 def _streams_never_check(original: Function) -> Function:
     def never(request: Request) -> bool:
         mode = settings.setting(request.settings, "hoodie.write.concurrency.mode").upper()
-        return mode != streaming.NON_BLOCKING and bool(original(request))
+        return mode != tagging.NON_BLOCKING and bool(original(request))
 
     return never
 
