@@ -1,6 +1,5 @@
 """Bytes of base files and log files from values of the model."""
 
-import io
 from collections.abc import Iterable, Mapping, Sequence
 
 from hudi_adapter.rows import arrow_of_rows, rows_of_mappings
@@ -23,7 +22,6 @@ from hudi_model.files import (
 )
 from hudi_model.records import Delete, Record, Schema
 from hudi_model.time import InstantTime
-from pyarrow import orc
 
 from hudi_conformance.bridge.schemas import avro_schema
 
@@ -38,24 +36,18 @@ def base_file_bytes(file: BaseFile, schema: Schema, table_name: str) -> bytes:
     """A file of the format that its name tells: the meta columns, then the columns of `schema` that the records have.
 
     Raises:
-        ValueError: the records are damaged or unread, or nobody knows the format.
+        ValueError: the records are damaged or unread, or the file is neither Parquet nor HFile.
 
     """
-    if not isinstance(file.records, tuple):
-        raise ValueError(f"{file.name}: only sound files have bytes")  # noqa: TRY004 - the state, not the type
+    if not isinstance(file.records, tuple) or file.extension not in ("parquet", "hfile"):
+        raise ValueError(f"{file.name}: only sound files in Parquet and HFile have bytes")
     present = _present(file.records, schema)
     avro = avro_schema(present, table_name, meta_fields=True)
     if file.extension == "hfile":
         return write_hfile_base([_avro_record(record, avro) for record in file.records], avro)
     columns = [*((name, "string") for name in META_FIELDS), *((field.name, field.type) for field in present.fields)]
     rows = rows_of_mappings(tuple(columns), tuple(record.values for record in file.records))
-    if file.extension == "parquet":
-        return write_base_file(arrow_of_rows(rows), avro)
-    if file.extension != "orc":
-        raise ValueError(f"{file.name}: a format that nobody knows")
-    sink = io.BytesIO()
-    orc.write_table(arrow_of_rows(rows), sink, compression="uncompressed")
-    return sink.getvalue()
+    return write_base_file(arrow_of_rows(rows), avro)
 
 
 def logging_mode(properties: Mapping[str, str]) -> str:

@@ -93,7 +93,8 @@ class RecordForm:
                 bloom = encode_bloom_filter(build_bloom_filter(content, max(len(content), 1))).encode()
                 return MetadataRecord(key, RecordType.BLOOM_FILTER, BloomFilterEntry(TYPE_CODE, instant, bloom))
             case "record_index":
-                return MetadataRecord(key, RecordType.RECORD_INDEX, _location(*content, instant))
+                partition, file_id = content
+                return MetadataRecord(key, RecordType.RECORD_INDEX, _location(str(partition), str(file_id), instant))
         return MetadataRecord(key, RecordType.SECONDARY_INDEX, SecondaryEntry())
 
     def _files(self, partition: str, listed: Mapping[str, int | None]) -> FileList:
@@ -116,7 +117,16 @@ class RecordForm:
         value_type = _value_type(kind) if typed else None
         release_knows = self.version >= _FIRST_WITH_TIGHT_BOUNDS
         return ColumnStats(
-            file, column, *wrapped, count, nulls, 0, 0, False, is_tight_bound and release_knows, value_type
+            file,
+            column,
+            minimum=wrapped[0],
+            maximum=wrapped[1],
+            value_count=count,
+            null_count=nulls,
+            total_size=0,
+            total_uncompressed_size=0,
+            is_tight_bound=is_tight_bound and release_knows,
+            value_type=value_type,
         )
 
 

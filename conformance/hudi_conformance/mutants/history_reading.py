@@ -28,3 +28,8 @@ def _newest_manifest(_: Function) -> Function:
 )
 def _without_completion(original: Function) -> Function:
     return lambda active, history: original(active, [replace(one, completed=None) for one in history])
+
+
+@mutant("upper-levels-unread", "HS-006", "Files of level 0 are the history.", "history.current_files")
+def _upper_levels_unread(original: Function) -> Function:
+    return lambda history: tuple(one for one in original(history) if one.name.endswith("_0.parquet"))

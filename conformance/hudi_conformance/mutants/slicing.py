@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from hudi_model.actions import Action
 from hudi_model.files import BaseFile, FileSlice, GroupId, LogFile
@@ -221,3 +222,17 @@ def _escaping_path_accepted(_: Function) -> Function:
 @mutant("change-feed-logs-read", "LF-018", "Logs of the change feed are read as data.", "slicing.data_logs")
 def _change_feed_logs_read(_: Function) -> Function:
     return lambda view: view.table.state.log_files if view.configuration.merge_on_read else ()
+
+
+@mutant(
+    "other-formats-unread",
+    "BF-010 BF-011",
+    "Base files are those of the format that the properties name.",
+    "slicing.committed_base_files",
+)
+def _other_formats_unread(original: Function) -> Function:
+    def of_one_format(view: View, base_files: Iterable[BaseFile]) -> Any:
+        format_name = view.configuration.properties.get("hoodie.table.base.file.format", "parquet").lower()
+        return original(view, [one for one in base_files if one.extension == format_name])
+
+    return of_one_format

@@ -65,7 +65,7 @@ def read_orc_rows(
 
 
 def orc_schema(opened: orc.ORCFile, file: str) -> pa.Schema:
-    """The columns of the file; ORC has no times of day, so the Avro schema in the file tells which numbers are.
+    """The columns of the file; the Avro schema in it tells which numbers are times of day, and which moments instants.
 
     Raises:
         FormatError: BASE_FILE_CORRUPT, SCHEMA_INCOMPATIBLE when a schema does not parse.
@@ -77,8 +77,8 @@ def orc_schema(opened: orc.ORCFile, file: str) -> pa.Schema:
         _ = plain.names
         text = _metadata(opened).get(ORC_SCHEMA_KEY.encode(), b"").decode()
     declared = arrow_schema(text, file) if text else pa.schema([])
-    times = {field.name: field.type for field in declared if pa.types.is_time(field.type)}
-    return pa.schema([field.with_type(times.get(field.name, field.type)) for field in plain])
+    told = {field.name: field.type for field in declared if pa.types.is_temporal(field.type)}
+    return pa.schema([field.with_type(told.get(field.name, field.type)) for field in plain])
 
 
 def orc_keys(opened: orc.ORCFile, file: str) -> dict[str, str]:
@@ -111,7 +111,7 @@ def _refusing(file: str, what: str) -> Iterator[None]:
 
 def _typed(table: pa.Table, schema: pa.Schema) -> pa.Table:
     columns = [
-        column.cast(schema.field(name).type) if pa.types.is_time(schema.field(name).type) else column
+        column if column.type == schema.field(name).type else column.cast(schema.field(name).type)
         for name, column in zip(table.column_names, table.columns, strict=True)
     ]
     return pa.table(columns, schema=pa.schema([schema.field(name) for name in table.column_names]))

@@ -38,7 +38,11 @@ def archived_9(table: GoldenTable) -> None:
     undone = write_history_file([HistoryRow(second(0.5), second(0.7), "commit")])
     table.damage(harm.write(f"{_HISTORY}/manifest_99.3f5a", _MANIFEST))
     table.damage(harm.write(f"{_HISTORY}/{second(0.5)}_{second(0.5)}_0.parquet", undone))
-    _asked(table, "HS-008 HS-001 HS-009 TL-030 TL-031", "history-not-listed any-file-of-the-folder-counts")
+    _asked(
+        table,
+        "HS-008 HS-001 HS-002 HS-006 HS-009 TL-030 TL-031",
+        "history-not-listed any-file-of-the-folder-counts upper-levels-unread",
+    )
 
 
 @golden("v8/mor_archived", "A history of one level", merge_on_read(8), _FEATURES)
@@ -61,6 +65,33 @@ def without_version(table: GoldenTable) -> None:
     _archived(table, 10)
     table.damage(harm.remove(f"{_HISTORY}/_version_"))
     table.whole_timeline("whole-timeline", "the newest manifest stands in", "HS-003 HS-008", "history-not-listed")
+
+
+@golden("v9/mor_history_older_version", "The version file names an older manifest", merge_on_read(9), _FEATURES)
+def older_version_9(table: GoldenTable) -> None:
+    """What a reader sees that began before the last archival: the manifest before the newest, its files all there."""
+    _older_version(table)
+
+
+@golden("v8/mor_history_older_version", "The version file names an older manifest", merge_on_read(8), _FEATURES)
+def older_version_8(table: GoldenTable) -> None:
+    """What a reader sees that began before the last archival: the manifest before the newest, its files all there."""
+    _older_version(table)
+
+
+def _older_version(table: GoldenTable) -> None:
+    _archived(table, 2)
+    newest = max(one.version for one in table.history.manifests)
+    table.damage(harm.write(f"{_HISTORY}/_version_", str(newest - 1).encode()))
+    table.whole_timeline(
+        "whole-timeline",
+        "the version that the file names is read, and no file of it is gone",
+        "HS-002 HS-011 HS-008",
+        "newest-manifest-whatever-the-version any-file-of-the-folder-counts",
+    )
+    table.snapshot(
+        "snapshot", "what was archived counts as committed", "TL-018 RD-002", "before-first-active-uncommitted"
+    )
 
 
 @golden("v9/bad_history_file_missing", "A file of the history is gone", merge_on_read(9), _FEATURES)

@@ -1,0 +1,29 @@
+"""Rules of keys and paths that readers need to look values up, broken."""
+
+from dataclasses import replace
+
+from hudi_model.configuration import Configuration
+from hudi_model.records import Value
+
+from hudi_conformance.mutants.registry import Function, mutant
+
+_ENCODED = "hoodie.datasource.write.partitionpath.urlencode"
+
+
+@mutant("complex-keys-unnamed", "DM-030", "Keys of one field are spelt as the bare value.", "partitions.key_generator")
+def _complex_keys_unnamed(original: Function) -> Function:
+    def simple(configuration: Configuration) -> str:
+        kind: str = original(configuration)
+        return "SIMPLE" if kind == "COMPLEX" else kind
+
+    return simple
+
+
+@mutant("paths-unencoded", "DM-032", "Values stand in paths as they are.", "partitions.folder")
+def _paths_unencoded(original: Function) -> Function:
+    def plain(value: Value, name: str, kind: str, configuration: Configuration) -> str:
+        properties = {**configuration.properties, _ENCODED: "false"}
+        found: str = original(value, name, kind, replace(configuration, properties=properties))
+        return found
+
+    return plain
