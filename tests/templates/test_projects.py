@@ -1,73 +1,88 @@
-"""Each template as somebody gets it: written, built with its language's own tools, put before the suite."""
+"""Each template as somebody gets it: written, built and asked by the steps of its own workflow file."""
 
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hudi_conformance.adapter_templates.writing import write_adapter
+import yaml
+from hudi_conformance.adapter_templates.writing import LANGUAGES, write_adapter
 from hudi_conformance.results import read_results
 
-CLI = (sys.executable, "-m", "hudi_conformance.cli")
+BIN = Path(sys.executable).parent
 REQUIRED = "HUDI_CONFORMANCE_REQUIRE_TEMPLATES"
+TOOLS = {"python": (), "rust": ("cargo", "rustc"), "java": ("mvn", "javac", "java")}
 
 
-@dataclass(frozen=True)
-class Kit:
-    """What builds a project and runs its own tests; the tools that takes."""
-
-    tools: tuple[str, ...]
-    commands: tuple[Sequence[str], ...]
-
-
-KITS = {
-    "python": Kit((), ((sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),)),
-    "rust": Kit(("cargo", "rustc"), (("cargo", "test", "--release", "--quiet"), ("cargo", "build", "--release"))),
-    "java": Kit(("mvn", "javac"), (("mvn", "-B", "-q", "package"),)),
-}
-
-
-def run(folder: Path, command: Sequence[str], code: int = 0) -> str:
-    """What a command says; it must end as told."""
-    # Another Java than the project's tools would choose is no part of the project.
-    environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
-    environment |= {"PYTEST_ADDOPTS": "", "COLUMNS": "200"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == code, f"{command}\n{done.stdout}{done.stderr}"
+def run(folder: Path, command: str, **more: str) -> str:
+    """What a command prints; it must end well."""
+    # Another Java than the project's tools would choose is no part of the project, nor is the worker that runs this.
+    left_out = ("JAVA_HOME", "PYTEST_XDIST")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
+    environment = {
+        **inherited,
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+        "COLUMNS": "200",
+        "PYTEST_ADDOPTS": "",
+    }
+    done = subprocess.run(
+        ["/bin/bash", "-e", "-c", command],
+        cwd=folder,
+        env=environment | more,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
     return done.stdout
 
 
-@pytest.fixture(scope="module", params=sorted(KITS))
+def workflow_steps(folder: Path) -> dict[str, str]:
+    """The commands of a project's workflow, by the names of their steps."""
+    workflow = yaml.safe_load((folder / ".github/workflows/conformance.yml").read_text(encoding="utf-8"))
+    return {step["name"]: step["run"] for step in workflow["jobs"]["conformance"]["steps"] if "run" in step}
+
+
+# Each language is built once, by whichever worker takes it.
+@pytest.fixture(scope="module", params=[pytest.param(one, marks=pytest.mark.xdist_group(one)) for one in sorted(TOOLS)])
 def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project that was written by the command and built; where its tools are absent, skipped or, in CI, failed."""
-    kit = KITS[request.param]
-    absent = [tool for tool in kit.tools if shutil.which(tool) is None]
+    """A project, written by the command and built; where its tools are absent, skipped or, in CI, failed."""
+    language = str(request.param)
+    absent = [tool for tool in TOOLS[language] if shutil.which(tool) is None]
     if absent:
         told = f"{', '.join(absent)} not on PATH"
         assert REQUIRED not in os.environ, told
         pytest.skip(told)
-    folder = tmp_path_factory.mktemp("templates") / f"{request.param}-reader"
-    run(folder.parent, (*CLI, "new-adapter", folder.name, "--language", str(request.param)))
-    for command in kit.commands:
-        run(folder, command)
+    folder = tmp_path_factory.mktemp("templates") / f"{language}-reader"
+    run(folder.parent, f"hudi-conformance new-adapter {folder.name} --language {language}")
+    for name, command in workflow_steps(folder).items():
+        if name.lower().endswith("unit tests"):
+            run(folder, command)
     return folder
 
 
 @pytest.mark.templates
-def test_it_passes_smoke_as_it_is(project: Path):
-    """The first thing that its README says works."""
-    assert "speaks the protocol" in run(project, (*CLI, "smoke", "--adapter", "adapter.toml"))
+def test_the_steps_of_its_workflow_pass(project: Path):
+    """What somebody copies into CI is green on the first day; one area stands for all here."""
+    asked = {name: command for name, command in workflow_steps(project).items() if not command.startswith("pip ")}
+    told = {
+        name: run(project, command, PYTEST_ADDOPTS="--conformance-area=history")
+        for name, command in asked.items()
+        if not name.lower().endswith("unit tests")
+    }
+
+    assert "speaks the protocol" in told["Does the adapter speak the protocol?"]
+    assert " passed, " in told["Ask every case"]
+    assert (project / "conformance.xml").is_file()
 
 
 @pytest.mark.templates
 def test_what_it_answers_is_right_and_it_says_what_it_lacks(project: Path):
     """Timelines of every version agree; nothing is wrong, and nothing is claimed."""
-    areas = (f"--area={area}" for area in ("timeline", "history", "properties", "versions"))
-    run(project, (*CLI, "run", "--adapter", "adapter.toml", *areas, "--jobs", "2", "--report", "out"))
+    areas = " ".join(f"--area {area}" for area in ("timeline", "history", "properties", "versions"))
+    run(project, f"hudi-conformance run --adapter adapter.toml {areas} --jobs 2 --report out")
 
     results = read_results(project / "out")
     asked = [line for line in results.cases if line["verdict"] != "unsupported"]
@@ -77,31 +92,8 @@ def test_what_it_answers_is_right_and_it_says_what_it_lacks(project: Path):
     assert results.footer["implementations"][project.name]["name"] == project.name
 
 
-@pytest.mark.templates
-def test_the_plugin_needs_no_more_than_its_configuration(project: Path):
-    """`pytest --conformance` in the project's folder, one area."""
-    told = run(
-        project,
-        (
-            sys.executable,
-            "-m",
-            "pytest",
-            "--conformance",
-            "--conformance-area",
-            "timeline",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-        ),
-    )
-
-    assert " passed" in told
-    assert "failed" not in told
-
-
 def test_every_language_is_built(tmp_path: Path):
     """A template that no lane builds would rot."""
-    for language in KITS:
-        write_adapter(language, tmp_path / language)
+    assert set(LANGUAGES) == set(TOOLS)
     with pytest.raises(FileNotFoundError):
         write_adapter("cobol", tmp_path / "cobol")

@@ -1,0 +1,54 @@
+"""The tutorial is true: its files and commands, in its order, in an empty folder, print what it says."""
+
+from pathlib import Path
+
+import pytest
+from tutorial import commands, comparable, run, steps, write_file, written_anew
+
+PAGE = Path(__file__).parents[2] / "docs" / "tutorial-adapter.md"
+
+
+@pytest.mark.templates
+@pytest.mark.xdist_group("tutorial")
+def test_every_command_prints_what_the_page_says(tmp_path: Path):
+    """`python tests/templates/tutorial.py --write docs/tutorial-adapter.md` puts down what they print now.
+
+    Counts grow with the corpus and are not compared; that nothing fails at the end is.
+    """
+    asked = 0
+    for info, text in steps(PAGE.read_text(encoding="utf-8")):
+        write_file(info, text, tmp_path)
+        for command in commands(text) if info == "console" else ():
+            asked += 1
+            assert comparable(run(command.line, tmp_path)) == comparable(command.output), command.line
+
+    assert asked > 10
+
+
+def test_a_page_is_read_fence_by_fence(tmp_path: Path):
+    """Files are written, commands run, everything else is left as it is."""
+    page = (
+        "# P\n```python a.py\nprint(3)\n```\n```sh\nrm -rf x\n```\n```console\n$ python a.py\nold\n$ true\n```\nend\n"
+    )
+
+    anew = written_anew(page, tmp_path)
+
+    assert anew == page.replace("old\n", "3\n")
+    assert [(one.line, one.output) for one in commands(dict(steps(anew))["console"])] == [
+        ("python a.py", "3\n"),
+        ("true", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("51 passed, 32 skipped in 4.06s", "60 passed, 1 skipped in 63.10s (0:01:03)", True),
+        ("51 passed in 4s", "1 failed, 51 passed in 4s", False),
+        ("│ timeline │ 51/83  32 unsupported │", "│ timeline  │ 52/84  32 unsupported  │", True),
+        ("FAILED v9/a::b", "FAILED v9/a::c", False),
+    ],
+)
+def test_what_varies_is_not_compared(one: str, other: str, same: bool):
+    """Times and counts, but never what became of a case."""
+    assert (comparable(one) == comparable(other)) is same
