@@ -8,6 +8,7 @@ import pytest
 from hudi_model.actions import Action, TimelineEntry
 from hudi_model.checks.finding import Evidence, Footer
 from hudi_model.contents import (
+    CleanMetadata,
     CleanPlan,
     ClusteringGroup,
     CommitMetadata,
@@ -249,6 +250,27 @@ def test_indexes_that_cannot_be_are_told(version: int, names: dict[str, str], cl
     """None of these tables has a metadata table, which is told too."""
     stated = {**properties(version), **{f"hoodie.table.metadata.{key}": one for key, one in names.items()}}
     assert told(table([commit(1, FIRST, version=version)], [FIRST], stated)) == {(one, "error") for one in clauses}
+
+
+def test_a_copy_on_write_table_has_no_logs_with_rows() -> None:
+    changed = log(2, data(2, ROW))
+    timeline = [commit(1, FIRST, action="commit"), commit(2, changed, action="commit")]
+    state = table(timeline, [FIRST, changed], properties(table_type="COPY_ON_WRITE"))
+    assert ("TT-001", "error") in told(state)
+    feed = replace(
+        state, log_files=(replace(changed, cdc=True, name=f"{changed.name}.cdc"),), timeline=state.timeline[:3]
+    )
+    assert told(feed) == set()
+
+
+def test_what_was_removed_and_is_there_is_worth_a_look() -> None:
+    """Nobody reads it: the clean, and the restore, say that it is gone."""
+    second = base(2, ROW)
+    cleaned = done(3, "clean", CleanMetadata(None, frozenset({(PARTITION, FIRST.name)})))
+    assert told(with_files([commit(1, FIRST), commit(2, second), cleaned], FIRST, second)) == {("CN-012", "warning")}
+    restored = done(3, "restore", RollbackMetadata((at(2),)))
+    assert told(with_files([commit(1, FIRST), restored], FIRST, second)) == {("SR-007", "warning")}
+    assert told(with_files([commit(1, FIRST), restored], FIRST)) == set()
 
 
 HISTORIES: dict[str, tuple[str, Callable[[HistoryFile], HistoryFile]]] = {

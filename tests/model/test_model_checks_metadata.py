@@ -85,6 +85,17 @@ def test_an_entry_of_a_row_that_is_not_there_is_told(table: Table) -> None:
     assert told(replace(table, metadata=replace(table.metadata, log_files=logs))) >= {("IX-031", "error")}
 
 
+def test_the_metadata_table_has_an_action_before_it_completes(table: Table) -> None:
+    """It lacks the newest but one, or has the newest too late."""
+    third = write(table, Request(Operation.INSERT, (Record({"id": "k9", "note": "N9", "ts": 9}),)), tick(5), tick(6))
+    assert third.metadata is not None
+    kept = tuple(one for one in third.metadata.timeline if one.requested != tick(5))
+    late = tuple(replace(one, completed=one.completed and tick(9)) for one in set(third.metadata.timeline) - set(kept))
+    assert told(third) == set()
+    assert ("MT-003", "error") in told(replace(third, metadata=replace(third.metadata, timeline=kept)))
+    assert ("MT-004", "error") in told(replace(third, metadata=replace(third.metadata, timeline=(*kept, *late))))
+
+
 def test_without_statistics_nothing_is_wrong(table: Table) -> None:
     """Absent statistics are unknown; what is listed must be there."""
     assert table.metadata is not None

@@ -52,10 +52,12 @@ def footer_violations(table: OpenTable, file: BaseFile, footer: Footer) -> Itera
 def log_violations(table: OpenTable, log: LogFile) -> Iterator[Violation]:
     """Damage in a log that counts, bytes that are no block, and blocks that do not say what they must.
 
-    Clauses: LF-010, LF-013, RD-013, SL-005.
+    Clauses: LF-010, LF-013, RD-013, SL-005, TT-001.
     """
     if log.version < 1:
         yield error("SL-005", path_of(log), "versions of logs count from 1")
+    if not (log.cdc or table.configuration.merge_on_read):
+        yield error("TT-001", path_of(log), "a copy-on-write table has a log with rows, which no reader looks at")
     if isinstance(log.blocks, Damaged):
         yield told(log.blocks)
         return

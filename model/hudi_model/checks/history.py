@@ -6,12 +6,13 @@ from functools import partial
 from hudi_model.actions import Action, Instant, State
 from hudi_model.checks.finding import Violation, error, refusals, warning
 from hudi_model.contents import CommitMetadata, RollbackMetadata
-from hudi_model.files import BaseFile, GroupId, LogFile
+from hudi_model.files import BaseFile, GroupId, LogFile, RollbackBlock
 from hudi_model.history import ArchivedInstant, History, HistoryFile, current_files, history_instants
 from hudi_model.indexes import instants_of
 from hudi_model.records import Damaged
 from hudi_model.slicing import data_files, group_of, path_of
 from hudi_model.tables import OpenTable
+from hudi_model.time import InstantTime
 from hudi_model.timeline import COMPLETES_AS, DATA_ACTIONS, Timeline
 
 KEPT_MANIFESTS = 3
@@ -120,7 +121,7 @@ def leftovers(opened: OpenTable, archived: tuple[ArchivedInstant, ...]) -> Itera
     """
     groups = dict[GroupId, str]()
     undone = dict[str, str]()
-    written = {row.requested for row in archived if row.action in DATA_ACTIONS}
+    written = {row.requested for row in archived if row.action in DATA_ACTIONS} | taken_back(opened)
     written |= {one.requested for one in opened.timeline.instants if one.action in DATA_ACTIONS}
     for row in archived:
         if isinstance(row.metadata, CommitMetadata):
@@ -134,6 +135,16 @@ def leftovers(opened: OpenTable, archived: tuple[ArchivedInstant, ...]) -> Itera
             yield error("AR-007", path_of(file), detail)
         elif tellers := sorted(undone[one] for one in writers_of(file) if one in undone):
             yield error("AR-009", path_of(file), f"its write was undone by {tellers[0]}, which is archived")
+
+
+def taken_back(opened: OpenTable) -> set[InstantTime]:
+    """The writes whose blocks commands take back: of them no block counts again, whoever tells of their rollback.
+
+    Clauses: RB-007, LF-015.
+    """
+    sound = (log.blocks for log in opened.state.log_files if not isinstance(log.blocks, Damaged))
+    blocks = (block for many in sound for block in many)
+    return {block.target for block in blocks if isinstance(block, RollbackBlock)}
 
 
 def replaced_by(one: Instant) -> frozenset[GroupId]:

@@ -40,7 +40,7 @@ CLAUSES = {
 def metadata_table_violations(view: View, evidence: Evidence) -> Iterator[Violation]:
     """Every fault of the metadata table, of those of its indexes that were read.
 
-    Clauses: MT-001, MT-003, MT-006, MT-007, MT-010, MT-017, IX-001.
+    Clauses: MT-001, MT-003, MT-004, MT-006, MT-007, MT-010, MT-017, IX-001.
     """
     names, metadata = property_names(view.configuration.properties, BUILT), view.table.state.metadata
     if metadata is None:
@@ -144,20 +144,23 @@ def group_violations(name: str, file_ids: Iterable[str]) -> Iterator[Violation]:
 
 
 def actions_not_logged(table: OpenTable, metadata: Table) -> Iterator[Violation]:
-    """Actions that completed since the metadata table was made and that it does not have; also among those it archived.
+    """Actions that completed since the metadata table was made and that it does not have, or has too late.
 
     [New in v8] Before, nothing tells what had completed when it was made.
 
-    Clauses: MT-003.
+    Clauses: MT-003, MT-004.
     """
     own = [one for one in whole_timeline(metadata) if not one.requested.startswith(BEFORE_ALL)]
-    known = {one.requested for one in own}
+    known = {one.requested: one.completed for one in own}
     first = min((one.completed for one in own if one.completed and one.action is Action.DELTA_COMMIT), default=None)
     for one in table.timeline.instants:
-        logged = one.state is State.COMPLETED and one.action in LOGGED
-        if logged and first and one.completed and one.completed > first and one.requested not in known:
-            where = f"{one.requested}.{one.action}"
+        where, is_logged = f"{one.requested}.{one.action}", one.state is State.COMPLETED and one.action in LOGGED
+        if not is_logged or one.completed is None or first is None or one.completed <= first:
+            continue
+        if one.requested not in known:
             yield error("MT-003", where, "the action completed without a commit of its own to the metadata table")
+        elif (known[one.requested] or "") > one.completed:
+            yield error("MT-004", where, f"the metadata table had it at {known[one.requested]}, after it completed")
 
 
 def index_violations(index: IndexDefinition, view: View, stored: Contents) -> Iterator[Violation]:

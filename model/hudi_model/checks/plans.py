@@ -4,11 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from hudi_model.actions import Action, State
-from hudi_model.checks.finding import Violation, error
-from hudi_model.contents import CleanPlan, CompactionOperation, SavepointMetadata
-from hudi_model.files import FileSlice, GroupId, LogFile
+from hudi_model.checks.finding import Violation, error, warning
+from hudi_model.checks.timeline import undone_by
+from hudi_model.contents import CleanMetadata, CleanPlan, CompactionOperation, SavepointMetadata
+from hudi_model.files import BaseFile, FileSlice, GroupId, LogFile
 from hudi_model.services.plans import pending_slices
-from hudi_model.slicing import data_files, group_of
+from hudi_model.slicing import data_files, group_of, path_of
 from hudi_model.timeline import Timeline, is_committed
 from hudi_model.views import View, replaced_groups
 
@@ -18,7 +19,7 @@ Names = frozenset[tuple[str, str]]
 def plan_violations(view: View, slices: tuple[FileSlice, ...]) -> Iterator[Violation]:
     """Every fault of plans that wait, and files that a savepoint keeps and storage has not.
 
-    Clauses: CP-003, CP-005, LC-002, CL-002, CN-001, CN-005, CN-008, SR-002.
+    Clauses: CP-003, CP-005, LC-002, CL-002, CN-001, CN-005, CN-008, CN-012, SR-002, SR-007.
     """
     pending, state = pending_slices(view.table.timeline), view.table.state
     present = frozenset((one.partition, one.name) for one in data_files(state))
@@ -35,6 +36,7 @@ def plan_violations(view: View, slices: tuple[FileSlice, ...]) -> Iterator[Viola
     needed |= {one: "CN-005" for _, planned in wanted for one in planned_names(planned)}
     needed |= {(partition, name): "CN-008" for _, partition, name in saved_files(view.table.timeline)}
     yield from greedy_cleans(view.table.timeline, needed)
+    yield from removed_and_there(view, present)
 
 
 def planned_violations(
@@ -104,3 +106,21 @@ def greedy_cleans(timeline: Timeline, needed: dict[tuple[str, str], str]) -> Ite
         if entry.requested not in done and isinstance(entry.content, CleanPlan):
             for partition, name in sorted(entry.content.files & needed.keys()):
                 yield error(needed[partition, name], entry.name, f"the clean is to remove {partition}/{name}")
+
+
+def removed_and_there(view: View, present: Names) -> Iterator[Violation]:
+    """Files that a completed clean says it deleted, and those of writes that a restore undid: nobody reads them.
+
+    Clauses: CN-012, SR-007.
+    """
+    state, timeline = view.table.state, view.table.timeline
+    restored = {one.requested: undone_by(one) for one in timeline.instants if one.action is Action.RESTORE}
+    for one in timeline.instants:
+        if isinstance(one.content, CleanMetadata):
+            for partition, name in sorted(one.content.deleted_files & present):
+                yield warning("CN-012", f"{one.requested}.clean", f"deleted {partition}/{name}, which is there")
+    for file in data_files(state) if restored else ():
+        own = isinstance(file, BaseFile) or not view.configuration.rules.logs_name_their_slice
+        tellers = sorted(one for one, undone in restored.items() if own and file.instant in undone)
+        if tellers and not is_committed(timeline, file.instant):
+            yield warning("SR-007", path_of(file), f"its write was undone by the restore {tellers[0]}")
