@@ -107,6 +107,20 @@ def test_a_list_that_changed_is_seen_without_asking(tiny: TinyCorpus, passing: P
     assert [one.verdicts for one in none.tables.values()] == [{"good": "pass", "bad": "fail"}]
 
 
+def test_a_record_is_held_against_the_list_without_asking(tiny: TinyCorpus, other: Params):
+    _asked(tiny, other)
+    entry = '[[case]]\nid = "v9/tiny::*"\nclause = "RD-001"\nwhy = "so"\nevidence = "bytes"\n'
+    (tiny.root / "fake.expected.toml").write_text(entry, encoding="utf-8")
+    adapter = tiny.root / "adapters" / "fake.toml"
+    adapter.write_text(
+        adapter.read_text(encoding="utf-8") + '\nexpected_failures = "fake.expected.toml"\n', encoding="utf-8"
+    )
+
+    asking.relist(tiny.root, "fake")
+
+    assert contradictions(load_record(tiny.root, "fake")) == ()
+
+
 def test_what_was_answered_wrongly_is_due_again(tiny: TinyCorpus, other: Params):
     _asked(tiny, other)
     record = load_record(tiny.root, "fake")

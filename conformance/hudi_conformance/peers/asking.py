@@ -74,6 +74,13 @@ def ask_peer(
     return Asked(adapter, present, code)
 
 
+def relist(root: Path, adapter: str) -> None:
+    """Hold the record of a peer against its list as it stands now, without asking it."""
+    record = load_record(root, adapter)
+    if record.tables:
+        save_record(root, relabelled(record, _listed(root, adapter, load_cases(root))))
+
+
 def _listed(root: Path, adapter: str, cases: Iterable[Case]) -> Container[str]:
     failures = load_expected_failures(find_adapter(adapter, root).expected_failures)
     return resolved(failures, (case.id for case in cases)).keys() if failures else ()
