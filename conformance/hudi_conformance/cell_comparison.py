@@ -177,9 +177,9 @@ def _cell(value: Any) -> _Cell:
 
 
 def _text(form: Any) -> str:
-    """A cell as it is read: text as it is, null in its word, the rest as JSON."""
+    """A cell as it is read: text as it is, null in its word, texts on a line each, the rest as JSON."""
     if isinstance(form, str):
         return form
     if isinstance(form, list) and all(isinstance(one, str) for one in form):
-        return ", ".join(form)
+        return "\n".join(form)
     return json.dumps(form, ensure_ascii=False, separators=(", ", ": "))

@@ -84,7 +84,16 @@ def _outcome(name: str, question: Question, chance: random.Random) -> Outcome:
 
 def _comparison(chance: random.Random) -> Comparison:
     rows = [
-        (f"k{place}", "oslo", str(chance.randint(1, 9)), "rider", "7.5", "2025-01-01", "true") for place in range(6)
+        (
+            f"k{place}",
+            "oslo",
+            str(chance.randint(1, 9)),
+            "a rider with a long name",
+            "7.5",
+            "2025-01-01T00:00:01.000002Z",
+            "true",
+        )
+        for place in range(6)
     ]
     other = (*rows[1][:2], "99", *rows[1][3:])
     lines = (

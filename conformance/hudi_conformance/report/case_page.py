@@ -21,7 +21,10 @@ from hudi_conformance.report.slices_drawing import slices_svg
 from hudi_conformance.report.tallies import group_of
 from hudi_conformance.report.timeline_drawing import timeline_svg
 
-NARROW = 5
+NARROW = 60
+"""So many letters of one side stand beside those of the other."""
+LEADING = {"list_file_slices": 2}
+"""How many columns at the front name what a line is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +51,10 @@ class AnswerView:
         if cells is None:
             return ()
         differing = {name for line in cells.lines for name in line.columns}
-        if len(cells.columns) <= NARROW or not differing:
+        if _width(cells) <= NARROW or not differing:
             return cells.columns
-        return tuple(name for place, name in enumerate(cells.columns) if not place or name in differing)
+        leading = LEADING.get(cells.op, 1)
+        return tuple(name for place, name in enumerate(cells.columns) if place < leading or name in differing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +140,13 @@ def _file_sets(steps: Sequence[Asked]) -> Mapping[frozenset[str], str]:
         which = f", step {number}" if len(steps) > 1 else ""
         found.setdefault(step.read, f"File slices: what {step.op} is answered from{which}")
     return found or {frozenset(): "File slices"}
+
+
+def _width(cells: Comparison) -> int:
+    """How many letters a side needs, a column's long values left aside."""
+    sides = [side for line in cells.lines for side in (line.expected, line.actual) if side is not None]
+    columns = zip(cells.columns, *sides, strict=True)
+    return sum(2 + min(40, max(len(part) for text in column for part in text.split("\n"))) for column in columns)
 
 
 def _step(number: int, asked: Asked) -> StepView:

@@ -56,6 +56,9 @@
         ? matches(verdicts[names.indexOf(wanted.implementation)], wanted.verdict)
         : verdicts.some((group) => matches(group, wanted.verdict));
     };
+    // The names of the implementations stay in sight, below the form.
+    const place = () => table.style.setProperty("--filter", `${caseForm.offsetHeight}px`);
+    addEventListener("resize", place);
     const remember = (wanted) => {
       const kept = new URLSearchParams(Object.entries({ ...wanted, clause }).filter(([, value]) => value)).toString();
       const hash = kept ? `#cases?${kept}` : "";
@@ -102,6 +105,7 @@
     };
     addEventListener("hashchange", fromHash);
     if (!fromHash()) apply();
+    place();
   }
 
   // The clauses, which a link may lead into.
