@@ -7,8 +7,9 @@ from typing import Any
 from hudi_model.actions import Action, State
 from hudi_model.contents import RestorePlan, RollbackPlan
 from hudi_model.effects import CreateInstant, DeleteDataFile, DeleteInstant, Effects
+from hudi_model.files import BaseFile, LogFile
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.services import plans, restore, rollback
+from hudi_model.services import archival, plans, restore, rollback
 from hudi_model.tables import OpenTable, Table, open_table
 from hudi_model.time import InstantTime
 from hudi_model.timeline import WRITE_ACTIONS
@@ -280,7 +281,7 @@ def _eager_means_never(original: Function) -> Function:
 def _rollback_takes_older_files(original: Function) -> Function:
     def whole_groups(table: Table, target: InstantTime, **how: bool) -> RollbackPlan:
         plan: RollbackPlan = original(table, target, **how)
-        files = [*table.base_files, *table.log_files]
+        files: list[BaseFile | LogFile] = [*table.base_files, *table.log_files]
         touched = {(one.partition, one.file_id) for one in files if one.instant == target}
         touched |= {(partition, file_id) for partition, file_id, _ in plan.commands}
         more = ((one.partition, one.name) for one in files if (one.partition, one.file_id) in touched)
@@ -297,3 +298,19 @@ def _rollback_takes_older_files(original: Function) -> Function:
 )
 def _completes_whatever_became_of_it(_: Function) -> Function:
     return lambda _timeline, _requested: True
+
+
+@mutant(
+    "interrupted-archival-is-left",
+    "AR-002",
+    "What an interrupted archival left on the active timeline stays there.",
+    "services.archival.archive",
+)
+def _interrupted_archival_is_left(original: Function) -> Function:
+    def leaving(table: Table, *given: Any) -> Effects:
+        known = archival.archived_already(table, open_table(table).configuration.timeline_layout)
+        names = {one.name for one in table.timeline if (one.requested, one.action) in known}
+        effects: Effects = original(table, *given)
+        return tuple(one for one in effects if not (isinstance(one, DeleteInstant) and one.name in names))
+
+    return leaving

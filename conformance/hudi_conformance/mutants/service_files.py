@@ -4,9 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 from hudi_model.actions import Action, State
+from hudi_model.blocks import blocks_of
 from hudi_model.contents import CommitMetadata, CompactionPlan
 from hudi_model.effects import CreateInstant, DeleteDataFile, Effect, Effects
-from hudi_model.files import DataBlock, FileSlice
+from hudi_model.files import BaseFile, DataBlock, FileSlice
+from hudi_model.readings import RELEASED
 from hudi_model.records import Record
 from hudi_model.services import plans
 from hudi_model.slicing import snapshot_slices
@@ -26,7 +28,7 @@ from hudi_conformance.mutants.registry import Function, mutant
 )
 def _executor_plans_anew(original: Function) -> Function:
     def as_now(table: Table, operation: Any) -> FileSlice:
-        now = snapshot_slices(view_at(open_table(table), None, plans.RELEASED))
+        now = snapshot_slices(view_at(open_table(table), None, RELEASED))
         own = [one for one in now if (one.partition, one.file_id) == (operation.partition, operation.file_id)]
         planned: FileSlice = original(table, operation)
         return replace(planned, log_files=own[0].log_files) if own and own[0].log_files else planned
@@ -94,8 +96,10 @@ def stamped(row: Record, instant: InstantTime) -> Record:
 
 def stamping(staged: Staged, requested: InstantTime) -> Staged:
     """A base file whose rows say that the service wrote them."""
-    rows = staged.file.records if hasattr(staged.file, "records") else ()
-    return replace(staged, file=replace(staged.file, records=tuple(stamped(one, requested) for one in rows)))
+    file = staged.file
+    if not isinstance(file, BaseFile) or not isinstance(file.records, tuple):
+        return staged
+    return replace(staged, file=replace(file, records=tuple(stamped(one, requested) for one in file.records)))
 
 
 @mutant(
@@ -182,7 +186,7 @@ def _log_compaction_completes_as_commit(original: Function) -> Function:
 )
 def _cleaner_takes_compacted_logs(original: Function) -> Function:
     def more(view: View, *how: Any) -> Any:
-        blocks = [(log, block) for log in view.table.state.log_files for block in log.blocks]
+        blocks = [(log, block) for log in view.table.state.log_files for block in blocks_of(log)]
         stood_for = {instant for _, one in blocks if isinstance(one, DataBlock) for instant in one.compacted_instants}
         gone = {(log.partition, log.name) for log, one in blocks if getattr(one, "instant", "") in stood_for}
         return original(view, *how) | gone

@@ -284,7 +284,7 @@ def _partition_goes_with_what_came_since(original: Function) -> Function:
 
 @mutant(
     "live-partitions-expire",
-    "CN-013",
+    "CN-013 CN-014",
     "A partition expires however young its slices are.",
     "services.time_to_live.expired_partitions",
 )

@@ -73,7 +73,9 @@ def _inserts_replace(original: Function) -> Function:
     return replacing
 
 
-@mutant("overwrite-keeps-old-groups", "OW-018", "An overwrite adds its rows to what is there.", "writers.replaced")
+@mutant(
+    "overwrite-keeps-old-groups", "OW-018 TL-027", "An overwrite adds its rows to what is there.", "writers.replaced"
+)
 def _overwrite_keeps_old_groups(_: Function) -> Function:
     return lambda _view, _write: frozenset()
 

@@ -2,7 +2,7 @@
 
 from hudi_model.actions import Action, State
 from hudi_model.contents import CompactionOperation, CompactionPlan, RollbackPlan
-from hudi_model.files import DataBlock
+from hudi_model.files import BaseFile, DataBlock, LogFile
 from hudi_model.time import InstantTime
 
 from hudi_conformance.golden import harm
@@ -18,7 +18,8 @@ _OF_THE_DEAD = "0-9-9"
 
 def marked(table: GoldenTable, at: InstantTime, written: Written, kind: str) -> None:
     """Markers of an attempt that announce these files."""
-    for file in (*written.base_files, *written.log_files):
+    files: tuple[BaseFile | LogFile, ...] = (*written.base_files, *written.log_files)
+    for file in files:
         table.damage(harm.write(f".hoodie/.temp/{at}/{file.partition}/{file.name}.marker.{kind}"))
 
 
@@ -136,3 +137,21 @@ def leftover(table: GoldenTable) -> None:
         "AR-009 TL-017",
         "uncommitted-base-file-visible",
     )
+
+
+@golden("v9/cow_interrupted_archival", "An archival died when the history had its actions", copy_on_write(9))
+def archival(table: GoldenTable) -> None:
+    """Five writes; the history has the first three, and of these the files of the first alone have left."""
+    for number in range(1, 6):
+        table.upsert(second(number), rides(10 * number, ("r01", "r11")))
+    before = list(table.timeline)
+    table.archive(2)
+    left = {one.name for one in table.timeline}
+    table.timeline = [one for one in before if one.requested > second(1) or one.name in left]
+    table.whole_timeline(
+        "timeline",
+        "what stands in both is one completed action",
+        "AR-002 HS-008",
+        "history-not-listed",
+    )
+    table.snapshot("snapshot", "the rows are those of five writes", "AR-002 TL-018", "lowest-state-rules")

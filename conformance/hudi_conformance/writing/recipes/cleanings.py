@@ -282,7 +282,7 @@ def time_to_live(case: WritingCase) -> None:
     Then at first the old city goes, and a change of the table tells so; later the other one.
     """
     case.create()
-    case.write("insert", rides(10, ("r01", "r02", "駅-06")))
+    case.write("insert", rides(10, ("r01", "r02", "駅-06")), now="20300101000000000")
     case.write("insert", rides(10, ("r11", "🚲-16")), now="20400101000000000")
     case.service("time_to_live", {KEPT: "30"}, now="20400102000000000")
     case.state()

@@ -179,3 +179,24 @@ def rollback_6(case: WritingCase) -> None:
     Then there is one rollback, that of the first attempt; a file that is gone is no error; then there is no such write.
     """
     _rollback(case)
+
+
+@writing(
+    "interrupted/archival",
+    shapes((9,), (COW,), CONFIGS),
+    "AR-002 AR-001",
+    "interrupted-archival-is-left",
+    begins_with="v9/cow_interrupted_archival",
+)
+def archival(case: WritingCase) -> None:
+    """An interrupted archival is finished by the next.
+
+    Given a history that has three writes of five, the files of two of which are still on the active timeline.
+    When another process archives, told to keep two writes.
+    Then those files are gone, and every write is listed once.
+    """
+    case.timeline()
+    case.service("archive", {**CONFIGS, "hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"})
+    case.timeline()
+    case.timeline(include_history=True)
+    case.snapshot()
