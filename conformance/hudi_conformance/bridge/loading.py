@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Final, Literal
 
 from hudi_format.avro.schemas import record_schema
 from hudi_format.errors import FormatError, UnsupportedFormat
@@ -32,6 +32,7 @@ from hudi_conformance.bridge.file_contents import load_base_file, load_log_file
 from hudi_conformance.bridge.histories import load_history
 from hudi_conformance.bridge.metadata_forms import index_forms
 from hudi_conformance.bridge.metadata_loading import METADATA_TABLE, MetadataFiles
+from hudi_conformance.bridge.remembering import Remembered
 from hudi_conformance.bridge.schemas import model_schema
 from hudi_conformance.bridge.sidecars import load_heartbeats, load_markers
 from hudi_conformance.bridge.timeline_contents import load_content
@@ -40,6 +41,8 @@ METADATA_FOLDER = ".hoodie"
 PROPERTIES_FILE = f"{METADATA_FOLDER}/hoodie.properties"
 CREATE_SCHEMA = "hoodie.table.create.schema"
 BACKUP_FILE = f"{PROPERTIES_FILE}.backup"
+_BASE_FILES: Final = Remembered(load_base_file)
+_LOG_FILES: Final = Remembered(load_log_file)
 
 
 def load(path: Path | str) -> Table:
@@ -49,7 +52,7 @@ def load(path: Path | str) -> Table:
     which of them must be read. A folder that is absent or holds no table has the state without properties.
     """
     storage = open_storage(path)
-    return with_metadata(storage, load_table(storage, DataFiles()))
+    return with_metadata(storage, load_table(storage, DataFiles(_BASE_FILES, _LOG_FILES)))
 
 
 def with_metadata(storage: Storage, table: Table) -> Table:
