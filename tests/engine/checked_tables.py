@@ -252,3 +252,13 @@ class Damages:
             return damage
 
         return noted
+
+
+def badly_damaged(folder: Path) -> Path:
+    """A table of which a base file is cut and a log lost, and a footer says less than the rows."""
+    table = copied(mor, folder)
+    cut(some(table, BASE))
+    some(table, LOG).unlink()
+    edited_rows(some(table, "süd/*.parquet"), "_hoodie_record_key", "zz")
+    assert {clause for clause, _ in clauses(table, deep=True)} >= {"BF-004", "RD-018", "BF-002"}
+    return table

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from checked_tables import badly_damaged
 from hudi_adapter.reasons import Reason
 from hudi_conformance.resources import suite_root
-from hudi_format.storage import LocalStorage
+from hudi_format.storage import LocalStorage, open_storage
 from hudi_spark import HudiError, check_table
 from hudi_spark.checking import checking
 from hudi_spark.flows.in_process import InProcess
@@ -73,3 +74,12 @@ def test_a_golden_table_breaks_what_was_broken_in_it_and_nothing_else(table: Pat
 
 def test_expected_refusals_are_of_tables_that_are_there() -> None:
     assert set(_REFUSED) <= {f"{path.parent.name}/{path.name}" for path in _GOLDEN}
+
+
+def test_an_object_store_is_checked_as_a_folder_is(tmp_path: Path) -> None:
+    table = badly_damaged(tmp_path)
+    storage = open_storage(f"memory://{tmp_path.name}/table")
+    for path in table.rglob("*"):
+        if path.is_file():
+            storage.put(str(path.relative_to(table)), path.read_bytes())
+    assert checking.check_table(storage, InProcess(), deep=True) == check_table(table, deep=True)

@@ -20,15 +20,13 @@ from hudi_format.timeline.history import (
     read_history_file,
 )
 
-from hudi_spark.checking.names import without
+from hudi_spark.checking.names import times_are_generated, without
 from hudi_spark.checking.violations import Violations
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.history import archived_instants, archived_log_folder, history_folder
 from hudi_spark.state.timeline import DATA_ACTIONS, Instant, Timeline
 
 _DIGITS: Final = re.compile("[0-9]+")
-_INITIAL_VERSION: Final = "hoodie.table.initial.version"
-_FIRST_WITH_TREES: Final = 8
 _KEPT_FOR_READERS: Final = 3
 
 
@@ -140,12 +138,13 @@ def _check_rows(
 ) -> None:
     """Clauses: HS-005, HS-006, HS-007, TL-011, TL-030."""
     times = [row.instant_time for row in rows]
+    # An upgrade may write archived actions again in no order.
     bounds = parse_history_name(name)
     if bounds is None:
         violations.error("TL-030", path, "the name is not that of a file of the history")
     elif times and (min(times), max(times)) != (bounds.minimum, bounds.maximum):
         violations.error("HS-005", path, f"the file holds {min(times)} to {max(times)}")
-    if _was_made_with_trees(configuration) and any(later < earlier for earlier, later in pairwise(times)):
+    if times_are_generated(configuration) and any(later < earlier for earlier, later in pairwise(times)):
         violations.error("HS-006", path, "the actions do not stand in the order of their requested times")
     for row in rows:
         for message in _wrong(row):
@@ -160,12 +159,6 @@ def _wrong(row: HistoryRow) -> Iterator[str]:
         yield "there is no such action"
     if row.completion_time is not None and row.completion_time <= row.instant_time:
         yield "the action completed before it was requested"
-
-
-def _was_made_with_trees(configuration: TableConfiguration) -> bool:
-    """Whether no upgrade wrote actions again: those may stand in no order."""
-    text = configuration.properties.get(_INITIAL_VERSION, "").strip()
-    return text.isdecimal() and int(text) >= _FIRST_WITH_TREES
 
 
 def _check_beside(archived: Iterable[Instant], active: Timeline, violations: Violations) -> None:

@@ -11,6 +11,8 @@ from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.timeline import DATA_ACTIONS, Instant, Timeline, instant_of
 
 _COMPLETES_AS: Final = {"compaction": "commit", "logcompaction": "deltacommit", "clustering": "replacecommit"}
+_INITIAL_VERSION: Final = "hoodie.table.initial.version"
+_FIRST_WITH_COMPLETION_TIMES: Final = 8
 
 _Named = tuple[TimelineFileName, str]
 """The parts of a file's name, and its path."""
@@ -30,7 +32,7 @@ def check_names(storage: Storage, configuration: TableConfiguration, violations:
                 gathered.setdefault((parsed.requested, parsed.action == "savepoint"), []).append((parsed, status.path))
     timeline = Timeline(tuple(_instant(gathered[key], violations) for key in sorted(gathered)))
     _check_states(timeline, violations)
-    _check_times(timeline, violations)
+    _check_times(timeline, violations, generated=times_are_generated(configuration))
     return timeline
 
 
@@ -71,9 +73,18 @@ def _check_states(timeline: Timeline, violations: Violations) -> None:
             violations.error("SR-001", one.file, "the timeline has no completed write of the savepoint's instant")
 
 
-def _check_times(timeline: Timeline, violations: Violations) -> None:
+def times_are_generated(configuration: TableConfiguration) -> bool:
+    """Whether one generator gave all times; those of older tables come from modification times, when they are upgraded.
+
+    Clauses: TL-024, VR-006.
+    """
+    text = configuration.properties.get(_INITIAL_VERSION, "").strip()
+    return text.isdecimal() and int(text) >= _FIRST_WITH_COMPLETION_TIMES
+
+
+def _check_times(timeline: Timeline, violations: Violations, *, generated: bool) -> None:
     """Clauses: TL-011, TL-012, TL-024."""
-    requested = {one.requested: one for one in timeline.instants if not one.is_savepoint}
+    requested = {one.requested: one for one in timeline.instants if generated and not one.is_savepoint}
     completions: dict[str, Instant] = {}
     for one in timeline.instants:
         if one.completed is None:
