@@ -14,6 +14,9 @@ from hudi_conformance.bridge import load_for
 from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.checking import load_for_check
 from hudi_conformance.inspecting import BROKEN, NOT_JUDGED, SOUND, check
+from hudi_conformance.real_tables import cache
+from hudi_conformance.real_tables.catalogue import recipes
+from hudi_conformance.real_tables.checking import errors_in
 from hudi_format.storage import LocalStorage, ReadOnlyStorage
 from hudi_format.table.properties import parse_properties, serialise_properties
 from hudi_model.violations import violations
@@ -218,3 +221,16 @@ def test_the_command_takes_options_for_a_storage(tmp_path: Path) -> None:
     )
     assert wrong.returncode == NOT_JUDGED
     assert "endpoint is no key=value" in wrong.stdout + wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("table", "clauses"),
+    [("v9/apache_mor_torn_log", []), ("v9/bad_two_completions", ["TL-012"]), ("v9/bad_checksum", ["PR-003"])],
+)
+def test_of_tables_that_a_release_wrote_only_errors_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str, clauses: list[str]
+) -> None:
+    monkeypatch.setattr(cache, "cache_root", lambda: tmp_path)
+    made = recipes()[0]
+    shutil.copytree(GOLDEN / table / "table", tmp_path / made.id / "table")
+    assert [one.clause for one in errors_in(made)] == clauses

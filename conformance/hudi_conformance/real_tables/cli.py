@@ -15,6 +15,7 @@ from hudi_conformance.console import console
 from hudi_conformance.real_tables.building import build as build_tables
 from hudi_conformance.real_tables.cache import is_answered
 from hudi_conformance.real_tables.catalogue import Recipe, recipes
+from hudi_conformance.real_tables.checking import told_of
 from hudi_conformance.real_tables.comparing import BAD, Compared, Verdict, compare
 from hudi_conformance.real_tables.known import load_known
 from hudi_conformance.real_tables.page import PAGE, real_tables_page
@@ -79,6 +80,17 @@ def today(
     chosen = rotating_part(due, dt.datetime.now(dt.UTC).timetuple().tm_yday, count)
     built = build_tables(chosen)
     raise typer.Exit(built or _code(chosen, _compared(chosen, adapter or ADAPTERS, 4)))
+
+
+@app.command()
+def check(wanted: _Wanted = None, bundle: _Bundle = None) -> None:
+    """Check the tables that are built, rows and indexes too: exit 0 when no error is found in any."""
+    out, chosen = console(), _chosen(wanted, bundle)
+    found = list(told_of(chosen))
+    for line in found:
+        out.print(line, markup=False)
+    out.print(f"{sum(map(is_answered, chosen))} of {len(chosen)} tables are built, {len(found)} errors", markup=False)
+    raise typer.Exit(int(bool(found)))
 
 
 def _compared(chosen: Sequence[Recipe], adapters: Sequence[str], shown: int) -> list[Compared]:
