@@ -25,6 +25,9 @@ GOLDEN = Path(__file__).parents[2] / "golden_tables"
 MANY_FILES = Path(__file__).parents[2] / "benchmarks" / "many_files.py"
 INDEXED = GOLDEN / "v9" / "apache_mor_metadata_table" / "table"
 Found = set[tuple[str, str]]
+FOUND: dict[str, Found] = {"v8/apache_mor_moved": {("IX-031", "error")}}
+"""What is wrong with tables that Apache Hudi wrote: release 1.0.2 loses a row's entry when the row moves and its value
+stays, so that a filter by the index misses the row (the table's own case says so)."""
 
 
 def written_by_apache() -> list[str]:
@@ -53,11 +56,13 @@ def one_of(table: Path, pattern: str) -> Path:
 
 
 @pytest.mark.parametrize("deep", [False, True], ids=["without rows", "with rows"])
-def test_nothing_is_wrong_with_any_table_that_apache_hudi_wrote(deep: bool) -> None:
+def test_nothing_false_is_told_of_any_table_that_apache_hudi_wrote(deep: bool) -> None:
     """What some of them have of torn bytes readers skip, and is a warning."""
     tables = written_by_apache()
     assert len(tables) > 50
     wrong = {name: found for name in tables if (found := found_in(GOLDEN / name / "table", deep=deep))}
+    true = {name: wrong.pop(name, set()) for name in FOUND}
+    assert true == (FOUND if deep else dict.fromkeys(FOUND, set()))
     assert {one for found in wrong.values() for one in found} == {("LF-010", "warning")}, wrong
     assert all("torn" in name or "garbage" in name for name in wrong)
 
