@@ -71,7 +71,7 @@ def test_other_table_versions_are_refused(tmp_path: Path, version: int):
     """Only versions that this engine writes are made."""
     with pytest.raises(HudiError, match=f"table version {version} is not written") as refused:
         create(tmp_path, replace(DEFINITION, table_version=version))
-    assert refused.value.reason == "TABLE_VERSION_UNSUPPORTED"
+    assert refused.value.reason == "CONFIG_INVALID"
 
 
 @pytest.mark.parametrize(

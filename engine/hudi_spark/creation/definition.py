@@ -68,10 +68,10 @@ def settled(definition: TableDefinition) -> SettledTable:
 
     Raises:
         HudiError: CONFIG_INVALID for an unknown or missing option or one that is said twice and differs;
-            TABLE_VERSION_UNSUPPORTED; SCHEMA_INCOMPATIBLE for a schema that cannot be written.
+            SCHEMA_INCOMPATIBLE for a schema that cannot be written.
         UnsupportedFeature: base files that are no Parquet files, a table format that is not Hudi's own.
 
-    Clauses: PR-002, PR-021, PR-022, VR-001.
+    Clauses: OW-032, PR-002, PR-021, PR-022, VR-001.
 
     """
     asked = _Asked(resolve(definition.configs))
@@ -121,10 +121,10 @@ class _Asked:
 
 
 def _version(text: str) -> int:
-    """Clauses: VR-001."""
+    """Clauses: OW-032, VR-001."""
     if text and not (text.isascii() and text.isdecimal() and int(text) in WRITTEN_VERSIONS):
         hint = f"choose one of {', '.join(map(str, WRITTEN_VERSIONS))}"
-        raise HudiError(Reason.TABLE_VERSION_UNSUPPORTED, "VR-001", f"table version {text} is not written", hint=hint)
+        raise HudiError(Reason.CONFIG_INVALID, "OW-032", f"table version {text} is not written", hint=hint)
     return int(text) if text else WRITTEN_VERSIONS[-1]
 
 

@@ -82,14 +82,14 @@ def way_between(old: int, new: int, *, upgrade: bool) -> tuple[tuple[int, int], 
     """The steps from one version to another; none where they are the same.
 
     Raises:
-        HudiError: CONFIG_INVALID, TABLE_VERSION_UNSUPPORTED.
+        HudiError: CONFIG_INVALID.
 
     Clauses: VR-004, VR-021.
 
     """
     if new not in VERSIONS:
         hint = f"choose one of {', '.join(map(str, VERSIONS))}"
-        raise HudiError(Reason.TABLE_VERSION_UNSUPPORTED, "VR-004", f"table version {new} is not written", hint=hint)
+        raise HudiError(Reason.CONFIG_INVALID, "VR-004", f"table version {new} is not written", hint=hint)
     if old not in VERSIONS:
         hint = "let Apache Hudi 0.15 write to it once, which brings it to version 6"
         raise HudiError(Reason.CONFIG_INVALID, "VR-004", f"a table of version {old} is not upgraded here", hint=hint)
