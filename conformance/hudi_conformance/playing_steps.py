@@ -61,15 +61,20 @@ class Play:
         return outcome
 
     def read_back(self) -> Iterator[tuple[str, Outcome]]:
-        """What each other reader answers to the questions about the last state, up to its first that does not pass."""
+        """What each other reader answers to the questions about the last state; those that it lacks are left out."""
         for name, reader in self.cast.readers():
-            outcome = Outcome(self.case, Verdict.PASS)
-            for number, step in self._last_questions():
-                told = replace(self._judged(step, reader), step=number)
-                outcome = _placed(told, f"step {number} ({step.op}) asked of {name}")
-                if outcome.verdict is not Verdict.PASS:
-                    break
-            yield name, outcome
+            yield name, self._read_by(name, reader)
+
+    def _read_by(self, name: str, reader: Asked) -> Outcome:
+        """The first answer that does not pass; unsupported where there is none at all."""
+        found = Outcome(self.case, Verdict.UNSUPPORTED, "no question of the last state")
+        for number, step in self._last_questions():
+            told = replace(self._judged(step, reader), step=number)
+            if told.verdict is not Verdict.UNSUPPORTED:
+                found = _placed(told, f"step {number} ({step.op}) asked of {name}")
+            if told.verdict not in {Verdict.PASS, Verdict.UNSUPPORTED}:
+                break
+        return found
 
     def checked(self) -> Outcome | None:
         """What is wrong with the table by who checks it; None where nothing is."""

@@ -1,6 +1,7 @@
 # ruff: noqa: PLR0917 - an option is a parameter
 """`hudi-conformance writes check` and `repeat`: random sequences of writes put to two adapters."""
 
+import json
 import tempfile
 import time
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from hudi_conformance.cases import Selection, load_cases
+from hudi_conformance.report.markdown import markdown_table
 from hudi_conformance.resources import suite_root
 from hudi_conformance.write_checks.array import array_rows, every_row
 from hudi_conformance.write_checks.cases import WriteCase
@@ -17,6 +20,7 @@ from hudi_conformance.write_checks.drawing import Limits, draw_case
 from hudi_conformance.write_checks.playing import Options
 from hudi_conformance.write_checks.reading_back import differs, played_by, told_line, told_of
 from hudi_conformance.write_checks.recorded import add_results
+from hudi_conformance.writing.matrix import Matrix, play_all, told
 
 app = typer.Typer(help="Random sequences of writes, put to two adapters.", no_args_is_help=True)
 _Model = Annotated[str, typer.Option(help="The adapter whose answers count.")]
@@ -131,3 +135,41 @@ def array(
     if record:
         add_results(suite_root(), found)
     raise typer.Exit(int(any(differs(one) for one in found)))
+
+
+@app.command()
+def matrix(
+    writer: Annotated[list[str], typer.Option(help="Who writes: names, or command lines.")],
+    reader: Annotated[list[str] | None, typer.Option(help="Who reads back; the model unless told.")] = None,
+    case: Annotated[list[str] | None, typer.Option(help="Only cases whose id fits this glob.")] = None,
+    page: Annotated[Path | None, typer.Option(help="A Markdown page to write.")] = None,
+    record: Annotated[Path | None, typer.Option(help="A JSON file to write.")] = None,
+    limit: Annotated[float, typer.Option(help="Seconds an adapter has for one step.")] = 120.0,
+) -> None:
+    """Play the cases that write with every writer and let every reader read them: exit 1 where an answer is wrong."""
+    root, found = suite_root(), Matrix()
+    cases = [one for one in load_cases(root, Selection(cases=tuple(case or ()))) if one.writes]
+    if not cases:
+        typer.echo("error: no case is selected", err=True)
+        raise typer.Exit(2)
+    for cell, outcome in play_all(cases, writer, reader or [], root, limit):
+        found.add(cell, outcome)
+    head, *rows = found.table()
+    lines = list(markdown_table(head, rows))
+    typer.echo("\n".join(lines))
+    for (name, column), outcome in found.bad:
+        typer.echo(f"{name}, {column}: {outcome.case.id}: {outcome.message} {'; '.join(outcome.differences)}"[:400])
+    if page:
+        page.write_text(MATRIX_PAGE.format(cases=len(cases), table="\n".join(lines)), encoding="utf-8")
+    if record:
+        record.write_text(json.dumps(told(found), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    raise typer.Exit(int(bool(found.bad)))
+
+
+MATRIX_PAGE = """# Who writes, who reads
+
+Written by `hudi-conformance writes matrix`: {cases} cases that write. Each cell: passed of those that both support.
+`writes` is what the writer answers itself; `check_table` what the model finds in its tables.
+
+{table}
+"""

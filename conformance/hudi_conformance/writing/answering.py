@@ -19,7 +19,8 @@ from hudi_conformance.golden.questions import Question
 from hudi_conformance.told_answers import StepTimes
 from hudi_conformance.writing.steps import Draft
 
-_SAVED = ("savepoint", "delete_savepoint")
+# A savepoint bears the instant of what it saves; for a change of version no action stands.
+_NO_ACTION = ("savepoint", "delete_savepoint", "upgrade", "downgrade")
 
 
 @dataclass(slots=True)
@@ -105,7 +106,7 @@ def done_of(draft: Draft, value: Mapping[str, Any]) -> dict[str, Any]:
     if draft.op == "schedule":
         return {"planned": value["requested"] is not None}
     if draft.op in {"write", "commit_write", "execute"} or (
-        draft.op == "service" and draft.params["name"] not in _SAVED
+        draft.op == "service" and draft.params["name"] not in _NO_ACTION
     ):
         return {"action": value.get("action") or ""}
     return {}
