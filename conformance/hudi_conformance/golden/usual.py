@@ -89,3 +89,27 @@ def chunk(  # noqa: PLR0917 - begin and end come first, as in the protocol
     """The rows that writes brought after the n-th commit but one and up to another."""
     name = f"incremental-{after + 1}-{up_to + 1}"
     table.incremental(table.after(after), table.after(up_to), name, then, clauses, kills)
+
+
+def filtered_after_merging(table: WrittenTable, kills: str = "filter-before-merge") -> None:
+    """The rows of one range of ordering values."""
+    then = "a filter sees the rows that merging leaves, and no version that lost"
+    table.snapshot("filter-after-merge", then, "RD-012", kills, filter=["ts", "<", 200])
+
+
+def since_first(table: WrittenTable, kills: str = "range-begin-ignored") -> None:
+    """What came after the first commit."""
+    then = "rows that later commits brought, each once and as it is now"
+    table.incremental(table.after(0), None, "incremental-since-first", then, "IN-001 IN-002", kills)
+
+
+def up_to_last_but_one(table: WrittenTable, kills: str = "range-end-exclusive") -> None:
+    """What came up to the newest commit but one, its own completion included."""
+    begin, end = table.after(0), table.after(len(table.commits) - 2)
+    then = "a range ends where it says, whatever came later"
+    table.incremental(begin, end, "incremental-up-to", then, "IN-002 IN-001", kills)
+
+
+def keys_alone(table: WrittenTable, kills: str = "projection-ignored") -> None:
+    """One column."""
+    table.snapshot("key-column", "a projection changes no row", "RD-012", kills, columns=["id"])

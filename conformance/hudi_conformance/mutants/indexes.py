@@ -124,11 +124,6 @@ def _bounds_in_order_of_length(original: Function) -> Function:
     return ordered
 
 
-@mutant("not-a-number-bounds", "MT-013", "A column with not-a-number has bounds.", "indexes.statistics")
-def _not_a_number_bounds(original: Function) -> Function:
-    return lambda values: original([one for one in values if one == one])  # noqa: PLR0124 - not-a-number
-
-
 @mutant("filters-of-logs", "IX-010", "Log files have bloom filters too.", "indexes.filter_of_file")
 def _filters_of_logs(original: Function) -> Function:
     def of_any(index: IndexDefinition, view: View, file: BaseFile | LogFile) -> Iterator[tuple[str, Any]]:
@@ -213,25 +208,6 @@ def _base_file_unjudged(original: Function) -> Function:
     return lambda view, found, known: original(
         view, replace(found, base_file=None) if found.log_files else found, known
     )
-
-
-@mutant("merged-values-bounded", "IX-054", "Mergers make no values of their own.", "indexes.slice_statistics")
-def _merged_values_bounded(original: Function) -> Function:
-    def bounded(view: View, found: FileSlice, kept: Any, column: str) -> list[Any] | None:
-        plain = replace(view.configuration, properties={**view.configuration.properties, **_PLAIN})
-        told: list[Any] | None = original(
-            replace(view, table=replace(view.table, configuration=plain)), found, kept, column
-        )
-        return told
-
-    return bounded
-
-
-_PLAIN = {
-    "hoodie.record.merge.mode": "COMMIT_TIME_ORDERING",
-    "hoodie.record.merge.strategy.id": "",
-    "hoodie.compaction.payload.class": "org.apache.hudi.common.model.OverwriteWithLatestAvroPayload",
-}
 
 
 @mutant(

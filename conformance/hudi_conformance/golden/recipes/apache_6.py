@@ -8,11 +8,14 @@ from hudi_conformance.golden.usual import (
     description,
     exact_request,
     file_slices,
+    filtered_after_merging,
     first_commit,
     last_but_one,
     meta_fields,
+    since_first,
     some_columns,
     timeline,
+    up_to_last_but_one,
 )
 
 
@@ -25,6 +28,9 @@ def cow_insert_overwrite(table: WrittenTable) -> None:
     )
     file_slices(table, "replaced-group-visible", "RD-003")
     timeline(table)
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v6/apache_cow_upserts")
@@ -37,6 +43,7 @@ def cow_upserts(table: WrittenTable) -> None:
     exact_request(table, "as-of-exclusive as-of-reads-everything")
     file_slices(table, "oldest-base-file")
     timeline(table)
+    meta_fields(table)
 
 
 @written("v6/apache_mor_all_types")
@@ -46,6 +53,9 @@ def all_types(table: WrittenTable) -> None:
     last_but_one(table, "the nulls of the last upsert are not there yet", "RD-010 LF-016")
     base_files_only(table)
     description(table, "MG-009 DM-003", "mode-always-event-time")
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v6/apache_mor_clustered")
@@ -62,6 +72,9 @@ def clustered(table: WrittenTable) -> None:
     file_slices(table, "replaced-group-visible", "RD-003")
     timeline(table, clauses="TL-006 TL-007")
     meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v6/apache_mor_commit_time")
@@ -72,6 +85,10 @@ def commit_time(table: WrittenTable) -> None:
     last_but_one(table, "the deleted key is not back yet", "MG-005 LF-016")
     base_files_only(table)
     description(table, "MG-009 MG-001", "mode-always-event-time")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table, "incremental-unmerged")
 
 
 @written("v6/apache_mor_compacted")
@@ -85,6 +102,9 @@ def compacted(table: WrittenTable) -> None:
     chunk(table, 0, 1, "what one write brought, by requested time", "IN-001 IN-003 IN-004", "range-begin-ignored")
     table.incremental("0", None, "incremental-all", "the whole table", "IN-002", "event-time-ignores-ordering")
     meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v6/apache_mor_event_time")
@@ -102,6 +122,9 @@ def event_time(table: WrittenTable) -> None:
     file_slices(table, clauses="RD-006 RD-007")
     description(table, "MG-009 PR-006", "mode-always-commit-time")
     some_columns(table)
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
 
 
 @written("v6/apache_mor_event_time_by_1_1")
@@ -118,6 +141,9 @@ def event_time_by_1_1(table: WrittenTable) -> None:
     base_files_only(table)
     description(table, "PR-006 MG-009", "mode-always-commit-time")
     some_columns(table)
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
 
 
 @written("v6/apache_mor_failed_write")
@@ -129,6 +155,10 @@ def failed_write(table: WrittenTable) -> None:
     first_commit(table)
     base_files_only(table)
     timeline(table, clauses="TL-002 TL-004")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v6/apache_mor_pending_compaction")
@@ -139,6 +169,10 @@ def pending_compaction(table: WrittenTable) -> None:
     last_but_one(table, "the delete is not there yet", "RD-008 LF-016", "pending-slice-not-joined")
     file_slices(table, "pending-slice-not-joined", "RD-008")
     timeline(table, clauses="TL-001 TL-004")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v6/apache_mor_rollback_block")
@@ -150,6 +184,10 @@ def rollback_block(table: WrittenTable) -> None:
     first_commit(table)
     file_slices(table, clauses="RD-006 LF-015")
     timeline(table, clauses="TL-017")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v6/apache_mor_torn_log")
@@ -162,3 +200,7 @@ def torn_log(table: WrittenTable) -> None:
     base_files_only(table)
     file_slices(table, clauses="LF-010 RD-006")
     check(table, "the torn block is told as a warning", "LF-010 RD-013", "violations-never")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)

@@ -8,11 +8,14 @@ from hudi_conformance.golden.usual import (
     description,
     exact_request,
     file_slices,
+    filtered_after_merging,
     first_commit,
     last_but_one,
     meta_fields,
+    since_first,
     some_columns,
     timeline,
+    up_to_last_but_one,
 )
 
 
@@ -22,6 +25,9 @@ def all_types(table: WrittenTable) -> None:
     table.snapshot("snapshot", "values come back in their logical types", "BF-001", "oldest-base-file")
     first_commit(table)
     description(table, "DM-003", "mode-always-commit-time")
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v8/apache_cow_clustered")
@@ -40,6 +46,8 @@ def clustered(table: WrittenTable) -> None:
     chunk(table, 2, 3, "clustering brings no rows", "IN-005", "rewritten-rows-are-new")
     chunk(table, 1, 3, "rows are of the write that brought them", "IN-005 IN-003", "rewritten-rows-are-new")
     meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v8/apache_cow_deletes")
@@ -50,6 +58,9 @@ def deletes(table: WrittenTable) -> None:
     last_but_one(table, "the delete operation has not been requested", "RD-010")
     exact_request(table)
     timeline(table)
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v8/apache_mor_commit_time")
@@ -60,6 +71,10 @@ def commit_time(table: WrittenTable) -> None:
     last_but_one(table, "the deleted key is not back yet", "MG-005 RD-010")
     base_files_only(table)
     description(table, "MG-012 MG-001", "mode-always-event-time")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table, "incremental-unmerged")
 
 
 @written("v8/apache_mor_compacted")
@@ -71,6 +86,9 @@ def compacted(table: WrittenTable) -> None:
     file_slices(table, "oldest-base-file", "RD-004 RD-005")
     timeline(table, clauses="TL-006 TL-008")
     meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v8/apache_mor_event_time")
@@ -88,6 +106,10 @@ def event_time(table: WrittenTable) -> None:
     base_files_only(table)
     file_slices(table, clauses="RD-005 RD-007")
     some_columns(table)
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v8/apache_mor_failed_write")
@@ -98,6 +120,10 @@ def failed_write(table: WrittenTable) -> None:
     base_files_only(table)
     check(table, "leftovers of the failed write are no violation", "RD-002", "leftovers-are-violations")
     timeline(table, clauses="TL-002 TL-004")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_restored")
@@ -107,3 +133,7 @@ def savepoint_restore(table: WrittenTable) -> None:
     first_commit(table)
     file_slices(table, clauses="RD-005 TL-017")
     timeline(table, "lowest-state-rules one-action-an-instant", "TL-010 TL-017")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)

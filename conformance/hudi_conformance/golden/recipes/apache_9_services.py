@@ -8,10 +8,13 @@ from hudi_conformance.golden.usual import (
     chunk,
     exact_request,
     file_slices,
+    filtered_after_merging,
     first_commit,
     last_but_one,
     meta_fields,
+    since_first,
     timeline,
+    up_to_last_but_one,
 )
 
 
@@ -32,6 +35,9 @@ def cleaned(table: WrittenTable) -> None:
     table.incremental(
         "0", None, "incremental-all", "the newest rows tell when they were written", "IN-007", "oldest-base-file"
     )
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_cow_delete_partition")
@@ -43,6 +49,9 @@ def delete_partition(table: WrittenTable) -> None:
     )
     file_slices(table, "replaced-group-visible", "RD-003")
     timeline(table, clauses="TL-003 TL-008")
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_cow_failed_write")
@@ -55,6 +64,9 @@ def cow_failed_write(table: WrittenTable) -> None:
     exact_request(table)
     check(table, "leftovers of the failed write are no violation", "RD-002", "leftovers-are-violations")
     timeline(table, clauses="TL-009 TL-004")
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_clustered")
@@ -72,6 +84,9 @@ def clustered(table: WrittenTable) -> None:
     timeline(table, clauses="TL-006 TL-001")
     chunk(table, 2, 3, "clustering brings no rows", "IN-005", "rewritten-rows-are-new")
     meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_compacted")
@@ -85,6 +100,9 @@ def compacted(table: WrittenTable) -> None:
     file_slices(table, "oldest-base-file", "RD-008 RD-005")
     timeline(table)
     meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_garbage_between_blocks")
@@ -98,6 +116,10 @@ def garbage_between_blocks(table: WrittenTable) -> None:
     )
     first_commit(table)
     base_files_only(table)
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_insert_overwrite")
@@ -109,6 +131,10 @@ def insert_overwrite(table: WrittenTable) -> None:
     )
     base_files_only(table)
     file_slices(table, "replaced-group-visible", "RD-003")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_log_compaction")
@@ -119,6 +145,10 @@ def log_compaction(table: WrittenTable) -> None:
     base_files_only(table)
     file_slices(table, clauses="RD-005 LF-019")
     timeline(table, clauses="TL-006")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_metadata_table")
@@ -128,6 +158,10 @@ def metadata_table(table: WrittenTable) -> None:
     base_files_only(table)
     file_slices(table, "oldest-base-file")
     timeline(table, clauses="TL-006 TL-021")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_overlapping_writers")
@@ -138,6 +172,10 @@ def overlapping_writers(table: WrittenTable) -> None:
     base_files_only(table)
     file_slices(table, clauses="RD-007")
     timeline(table, clauses="TL-011 TL-013")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_pending_compaction")
@@ -148,6 +186,10 @@ def pending_compaction(table: WrittenTable) -> None:
     last_but_one(table, "the delete is not there yet", "RD-008 RD-010", "pending-slice-not-joined")
     file_slices(table, "pending-slice-not-joined", "RD-008")
     timeline(table)
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_rolled_back")
@@ -157,6 +199,10 @@ def rolled_back(table: WrittenTable) -> None:
     first_commit(table)
     file_slices(table, "inflight-counts-as-committed", "RD-002")
     timeline(table, clauses="TL-017 TL-004")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_torn_log")
@@ -168,3 +214,7 @@ def torn_log(table: WrittenTable) -> None:
     last_but_one(table, "before the torn write all is whole", "LF-010 RD-010")
     base_files_only(table)
     file_slices(table, clauses="LF-010 RD-005")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)

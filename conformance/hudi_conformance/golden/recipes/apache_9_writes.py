@@ -6,10 +6,14 @@ from hudi_conformance.golden.usual import (
     description,
     exact_request,
     file_slices,
+    filtered_after_merging,
     first_commit,
     last_but_one,
+    meta_fields,
+    since_first,
     some_columns,
     timeline,
+    up_to_last_but_one,
 )
 
 
@@ -20,6 +24,9 @@ def bulk_insert(table: WrittenTable) -> None:
     first_commit(table)
     exact_request(table)
     file_slices(table, "oldest-base-file")
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_cow_late_data")
@@ -30,6 +37,9 @@ def cow_late_data(table: WrittenTable) -> None:
     last_but_one(table, "the delete operation has not been requested", "RD-010")
     exact_request(table)
     timeline(table)
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_added_column")
@@ -44,6 +54,10 @@ def added_column(table: WrittenTable) -> None:
     first_commit(table)
     base_files_only(table)
     description(table, "DM-003", "schema-of-oldest-commit")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_all_types")
@@ -55,6 +69,9 @@ def all_types(table: WrittenTable) -> None:
     last_but_one(table, "the nulls of the last upsert are not there yet", "RD-010")
     base_files_only(table)
     description(table, "DM-003", "mode-always-commit-time")
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_commit_time")
@@ -65,6 +82,10 @@ def commit_time(table: WrittenTable) -> None:
     last_but_one(table, "the deleted key is not back yet", "MG-005 RD-010", "deletes-ignored")
     base_files_only(table)
     description(table, "MG-012 MG-001", "mode-always-event-time")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table, "incremental-unmerged")
 
 
 @written("v9/apache_mor_composite_key")
@@ -76,6 +97,10 @@ def composite_key(table: WrittenTable) -> None:
     first_commit(table)
     file_slices(table, clauses="SL-003 SL-002")
     description(table, "DM-002", "mode-always-commit-time")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_event_time")
@@ -94,6 +119,9 @@ def event_time(table: WrittenTable) -> None:
     file_slices(table, clauses="RD-005 RD-007")
     description(table, "MG-012 PR-006", "mode-always-commit-time")
     some_columns(table)
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
 
 
 @written("v9/apache_mor_log_only")
@@ -103,6 +131,10 @@ def log_only(table: WrittenTable) -> None:
     first_commit(table)
     base_files_only(table)
     file_slices(table, "logs-join-newest-slice", "RD-005")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_small_files")
@@ -117,6 +149,10 @@ def small_files(table: WrittenTable) -> None:
     first_commit(table)
     base_files_only(table)
     file_slices(table, "oldest-base-file", "RD-016")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_two_ordering_fields")
@@ -127,3 +163,7 @@ def two_ordering_fields(table: WrittenTable) -> None:
     last_but_one(table, "the last write is not there yet", "MG-007 RD-010")
     base_files_only(table)
     description(table, "MG-007 PR-006", "first-ordering-field-only")
+    meta_fields(table)
+    filtered_after_merging(table, "event-time-ignores-ordering")
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)

@@ -1,7 +1,7 @@
 """Questions on ranges and changes to tables that Apache Hudi wrote."""
 
 from hudi_conformance.golden.questions import WrittenTable, written
-from hudi_conformance.golden.usual import timeline
+from hudi_conformance.golden.usual import filtered_after_merging, meta_fields, since_first, timeline, up_to_last_but_one
 
 
 def _feed(table: WrittenTable, kills: str) -> None:
@@ -30,12 +30,18 @@ def _feed(table: WrittenTable, kills: str) -> None:
 def key_only(table: WrittenTable) -> None:
     """Insert, an upsert with a late row and a soft delete, a delete, an upsert that also inserts; keys are logged."""
     _feed(table, "logged-images-only before-is-after one-change-log")
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_cow_changes_before")
 def before(table: WrittenTable) -> None:
     """Insert, an upsert with a late row and a soft delete, a delete, an upsert; rows before are logged."""
     _feed(table, "logged-images-only one-change-log")
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_cow_changes_before_after")
@@ -51,6 +57,8 @@ def before_after(table: WrittenTable) -> None:
         "gone-rows-untold",
     )
     timeline(table)
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
 
 
 @written("v9/apache_mor_changes")
@@ -91,3 +99,7 @@ def merge_on_read(table: WrittenTable) -> None:
     table.incremental(
         "0", None, "incremental-all", "the whole table", "IN-002 IN-003", "event-time-ignores-ordering deletes-ignored"
     )
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)

@@ -1,7 +1,17 @@
 """Questions of the tables with indexes, and with base files of other formats, that Apache Hudi wrote."""
 
 from hudi_conformance.golden.questions import WrittenTable, written
-from hudi_conformance.golden.usual import deep_check, file_slices, first_commit, meta_fields, skipping, timeline
+from hudi_conformance.golden.usual import (
+    deep_check,
+    file_slices,
+    filtered_after_merging,
+    first_commit,
+    meta_fields,
+    since_first,
+    skipping,
+    timeline,
+    up_to_last_but_one,
+)
 
 _SOUND = "released indexes hold what files and merged rows give"
 _LISTS = "MT-001 MT-003 MT-005 MT-010 MT-018 MT-024"
@@ -72,6 +82,9 @@ def statistics_9(table: WrittenTable) -> None:
     first_commit(table)
     file_slices(table)
     meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v8/apache_mor_statistics")
@@ -94,6 +107,10 @@ def statistics_8(table: WrittenTable) -> None:
     )
     first_commit(table)
     file_slices(table)
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v6/apache_cow_statistics")
@@ -111,6 +128,9 @@ def statistics_6(table: WrittenTable) -> None:
     deep_check(table, _SOUND, f"{_LISTS} MT-011 MT-023 IX-010 IX-011", "statistics-of-first-row metadata-logs-unread")
     first_commit(table)
     timeline(table)
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 def _keys(table: WrittenTable) -> None:
@@ -152,6 +172,10 @@ def keys_9(table: WrittenTable) -> None:
         f"{_LISTS} MT-017 IX-010 IX-011 IX-020 IX-023",
         "first-file-group-only metadata-deletes-ignored filters-of-logs",
     )
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v6/apache_mor_keys")
@@ -164,6 +188,10 @@ def keys_6(table: WrittenTable) -> None:
         f"{_LISTS} MT-017 IX-010 IX-011 IX-020 IX-023",
         "first-file-group-only metadata-deletes-ignored filters-of-logs",
     )
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_keys_of_partitions")
@@ -192,6 +220,10 @@ def keys_of_partitions(table: WrittenTable) -> None:
         "record-index-over-partitions",
     )
     file_slices(table)
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_cow_created_indexes")
@@ -248,6 +280,9 @@ def created(table: WrittenTable) -> None:
     kills = "metadata-logs-unread nulls-unindexed"
     deep_check(table, _SOUND, f"{_LISTS} IX-002 IX-003 IX-004 IX-030 IX-040 IX-042 MT-009", kills)
     timeline(table, clauses="TL-001 TL-004 IG-005")
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_mor_indexes_serviced")
@@ -278,6 +313,8 @@ def serviced(table: WrittenTable) -> None:
     file_slices(table, "replaced-group-visible", "RD-003 CL-006 CP-006")
     first_commit(table)
     meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v8/apache_mor_moved")
@@ -304,6 +341,9 @@ def moved(table: WrittenTable) -> None:
         "filter-ignored",
         filter=["n", "=", 50],
     )
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 def _hfiles(table: WrittenTable) -> None:
@@ -326,12 +366,16 @@ def _hfiles(table: WrittenTable) -> None:
 def hfile_9(table: WrittenTable) -> None:
     """Two inserts into HFiles, one partition overwritten."""
     _hfiles(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v6/apache_cow_hfile")
 def hfile_6(table: WrittenTable) -> None:
     """Two inserts into HFiles, one partition overwritten."""
     _hfiles(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v9/apache_cow_several_formats")
@@ -349,3 +393,5 @@ def several_formats(table: WrittenTable) -> None:
     first_commit(table)
     file_slices(table, "oldest-base-file other-formats-unread", "BF-011 BF-010 SL-003")
     meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)

@@ -1,7 +1,17 @@
 """Questions to the tables of versions 4 and 5 that Apache Hudi wrote."""
 
 from hudi_conformance.golden.questions import WrittenTable, written
-from hudi_conformance.golden.usual import base_files_only, description, file_slices, first_commit, timeline
+from hudi_conformance.golden.usual import (
+    base_files_only,
+    description,
+    file_slices,
+    filtered_after_merging,
+    first_commit,
+    meta_fields,
+    since_first,
+    timeline,
+    up_to_last_but_one,
+)
 
 
 @written("v4/apache_cow_upserts")
@@ -11,6 +21,9 @@ def cow_upserts(table: WrittenTable) -> None:
     table.snapshot("snapshot", "the newest base file of each group is read", "VR-003 RD-004", "oldest-base-file")
     first_commit(table)
     timeline(table)
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v4/apache_mor_deletes")
@@ -23,6 +36,10 @@ def mor_deletes(table: WrittenTable) -> None:
     base_files_only(table)
     file_slices(table)
     description(table, "VR-003 VR-001", "old-versions-refused")
+    meta_fields(table)
+    filtered_after_merging(table, "event-time-ignores-ordering")
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
 @written("v4/apache_mor_rolled_back")
@@ -32,3 +49,6 @@ def mor_rolled_back(table: WrittenTable) -> None:
     table.snapshot("snapshot", "what was rolled back does not count", "VR-003 RB-007", "old-versions-refused")
     file_slices(table)
     timeline(table)
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table, "incremental-one-log")
