@@ -10,7 +10,7 @@ from hudi_adapter.serving import serve
 from hudi_conformance.adapters.model import adapter
 from hudi_conformance.bridge import writing
 from hudi_conformance.bridge.asking import OPERATIONS, READINGS
-from hudi_conformance.cases import Case, load_cases
+from hudi_conformance.cases import Case, load_golden_cases
 from hudi_conformance.judging import judge
 from hudi_conformance.mutants import MUTANTS, mutated
 from hudi_conformance.reading_clauses import ClauseBook
@@ -20,7 +20,7 @@ from hudi_conformance.verdicts import Outcome, Verdict
 from hudi_model.readings import Readings
 
 ROOT = Path(__file__).parents[2]
-CASES = load_cases(ROOT)
+CASES = load_golden_cases(ROOT)
 
 
 def _outcomes(cases: list[Case], readings: Readings, folder: Path) -> Iterator[Outcome]:

@@ -178,7 +178,7 @@ def partial_update_refused(case: WritingCase) -> None:
     case.snapshot()
 
 
-@writing("single/rows_of_one_key", shapes(versions=(6, 9)), "OW-019", "combine-keeps-the-first")
+@writing("single/rows_of_one_key", shapes(versions=(6, 9)), "OW-019 MG-017", "combine-keeps-the-first")
 def rows_of_one_key(case: WritingCase) -> None:
     """Rows of one write with the same key are merged before they are written.
 

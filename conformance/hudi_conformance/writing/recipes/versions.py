@@ -217,3 +217,29 @@ def custom_merging_stays(case: WritingCase) -> None:
     case.service("downgrade", to=6, reject="CONFIG_INVALID")
     case.snapshot()
     case.info()
+
+
+_ARCHIVES = {
+    "hoodie.keep.min.commits": "2",
+    "hoodie.keep.max.commits": "3",
+    "hoodie.clean.commits.retained": "1",
+    "hoodie.timeline.compaction.batch.size": "2",
+}
+
+
+@writing("versions/archived_actions", shapes(versions=(9,), types=(COW,)), "VR-010", "downgrade-drops-history")
+def archived_actions(case: WritingCase) -> None:
+    """Archived actions come along when a table changes its version.
+
+    Given rides that were changed often enough for actions to be archived.
+    When the table is downgraded to version 6.
+    Then the whole timeline names every action, archived ones too, and the rows are the same.
+    """
+    with_rides(case)
+    for number in range(4):
+        case.write("upsert", [ride("r01", 20 + number)])
+    case.service("archive", _ARCHIVES)
+    case.timeline(include_history=True)
+    case.service("downgrade", to=6)
+    case.timeline(include_history=True)
+    case.snapshot()
