@@ -1,11 +1,10 @@
 """What a table at rest may break, check by check: each breach is told by its clause, and nothing else is."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from hudi_model.actions import Action, TimelineEntry
+from checked_tables import FIRST, PLACE, ROW, done, planned, saved, told, waiting, with_files
 from hudi_model.checks.finding import Evidence, Footer
 from hudi_model.contents import (
     CleanMetadata,
@@ -13,20 +12,15 @@ from hudi_model.contents import (
     ClusteringGroup,
     CommitMetadata,
     CompactionOperation,
-    CompactionPlan,
-    Content,
     ReplacePlan,
     RollbackMetadata,
     RollbackPlan,
-    SavepointMetadata,
     WriteStat,
 )
-from hudi_model.files import BaseFile, DataBlock, LogFile, Marker, RollbackBlock
-from hudi_model.history import ArchivedInstant, History, HistoryFile, Manifest, history_file
+from hudi_model.files import BaseFile, DataBlock, LogFile, RollbackBlock
 from hudi_model.records import META_FIELDS, Record, Value
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
-from hudi_model.violations import violations
 from model_states import (
     GROUP,
     PARTITION,
@@ -43,49 +37,6 @@ from model_states import (
     properties,
     table,
 )
-
-ROW = ("a", 1, "x")
-FIRST = base(1, ROW)
-PLACE = f"{PARTITION}/{FIRST.name}"
-
-
-def told(state: Table) -> set[tuple[str, str]]:
-    return {(one.clause, one.severity.value) for one in violations(state)}
-
-
-def with_files(timeline: Iterable[tuple[TimelineEntry, ...]], *files: BaseFile | LogFile, **settings: str) -> Table:
-    return table(timeline, files, {**properties(), **{f"hoodie.{key}": one for key, one in settings.items()}})
-
-
-def waiting(number: float, action: str, content: Content) -> tuple[TimelineEntry, ...]:
-    return (entry(number, action, "REQUESTED", content=content),)
-
-
-def done(number: float, action: str, content: Content) -> tuple[TimelineEntry, ...]:
-    return (
-        entry(number, action, "REQUESTED"),
-        entry(number, action, "INFLIGHT"),
-        entry(number, action, "COMPLETED", number + 0.5, content),
-    )
-
-
-def saved(number: float, *names: str) -> tuple[TimelineEntry, ...]:
-    kept = SavepointMetadata(frozenset((PARTITION, name) for name in names))
-    return entry(number, "savepoint", "INFLIGHT"), entry(number, "savepoint", "COMPLETED", number + 9, kept)
-
-
-def planned(*names: str, base_file: str | None = None) -> CompactionPlan:
-    return CompactionPlan((CompactionOperation(PARTITION, GROUP, at(1), base_file, names),))
-
-
-def archived(number: float, content: Content = None, action: str = "commit") -> ArchivedInstant:
-    return ArchivedInstant(at(number), at(number + 0.5), Action(action), content or CommitMetadata())
-
-
-def with_history(state: Table, *rows: ArchivedInstant) -> Table:
-    file = history_file(rows, 0)
-    return replace(state, history=History((file,), (Manifest(1, (file.name,)),), 1))
-
 
 ACTIONS = {
     "a savepoint was never requested": (
@@ -271,73 +222,6 @@ def test_what_was_removed_and_is_there_is_worth_a_look() -> None:
     restored = done(3, "restore", RollbackMetadata((at(2),)))
     assert told(with_files([commit(1, FIRST), restored], FIRST, second)) == {("SR-007", "warning")}
     assert told(with_files([commit(1, FIRST), restored], FIRST)) == set()
-
-
-HISTORIES: dict[str, tuple[str, Callable[[HistoryFile], HistoryFile]]] = {
-    "a name that bounds others": ("HS-005", lambda file: replace(file, name=file.name.replace(at(0.1), at(0.2)))),
-    "rows out of order": ("HS-006", lambda file: replace(file, instants=file.instants[::-1])),
-    "no completion time": (
-        "HS-007",
-        lambda file: replace(file, instants=(replace(file.instants[0], completed=None), *file.instants[1:])),
-    ),
-    "a completion before the request": (
-        "TL-011",
-        lambda file: replace(file, instants=(replace(file.instants[0], completed=at(0)), *file.instants[1:])),
-    ),
-    "a row under its requested name": (
-        "HS-007",
-        lambda file: replace(file, instants=(replace(file.instants[0], action=Action.COMPACTION), *file.instants[1:])),
-    ),
-}
-
-
-@pytest.mark.parametrize("what", HISTORIES)
-def test_a_file_of_the_history_that_tells_otherwise_than_it_is_is_an_error(what: str) -> None:
-    clause, change = HISTORIES[what]
-    file = change(history_file((archived(0.1), archived(0.3)), 0))
-    history = History((file,), (Manifest(1, (file.name,)),), 1)
-    assert told(replace(with_files([commit(1, FIRST)], FIRST), history=history)) == {(clause, "error")}
-
-
-def test_kept_manifests_name_what_is_there_and_count_from_1() -> None:
-    file = history_file((archived(0.1),), 0)
-    older = Manifest(1, ("1_2_0.parquet",))
-    state = with_files([commit(1, FIRST)], FIRST)
-    history = History((file,), (older, Manifest(2, (file.name,))), 2)
-    assert told(replace(state, history=history)) == {("HS-011", "error")}
-    first = History((file,), (Manifest(0, ()), Manifest(1, (file.name,))), 1)
-    assert told(replace(state, history=first)) == {("HS-003", "error")}
-    old = tuple(Manifest(one, ("1_2_0.parquet",)) for one in (1, 2))
-    kept = tuple(Manifest(one, (file.name,)) for one in (3, 4, 5))
-    assert not told(replace(state, history=History((file,), (*old, *kept), 5))), "manifests that nobody needs are left"
-
-
-def test_archival_leaves_no_hole() -> None:
-    state = with_files([commit(1, FIRST), commit(3)], FIRST)
-    assert told(with_history(state, archived(2))) == {("AR-004", "error")}
-    pending = with_files([failed(1.5), commit(3)])
-    assert told(with_history(pending, archived(2))) == {("AR-005", "error")}
-    assert not told(with_history(state, archived(0.5))), "what is older may have gone"
-
-
-def test_archival_waits_for_files_that_do_not_count() -> None:
-    old = base(0.5, ROW, file_id="f2")
-    replaced = archived(0.7, CommitMetadata("CLUSTER", replaced=frozenset({(PARTITION, "f2")})), "replacecommit")
-    undone = archived(0.7, RollbackMetadata((at(0.5),)), "rollback")
-    state = with_files([commit(1, FIRST)], FIRST, old)
-    assert told(with_history(state, replaced)) == {("AR-007", "error")}
-    assert told(with_history(state, undone)) == {("AR-009", "error")}
-    assert not told(with_history(state, undone, archived(0.5))), "a write that was done again counts"
-    marked = replace(state, markers=frozenset({Marker(at(0.5), PARTITION, old.name, "CREATE")}))
-    assert told(with_history(marked, archived(0.5))) == {("AR-009", "warning")}
-
-
-def test_an_action_in_both_places_is_the_same() -> None:
-    state = with_files([commit(1, FIRST), commit(2)], FIRST)
-    assert not told(with_history(state, archived(1, action="deltacommit")))
-    other = replace(archived(1, action="deltacommit"), completed=at(1.7))
-    assert told(with_history(state, other)) == {("TL-012", "error")}
-    assert told(with_history(state, archived(1, action="clean"))) == {("TL-005", "error")}
 
 
 def seen(file: BaseFile | LogFile, *others: BaseFile | LogFile, **evidence: Any) -> Table:
