@@ -24,14 +24,15 @@ from hudi_conformance.mutants.registry import Function, mutant
     "executor-plans-anew",
     "CP-002 CP-005 TL-025",
     "Who carries out a compaction takes the slices as they are by then.",
-    "services.plans.planned_slice",
+    "services.compaction.compacted",
 )
 def _executor_plans_anew(original: Function) -> Function:
-    def as_now(table: Table, operation: Any) -> FileSlice:
-        now = snapshot_slices(view_at(open_table(table), None, RELEASED))
-        own = [one for one in now if (one.partition, one.file_id) == (operation.partition, operation.file_id)]
-        planned: FileSlice = original(table, operation)
-        return replace(planned, log_files=own[0].log_files) if own and own[0].log_files else planned
+    def as_now(view: View, found: FileSlice, requested: InstantTime) -> Staged:
+        now = view_at(open_table(view.table.state), None, RELEASED)
+        group = found.partition, found.file_id
+        logs = next(one.log_files for one in snapshot_slices(now) if (one.partition, one.file_id) == group)
+        staged: Staged = original(now, replace(found, log_files=logs), requested)
+        return staged
 
     return as_now
 

@@ -15,8 +15,7 @@ def _archived_often(table: GoldenTable) -> None:
 
 
 def _named_by_older_versions_alone(table: GoldenTable) -> list[str]:
-    current = next(one for one in table.history.manifests if one.version == table.history.current)
-    older = (one for one in table.history.manifests if table.history.current - 3 < one.version < current.version)
+    current, *older = sorted(table.history.manifests, key=lambda one: -one.version)[:3]
     return sorted({name for one in older for name in one.files} - set(current.files))
 
 

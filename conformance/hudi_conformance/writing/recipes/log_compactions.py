@@ -120,7 +120,7 @@ def compaction_leaves_it_out(case: WritingCase) -> None:
     case.state()
 
 
-@writing("log_compaction/carried_out_later", TABLES, "LC-003 LC-004 TL-025", "executor-plans-anew")
+@writing("log_compaction/carried_out_later", TABLES, "LC-003 LC-004 TL-025", "log-compaction-removes-its-logs")
 def carried_out_later(case: WritingCase) -> None:
     """Blocks that came after the plan are not in the compacted log.
 
