@@ -23,6 +23,7 @@ _REFUSED = {
     "v9/bad_empty_commit_in_range": "TL-015",
     "v9/bad_history_manifest": "TL-031",
     "v9/bad_history_version": "TL-031",
+    "v9/bad_merger": "MG-016",
     "v9/bad_properties_and_backup": "PR-003",
 }
 

@@ -68,6 +68,11 @@ def a_mode_that_is_none(table: Path) -> None:
     set_properties(table, record__merge__mode="ANY")
 
 
+@breaks("MG-016", of=cow)
+def two_ways_of_merging(table: Path) -> None:
+    set_properties(table, record__merge__strategy__id="ce9acb64-bde0-424c-9b91-f6ebba25356d")
+
+
 @breaks("VR-002", of=cow)
 def a_version_that_is_none(table: Path) -> None:
     set_properties(table, table__version="77")

@@ -8,6 +8,7 @@ from hudi_format.table.partition_metafile import metafile_form, parse_partition_
 from hudi_spark.checking.stored import DataFile, TableState, files_of
 from hudi_spark.checking.violations import Violations
 from hudi_spark.readings import RELEASED
+from hudi_spark.schemas.columns import table_schema
 from hudi_spark.state.commits import GroupId, commit_of, newest_base_files, replaced_groups
 from hudi_spark.state.pending_plans import pending_compactions
 from hudi_spark.state.removals import cleaned_paths, undone_instants, undone_paths
@@ -28,18 +29,31 @@ _NAMED = "the timeline names it, storage lacks it"
 def check_stored(state: TableState, violations: Violations) -> None:
     """Files that are named and missing, and files that may not be there.
 
-    Clauses: AR-007, AR-009, CD-003, RD-011, RD-018, SL-002, TL-022, TT-001.
+    Clauses: AR-007, AR-009, CD-003, DM-003, RD-011, RD-018, SL-002, TL-022, TT-001.
     """
     if not state.contents.timeline.instants:
         for group in state.groups.values():
             for one in files_of(group):
                 violations.error("TL-022", one.path, "there are data files and no timeline")
         return
+    _check_schema(state, violations)
     _check_metafiles(state, violations)
     _check_missing(state, violations)
     _check_names(state, violations)
     with violations.noting():
         _check_archived(state, violations)
+
+
+def _check_schema(state: TableState, violations: Violations) -> None:
+    """The schema that the newest commit states can be read: without it no file can.
+
+    Clauses: DM-003.
+    """
+    found = Violations()
+    with found.noting():
+        table_schema(state.commits, state.configuration)
+    for one in found.found:
+        violations.error("DM-003", one.where, one.message)
 
 
 def _check_metafiles(state: TableState, violations: Violations) -> None:

@@ -11,10 +11,14 @@ from hudi_format.storage import Storage
 from hudi_format.table.properties import parse_properties
 
 from hudi_spark.checking.violations import Violations, violation_of
+from hudi_spark.creation.merge_properties import TRANSLATED
 from hudi_spark.errors import HudiError
 from hudi_spark.indexing.table_state import read_definitions
+from hudi_spark.merging.modes import BY_PAYLOAD, STRATEGIES
+from hudi_spark.merging.payloads import PAYLOAD_MODES, payload_name
 from hudi_spark.state.configuration import (
     BACKUP_FILE,
+    MERGE_MODES,
     PROPERTIES_FILE,
     TableConfiguration,
     faults_of_file,
@@ -22,6 +26,11 @@ from hudi_spark.state.configuration import (
     plain_configuration,
 )
 
+_MERGING: Final = (
+    "hoodie.record.merge.mode",
+    "hoodie.compaction.payload.class",
+    "hoodie.record.merge.strategy.id",
+)
 _BASE_FORMATS: Final = ("PARQUET", "ORC", "HFILE")
 _BASE_FORMAT_KEY: Final = "hoodie.table.base.file.format"
 _LOGGING_KEY: Final = "hoodie.table.cdc.supplemental.logging.mode"
@@ -73,6 +82,7 @@ def _checked(storage: Storage, chosen: _File, violations: Violations) -> TableCo
         return None
     configuration = plain_configuration(chosen.properties)
     _check_values(configuration, violations)
+    _check_merging(configuration, violations)
     with violations.noting():
         read_definitions(storage, chosen.properties)
     return configuration
@@ -101,3 +111,23 @@ def _check_values(configuration: TableConfiguration, violations: Violations) -> 
     mode = properties.get(_LOGGING_KEY, "").strip().upper()
     if mode not in ("", *LoggingMode):
         violations.error("CD-008", PROPERTIES_FILE, f"{_LOGGING_KEY} {mode!r} is none of {', '.join(LoggingMode)}")
+
+
+def _check_merging(configuration: TableConfiguration, violations: Violations) -> None:
+    """Mode, payload class and strategy id say one way of merging; version 6 does not compare them.
+
+    Clauses: MG-016.
+    """
+    properties = configuration.properties
+    mode, payload, strategy = (properties.get(key, "").strip() for key in _MERGING)
+    if not configuration.has_completion_times or mode not in ("", *MERGE_MODES):
+        return
+    by_payload = PAYLOAD_MODES.get(payload_name(payload), "CUSTOM") if payload else None
+    by_strategy = STRATEGIES.get(strategy, "CUSTOM") if strategy else None
+    translated = payload in TRANSLATED and TRANSLATED[payload].mode == mode
+    stated = {one for one in (by_payload, by_strategy) if one is not None}
+    nothing = mode == "CUSTOM" and not payload and strategy in ("", BY_PAYLOAD)
+    parted = by_payload is not None and by_strategy not in (None, "CUSTOM", by_payload)
+    if nothing or (not translated and (parted or (mode and stated and mode not in stated))):
+        message = f"mode {mode or None}, payload class {payload or None}, strategy id {strategy or None}"
+        violations.error("MG-016", PROPERTIES_FILE, f"{message} are not one way of merging")
