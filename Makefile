@@ -38,6 +38,7 @@ format: env
 
 golden: env  ## rebuild the model-written golden tables, the index, the generated pages
 	$(CLI) golden build
+	$(RUN) -m hudi_conformance.trace_cases
 	$(RUN) -m hudi_conformance.report.status
 	$(RUN) -m hudi_conformance.report.coverage
 	$(RUN) -m hudi_conformance.report.model_page

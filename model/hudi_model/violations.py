@@ -54,17 +54,23 @@ def reading_violations(table: Table, known: Collection[str]) -> Iterator[Violati
     except Rejection as rejection:
         yield from () if rejection.clause in known else (told(rejection),)
         return
-    yield from configuration_violations(opened.configuration)
-    yield from action_violations(opened.configuration, opened.timeline, past_of(opened))
-    yield from history_violations(opened)
-    yield from commit_violations(opened, table.evidence)
+    found = tuple(opened_violations(opened, table.evidence))
+    yield from found
     try:
         view = view_at(opened, None, RELEASED)
         slices = snapshot_slices(view)
     except Rejection as rejection:
-        yield from () if rejection.clause in known else (told(rejection),)
+        yield from () if rejection.clause in {*known, *(one.clause for one in found)} else (told(rejection),)
         return
     yield from content_of(view, slices, table.evidence)
+
+
+def opened_violations(opened: OpenTable, evidence: Evidence) -> Iterator[Violation]:
+    """What is wrong with properties, actions, history and commits of a table, whether or not its files can be read."""
+    yield from configuration_violations(opened.configuration)
+    yield from action_violations(opened.configuration, opened.timeline, past_of(opened))
+    yield from history_violations(opened)
+    yield from commit_violations(opened, evidence)
 
 
 def content_of(view: View, slices: tuple[FileSlice, ...], evidence: Evidence) -> Iterator[Violation]:
