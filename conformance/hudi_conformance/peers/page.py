@@ -19,14 +19,15 @@ _HEAD = """\
 # Peers
 
 Expected answers come from the clauses through the model, never from another implementation. The implementations
-below answer every question of the corpus all the same. Where one differs, its bytes, its source and the clause were
-looked at. The difference stands here with its evidence; the case still runs, and must keep failing: a fix makes the
-suite say so.
+below answer every question of the corpus all the same. Where one differs, the difference stands here with the clause
+and with what shows it. A place in the source is a likely cause, not a proven one; a difference without one was seen
+from outside alone. Where it is not settled whose fault it is, the evidence says so. The case still runs, and must keep
+failing: a fix makes the suite say so.
 
 ## If you maintain one of them
 
-Each difference below has the clause, what is done instead, what shows it, where it likely comes from, and one command
-that repeats it on a fresh copy of the smallest table:
+Each difference below has the clause, what is done instead, what shows it, where it likely comes from if that is known,
+and one command that repeats it on a fresh copy of the smallest table:
 
 ```
 pip install "hudi-conformance[spark,peers]"
