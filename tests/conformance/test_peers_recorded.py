@@ -44,8 +44,9 @@ def test_every_recorded_verdict_is_right_or_an_expected_failure(peer: str):
 @EACH
 def test_the_expected_failures_are_those_that_were_seen_to_fail(peer: str):
     root = suite_root()
+    ids = {(subject(case), case.name): case.id for case in CASES}
     seen = {
-        f"conformance::{table}::{case}"
+        ids[table, case]
         for table, recorded in load_record(root, peer).tables.items()
         for case, verdict in recorded.verdicts.items()
         if verdict == "expected_fail"
