@@ -38,6 +38,11 @@ from hudi_spark.state.timeline import Timeline
 
 GOLDEN = Path(__file__).parents[2] / "golden_tables"
 TABLES = sorted(path.parents[3] for path in GOLDEN.glob("*/*/table/.hoodie/metadata/.hoodie/hoodie.properties"))
+# Lists that are wrong on purpose; a write that died has files in storage alone; indexes without the list of files.
+UNLIKE = {"mor_metadata_uncommitted", "mor_indexes_without_list"}
+SOUND = [path for path in TABLES if not path.parent.name.startswith("bad_") and path.parent.name not in UNLIKE]
+ANSWERS = Path(__file__).parent / "metadata_answers"
+ANSWERED = [path for path in TABLES if (ANSWERS / f"{path.parent.name}.json").exists()]
 COMPACTED = GOLDEN / "v9" / "apache_mor_metadata_table" / "table"
 
 
@@ -57,7 +62,7 @@ def refused(table: Path) -> str:
     return found.why
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("table", SOUND, ids=lambda path: path.parent.name)
 def test_every_state_has_the_slices_that_storage_gives(table: Path):
     storage = open_storage(table)
     newest = load_snapshot(storage, RELEASED)
@@ -313,9 +318,9 @@ def test_a_compacted_block_stands_in_for_what_it_replaces(tmp_path: Path):
     assert table.opened().files("north") == {"a": 1, "c": 3}
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("table", ANSWERED, ids=lambda path: path.parent.name)
 def test_lists_are_those_that_apache_hudi_reads(table: Path):
     """Apache Hudi 1.1.1 read both golden metadata tables; its answers, by key of the list, stand beside this test."""
-    answer = Path(__file__).parent / "metadata_answers" / f"{table.parent.name}.json"
+    answer = ANSWERS / f"{table.parent.name}.json"
     found = {partition: dict(names) for partition, names in opened(table).all_files().items()}
     assert found == json.loads(answer.read_text(encoding="utf-8"))

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from checked_tables import FIRST, PLACE, ROW, done, planned, saved, told, waiting, with_files
+from breached_tables import FIRST, PLACE, ROW, done, planned, saved, told, waiting, with_files
 from hudi_model.checks.finding import Evidence, Footer
 from hudi_model.contents import (
     CleanMetadata,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from checked_tables import FIRST, ROW, archived, told, with_files, with_history
+from breached_tables import FIRST, ROW, archived, told, with_files, with_history
 from hudi_model.actions import Action
 from hudi_model.contents import (
     CommitMetadata,

@@ -74,7 +74,18 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "The timeline's history, recovery, other versions": ("history", "recovery", "upgrades"),
     "The metadata table and indexes": ("metadata", "indexes", "pruning"),
     "Processes that share a table": ("protocol", "programs", "store", "explore", "accepts"),
-    "What is wrong with a table": ("violations",),
+    "What is wrong with a table": (
+        "violations",
+        "checks.finding",
+        "checks.properties",
+        "checks.timeline",
+        "checks.history",
+        "checks.commits",
+        "checks.files",
+        "checks.plans",
+        "checks.rows",
+        "checks.metadata",
+    ),
 }
 
 HEAD = """# The model, module by module

@@ -14,6 +14,7 @@ from hudi_spark.indexing.validation import NOT_STORED, Finding, list_differences
 from hudi_spark.metadata.subfolder import METADATA_FOLDER
 from hudi_spark.metadata.table import NoMetadata, open_metadata_table
 from hudi_spark.state.commits import Commit
+from hudi_spark.state.configuration import PROPERTIES_FILE
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import NO_TIME, Instant
 
@@ -39,7 +40,7 @@ def check_unkept(state: TableState, violations: Violations) -> None:
     """
     listed = indexes_of(state.configuration.properties)
     if listed:
-        violations.error("MT-007", "hoodie.properties", f"{', '.join(sorted(listed))} without the list of files")
+        violations.error("MT-007", PROPERTIES_FILE, f"{', '.join(sorted(listed))} without the list of files")
 
 
 def of_indexes(own: TableState, indexes: frozenset[str]) -> TableState:
