@@ -8,7 +8,7 @@ from typing import Any
 
 from hudi_adapter.rows import Rows, encode_value
 from hudi_format.errors import FormatError
-from hudi_model.readings import Reading, Readings
+from hudi_model.readings import CHOICE_OF_CLAUSE, Reading, Readings
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import Table
 
@@ -66,10 +66,11 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The model's verdict, and that of the text where one clause has two readings and they differ."""
+    """The model's verdict, and that of the text where one clause has two readings and they differ: which clause."""
 
     released: Verdict
     text: Verdict | None = None
+    clause: str = ""
 
     @property
     def may_be_empty(self) -> bool:
@@ -105,7 +106,10 @@ def expected(table: Table, question: Question) -> Expected:
     differing = {name: other for name, other in others.items() if not other.satisfies(released)}
     if len(differing) > 1:
         raise ValueError(f"{question.id}: the readings of {', '.join(differing)} all matter; a case may hold one")
-    return Expected(released, next(iter(differing.values()), None))
+    if not differing:
+        return Expected(released)
+    ((choice, text),) = differing.items()
+    return Expected(released, text, next(clause for clause, name in CHOICE_OF_CLAUSE.items() if name == choice))
 
 
 def killed(table: Table, question: Question, answer: Expected, mutants: Iterable[Mutant]) -> list[str]:

@@ -109,7 +109,8 @@ def _case_text(given: str, case: Case) -> str:
         "when": question.when,
         "then": question.then,
     }
-    step: dict[str, Any] = {"op": question.op, "params": dict(question.params), **_outcome(case)}
+    read_as = {"clause": case.answer.clause} if case.answer.clause else {}
+    step: dict[str, Any] = {"op": question.op, "params": dict(question.params), **read_as, **_outcome(case)}
     steps = [step]
     if case.control:
         steps.append({"op": case.control.op, "params": {}, "expect": _control_file(case)})

@@ -6,6 +6,7 @@ An answer belongs to a subject: a golden table with its questions, or one case t
 import datetime as dt
 import hashlib
 import json
+import tomllib
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -182,8 +183,20 @@ def table_bytes(folder: Path) -> str:
 
 
 def questions(folder: Path) -> str:
-    """The hash of a folder's questions and of their answers."""
-    return _hashed([*sorted(folder.glob("case*.toml")), *sorted((folder / "expected").glob("*"))])
+    """The hash of what a folder's cases ask and of what must come of it; how they are told may change."""
+    asked = [_asked(path) for path in sorted(folder.glob("case*.toml"))]
+    text = json.dumps(asked, sort_keys=True, default=str)
+    return hashlib.sha256(f"{text}\n{_hashed(sorted((folder / 'expected').glob('*')))}".encode()).hexdigest()
+
+
+def _asked(path: Path) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The steps of each case; which clause an answer is a reading of is no part of the question."""
+    entry = tomllib.loads(path.read_text(encoding="utf-8"))
+    cases = entry.get("case", [{**entry, "id": path.parent.name}])
+    return [
+        (case["id"], [{key: value for key, value in step.items() if key != "clause"} for step in case["steps"]])
+        for case in cases
+    ]
 
 
 def _hashed(paths: Iterable[Path]) -> str:
