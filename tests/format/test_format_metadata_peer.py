@@ -12,7 +12,8 @@ from hudi_format.metadata.codec import decode_metadata_record, reading_metadata_
 from hudi_format.metadata.files import decode_metadata_block, metadata_base_file, metadata_block
 
 GOLDEN = Path(__file__).parents[2] / "golden_tables"
-TABLES = sorted(path.parents[3] for path in GOLDEN.glob("*/*/table/.hoodie/metadata/.hoodie/hoodie.properties"))
+# Those of older versions, and those with an empty property of partition fields, it does not list by (docs/peers.md).
+TABLES = sorted(GOLDEN / "v9" / name / "table" for name in ("apache_cow_cleaned", "apache_mor_metadata_table"))
 
 
 def rewritten_base(data: bytes, file: str) -> bytes:
