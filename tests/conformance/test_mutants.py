@@ -5,25 +5,23 @@ from pathlib import Path
 import hudi_model.configuration
 import pytest
 from hudi_conformance.bridge import load
-from hudi_conformance.cases import Case, load_cases, load_golden_cases
+from hudi_conformance.cases import Case, load_golden_cases
 from hudi_conformance.golden.answers import expected, killed
 from hudi_conformance.golden.questions import Question
+from hudi_conformance.killing.columns import every_case, killed_by
+from hudi_conformance.killing.matrix import kept_matrix
+from hudi_conformance.killing.page import page
 from hudi_conformance.mutants import MUTANTS, mutated
 from hudi_conformance.mutants.registry import Mutant
 from hudi_conformance.obligations import OBLIGATIONS
-from hudi_conformance.trace_cases.cases import load_trace_cases
-from hudi_conformance.verdicts import Verdict
-from hudi_conformance.writing.building import played
 
 ROOT = Path(__file__).parents[2]
 CASES = load_golden_cases(ROOT)
-WRITING = [case for case in load_cases(ROOT) if case.writes]
+EVERY = {case.id: case for case in every_case(ROOT)}
+KEPT = {row.mutant: row for row in kept_matrix(ROOT).rows}
 STEP = max(1, len(CASES) // 24)
 BREAKS = {name for one in OBLIGATIONS.values() for name in one.broken_by}
 """The mutants that break an obligation: tests/obligations holds every one of them to it."""
-
-TRACED = {name for case in load_trace_cases(ROOT) for name in case.kills}
-"""The mutants that judge a trace otherwise: test_trace_cases.py holds every one of them to it."""
 
 
 def _question(case: Case) -> Question:
@@ -45,18 +43,18 @@ def test_obligations_name_mutants_that_exist() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(MUTANTS))
-def test_every_mutant_breaks_an_obligation_or_is_killed_by_a_case(name: str) -> None:
-    """A mutant that does neither shows a rule that nothing tests."""
-    killers = [case for case in CASES if name in case.kills]
-    writing = [case for case in WRITING if name in case.kills]
+def test_every_mutant_is_killed_by_the_cases_that_are_kept_for_it_or_breaks_an_obligation(name: str) -> None:
+    """A mutant that does neither shows a rule that nothing tests; `hudi-conformance mutants matrix` keeps the cases."""
+    kept = KEPT[name]
 
-    assert killers or writing or name in BREAKS or name in TRACED
-    if writing and not killers:
-        assert played(min(writing, key=lambda one: one.id), name).verdict is not Verdict.PASS
-    if killers:
-        case = min(killers, key=lambda one: one.id)
-        state = load(case.table.folder / "table")
-        assert killed(state, _question(case), expected(state, _question(case)), [MUTANTS[name]]) == [name]
+    assert kept.cases or name in BREAKS
+    for identifier in kept.cases:
+        assert killed_by(EVERY[identifier], [MUTANTS[name]]) == (name,), identifier
+
+
+def test_the_page_of_mutants_is_current() -> None:
+    """It is generated from what is kept of the matrix."""
+    assert page(ROOT) == (ROOT / "docs" / "mutants.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("case", CASES[::STEP], ids=lambda case: case.id)

@@ -39,7 +39,6 @@ def mor_deletes(table: WrittenTable) -> None:
     meta_fields(table)
     filtered_after_merging(table, "event-time-ignores-ordering")
     up_to_last_but_one(table, "range-begin-ignored")
-    since_first(table)
 
 
 @written("v4/apache_mor_rolled_back")
