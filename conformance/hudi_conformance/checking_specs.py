@@ -19,6 +19,7 @@ from hudi_conformance.counterexamples.page import file_name, write_behaviour, wr
 from hudi_conformance.counterexamples.sources import of_finding
 from hudi_conformance.counterexamples.terminal import print_behaviour
 from hudi_conformance.lint.checkout import NoCheckoutError, find_root
+from hudi_conformance.processes import AT_ONCE
 from hudi_conformance.report.specs_page import write_specs_page
 from hudi_conformance.resources import CorpusError, suite_root
 from hudi_conformance.tla.apalache import ABSENT, ApalacheCheck, apalache_checks, apalache_command, run_apalache
@@ -27,7 +28,6 @@ from hudi_conformance.tla.tlc import Result, TlcNotFoundError, run_tlc, tlc_jar
 
 Task = TypeVar("Task")
 Found = TypeVar("Found")
-AT_ONCE = min(2, os.cpu_count() or 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Work for both cores: the same function of many values, each in a process of a few."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -7,7 +8,7 @@ from typing import TypeVar
 
 Task = TypeVar("Task")
 Found = TypeVar("Found")
-AT_ONCE = 2
+AT_ONCE = min(2, os.cpu_count() or 1)
 FEW = 6
 """So few tasks are done here: a process has to load everything first."""
 

@@ -7,8 +7,7 @@ import pytest
 from hudi_conformance.bridge import load
 from hudi_conformance.cases import Case, load_golden_cases
 from hudi_conformance.golden.answers import expected, killed
-from hudi_conformance.golden.questions import Question
-from hudi_conformance.killing.columns import every_case, killed_by
+from hudi_conformance.killing.columns import every_case, killed_by, question_of
 from hudi_conformance.killing.matrix import kept_matrix
 from hudi_conformance.killing.page import page
 from hudi_conformance.mutants import MUTANTS, mutated
@@ -22,10 +21,6 @@ KEPT = {row.mutant: row for row in kept_matrix(ROOT).rows}
 STEP = max(1, len(CASES) // 24)
 BREAKS = {name for one in OBLIGATIONS.values() for name in one.broken_by}
 """The mutants that break an obligation: tests/obligations holds every one of them to it."""
-
-
-def _question(case: Case) -> Question:
-    return Question(case.name, case.steps[0].op, case.then, case.clauses, case.kills, case.steps[0].params)
 
 
 def test_there_are_at_least_24_and_each_says_what_it_breaks() -> None:
@@ -63,7 +58,7 @@ def test_cases_kill_what_they_name(case: Case) -> None:
     state = load(case.table.folder / "table")
     named = [MUTANTS[name] for name in case.kills]
 
-    assert killed(state, _question(case), expected(state, _question(case)), named) == list(case.kills)
+    assert killed(state, question_of(case), expected(state, question_of(case)), named) == list(case.kills)
 
 
 def test_a_mutant_replaces_its_function_wherever_the_model_holds_it_and_goes_without_trace() -> None:

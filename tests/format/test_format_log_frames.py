@@ -36,7 +36,6 @@ def test_frames_are_those_of_the_whole_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parts: list[bytes], spoilt: list[tuple[int, int]], lost: int
 ) -> None:
     """Also where bytes were changed or cut off; the content alone is left out, and only of large files."""
-    monkeypatch.setattr(frames, "_AT_ONCE", 0)
     monkeypatch.setattr(frames, "_HEAD", 200)
     data = bytearray(b"".join(parts))
     for place, value in spoilt:
@@ -45,7 +44,7 @@ def test_frames_are_those_of_the_whole_file(
     data = data[: len(data) - lost] if lost > 20 else data
     (tmp_path / NAME).write_bytes(data)
 
-    found = outcome(lambda: read_frames(LocalStorage(tmp_path), NAME, len(data)))
+    found = outcome(lambda: read_frames(LocalStorage(tmp_path), NAME, len(data), whole_to=0))
     whole = outcome(lambda: read_blocks(bytes(data), NAME))
 
     assert found == whole or bare(found) == bare(whole)

@@ -1,14 +1,14 @@
 """What the model answers to a question, in the form that expected answers are kept in, and which mutants differ."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hudi_adapter.rows import Rows, encode_value
 from hudi_format.errors import FormatError
-from hudi_model.readings import CHOICE_OF_CLAUSE, Reading, Readings
+from hudi_model.readings import CHOICE_OF_CLAUSE, Reading, Readings, with_reading
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import Table
 
@@ -16,7 +16,7 @@ from hudi_conformance.bridge import load_for
 from hudi_conformance.bridge.asking import RELEASED, ask
 from hudi_conformance.comparison import compare_rows
 from hudi_conformance.golden.questions import Question
-from hudi_conformance.mutants import Mutant, mutated, watched
+from hudi_conformance.mutants import Mutant, met, mutated
 from hudi_conformance.value_comparison import compare_values
 
 
@@ -102,14 +102,14 @@ def expected(table: Table, question: Question) -> Expected:
 
     """
     released = verdict(table, question)
-    others = {name: verdict(table, question, other) for name, other in _one_by_one()}
-    differing = {name: other for name, other in others.items() if not other.satisfies(released)}
+    others = {
+        clause: verdict(table, question, with_reading(RELEASED, clause, Reading.TEXT)) for clause in CHOICE_OF_CLAUSE
+    }
+    differing = {clause: other for clause, other in others.items() if not other.satisfies(released)}
     if len(differing) > 1:
         raise ValueError(f"{question.id}: the readings of {', '.join(differing)} all matter; a case may hold one")
-    if not differing:
-        return Expected(released)
-    ((choice, text),) = differing.items()
-    return Expected(released, text, next(clause for clause, name in CHOICE_OF_CLAUSE.items() if name == choice))
+    clause, text = next(iter(differing.items()), ("", None))
+    return Expected(released, text, clause)
 
 
 def killed(table: Table, question: Question, answer: Expected, mutants: Iterable[Mutant]) -> list[str]:
@@ -123,12 +123,7 @@ def killed_in_bytes(folder: Path, question: Question, answer: Expected, mutants:
 
 
 def _killed(given: Callable[[], Verdict], answer: Expected, mutants: Iterable[Mutant]) -> list[str]:
-    every = tuple(mutants)
-    if not every:
-        return []
-    with watched(every) as called:
-        given()
-    return [one.name for one in every if one.name in called and not _survives(given, answer, one)]
+    return [one.name for one in met(given, mutants) if not _survives(given, answer, one)]
 
 
 def _survives(given: Callable[[], Verdict], answer: Expected, mutant: Mutant) -> bool:
@@ -144,11 +139,6 @@ def _verdict_of(folder: Path, question: Question) -> Verdict:
         return verdict(load_for(question.op, folder, question.params), question)
     except FormatError as error:
         return Verdict(question.op, reject=str(error.reason))
-
-
-def _one_by_one() -> Iterator[tuple[str, Readings]]:
-    for reading in fields(Readings):
-        yield reading.name, replace(RELEASED, **{reading.name: Reading.TEXT})
 
 
 def rows_text(rows: Rows) -> str:

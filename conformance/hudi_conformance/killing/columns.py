@@ -1,6 +1,6 @@
 """One case against all mutants: which of them it tells from the model."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
@@ -11,7 +11,7 @@ from hudi_conformance.bridge import load_for
 from hudi_conformance.cases import Case, load_cases
 from hudi_conformance.golden.answers import expected, killed, killed_in_bytes
 from hudi_conformance.golden.questions import Question
-from hudi_conformance.mutants import MUTANTS, Mutant, watched
+from hudi_conformance.mutants import MUTANTS, Mutant, met
 from hudi_conformance.trace_cases.cases import TraceCase, load_trace_cases
 from hudi_conformance.verdicts import Verdict
 from hudi_conformance.writing.building import played
@@ -38,29 +38,21 @@ def killed_by(case: AnyCase, mutants: Iterable[Mutant] | None = None) -> tuple[s
     """
     every = tuple(MUTANTS.values() if mutants is None else mutants)
     if isinstance(case, TraceCase):
-        return tuple(case.killed(_met(case.verdict, every)))
+        return tuple(case.killed(met(case.verdict, every)))
     if not case.writes:
         folder, question = case.table.folder / "table", question_of(case)
         state = _state(folder)
         answer = expected(state, question)
         found = killed(state, question, answer, every)
         return (*found, *killed_in_bytes(folder, question, answer, every))
-    met = _met(lambda: played(case), every)
-    return tuple(one.name for one in met if played(case, one.name).verdict is not Verdict.PASS)
+    asked = met(lambda: played(case), every)
+    return tuple(one.name for one in asked if played(case, one.name).verdict is not Verdict.PASS)
 
 
 def question_of(case: Case) -> Question:
     """What a case of a golden table asks; a second step is a control, which every mutant passes."""
     step = case.steps[0]
     return Question(case.name, step.op, case.then, case.clauses, case.kills, step.params)
-
-
-def _met(play: Callable[[], object], mutants: Iterable[Mutant]) -> list[Mutant]:
-    """The mutants whose function a case comes by: no other can fail it."""
-    every = tuple(mutants)
-    with watched(every) as called:
-        play()
-    return [one for one in every if one.name in called]
 
 
 @lru_cache(maxsize=2)

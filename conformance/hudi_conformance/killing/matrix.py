@@ -51,16 +51,17 @@ def play_matrix(root: Path, *, whole: bool = False, advance: Advance = lambda: N
 
     """
     cases = every_case(root)
-    writing = [case for case in cases if _writes(case) and not whole]
-    columns = _columns([(case, case.kills if case in writing else None) for case in cases], advance)
+    columns = _columns([(case, case.kills if _is_sampled(case, whole=whole) else None) for case in cases], advance)
     lost = [name for name in sorted(MUTANTS) if row(name, cases, columns).survives]
-    for identifier, names in _columns([(case, lost) for case in writing if lost], advance).items():
+    again = [(case, lost) for case in cases if lost and _is_sampled(case, whole=whole)]
+    for identifier, names in _columns(again, advance).items():
         columns[identifier] = (*columns[identifier], *names)
     return Matrix(len(cases), tuple(row(name, cases, columns) for name in sorted(MUTANTS)))
 
 
-def _writes(case: AnyCase) -> bool:
-    return isinstance(case, Case) and case.writes
+def _is_sampled(case: AnyCase, *, whole: bool) -> bool:
+    """Whether a case is not put to every mutant."""
+    return not whole and isinstance(case, Case) and case.writes
 
 
 def _columns(tasks: Sequence[tuple[AnyCase, Sequence[str] | None]], advance: Advance) -> dict[str, tuple[str, ...]]:

@@ -88,6 +88,16 @@ def watched(mutants: Iterable[Mutant]) -> Iterator[set[str]]:
         yield called
 
 
+def met(play: Callable[[], object], mutants: Iterable[Mutant]) -> list[Mutant]:
+    """The mutants whose function a play comes by: no other can change what comes of it."""
+    every = tuple(mutants)
+    if not every:
+        return []
+    with watched(every) as called:
+        play()
+    return [one for one in every if one.name in called]
+
+
 def _watching(original: Function, called: set[str], names: set[str]) -> Function:
     if not isinstance(original, FunctionType):
         called |= names

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from hudi_adapter.rows import write_rows
-from hudi_model.readings import CHOICE_OF_CLAUSE, RELEASED, Reading, with_reading
 from hudi_model.rejection import Rejection
 from hudi_model.time import tick
 
 from hudi_conformance.bridge import load
 from hudi_conformance.bridge.writing import Session
 from hudi_conformance.case_values import END_PROCESS
-from hudi_conformance.golden.answers import Expected, Verdict, expected, verdict
+from hudi_conformance.golden.answers import Expected, Verdict, expected
 from hudi_conformance.golden.cases import GoldenError
 from hudi_conformance.golden.questions import Question
 from hudi_conformance.told_answers import StepTimes
@@ -68,22 +67,7 @@ class ModelPlayer:
         self._hold(draft, found.released.reject)
         if found.released.unsupported:
             raise GoldenError(f"{question.id}: the model lacks {found.released.unsupported}")
-        return Expected(self._told(found.released), self._told(found.text) if found.text else None)
-
-    def reading_clause(self, draft: Draft) -> str:
-        """The clause whose two readings answer a question differently.
-
-        Raises:
-            GoldenError: none does alone.
-
-        """
-        question = Question(self.name, draft.op, "", (), (), self.times.resolved(draft.params))
-        table = load(self.table)
-        released = verdict(table, question)
-        for clause in CHOICE_OF_CLAUSE:
-            if not verdict(table, question, with_reading(RELEASED, clause, Reading.TEXT)).satisfies(released):
-                return clause
-        raise GoldenError(f"{self.name}, step {self.taken}: no clause alone decides between the readings")
+        return replace(found, released=self._told(found.released), text=self._told(found.text) if found.text else None)
 
     def _told(self, verdict: Verdict) -> Verdict:
         return replace(verdict, content=self.times.told(verdict.op, verdict.content)) if verdict.answers else verdict

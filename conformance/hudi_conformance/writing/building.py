@@ -103,7 +103,7 @@ def _steps(recipe: WritingRecipe, made: WritingCase, folder: Path, tables: Table
             if draft.rows is not None:
                 entry["input"] = _kept(inputs, draft.rows, folder)
             if isinstance(answer, Expected) and answer.text:
-                entry["clause"] = player.reading_clause(draft)
+                entry["clause"] = answer.clause
             yield {**entry, **_outcome(draft, answer, f"{number:02}", folder / "expected")}
 
 

@@ -13,8 +13,10 @@ _END = 4 + 8
 """A footer without entries and the total length."""
 
 
-def read_frames(storage: Storage, path: str, size: int) -> tuple[RawBlock | CorruptBlock, ...]:
-    """The blocks of a log file, as `read_blocks` finds them; those of a large file have no content.
+def read_frames(
+    storage: Storage, path: str, size: int, *, whole_to: int = _AT_ONCE
+) -> tuple[RawBlock | CorruptBlock, ...]:
+    """The blocks of a log file, as `read_blocks` finds them; those of one above `whole_to` bytes have no content.
 
     Raises:
         FormatError: as `read_blocks`.
@@ -22,7 +24,7 @@ def read_frames(storage: Storage, path: str, size: int) -> tuple[RawBlock | Corr
     Clauses: LF-001, LF-003, LF-010.
 
     """
-    if size > _AT_ONCE:
+    if size > whole_to:
         try:
             return tuple(_walk(storage, path, size))
         except _NotPlainError:
