@@ -19,6 +19,7 @@ from hudi_format.storage import FileStatus, ReadOnlyStorage, Storage, open_stora
 from hudi_format.table.properties import parse_properties
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
+from hudi_model.contents import Content
 from hudi_model.files import BaseFile, LogFile
 from hudi_model.history import History
 from hudi_model.metadata import SCHEMA
@@ -43,6 +44,13 @@ CREATE_SCHEMA = "hoodie.table.create.schema"
 BACKUP_FILE = f"{PROPERTIES_FILE}.backup"
 _BASE_FILES: Final = Remembered(load_base_file)
 _LOG_FILES: Final = Remembered(load_log_file)
+
+
+def _content(storage: Storage, path: str, name: TimelineFileName) -> Content:
+    return load_content(storage.read(path), path, name)
+
+
+_CONTENTS: Final = Remembered(_content)
 
 
 def load(path: Path | str) -> Table:
@@ -160,7 +168,7 @@ def _entry(storage: Storage, status: FileStatus, name: TimelineFileName) -> Time
         Action(name.action),
         State[name.state],
         InstantTime(name.completed) if name.completed else None,
-        load_content(storage.read(status.path), status.path, name),
+        _CONTENTS(storage, status.path, name),
         PurePosixPath(status.path).name,
     )
 

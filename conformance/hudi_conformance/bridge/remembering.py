@@ -1,34 +1,47 @@
-"""Small data files that were read before: a process that writes and reads one table looks at the same ones again."""
+"""Small files that were read before: a process that writes and reads one table looks at the same ones again."""
 
 import os
-from collections.abc import Callable
-from typing import Final, Generic, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Concatenate, Final, Generic, ParamSpec, TypeVar
 
 from hudi_format.storage import LocalStorage, Storage
 
-_Name = TypeVar("_Name")
+_Told = ParamSpec("_Told")
 _File = TypeVar("_File")
 _Key = tuple[str, str, int, int, int]
 _SMALL: Final = 100_000
 _MOST: Final = 500
+_REMEMBERS: Final = ContextVar("_REMEMBERS", default=True)
 
 
-class Remembered(Generic[_Name, _File]):
+@contextmanager
+def reading_anew() -> Iterator[None]:
+    """Within the block nothing is remembered: what reads there may be a broken reader."""
+    before = _REMEMBERS.set(False)
+    try:
+        yield
+    finally:
+        _REMEMBERS.reset(before)
+
+
+class Remembered(Generic[_Told, _File]):
     """A reader of files that keeps what it made of them, as long as the file is the same one and has not changed."""
 
-    def __init__(self, read: Callable[[Storage, str, str, _Name], _File]) -> None:
+    def __init__(self, read: Callable[Concatenate[Storage, str, _Told], _File]) -> None:
         self._read = read
         self._held: dict[_Key, _File] = {}
 
-    def __call__(self, storage: Storage, path: str, partition: str, name: _Name) -> _File:
-        """The file as a value."""
-        key = _key(storage, path)
+    def __call__(self, storage: Storage, path: str, *told: _Told.args, **named: _Told.kwargs) -> _File:
+        """The file as a value; a path says already what else is told of it."""
+        key = _key(storage, path) if _REMEMBERS.get() else None
         if key is None:
-            return self._read(storage, path, partition, name)
+            return self._read(storage, path, *told, **named)
         if key not in self._held:
             if len(self._held) >= _MOST:
                 self._held.clear()
-            self._held[key] = self._read(storage, path, partition, name)
+            self._held[key] = self._read(storage, path, *told, **named)
         return self._held[key]
 
 

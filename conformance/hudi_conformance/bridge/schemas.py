@@ -2,14 +2,17 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
 from hudi_adapter.logical_types import DecimalType, ListType, LogicalType, MapType, Primitive, StructType, parse_type
 from hudi_adapter.rows import logical_type
+from hudi_format.avro.schemas import schema_text
 from hudi_format.schemas import META_FIELDS, arrow_schema
 from hudi_model.records import Field, Schema
 
 AvroSchema = Mapping[str, Any]
+_SCHEMAS_KEPT: Final = 128
 
 _AVRO: Mapping[str, Any] = {
     "boolean": "boolean",
@@ -31,11 +34,13 @@ _AVRO: Mapping[str, Any] = {
 
 def model_schema(avro: AvroSchema) -> Schema:
     """The table columns of an Avro record schema, as logical types and without the meta fields."""
-    return Schema(
-        tuple(
-            Field(field.name, logical_type(field.type)) for field in arrow_schema(avro) if field.name not in META_FIELDS
-        )
-    )
+    return _columns(schema_text(avro))
+
+
+@lru_cache(maxsize=_SCHEMAS_KEPT)
+def _columns(text: str) -> Schema:
+    columns = (field for field in arrow_schema(text) if field.name not in META_FIELDS)
+    return Schema(tuple(Field(field.name, logical_type(field.type)) for field in columns))
 
 
 def avro_schema(schema: Schema, table_name: str, *, meta_fields: bool = False) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from hudi_model.tables import Table
 
 from hudi_conformance.bridge import load_for
 from hudi_conformance.bridge.asking import RELEASED, ask
+from hudi_conformance.bridge.remembering import reading_anew
 from hudi_conformance.comparison import compare_rows
 from hudi_conformance.golden.questions import Question
 from hudi_conformance.mutants import Mutant, met, mutated
@@ -136,7 +137,8 @@ def _survives(given: Callable[[], Verdict], answer: Expected, mutant: Mutant) ->
 
 def _verdict_of(folder: Path, question: Question) -> Verdict:
     try:
-        return verdict(load_for(question.op, folder, question.params), question)
+        with reading_anew():
+            return verdict(load_for(question.op, folder, question.params), question)
     except FormatError as error:
         return Verdict(question.op, reject=str(error.reason))
 

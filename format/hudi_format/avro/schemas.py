@@ -6,6 +6,7 @@ Hudi writer makes them: a type that contains itself, and a list whose items take
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from fastavro.schema import parse_schema
@@ -20,6 +21,8 @@ MAXIMUM_DEPTH = 64
 MAXIMUM_NODES = 100_000
 # Values that take no bytes make much of little: a few bytes would become as many rows of all of these.
 MAXIMUM_FREE_NODES = 64
+# The files of a table carry few schemas, each of them many times.
+_SCHEMAS_KEPT = 128
 
 _PRIMITIVE_WIDTHS = {"null": 0, "boolean": 1, "int": 1, "long": 1, "float": 4, "double": 8, "bytes": 1, "string": 1}
 _LISTS = {"array": "items", "map": "values"}
@@ -48,11 +51,20 @@ def parse_avro_schema(
     """
     if len(text) > MAXIMUM_SCHEMA_BYTES:
         raise FormatError(Reason.LIMIT_EXCEEDED, clause, file, None, f"an Avro schema of {len(text)} characters")
-    with refusing(reason, clause, file, None, "no Avro schema"):
-        schema = json.loads(text)
-        _Bounds(file, reason, clause).measure(schema, "", 0)
-        parse_schema(schema, named_schemas={})
-    return schema
+    try:
+        with refusing(reason, clause, file, None, "no Avro schema"):
+            _check(text)
+            return json.loads(text)
+    except _UnboundedError as error:
+        raise FormatError(Reason.LIMIT_EXCEEDED, clause, file, None, str(error)) from error
+
+
+@lru_cache(maxsize=_SCHEMAS_KEPT)
+def _check(text: str | bytes) -> None:
+    """Whether a text is a schema that is read with bounds; its values belong to who asks, so they are not kept."""
+    schema = json.loads(text)
+    _Bounds().measure(schema, "", 0)
+    parse_schema(schema, named_schemas={})
 
 
 def record_schema(text: str | bytes, file: str, reason: str = Reason.SCHEMA_INCOMPATIBLE) -> dict[str, Any]:
@@ -70,7 +82,12 @@ def record_schema(text: str | bytes, file: str, reason: str = Reason.SCHEMA_INCO
 
 def reading_schema(schema: AvroSchema, keep: frozenset[str] = _LOGICAL_TYPES_READ_AS_PYTHON) -> AvroSchema:
     """A schema for fastavro: logical types that are not in `keep` read as their plain type, decimals exactly."""
-    return parse_schema(_with_exact_decimals(_without_logical_types(schema, keep)), named_schemas={})
+    return _readable(schema_text(schema), keep)
+
+
+@lru_cache(maxsize=_SCHEMAS_KEPT)
+def _readable(text: str, keep: frozenset[str]) -> AvroSchema:
+    return parse_schema(_with_exact_decimals(_without_logical_types(json.loads(text), keep)), named_schemas={})
 
 
 def raw_reading_schema(schema: AvroSchema) -> AvroSchema:
@@ -145,18 +162,19 @@ def _with_exact_decimals(schema: AvroSchema) -> AvroSchema:
     return copied | ({"logicalType": decimals.LOGICAL_TYPE} if schema.get("logicalType") == "decimal" else {})
 
 
+class _UnboundedError(Exception):
+    """Few bytes of this schema would ask for too much."""
+
+
 class _Bounds:
     """Least encoded bytes and number of expanded nodes of a schema; refuses what has no bound."""
 
-    def __init__(self, file: str, reason: str, clause: str) -> None:
-        self._file = file
-        self._reason = reason
-        self._clause = clause
+    def __init__(self) -> None:
         self._named: dict[str, tuple[int, int] | None] = {}
 
     def measure(self, schema: AvroSchema, namespace: str, depth: int) -> tuple[int, int]:
         if depth > MAXIMUM_DEPTH:
-            raise self._too_much(f"the schema nests deeper than {MAXIMUM_DEPTH}")
+            raise _UnboundedError(f"the schema nests deeper than {MAXIMUM_DEPTH}")
         if isinstance(schema, str):
             width, nodes = self._of_name(schema, namespace)
         elif isinstance(schema, list):
@@ -164,7 +182,7 @@ class _Bounds:
         else:
             width, nodes = self._of_complex(schema, namespace, depth)
         if nodes > MAXIMUM_NODES:
-            raise self._too_much(f"the schema expands to more than {MAXIMUM_NODES} types")
+            raise _UnboundedError(f"the schema expands to more than {MAXIMUM_NODES} types")
         return width, nodes
 
     def _of_name(self, name: str, namespace: str) -> tuple[int, int]:
@@ -173,7 +191,7 @@ class _Bounds:
         qualified = name if "." in name or not namespace else f"{namespace}.{name}"
         found = self._named[qualified] if qualified in self._named else self._named.get(name, (1, 1))
         if found is None:
-            raise self._refused(f"the type {name} contains itself")
+            raise ValueError(f"the type {name} contains itself")
         return found
 
     def _of_complex(self, schema: Any, namespace: str, depth: int) -> tuple[int, int]:
@@ -194,18 +212,12 @@ class _Bounds:
         measured = [self.measure(field["type"], inner, depth + 1) for field in schema["fields"]]
         total = (sum(width for width, _ in measured), sum(nodes for _, nodes in measured) + 1)
         if sum(nodes for width, nodes in measured if not width) > MAXIMUM_FREE_NODES:
-            raise self._too_much(f"more than {MAXIMUM_FREE_NODES} types of {name} take no bytes")
+            raise _UnboundedError(f"more than {MAXIMUM_FREE_NODES} types of {name} take no bytes")
         self._named[name] = total
         return total
 
     def _of_list(self, items: AvroSchema, kind: str, namespace: str, depth: int) -> tuple[int, int]:
         width, nodes = self.measure(items, namespace, depth + 1)
         if width == 0 and kind == "array":
-            raise self._too_much("the items of an array take no bytes")
+            raise _UnboundedError("the items of an array take no bytes")
         return 1, nodes + 1
-
-    def _refused(self, message: str) -> FormatError:
-        return FormatError(self._reason, self._clause, self._file, None, message)
-
-    def _too_much(self, message: str) -> FormatError:
-        return FormatError(Reason.LIMIT_EXCEEDED, self._clause, self._file, None, message)
