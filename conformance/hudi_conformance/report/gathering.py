@@ -1,7 +1,7 @@
 """From a results file and the corpus to the evidence of a report."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from hudi_conformance.case_values import WRITING
 from hudi_conformance.cells import comparison_of
 from hudi_conformance.clauses import Clause, load_clauses
 from hudi_conformance.expected_failures import load_expected_failures
+from hudi_conformance.processes import in_processes
 from hudi_conformance.report.evidence import Evidence, GoldenTable, Implementation, Outcome, Question
 from hudi_conformance.report.gathering_corpus import Shown, question_of, shown_table, writing_table
 from hudi_conformance.report.tallies import ALARMING, group_of
@@ -75,12 +76,21 @@ def _shown(results: RunResults, root: Path) -> tuple[tuple[Question, ...], tuple
     golden = {table.id: table for table in corpus.load_tables(root)}
     questions: dict[str, Question] = {}
     tables = []
-    for name in sorted({str(line.get("table", "")) for line in recorded.values()}):
-        shown = shown_table(golden[name], cases[name]) if name in golden else Shown(_stranger(name), ())
+    for shown in in_processes(_of_table, [(name, golden.get(name), cases[name]) for name in _names(recorded.values())]):
         tables.append(shown.table)
         questions |= {question.id: question for question in shown.questions}
-        questions |= {case.id: question_of(case) for case in cases[name] if case.writes}
     return tuple(questions.get(name) or _recorded(line) for name, line in recorded.items()), tuple(tables)
+
+
+def _names(lines: Iterable[Line]) -> list[str]:
+    return sorted({str(line.get("table", "")) for line in lines})
+
+
+def _of_table(named: tuple[str, corpus.GoldenTable | None, Sequence[corpus.Case]]) -> Shown:
+    name, table, cases = named
+    if table is not None:
+        return shown_table(table, cases)
+    return Shown(_stranger(name), tuple(question_of(case) for case in cases if case.writes))
 
 
 def _recorded(line: Line) -> Question:

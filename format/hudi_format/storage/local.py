@@ -6,8 +6,9 @@ Writes go to a temporary file first, then a hard link (put-if-absent) or a renam
 import errno
 import os
 import shutil
+import stat
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
@@ -15,6 +16,14 @@ from urllib.parse import quote
 from hudi_format.storage.interface import FileStatus, escapes, inner_parts
 
 _TEMPORARY = ".hudi-put-"
+
+
+def _is_plain(place: str) -> bool:
+    """Whether a file or folder is there, and no link."""
+    try:
+        return not stat.S_ISLNK(os.lstat(place).st_mode)
+    except OSError:
+        return False
 
 
 class LocalStorage:
@@ -38,12 +47,21 @@ class LocalStorage:
         """
         parts = inner_parts(path)
         try:
-            resolved = os.path.realpath(self._root.joinpath(*parts))
+            resolved = self._followed(parts)
         except (OSError, ValueError) as error:
             raise escapes(path) from error
         if resolved != self.base and not resolved.startswith(self.base.rstrip("/") + "/"):
             raise escapes(path)
         return resolved
+
+    def _followed(self, parts: Sequence[str]) -> str:
+        """The place of names below the base, whose own links are followed already: most often there are no others."""
+        place = self.base.rstrip("/")
+        for part in parts:
+            place = f"{place}/{part}"
+            if not _is_plain(place):
+                return os.path.realpath(self._root.joinpath(*parts))
+        return place or self.base
 
     def uri(self, path: str = "") -> str:
         """`file:///…` with everything but letters, digits and `/-._~=` percent-encoded."""
