@@ -4,6 +4,7 @@
 import importlib
 import sys
 from collections.abc import Callable, Iterable
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, NoReturn, TypeVar
 
@@ -36,6 +37,22 @@ _Readers = Annotated[
     list[str] | None, typer.Option("--reader", help="Who reads back what a case has written; the model unless told.")
 ]
 _Limit = Annotated[float, typer.Option("--limit", help="Seconds an adapter has for one step.")]
+
+
+def _tell_version(*, asked: bool) -> None:
+    if asked:
+        typer.echo(f"hudi-conformance {metadata.version('hudi-conformance')}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Say which release this is.")
+    ] = False,
+) -> None:
+    """What holds for every command."""
 
 
 @app.command()

@@ -34,6 +34,11 @@ def run(tiny: TinyCorpus, tmp_path: Path) -> Run:
     return ran
 
 
+def test_the_release_is_told(run: Run):
+    """What a report of a problem begins with."""
+    assert run("--version").stdout.startswith("hudi-conformance 0.")
+
+
 def test_a_clean_run_exits_0_with_results_and_summary(tiny: TinyCorpus, run: Run, passing: Params):
     """Results are JSON Lines: a header, a line a case, a footer."""
     case_id = tiny.case("one", passing)
