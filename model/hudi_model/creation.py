@@ -3,13 +3,24 @@
 import zlib
 from collections.abc import Mapping
 
-from hudi_model.configuration import TABLE_TYPES, property_value
-from hudi_model.merge_modes import refuse_contradiction
+from hudi_model.configuration import TABLE_TYPES, configure, property_value
+from hudi_model.merge_modes import mode_of_names, refuse_contradiction
 from hudi_model.merge_rules import MergeMode
-from hudi_model.payloads import COMMIT_TIME, DEFAULT, EVENT_TIME, LATEST, PACKAGE, STRATEGY_OF_MODE
+from hudi_model.payloads import (
+    BY_PAYLOAD,
+    COMMIT_TIME,
+    DEFAULT,
+    EVENT_TIME,
+    LATEST,
+    PACKAGE,
+    PAYLOADS,
+    STRATEGY_OF_MODE,
+    payload_name,
+    version_9_properties,
+)
 from hudi_model.records import Schema
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import Table
 
 KEY, PARTITION, ORDERING = (f"hoodie.table.{kind}.fields" for kind in ("recordkey", "partition", "ordering"))
 MODE, VERSION, TYPE = "hoodie.record.merge.mode", "hoodie.table.version", "hoodie.table.type"
@@ -34,14 +45,15 @@ LAYOUT_2 = {
     "hoodie.timeline.history.path": "history",
 }
 """[New in v8] Where the timeline lies."""
+PAYLOAD_OF_MODE = {EVENT_TIME: DEFAULT, COMMIT_TIME: LATEST}
 
 
 def create_table(properties: Mapping[str, str], schema: Schema) -> Table:
     """An empty table: the properties given, and what its version adds to them.
 
-    Raises: CONFIG_INVALID for a name, type, version, mode or column that cannot be.
+    Raises: CONFIG_INVALID for a name, type, version, mode or column that cannot be, and for two ways of merging.
 
-    Clauses: OW-031, OW-032.
+    Clauses: MG-016, OW-031, OW-032.
     """
     stated = {**COMMON, **properties}
     columns = [field.name for field in schema.fields]
@@ -56,9 +68,34 @@ def create_table(properties: Mapping[str, str], schema: Schema) -> Table:
     }
     for name in (name for name, is_wrong in faults.items() if is_wrong):
         raise Rejection(Reason.CONFIG_INVALID, "OW-032", name, f"no table can be made with {stated.get(name, named)!r}")
-    table = Table(released_properties(stated), None, (), (), (), create_schema=schema)
-    refuse_contradiction(open_table(table).configuration)
-    return table
+    refuse_contradiction(configure(stated))
+    return Table(released_properties(merging_stated(stated)), None, (), (), (), create_schema=schema)
+
+
+def merging_stated(stated: Mapping[str, str]) -> dict[str, str]:
+    """The properties of a new table with the mode that strategy id or payload class stand for, where it states none.
+
+    Version 6 has a payload class in place of a mode's strategy id. [New in v9] A merger needs no payload class beside
+    it, and a payload class that the format gives up becomes what it means.
+
+    Clauses: MG-009, MG-015, PL-010.
+    """
+    mode, name = mode_of_names(configure(stated)), payload_name(stated)
+    told = {**({MODE: mode.value} if mode else {}), **stated}
+    if stated[VERSION] == "6" and stated.get(STRATEGY) in STRATEGY_OF_MODE.values():
+        payload = PAYLOAD_OF_MODE.get(mode) if mode else None
+        return without(told, STRATEGY) | ({PAYLOAD: PACKAGE + payload} if payload and not name else {})
+    by_merger = stated.get(STRATEGY, BY_PAYLOAD) not in {BY_PAYLOAD, *STRATEGY_OF_MODE.values()}
+    if stated[VERSION] == "9" and by_merger:
+        return without(told, PAYLOAD)
+    if stated[VERSION] == "9" and name in PAYLOADS:
+        return without(told, PAYLOAD, STRATEGY) | version_9_properties(name, property_value(stated, ORDERING))
+    return told
+
+
+def without(stated: Mapping[str, str], *names: str) -> dict[str, str]:
+    """Properties but for some."""
+    return {key: text for key, text in stated.items() if key not in names}
 
 
 def released_properties(stated: Mapping[str, str]) -> dict[str, str]:
@@ -68,7 +105,7 @@ def released_properties(stated: Mapping[str, str]) -> dict[str, str]:
     """
     version, ordering, kind = stated[VERSION], property_value(stated, ORDERING), generator(stated)
     mode = stated.get(MODE) or ("EVENT_TIME_ORDERING" if ordering else "COMMIT_TIME_ORDERING")
-    payload = {EVENT_TIME.value: DEFAULT, COMMIT_TIME.value: LATEST}.get(mode)
+    payload = PAYLOAD_OF_MODE.get(MergeMode(mode)) if mode in MergeMode.__members__ else None
     guarded = f"{stated.get('hoodie.database.name', '')}.{stated['hoodie.table.name']}"
     added = {"hoodie.table.checksum": str(zlib.crc32(guarded.encode())), **of_version(version, kind, mode)}
     logged = version == "6" and stated[TYPE] == "MERGE_ON_READ"

@@ -124,19 +124,30 @@ def custom_rule(configuration: Configuration) -> MergeRule:
     return found if name in MODE_OF_PAYLOAD else replace(found, payload=name)
 
 
+def mode_of_names(configuration: Configuration) -> MergeMode | None:
+    """The mode of a new table that states none, by the strategy id, else the payload class; None where it has neither.
+
+    Before version 8 the payload class goes first. [Modified in v8]
+
+    Clauses: MG-015.
+    """
+    in_turn = mode_of_strategy(configuration), mode_of_payload(configuration)
+    by_first, by_second = in_turn if configuration.rules.mode_is_persisted else in_turn[::-1]
+    return by_first or by_second
+
+
 def refuse_contradiction(configuration: Configuration) -> None:
     """Nothing, unless a new table says in two ways how it merges, and they differ, or in none though it is custom.
 
     Raises: CONFIG_INVALID.
 
-    Clauses: MG-015, MG-016.
+    Clauses: MG-016.
     """
     stated, by_payload = persisted_mode(configuration), mode_of_payload(configuration)
-    by_strategy, in_properties = mode_of_strategy(configuration), configuration.rules.mode_is_persisted
-    inferred = by_strategy or by_payload if in_properties else by_payload or by_strategy
+    by_strategy, inferred = mode_of_strategy(configuration), mode_of_names(configuration)
     unsaid = stated is MergeMode.CUSTOM and inferred is None
-    comparable = in_properties and by_payload and by_strategy and by_strategy is not MergeMode.CUSTOM
-    wrong = comparable and by_payload is not by_strategy
+    compared = configuration.rules.mode_is_persisted and by_strategy is not MergeMode.CUSTOM
+    wrong = compared and by_payload and by_strategy and by_payload is not by_strategy
     if unsaid or wrong or (stated and inferred and stated is not inferred):
         detail = f"mode {stated}, payload class {by_payload}, strategy id {by_strategy}"
         raise Rejection(Reason.CONFIG_INVALID, "MG-016", "hoodie.write.record.merge.mode", detail)

@@ -1,0 +1,84 @@
+"""Rules of new tables, of indexes that are being built and of rebuilt tables, broken."""
+
+from collections.abc import Mapping
+
+from hudi_model.configuration import Configuration
+from hudi_model.creation import MODE, PAYLOAD, PAYLOAD_OF_MODE, STRATEGY, without
+from hudi_model.merge_modes import mode_of_payload, mode_of_strategy
+from hudi_model.merge_rules import MergeMode
+from hudi_model.payloads import PACKAGE
+
+from hudi_conformance.mutants.registry import Function, mutant
+
+
+@mutant(
+    "new-modes-by-ordering-alone",
+    "MG-015",
+    "What a new table states of merging without a mode does not matter.",
+    "creation.merging_stated",
+)
+def _new_modes_by_ordering_alone(_: Function) -> Function:
+    def unheard(stated: Mapping[str, str]) -> dict[str, str]:
+        return dict(stated) if MODE in stated else without(stated, PAYLOAD, STRATEGY)
+
+    return unheard
+
+
+@mutant(
+    "strategy-first-in-every-version",
+    "MG-015 MG-009",
+    "The strategy id of a new table decides in version 6, too.",
+    "creation.merging_stated",
+)
+def _strategy_first_in_every_version(original: Function) -> Function:
+    def strategy_alone(stated: Mapping[str, str]) -> dict[str, str]:
+        told: dict[str, str] = original(without(stated, PAYLOAD) if stated.get(STRATEGY) else stated)
+        return told
+
+    return strategy_alone
+
+
+@mutant(
+    "payload-first-in-every-version",
+    "MG-015",
+    "The payload class decides in every version.",
+    "merge_modes.mode_of_names",
+)
+def _payload_first_in_every_version(_: Function) -> Function:
+    def payload_first(configuration: Configuration) -> MergeMode | None:
+        return mode_of_payload(configuration) or mode_of_strategy(configuration)
+
+    return payload_first
+
+
+def _by(mode: MergeMode) -> None:
+    """A mutant whose new tables merge by one mode where they say nothing."""
+    word = mode.value.partition("_")[0].lower()
+    chosen = {MODE: mode.value, PAYLOAD: PACKAGE + PAYLOAD_OF_MODE[mode]}
+
+    @mutant(
+        f"new-modes-by-{word}-time",
+        "MG-015",
+        f"A new table that says nothing of merging merges by {word} time.",
+        "creation.merging_stated",
+    )
+    def _replacement(original: Function) -> Function:
+        def decided(stated: Mapping[str, str]) -> dict[str, str]:
+            told: dict[str, str] = original(stated)
+            return told if {MODE, PAYLOAD} & told.keys() else {**told, **chosen}
+
+        return decided
+
+
+for _mode in PAYLOAD_OF_MODE:
+    _by(_mode)
+
+
+@mutant(
+    "new-tables-contradict-themselves",
+    "MG-016 MG-015",
+    "A new table may state two ways of merging.",
+    "creation.refuse_contradiction",
+)
+def _new_tables_contradict_themselves(_: Function) -> Function:
+    return lambda _configuration: None
