@@ -89,7 +89,7 @@ def _judge_refusal(case: Case, step: Step, refusal: Mapping[str, Any]) -> Outcom
 
 def _judge_done(case: Case, step: Step, answered: "_Answered") -> Outcome:
     """What a writing op answered: which action it was, or whether there was anything to plan."""
-    value = answered.content
+    value, silent = answered.content, _silent(step, answered)
     if step.reasons:
         return Outcome(case, Verdict.FAIL, f"did it where it must refuse with {' or '.join(step.reasons)}")
     if not isinstance(value, Mapping):
@@ -100,6 +100,7 @@ def _judge_done(case: Case, step: Step, answered: "_Answered") -> Outcome:
         for name, expected in step.done.items()
         if said.get(name) != expected
     )
+    differences += silent
     return Outcome(case, Verdict.FAIL if differences else Verdict.PASS, differences=differences)
 
 
@@ -140,8 +141,12 @@ def _held_against_all(
     if step.is_open:
         return Outcome(case, Verdict.OPEN, f"answered {_counted(answer)}", answer_sha256=digest)
     matches = [_held_against(step.op, expectation, answer, tell) for expectation in step.expectations]
-    silent = tuple(f"missing warning {clause}" for clause in step.warnings if clause not in answered.warned)
-    return _matched(case, matches, silent, digest, step.clause or reading_clause(case))
+    return _matched(case, matches, _silent(step, answered), digest, step.clause or reading_clause(case))
+
+
+def _silent(step: Step, answered: _Answered) -> tuple[str, ...]:
+    """The clauses that an answer had to warn of and did not."""
+    return tuple(f"missing warning {clause}" for clause in step.warnings if clause not in answered.warned)
 
 
 def _matched(case: Case, matches: Sequence[_Match], silent: tuple[str, ...], digest: str, clause: str) -> Outcome:

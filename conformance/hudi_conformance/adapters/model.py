@@ -96,7 +96,9 @@ def _read(readings: Readings, request: Request) -> Answer:
 
 
 def _write(session: writing.Session, request: Request) -> Answer:
-    return ValueAnswer(session.run(request.op, request.table, request.params))
+    value = session.run(request.op, request.table, request.params)
+    told = writing.told_with(request.op, request.params)
+    return ValueAnswer(value, tuple(AnswerWarning(*one) for one in told))
 
 
 def _refusing(operation: Operation) -> Operation:

@@ -10,7 +10,7 @@ from typing import Any
 from hudi_adapter.logical_types import family, parse_type
 from hudi_adapter.rows import Rows, RowsError, read_rows
 from hudi_format.avro.schemas import record_schema
-from hudi_model import effects, writers
+from hudi_model import effects, recovery, writers
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import timeline_folder
 from hudi_model.filters import check_filter, matches
@@ -177,6 +177,13 @@ def service(_session: Session, path: Path, params: Params) -> Value:
     if ended is None:
         return answered(load(path), requested)
     return {"requested": ended.requested, "completed": ended.completed, "action": ended.action.value}
+
+
+def told_with(op: str, params: Params) -> tuple[tuple[str, str], ...]:
+    """What who did this says beside its answer: clause and message."""
+    if op != "service" or params.get("name") != "recover":
+        return ()
+    return tuple(("SR-011", message) for message in recovery.unknown())
 
 
 def last_ended(done: effects.Effects) -> TimelineEntry | None:

@@ -4,9 +4,14 @@ from collections.abc import Mapping
 
 from hudi_model.configuration import Configuration
 from hudi_model.creation import MODE, PAYLOAD, PAYLOAD_OF_MODE, STRATEGY, without
+from hudi_model.effects import Effects
 from hudi_model.merge_modes import mode_of_payload, mode_of_strategy
 from hudi_model.merge_rules import MergeMode
 from hudi_model.payloads import PACKAGE
+from hudi_model.records import Schema
+from hudi_model.slicing import data_files
+from hudi_model.tables import Table
+from hudi_model.time import InstantTime
 
 from hudi_conformance.mutants.registry import Function, mutant
 
@@ -82,3 +87,34 @@ for _mode in PAYLOAD_OF_MODE:
 )
 def _new_tables_contradict_themselves(_: Function) -> Function:
     return lambda _configuration: None
+
+
+@mutant(
+    "rebuilders-say-nothing", "SR-011", "Who rebuilds a table does not say what it cannot know.", "recovery.unknown"
+)
+def _rebuilders_say_nothing(_: Function) -> Function:
+    return tuple
+
+
+@mutant(
+    "recovery-forgets-waiting-compactions",
+    "SR-010 RD-008",
+    "In a rebuilt table of version 6 a slice without a base file begins anew.",
+    "recovery.waiting",
+)
+def _recovery_forgets_waiting_compactions(_: Function) -> Function:
+    return lambda _table: ()
+
+
+@mutant(
+    "recovery-takes-the-first-write-alone",
+    "SR-011 SR-010",
+    "Of a rebuilt table the first write counts, and no other.",
+    "recovery.recovered",
+)
+def _recovery_takes_the_first_write_alone(original: Function) -> Function:
+    def first_alone(table: Table, instant: InstantTime, schema: Schema) -> Effects:
+        found: Effects = original(table, instant, schema)
+        return found if instant == min(one.instant for one in data_files(table)) else ()
+
+    return first_alone

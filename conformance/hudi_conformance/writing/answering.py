@@ -18,8 +18,9 @@ from hudi_conformance.golden.questions import Question
 from hudi_conformance.told_answers import StepTimes
 from hudi_conformance.writing.steps import Draft
 
-# A savepoint bears the instant of what it saves; for a change of version no action stands.
-_NO_ACTION = ("savepoint", "delete_savepoint", "upgrade", "downgrade")
+# A savepoint bears the instant of what it saves; for a change of version no action stands, and for a rebuilt table
+# stands what its rebuilder likes.
+_NO_ACTION = ("savepoint", "delete_savepoint", "upgrade", "downgrade", "recover")
 
 
 @dataclass(slots=True)

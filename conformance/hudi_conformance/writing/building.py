@@ -124,7 +124,8 @@ def _outcome(draft: Draft, answer: dict[str, Any] | Expected, name: str, folder:
     if draft.reject:
         return {"reject": {"reason": draft.reject}}
     if not isinstance(answer, Expected):
-        return {"done": answer} if answer else {}
+        warnings = [{"clause": clause} for clause in draft.warns]
+        return {**({"done": answer} if answer else {}), **({"warnings": warnings} if warnings else {})}
     ending = "jsonl" if answer.released.is_rows else "json"
     files = {"released": answer.released, **({"text": answer.text} if answer.text else {})}
     names = {reading: f"{name}{f'.{reading}' if answer.text else ''}.{ending}" for reading in files}

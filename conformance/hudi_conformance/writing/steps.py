@@ -41,7 +41,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One step as a recipe states it; `reject` is the reason of a refusal."""
+    """One step as a recipe states it; `reject` is the reason of a refusal, `warns` the clauses that a doer warns of."""
 
     op: str
     params: Mapping[str, Any]
@@ -49,6 +49,7 @@ class Draft:
     reject: str | None = None
     by: str = WRITER
     process: int = 1
+    warns: tuple[str, ...] = ()
 
     @property
     def writes(self) -> bool:
@@ -145,15 +146,15 @@ class WritingCase:
 
     def execute(
         self,
-        plan: Done,
+        plan: Done | str,
         configs: Configs | None = None,
         *,
         reject: str | None = None,
         process: int = 1,
         by: str = SERVICER,
     ) -> Done:
-        """A plan is carried out."""
-        asked = {"requested": plan.requested, "configs": self._configs(configs)}
+        """A plan is carried out: that of a step, or that of an instant on the timeline of the table it began with."""
+        asked = {"requested": plan.requested if isinstance(plan, Done) else plan, "configs": self._configs(configs)}
         return self._step(Draft("execute", asked, None, reject, by, process))
 
     def run(self, service: str, configs: Configs | None = None) -> Done:
@@ -168,11 +169,12 @@ class WritingCase:
         reject: str | None = None,
         process: int = 1,
         by: str = SERVICER,
+        warns: str = "",
         **params: Any,
     ) -> Done:
         """A service that plans and runs in one: archive, rollback, savepoint, restore, upgrade ..."""
         asked = {"name": name, **params, "configs": self._configs(configs)}
-        return self._step(Draft("service", asked, None, reject, by, process))
+        return self._step(Draft("service", asked, None, reject, by, process, tuple(warns.split())))
 
     def end_process(self, process: int, by: str = WRITER) -> None:
         """A process is killed: what it has begun stays as it is."""

@@ -50,7 +50,7 @@ def recover(work: TableWork, known: KnownOfTable) -> Recovered:
         FormatError: BASE_FILE_CORRUPT, LOG_CONTENT_CORRUPT.
         UnsupportedFeature: base files of another format than Parquet, a bootstrapped table.
 
-    Clauses: SL-001, SL-002, RD-003, RD-005, RD-014, TL-018.
+    Clauses: SL-001, SL-002, RD-003, RD-005, RD-014, SR-011, TL-018.
 
     """
     with work.lock(_HOLDER):
@@ -233,7 +233,7 @@ def _stated_schema(found: FoundTable, configuration: TableConfiguration) -> Mapp
 def _always_unknown(configuration: TableConfiguration) -> Iterable[Unknown]:
     yield Unknown("MK-003", "which writes had not completed: the files of all count, but for those told uncommitted")
     yield Unknown("RD-014", "earlier states and changes: they can be asked for from now on only")
-    yield Unknown("SR-001", "savepoints, the history, and plans of table services")
+    yield Unknown("SR-011", "savepoints, the history, and plans of table services")
     if configuration.has_completion_times:
         yield Unknown("TM-003", "when writes completed: right after their request is taken, where files do not say")
     yield Unknown("DM-021", "columns that were renamed or dropped and have ids")
