@@ -25,6 +25,7 @@ from hudi_model.time import InstantTime
 from hudi_model.views import View, view_at
 
 SCHEMA = Schema((Field("key", "string"), Field("content", "struct")))
+FOLDER = ".hoodie/metadata"
 BUILT, BUILDING = "hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight"
 OPTIONAL = {
     "hoodie.metadata.index.bloom.filter.enable": "bloom_filters",
@@ -33,6 +34,8 @@ OPTIONAL = {
     "hoodie.metadata.record.index.enable": "record_index",
 }
 """The settings that ask for more than the list of files."""
+STATISTICS = ("column_stats", "partition_stats")
+"""The kinds of indexes that hold bounds."""
 FILES, BEFORE_ALL, BY_NO_TASK = IndexDefinition("files", "files"), "00000000", "0-0-0"
 """What every metadata table holds, how the instants begin at which indexes are built, and their write token."""
 
@@ -53,12 +56,12 @@ def with_metadata(table: Table, effects: Effects) -> Effects:
 def next_metadata(table: Table, entry: TimelineEntry) -> Table:
     """The metadata table as it is once an action completes: one more deltacommit, of the same instant.
 
-    Clauses: MT-003, MT-005, MT-006.
+    Clauses: IG-003, MT-003, MT-005, MT-006.
     """
     metadata, after, staged = valid(table), view_of(perform(table, (CreateInstant(entry),))), []
     view = view_of(metadata)
     found, stored = {one.partition: one for one in snapshot_slices(view)}, rows_of(view)
-    for index in metadata.indexes:
+    for index in logged_to(table, metadata):
         changed = difference(stored.get(index.name, {}), contents(index, after)).items()
         rows = ((key, None if value is None else Record({"key": key, "content": value})) for key, value in changed)
         versions = tuple(Version(key, row, None) for key, row in rows)
@@ -67,6 +70,16 @@ def next_metadata(table: Table, entry: TimelineEntry) -> Table:
     puts = tuple(durable.PutLogFile(one.file) for one in staged if isinstance(one.file, LogFile))
     stats = tuple(one.stat for one in staged)
     return perform(metadata, (*puts, *deltacommit(entry.requested, entry.completed, stats)))
+
+
+def logged_to(table: Table, metadata: Table) -> tuple[IndexDefinition, ...]:
+    """The indexes that a writer keeps: those that readers may use, and those that are being built meanwhile.
+
+    Clauses: IG-003, MT-007.
+    """
+    properties = open_table(table).configuration.properties
+    names = {*property_names(properties, BUILT), *property_names(properties, BUILDING)}
+    return tuple(one for one in metadata.indexes if one.name in names)
 
 
 def deltacommit(requested: InstantTime, completed: InstantTime | None, stats: tuple[WriteStat, ...]) -> Effects:

@@ -33,8 +33,6 @@ from hudi_conformance.bridge.storing import store
 Params = Mapping[str, Any]
 Value = dict[str, Any]
 _KEEPS_METADATA = "hoodie.metadata.enable"
-_READS_METADATA = "archive"
-"""The service that changes no file which the metadata table lists, and goes by that table's own timeline."""
 _LISTS = {"record_key": "recordkey", "partition_by": "partition", "ordering": "ordering"}
 
 
@@ -165,9 +163,7 @@ def service(_session: Session, path: Path, params: Params) -> Value:
     name = str(params["name"])
     if name not in SERVICES:
         raise Unsupported(f"service-{name}")
-    table = load(path)
-    if not (name == _READS_METADATA and is_kept(params)):
-        table = without_metadata_table(path, table, params)
+    table = without_metadata_table(path, load(path), params)
     clock = Clock(params)
     requested = clock.next(table)
     call = Call(table, params, settings_of(params), requested, clock.after(requested), put_at(path, table))
@@ -220,6 +216,8 @@ def without_metadata_table(path: Path, table: Table, params: Params) -> Table:
 
     Clauses: MT-001.
     """
+    if is_kept(params):
+        return table
     if not isinstance(table.properties, Mapping) or not (path / ".hoodie/metadata").exists():
         return table
     kept = {
@@ -235,7 +233,7 @@ def is_kept(params: Params) -> bool:
 
 
 def settings_of(params: Params) -> dict[str, str]:
-    """The keys of a request. Whether to keep a metadata table is a writer's choice: this one never does."""
+    """The keys of a request. This writer makes no metadata table by itself: it keeps what an indexing has made."""
     given = {**(params.get("options") or {}), **(params.get("configs") or {})}
     told = {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
     return {key: value for key, value in told.items() if key != _KEEPS_METADATA}

@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hudi_model.contents import CommitMetadata, Content, IndexDefinition
+from hudi_model.actions import Action, State
+from hudi_model.contents import CommitMetadata, Content, IndexDefinition, IndexPlan
 from hudi_model.effects import CommitMetadataTable
 from hudi_model.files import Block, DataBlock
-from hudi_model.metadata import BEFORE_ALL, BUILT, FILES, with_indexes, without_index
+from hudi_model.metadata import BEFORE_ALL, BUILDING, BUILT, FILES, with_indexes, without_index
 from hudi_model.records import Record, Records
-from hudi_model.services.indexing import compact
-from hudi_model.tables import Table
+from hudi_model.services.indexing import compact, last_without_gap
+from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.file_names import timeline_file_name
@@ -32,6 +33,15 @@ class Indexing(TableWriter):
         self.list_indexes(one.name for one in (*before, *new))
         if self.layout.version > 6:
             self.properties["hoodie.table.index.defs.path"] = ".hoodie/.index_defs/index.json"
+
+    def build_indexes(self, at: InstantTime, *indexes: IndexDefinition) -> None:
+        """Indexes that an indexing action has begun to build and has not ended: writers log to them."""
+        names = tuple(one.name for one in indexes)
+        plan = IndexPlan(names, last_without_gap(open_table(self.state())) or at, indexes)
+        self.enter(Action.INDEXING, State.REQUESTED, at, content=plan)
+        self.enter(Action.INDEXING, State.INFLIGHT, at)
+        self.properties[BUILDING] = ",".join(sorted(names))
+        self.metadata = self._timed(with_indexes(self.state(), indexes))
 
     def _timed(self, metadata: Table) -> Table:
         """Initial commits complete after all that the table has done so far, each at a time of its own."""

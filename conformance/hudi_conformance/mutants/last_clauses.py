@@ -1,17 +1,22 @@
 """Rules of new tables, of indexes that are being built and of rebuilt tables, broken."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from hudi_model.configuration import Configuration
+from hudi_model.checks.finding import Violation
+from hudi_model.configuration import Configuration, property_names
+from hudi_model.contents import IndexDefinition
 from hudi_model.creation import MODE, PAYLOAD, PAYLOAD_OF_MODE, STRATEGY, without
 from hudi_model.effects import Effects
+from hudi_model.indexes import Contents
 from hudi_model.merge_modes import mode_of_payload, mode_of_strategy
 from hudi_model.merge_rules import MergeMode
+from hudi_model.metadata import BUILT
 from hudi_model.payloads import PACKAGE
 from hudi_model.records import Schema
 from hudi_model.slicing import data_files
-from hudi_model.tables import Table
+from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime
+from hudi_model.views import View
 
 from hudi_conformance.mutants.registry import Function, mutant
 
@@ -118,3 +123,41 @@ def _recovery_takes_the_first_write_alone(original: Function) -> Function:
         return found if instant == min(one.instant for one in data_files(table)) else ()
 
     return first_alone
+
+
+@mutant(
+    "writers-pass-by-what-is-being-built",
+    "IG-003",
+    "A write logs to the indexes that readers use, and to no other.",
+    "metadata.logged_to",
+)
+def _writers_pass_by_what_is_being_built(original: Function) -> Function:
+    def in_use(table: Table, metadata: Table) -> tuple[IndexDefinition, ...]:
+        names = property_names(open_table(table).configuration.properties, BUILT)
+        return tuple(one for one in original(table, metadata) if one.name in names)
+
+    return in_use
+
+
+@mutant(
+    "indexes-being-built-unchecked",
+    "IG-003",
+    "An index that is being built may lack what completed since.",
+    "checks.building.being_built",
+)
+def _indexes_being_built_unchecked(_: Function) -> Function:
+    return lambda _view, _metadata: ()
+
+
+@mutant(
+    "logs-to-new-indexes-unseen",
+    "IG-003",
+    "Of an index that is being built a check reads nothing.",
+    "checks.building.passed_by",
+)
+def _logs_to_new_indexes_unseen(original: Function) -> Function:
+    def unseen(index: IndexDefinition, view: View, metadata: Table, _stored: Contents) -> Iterator[Violation]:
+        found: Iterator[Violation] = original(index, view, metadata, {})
+        return found
+
+    return unseen

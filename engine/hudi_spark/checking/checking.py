@@ -3,6 +3,7 @@
 from hudi_format.storage import Storage
 from hudi_format.table.table_properties import holds_table
 
+from hudi_spark.checking.building import check_building
 from hudi_spark.checking.contents import check_contents
 from hudi_spark.checking.files import check_files
 from hudi_spark.checking.history import check_history
@@ -41,6 +42,7 @@ def check_table(storage: Storage, executor: Executor, *, deep: bool = False) -> 
     if state is not None and is_kept(state):
         own = check_metadata(state, executor, violations)
         check_beside(state, own, violations)
+        check_building(state, violations)
         if deep:
             check_indexes(state, executor, violations)
     if state is not None and deep:

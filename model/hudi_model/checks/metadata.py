@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any
 
 from hudi_model.actions import Action, State
+from hudi_model.checks.building import being_built, passed_by, since_opened
 from hudi_model.checks.finding import Evidence, Violation, error, refusals
 from hudi_model.configuration import property_names
 from hudi_model.contents import IndexDefinition
 from hudi_model.files import FileSlice
 from hudi_model.indexes import EVERY_PARTITION, NO_PARTITION, Contents, contents, held_files
-from hudi_model.metadata import BEFORE_ALL, BUILT, FILES, SCHEMA
+from hudi_model.metadata import BEFORE_ALL, BUILT, FILES, FOLDER, SCHEMA, STATISTICS
 from hudi_model.reading import read_slice
 from hudi_model.readings import RELEASED
 from hudi_model.rejection import Rejection, Unsupported
@@ -21,12 +22,10 @@ from hudi_model.slicing import data_files, snapshot_slices
 from hudi_model.tables import OpenTable, Table, open_table, whole_timeline
 from hudi_model.views import View, view_at
 
-FOLDER = ".hoodie/metadata"
 GROUP_DIGITS = 4
 REMOVING = (Action.CLEAN, Action.ROLLBACK, Action.RESTORE)
 LOGGED = frozenset({Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT, Action.CLEAN, Action.ROLLBACK})
 """The completed actions that commit to the metadata table."""
-STATISTICS = ("column_stats", "partition_stats")
 CLAUSES = {
     "column_stats": "MT-011",
     "partition_stats": "MT-014",
@@ -40,7 +39,7 @@ CLAUSES = {
 def metadata_table_violations(view: View, evidence: Evidence) -> Iterator[Violation]:
     """Every fault of the metadata table, of those of its indexes that were read.
 
-    Clauses: MT-001, MT-003, MT-004, MT-006, MT-007, MT-010, MT-017, IX-001.
+    Clauses: IG-003, MT-001, MT-003, MT-004, MT-006, MT-007, MT-010, MT-017, IX-001.
     """
     names, metadata = property_names(view.configuration.properties, BUILT), view.table.state.metadata
     if metadata is None:
@@ -56,9 +55,13 @@ def metadata_table_violations(view: View, evidence: Evidence) -> Iterator[Violat
     yield from missing_files(counted, slices, names)
     yield from partition_violations(view, slices, counted.configuration.rules.version, evidence)
     yield from actions_not_logged(view.table, metadata)
-    for index in (one for one in metadata.indexes if one.name in names and FILES.name in names):
+    used = tuple(one for one in metadata.indexes if one.name in names and FILES.name in names)
+    for index in (*used, *being_built(view, metadata)):
         try:
-            yield from index_violations(index, view, stored_rows(counted, slices, index.name))
+            stored = stored_rows(counted, slices, index.name)
+            yield from (
+                index_violations(index, view, stored) if index in used else passed_by(index, view, metadata, stored)
+            )
         except Rejection as found:
             yield error(found.clause, f"{FOLDER}/{found.where}", found.detail)
         except Unsupported:
@@ -69,8 +72,9 @@ def metadata_table_violations(view: View, evidence: Evidence) -> Iterator[Violat
 def missing_files(counted: View, slices: tuple[FileSlice, ...], names: tuple[str, ...]) -> Iterator[Violation]:
     """Files that the metadata table's timeline names for an index that readers may use, and that are gone.
 
-    Clauses: MT-007, RD-011, RD-018.
+    Clauses: MT-007, MT-009, RD-011, RD-018.
     """
+    counted = since_opened(counted)
     try:
         used = {group for _, group, _ in named_files(counted) if group[0] in names}
     except Rejection as found:

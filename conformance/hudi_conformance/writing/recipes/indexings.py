@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from hudi_conformance.golden.rides import fleet, rides
+from hudi_conformance.golden.recipes.building_indexes import INDEXING
+from hudi_conformance.golden.rides import fleet, ride, rides
 from hudi_conformance.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.writing.registry import writing
 from hudi_conformance.writing.shapes import ALONE, COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
@@ -65,6 +66,36 @@ def catches_up(case: WritingCase) -> None:
     case.execute(plan, STATISTICS)
     case.ask("check_table")
     case.state()
+
+
+def _written_meanwhile(case: WritingCase) -> None:
+    """A write logs to an index that is being built.
+
+    Given a table of which two indexes are being built; the indexer waits.
+    When an upsert changes rides and brings one, and the indexing is carried out to its end after that.
+    Then the indexes have what the upsert wrote, before the end as after it, and no row is another.
+    """
+    case.write("upsert", [*rides(30, ("r02", "r12"), rider="later"), ride("newer", 30, city="lima")])
+    case.ask("check_table", deep=True)
+    case.execute(INDEXING, STATISTICS)
+    case.ask("check_table", deep=True)
+    case.timeline()
+    case.snapshot(meta_columns=False)
+
+
+for _version, _type, _kills in (
+    (6, MOR, "indexer-stops-at-its-plan"),
+    (8, COW, "writers-pass-by-what-is-being-built"),
+    (9, MOR, "writers-pass-by-what-is-being-built"),
+):
+    _short = "mor" if _type == MOR else "cow"
+    writing(
+        f"indexing/written_meanwhile_{_short}_v{_version}",
+        shapes((_version,), (_type,), configs=LISTED),
+        "IG-003 IG-004 IG-005",
+        _kills,
+        begins_with=f"v{_version}/{_short}_index_being_built",
+    )(_written_meanwhile)
 
 
 @writing("indexing/beside_a_plan", shapes(types=(MOR,), configs=LISTED), "IG-006 IG-001", "indexing-waits-for-plans")
