@@ -74,7 +74,6 @@ passage = [
 ]
 """,
     "specs/questions/Q-001-what-then.md": "# Q-001 What then?\n",
-    "specs/uncovered.txt": "# only shrinks\nTL-002\n",
     "specs/tla/Timeline.tla": "\\* TL-001\n",
     "model/hudi_model/timeline.py": '''
 def actions():
@@ -102,6 +101,13 @@ clauses = ["TL-003"]
 [[case.steps]]
 op = "read_snapshot"
 reject = { reason = "INSTANT_MALFORMED" }
+
+[[case]]
+id = "names"
+clauses = ["TL-002"]
+[[case.steps]]
+op = "list_timeline"
+expect = "b.json"
 """,
     "conformance/writing_cases/area/one/case.toml": """
 title = "Writes"

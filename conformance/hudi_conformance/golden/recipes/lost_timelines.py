@@ -9,6 +9,7 @@ from hudi_conformance.golden import harm
 from hudi_conformance.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.golden.questions import GoldenTable, golden
 from hudi_conformance.golden.rides import RIDES, fleet, rides, second
+from hudi_conformance.golden.usual import check
 
 _COLUMNS = {"hoodie.table.create.schema": json.dumps(avro_schema(RIDES, "rides"))}
 _TITLE = "The timeline is lost, a savepoint and a plan with it"
@@ -91,3 +92,4 @@ def _lost(table: GoldenTable) -> None:
     folder = ".hoodie/timeline" if table.layout.timeline_layout == 2 else ".hoodie"
     table.damage(harm.remove(f"{folder}/2025*.*"))
     table.snapshot("snapshot", "it is not taken for a new table", "TL-022", "lost-timeline-is-a-new-table")
+    check(table, "that the timeline is lost is told", "TL-022", "violations-never")
