@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Concatenate, Final, Generic, ParamSpec, TypeVar
 
 from hudi_format.storage import LocalStorage, Storage
@@ -13,17 +12,7 @@ _File = TypeVar("_File")
 _Key = tuple[str, str, int, int, int]
 _SMALL: Final = 100_000
 _MOST: Final = 500
-_REMEMBERS: Final = ContextVar("_REMEMBERS", default=True)
-
-
-@contextmanager
-def reading_anew() -> Iterator[None]:
-    """Within the block nothing is remembered: what reads there may be a broken reader."""
-    before = _REMEMBERS.set(False)
-    try:
-        yield
-    finally:
-        _REMEMBERS.reset(before)
+_reads_anew = False
 
 
 class Remembered(Generic[_Told, _File]):
@@ -35,7 +24,7 @@ class Remembered(Generic[_Told, _File]):
 
     def __call__(self, storage: Storage, path: str, *told: _Told.args, **named: _Told.kwargs) -> _File:
         """The file as a value; a path says already what else is told of it."""
-        key = _key(storage, path) if _REMEMBERS.get() else None
+        key = None if _reads_anew else _key(storage, path)
         if key is None:
             return self._read(storage, path, *told, **named)
         if key not in self._held:
@@ -43,6 +32,17 @@ class Remembered(Generic[_Told, _File]):
                 self._held.clear()
             self._held[key] = self._read(storage, path, *told, **named)
         return self._held[key]
+
+
+@contextmanager
+def reading_anew() -> Iterator[None]:
+    """Within the block nothing that was read before counts, and nothing is kept: a mutant may be at the bytes."""
+    global _reads_anew  # noqa: PLW0603 - all readers of the process at once
+    before, _reads_anew = _reads_anew, True
+    try:
+        yield
+    finally:
+        _reads_anew = before
 
 
 def _key(storage: Storage, path: str) -> _Key | None:

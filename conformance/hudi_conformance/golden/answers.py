@@ -1,10 +1,9 @@
 """What the model answers to a question, in the form that expected answers are kept in, and which mutants differ."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from hudi_adapter.rows import Rows, encode_value
 from hudi_format.errors import FormatError
@@ -12,10 +11,9 @@ from hudi_model.readings import CHOICE_OF_CLAUSE, Reading, Readings, with_readin
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import Table
 
-from hudi_conformance.bridge import load_for
 from hudi_conformance.bridge.asking import RELEASED, ask
-from hudi_conformance.bridge.remembering import reading_anew
 from hudi_conformance.comparison import compare_rows
+from hudi_conformance.golden.misreading import Misreading
 from hudi_conformance.golden.questions import Question
 from hudi_conformance.mutants import Mutant, met, mutated
 from hudi_conformance.value_comparison import compare_values
@@ -113,34 +111,56 @@ def expected(table: Table, question: Question) -> Expected:
     return Expected(released, text, clause)
 
 
-def killed(table: Table, question: Question, answer: Expected, mutants: Iterable[Mutant]) -> list[str]:
+@dataclass(slots=True)
+class Answering:
+    """The same as `expected`, of which the other readings are asked only where the released one is not met."""
+
+    table: Table
+    question: Question
+    _released: Verdict | None = None
+    _expected: Expected | None = None
+
+    def accepts(self, verdict_of_other: Verdict) -> bool:
+        """Whether either reading is met."""
+        self._released = self._released or verdict(self.table, self.question)
+        if verdict_of_other.satisfies(self._released):
+            return True
+        self._expected = self._expected or expected(self.table, self.question)
+        return self._expected.accepts(verdict_of_other)
+
+
+Answer: TypeAlias = Expected | Answering
+
+
+def killed(table: Table, question: Question, answer: Answer, mutants: Iterable[Mutant]) -> list[str]:
     """The names of the model's mutants whose answer would not pass; asked are those that the question comes by."""
-    return _killed(lambda: verdict(table, question), answer, (one for one in mutants if not one.of_bytes))
+    asked = met(lambda: verdict(table, question), (one for one in mutants if not one.of_bytes))
+    return [one.name for one in asked if not _survives(table, question, answer, one)]
 
 
-def killed_in_bytes(folder: Path, question: Question, answer: Expected, mutants: Iterable[Mutant]) -> list[str]:
-    """The same of mutants whose rule is one of bytes: the table is read again for each."""
-    return _killed(lambda: _verdict_of(folder, question), answer, (one for one in mutants if one.of_bytes))
+def killed_in_bytes(table: Misreading, question: Question, answer: Answer, mutants: Iterable[Mutant]) -> list[str]:
+    """The same of mutants whose rule is one of bytes: each is asked of the table as it reads it."""
+
+    def accepts(read: Table | FormatError) -> bool:
+        return answer.accepts(_verdict_of(read, question))
+
+    return [one.name for one in mutants if one.of_bytes and table.is_noticed(one, accepts)]
 
 
-def _killed(given: Callable[[], Verdict], answer: Expected, mutants: Iterable[Mutant]) -> list[str]:
-    return [one.name for one in met(given, mutants) if not _survives(given, answer, one)]
-
-
-def _survives(given: Callable[[], Verdict], answer: Expected, mutant: Mutant) -> bool:
+def _survives(table: Table, question: Question, answer: Answer, mutant: Mutant) -> bool:
     with mutated(mutant):
         try:
-            return answer.accepts(given())
+            found = verdict(table, question)
         except Exception:  # noqa: BLE001 - a broken model may break anywhere; that is an answer no case accepts
             return False
+    # Held against the answer outside the block, since other readings may have to be asked.
+    return answer.accepts(found)
 
 
-def _verdict_of(folder: Path, question: Question) -> Verdict:
-    try:
-        with reading_anew():
-            return verdict(load_for(question.op, folder, question.params), question)
-    except FormatError as error:
-        return Verdict(question.op, reject=str(error.reason))
+def _verdict_of(read: Table | FormatError, question: Question) -> Verdict:
+    if isinstance(read, FormatError):
+        return Verdict(question.op, reject=str(read.reason))
+    return verdict(read, question)
 
 
 def rows_text(rows: Rows) -> str:

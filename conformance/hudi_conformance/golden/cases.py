@@ -7,9 +7,9 @@ from typing import Any
 
 from hudi_model.tables import Table
 
-from hudi_conformance.bridge import load_for
 from hudi_conformance.golden import toml_text
 from hudi_conformance.golden.answers import Expected, Verdict, expected, killed, killed_in_bytes
+from hudi_conformance.golden.misreading import Misreading, load_whole
 from hudi_conformance.golden.questions import Question
 from hudi_conformance.mutants import MUTANTS
 
@@ -37,15 +37,16 @@ def answered(table_id: str, table: Path, questions: Iterable[Question]) -> list[
         GoldenError: an id stands twice, the model lacks the op, or a named mutant survives.
 
     """
-    state = load_for("check_table", table, {})
-    cases = [_case(table_id, table, state, question) for question in questions]
+    read = Misreading(table, load_whole(table))
+    cases = [_case(table_id, read, question) for question in questions]
     names = [case.question.id for case in cases]
     if len(set(names)) < len(names):
         raise GoldenError(f"{table_id}: a case id stands twice in {names}")
     return cases
 
 
-def _case(table_id: str, folder: Path, state: Table, question: Question) -> Case:
+def _case(table_id: str, read: Misreading, question: Question) -> Case:
+    state = read.sound
     answer = expected(state, question)
     if answer.released.unsupported:
         raise GoldenError(f"{table_id}::{question.id}: the model lacks {answer.released.unsupported}")
@@ -54,7 +55,7 @@ def _case(table_id: str, folder: Path, state: Table, question: Question) -> Case
     if unknown:
         raise GoldenError(f"{table_id}::{question.id}: no mutants are named {', '.join(unknown)}")
     named = [MUTANTS[name] for name in question.kills]
-    found = [*killed(state, question, answer, named), *killed_in_bytes(folder, question, answer, named)]
+    found = [*killed(state, question, answer, named), *killed_in_bytes(read, question, answer, named)]
     survivors = sorted(set(question.kills) - set(found))
     if survivors or not question.kills:
         message = f"{', '.join(survivors)} would pass" if survivors else "no mutant is named"

@@ -5,11 +5,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
-from hudi_model.tables import Table
-
-from hudi_conformance.bridge import load_for
 from hudi_conformance.cases import Case, load_cases
-from hudi_conformance.golden.answers import expected, killed, killed_in_bytes
+from hudi_conformance.golden.answers import Answering, killed, killed_in_bytes
+from hudi_conformance.golden.misreading import Misreading, load_whole
 from hudi_conformance.golden.questions import Question
 from hudi_conformance.mutants import MUTANTS, Mutant, met
 from hudi_conformance.trace_cases.cases import TraceCase, load_trace_cases
@@ -40,11 +38,10 @@ def killed_by(case: AnyCase, mutants: Iterable[Mutant] | None = None) -> tuple[s
     if isinstance(case, TraceCase):
         return tuple(case.killed(met(case.verdict, every)))
     if not case.writes:
-        folder, question = case.table.folder / "table", question_of(case)
-        state = _state(folder)
-        answer = expected(state, question)
-        found = killed(state, question, answer, every)
-        return (*found, *killed_in_bytes(folder, question, answer, every))
+        read, question = _read(case.table.folder / "table"), question_of(case)
+        answer = Answering(read.sound, question)
+        found = killed(read.sound, question, answer, every)
+        return (*found, *killed_in_bytes(read, question, answer, every))
     asked = met(lambda: played(case), every)
     return tuple(one.name for one in asked if played(case, one.name).verdict is not Verdict.PASS)
 
@@ -56,6 +53,6 @@ def question_of(case: Case) -> Question:
 
 
 @lru_cache(maxsize=2)
-def _state(table: Path) -> Table:
+def _read(table: Path) -> Misreading:
     """A table that several cases ask, one after the other."""
-    return load_for("check_table", table, {})
+    return Misreading(table, load_whole(table))

@@ -263,3 +263,17 @@ def _history_not_listed(_: Function) -> Function:
 )
 def _past_of_the_active_timeline_only(_: Function) -> Function:
     return lambda opened: opened
+
+
+@mutant(
+    "history-is-always-a-tree",
+    "HS-010 TL-032",
+    "Archived actions lie in files that a manifest names, in every version.",
+    "history.history_instants",
+)
+def _history_is_always_a_tree(original: Function) -> Function:
+    def of_tree(history: History, layout: int = 2) -> tuple[ArchivedInstant, ...]:  # noqa: ARG001 - it does not matter
+        found: tuple[ArchivedInstant, ...] = original(history, 2)
+        return found
+
+    return of_tree

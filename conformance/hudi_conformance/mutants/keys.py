@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from hudi_model.configuration import Configuration
-from hudi_model.records import Value
+from hudi_model.keys import composed_key
+from hudi_model.records import Record, Value
 
 from hudi_conformance.mutants.registry import Function, mutant
 
@@ -27,3 +28,11 @@ def _paths_unencoded(original: Function) -> Function:
         return found
 
     return plain
+
+
+@mutant("keys-are-made-anew", "MF-012", "A stored row has the key that its columns give.", "keys.key_of")
+def _keys_are_made_anew(_: Function) -> Function:
+    def anew(record: Record, configuration: Configuration, where: str) -> str:
+        return composed_key(record, configuration.record_key, where)
+
+    return anew

@@ -98,3 +98,20 @@ def _before_image_is_row(original: Function) -> Function:
         return record.values.get("_hoodie_operation") != "-U" and bool(original(record, rule))
 
     return marked
+
+
+@mutant(
+    "partial-answers-of-the-newer",
+    "RM-006",
+    "Of partial records a merger's answer has the columns of the newer one.",
+    "mergers.merged_by_strategy",
+)
+def _partial_answers_of_the_newer(original: Function) -> Function:
+    def newer_columns(rule: MergeRule, older: Version, newer: Version) -> Version:
+        found: Version = original(rule, older, newer)
+        if not (older.partial or newer.partial) or found.record is None or newer.record is None:
+            return found
+        kept = {name: value for name, value in found.record.values.items() if name in newer.record.values}
+        return replace(found, record=Record(kept))
+
+    return newer_columns

@@ -14,7 +14,7 @@ from hudi_conformance.mutants.registry import Function, mutant
 
 @mutant(
     "event-time-ignores-ordering",
-    "MG-003",
+    "MG-003 SW-005",
     "The later write wins under event time ordering too.",
     "merging.merge_by_event_time",
 )
@@ -144,3 +144,26 @@ def _partials_become_whole(original: Function) -> Function:
         return replace(found, partial=False)
 
     return whole
+
+
+@mutant(
+    "deletes-are-final",
+    "MG-013",
+    "What any change deletes is gone, whatever changes came after it.",
+    "merging.merge_slice",
+)
+def _deletes_are_final(original: Function) -> Function:
+    def final(
+        rule: MergeRule, rows: Iterable[Version], changes: Iterable[Version], readings: Readings
+    ) -> tuple[Record, ...]:
+        changed = tuple(changes)
+        gone = {one.key for one in changed if one.is_delete}
+        left: tuple[Record, ...] = original(
+            rule,
+            [one for one in rows if one.key not in gone],
+            [one for one in changed if one.key not in gone],
+            readings,
+        )
+        return left
+
+    return final

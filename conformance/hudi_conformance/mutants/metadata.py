@@ -1,6 +1,6 @@
 """Rules of the metadata table, of indexes and of pruning, broken."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,11 +8,13 @@ from hudi_model.actions import State
 from hudi_model.configuration import Configuration
 from hudi_model.contents import IndexDefinition, IndexPlan
 from hudi_model.effects import CommitMetadataTable, CreateInstant, Effects
-from hudi_model.files import BaseFile, LogFile, RollbackBlock
+from hudi_model.files import BaseFile, FileSlice, LogFile, RollbackBlock
 from hudi_model.indexes import rows_in
 from hudi_model.keys import key_of
 from hudi_model.metadata import drop, wanted
-from hudi_model.records import Record, Value
+from hudi_model.pruning import facts_of, possible, usable
+from hudi_model.records import Record, Schema, Value
+from hudi_model.schemas import META_SCHEMA, table_schema
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
@@ -149,7 +151,9 @@ def _unknown_is_all_null(original: Function) -> Function:
     return lambda many: original([one or [None, None, 1, 1] for one in many])
 
 
-@mutant("bootstrap-lists-last-write", "MT-009", "A new index knows the last write only.", "metadata.with_indexes")
+@mutant(
+    "bootstrap-lists-last-write", "MT-009 IX-002", "A new index knows the last write only.", "metadata.with_indexes"
+)
 def _bootstrap_lists_last_write(original: Function) -> Function:
     def of_last(table: Table, indexes: Iterable[IndexDefinition]) -> Table:
         times = [one.instant for one in table.base_files] + [one.instant for one in table.log_files]
@@ -175,7 +179,9 @@ def _indexer_stops_at_its_plan(original: Function) -> Function:
     return as_of_plan
 
 
-@mutant("writer-drops-unasked-indexes", "MT-009", "A writer drops what it does not ask for.", "metadata.asked_for")
+@mutant(
+    "writer-drops-unasked-indexes", "MT-009 IG-003", "A writer drops what it does not ask for.", "metadata.asked_for"
+)
 def _writer_drops_unasked_indexes(original: Function) -> Function:
     def dropping(table: Table, settings: Mapping[str, str]) -> Effects:
         there = {one.name for one in table.metadata.indexes} if table.metadata else set()
@@ -210,3 +216,17 @@ def _record_index_for_any_column(_: Function) -> Function:
         return str(value)
 
     return any_column
+
+
+@mutant(
+    "unknown-slices-are-skipped",
+    "IX-051",
+    "A slice is read where indexes say that a filter is true for all of its rows.",
+    "pruning.kept_slices",
+)
+def _unknown_slices_are_skipped(_: Function) -> Function:
+    def sure(view: View, slices: Sequence[FileSlice], form: Any) -> tuple[FileSlice, ...]:
+        schema, known = Schema((*META_SCHEMA, *table_schema(view).fields)), usable(view.table.state)
+        return tuple(one for one in slices if possible(form, facts_of(view, one, known), schema) == {True})
+
+    return sure

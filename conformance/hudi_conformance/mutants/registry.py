@@ -4,11 +4,13 @@ import importlib
 import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache, wraps
 from types import FunctionType, ModuleType
 from typing import Any
+
+from hudi_conformance.bridge.remembering import reading_anew
 
 Function = Callable[..., Any]
 MODEL, FORMAT, BRIDGE = "hudi_model", "hudi_format", "hudi_conformance.bridge"
@@ -18,7 +20,8 @@ MODEL, FORMAT, BRIDGE = "hudi_model", "hudi_format", "hudi_conformance.bridge"
 class Mutant:
     """One broken rule: the function that is replaced, and how the replacement comes of the original.
 
-    `module` is a module of the model by its full name; of the format where the rule is one of bytes.
+    `module` is a module of the model or the format by its full name. A rule of bytes shows where files are read or
+    written: one of the format, or one of the model that says which files these are.
     """
 
     name: str
@@ -27,11 +30,7 @@ class Mutant:
     module: str
     function: str
     replacement: Callable[[Function], Function]
-
-    @property
-    def of_bytes(self) -> bool:
-        """Whether the rule is one of bytes: it shows where files are read or written."""
-        return self.module.startswith(f"{FORMAT}.")
+    of_bytes: bool = False
 
     def original(self) -> Function:
         """The function as it is.
@@ -52,15 +51,16 @@ def mutant(
 ) -> Callable[[Callable[[Function], Function]], Callable[[Function], Function]]:
     """Register a mutant; the decorated function wraps the original.
 
-    `place` is `module.function` below hudi_model; a rule of bytes names its function in full, from hudi_format on.
+    `place` is `module.function` below hudi_model; a rule of bytes names its function in full, from the package on.
     """
 
     def register(replacement: Callable[[Function], Function]) -> Callable[[Function], Function]:
         if name in MUTANTS:
             raise ValueError(f"two mutants are named {name}")
         module, _, function = place.rpartition(".")
-        full = module if module.startswith(f"{FORMAT}.") else f"{MODEL}.{module}"
-        MUTANTS[name] = Mutant(name, tuple(clauses.split()), sentence, full, function, replacement)
+        of_bytes = module.startswith((f"{FORMAT}.", f"{MODEL}."))
+        full = module if of_bytes else f"{MODEL}.{module}"
+        MUTANTS[name] = Mutant(name, tuple(clauses.split()), sentence, full, function, replacement, of_bytes)
         return replacement
 
     return register
@@ -70,7 +70,7 @@ def mutant(
 def mutated(mutant: Mutant) -> Iterator[None]:
     """Within the block, every module that holds the mutant's function holds its replacement instead."""
     original = mutant.original()
-    with _replaced([(original, mutant.replacement(original))]):
+    with _replaced([(original, mutant.replacement(original), mutant.of_bytes)]), _read_as(mutant):
         yield
 
 
@@ -82,10 +82,18 @@ def watched(mutants: Iterable[Mutant]) -> Iterator[set[str]]:
     """
     called: set[str] = set()
     names: dict[Function, set[str]] = {}
-    for mutant in mutants:
+    every = tuple(mutants)
+    for mutant in every:
         names.setdefault(mutant.original(), set()).add(mutant.name)
-    with _replaced([(original, _watching(original, called, of)) for original, of in names.items()]):
+    read = {mutant.original() for mutant in every if mutant.of_bytes}
+    watching = [(one, _watching(one, called, of), one in read) for one, of in names.items()]
+    with _replaced(watching), _read_as(*every):
         yield called
+
+
+def _read_as(*mutants: Mutant) -> AbstractContextManager[None]:
+    """Files are read anew where one of the mutants is at their bytes."""
+    return reading_anew() if any(one.of_bytes for one in mutants) else nullcontext()
 
 
 def met(play: Callable[[], object], mutants: Iterable[Mutant]) -> list[Mutant]:
@@ -112,8 +120,9 @@ def _watching(original: Function, called: set[str], names: set[str]) -> Function
 
 
 @contextmanager
-def _replaced(pairs: Sequence[tuple[Function, Function]]) -> Iterator[None]:
-    places = [(place, original, other) for original, other in pairs for place in _places(original)]
+def _replaced(triples: Sequence[tuple[Function, Function, bool]]) -> Iterator[None]:
+    """Functions stand for others within the block; where told, also in what reads and writes files."""
+    places = [(place, original, other) for original, other, read in triples for place in _places(original, read)]
     for (module, name), _, other in places:
         setattr(module, name, other)
     try:
@@ -124,9 +133,9 @@ def _replaced(pairs: Sequence[tuple[Function, Function]]) -> Iterator[None]:
 
 
 @cache
-def _places(original: Function) -> tuple[tuple[ModuleType, str], ...]:
+def _places(original: Function, read: bool) -> tuple[tuple[ModuleType, str], ...]:
     """Where a function is held; found while nothing is replaced, and the same ever after."""
-    packages = (FORMAT, BRIDGE) if original.__module__.startswith(f"{FORMAT}.") else (MODEL,)
+    packages = (MODEL, FORMAT, BRIDGE) if read else (MODEL,)
     modules = (module for package in packages for module in _modules(package))
     return tuple((module, name) for module in modules for name, value in vars(module).items() if value is original)
 

@@ -169,7 +169,9 @@ def _optimized_empty_under_compaction(original: Function) -> Function:
     return idle_groups
 
 
-@mutant("optimized-reads-logs", "RD-009", "Logs are merged under a read-optimized query.", "slicing.optimized_slices")
+@mutant(
+    "optimized-reads-logs", "RD-009 TT-003", "Logs are merged under a read-optimized query.", "slicing.optimized_slices"
+)
 def _optimized_reads_logs(_: Function) -> Function:
     return snapshot_slices
 
@@ -236,3 +238,18 @@ def _other_formats_unread(original: Function) -> Function:
         return original(view, [one for one in base_files if one.extension == format_name])
 
     return of_one_format
+
+
+@mutant("logs-are-not-rows", "TT-002", "The rows of a table are those of its base files.", "slicing.data_logs")
+def _logs_are_not_rows(_: Function) -> Function:
+    return lambda _view: ()
+
+
+@mutant("groups-over-partitions", "SL-003", "A file id names one file group of the table.", "slicing.group_of")
+def _groups_over_partitions(_: Function) -> Function:
+    return lambda file: ("", file.file_id)
+
+
+@mutant("partitions-are-one-folder-deep", "SL-020", "A partition is its last folder.", "slicing.group_of")
+def _partitions_are_one_folder_deep(_: Function) -> Function:
+    return lambda file: (file.partition.rpartition("/")[2], file.file_id)

@@ -1,10 +1,11 @@
 """Rules of the timeline, broken."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from hudi_model.actions import Instant, State, TimelineEntry
 from hudi_model.contents import CommitMetadata, Content
-from hudi_model.time import InstantTime
+from hudi_model.rejection import Rejection
+from hudi_model.time import SECONDS_DIGITS, InstantTime
 from hudi_model.timeline import Timeline, entries_by_action
 
 from hudi_conformance.mutants.registry import Function, mutant
@@ -95,3 +96,21 @@ def _damaged_commit_accepted(_: Function) -> Function:
 @mutant("rollback-forgotten-after-archival", "TL-017", "Old instants that were undone count.", "timeline.rolled_back")
 def _rollback_forgotten(_: Function) -> Function:
     return lambda _timeline: frozenset()
+
+
+@mutant("seconds-begin", "TM-002", "An instant of 14 digits is the first millisecond of its second.", "time.widen")
+def _seconds_begin(_: Function) -> Function:
+    return lambda instant: InstantTime(f"{instant}000" if len(instant) == SECONDS_DIGITS else instant)
+
+
+@mutant(
+    "completed-before-its-request",
+    "TL-011",
+    "An action may complete before it was requested.",
+    "transitions.action_faults",
+)
+def _completed_before_its_request(original: Function) -> Function:
+    def tolerant(group: tuple[TimelineEntry, ...]) -> Iterator[Rejection]:
+        return (one for one in original(group) if one.clause != "TL-011")
+
+    return tolerant

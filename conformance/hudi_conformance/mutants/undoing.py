@@ -7,6 +7,7 @@ from hudi_model import creation, upgrades
 from hudi_model.actions import Action
 from hudi_model.effects import DeleteInstant, Effects
 from hudi_model.merge_rules import MergeMode
+from hudi_model.payloads import DEFAULT, PACKAGE
 from hudi_model.rejection import Rejection
 from hudi_model.requests import Write
 from hudi_model.tables import OpenTable, Table
@@ -96,3 +97,27 @@ def _new_tables_merge_by_event_time(original: Function) -> Function:
 @mutant("version-stays", "VR-004 VR-006", "A change of version changes nothing.", "upgrades.change_version")
 def _version_stays(_: Function) -> Function:
     return lambda _table, _to, _now, _put_at=None: ()
+
+
+@mutant(
+    "custom-merging-becomes-version-6",
+    "VR-009",
+    "Custom merging without a payload class is merging by event time in version 6.",
+    "upgrades.payload_in_6",
+)
+def _custom_merging_becomes_version_6(_: Function) -> Function:
+    return lambda _properties, payload: payload or PACKAGE + DEFAULT
+
+
+@mutant(
+    "new-tables-infer-commit-time",
+    "MG-015",
+    "A new table that states no mode merges by commit time, ordering columns or not.",
+    "creation.released_properties",
+)
+def _new_tables_infer_commit_time(original: Function) -> Function:
+    def inferred(stated: Mapping[str, str]) -> dict[str, str]:
+        made: dict[str, str] = original({creation.MODE: MergeMode.COMMIT_TIME_ORDERING.value, **stated})
+        return made
+
+    return inferred

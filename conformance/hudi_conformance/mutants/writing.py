@@ -198,3 +198,20 @@ def _every_log_is_of_its_slice(original: Function) -> Function:
         return made
 
     return named_alike
+
+
+@mutant(
+    "copy-on-write-is-logged",
+    "TT-001",
+    "Changes go to logs, whatever the table's type.",
+    "writers.staged_files",
+)
+def _copy_on_write_is_logged(original: Function) -> Function:
+    def logged(view: View, write: Write) -> tuple[Staged, ...]:
+        configuration = replace(view.configuration, table_type="MERGE_ON_READ")
+        found: tuple[Staged, ...] = original(
+            replace(view, table=replace(view.table, configuration=configuration)), write
+        )
+        return found
+
+    return logged

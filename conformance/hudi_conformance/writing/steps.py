@@ -81,9 +81,10 @@ class WritingCase:
     # Writing.
 
     def create(self, *, reject: str | None = None, **params: Any) -> None:
-        """The table is made; `params` in place of those of the shape."""
-        made = self.shape.create_params(avro_schema(self.schema, _TABLE))
-        self._step(Draft("create_table", {**made, **params}, reject=reject))
+        """The table is made; `params` in place of those of the shape, of which None leaves one out."""
+        made = {**self.shape.create_params(avro_schema(self.schema, _TABLE)), **params}
+        stated = {name: value for name, value in made.items() if value is not None}
+        self._step(Draft("create_table", stated, reject=reject))
 
     def write(
         self,

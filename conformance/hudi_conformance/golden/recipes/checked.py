@@ -44,6 +44,18 @@ def completion_time_reused(table: GoldenTable) -> None:
     check(table, "no time is given twice", "TL-024", "given-times-unchecked")
 
 
+@golden("v9/bad_completed_before_request", "A write completed before it was requested", merge_on_read(9))
+def completed_before_request(table: GoldenTable) -> None:
+    """The second write's completed file was renamed: its completion time is a tenth of a second before its request."""
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r11")))
+    table.upsert(second(3), rides(30, ("r02", "r12")))
+    table.damage(
+        harm.move(f"{_TIMELINE}/{second(2)}_{second(2.5)}.deltacommit", f"{second(2)}_{second(1.9)}.deltacommit")
+    )
+    check(table, "nothing completes before it begins", "TL-011", "completed-before-its-request")
+
+
 @golden(
     "v9/bad_history_name", "A file of the history has bounds that exclude its action", merge_on_read(9), ("history",)
 )

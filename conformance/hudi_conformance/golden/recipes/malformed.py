@@ -259,6 +259,7 @@ def foreign_files(table: GoldenTable) -> None:
     table.damage(harm.write(f".hoodie/.temp/{second(2)}/oslo/x.marker.APPEND"))
     table.snapshot("snapshot", "they change nothing", "SL-006 TL-021", "event-time-ignores-ordering")
     table.instants("timeline", "they are no instants", "TL-021", "lowest-state-rules")
+    table.slices("slices", "a side file is no log, even of a file of another folder", "SL-006", "side-files-are-data")
 
 
 @golden("v9/bad_block_type", "A block of a type that no text knows", merge_on_read(9))

@@ -45,6 +45,21 @@ def by_commit_time(case: WritingCase) -> None:
     case.snapshot()
 
 
+@writing("tables/inferred_mode", shapes(versions=(8, 9), types=(MOR,)), "MG-015 OW-031", "new-tables-infer-commit-time")
+def inferred_mode(case: WritingCase) -> None:
+    """A new table that states no mode, and has ordering columns, merges by event time.
+
+    Given no table.
+    When one is made without a mode, and a ride is written, and an older version of it.
+    Then it tells that the ordering column decides, and the older version has lost.
+    """
+    case.create(merge_mode=None)
+    case.info()
+    case.write("insert", rides(10, ("r01", "r11")))
+    case.write("upsert", rides(5, ("r01",), rider="late"))
+    case.snapshot()
+
+
 @writing("tables/what_none_can_be", shapes(versions=(9,), types=(COW,)), "OW-032", "anything-makes-a-table")
 def what_none_can_be(case: WritingCase) -> None:
     """What no table can be made of is refused.

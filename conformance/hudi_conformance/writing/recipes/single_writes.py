@@ -30,7 +30,7 @@ def upsert(case: WritingCase) -> None:
     if case.is_mor:
         case.shows("OW-016", "updates-rewrite-in-merge-on-read")
     else:
-        case.shows("OW-015", "copy-on-write-forgets-old-rows")
+        case.shows("OW-015 TT-001", "copy-on-write-forgets-old-rows copy-on-write-is-logged")
 
 
 @writing("single/insert_of_a_known_key", shapes(), "OW-012 OW-020", "insert-groups-by-partition")

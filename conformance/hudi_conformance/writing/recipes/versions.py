@@ -204,7 +204,7 @@ def payload_of_nine(case: WritingCase) -> None:
     "versions/custom_merging_stays",
     _OF_PAYLOADS,
     "VR-009",
-    "version-stays",
+    "version-stays custom-merging-becomes-version-6",
     begins_with="v9/mor_merger_counter",
 )
 def custom_merging_stays(case: WritingCase) -> None:
