@@ -18,6 +18,11 @@ ROOT = Path(__file__).parents[2]
 CASES = load_golden_cases(ROOT)
 EVERY = {case.id: case for case in every_case(ROOT)}
 KEPT = {row.mutant: row for row in kept_matrix(ROOT).rows}
+NAMED: dict[str, dict[str, set[str]]] = {}
+"""By table, and there by case: the mutants for which the case is kept."""
+for _row in KEPT.values():
+    for _identifier in _row.cases:
+        NAMED.setdefault(_identifier.rpartition("::")[0], {}).setdefault(_identifier, set()).add(_row.mutant)
 STEP = max(1, len(CASES) // 24)
 BREAKS = {name for one in OBLIGATIONS.values() for name in one.broken_by}
 """The mutants that break an obligation: tests/obligations holds every one of them to it."""
@@ -38,13 +43,21 @@ def test_obligations_name_mutants_that_exist() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(MUTANTS))
-def test_every_mutant_is_killed_by_the_cases_that_are_kept_for_it_or_breaks_an_obligation(name: str) -> None:
+def test_every_mutant_is_killed_by_a_case_or_breaks_an_obligation(name: str) -> None:
     """A mutant that does neither shows a rule that nothing tests; `hudi-conformance mutants matrix` keeps the cases."""
-    kept = KEPT[name]
+    assert KEPT[name].cases or name in BREAKS
 
-    assert kept.cases or name in BREAKS
-    for identifier in kept.cases:
-        assert killed_by(EVERY[identifier], [MUTANTS[name]]) == (name,), identifier
+
+def test_no_case_is_kept_for_a_mutant_that_is_no_more() -> None:
+    """The rows are those of the mutants, so that the cases below are held to all that is kept."""
+    assert KEPT.keys() == MUTANTS.keys()
+
+
+@pytest.mark.parametrize("place", sorted(NAMED))
+def test_cases_kill_the_mutants_that_they_are_kept_for(place: str) -> None:
+    """All that is kept for the cases of one table, which is read once for every one of them."""
+    for identifier, names in NAMED[place].items():
+        assert set(killed_by(EVERY[identifier], [MUTANTS[name] for name in names])) == names, identifier
 
 
 def test_the_page_of_mutants_is_current() -> None:

@@ -9,7 +9,7 @@ from hudi_model.tables import Table
 
 from hudi_conformance.golden import toml_text
 from hudi_conformance.golden.answers import Expected, Verdict, expected, killed, killed_in_bytes
-from hudi_conformance.golden.misreading import Misreading, load_whole
+from hudi_conformance.golden.misreading import Misreading, misreading
 from hudi_conformance.golden.questions import Question
 from hudi_conformance.mutants import MUTANTS
 
@@ -37,7 +37,7 @@ def answered(table_id: str, table: Path, questions: Iterable[Question]) -> list[
         GoldenError: an id stands twice, the model lacks the op, or a named mutant survives.
 
     """
-    read = Misreading(table, load_whole(table))
+    read = misreading(table)
     cases = [_case(table_id, read, question) for question in questions]
     names = [case.question.id for case in cases]
     if len(set(names)) < len(names):

@@ -9,7 +9,7 @@ from hudi_format.errors import FormatError
 from hudi_model.tables import Table
 
 from hudi_conformance.bridge import load_for
-from hudi_conformance.mutants import MUTANTS, Mutant, met, mutated
+from hudi_conformance.mutants import MUTANTS, Mutant, mutated, watched
 
 Read: TypeAlias = Table | FormatError | None
 """A state, or why there is none; None where the mutant broke altogether."""
@@ -21,7 +21,7 @@ class Misreading:
 
     folder: Path
     sound: Table
-    _met: frozenset[str] | None = None
+    _come_by: frozenset[str]
     _read: dict[str, Read] = field(default_factory=dict)
 
     def is_noticed(self, mutant: Mutant, accepts: Callable[[Table | FormatError], bool]) -> bool:
@@ -29,7 +29,7 @@ class Misreading:
 
         One that reads what there is goes unnoticed without being asked.
         """
-        if mutant.name not in self._come_by():
+        if mutant.name not in self._come_by:
             return False
         if mutant.name not in self._read:
             self._read[mutant.name] = _read_by(mutant, self.folder)
@@ -39,11 +39,12 @@ class Misreading:
         except Exception:  # noqa: BLE001 - what no reader of bytes gives may break the model anywhere
             return True
 
-    def _come_by(self) -> frozenset[str]:
-        if self._met is None:
-            every = [one for one in MUTANTS.values() if one.of_bytes]
-            self._met = frozenset(one.name for one in met(lambda: load_whole(self.folder), every))
-        return self._met
+
+def misreading(folder: Path) -> Misreading:
+    """The table of a folder, read once as it should be."""
+    with watched(one for one in MUTANTS.values() if one.of_bytes) as called:
+        sound = load_whole(folder)
+    return Misreading(folder, sound, frozenset(called))
 
 
 def load_whole(folder: Path) -> Table:

@@ -7,7 +7,9 @@ they name, and to those that nothing else tells from the model.
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
+from typing import TypeAlias
 
 from hudi_conformance.cases import Case
 from hudi_conformance.killing.columns import AnyCase, every_case, killed_by
@@ -18,6 +20,7 @@ from hudi_conformance.processes import in_processes
 KEPT = Path("conformance") / "mutant_kills.json"
 NAMED = 3
 Advance = Callable[[], object]
+Task: TypeAlias = tuple[AnyCase, Sequence[str] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +67,28 @@ def _is_sampled(case: AnyCase, *, whole: bool) -> bool:
     return not whole and isinstance(case, Case) and case.writes
 
 
-def _columns(tasks: Sequence[tuple[AnyCase, Sequence[str] | None]], advance: Advance) -> dict[str, tuple[str, ...]]:
+def _columns(tasks: Sequence[Task], advance: Advance) -> dict[str, tuple[str, ...]]:
+    """What kills what; the questions of one table are asked by one process, which reads it once."""
     found: dict[str, tuple[str, ...]] = {}
-    for (case, _), names in zip(tasks, in_processes(_column, tasks), strict=True):
-        found[case.id] = names
-        advance()
+    groups = [tuple(group) for _, group in groupby(tasks, key=_place)]
+    for columns in in_processes(_columns_of_group, groups):
+        for identifier, names in columns:
+            found[identifier] = names
+            advance()
     return found
 
 
-def _column(task: tuple[AnyCase, Sequence[str] | None]) -> tuple[str, ...]:
-    case, names = task
-    return killed_by(case, None if names is None else [MUTANTS[name] for name in names])
+def _place(task: Task) -> str:
+    """The table of a question; a case that writes stands alone, as one that is a trace does."""
+    case = task[0]
+    return str(case.table.folder) if isinstance(case, Case) and not case.writes else case.id
+
+
+def _columns_of_group(group: tuple[Task, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple(
+        (case.id, killed_by(case, None if names is None else [MUTANTS[name] for name in names]))
+        for case, names in group
+    )
 
 
 def row(name: str, cases: Sequence[AnyCase], columns: Mapping[str, Iterable[str]]) -> Row:

@@ -3,9 +3,9 @@
 import importlib
 import pkgutil
 
-from hudi_conformance.mutants.registry import MUTANTS, Mutant, met, mutant, mutated
+from hudi_conformance.mutants.registry import MUTANTS, Mutant, met, mutant, mutated, watched
 
-__all__ = ["MUTANTS", "Mutant", "met", "mutant", "mutated"]
+__all__ = ["MUTANTS", "Mutant", "met", "mutant", "mutated", "watched"]
 
 for _found in pkgutil.iter_modules(__path__, f"{__name__}."):
     importlib.import_module(_found.name)
