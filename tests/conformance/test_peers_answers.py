@@ -8,6 +8,7 @@ from hudi_adapter.protocol import Rejected, Request, Unsupported
 from hudi_adapter.reasons import Reason
 from hudi_conformance.adapters import hudi_rs
 from hudi_conformance.adapters.apache_hudi_releases import features_of, too_new
+from hudi_conformance.adapters.python_packages import selected
 from hudi_conformance.peers.java_errors import refusal
 from hudi_conformance.peers.notices import corrupt_blocks, settings_text
 
@@ -88,12 +89,12 @@ def test_hudi_rs_refuses_a_folder_that_is_no_table(tmp_path: Path):
         hudi_rs.adapter().operations["read_snapshot"](request)
 
 
-def test_hudi_rs_leaves_meta_columns_out_unless_asked():
+def test_a_reader_leaves_meta_columns_out_unless_asked():
     rows = pa.table({"_hoodie_record_key": ["a"], "_hoodie_is_deleted": [None], "id": ["a"]})
-    assert hudi_rs.selected(rows, {}).column_names == ["id"]
-    assert hudi_rs.selected(rows, {"columns": ["_hoodie_is_deleted"]}).column_names == ["_hoodie_is_deleted"]
-    assert hudi_rs.selected(rows, {"meta_columns": True}).column_names == rows.column_names
-    assert hudi_rs.selected(rows, {"columns": ["id"]}).column_names == ["id"]
+    assert selected(rows, {}).column_names == ["id"]
+    assert selected(rows, {"columns": ["_hoodie_is_deleted"]}).column_names == ["_hoodie_is_deleted"]
+    assert selected(rows, {"meta_columns": True}).column_names == rows.column_names
+    assert selected(rows, {"columns": ["id"]}).column_names == ["id"]
 
 
 def test_hudi_rs_says_that_it_filters_nothing(tmp_path: Path):

@@ -62,10 +62,10 @@ def test_a_function_that_it_lacks_is_said(tmp_path: Path):
     ],
 )
 def test_a_clear_error_becomes_a_reason(text: str, reason: Reason):
-    found = daft.refusal(text)
+    found = daft.ERRORS.refusal(text)
     assert isinstance(found, Rejected)
     assert found.reason is reason
 
 
 def test_an_unclear_error_stays_one():
-    assert daft.refusal("ValueError: too many values to unpack") is None
+    assert daft.ERRORS.refusal("ValueError: too many values to unpack") is None

@@ -4,7 +4,6 @@ Daft reads snapshots of copy-on-write tables of versions 5 and 6; what else is a
 """
 
 import os
-import re
 import time
 from importlib import metadata
 from typing import Any
@@ -15,8 +14,6 @@ from hudi_adapter.protocol import (
     Adapter,
     Answer,
     Implementation,
-    Operation,
-    Rejected,
     Request,
     RowsAnswer,
     Unsupported,
@@ -25,7 +22,7 @@ from hudi_adapter.reasons import Reason
 from hudi_adapter.serving import serve
 from hudi_adapter.values import decode_value
 
-from hudi_conformance.adapters.hudi_rs import selected
+from hudi_conformance.adapters.python_packages import NativeErrors, selected
 from hudi_conformance.peers.spark_filters import OPERATORS
 
 FEATURES = (
@@ -38,18 +35,23 @@ FEATURES = (
     "meta-columns",
 )
 # What its errors say, in the order in which they are tried.
-_UNSUPPORTED = (
-    (r"Only support COPY_ON_WRITE table", "mor"),
-    (r"Only support table version 5 and 6", "table-version-other-than-5-and-6"),
-    (r"Only support timeline layout version 1", "timeline-layout-other-than-1"),
-    (r"drop\.partition\.columns` is disabled", "drop-partition-columns"),
-)
-_SIGNS = (
-    (r"No such file.*hoodie\.properties|hoodie\.properties.*(?:No such file|[Nn]ot found)", Reason.NOT_A_TABLE),
-    (r"Missing required table config|KeyError: 'hoodie\.", Reason.PROPERTIES_INVALID),
-    (r"JSONDecodeError", Reason.TIMELINE_FILE_CORRUPT),
-    (r"(?:No such file|not found).*\.parquet|\.parquet.*(?:No such file|not found)", Reason.BASE_FILE_MISSING),
-    (r"Parquet magic bytes|Parquet file size is \d+ bytes|[Pp]arquet.*(?:corrupt|footer)", Reason.BASE_FILE_CORRUPT),
+ERRORS = NativeErrors(
+    unsupported=(
+        (r"Only support COPY_ON_WRITE table", "mor"),
+        (r"Only support table version 5 and 6", "table-version-other-than-5-and-6"),
+        (r"Only support timeline layout version 1", "timeline-layout-other-than-1"),
+        (r"drop\.partition\.columns` is disabled", "drop-partition-columns"),
+    ),
+    refused=(
+        (r"(?s)No such file.*hoodie\.properties|hoodie\.properties.*(?:No such file|[Nn]ot found)", Reason.NOT_A_TABLE),
+        (r"Missing required table config|KeyError: 'hoodie\.", Reason.PROPERTIES_INVALID),
+        (r"JSONDecodeError", Reason.TIMELINE_FILE_CORRUPT),
+        (r"(?s)(?:No such file|not found).*\.parquet|\.parquet.*(?:No such file|not found)", Reason.BASE_FILE_MISSING),
+        (
+            r"(?s)Parquet magic bytes|Parquet file size is \d+ bytes|[Pp]arquet.*(?:corrupt|footer)",
+            Reason.BASE_FILE_CORRUPT,
+        ),
+    ),
 )
 
 
@@ -114,38 +116,11 @@ def _literal(frame: Any, condition: Comparison, value: Any) -> Any:
     return daft.lit(decode_value(value, logical_type(kind)))
 
 
-def _guarded(operation: Operation) -> Operation:
-    def run(request: Request) -> Answer:
-        try:
-            return operation(request)
-        except (Rejected, Unsupported):
-            raise
-        except BaseException as error:
-            # A Rust panic arrives as an exception that is no Exception; whatever ends the process does so still.
-            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-                raise
-            text = f"{type(error).__name__}: {error}"
-            raise refusal(text) or RuntimeError(text) from error
-
-    return run
-
-
-def refusal(text: str) -> Rejected | Unsupported | None:
-    """The refusal that an error's text amounts to; None when it says nothing we know."""
-    for pattern, feature in _UNSUPPORTED:
-        if re.search(pattern, text):
-            return Unsupported(feature)
-    for pattern, reason in _SIGNS:
-        if re.search(pattern, text, re.DOTALL):
-            return Rejected(reason, text.splitlines()[0], native=text[:4000])
-    return None
-
-
 def adapter() -> Adapter:
     """The adapter of the installed package."""
     os.environ.update(TZ="UTC", DAFT_PROGRESS_BAR="0", DAFT_ANALYTICS_ENABLED="0", DO_NOT_TRACK="true")
     time.tzset()
-    operations = {"read_snapshot": _guarded(read_snapshot)}
+    operations = {"read_snapshot": ERRORS.guarded(read_snapshot)}
     return Adapter(Implementation("daft", metadata.version("daft"), "rust"), FEATURES, operations)
 
 

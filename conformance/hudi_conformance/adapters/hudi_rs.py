@@ -1,7 +1,6 @@
 """hudi-rs as an adapter: `python -m hudi_conformance.adapters.hudi_rs`, over its Python package `hudi`."""
 
 import os
-import re
 import time
 from collections.abc import Callable, Mapping
 from importlib import metadata
@@ -12,8 +11,6 @@ from hudi_adapter.protocol import (
     Adapter,
     Answer,
     Implementation,
-    Operation,
-    Rejected,
     Request,
     RowsAnswer,
     Unsupported,
@@ -22,7 +19,7 @@ from hudi_adapter.protocol import (
 from hudi_adapter.reasons import Reason
 from hudi_adapter.serving import serve
 
-from hudi_conformance.peers.hudi_views import META_FIELDS
+from hudi_conformance.adapters.python_packages import NativeErrors, selected
 
 FEATURES = (
     "table-version-6",
@@ -44,32 +41,34 @@ FEATURES = (
 )
 _READ_OPTIMIZED = "hoodie.read.use.read_optimized.mode"
 # What its errors say, in the order in which they are tried.
-_UNSUPPORTED = (
-    (r"Only support table version.*Found: [45]\b", "table-version-before-6"),
-    (r"Multiple ordering fields", "several-ordering-fields"),
-    (r"[Uu]nsupported payload|payload.*not supported|merges with a merger of its own", "payload"),
-    (r"needs its own merger", "merge-custom"),
-    (r"derives record keys only from", "virtual-keys-of-this-type"),
-    (r"schema-on-read .* is not supported", "schema-on-read"),
-    (r"drop\.partition\.columns` is disabled", "drop-partition-columns"),
-    (r"Config value '(?:ORC|HFILE)' is not supported", "base-orc"),
-    (r"(?:not|un)supported|not (?:yet )?implemented|not yet supported", "not-in-hudi-rs"),
-)
-_SIGNS = (
-    (
-        r"hoodie\.properties.*(?:not found|No such file)|(?:not found|No such file).*hoodie\.properties",
-        Reason.NOT_A_TABLE,
+ERRORS = NativeErrors(
+    unsupported=(
+        (r"Only support table version.*Found: [45]\b", "table-version-before-6"),
+        (r"Multiple ordering fields", "several-ordering-fields"),
+        (r"[Uu]nsupported payload|payload.*not supported|merges with a merger of its own", "payload"),
+        (r"needs its own merger", "merge-custom"),
+        (r"derives record keys only from", "virtual-keys-of-this-type"),
+        (r"schema-on-read .* is not supported", "schema-on-read"),
+        (r"drop\.partition\.columns` is disabled", "drop-partition-columns"),
+        (r"Config value '(?:ORC|HFILE)' is not supported", "base-orc"),
+        (r"(?:not|un)supported|not (?:yet )?implemented|not yet supported", "not-in-hudi-rs"),
     ),
-    (r"Table version|table version|HoodieTableVersion", Reason.TABLE_VERSION_UNSUPPORTED),
-    (r"[Cc]hecksum", Reason.CHECKSUM_MISMATCH),
-    (r"Config (?:error|not found|value)|property", Reason.PROPERTIES_INVALID),
-    (r"[Ii]nstant|timestamp", Reason.INSTANT_MALFORMED),
-    (r"[Tt]imeline|[Cc]ommit metadata", Reason.TIMELINE_FILE_CORRUPT),
-    (r"ParquetError|Parquet error|Invalid Parquet file", Reason.BASE_FILE_CORRUPT),
-    (r"(?:not found|No such file).*\.parquet|\.parquet.*(?:not found|No such file)", Reason.BASE_FILE_MISSING),
-    (
-        r"failed to fill whole buffer|Invalid block type|[Ll]og (?:block|file|format)|Avro|avro",
-        Reason.LOG_CONTENT_CORRUPT,
+    refused=(
+        (
+            r"hoodie\.properties.*(?:not found|No such file)|(?:not found|No such file).*hoodie\.properties",
+            Reason.NOT_A_TABLE,
+        ),
+        (r"Table version|table version|HoodieTableVersion", Reason.TABLE_VERSION_UNSUPPORTED),
+        (r"[Cc]hecksum", Reason.CHECKSUM_MISMATCH),
+        (r"Config (?:error|not found|value)|property", Reason.PROPERTIES_INVALID),
+        (r"[Ii]nstant|timestamp", Reason.INSTANT_MALFORMED),
+        (r"[Tt]imeline|[Cc]ommit metadata", Reason.TIMELINE_FILE_CORRUPT),
+        (r"ParquetError|Parquet error|Invalid Parquet file", Reason.BASE_FILE_CORRUPT),
+        (r"(?:not found|No such file).*\.parquet|\.parquet.*(?:not found|No such file)", Reason.BASE_FILE_MISSING),
+        (
+            r"failed to fill whole buffer|Invalid block type|[Ll]og (?:block|file|format)|Avro|avro",
+            Reason.LOG_CONTENT_CORRUPT,
+        ),
     ),
 )
 
@@ -145,53 +144,16 @@ def _read(
     return RowsAnswer(selected(rows, request.params))
 
 
-def selected(rows: pa.Table, params: Mapping[str, Any]) -> pa.Table:
-    """The columns that a request asks for: without meta fields unless it wants them."""
-    with_meta = bool(params.get("meta_columns", False))
-    asked = params.get("columns")
-    names = [name for name in rows.column_names if with_meta or not name.startswith("_hoodie_")]
-    if asked is not None:
-        meta = [name for name in names if name in META_FIELDS and name not in asked]
-        names = [*meta, *(name for name in rows.column_names if name in asked)]
-    return rows.select(names)
-
-
-def _guarded(operation: Operation) -> Operation:
-    def run(request: Request) -> Answer:
-        try:
-            return operation(request)
-        except (Rejected, Unsupported):
-            raise
-        except BaseException as error:
-            # A Rust panic arrives as an exception that is no Exception; whatever ends the process does so still.
-            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-                raise
-            text = f"{type(error).__name__}: {error}"
-            raise _refusal(text) or RuntimeError(text) from error
-
-    return run
-
-
-def _refusal(text: str) -> Rejected | Unsupported | None:
-    for pattern, feature in _UNSUPPORTED:
-        if re.search(pattern, text):
-            return Unsupported(feature)
-    for pattern, reason in _SIGNS:
-        if re.search(pattern, text):
-            return Rejected(reason, text.splitlines()[0], native=text[:4000])
-    return None
-
-
 def adapter() -> Adapter:
     """The adapter of the installed package."""
     os.environ["TZ"] = "UTC"
     time.tzset()
     operations = {
-        "read_snapshot": _guarded(read_snapshot),
-        "read_as_of": _guarded(read_as_of),
-        "read_optimized": _guarded(read_optimized),
-        "read_incremental": _guarded(read_incremental),
-        "list_file_slices": _guarded(list_file_slices),
+        "read_snapshot": ERRORS.guarded(read_snapshot),
+        "read_as_of": ERRORS.guarded(read_as_of),
+        "read_optimized": ERRORS.guarded(read_optimized),
+        "read_incremental": ERRORS.guarded(read_incremental),
+        "list_file_slices": ERRORS.guarded(list_file_slices),
     }
     return Adapter(Implementation("hudi-rs", metadata.version("hudi"), "rust"), FEATURES, operations)
 
