@@ -88,13 +88,16 @@ class Play:
     def _lacking(self) -> str:
         """The first op that who would be asked does not have."""
         for step in self.case.steps:
-            player = self.cast.player(step.by, step.process)
-            if player.started is None:
-                player.start()
-            ops = (player.started or {}).get("ops")
-            if ops is not None and step.op != END_PROCESS and step.op not in ops:
+            if step.op != END_PROCESS and not _has(self._player(step), step.op):
                 return f"op {step.op}"
         return ""
+
+    def _player(self, step: Step) -> Asked:
+        """Who takes a step; a check that its adapter does not have is the checker's."""
+        player = self.cast.player(step.by, step.process)
+        if step.op == _CHECK and not _has(player, _CHECK):
+            return self.cast.checker() or player
+        return player
 
     def _lay_out(self) -> None:
         if self.case.begins_with:
@@ -103,7 +106,7 @@ class Play:
             self.table.mkdir(parents=True)
 
     def _step(self, number: int, step: Step) -> Outcome:
-        player = self.cast.player(step.by, step.process)
+        player = self._player(step)
         if step.op == END_PROCESS:
             player.kill()
             return Outcome(self.case, Verdict.PASS)
@@ -138,6 +141,14 @@ class Play:
         steps = list(enumerate(self.case.steps, start=1))
         last = max((number for number, step in steps if step.writes), default=0)
         return ((number, replace(step, by=READER)) for number, step in steps[last:])
+
+
+def _has(player: Asked, op: str) -> bool:
+    """Whether an adapter has an op, by what it says when it starts; one that says nothing of it may have all."""
+    if player.started is None:
+        player.start()
+    ops = (player.started or {}).get("ops")
+    return ops is None or op in ops
 
 
 def _placed(outcome: Outcome, place: str) -> Outcome:

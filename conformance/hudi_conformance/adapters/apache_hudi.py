@@ -30,6 +30,7 @@ from hudi_adapter.serving import serve
 from hudi_conformance.adapters import apache_hudi_services, apache_hudi_writing
 from hudi_conformance.adapters.apache_hudi_phases import OpenWrites
 from hudi_conformance.adapters.apache_hudi_releases import features_of, newer, too_new
+from hudi_conformance.case_values import WRITING_OPS
 from hudi_conformance.peers import hudi_views, notices
 from hudi_conformance.peers.bundles import bundle_jar
 from hudi_conformance.peers.java_errors import refusal
@@ -192,7 +193,8 @@ def _guarded(operation: Callable[[Request], Answer], version: str, request: Requ
     except (Py4JJavaError, PySparkException) as error:
         told = text_of(error)
         causes = [line for line in told.splitlines() if line.strip() and not line.startswith("\t")]
-        raise too_new(request.table, version) or refusal(told) or RuntimeError(" <- ".join(causes)) from error
+        found = too_new(request.table, version) or refusal(told, writes=request.op in WRITING_OPS)
+        raise found or RuntimeError(" <- ".join(causes)) from error
 
 
 def text_of(error: Exception) -> str:

@@ -12,13 +12,19 @@ from hudi_conformance.adapters.apache_hudi_writing import configs_of
 from hudi_conformance.peers import hudi_views
 
 _TYPES = {"compaction": "COMPACT", "logcompaction": "LOG_COMPACT", "clustering": "CLUSTER", "clean": "CLEAN"}
+# Indexing refuses to run where writers are not told that they may not be alone.
+_BESIDE_WRITERS = {
+    "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
+    "hoodie.clean.failed.writes.policy": "LAZY",
+}
 _MADE = {"rollback": "rollback", "restore": "restore", "archive": None, "clean": "clean", "savepoint": "savepoint"}
 
 
 def schedule(session: Any, release: str, request: Request) -> Answer:
     """A plan, where the release finds that there is something to do."""
     service = str(request.params.get("service"))
-    with client_of(session, release, request.table, configs_of(request.params)) as client:
+    needed = _BESIDE_WRITERS if service == "indexing" else {}
+    with client_of(session, release, request.table, {**needed, **configs_of(request.params)}) as client:
         if service == "indexing":
             found = _index_plan(client, request.params)
         elif service in _TYPES:
@@ -45,7 +51,8 @@ def execute(session: Any, release: str, request: Request) -> Answer:
     pending = next((one for one in found if one["state"] != "COMPLETED"), None)
     if pending is None:
         raise Rejected(Reason.INSTANT_NOT_FOUND, f"{requested} is not pending")
-    with client_of(session, release, request.table, configs_of(request.params)) as client:
+    needed = _BESIDE_WRITERS if pending["action"] == "indexing" else {}
+    with client_of(session, release, request.table, {**needed, **configs_of(request.params)}) as client:
         _EXECUTORS[pending["action"]](client, requested)
     return answered(session, request.table, requested)
 
@@ -98,7 +105,7 @@ def service(session: Any, release: str, request: Request) -> Answer:
     if name not in _SERVICES:
         raise Unsupported(f"service-{name}")
     before = {_key(one) for one in hudi_views.timeline(session, request.table)}
-    with client_of(session, release, request.table, configs_of(params)) as client:
+    with client_of(session, release, request.table, {**_version_settings(params), **configs_of(params)}) as client:
         _SERVICES[name](client, params)
     made = [one for one in hudi_views.timeline(session, request.table) if _key(one) not in before]
     own = [one for one in made if one["action"] == _MADE.get(name)]
@@ -146,8 +153,19 @@ def _restore(client: WriteClient, params: Mapping[str, Any]) -> None:
         client.java.restoreToInstant(target, False)
 
 
+def _version_settings(params: Mapping[str, Any]) -> dict[str, str]:
+    """What a change of the table's version needs: without leave to, the release changes nothing and says nothing."""
+    if params.get("name") not in {"upgrade", "downgrade"}:
+        return {}
+    return {"hoodie.write.auto.upgrade": "true", "hoodie.write.table.version": str(_wanted_version(params))}
+
+
+def _wanted_version(params: Mapping[str, Any]) -> int:
+    return int(str(params.get("to", params.get("table_version", params.get("version")))))
+
+
 def _change_version(client: WriteClient, params: Mapping[str, Any]) -> None:
-    wanted = int(str(params.get("to", params.get("table_version", params.get("version")))))
+    wanted = _wanted_version(params)
     jvm = client.jvm.org.apache.hudi
     versions = jvm.common.table.HoodieTableVersion
     version = versions.versionFromCode(wanted) if client.is_old else versions.fromVersionCode(wanted)

@@ -38,16 +38,29 @@ _SIGNS: tuple[tuple[str, Reason], ...] = (
     ("HoodieRecordMerger|Missing hoodie.payload.record.schema", Reason.MERGER_UNKNOWN),  # the second: a statement's
     ("No enum constant .*PartialUpdateMode", Reason.PROPERTIES_INVALID),
 )
+# What a write or a service says of a setting that it does not take; a reader that says so speaks of a table.
+_SETTING_SIGNS: tuple[tuple[str, Reason], ...] = (
+    (
+        r"No enum constant org\.apache\.hudi\.common\.model\.(?:WriteConcurrencyMode|\w*Clean\w*Policy)",
+        Reason.CONFIG_INVALID,
+    ),
+    (r"is not supported with non-blocking|Non-blocking concurrency control requires", Reason.CONFIG_INVALID),
+    (r"Compaction is not supported on a CopyOnWrite table", Reason.CONFIG_INVALID),
+    (r"NumberFormatException: For input string", Reason.CONFIG_INVALID),
+)
 _LIMIT = 4000
 
 
-def refusal(text: str) -> Rejected | Unsupported | None:
-    """The refusal that an exception's full text amounts to; None when it says nothing we know."""
+def refusal(text: str, *, writes: bool = False) -> Rejected | Unsupported | None:
+    """The refusal that an exception's full text amounts to; None when it says nothing we know.
+
+    `writes`: who was asked would write, and may have been told what it cannot be.
+    """
     if re.search(r"Illegal Parquet type: INT(?:32|64) \(TIME", text):
         return Unsupported("time")  # Spark 3.5 has no type for a time of day
     if re.search(r"No valid \w+ merger implementation set", text):
         return Unsupported("merge-custom")  # it has none but its own, whatever id the table names
-    for pattern, reason in _SIGNS:
+    for pattern, reason in (*_SIGNS, *(_SETTING_SIGNS if writes else ())):
         if re.search(pattern, text):
             return Rejected(reason, first_line(text), native=text[:_LIMIT])
     return None
