@@ -108,7 +108,8 @@ def refuse_pending_clustering(table: Table, write: Write) -> None:
 
     Clauses: OW-011.
     """
-    if setting(write.request.settings, "hoodie.clustering.updates.strategy") != "SparkRejectUpdateStrategy":
+    strategy = setting(write.request.settings, "hoodie.clustering.updates.strategy")
+    if strategy.rpartition(".")[2] != "SparkRejectUpdateStrategy":
         return
     timeline = open_table(table).timeline
     for one in timeline.instants:

@@ -21,7 +21,7 @@ from hudi_model.settings import setting, switch
 from hudi_model.slicing import path_of, snapshot_slices
 from hudi_model.staging import Change, log_file
 from hudi_model.tables import Table, open_table, whole_timeline
-from hudi_model.time import InstantTime
+from hudi_model.time import MILLISECONDS_DIGITS, InstantTime
 from hudi_model.views import View, view_at
 
 SCHEMA = Schema((Field("key", "string"), Field("content", "struct")))
@@ -140,10 +140,18 @@ def valid(table: Table) -> Table:
     metadata = table.metadata or create_table(properties, SCHEMA)
     done = {one.requested for one in whole_timeline(table) if one.state is State.COMPLETED}
     done |= {one.requested for one in metadata.timeline if one.action is not Action.DELTA_COMMIT}
-    gone = {one.requested for one in metadata.timeline if not one.requested.startswith(BEFORE_ALL)} - done
+    gone = {one.requested for one in metadata.timeline if not is_own(one.requested)} - done
     timeline = tuple(one for one in metadata.timeline if one.requested not in gone)
     logs = (one for one in metadata.log_files if not instants_of(one) & gone)
     return replace(metadata, timeline=timeline, log_files=tuple(logs))
+
+
+def is_own(requested: InstantTime) -> bool:
+    """Whether an instant is the metadata table's own: an initial one, or with three digits behind an action's.
+
+    Clauses: MT-006, MT-021.
+    """
+    return requested.startswith(BEFORE_ALL) or len(requested) > MILLISECONDS_DIGITS
 
 
 def with_indexes(table: Table, indexes: Iterable[IndexDefinition]) -> Table:

@@ -28,6 +28,7 @@ from hudi_conformance.bridge.schemas import model_schema
 
 SCHEMA_KEY = "schema"
 COMMIT_ACTIONS = ("commit", "deltacommit", "replacecommit")
+_UNPLANNED = ("commit", "deltacommit")
 _PLANNED = ("compaction", "logcompaction")
 
 
@@ -42,6 +43,8 @@ def load_content(data: bytes, file: str, name: TimelineFileName) -> Content:
 def _decoder(name: TimelineFileName) -> Callable[[bytes, str], Content]:
     if name.action in COMMIT_ACTIONS and name.state != "REQUESTED":
         return _commit
+    if name.action in _UNPLANNED:
+        return _nothing_planned
     if name.action in _PLANNED and name.state == "REQUESTED":
         return _compaction_plan
     found = DECODERS.get((name.action, name.state))
@@ -52,6 +55,12 @@ def _decoder(name: TimelineFileName) -> Callable[[bytes, str], Content]:
 
 def _commit(data: bytes, file: str) -> CommitMetadata:
     return commit_content(commit_metadata.parse_commit_metadata(data, file), file)
+
+
+def _nothing_planned(data: bytes, file: str) -> OtherContent:
+    """The request of a commit, which plans nothing: a downgrade of released writers leaves empty metadata in it."""
+    _commit(data, file)
+    return OtherContent()
 
 
 def commit_content(found: commit_metadata.CommitMetadata, file: str) -> CommitMetadata:

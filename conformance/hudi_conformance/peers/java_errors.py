@@ -60,6 +60,8 @@ def refusal(text: str, *, writes: bool = False) -> Rejected | Unsupported | None
         return Unsupported("time")  # Spark 3.5 has no type for a time of day
     if re.search(r"No valid \w+ merger implementation set", text):
         return Unsupported("merge-custom")  # it has none but its own, whatever id the table names
+    if re.search(r"1\.x release only supports table version greater than version 6", text):
+        return Unsupported("upgrade-from-before-6")  # by way of a release before 1.0, it says
     for pattern, reason in (*_SIGNS, *(_SETTING_SIGNS if writes else ())):
         if re.search(pattern, text):
             return Rejected(reason, first_line(text), native=text[:_LIMIT])

@@ -84,7 +84,8 @@ def gives_up(case: WritingCase) -> None:
     case.snapshot()
 
 
-ALLOWING: Final = {"hoodie.clustering.updates.strategy": "SparkAllowUpdateStrategy"}
+_ALLOW: Final = "org.apache.hudi.client.clustering.update.strategy.SparkAllowUpdateStrategy"
+ALLOWING: Final = {"hoodie.clustering.updates.strategy": _ALLOW}
 
 
 @writing("clustering/insert_beside_it", SHARED, "CL-005 CL-004", "clustering-replaces-nothing")
