@@ -10,6 +10,9 @@ from hudi_conformance.adapters_config import AdapterConfigError
 from hudi_conformance.cases import fitting, normal_id
 from hudi_conformance.findings import Finding, finding_of, findings_below
 
+_CASE, _READ_BACK = "case", "read_back"
+_LISTED = frozenset({_CASE, _READ_BACK})
+
 
 @dataclass(frozen=True, slots=True)
 class ExpectedFailure:
@@ -34,6 +37,34 @@ class ExpectedFailure:
         return self.finding.evidence
 
 
+@dataclass(frozen=True, slots=True)
+class ReadBack:
+    """A case (or a glob over cases) whose table an adapter reads wrongly once others have written it.
+
+    `writers`: whose tables it reads so; everybody's where nobody is named.
+    """
+
+    id: str
+    finding: Finding
+    writers: frozenset[str] = frozenset()
+
+    def fits(self, case_id: str, writer: str) -> bool:
+        """Whether the entry speaks of a case as this adapter wrote it."""
+        return bool(fitting(self.id, (case_id,))) and (not self.writers or writer in self.writers)
+
+
+def load_read_back(path: Path | None) -> tuple[ReadBack, ...]:
+    """What an adapter is known to read wrongly of tables that others write, as its list has it.
+
+    Raises:
+        AdapterConfigError: as `load_expected_failures`.
+
+    """
+    if path is None:
+        return ()
+    return tuple(one for entry in entries_of(path, _READ_BACK) for one in _read_back(entry, path))
+
+
 def load_expected_failures(path: Path | None) -> Mapping[str, ExpectedFailure]:
     """The expected failures of a file, by full case id or glob.
 
@@ -41,7 +72,7 @@ def load_expected_failures(path: Path | None) -> Mapping[str, ExpectedFailure]:
         AdapterConfigError: the file is absent, does not parse, lacks an entry or names a case twice.
 
     """
-    failures = [failure for entry in entries_of(path, "case") for failure in _failures(entry, path)] if path else []
+    failures = [failure for entry in entries_of(path, _CASE) for failure in _failures(entry, path)] if path else []
     refuse_duplicates((failure.id for failure in failures), path)
     return {failure.id: failure for failure in failures}
 
@@ -66,7 +97,7 @@ def entries_of(path: Path, kind: str) -> list[Mapping[str, Any]]:
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-        strange = sorted(content.keys() - {kind})
+        strange = sorted(content.keys() - ({kind} if kind not in _LISTED else _LISTED))
         if strange:
             raise ValueError(f"[[{strange[0]}]] is not known here: entries are [[{kind}]]")  # noqa: TRY301 - told below
         return [dict(entry) for entry in content.get(kind, [])]
@@ -127,6 +158,12 @@ def _failures(entry: Mapping[str, Any], path: Path) -> list[ExpectedFailure]:
     if not isinstance(ids, list) or not ids:
         raise AdapterConfigError(f"{path.name}: 'ids' is a list of cases, not {ids!r}")
     return [ExpectedFailure(normal_id(str(one)), finding) for one in ids]
+
+
+def _read_back(entry: Mapping[str, Any], path: Path) -> list[ReadBack]:
+    writers = frozenset(map(str, entry.get("writers", ())))
+    stated = {key: value for key, value in entry.items() if key != "writers"}
+    return [ReadBack(failure.id, failure.finding, writers) for failure in _failures(stated, path)]
 
 
 def _finding(entry: Mapping[str, Any], path: Path) -> Finding:

@@ -4,17 +4,26 @@ import shlex
 from collections.abc import Iterator
 
 from hudi_conformance.adapters_config import AdapterConfig
+from hudi_conformance.casting import Roles
 from hudi_conformance.comparison import row_counts
 from hudi_conformance.reading_clauses import ClauseBook
 from hudi_conformance.verdicts import Outcome
 
+NOBODY_ELSE = Roles()
 SHOWN_DIFFERENCES = 20
 _RULE_LENGTH = 160
 
 
-def failure_text(outcome: Outcome, adapter: AdapterConfig, book: ClauseBook, shown: int = SHOWN_DIFFERENCES) -> str:
+def failure_text(
+    outcome: Outcome,
+    adapter: AdapterConfig,
+    book: ClauseBook,
+    shown: int = SHOWN_DIFFERENCES,
+    roles: Roles = NOBODY_ELSE,
+) -> str:
     """The block as plain text, the same on a terminal and in a report."""
-    return "\n".join(_lines(outcome, adapter, book, shown))
+    command = repro_command(outcome, adapter, roles)
+    return "\n".join((*_lines(outcome, adapter, book, shown), f"  repro   {command}"))
 
 
 def _lines(outcome: Outcome, adapter: AdapterConfig, book: ClauseBook, shown: int) -> Iterator[str]:
@@ -27,13 +36,19 @@ def _lines(outcome: Outcome, adapter: AdapterConfig, book: ClauseBook, shown: in
         if text:
             yield f"  {name:<7} {' '.join(text.split())}"
     yield from _difference_lines(outcome, shown)
-    yield f"  repro   {repro_command(outcome, adapter)}"
 
 
-def repro_command(outcome: Outcome, adapter: AdapterConfig) -> str:
-    """The command that repeats a case."""
-    named = shlex.quote(adapter.given or adapter.name)
-    return f"hudi-conformance repro {shlex.quote(outcome.case.id)} --adapter {named}"
+def repro_command(outcome: Outcome, adapter: AdapterConfig, roles: Roles = NOBODY_ELSE) -> str:
+    """The command that repeats a case, with everybody who has a part in one that writes."""
+    parts = ["hudi-conformance", "repro", outcome.case.id, "--adapter", _given(adapter)]
+    if outcome.case.writes:
+        parts += ["--servicer", _given(roles.servicer)] if roles.servicer else []
+        parts += [word for one in roles.readers if one != roles.checker for word in ("--reader", _given(one))]
+    return shlex.join(parts)
+
+
+def _given(adapter: AdapterConfig) -> str:
+    return adapter.given or adapter.name
 
 
 def _clause(clause_id: str, book: ClauseBook) -> str:

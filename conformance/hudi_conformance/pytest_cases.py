@@ -114,7 +114,7 @@ class Conformance:
         roles: Roles,
     ) -> None:
         self.adapter, self.cases, self.book = adapter, cases, book
-        self._lists, self._limit_s, self._roles = lists, limit_s, roles
+        self._lists, self._limit_s, self.roles = lists, limit_s, roles
         self._stack = ExitStack()
         self._run: AdapterRun | None = None
         self._readings: dict[str, dict[str, str]] = {}
@@ -123,7 +123,7 @@ class Conformance:
         """Ask the adapter, whose process starts with the first question."""
         if self._run is None:
             work = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-conformance-"))
-            options = RunOptions(Path(work), self._limit_s, roles=self._roles)
+            options = RunOptions(Path(work), self._limit_s, roles=self.roles)
             run = AdapterRun(self.adapter, options, self.book.reading_clause, self._lists.expected, self._lists.skips)
             self._run = self._stack.enter_context(run)
         return self._run.outcome(case)
@@ -208,7 +208,8 @@ class CaseItem(pytest.Item):
         if outcome.verdict is Verdict.EXPECTED_FAIL:
             pytest.xfail(outcome.message)
         if outcome.verdict is not Verdict.PASS:
-            raise ConformanceFailure(failure_text(outcome, conformance.adapter, conformance.book))
+            roles = conformance.roles
+            raise ConformanceFailure(failure_text(outcome, conformance.adapter, conformance.book, roles=roles))
         if outcome.reading:
             self.user_properties.append((READING, " ".join(outcome.reading)))
 

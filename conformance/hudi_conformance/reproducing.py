@@ -27,14 +27,19 @@ def reproduce(
     """
     book = ClauseBook(root)
     with ExitStack() as stack:
-        work = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-conformance-")))
+        # Adapters are told absolute paths, wherever the command was typed.
+        work = (
+            keep.resolve()
+            if keep
+            else Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-conformance-")))
+        )
         options = RunOptions(work, limit_s, keep=keep is not None, roles=roles)
         # A skipped case is asked when it is named alone.
         expected = lists_of(adapter, load_cases(root)).expected if adapter.expected_failures else {}
         run = stack.enter_context(AdapterRun(adapter, options, book.reading_clause, expected))
         outcome = run.outcome(case)
     if outcome.verdict in FAILURES | {Verdict.EXPECTED_FAIL}:
-        out.print(failure_text(outcome, adapter, book, shown=len(outcome.differences)), markup=False)
+        out.print(failure_text(outcome, adapter, book, len(outcome.differences), roles), markup=False)
         out.print(outcome.traceback, markup=False)
     else:
         reading = f", {outcome.reading[0]} as {outcome.reading[1]}" if outcome.reading else ""

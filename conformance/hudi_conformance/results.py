@@ -18,7 +18,8 @@ from typing import Any, Self
 from hudi_adapter.protocol import PROTOCOL_VERSION
 
 from hudi_conformance.adapters_config import AdapterConfig
-from hudi_conformance.failure_text import repro_command
+from hudi_conformance.casting import Roles
+from hudi_conformance.failure_text import NOBODY_ELSE, repro_command
 from hudi_conformance.verdicts import Outcome
 
 RESULTS_FILE = "results.jsonl"
@@ -30,7 +31,7 @@ class ResultsError(ValueError):
     """A results file that is absent or does not parse."""
 
 
-def result_line(adapter: AdapterConfig, outcome: Outcome) -> dict[str, Any]:
+def result_line(adapter: AdapterConfig, outcome: Outcome, roles: Roles = NOBODY_ELSE) -> dict[str, Any]:
     """One case of one adapter, as JSON."""
     case = outcome.case
     reading = {"clause": outcome.reading[0], "reading": outcome.reading[1]} if outcome.reading else None
@@ -52,7 +53,7 @@ def result_line(adapter: AdapterConfig, outcome: Outcome) -> dict[str, Any]:
         "answer_sha256": outcome.answer_sha256,
         "caught": outcome.caught,
         "traceback": outcome.traceback,
-        "repro": repro_command(outcome, adapter),
+        "repro": repro_command(outcome, adapter, roles),
         "step": outcome.step,
         "comparison": outcome.comparison.to_json() if outcome.comparison else None,
     }
@@ -61,7 +62,8 @@ def result_line(adapter: AdapterConfig, outcome: Outcome) -> dict[str, Any]:
 class ResultsWriter:
     """Writes a results file line by line, so that an interrupted run leaves what it found."""
 
-    def __init__(self, path: Path, adapters: Sequence[AdapterConfig], cases: int) -> None:
+    def __init__(self, path: Path, adapters: Sequence[AdapterConfig], cases: int, roles: Roles = NOBODY_ELSE) -> None:
+        self._roles = roles
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("w", encoding="utf-8")
         self._begun = dt.datetime.now(dt.UTC)
@@ -90,7 +92,7 @@ class ResultsWriter:
     def case(self, adapter: AdapterConfig, outcome: Outcome) -> None:
         """One outcome."""
         self.counts[adapter.name][outcome.verdict.value] += 1
-        self._line(result_line(adapter, outcome))
+        self._line(result_line(adapter, outcome, self._roles))
 
     def implementation(self, adapter: AdapterConfig, started: Mapping[str, Any] | None) -> None:
         """What the adapter said of itself at its start."""

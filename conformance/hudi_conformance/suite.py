@@ -1,9 +1,10 @@
 """A whole run: the selected cases put to each adapter in turn, results written, exit code found."""
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -67,19 +68,20 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
     corpus = load_cases(options.root)
     cases = select(corpus, options.selection)
     book = ClauseBook(options.root)
+    roles = roles_of(options.root, options.servicer, options.readers)
     lists = {adapter.name: lists_of(adapter, corpus, options.expected, options.skip) for adapter in adapters}
     refuse_idle(cases, lists.values())
     with ExitStack() as stack:
         work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-conformance-")))
         folder = options.results_folder or work
-        writer = stack.enter_context(ResultsWriter(folder / RESULTS_FILE, adapters, len(cases)))
+        writer = stack.enter_context(ResultsWriter(folder / RESULTS_FILE, adapters, len(cases), roles))
         limits = RunOptions(
             work,
             options.step_limit_s,
             options.start_limit_s,
             options.jobs,
             log_folder=folder / "logs",
-            roles=roles_of(options.root, options.servicer, options.readers),
+            roles=roles,
         )
         outcomes: dict[str, list[Outcome]] = {}
         for adapter in adapters:
@@ -91,7 +93,7 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
             writer.implementation(adapter, run.started)
             run.close()
             outcomes[adapter.name] = found
-            _tell(found, adapter, run, book, out)
+            _tell(found, adapter, run, partial(failure_text, adapter=adapter, book=book, roles=roles), out)
         code = exit_code([outcome for found in outcomes.values() for outcome in found])
         writer.close(code)
         if options.junit is not None:
@@ -176,10 +178,12 @@ def _run_one(
     return found
 
 
-def _tell(found: Sequence[Outcome], adapter: AdapterConfig, run: AdapterRun, book: ClauseBook, out: Console) -> None:
+def _tell(
+    found: Sequence[Outcome], adapter: AdapterConfig, run: AdapterRun, told: Callable[[Outcome], str], out: Console
+) -> None:
     for outcome in found:
         if outcome.verdict in BAD:
-            out.print(failure_text(outcome, adapter, book), markup=False)
+            out.print(told(outcome), markup=False)
             out.print()
     if run.ledger.chosen:
         out.print(f"{adapter.name} follows: {readings_line(run.ledger.chosen)}", markup=False)

@@ -144,13 +144,8 @@ def _delete_savepoint(client: WriteClient, params: Mapping[str, Any]) -> None:
 
 
 def _restore(client: WriteClient, params: Mapping[str, Any]) -> None:
-    """To a savepoint where there is one at the instant, else to the instant."""
-    target = _instant(params, "to", "instant", "savepoint")
-    listed = hudi_views.timeline(client.session, client.table)
-    if any(one["action"] == "savepoint" and one["requested"] == target for one in listed):
-        client.java.restoreToSavepoint(target)
-    else:
-        client.java.restoreToInstant(target, False)
+    """To a savepoint: a way back to any other instant is the release's own, and the protocol has none."""
+    client.java.restoreToSavepoint(_instant(params, "to", "instant", "savepoint"))
 
 
 def _version_settings(params: Mapping[str, Any]) -> dict[str, str]:

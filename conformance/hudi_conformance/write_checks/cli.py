@@ -1,18 +1,17 @@
 # ruff: noqa: PLR0917 - an option is a parameter
 """`hudi-conformance writes check` and `repeat`: random sequences of writes put to two adapters."""
 
-import json
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hudi_conformance.cases import Selection, load_cases
-from hudi_conformance.report.markdown import markdown_table
+from hudi_conformance.cases import Case, Selection, load_cases
 from hudi_conformance.resources import suite_root
+from hudi_conformance.verdicts import BAD
 from hudi_conformance.write_checks.array import array_rows, every_row
 from hudi_conformance.write_checks.cases import WriteCase
 from hudi_conformance.write_checks.checking import Found, Summary, check_cases, played_once, two_sides
@@ -20,7 +19,9 @@ from hudi_conformance.write_checks.drawing import Limits, draw_case
 from hudi_conformance.write_checks.playing import Options
 from hudi_conformance.write_checks.reading_back import differs, played_by, told_line, told_of
 from hudi_conformance.write_checks.recorded import add_results
-from hudi_conformance.writing.matrix import Matrix, play_all, told
+from hudi_conformance.writing.matrix import play_writer, sample
+from hudi_conformance.writing.matrix_page import matrix_table, write_page
+from hudi_conformance.writing.matrix_record import add_writer, recorded, said
 
 app = typer.Typer(help="Random sequences of writes, put to two adapters.", no_args_is_help=True)
 _Model = Annotated[str, typer.Option(help="The adapter whose answers count.")]
@@ -139,37 +140,41 @@ def array(
 
 @app.command()
 def matrix(
-    writer: Annotated[list[str], typer.Option(help="Who writes: names, or command lines.")],
+    writer: Annotated[list[str] | None, typer.Option(help="Who writes: names, or command lines.")] = None,
     reader: Annotated[list[str] | None, typer.Option(help="Who reads back; the model unless told.")] = None,
     case: Annotated[list[str] | None, typer.Option(help="Only cases whose id fits this glob.")] = None,
-    page: Annotated[Path | None, typer.Option(help="A Markdown page to write.")] = None,
-    record: Annotated[Path | None, typer.Option(help="A JSON file to write.")] = None,
-    limit: Annotated[float, typer.Option(help="Seconds an adapter has for one step.")] = 120.0,
+    limit: Annotated[float, typer.Option(help="Seconds an adapter has for one step.")] = 150.0,
+    *,
+    sampled: Annotated[bool, typer.Option("--sample", help="One case of each step and kind of table.")] = False,
+    record: Annotated[bool, typer.Option("--record", help="Write the results and their page down.")] = False,
 ) -> None:
-    """Play the cases that write with every writer and let every reader read them: exit 1 where an answer is wrong."""
-    root, found = suite_root(), Matrix()
+    """Play the cases that write with every writer and let every reader read them: exit 1 where an answer is wrong.
+
+    Without a writer nobody is asked: the page is written from what was recorded.
+    """
+    root = suite_root()
     cases = [one for one in load_cases(root, Selection(cases=tuple(case or ()))) if one.writes]
-    if not cases:
+    asked = sample(cases) if sampled else tuple(cases)
+    if not asked:
         typer.echo("error: no case is selected", err=True)
         raise typer.Exit(2)
-    for cell, outcome in play_all(cases, writer, reader or [], root, limit):
-        found.add(cell, outcome)
-    head, *rows = found.table()
-    lines = list(markdown_table(head, rows))
-    typer.echo("\n".join(lines))
-    for (name, column), outcome in found.bad:
-        typer.echo(f"{name}, {column}: {outcome.case.id}: {outcome.message} {'; '.join(outcome.differences)}"[:400])
-    if page:
-        page.write_text(MATRIX_PAGE.format(cases=len(cases), table="\n".join(lines)), encoding="utf-8")
+    wrong = [_asked_of(name, reader or [], asked, limit, record=record) for name in writer or []]
+    if record or not writer:
+        write_page(root)
+    raise typer.Exit(int(any(wrong)))
+
+
+def _asked_of(writer: str, readers: list[str], cases: Sequence[Case], limit: float, *, record: bool) -> bool:
+    """One writer's cases, told as they come; whether an answer was wrong."""
+    root, played = suite_root(), None
+    for played in play_writer(writer, readers, cases, root, limit):
+        case, outcomes = played.cases[-1]
+        for column, outcome in outcomes.items():
+            if outcome.verdict in BAD:
+                typer.echo(f"{writer}, {column}: {case.id}: {outcome.verdict} {said(outcome)}")
+    if played is None:
+        return False
+    typer.echo("\n".join(matrix_table([recorded(played)])))
     if record:
-        record.write_text(json.dumps(told(found), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    raise typer.Exit(int(bool(found.bad)))
-
-
-MATRIX_PAGE = """# Who writes, who reads
-
-Written by `hudi-conformance writes matrix`: {cases} cases that write. Each cell: passed of those that both support.
-`writes` is what the writer answers itself; `check_table` what the model finds in its tables.
-
-{table}
-"""
+        add_writer(root, played)
+    return bool(recorded(played).bad)

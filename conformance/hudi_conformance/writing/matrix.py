@@ -1,92 +1,122 @@
-"""Who writes, who reads: every case that writes played by each writer, and read back by each reader."""
+"""Who writes, who reads: cases that write, played by each writer, read back by each reader, and checked."""
 
+import datetime as dt
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from hudi_conformance.adapters_config import AdapterConfig, find_adapter
-from hudi_conformance.cases import Case
-from hudi_conformance.casting import Cast, roles_of
+from hudi_conformance.case_values import WRITER
+from hudi_conformance.cases import Case, load_cases
+from hudi_conformance.casting import Cast, Roles, roles_of
+from hudi_conformance.expected_failures import ReadBack, load_read_back
 from hudi_conformance.playing_steps import Judging, Play
 from hudi_conformance.reading_clauses import ClauseBook
-from hudi_conformance.verdicts import Outcome, Verdict
+from hudi_conformance.suite import lists_of
+from hudi_conformance.verdicts import FAILURES, Outcome, Verdict, against_expectation
 
 WROTE, CHECKED = "writes", "check_table"
-Cell = tuple[str, str]
+"""Columns beside those of the readers: what the writer answers itself, and what is wrong with its tables."""
+Told = Mapping[str, Outcome]
 
 
-@dataclass(slots=True)
-class Matrix:
-    """Verdicts counted by writer and reader; `writes` and `check_table` are columns of their own."""
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known to be wrong: of who writes, by case, and of each who reads."""
 
-    counts: dict[Cell, Counter[str]] = field(default_factory=dict)
-    bad: list[tuple[Cell, Outcome]] = field(default_factory=list)
+    writer: Mapping[str, str]
+    readers: Mapping[str, Sequence[ReadBack]]
 
-    def add(self, cell: Cell, outcome: Outcome) -> None:
-        """One verdict."""
-        self.counts.setdefault(cell, Counter())[outcome.verdict.value] += 1
-        if outcome.verdict not in {Verdict.PASS, Verdict.UNSUPPORTED}:
-            self.bad.append((cell, outcome))
+    def settled(self, case: Case, writer: str, told: Told) -> dict[str, Outcome]:
+        """The verdicts of a case held against what is known.
 
-    def table(self) -> list[list[str]]:
-        """A row for each writer: passed of those that were asked at all."""
-        writers = dict.fromkeys(writer for writer, _ in self.counts)
-        columns = list(dict.fromkeys(column for _, column in self.counts))
-        rows = [[writer, *(self._told((writer, column)) for column in columns)] for writer in writers]
-        return [["writer", *columns], *rows]
+        A case that its writer fails may fail anywhere, since whoever reads it reads what it wrote; where it fails
+        nowhere, the entry is out of date.
+        """
+        why = self.writer.get(case.id)
+        if why is None:
+            return {name: against_expectation(one, self._of_reader(name, case, writer)) for name, one in told.items()}
+        failed = [name for name, one in told.items() if one.verdict in FAILURES] or [WROTE]
+        return {name: against_expectation(one, why if name in failed else None) for name, one in told.items()}
 
-    def _told(self, cell: Cell) -> str:
-        counts = self.counts.get(cell, Counter())
-        asked = sum(counts.values()) - counts[Verdict.UNSUPPORTED.value]
-        return f"{counts[Verdict.PASS.value]}/{asked}" if counts else "-"
+    def _of_reader(self, reader: str, case: Case, writer: str) -> str | None:
+        entries = (one for one in self.readers.get(reader, ()) if one.fits(case.id, writer))
+        return next((one.finding.why for one in entries), None)
 
 
-def play_all(
-    cases: Sequence[Case], writers: Iterable[str], readers: Sequence[str], root: Path, limit_s: float
-) -> Iterator[tuple[Cell, Outcome]]:
-    """Each verdict as it comes; a case that its writer does not finish is read by nobody."""
-    judging = Judging(limit_s, ClauseBook(root).reading_clause)
-    roles = roles_of(root, readers=readers)
-    for writer in (find_adapter(name, root) for name in writers):
-        # Within a case the writer reads itself: what others read of it is told apart.
-        own = replace(roles, readers=(writer,))
-        with (
-            tempfile.TemporaryDirectory(prefix="hudi-matrix-") as work,
-            Cast(writer, own, Path(work) / "logs") as cast,
-            Cast(writer, roles, Path(work) / "logs", job=1) as reading,
-        ):
-            for number, case in enumerate(cases):
-                yield from _played(Play(case, cast, Path(work) / f"case-{number}", judging), reading, writer)
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What one writer's cases came to: who it is, when it was asked, and the outcomes of each case by column."""
+
+    writer: AdapterConfig
+    implementation: Mapping[str, Any]
+    asked: str
+    cases: list[tuple[Case, dict[str, Outcome]]] = field(default_factory=list)
 
 
-def _played(game: Play, reading: Cast, writer: AdapterConfig) -> Iterator[tuple[Cell, Outcome]]:
+def sample(cases: Sequence[Case]) -> tuple[Case, ...]:
+    """Of the cases that take the same step on the same kind of table the shortest, in their order.
+
+    The same is the op with its operation or service, and whether it is refused; a kind of table its version and type.
+    """
+    known: set[tuple[Any, ...]] = set()
+    chosen: set[str] = set()
+    for case in sorted(cases, key=lambda one: len(one.steps)):
+        kind = case.table.version, "mor" in case.table.features
+        taken = {(*kind, *act) for act in _acts(case)}
+        if not taken <= known:
+            known |= taken
+            chosen.add(case.id)
+    return tuple(case for case in cases if case.id in chosen)
+
+
+def _acts(case: Case) -> Iterator[tuple[Any, ...]]:
+    for step in case.steps:
+        if step.writes:
+            done = (step.params.get(name) for name in ("operation", "service", "name") if step.op != "create_table")
+            yield step.op, next((str(one) for one in done if one), ""), bool(step.reasons)
+
+
+def play_writer(
+    name: str, readers: Sequence[str], cases: Sequence[Case], root: Path, limit_s: float
+) -> Iterator[Played]:
+    """All that was found so far, after each case; what its writer does not finish is read by nobody."""
+    writer, roles = find_adapter(name, root), roles_of(root, readers=readers)
+    known, judging = known_of(writer, roles, root), Judging(limit_s, ClauseBook(root).reading_clause)
+    # Within a case the writer reads itself: what others read of it is told apart.
+    own = replace(roles, readers=(writer,))
+    with ExitStack() as stack:
+        work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-matrix-")))
+        cast = stack.enter_context(Cast(writer, own, work / "logs"))
+        reading = stack.enter_context(Cast(writer, roles, work / "logs", job=1))
+        cast.player(WRITER).start()
+        started = (cast.player(WRITER).started or {}).get("implementation", {})
+        played = Played(writer, started, dt.datetime.now(dt.UTC).date().isoformat())
+        for number, case in enumerate(cases):
+            told = dict(_told(Play(case, cast, work / f"case-{number}", judging), reading))
+            played.cases.append((case, known.settled(case, writer.name, told)))
+            yield played
+
+
+def _told(game: Play, reading: Cast) -> Iterator[tuple[str, Outcome]]:
     outcome = game.written()
-    yield (writer.name, WROTE), outcome
-    if outcome.verdict is not Verdict.PASS:
-        return
-    game.cast = reading
-    for name, told in game.read_back():
-        yield (writer.name, name), told
-    yield (writer.name, CHECKED), game.checked() or outcome
+    yield WROTE, outcome
+    if outcome.verdict is Verdict.PASS:
+        game.cast = reading
+        yield from game.read_back()
+        yield CHECKED, game.checked() or outcome
 
 
-def told(matrix: Matrix) -> Mapping[str, object]:
-    """The matrix as JSON: counts by writer and column, and what was wrong, in one line each."""
-    return {
-        "counts": [
-            {"writer": writer, "column": column, "counts": dict(sorted(counts.items()))}
-            for (writer, column), counts in matrix.counts.items()
-        ],
-        "bad": [
-            {
-                "writer": writer,
-                "column": column,
-                "case": outcome.case.id,
-                "verdict": outcome.verdict.value,
-                "message": "; ".join((outcome.message, *outcome.differences))[:300],
-            }
-            for (writer, column), outcome in matrix.bad
-        ],
-    }
+def known_of(writer: AdapterConfig, roles: Roles, root: Path) -> Known:
+    """What the lists of a writer and of readers say.
+
+    Raises:
+        AdapterConfigError: a list does not parse, or names a case that is not there.
+
+    """
+    listed = lists_of(writer, load_cases(root)).expected if writer.expected_failures else {}
+    readers = {one.name: load_read_back(one.expected_failures) for one in roles.readers}
+    return Known({name: one.why for name, one in listed.items()}, readers)
