@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hudi_conformance.case_values import END_PROCESS, READER, Case, Step
+from hudi_conformance.case_values import END_PROCESS, READER, WRITER, Case, Step
 from hudi_conformance.casting import Asked, Cast
 from hudi_conformance.judging import ReadingClauses, judge
 from hudi_conformance.session import Heard, Reply
@@ -93,8 +93,10 @@ class Play:
         return ""
 
     def _player(self, step: Step) -> Asked:
-        """Who takes a step; a check that its adapter does not have is the checker's."""
+        """Who takes a step: the writer where a reader lacks the question, the checker where an adapter has no check."""
         player = self.cast.player(step.by, step.process)
+        if step.by == READER and not _has(player, step.op):
+            player = self.cast.player(WRITER, step.process)
         if step.op == _CHECK and not _has(player, _CHECK):
             return self.cast.checker() or player
         return player

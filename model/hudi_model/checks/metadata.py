@@ -13,7 +13,7 @@ from hudi_model.configuration import property_names
 from hudi_model.contents import IndexDefinition
 from hudi_model.files import FileSlice
 from hudi_model.indexes import EVERY_PARTITION, NO_PARTITION, Contents, contents, held_files
-from hudi_model.metadata import BEFORE_ALL, BUILT, FILES, FOLDER, SCHEMA, STATISTICS
+from hudi_model.metadata import BUILT, FILES, FOLDER, SCHEMA, STATISTICS, is_own
 from hudi_model.reading import read_slice
 from hudi_model.readings import RELEASED
 from hudi_model.rejection import Rejection, Unsupported
@@ -94,7 +94,7 @@ def metadata_view(table: Table, metadata: Table) -> View:
     """
     counts = {one.requested for one in whole_timeline(table) if one.state is State.COMPLETED}
     counts |= {one.requested for one in metadata.timeline if one.action is not Action.DELTA_COMMIT}
-    known = (one for one in metadata.timeline if one.requested in counts or one.requested.startswith(BEFORE_ALL))
+    known = (one for one in metadata.timeline if one.requested in counts or is_own(one.requested))
     return view_at(open_table(replace(metadata, timeline=tuple(known))), None, RELEASED)
 
 
@@ -154,7 +154,7 @@ def actions_not_logged(table: OpenTable, metadata: Table) -> Iterator[Violation]
 
     Clauses: MT-003, MT-004.
     """
-    own = [one for one in whole_timeline(metadata) if not one.requested.startswith(BEFORE_ALL)]
+    own = [one for one in whole_timeline(metadata) if not is_own(one.requested)]
     known = {one.requested: one.completed for one in own}
     first = min((one.completed for one in own if one.completed and one.action is Action.DELTA_COMMIT), default=None)
     for one in table.timeline.instants:
