@@ -52,14 +52,14 @@ def play_row(row: Row, cases: Sequence[AnyCase], seed: str) -> Played:
 def faults(played: Played, matrix: Matrix, cases: int) -> tuple[str, ...]:
     """Where a row is not the one that is kept; more killers are none where cases came after the matrix was played."""
     row, killers = played.row, [one.id for one in played.killers]
+    counted = (len(killers), spread(played.killers))
     found = [f"{one} no longer kills {row.mutant}" for one in row.cases if one not in killers]
     if not row.killed_by:
         found += [f"{one} kills {row.mutant}, which nothing did" for one in killers]
     elif played.is_whole and matrix.cases != cases and len(killers) < row.killed_by:
         found.append(f"{len(killers)} cases kill {row.mutant}, {row.killed_by} did")
-    elif played.is_whole and matrix.cases == cases:
-        if (len(killers), spread(played.killers)) != (row.killed_by, row.cases):
-            found.append(f"{len(killers)} cases kill {row.mutant}, and they are not the {row.killed_by} that did")
+    elif played.is_whole and matrix.cases == cases and counted != (row.killed_by, row.cases):
+        found.append(f"{len(killers)} cases kill {row.mutant}, and they are not the {row.killed_by} that did")
     return tuple(found)
 
 
