@@ -4,6 +4,7 @@ import datetime as dt
 from typing import Any
 
 from hudi_conformance.recipes_apache.catalogue import recipe
+from hudi_conformance.recipes_apache.index_options import BLOOM, CREATED, LATEST_WINS, LOCKED, RECORDS, STATISTICS
 from hudi_conformance.recipes_apache.writer import TableWriter, payload
 
 _SCHEMA = "id string, city string, n int, amount double, note string, d date, at timestamp, sec bigint, ts bigint"
@@ -17,25 +18,7 @@ _METADATA = {
     "hoodie.metadata.record.index.min.filegroup.count": "2",
     "hoodie.metadata.record.index.max.filegroup.count": "2",
 }
-_STATISTICS = {
-    "hoodie.metadata.index.column.stats.enable": "true",
-    "hoodie.metadata.index.column.stats.column.list": "id,n,amount,note,d,at,sec",
-    "hoodie.metadata.index.partition.stats.enable": "true",
-}
-_BLOOM = {"hoodie.metadata.index.bloom.filter.enable": "true"}
-_RECORDS = {"hoodie.metadata.record.index.enable": "true"}
-# Without these a write of 1.1 takes away what was created by SQL.
-_CREATED = {
-    **_RECORDS,
-    "hoodie.metadata.index.secondary.enable": "true",
-    "hoodie.metadata.index.expression.enable": "true",
-}
-_LOCKED = {
-    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
-    "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
-}
-# Indexes of records lose keys where versions are compared by their ordering values.
-_LATEST_WINS = {"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING", **payload("OverwriteWithLatestAvroPayload")}
+_STATISTICS = {**STATISTICS, "hoodie.metadata.index.column.stats.column.list": "id,n,amount,note,d,at,sec"}
 
 
 def _rows(batch: int, ts: int, numbers: range | None = None) -> list[tuple[Any, ...]]:
@@ -64,7 +47,7 @@ def _life(table: TableWriter) -> None:
 
 def _created(table: TableWriter, *statements: str) -> None:
     """SQL that makes indexes; `{t}` is the table."""
-    settings = {**_LOCKED, **_CREATED, "hoodie.metadata.enable": "true"}
+    settings = {**LOCKED, **CREATED, "hoodie.metadata.enable": "true"}
     settings["hoodie.metadata.index.column.stats.enable"] = "false"
     settings |= {key: value for key, value in table.options.items() if key.startswith("hoodie.write.table.version")}
     for key, value in settings.items():
@@ -109,7 +92,7 @@ def statistics_8(table: TableWriter) -> None:
 )
 def statistics_6(table: TableWriter) -> None:
     """Two inserts, an update, a late update and a delete with statistics of columns and bloom filters."""
-    table.configure({**_METADATA, **_STATISTICS, **_BLOOM, **payload("DefaultHoodieRecordPayload")})
+    table.configure({**_METADATA, **_STATISTICS, **BLOOM, **payload("DefaultHoodieRecordPayload")})
     _life(table)
 
 
@@ -121,7 +104,7 @@ def statistics_6(table: TableWriter) -> None:
 )
 def keys_6(table: TableWriter) -> None:
     """Two inserts, two updates and a delete with bloom filters and a record index; the latest write wins."""
-    table.configure({**_METADATA, **_BLOOM, **_RECORDS, **payload("OverwriteWithLatestAvroPayload")})
+    table.configure({**_METADATA, **BLOOM, **RECORDS, **payload("OverwriteWithLatestAvroPayload")})
     _life(table)
 
 
@@ -141,7 +124,7 @@ def keys_6(table: TableWriter) -> None:
 )
 def keys_9(table: TableWriter) -> None:
     """Two inserts, two updates and a delete with bloom filters and a record index; the latest write wins."""
-    table.configure({**_METADATA, **_BLOOM, **_RECORDS, **_LATEST_WINS})
+    table.configure({**_METADATA, **BLOOM, **RECORDS, **LATEST_WINS})
     _life(table)
 
 
@@ -162,7 +145,7 @@ def keys_9(table: TableWriter) -> None:
 def keys_of_partitions(table: TableWriter) -> None:
     """Two inserts, two updates and a delete with a partitioned record index, then a key of one city in the other."""
     table.configure({**_METADATA, "hoodie.metadata.record.level.index.enable": "true"})
-    table.configure({"hoodie.index.type": "RECORD_LEVEL_INDEX", **_LATEST_WINS})
+    table.configure({"hoodie.index.type": "RECORD_LEVEL_INDEX", **LATEST_WINS})
     _life(table)
     table.write([(*_row(5, 4, 100)[:1], "oslo", *_row(5, 4, 100)[2:])], "insert")
 
@@ -183,7 +166,7 @@ def keys_of_partitions(table: TableWriter) -> None:
 )
 def created_9(table: TableWriter) -> None:
     """Two inserts, an index of a column, two of functions by statistics, one by bloom filters, an update, a delete."""
-    table.configure({**_METADATA, **_CREATED, **_LOCKED, **_LATEST_WINS})
+    table.configure({**_METADATA, **CREATED, **LOCKED, **LATEST_WINS})
     table.schema = _SCHEMA
     for batch in range(2):
         table.write(_rows(batch, 100), "insert")
@@ -214,7 +197,7 @@ def created_9(table: TableWriter) -> None:
 )
 def moved_8(table: TableWriter) -> None:
     """Two inserts, an index of a column, and three rows that move; one keeps its value."""
-    table.configure({**_METADATA, **_CREATED, **_LOCKED, **_LATEST_WINS})
+    table.configure({**_METADATA, **CREATED, **LOCKED, **LATEST_WINS})
     table.configure({"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"})
     table.schema = _SCHEMA
     for batch in range(2):
@@ -233,7 +216,7 @@ def moved_8(table: TableWriter) -> None:
 )
 def serviced(table: TableWriter) -> None:
     """Insert, update, compaction, update and clustering; the metadata table is compacted on the way."""
-    table.configure({**_METADATA, **_RECORDS, **_LATEST_WINS, "hoodie.metadata.compact.max.delta.commits": "3"})
+    table.configure({**_METADATA, **RECORDS, **LATEST_WINS, "hoodie.metadata.compact.max.delta.commits": "3"})
     table.configure({"hoodie.metadata.index.column.stats.enable": "true"})
     table.schema = "id string, city string, n int, note string, ts bigint"
     table.write(_short(0, 100, range(4)), "insert")

@@ -61,9 +61,7 @@ def _statistics(table: WrittenTable) -> None:
     )
 
 
-@written("v9/apache_mor_statistics")
-def statistics_9(table: WrittenTable) -> None:
-    """Two inserts, an update, a late update and a delete with statistics of columns and partitions."""
+def _statistics_of_logs(table: WrittenTable) -> None:
     _statistics(table)
     skipping(
         table,
@@ -85,32 +83,18 @@ def statistics_9(table: WrittenTable) -> None:
     filtered_after_merging(table)
     up_to_last_but_one(table, "range-begin-ignored")
     since_first(table)
+
+
+@written("v9/apache_mor_statistics")
+def statistics_9(table: WrittenTable) -> None:
+    """Two inserts, an update, a late update and a delete with statistics of columns and partitions."""
+    _statistics_of_logs(table)
 
 
 @written("v8/apache_mor_statistics")
 def statistics_8(table: WrittenTable) -> None:
     """Two inserts, an update, a late update and a delete with statistics of columns and partitions."""
-    _statistics(table)
-    skipping(
-        table,
-        "of-log",
-        ["note", "=", "Note-3"],
-        "values that a log alone has are found",
-        "IX-054 MT-011",
-        "logs-unjudged",
-    )
-    deep_check(
-        table,
-        _SOUND,
-        f"{_LISTS} MT-011 MT-014 MT-023 IX-004",
-        "statistics-of-first-row statistics-without-logs metadata-logs-unread",
-    )
-    first_commit(table)
-    file_slices(table)
-    meta_fields(table)
-    filtered_after_merging(table)
-    up_to_last_but_one(table, "range-begin-ignored")
-    since_first(table)
+    _statistics_of_logs(table)
 
 
 @written("v6/apache_cow_statistics")

@@ -8,8 +8,9 @@ from typing import Any
 
 from hudi_conformance.real_tables.catalogue import Question, recipe
 from hudi_conformance.real_tables.writer import RealTable
+from hudi_conformance.recipes_apache.index_options import BLOOM, CREATED, LATEST_WINS, LOCKED, RECORDS, STATISTICS
 from hudi_conformance.recipes_apache.orders import deletes, key, orders
-from hudi_conformance.recipes_apache.writer import EVENT_TIME, payload
+from hudi_conformance.recipes_apache.writer import EVENT_TIME
 
 _SCHEMA = "id string, city string, n int, amount double, note string, d date, at timestamp, sec bigint, ts bigint"
 _CITIES = ("oslo", "rio")
@@ -22,27 +23,6 @@ _METADATA = {
     "hoodie.metadata.enable": "true",
     "hoodie.metadata.record.index.min.filegroup.count": "2",
     "hoodie.metadata.record.index.max.filegroup.count": "2",
-}
-_STATISTICS = {
-    "hoodie.metadata.index.column.stats.enable": "true",
-    "hoodie.metadata.index.partition.stats.enable": "true",
-}
-_BLOOM = {"hoodie.metadata.index.bloom.filter.enable": "true"}
-_RECORDS = {"hoodie.metadata.record.index.enable": "true"}
-# Without these a write of 1.1 takes away what was created by SQL.
-_CREATED = {
-    **_RECORDS,
-    "hoodie.metadata.index.secondary.enable": "true",
-    "hoodie.metadata.index.expression.enable": "true",
-}
-_LOCKED = {
-    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
-    "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
-}
-# Indexes of records lose keys where versions are compared by their ordering values: see late_deletes.
-_LATEST_WINS = {
-    "hoodie.record.merge.mode": "COMMIT_TIME_ORDERING",
-    **payload("OverwriteWithLatestAvroPayload"),
 }
 _ON = {"hoodie.metadata.enable": "true", "hoodie.enable.data.skipping": "true"}
 _OFF = {"hoodie.metadata.enable": "false", "hoodie.enable.data.skipping": "false"}
@@ -113,7 +93,7 @@ def _life(table: RealTable) -> None:
 )
 def statistics(table: RealTable) -> None:
     """Statistics of columns and partitions."""
-    table.configure({**_METADATA, **_STATISTICS})
+    table.configure({**_METADATA, **STATISTICS})
     _life(table)
 
 
@@ -126,8 +106,8 @@ def statistics(table: RealTable) -> None:
 )
 def keys(table: RealTable) -> None:
     """Bloom filters and a record index."""
-    table.configure({**_METADATA, **_BLOOM, **_RECORDS, "hoodie.metadata.index.column.stats.enable": "false"})
-    table.configure(_LATEST_WINS)
+    table.configure({**_METADATA, **BLOOM, **RECORDS, "hoodie.metadata.index.column.stats.enable": "false"})
+    table.configure(LATEST_WINS)
     _life(table)
 
 
@@ -143,7 +123,7 @@ def keys_of_partitions(table: RealTable) -> None:
     """A record index of its own for each partition, with one key in both."""
     table.configure({**_METADATA, "hoodie.metadata.record.level.index.enable": "true"})
     table.configure({"hoodie.index.type": "RECORD_LEVEL_INDEX", "hoodie.metadata.index.column.stats.enable": "false"})
-    table.configure(_LATEST_WINS)
+    table.configure(LATEST_WINS)
     _life(table)
     table.write([(*_row(9, 4, 100)[:1], "oslo", *_row(9, 4, 100)[2:])], "insert")
 
@@ -158,7 +138,7 @@ def keys_of_partitions(table: RealTable) -> None:
 )
 def serviced(table: RealTable) -> None:
     """Compacted, updated, clustered, updated."""
-    table.configure({**_METADATA, **_STATISTICS, **_BLOOM, **_RECORDS})
+    table.configure({**_METADATA, **STATISTICS, **BLOOM, **RECORDS})
     _life(table)
     table.schedule_compaction()
     table.compact()
@@ -177,7 +157,7 @@ def serviced(table: RealTable) -> None:
 )
 def compaction_pending(table: RealTable) -> None:
     """Written to while a compaction is pending: statistics of partitions that know the newest logs only."""
-    table.configure({**_METADATA, **_STATISTICS})
+    table.configure({**_METADATA, **STATISTICS})
     _life(table)
     table.schedule_compaction()
     table.upsert(_rows(6, 400, range(8, 10)))
@@ -204,13 +184,13 @@ def created(table: RealTable) -> None:
 
     Releases cannot build a bloom filter where a result is null, nor keep one where a write adds logs.
     """
-    table.configure({**_METADATA, **_CREATED, **_LOCKED, **_LATEST_WINS})
+    table.configure({**_METADATA, **CREATED, **LOCKED, **LATEST_WINS})
     table.configure({"hoodie.metadata.index.column.stats.enable": "false"})
     table.schema = _SCHEMA
     for batch in range(3):
         table.write(_rows(batch, 100), "insert")
     settings = {"hoodie__write__table__version": str(table.version), "hoodie__metadata__enable": "true"}
-    settings |= {name.replace(".", "__"): value for name, value in (_LOCKED | _CREATED).items()}
+    settings |= {name.replace(".", "__"): value for name, value in (LOCKED | CREATED).items()}
     name = table.register("created")
     table.sql(
         f"create index note_index on {name} (note)",
@@ -240,13 +220,13 @@ def created(table: RealTable) -> None:
 )
 def moved(table: RealTable) -> None:
     """Rows that move to the other partition and keep or change the value of a secondary index."""
-    table.configure({**_METADATA, **_CREATED, **_LOCKED, **_STATISTICS, **_LATEST_WINS})
+    table.configure({**_METADATA, **CREATED, **LOCKED, **STATISTICS, **LATEST_WINS})
     table.configure({"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"})
     table.schema = _SCHEMA
     for batch in range(2):
         table.write(_rows(batch, 100), "insert")
     settings = {"hoodie__write__table__version": str(table.version), "hoodie__metadata__enable": "true"}
-    settings |= {name.replace(".", "__"): value for name, value in (_LOCKED | _CREATED).items()}
+    settings |= {name.replace(".", "__"): value for name, value in (LOCKED | CREATED).items()}
     table.sql(f"create index note_index on {table.register('moved')} (note)", **settings)
     for number, batch in ((5, 1), (6, 2), (0, 0)):
         row = _row(number, batch, 200)
@@ -268,12 +248,12 @@ def moved(table: RealTable) -> None:
 )
 def late_deletes(table: RealTable) -> None:
     """Deletes and updates that are too late to win, beside some that do; indexes follow what merging gives."""
-    table.configure({**EVENT_TIME, **_METADATA, **_CREATED, **_LOCKED})
+    table.configure({**EVENT_TIME, **_METADATA, **CREATED, **LOCKED})
     table.configure({"hoodie.datasource.write.partitionpath.field": "region"})
     table.write(orders(range(8), 100, "first"), "insert")
     if not table.bundle.startswith("0."):
         settings = {"hoodie__write__table__version": str(table.version), "hoodie__metadata__enable": "true"}
-        settings |= {name.replace(".", "__"): value for name, value in (_LOCKED | _CREATED).items()}
+        settings |= {name.replace(".", "__"): value for name, value in (LOCKED | CREATED).items()}
         table.sql(f"create index note_index on {table.register('late')} (note)", **settings)
     table.upsert(deletes((1,), 50))
     table.upsert(deletes((2,), 200))

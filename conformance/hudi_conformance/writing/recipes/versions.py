@@ -23,6 +23,16 @@ def _goes_on(case: WritingCase) -> None:
         case.shows("VR-005", "logs-stay-logs")
 
 
+def _moved(case: WritingCase, service: str, version: int) -> None:
+    """Changed, brought to another version, read, and gone on with."""
+    _changed(case)
+    case.service(service, to=version)
+    case.snapshot()
+    case.optimized()
+    case.info()
+    _goes_on(case)
+
+
 @writing("versions/six_to_nine", shapes(versions=(6,)), "VR-004 VR-006", "version-stays")
 def six_to_nine(case: WritingCase) -> None:
     """A table of version 6 becomes one of version 9.
@@ -31,12 +41,7 @@ def six_to_nine(case: WritingCase) -> None:
     When it is upgraded, and written to.
     Then the rows are the same, its logs are compacted, and the write after it merges as before.
     """
-    _changed(case)
-    case.service("upgrade", to=9)
-    case.snapshot()
-    case.optimized()
-    case.info()
-    _goes_on(case)
+    _moved(case, "upgrade", 9)
     case.shows("VR-007", "upgrade-to-commit-time")
 
 
@@ -48,12 +53,7 @@ def nine_to_six(case: WritingCase) -> None:
     When it is downgraded, and written to.
     Then the rows are the same, and the write after it merges as before.
     """
-    _changed(case)
-    case.service("downgrade", to=6)
-    case.snapshot()
-    case.optimized()
-    case.info()
-    _goes_on(case)
+    _moved(case, "downgrade", 6)
 
 
 @writing("versions/eight_to_nine", shapes(versions=(8,)), "VR-004 VR-008", "version-stays")
@@ -64,12 +64,7 @@ def eight_to_nine(case: WritingCase) -> None:
     When it is upgraded, and written to.
     Then the rows are the same, and its ordering fields still decide.
     """
-    _changed(case)
-    case.service("upgrade", to=9)
-    case.snapshot()
-    case.optimized()
-    case.info()
-    _goes_on(case)
+    _moved(case, "upgrade", 9)
 
 
 @writing("versions/nine_to_eight", shapes(versions=(9,)), "VR-004 VR-008", "version-stays")
@@ -80,12 +75,7 @@ def nine_to_eight(case: WritingCase) -> None:
     When it is downgraded, and written to.
     Then the rows are the same, and its ordering fields still decide.
     """
-    _changed(case)
-    case.service("downgrade", to=8)
-    case.snapshot()
-    case.optimized()
-    case.info()
-    _goes_on(case)
+    _moved(case, "downgrade", 8)
 
 
 @writing("versions/there_and_back", shapes(versions=(6,), types=(MOR,)), "VR-004 VR-005", "logs-stay-logs")
