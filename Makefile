@@ -7,6 +7,9 @@ CLI := $(VENV)/bin/hudi-conformance
 ADAPTERS ?= engine-in-process engine-spark
 # What is slow is asked one case of each kind here, and everything by `make soak`.
 ONE_EACH ?= $(filter engine-spark,$(ADAPTERS))
+# Who writes and who reads in docs/writers-and-readers.md.
+WRITERS ?= model engine-in-process apache-hudi-1.1.1
+READERS ?= model engine-in-process apache-hudi-1.1.1 hudi-rs daft
 
 .PHONY: env conformance test templates browser crashes check format golden specs peers real alternation soak bench clean
 
@@ -50,9 +53,10 @@ golden: env  ## rebuild the model-written golden tables, the index, the generate
 specs: env  ## TLC over every TLA+ module, and the modules beside the model; APALACHE=1 asks Apalache too
 	$(CLI) specs
 
-peers: env  ## ask releases of Apache Hudi, hudi-rs and Daft again; compare every real table, and write down what that shows
+peers: env  ## ask releases of Apache Hudi, hudi-rs and Daft again, also of what others wrote; compare every real table, and write down what that shows
 	$(CLI) peers
 	$(CLI) peers ask --adapter engine-in-process
+	$(CLI) writes matrix --sample --record $(foreach name,$(WRITERS),--writer $(name)) $(foreach name,$(READERS),--reader $(name))
 	$(CLI) real build
 	$(CLI) real compare --record
 	$(RUN) -m hudi_conformance.report.status

@@ -39,8 +39,9 @@ COMMON = {
     "hoodie.datasource.write.hive_style_partitioning": "false",
     "hoodie.datasource.write.partitionpath.urlencode": "false",
 }
+LAYOUT = "hoodie.timeline.layout.version"
 LAYOUT_2 = {
-    "hoodie.timeline.layout.version": "2",
+    LAYOUT: "2",
     "hoodie.timeline.path": "timeline",
     "hoodie.timeline.history.path": "history",
 }
@@ -128,7 +129,7 @@ def of_version(version: str, generator_type: str, mode: str) -> dict[str, str]:
         words = {"NON_PARTITION": "Nonpartitioned", "TIMESTAMP": "TimestampBased"}
         name = words.get(generator_type, generator_type.capitalize())
         return {
-            "hoodie.timeline.layout.version": "1",
+            LAYOUT: "1",
             "hoodie.archivelog.folder": "archived",
             "hoodie.database.name": "",
             "hoodie.table.keygenerator.class": f"org.apache.hudi.keygen.{name}KeyGenerator",

@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise, repeat
 import hudi_model.effects as durable
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import property_names, property_value, timeline_layout
-from hudi_model.creation import LAYOUT_2, MODE, OLD_ORDERING, ORDERING, PARTITION, PAYLOAD, STRATEGY
+from hudi_model.creation import LAYOUT, LAYOUT_2, MODE, OLD_ORDERING, ORDERING, PARTITION, PAYLOAD, STRATEGY
 from hudi_model.effects import Effect, Effects, perform
 from hudi_model.history import Manifest, history_file, history_instants
 from hudi_model.merge_rules import MergeMode
@@ -154,7 +154,7 @@ def restated(properties: dict[str, str], version: int, to: int) -> dict[str, str
     if to == V6:
         rest = without(rest, MODE, STRATEGY, *LAYOUT_2)
         fields = ",".join(property_names(properties, PARTITION))
-        return {**rest, PARTITION: fields, PAYLOAD: payload_in_6(properties, payload)}
+        return {**rest, LAYOUT: "1", PARTITION: fields, PAYLOAD: payload_in_6(properties, payload)}
     mode = MODE_OF_PAYLOAD.get(name, MergeMode.CUSTOM)
     named = {PAYLOAD: payload, MODE: mode.value, STRATEGY: STRATEGY_OF_MODE.get(mode, BY_PAYLOAD)} if payload else {}
     return {**rest, **named, **(LAYOUT_2 if version == V6 else {})}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hudi_conformance.adapters_config import AdapterConfigError, adapter_names, find_adapter
 from hudi_conformance.cases import load_cases
-from hudi_conformance.expected_failures import load_expected_failures, resolved
+from hudi_conformance.expected_failures import load_expected_failures, load_read_back, resolved
 from hudi_conformance.findings import findings_below
 from hudi_conformance.resources import suite_root
 
@@ -64,4 +64,5 @@ def test_every_list_of_the_suite_names_cases_and_each_case_once(adapter: str):
 def test_every_finding_is_shown_by_a_case_of_some_release():
     lists = [find_adapter(name, ROOT).expected_failures for name in adapter_names(ROOT)]
     shown = {failure.finding for path in lists for failure in load_expected_failures(path).values()}
+    shown |= {entry.finding for path in lists for entry in load_read_back(path)}
     assert sorted(name for name, finding in findings_below(ROOT / "adapters").items() if finding not in shown) == []

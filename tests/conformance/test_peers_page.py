@@ -5,7 +5,7 @@ import re
 import pytest
 from hudi_conformance.adapters_config import find_adapter
 from hudi_conformance.cases import load_cases
-from hudi_conformance.expected_failures import load_expected_failures
+from hudi_conformance.expected_failures import load_expected_failures, load_read_back
 from hudi_conformance.peers.asking import PEERS
 from hudi_conformance.peers.page import peers_page
 from hudi_conformance.peers.recorded import load_record
@@ -32,11 +32,14 @@ def test_each_difference_of_a_peer_stands_there_with_its_evidence(page: str, pee
 
 
 def test_each_command_repeats_a_case_of_an_adapter_that_lists_it(page: str):
-    commands = re.findall(r"^hudi-conformance repro (\S+) --adapter (\S+)$", page, re.MULTILINE)
-    commands = [(case, adapter) for case, adapter in commands if case != "CASE"]
+    commands = re.findall(r"^hudi-conformance repro (\S+) --adapter (\S+)(?: --reader (\S+))?$", page, re.MULTILINE)
     assert len(commands) == page.count("\n### ")
-    for case, adapter in commands:
-        assert case in load_expected_failures(find_adapter(adapter, ROOT).expected_failures)
+    for case, adapter, reader in commands:
+        path = find_adapter(reader or adapter, ROOT).expected_failures
+        if reader:
+            assert any(entry.fits(case, adapter) for entry in load_read_back(path))
+        else:
+            assert case in load_expected_failures(path)
 
 
 def test_each_clause_that_is_named_is_linked_to_its_file(page: str):

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from hudi_conformance.adapters_config import find_adapter
 from hudi_conformance.cases import Case, load_cases
-from hudi_conformance.expected_failures import load_expected_failures
+from hudi_conformance.casting import CHECKER
+from hudi_conformance.expected_failures import load_expected_failures, load_read_back
 from hudi_conformance.findings import Finding
 from hudi_conformance.peers.asking import PEERS
 from hudi_conformance.peers.recorded import Record, load_record
@@ -41,7 +42,8 @@ command that starts your adapter ([for-implementers.md](for-implementers.md)). I
 the clause's file says where it was taken from; tell us.
 
 The answers are recorded in `conformance/peer_answers/`. `make peers` asks again about what changed and about what was
-asked longest ago, `hudi-conformance peers ask` about all.
+asked longest ago, `hudi-conformance peers ask` about all. Who read what of the tables that others wrote stands in
+[writers-and-readers.md](writers-and-readers.md).
 
 ## How they did
 """
@@ -50,10 +52,11 @@ _SHOWN_CASES = 12
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A finding with the cases that show it, for each adapter that has it."""
+    """A finding with the cases that show it, for each adapter that has it; `read_back` are those that others write."""
 
     finding: Finding
     cases: Mapping[str, tuple[str, ...]]
+    read_back: Mapping[str, str]
 
 
 def peers_page(root: Path) -> str:
@@ -91,10 +94,15 @@ def _counts(name: str, record: Record) -> tuple[object, ...]:
 def _found(root: Path, adapters: Iterable[str]) -> list[_Shown]:
     """The findings of one product's adapters, by clause."""
     found: dict[Finding, dict[str, list[str]]] = {}
+    written: dict[str, str] = {}
     for adapter in adapters:
-        for failure in load_expected_failures(find_adapter(adapter, root).expected_failures).values():
+        path = find_adapter(adapter, root).expected_failures
+        for failure in load_expected_failures(path).values():
             found.setdefault(failure.finding, {}).setdefault(adapter, []).append(failure.id)
-    shown = (_Shown(one, {name: tuple(ids) for name, ids in cases.items()}) for one, cases in found.items())
+        for entry in load_read_back(path):
+            found.setdefault(entry.finding, {}).setdefault(adapter, []).append(entry.id)
+            written[entry.id] = min(entry.writers, default=CHECKER)
+    shown = (_Shown(one, {name: tuple(ids) for name, ids in cases.items()}, written) for one, cases in found.items())
     return sorted(shown, key=lambda one: (one.finding.clause, one.finding.name, one.finding.why))
 
 
@@ -122,9 +130,16 @@ def _product(found: Iterable[_Shown], book: ClauseBook, cases: Mapping[str, Case
             yield f"- **Likely in.** {finding.source}"
         if finding.upstream:
             yield f"- **Known as.** {', '.join(map(_link, finding.upstream))}."
-        command = finding.reproduce or f"hudi-conformance repro {smallest} --adapter {adapters[-1]}"
+        command = finding.reproduce or _command(smallest, adapters[-1], one.read_back)
         yield f"\n```\n{command}\n```\n"
         yield from _all_cases(one)
+
+
+def _command(case_id: str, adapter: str, read_back: Mapping[str, str]) -> str:
+    """What repeats a case: of one that others write, with the writer and who reads."""
+    if case_id in read_back:
+        return f"hudi-conformance repro {case_id} --adapter {read_back[case_id]} --reader {adapter}"
+    return f"hudi-conformance repro {case_id} --adapter {adapter}"
 
 
 def _clause(clause_id: str, book: ClauseBook) -> str:

@@ -21,7 +21,7 @@ from hudi_conformance.write_checks.reading_back import differs, played_by, told_
 from hudi_conformance.write_checks.recorded import add_results
 from hudi_conformance.writing.matrix import play_writer, sample
 from hudi_conformance.writing.matrix_page import matrix_table, write_page
-from hudi_conformance.writing.matrix_record import add_writer, recorded, said
+from hudi_conformance.writing.matrix_record import add_writer, recorded, relist, said
 
 app = typer.Typer(help="Random sequences of writes, put to two adapters.", no_args_is_help=True)
 _Model = Annotated[str, typer.Option(help="The adapter whose answers count.")]
@@ -150,7 +150,7 @@ def matrix(
 ) -> None:
     """Play the cases that write with every writer and let every reader read them: exit 1 where an answer is wrong.
 
-    Without a writer nobody is asked: the page is written from what was recorded.
+    Without a writer nobody is asked: what was recorded is held against the lists, and the page written from it.
     """
     root = suite_root()
     cases = [one for one in load_cases(root, Selection(cases=tuple(case or ()))) if one.writes]
@@ -159,6 +159,8 @@ def matrix(
         typer.echo("error: no case is selected", err=True)
         raise typer.Exit(2)
     wrong = [_asked_of(name, reader or [], asked, limit, record=record) for name in writer or []]
+    if not writer:
+        relist(root)
     if record or not writer:
         write_page(root)
     raise typer.Exit(int(any(wrong)))

@@ -49,8 +49,9 @@ def matrix_page(root: Path) -> str:
     told = _SAMPLE.format(total=len(cases), count=len(sample(cases)))
     head = _HEAD.format(record=RECORD.as_posix(), wrote=WROTE, checked=CHECKED, sample=told)
     lines = [head, *matrix_table(writers), ""]
-    for one in writers:
+    for one in sorted(writers, key=lambda writer: writer.name):
         lines += [f"## {one.name}\n", _asked(one, cases), *_by_area(one, cases), "", *_wrong(one)]
+    lines += ["## The sample\n", *_named(sample(cases))]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -62,13 +63,13 @@ def matrix_table(writers: Sequence[RecordedWriter]) -> Iterator[str]:
 
 
 def _columns(writers: Iterable[RecordedWriter]) -> tuple[str, ...]:
-    readers = dict.fromkeys(name for one in writers for name in one.columns if name not in {WROTE, CHECKED})
-    return WROTE, CHECKED, *readers
+    readers = {name for one in writers for name in one.columns} - {WROTE, CHECKED}
+    return WROTE, CHECKED, *sorted(readers)
 
 
 def _cell(counts: Counter[str]) -> str:
     if not counts:
-        return ""
+        return "-"
     wrong = sum(counts[verdict] for verdict in (*FAILURES, Verdict.UNEXPECTED_PASS))
     told = counts[Verdict.PASS], counts[Verdict.EXPECTED_FAIL], counts[Verdict.UNSUPPORTED], wrong
     return " / ".join(map(str, told))
@@ -82,9 +83,7 @@ def _asked(one: RecordedWriter, cases: Sequence[Case]) -> str:
 
 def _by_area(one: RecordedWriter, cases: Iterable[Case]) -> Iterator[str]:
     """A row for each folder of writing cases."""
-    areas: dict[str, list[str]] = {}
-    for case in cases:
-        areas.setdefault(case.table.id.rpartition("/")[2], []).append(case.id.removeprefix("conformance::"))
+    areas = {area: [case.id.removeprefix("conformance::") for case in held] for area, held in _areas(cases).items()}
     columns = _columns([one])
     rows = (
         (area.replace("_", " "), sum(name in one.cases for name in ids), *(_cell(one.counts(c, ids)) for c in columns))
@@ -92,6 +91,20 @@ def _by_area(one: RecordedWriter, cases: Iterable[Case]) -> Iterator[str]:
         if any(name in one.cases for name in ids)
     )
     return markdown_table(("area", "cases", *columns), rows)
+
+
+def _areas(cases: Iterable[Case]) -> dict[str, list[Case]]:
+    """Cases by their folder."""
+    found: dict[str, list[Case]] = {}
+    for case in cases:
+        found.setdefault(case.table.id.rpartition("/")[2], []).append(case)
+    return found
+
+
+def _named(cases: Iterable[Case]) -> Iterator[str]:
+    """Which cases are in the sample, a line for each folder."""
+    for area, held in _areas(cases).items():
+        yield f"- `{area}`: {', '.join(f'`{case.name}`' for case in held)}"
 
 
 def _wrong(one: RecordedWriter) -> Iterator[str]:

@@ -3,12 +3,15 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hudi_conformance.verdicts import BAD, Outcome
-from hudi_conformance.writing.matrix import Played
+from hudi_conformance.adapters_config import find_adapter
+from hudi_conformance.cases import Case, load_cases
+from hudi_conformance.casting import roles_of
+from hudi_conformance.verdicts import BAD, Outcome, Verdict
+from hudi_conformance.writing.matrix import CHECKED, WROTE, Played, known_of
 
 RECORD = Path("conformance") / "writers_and_readers.json"
 
@@ -48,6 +51,34 @@ def add_writer(root: Path, played: Played) -> None:
     """Put a writer's cases in place of what was recorded of it."""
     record = {**load_matrix(root), played.writer.name: recorded(played)}
     (root / RECORD).write_text(_rendered(record), encoding="utf-8")
+
+
+def relist(root: Path) -> None:
+    """Hold what was recorded against the lists as they stand now, without asking anybody."""
+    cases = {case.id.removeprefix("conformance::"): case for case in load_cases(root) if case.writes}
+    record = {name: _relisted(one, cases, root) for name, one in load_matrix(root).items()}
+    if record:
+        (root / RECORD).write_text(_rendered(record), encoding="utf-8")
+
+
+def _relisted(one: RecordedWriter, cases: Mapping[str, Case], root: Path) -> RecordedWriter:
+    """A case that is there no more is left out."""
+    writer, readers = find_adapter(one.name, root), [name for name in one.columns if name not in {WROTE, CHECKED}]
+    known = known_of(writer, roles_of(root, readers=readers), root)
+    found = {
+        name: known.settled(cases[name], one.name, {key: _unlisted(cases[name], word) for key, word in told.items()})
+        for name, told in one.cases.items()
+        if name in cases
+    }
+    verdicts = {name: {key: told.verdict.value for key, told in row.items()} for name, row in found.items()}
+    places = {f"{name}, {key}" for name, row in found.items() for key, told in row.items() if told.verdict in BAD}
+    return replace(one, cases=verdicts, bad={place: one.bad.get(place, "") for place in places})
+
+
+def _unlisted(case: Case, verdict: str) -> Outcome:
+    """The outcome behind a verdict, before any list was looked at."""
+    behind = {Verdict.EXPECTED_FAIL: Verdict.FAIL, Verdict.UNEXPECTED_PASS: Verdict.PASS}
+    return Outcome(case, behind.get(Verdict(verdict), Verdict(verdict)))
 
 
 def recorded(played: Played) -> RecordedWriter:
