@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from hudi_format.storage import LocalStorage
+from hudi_format.timeline.plans import InstantInfo, RollbackPlan, serialise_rollback_plan
 from hudi_spark import retry_on_conflict
 from hudi_spark.committing.completing import refuse_not_inflight
 from hudi_spark.errors import HudiError
@@ -134,6 +135,36 @@ def test_markers_of_another_living_write_end_a_write_early(tmp_path: Path):
     first.abort()
     table.write("upsert", rows([1], 4, 4.0))
     assert table.found() == [("k1", 4.0), ("k2", 3.0)]
+
+
+def test_what_has_completed_ends_a_write_early_where_that_is_asked_for(tmp_path: Path):
+    """Else it is refused under the lock, when its files are written."""
+    asked = {**EARLY, "hoodie.write.concurrency.early.conflict.check.commit.conflict": "true"}
+    for configs, step in ((asked, "stage"), (EARLY, "commit")):
+        table = Written(tmp_path / step, configs=configs)
+        table.write("upsert", rows([1, 2]))
+        request = WriteRequest("upsert", rows([1], 2, 2.0))
+        started = table.writer(executor=InProcess()).begin(request)
+        table.write("upsert", rows([1], 3, 3.0))
+        steps = {"stage": lambda one=started, what=request: one.stage(what), "commit": started.commit}
+        if step == "commit":
+            started.stage(request)
+        with pytest.raises(HudiError, match="OW-005"):
+            steps[step]()
+
+
+def test_a_write_that_somebody_rolls_back_does_not_complete(tmp_path: Path):
+    """The rollback is named; it is in nobody else's way."""
+    table = Written(tmp_path / "table", configs=OPTIMISTIC)
+    table.write("upsert", rows([1, 2]))
+    undone, other = begun(table, rows([1], 2, 2.0)), begun(table, rows([2], 3, 3.0))
+    plan = serialise_rollback_plan(RollbackPlan(InstantInfo(undone.requested, "commit")))
+    later = str(int(other.requested) + 1)
+    (tmp_path / "table" / ".hoodie" / "timeline" / f"{later}.rollback.requested").write_bytes(plan)
+    other.commit()
+    with pytest.raises(HudiError, match=f"{undone.requested} is being rolled back by {later}") as caught:
+        undone.commit()
+    assert (caught.value.reason, caught.value.clause) == ("WRITE_CONFLICT", "OW-008")
 
 
 @pytest.mark.parametrize("version", [8, 9])

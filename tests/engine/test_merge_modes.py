@@ -4,6 +4,7 @@ import pytest
 from engine_tables import TableBuilder
 from hudi_format.storage import open_storage
 from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.merging.keys import key_rule
 from hudi_spark.merging.modes import merge_mode, merge_rule
 from hudi_spark.state.configuration import load_configuration
 
@@ -120,3 +121,31 @@ def test_the_delete_marker_comes_from_the_table_before_the_request(tmp_path: Pat
     asked = {"hoodie.payload.delete.field": "op", "hoodie.payload.delete.marker": "x"}
     rule = merge_rule(configuration(tmp_path, 9, properties), asked)
     assert (rule.delete_field, rule.delete_marker) == ("Op", "D")
+
+
+def test_defaults_go_along_where_the_mode_asks_for_them(tmp_path: Path):
+    """A column that holds its default takes the loser's value; other modes have no use for defaults."""
+    ignoring = configuration(tmp_path / "a", 9, {MODE: EVENT, "hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"})
+    completion = merge_rule(ignoring, defaults={"name": "none"}).completion
+    assert completion is not None
+    assert completion.defaults == (("name", "none"),)
+    assert merge_rule(configuration(tmp_path / "b", 9, {MODE: EVENT}), defaults={"name": "none"}).completion is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "generator", "named"),
+    [
+        ("id", "SIMPLE", False),
+        ("id", "COMPLEX", True),
+        ("id", "GLOBAL_DELETE", True),
+        ("id,region", "SIMPLE", True),
+        ("id,region", "COMPLEX", True),
+    ],
+)
+def test_keys_that_are_not_stored_are_named_as_the_writer_named_them(
+    tmp_path: Path, fields: str, generator: str, named: object
+):
+    """Several fields always, a single one by some key generators."""
+    virtual = {"hoodie.populate.meta.fields": "false", "hoodie.table.keygenerator.type": generator}
+    rule = key_rule(configuration(tmp_path, 9, {**virtual, "hoodie.table.recordkey.fields": fields}))
+    assert (rule.fields, rule.named) == (tuple(fields.split(",")), named)

@@ -272,6 +272,20 @@ class TestMissingBaseFiles:
         builder.commit(30, [builder.base_file(30, ROWS)], action="commit")
         assert slices(tmp_path) == [("f1", "030", "30", [])]
 
+    def test_a_log_file_that_was_deleted_on_purpose_is_not_missed(self, tmp_path: Path):
+        """The other logs of its slice are read."""
+        builder = TableBuilder(tmp_path)
+        builder.commit(10, [builder.base_file(10, ROWS)])
+        for at in (20, 30):
+            stat = builder.log_file(at, [builder.data(at, ROWS)])
+            builder.commit(at, [stat])
+        gone = str(stat.path)
+        (tmp_path / gone).unlink()
+        cleaned = {"north": CleanPartition("north", success_delete_files=(gone.rpartition("/")[2],))}
+        data = serialise_clean_metadata(CleanMetadata(tick(40), partition_metadata=cleaned))
+        builder.timeline_file(40, "clean", "COMPLETED", data)
+        assert slices(tmp_path) == [("f1", "010", "10", ["20.1"])]
+
     def test_as_of_before_what_a_clean_retained_is_refused(self, tmp_path: Path):
         builder = TableBuilder(tmp_path, table_type="COPY_ON_WRITE")
         builder.commit(10, [builder.base_file(10, ROWS)], action="commit")
