@@ -5,12 +5,14 @@ from functools import partial
 
 from hudi_model.actions import Action, Instant, State
 from hudi_model.checks.commits import commit_violations
+from hudi_model.checks.definition import definition_violations
 from hudi_model.checks.files import file_violations
 from hudi_model.checks.finding import Evidence, Severity, Violation, error, refusals, told
 from hudi_model.checks.history import history_violations
 from hudi_model.checks.metadata import metadata_table_violations
 from hudi_model.checks.plans import plan_violations
 from hudi_model.checks.properties import configuration_violations, property_violations
+from hudi_model.checks.results import result_violations
 from hudi_model.checks.rows import row_violations
 from hudi_model.checks.timeline import action_violations, content_violations, timeline_violations
 from hudi_model.configuration import sound_properties
@@ -85,6 +87,8 @@ def content_of(view: View, slices: tuple[FileSlice, ...], evidence: Evidence) ->
     )
     yield from file_violations(view, evidence)
     yield from plan_violations(view, slices)
+    yield from definition_violations(view, evidence)
+    yield from result_violations(view, deep=evidence.deep)
     yield from metadata_table_violations(view, evidence)
     if evidence.deep:
         yield from row_violations(view, slices, evidence)

@@ -13,6 +13,7 @@ from hudi_format.log.frames import read_frames
 from hudi_format.names import BaseFileName, LogFileName, is_partition_metafile, parse_data_file_name
 from hudi_format.storage import FileStatus, ReadOnlyStorage, Storage, open_storage
 from hudi_format.table.index_definitions import DEFINITIONS_FILE, DEFINITIONS_KEY, parse_index_definitions
+from hudi_format.table.index_definitions import IndexDefinition as StoredDefinition
 from hudi_format.table.partition_metafile import metafile_form, parse_partition_metafile
 from hudi_model.checks.finding import Evidence, Footer
 from hudi_model.contents import IndexDefinition
@@ -182,15 +183,17 @@ def _evidence(
     storage: Storage, table: Table, statuses: Sequence[FileStatus], footers: Mapping[str, Footer], *, deep: bool
 ) -> Evidence:
     depths, damages = _depths(storage, statuses)
-    definitions = decoded(lambda: _definitions(storage, table))
+    stored = decoded(lambda: _definitions(storage, table))
+    definitions = stored if isinstance(stored, tuple) else ()
     folders = {_folder(one.path) for one in statuses if is_partition_metafile(PurePosixPath(one.path).name)}
     paths = (one.path for one in statuses if _folder(one.path) not in folders)
     return Evidence(
         unplaced=frozenset(path for path in paths if parse_data_file_name(PurePosixPath(path).name)),
         footers=footers,
         depths=depths,
-        damages=(*damages, *([definitions] if isinstance(definitions, Damaged) else [])),
-        definitions=definitions if isinstance(definitions, tuple) else None,
+        damages=(*damages, *([stored] if isinstance(stored, Damaged) else [])),
+        definitions=tuple(map(_defined, definitions)) if isinstance(stored, tuple) else None,
+        index_versions={one.name: one.version for one in definitions},
         deep=deep,
     )
 
@@ -217,12 +220,15 @@ def _depths(storage: Storage, statuses: Iterable[FileStatus]) -> tuple[dict[str,
     return depths, damages
 
 
-def _definitions(storage: Storage, table: Table) -> tuple[IndexDefinition, ...] | None:
+def _defined(one: StoredDefinition) -> IndexDefinition:
+    return IndexDefinition(one.name, one.kind, one.function, one.source_fields)
+
+
+def _definitions(storage: Storage, table: Table) -> tuple[StoredDefinition, ...] | None:
     """The definitions of a table's indexes; None where there is no such file."""
     properties = {} if table.properties is None or isinstance(table.properties, Damaged) else table.properties
     path = properties.get(DEFINITIONS_KEY) or DEFINITIONS_FILE
     try:
-        found = parse_index_definitions(storage.read(path), path)
+        return parse_index_definitions(storage.read(path), path)
     except FileNotFoundError:
         return None
-    return tuple(IndexDefinition(one.name, one.kind, one.function, one.source_fields) for one in found)

@@ -97,6 +97,20 @@ class Indexing(TableWriter):
         stated = metadata.properties if isinstance(metadata.properties, Mapping) else {}
         self.metadata = replace(metadata, properties={**stated, **properties})
 
+    def renumber_group(self, index: str, old: int, new: int) -> None:
+        """A group of an index bears another number, in its file ids as in what names them."""
+        metadata = self._metadata()
+
+        def named(one: str) -> str:
+            return one.replace(f"-{old:04}-0", f"-{new:04}-0", 1)
+
+        bases = tuple(
+            replace(one, file_id=named(one.file_id), name=named(one.name)) if one.partition == index else one
+            for one in metadata.base_files
+        )
+        timeline = tuple(replace(one, content=_restated(one.content, index, named)) for one in metadata.timeline)
+        self.metadata = replace(metadata, base_files=bases, timeline=timeline)
+
     def tamper(self, index: str, change: Change) -> None:
         """Entries of an index say what is not so."""
         metadata = self._metadata()
@@ -120,6 +134,17 @@ def _without_stats(content: Content, index: str) -> Content:
     if not isinstance(content, CommitMetadata):
         return content
     return replace(content, write_stats=tuple(one for one in content.write_stats if one.partition != index))
+
+
+def _restated(content: Content, index: str, named: Callable[[str], str]) -> Content:
+    """Commit metadata with other file ids of an index."""
+    if not isinstance(content, CommitMetadata):
+        return content
+    stats = (
+        replace(one, file_id=named(one.file_id), path=named(one.path or "")) if one.partition == index else one
+        for one in content.write_stats
+    )
+    return replace(content, write_stats=tuple(stats))
 
 
 def _changed_blocks(blocks: Any, change: Change) -> Iterator[Block]:

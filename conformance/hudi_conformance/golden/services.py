@@ -7,6 +7,7 @@ from hudi_model.actions import Action, State
 from hudi_model.contents import (
     CleanMetadata,
     CleanPlan,
+    ClusteringGroup,
     CommitMetadata,
     CompactionOperation,
     CompactionPlan,
@@ -74,15 +75,17 @@ class Services(Operations):
         state: State = State.COMPLETED,
         operation: str = "INSERT_OVERWRITE",
         first_number: int = 7,
+        plan: ReplacePlan | None = None,
     ) -> Written:
-        """New groups instead of old ones; the old files stay until they are cleaned."""
+        """New groups instead of old ones; the old files stay until they are cleaned. `plan`: what was requested."""
         written = Written()
         for number, (partition, members) in enumerate(sorted(self._by_partition(rows).items())):
             group = self.homes.group(partition, first_number + number)
             self.homes.move(partition, map(self.layout.key, members), group)
             written += self._rewritten(group, at, members, ())
         self.place(written)
-        self.begin(self._replacing(operation), at, ReplacePlan("CLUSTER" if operation == "CLUSTER" else ""))
+        usual = ReplacePlan("CLUSTER" if operation == "CLUSTER" else "")
+        self.begin(self._replacing(operation), at, plan or usual)
         if state is State.COMPLETED:
             content = self.commit_metadata(operation, written, replaced=replaced)
             self.complete(Action.REPLACE_COMMIT, at, content, done)
@@ -96,6 +99,10 @@ class Services(Operations):
             partition, key = str(row["_hoodie_partition_path"]), str(row["_hoodie_record_key"])
             merged.setdefault(self.homes.of(partition, key), []).append(Record(row))
         return merged
+
+    def clustering_plan(self, groups: Sequence[Group]) -> ReplacePlan:
+        """A plan that makes one new group of some."""
+        return ReplacePlan("CLUSTER", (ClusteringGroup(tuple(map(self._operation, groups)), 1),))
 
     def savepoint(self, saved: InstantTime, at: InstantTime) -> None:
         """A savepoint of an earlier instant, made at another time; it has no requested file."""
@@ -141,13 +148,18 @@ class Services(Operations):
         after = perform(self.state(), archive(self.state(), named))
         self.timeline, self.history = list(after.timeline), after.history
 
-    def log_compact(self, at: InstantTime, group: Group, sources: Sequence[InstantTime]) -> None:
-        """A log compaction of one group: its block names the instants, newest first, whose blocks it merges."""
+    def log_compact(
+        self, at: InstantTime, group: Group, sources: Sequence[InstantTime], named: InstantTime | None = None
+    ) -> None:
+        """A log compaction of one group: its block names the instants, newest first, whose blocks it merges.
+
+        `named`: what its log bears in place of its own instant.
+        """
         logs = tuple(file.name for file in self.log_files if _of(file, group) and file.instant in sources)
         operation = CompactionOperation(group.partition, group.file_id, self.slice_instants[group], None, logs)
         merged = [*self._log_records(group, sources)]
         block = DataBlock(at, tuple(merged), compacted_instants=tuple(sources), schema=self.schema)
-        written = self.log_file(group, at, block)
+        written = self.log_file(group, named or at, block)
         self.place(written)
         self.begin(Action.LOG_COMPACTION, at, CompactionPlan((operation,)))
         self.complete(Action.DELTA_COMMIT, at, self.commit_metadata("LOG_COMPACT", written))

@@ -5,13 +5,15 @@ from hudi_format.table.table_properties import holds_table
 
 from hudi_spark.checking.building import check_building
 from hudi_spark.checking.contents import check_contents
+from hudi_spark.checking.definition import check_definition
 from hudi_spark.checking.files import check_files
 from hudi_spark.checking.history import check_history
-from hudi_spark.checking.metadata import check_beside, check_indexes, check_unkept, is_kept, of_indexes
+from hudi_spark.checking.metadata import check_beside, check_groups, check_indexes, check_unkept, is_kept, of_indexes
 from hudi_spark.checking.missing import check_stored
 from hudi_spark.checking.names import check_names
 from hudi_spark.checking.plans import check_plans
 from hudi_spark.checking.properties import check_properties
+from hudi_spark.checking.results import check_results
 from hudi_spark.checking.rows import check_rows
 from hudi_spark.checking.stored import TableState, table_state
 from hudi_spark.checking.violations import Violation, Violations
@@ -37,6 +39,8 @@ def check_table(storage: Storage, executor: Executor, *, deep: bool = False) -> 
     """
     violations = Violations()
     state = check_layers(storage, executor, violations)
+    if state is not None:
+        check_definition(state, violations)
     if state is not None and not is_kept(state):
         check_unkept(state, violations)
     if state is not None and is_kept(state):
@@ -47,18 +51,21 @@ def check_table(storage: Storage, executor: Executor, *, deep: bool = False) -> 
             check_indexes(state, executor, violations)
     if state is not None and deep:
         check_rows(state, executor, violations)
+        check_results(state, executor, violations)
     return violations.all()
 
 
 def check_metadata(state: TableState, executor: Executor, violations: Violations) -> TableState | None:
     """The metadata table as a table of its own, its indexes in use; None where its properties say too little.
 
-    Clauses: MT-001, MT-007.
+    Clauses: MT-001, MT-007, MT-017.
     """
     found, own, storage = Violations(), None, subfolder(state.storage, METADATA_FOLDER)
     if holds_table(storage):
         indexes = indexes_of(state.configuration.properties)
         own = check_layers(storage, executor, found, frozenset(indexes))
+        if own is not None:
+            check_groups(own, found)
     violations.below(METADATA_FOLDER, found)
     return own
 

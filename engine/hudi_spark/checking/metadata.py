@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from hudi_format.metadata.partitions import Partition
+from hudi_format.metadata.partitions import Partition, file_group_of_id
 
 from hudi_spark.checking.stored import Stored, TableState, files_of
 from hudi_spark.checking.violations import Violations, clause_of_index
@@ -66,6 +66,25 @@ def _of_indexes(commit: Commit, begun: Mapping[str, str]) -> Commit:
     time = commit.instant.at("completed")
     kept = [one for one in commit.metadata.write_stats if begun.get(one.partition_path or "", _NEVER) <= time]
     return replace(commit, metadata=replace(commit.metadata, write_stats=tuple(kept)))
+
+
+def check_groups(own: TableState, violations: Violations) -> None:
+    """The groups of an index bear its prefix, and count from 0; of a partitioned one those of each partition.
+
+    Clauses: IX-022, MT-017.
+    """
+    numbers: dict[tuple[str, str], list[int]] = {}
+    for index, file_id in sorted(own.groups):
+        try:
+            number, prefix = file_group_of_id(file_id)
+        except ValueError as error:
+            violations.error("MT-017", index, str(error))
+            continue
+        numbers.setdefault((index, prefix), []).append(number)
+    for (index, prefix), found in numbers.items():
+        missing = sorted(set(range(max(found))) - set(found))
+        if missing:
+            violations.error("MT-017", index, f"of the groups {prefix} those of the numbers {missing} are missing")
 
 
 def check_beside(state: TableState, own: TableState | None, violations: Violations) -> None:
@@ -147,7 +166,8 @@ def check_indexes(state: TableState, executor: Executor, violations: Violations)
 
 
 def _but_lists(findings: tuple[Finding, ...]) -> Iterator[Finding]:
-    return (one for one in findings if one.index not in ("", Partition.FILES))
+    """Those about entries; an index that cannot be read at all is told where its groups are looked at."""
+    return (one for one in findings if one.place and one.index not in ("", Partition.FILES))
 
 
 def _note(finding: Finding, violations: Violations) -> None:

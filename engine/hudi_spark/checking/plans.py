@@ -13,6 +13,7 @@ from hudi_format.timeline.plans import (
     SavepointMetadata,
 )
 
+from hudi_spark.checking.compacted_logs import CompactedLog, check_compacted_log
 from hudi_spark.checking.contents import Contents
 from hudi_spark.checking.stored import TableState
 from hudi_spark.checking.violations import Violations
@@ -33,7 +34,8 @@ _OF_ACTION: Final = {
 def check_plans(state: TableState, violations: Violations) -> None:
     """Plans that wait, savepoints, rollbacks and results.
 
-    Clauses: CL-002, CL-006, CN-005, CN-006, CN-008, CN-009, CP-003, CP-005, CP-006, LC-002, RB-004, RB-005, SR-002.
+    Clauses: CL-002, CL-006, CN-005, CN-006, CN-008, CN-009, CP-003, CP-005, CP-006, LC-002, LC-003, LC-005, RB-004,
+    RB-005, SR-002.
     """
     contents, stored = state.contents, frozenset(state.stored.files)
     _check_groups(contents, violations)
@@ -43,6 +45,7 @@ def check_plans(state: TableState, violations: Violations) -> None:
     _check_savepoints(contents, stored, violations)
     _check_rollbacks(contents, violations)
     _check_carried_out(contents, violations)
+    _check_log_compactions(state, violations)
     _check_cleaned(contents, stored, violations)
     cleans = contents.timeline.pending("clean")
     for one in cleans[1:]:
@@ -150,6 +153,19 @@ def _check_carried_out(contents: Contents, violations: Violations) -> None:
             _check_same(commit, groups_of_plan(plan), commit.groups(), "CP-006", violations)
         elif isinstance(plan, RequestedReplace) and plan.clustering_plan is not None:
             _check_same(commit, groups_of_plan(plan.clustering_plan), commit.replaced_groups(), "CL-006", violations)
+
+
+def _check_log_compactions(state: TableState, violations: Violations) -> None:
+    """Clauses: LC-003, LC-005."""
+    commits = {commit.instant: commit for commit in state.commits}
+    for one, plan in state.contents.plans.items():
+        if isinstance(plan, CompactionPlan) and one in commits and one.action == "deltacommit":
+            begun = {(each.partition_path or "", each.file_id or ""): each for each in plan.operations}
+            for group, path, name in commits[one].log_files():
+                if group in begun and path in state.stored.files:
+                    with violations.noting(path):
+                        made = CompactedLog(state, one, begun[group].base_instant_time or "", path, name)
+                        check_compacted_log(made, violations)
 
 
 def _check_same(

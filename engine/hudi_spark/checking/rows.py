@@ -26,27 +26,43 @@ from hudi_spark.checking.stored import TableState
 from hudi_spark.checking.violations import FOUND, Violations
 from hudi_spark.execution.planning import Query
 from hudi_spark.flows.flow import Executor, TaskIdentity
+from hudi_spark.keying.generator import key_generator
+from hudi_spark.keying.paths import PathRule
 from hudi_spark.metadata.listing import ENABLED_KEY
+from hudi_spark.options.resolving import resolve
 from hudi_spark.state.slicing import BaseFile
 
 _COMMIT_TIME, _NUMBER, _KEY, _PARTITION, _FILE_NAME = META_FIELDS
 _FILES_A_TASK: Final = 8
 _MOST_NAMED: Final = 20
 _PLAIN_FILTER: Final = "SIMPLE"
+_SKELETON: Final = "00000000000001"
 
 
 def check_rows(state: TableState, executor: Executor, violations: Violations) -> None:
     """Every row of every base file that counts, and no key in two file groups of a partition.
 
-    Clauses: BF-002, BF-004, DM-001, IX-012, MF-010, MF-011, MF-012, MF-013.
+    Clauses: BF-002, BF-004, DM-001, DM-031, IX-012, MF-010, MF-011, MF-012, MF-013.
     """
     files = sorted((one for one in state.committed() if isinstance(one, BaseFile)), key=lambda one: one.path)
     chunks = [tuple(files[at : at + _FILES_A_TASK]) for at in range(0, len(files), _FILES_A_TASK)]
     if chunks:
-        check = partial(_checked, check=RowCheck(state.storage, state.configuration.populates_meta_fields))
+        keyed = state.configuration.populates_meta_fields
+        check = partial(_checked, check=RowCheck(state.storage, keyed, _path_rule(state) if keyed else None))
         violations.gathered(executor.tasks(chunks, check, FOUND).gathered())
     if state.configuration.populates_meta_fields:
         _check_keys(state.storage, executor, violations)
+
+
+def _path_rule(state: TableState) -> PathRule | None:
+    """How partition paths come of columns; None where the table has no partitions, or does not tell.
+
+    Clauses: DM-030, DM-031.
+    """
+    with Violations().noting():
+        rule = key_generator(state.configuration, resolve({})).path
+        return rule if rule.fields and not state.configuration.partitions.columns_dropped else None
+    return None
 
 
 def _check_keys(storage: Storage, executor: Executor, violations: Violations) -> None:
@@ -78,10 +94,14 @@ def _checked(files: Sequence[BaseFile], identity: TaskIdentity, check: "RowCheck
 
 @dataclass(frozen=True, slots=True)
 class RowCheck:
-    """Reads one base file; can be pickled. `keyed`: whether rows have their meta fields."""
+    """Reads one base file; can be pickled.
+
+    `keyed`: whether rows have their meta fields. `path`: how their columns make partition paths, where that is known.
+    """
 
     storage: Storage
     keyed: bool
+    path: PathRule | None = None
 
     def __call__(self, one: BaseFile) -> Violations:
         """What is wrong with its rows."""
@@ -92,7 +112,20 @@ class RowCheck:
                 if self.keyed and set(META_FIELDS) <= set(part.column_names):
                     _check_meta_fields(one, part, violations)
                     bounds.check(one.path, part.column(_KEY), violations)
+                if self.path is not None and one.name.instant != _SKELETON:
+                    self._check_place(self.path, one.path, part, violations)
         return violations
+
+    def _check_place(self, rule: PathRule, path: str, rows: pa.Table, violations: Violations) -> None:
+        """A writer whose index finds a key in another partition may leave its row there: no more than a warning.
+
+        Clauses: DM-031.
+        """
+        folder, found = path.rpartition("/")[0], Violations()
+        with found.noting():
+            elsewhere = _count(pc.not_equal(rule.paths(rows), folder))
+            if elsewhere:
+                violations.warning("DM-031", path, f"the columns of {elsewhere} rows make another partition path")
 
     def _parts(self, path: str) -> Iterator[pa.Table]:
         """The rows, group by group where the format has groups; every column is decoded.

@@ -50,6 +50,8 @@ class Evidence:
     """Files beside the timeline and the data that do not parse, and what blocks say of themselves that is not so."""
     definitions: tuple[IndexDefinition, ...] | None = None
     """The indexes that the file of definitions has; None where there is no such file."""
+    index_versions: Mapping[str, str] = field(default_factory=dict)
+    """The version that each definition of an index has."""
     deep: bool = False
     """Whether rows were read, and not only what files say of themselves."""
 

@@ -133,7 +133,7 @@ def partition_violations(
 def group_violations(name: str, file_ids: Iterable[str]) -> Iterator[Violation]:
     """File groups of an index that are not numbered from 0 without a gap; those of a partitioned one in each partition.
 
-    Clauses: MT-017, IX-022.
+    Clauses: MT-007, MT-017, IX-022.
     """
     numbers = defaultdict[str, list[int]](list)
     for file_id in sorted(file_ids):
@@ -145,6 +145,7 @@ def group_violations(name: str, file_ids: Iterable[str]) -> Iterator[Violation]:
     for prefix, found in numbers.items():
         if sorted(found) != list(range(len(found))):
             yield error("MT-017", f"{FOLDER}/{name}", f"of the groups {prefix}-0 to {max(found)} some are missing")
+            yield error("MT-007", f"{FOLDER}/{name}", f"{BUILT} has it, and it is not whole")
 
 
 def actions_not_logged(table: OpenTable, metadata: Table) -> Iterator[Violation]:

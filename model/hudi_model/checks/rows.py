@@ -7,6 +7,7 @@ from hudi_model.checks.finding import Evidence, Violation, error, refusals, warn
 from hudi_model.configuration import is_true
 from hudi_model.files import BaseFile, FileSlice
 from hudi_model.indexes import held_files
+from hudi_model.partitions import key_generator, partition_path
 from hudi_model.reading import read_slice
 from hudi_model.records import Record
 from hudi_model.rejection import Rejection, Unsupported
@@ -14,6 +15,8 @@ from hudi_model.schemas import table_schema
 from hudi_model.slicing import path_of
 from hudi_model.views import View
 
+GENERATORS = ("SIMPLE", "COMPLEX", "CUSTOM", "TIMESTAMP")
+"""Those that make paths of columns."""
 BOOTSTRAPPED = "00000000000001"
 
 
@@ -28,6 +31,7 @@ def row_violations(view: View, slices: tuple[FileSlice, ...], evidence: Evidence
         for file in held_files(view):
             if isinstance(file, BaseFile) and isinstance(file.records, tuple):
                 yield from base_row_violations(file, file.records, evidence)
+                yield from place_violations(view, file, file.records)
 
 
 def slice_violations(view: View, found: FileSlice) -> Iterator[Violation]:
@@ -58,6 +62,25 @@ def base_row_violations(file: BaseFile, records: tuple[Record, ...], evidence: E
             if not ends[0] <= utf16(key) <= ends[1]:
                 wrong.setdefault("IX-012", error("IX-012", where, f"the key {key!r} is outside the footer's range"))
     yield from wrong.values()
+
+
+def place_violations(view: View, file: BaseFile, records: tuple[Record, ...]) -> Iterator[Violation]:
+    """The first row whose partition columns have the path of another folder.
+
+    A writer whose index finds a key in another partition may leave the row there: it is worth a look, and no error.
+
+    Clauses: DM-031.
+    """
+    if key_generator(view.configuration) not in GENERATORS:
+        return
+    for row in records:
+        try:
+            path = partition_path(row, view.configuration)
+        except Unsupported:
+            return
+        if path != file.partition and file.instant != BOOTSTRAPPED:
+            yield warning("DM-031", path_of(file), f"the columns of a row say the partition {path!r}")
+            return
 
 
 def meta_violations(file: BaseFile, row: Record, where: str) -> Iterator[Violation]:

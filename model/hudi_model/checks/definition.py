@@ -1,0 +1,57 @@
+"""What properties and definitions of indexes say, against the columns and the version of the table."""
+
+from collections.abc import Iterator
+
+from hudi_model.checks.finding import Evidence, Violation, error
+from hudi_model.checks.properties import PROPERTIES
+from hudi_model.configuration import is_true
+from hudi_model.rejection import Rejection, Unsupported
+from hudi_model.schemas import table_schema
+from hudi_model.views import View
+
+TYPED = 9
+WITH_TYPES = ("column_stats", "partition_stats", "expr_index_", "secondary_index_")
+"""[New in v9] The indexes whose statistics say the type of their values, by how their names begin."""
+
+
+def definition_violations(view: View, evidence: Evidence) -> Iterator[Violation]:
+    """Fields that are no columns, columns that are there twice, and indexes of another version.
+
+    Clauses: IX-004, OW-032.
+    """
+    yield from field_violations(view)
+    for name, version in sorted(evidence.index_versions.items()):
+        if version not in versions_of(name, view):
+            yield error("IX-004", name, f"the index has version {version}")
+
+
+def field_violations(view: View) -> Iterator[Violation]:
+    """Key, partition and ordering fields that are none of the table's columns, and columns of one name.
+
+    Clauses: OW-032.
+    """
+    try:
+        columns = [one.name for one in table_schema(view).fields]
+    except (Rejection, Unsupported):
+        # A schema that does not parse is told by itself.
+        return
+    for name in sorted({one for one in columns if columns.count(one) > 1}):
+        yield error("OW-032", PROPERTIES, f"two columns are named {name}")
+    configuration = view.configuration
+    dropped = is_true(configuration.properties, "hoodie.datasource.write.drop.partition.columns")
+    partitions = () if dropped else configuration.partition_by
+    for field in (*configuration.record_key, *partitions, *configuration.ordering) if columns else ():
+        name = field.partition(":")[0].partition(".")[0].strip()
+        if name not in columns:
+            yield error("OW-032", PROPERTIES, f"the field {name} is no column")
+
+
+def versions_of(name: str, view: View) -> tuple[str, ...]:
+    """The versions that an index may have. [Modified in v9] A table that came from version 8 may keep the older.
+
+    Clauses: IX-004.
+    """
+    if view.configuration.rules.version < TYPED or not name.startswith(WITH_TYPES):
+        return ("V1",)
+    is_new = view.configuration.properties.get("hoodie.table.initial.version", "") == str(TYPED)
+    return ("V2",) if is_new else ("V1", "V2")

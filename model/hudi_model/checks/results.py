@@ -1,0 +1,150 @@
+"""What services made, against what they were to make it of, as long as that is still there."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
+
+from hudi_model.actions import Action, Instant, State, TimelineEntry
+from hudi_model.checks.finding import Violation, error
+from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan, ReplacePlan, WriteStat
+from hudi_model.files import BaseFile, DataBlock, DeleteBlock, LogFile
+from hudi_model.reading import read_slice
+from hudi_model.readings import RELEASED
+from hudi_model.records import META_FIELDS, Record
+from hudi_model.rejection import Rejection, Unsupported
+from hudi_model.schemas import table_schema
+from hudi_model.services.log_compaction import blocks_of
+from hudi_model.services.plans import planned_slice, view_before
+from hudi_model.slicing import data_files, group_of, path_of, snapshot_slices
+from hudi_model.time import InstantTime
+from hudi_model.timeline import completed_data
+from hudi_model.views import View
+
+Rows: TypeAlias = Counter[tuple[tuple[str, str], ...]]
+
+
+def result_violations(view: View, *, deep: bool) -> Iterator[Violation]:
+    """Every fault of what completed services made; where their inputs are gone nothing can be told.
+
+    Clauses: CL-004, CP-004, LC-003, LC-005.
+    """
+    files = {path_of(one): one for one in data_files(view.table.state)}
+    requested = {one.requested: one for one in view.table.timeline.entries if one.state is State.REQUESTED}
+    for one in completed_data(view.table.timeline):
+        asked = requested.get(one.requested)
+        if asked is None or not isinstance(one.content, CommitMetadata):
+            continue
+        made = [(stat, files[stat.path]) for stat in one.content.write_stats if stat.path in files]
+        if asked.action is Action.LOG_COMPACTION:
+            yield from log_compaction_violations(view, asked, made)
+        elif deep and len(made) == len(one.content.write_stats):
+            yield from rewriting_violations(view, one, asked, [file for _, file in made])
+
+
+def log_compaction_violations(
+    view: View, asked: TimelineEntry, made: Iterable[tuple[WriteStat, BaseFile | LogFile]]
+) -> Iterator[Violation]:
+    """Logs under another name than a log compaction's, and blocks that it left out.
+
+    Clauses: LC-003, LC-005.
+    """
+    planned = {group_of(one): one for one in operations(asked)}
+    for stat, file in made:
+        operation = planned.get(group_of(stat))
+        if operation is None or not isinstance(file, LogFile):
+            continue
+        by_slice = view.configuration.rules.logs_name_their_slice
+        wanted = operation.base_instant if by_slice else asked.requested
+        if file.instant != wanted:
+            yield error("LC-005", path_of(file), f"the log of the log compaction {asked.requested} is to bear {wanted}")
+        stored = file.blocks if isinstance(file.blocks, tuple) else ()
+        blocks = [one for one in stored if isinstance(one, DataBlock | DeleteBlock)]
+        for block in (one for one in blocks if one.instant != asked.requested):
+            yield error("LC-005", path_of(file), f"a block of the log compaction bears {block.instant}")
+        stands_for = {instant for one in blocks for instant in one.compacted_instants}
+        before = instants_before(view, operation, asked, file.name)
+        last = max((place for place, one in enumerate(before) if one in stands_for), default=0)
+        # What came after all that the block stands for is merged after it, as it was before.
+        left = sorted({*before[:last]} - stands_for)
+        if left:
+            yield error("LC-003", path_of(file), f"stands for none of the blocks of {', '.join(left)}")
+
+
+def operations(asked: TimelineEntry) -> tuple[CompactionOperation, ...]:
+    """The slices of a plan."""
+    match asked.content:
+        case CompactionPlan(operations=planned):
+            return planned
+        case ReplacePlan(groups=groups):
+            return tuple(one for group in groups for one in group.slices)
+    return ()
+
+
+def instants_before(
+    view: View, operation: CompactionOperation, asked: TimelineEntry, made: str
+) -> tuple[InstantTime, ...]:
+    """The instants of the blocks that counted in a planned slice when the plan was made, in merge order.
+
+    Clauses: LC-003.
+    """
+    try:
+        before = view_before(view.table.state, asked.requested, RELEASED)
+        planned_slice(view.table.state, operation)
+        slices = (one for one in snapshot_slices(before) if group_of(one) == group_of(operation))
+        found = [one for one in slices if one.base_instant == operation.base_instant]
+        earlier = (replace(one, log_files=tuple(log for log in one.log_files if log.name != made)) for one in found)
+        instants = (block.instant for one in earlier for block in blocks_of(before, one))
+        return tuple(one for one in instants if one < asked.requested)
+    except (Rejection, Unsupported):
+        return ()
+
+
+def rewriting_violations(
+    view: View, one: Instant, asked: TimelineEntry, made: Iterable[BaseFile | LogFile]
+) -> Iterator[Violation]:
+    """Base files of a compaction or clustering that do not hold the rows of the slices they came of.
+
+    Clauses: CL-004, CP-004.
+    """
+    files = [file for file in made if isinstance(file, BaseFile) and isinstance(file.records, tuple)]
+    compacts = asked.action is Action.COMPACTION
+    if not compacts and not (isinstance(asked.content, ReplacePlan) and asked.content.operation == "CLUSTER"):
+        return
+    planned = operations(asked)
+    if not planned:
+        return
+    parts = [[each] for each in planned] if compacts else [list(planned)]
+    for part in parts:
+        own = [file for file in files if not compacts or group_of(file) == group_of(part[0])]
+        expected = rows_before(view, part, asked)
+        found = rows_of(row for file in own for row in sound_rows(file))
+        if own and expected is not None and found != expected:
+            clause, where = ("CP-004", path_of(own[0])) if compacts else ("CL-004", f"{one.requested}.{one.action}")
+            lacking, extra = (expected - found).total(), (found - expected).total()
+            yield error(clause, where, f"of the rows of what was planned {lacking} are not there, {extra} are others")
+
+
+def sound_rows(file: BaseFile) -> tuple[Record, ...]:
+    """The rows of a file that was read."""
+    return file.records if isinstance(file.records, tuple) else ()
+
+
+def rows_before(view: View, planned: Iterable[CompactionOperation], asked: TimelineEntry) -> Rows | None:
+    """The rows that a snapshot read of slices when they were planned; None where that can no longer be told.
+
+    Clauses: CL-004, CP-004.
+    """
+    try:
+        before = view_before(view.table.state, asked.requested, RELEASED)
+        read = partial(read_slice, before, schema=table_schema(before))
+        return rows_of(row for one in planned for row in read(planned_slice(view.table.state, one)))
+    except (Rejection, Unsupported):
+        return None
+
+
+def rows_of(records: Iterable[Record]) -> Rows:
+    """Rows by what they say, however often; null says what a column that is not there says."""
+    kept = (sorted((name, repr(value)) for name, value in row.values.items() if value is not None) for row in records)
+    return Counter(tuple(pair for pair in row if pair[0] not in META_FIELDS) for row in kept)
