@@ -139,7 +139,7 @@ def an_action_that_the_metadata_table_lacks(table: Path) -> None:
         one.unlink()
 
 
-@breaks("MT-001", of=indexed)
+@breaks("MT-001", "IX-004", of=indexed)
 def another_version_beside(table: Path) -> None:
     set_properties(table, table__version="8")
 

@@ -36,7 +36,7 @@ def test_a_folder_without_properties_is_no_table_to_check() -> None:
 def test_a_broken_file_is_an_error_and_a_warning_where_the_backup_stands_in() -> None:
     state = replace(table([]), properties={**properties(), "hoodie.table.checksum": "1"})
     assert found_in(state) == {("PR-003", "error")}
-    assert found_in(replace(state, backup_properties=properties())) == {("PR-003", "warning")}
+    assert found_in(replace(state, backup_properties=properties())) == {("PR-003", "warning"), ("PR-008", "warning")}
 
 
 def test_an_unknown_version_is_an_error() -> None:

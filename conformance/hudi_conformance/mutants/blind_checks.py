@@ -18,6 +18,7 @@ _BLIND = {
     ),
     "fields-unchecked": ("OW-032", "A table's fields may be no columns.", "checks.definition.field_violations"),
     "groups-unnumbered": ("MT-017", "Groups of an index may have any numbers.", "checks.metadata.group_violations"),
+    "doubled-keys-unchecked": ("DM-001", "A key may stand in two file groups.", "checks.rows.doubled_keys"),
     "folders-of-rows-unchecked": ("DM-031", "A row may lie in any folder.", "checks.rows.place_violations"),
 }
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 
-from hudi_model.checks.finding import Severity, Violation, error, refusals, told
+from hudi_model.checks.finding import Severity, Violation, error, refusals, told, warning
 from hudi_model.configuration import Configuration, properties_fault, property_names, property_value
 from hudi_model.merge_modes import merge_mode, partial_update_mode, refuse_contradiction
 from hudi_model.merge_rules import MergeMode
@@ -12,7 +12,7 @@ from hudi_model.payloads import payload_name
 from hudi_model.rejection import Rejection
 from hudi_model.tables import Table
 
-PROPERTIES = "hoodie.properties"
+PROPERTIES, BACKUP = "hoodie.properties", "hoodie.properties.backup"
 LOGGING_MODE = "hoodie.table.cdc.supplemental.logging.mode"
 LOGGING_MODES = ("OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER")
 SINCE_8 = ("partition_stats", "secondary_index_", "expr_index_", "func_index_")
@@ -20,12 +20,17 @@ SINCE_8 = ("partition_stats", "secondary_index_", "expr_index_", "func_index_")
 
 
 def property_violations(table: Table) -> tuple[Violation, ...]:
-    """A broken properties file; a warning where a sound backup stands in for it.
+    """A broken properties file, a warning where a sound backup stands in for it; and the backup, an update's leftover.
 
-    Clauses: PR-002, PR-003, PR-004.
+    A table that has its backup alone is one: that nothing but the backup is there breaks no other rule.
+
+    Clauses: PR-002, PR-003, PR-004, PR-008, SL-001.
     """
     fault, stood_in = properties_fault(table.properties), properties_fault(table.backup_properties) is None
-    return (told(fault, Severity.WARNING if stood_in else Severity.ERROR),) if fault else ()
+    is_told = fault and not (stood_in and table.properties is None)
+    told_of_it = (told(fault, Severity.WARNING if stood_in else Severity.ERROR),) if fault and is_told else ()
+    unfinished = warning("PR-008", BACKUP, "an update of the properties did not finish")
+    return (*told_of_it, *(() if table.backup_properties is None else (unfinished,)))
 
 
 def configuration_violations(configuration: Configuration) -> Iterator[Violation]:

@@ -1,12 +1,13 @@
 """What rows may get wrong: meta fields against the file that holds them, keys against the footer, whole slices."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import partial
 
 from hudi_model.checks.finding import Evidence, Violation, error, refusals, warning
 from hudi_model.configuration import is_true
 from hudi_model.files import BaseFile, FileSlice
-from hudi_model.indexes import held_files
+from hudi_model.indexes import held_files, live_rows
 from hudi_model.partitions import key_generator, partition_path
 from hudi_model.reading import read_slice
 from hudi_model.records import Record
@@ -28,10 +29,28 @@ def row_violations(view: View, slices: tuple[FileSlice, ...], evidence: Evidence
     for found in slices:
         yield from slice_violations(view, found)
     if is_true(view.configuration.properties, "hoodie.populate.meta.fields"):
+        yield from doubled_keys(view)
         for file in held_files(view):
             if isinstance(file, BaseFile) and isinstance(file.records, tuple):
                 yield from base_row_violations(file, file.records, evidence)
                 yield from place_violations(view, file, file.records)
+
+
+def doubled_keys(view: View) -> Iterator[Violation]:
+    """Keys whose rows stand in two file groups of a partition; within one group an insert may repeat a key.
+
+    Clauses: DM-001.
+    """
+    groups = defaultdict[tuple[str, str], set[str]](set)
+    try:
+        for (partition, file_id), key, _ in live_rows(view):
+            groups[partition, key].add(file_id)
+    except (Rejection, Unsupported):
+        # What keeps a slice from being read is told by itself.
+        return
+    for (partition, key), file_ids in groups.items():
+        if len(file_ids) > 1:
+            yield error("DM-001", partition or ".", f"the key {key!r} stands in {len(file_ids)} file groups")
 
 
 def slice_violations(view: View, found: FileSlice) -> Iterator[Violation]:

@@ -142,3 +142,24 @@ def index_group_9(table: GoldenTable) -> None:
     table.keep_indexes(STATISTICS)
     table.renumber_group(STATISTICS.name, 0, 1)
     check(table, "the index whose groups do not count from 0 is named", "MT-017", "groups-unnumbered")
+
+
+def _twice(table: GoldenTable) -> None:
+    table.insert(second(1), fleet(10))
+    row, home = rides(20, ("r01",), rider="again")[0], table.home(rides(10, ("r01",))[0])
+    other = next(one for one in (table.group("oslo", 0), table.group("oslo", 1)) if one != home)
+    kept = [one for group, stored in table.merged().items() if group == other for one in stored]
+    table.finish(second(2), table.base_file(other, second(2), [*kept, row]), "INSERT")
+    deep_check(table, "the partition of the key is named", "DM-001", "doubled-keys-unchecked")
+
+
+@golden("v9/bad_key_in_two_groups", "A key stands in two file groups of its partition", copy_on_write(9))
+def twice_9(table: GoldenTable) -> None:
+    """An insert put a ride that is there into another file group."""
+    _twice(table)
+
+
+@golden("v6/bad_key_in_two_groups", "A key stands in two file groups of its partition", merge_on_read(6))
+def twice_6(table: GoldenTable) -> None:
+    """An insert put a ride that is there into another file group."""
+    _twice(table)
