@@ -80,11 +80,13 @@ def content_of(view: View, slices: tuple[FileSlice, ...], evidence: Evidence) ->
 
     Clauses: RD-011, RD-018, TL-022.
     """
-    yield from refusals(
+    missing = refusals(
         partial(refuse_lost_timeline, view),
         partial(refuse_missing, view, slices),
         partial(refuse_missing_logs, view, slices),
     )
+    # A file in a folder that is not marked is there: the folder is told.
+    yield from (one for one in missing if one.where not in evidence.unplaced)
     yield from file_violations(view, evidence)
     yield from plan_violations(view, slices)
     yield from definition_violations(view, evidence)

@@ -107,6 +107,10 @@ FAULTS: dict[str, tuple[str, Callable[[Path], object]]] = {
         "MT-001",
         lambda table: stated(table / ".hoodie/metadata/.hoodie/hoodie.properties", "hoodie.table.version", "8"),
     ),
+    "the request of a write holds something": (
+        "TL-033",
+        lambda table: one_of(table, ".hoodie/timeline/*.deltacommit.requested").write_bytes(b"{}"),
+    ),
     "a partition is not marked": (
         "SL-002",
         lambda table: one_of(table, "*/.hoodie_partition_metadata").unlink(),
@@ -132,6 +136,12 @@ def test_a_fault_of_a_stored_table_is_told_by_its_clause(indexed: Path, what: st
     assert found_in(indexed) == set()
     damage(indexed)
     assert (clause, "error") in found_in(indexed)
+
+
+def test_of_a_folder_that_is_not_marked_nothing_but_the_folder_is_told(indexed: Path) -> None:
+    """Its files are there, and neither the timeline nor the list of files names too many."""
+    one_of(indexed, "*/.hoodie_partition_metadata").unlink()
+    assert found_in(indexed) == {("SL-002", "error")}
 
 
 def test_an_action_that_the_metadata_table_lacks_is_told(indexed: Path) -> None:

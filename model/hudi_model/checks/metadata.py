@@ -232,10 +232,10 @@ def listing_violations(view: View, stored: Contents, held: Contents) -> Iterator
             where = name if partition == NO_PARTITION else f"{partition}/{name}"
             if name not in listed:
                 yield error("MT-010", where, "the list of files lacks it")
-            elif name not in own and not removing:
+            elif name not in own and not removing and where not in state.evidence.unplaced:
                 what = "its write has not completed" if (partition, name) in there else "storage lacks it"
                 yield error("MT-010", where, f"the list of files has it, and {what}")
-            elif own.get(name) and listed[name] and own[name] != listed[name]:
+            elif own.get(name) and own[name] != listed[name]:
                 yield error("MT-010", where, f"the list of files has {listed[name]} bytes, storage {own[name]}")
     missing = held.get(EVERY_PARTITION, {}).keys() - sizes_of(stored.get(EVERY_PARTITION)).keys()
     for partition in sorted(missing):

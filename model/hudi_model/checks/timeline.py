@@ -53,7 +53,10 @@ def content_violations(table: Table) -> Iterator[Violation]:
             severity = Severity.WARNING if entry.state is State.INFLIGHT else Severity.ERROR
             yield replace(told(entry.content, severity), where=entry.name)
         elif entry.content is None and entry.state is State.COMPLETED:
-            yield error("TL-015", entry.name, "the completed action is empty")
+            clause = "TL-015" if entry.action in DATA_ACTIONS else "TL-033"
+            yield error(clause, entry.name, "the completed action is empty")
+        elif entry.content is not None and entry.state is State.REQUESTED and entry.action in UNDONE_WHOLE:
+            yield error("TL-033", entry.name, f"a {entry.action} is requested without a plan, the file is not empty")
 
 
 def action_violations(
