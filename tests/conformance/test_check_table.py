@@ -107,10 +107,6 @@ FAULTS: dict[str, tuple[str, Callable[[Path], object]]] = {
         "MT-001",
         lambda table: stated(table / ".hoodie/metadata/.hoodie/hoodie.properties", "hoodie.table.version", "8"),
     ),
-    "the request of a write holds something": (
-        "TL-033",
-        lambda table: one_of(table, ".hoodie/timeline/*.deltacommit.requested").write_bytes(b"{}"),
-    ),
     "a partition is not marked": (
         "SL-002",
         lambda table: one_of(table, "*/.hoodie_partition_metadata").unlink(),

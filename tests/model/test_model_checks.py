@@ -263,7 +263,7 @@ def test_partitions_are_marked_and_say_how_deep_they_lie() -> None:
     assert told(seen(FIRST, depths={PARTITION: 2})) == {("SL-002", "error")}
     assert not told(seen(FIRST, depths={PARTITION: 1, "": 0}))
     lost = replace(with_files([commit(1, FIRST)]), evidence=Evidence(unplaced=frozenset({PLACE})))
-    assert told(lost) == {("SL-002", "error"), ("RD-011", "error")}
+    assert told(lost) == {("SL-002", "error")}
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_an_unknown_version_is_an_error() -> None:
         ("TL-012", [commit(1, completed=2), commit(1, completed=3)[2:]]),
         ("TL-012", [commit(1, completed=5), commit(2, completed=5)]),
         ("TL-015", [(*commit(1)[:2], entry(1, "deltacommit", "COMPLETED", 2))]),
-        ("TL-015", [commit(1), (*failed(2, "clean"), entry(2, "clean", "COMPLETED", 3))]),
+        ("TL-033", [commit(1), (*failed(2, "clean"), entry(2, "clean", "COMPLETED", 3))]),
         ("RD-011", [commit(1, base(1))]),
     ],
 )

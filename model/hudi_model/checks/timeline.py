@@ -55,8 +55,6 @@ def content_violations(table: Table) -> Iterator[Violation]:
         elif entry.content is None and entry.state is State.COMPLETED:
             clause = "TL-015" if entry.action in DATA_ACTIONS else "TL-033"
             yield error(clause, entry.name, "the completed action is empty")
-        elif entry.content is not None and entry.state is State.REQUESTED and entry.action in UNDONE_WHOLE:
-            yield error("TL-033", entry.name, f"a {entry.action} is requested without a plan, the file is not empty")
 
 
 def action_violations(
