@@ -7,19 +7,18 @@ from typing import Final
 
 import pyarrow as pa
 from hudi_format.schemas import META_FIELDS
-from hudi_format.timeline.plan_values import SliceInfo
+from hudi_format.timeline.plan_values import CompactionOperation, SliceInfo
 from hudi_format.timeline.plans import CompactionPlan, RequestedReplace
 
 from hudi_spark.checking.stored import TableState
 from hudi_spark.checking.violations import FOUND, Violations
 from hudi_spark.effects.helper import joined
 from hudi_spark.execution.planning import Query, read_context, slice_task
-from hudi_spark.execution.tasks import SliceTask
+from hudi_spark.execution.tasks import SliceTask, run_task
 from hudi_spark.flows.flow import Executor, TaskIdentity
 from hudi_spark.readings import RELEASED
+from hudi_spark.schemas.columns import stating_commit
 from hudi_spark.schemas.origins import origins_of
-from hudi_spark.services.compaction.merged_slice import merged_slice
-from hudi_spark.services.compaction.planned_slices import slice_of, snapshot_of_plan
 from hudi_spark.state.commits import Commit
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.snapshots import Snapshot, load_snapshot
@@ -62,17 +61,36 @@ def _rewritten(state: TableState, snapshot: Snapshot, plan: object, commit: Comm
     requested, made = commit.instant.requested, commit.base_files()
     if isinstance(plan, CompactionPlan) and commit.instant.action == "commit":
         for operation in plan.operations:
-            planned = slice_of(operation)
+            planned = _slice_of(operation)
             path = made.get((planned.partition, planned.file_id))
             if path is not None:
-                alone = replace(plan, operations=(operation,))
-                yield from _of(state, snapshot_of_plan(snapshot, alone, requested), "CP-004", path, (path,))
+                yield from _of(state, _before(snapshot, requested, (planned,)), "CP-004", path, (path,))
     clustering = plan.clustering_plan if isinstance(plan, RequestedReplace) else None
     if clustering is not None and commit.metadata.operation_type == _CLUSTER:
         slices = tuple(_slice(info) for group in clustering.input_groups for info in group.slices)
-        before = snapshot_of_plan(snapshot, CompactionPlan(()), requested)
-        found = replace(before, slices=slices)
+        found = _before(snapshot, requested, slices)
         yield from _of(state, found, "CL-004", commit.instant.file, tuple(made.values()))
+
+
+def _before(snapshot: Snapshot, requested: str, slices: tuple[FileSlice, ...]) -> Snapshot:
+    """Slices as they were when something was requested: only what had completed by then counts.
+
+    Clauses: CL-004, CP-004.
+    """
+    done = tuple(
+        one for one in snapshot.commits if one.instant.requested < requested and one.instant.at("completed") < requested
+    )
+    known = snapshot.visibility.visible & frozenset(one.instant.requested for one in done)
+    # Archival may have taken all that stated the schema then; a later one has room for the same rows.
+    stating = done if stating_commit(done) is not None else snapshot.commits
+    return replace(snapshot, commits=stating, visibility=replace(snapshot.visibility, visible=known), slices=slices)
+
+
+def _slice_of(operation: CompactionOperation) -> FileSlice:
+    partition, base = operation.partition_path or "", operation.data_file_path
+    logs = tuple(joined(partition, _name(path)) for path in operation.delta_file_paths)
+    base_path = joined(partition, _name(base)) if base else None
+    return FileSlice(partition, operation.file_id or "", operation.base_instant_time or "", base_path, logs)
 
 
 def _slice(info: SliceInfo) -> FileSlice:
@@ -115,7 +133,7 @@ def _rows(tasks: Sequence[SliceTask]) -> Counter[str]:
     """The rows that slices merge to, without their meta fields."""
     found: Counter[str] = Counter()
     for task in tasks:
-        rows = merged_slice(task, task.context).rows
+        rows = run_task(task).rows
         kept = rows.select([name for name in rows.column_names if name not in META_FIELDS])
         for batch in kept.to_batches(max_chunksize=_ROWS_AT_A_TIME):
             found.update(map(repr, batch.to_pylist()))
