@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from hudi_conformance.adapters_config import find_adapter
-from hudi_conformance.cases import load_cases
+from hudi_conformance.cases import load_cases, normal_id
 from hudi_conformance.expected_failures import load_expected_failures
 from hudi_conformance.peers import asking
 from hudi_conformance.peers.asking import PEERS, ask_peer
@@ -23,6 +23,8 @@ from hudi_conformance.peers.recorded import (
     subject,
 )
 from hudi_conformance.resources import suite_root
+from hudi_conformance.writing.matrix import CHECKED, WROTE
+from hudi_conformance.writing.matrix_record import load_matrix
 from rich.console import Console
 from tiny_corpus import Params, TinyCorpus
 
@@ -51,6 +53,9 @@ def test_the_expected_failures_are_those_that_were_seen_to_fail(peer: str):
         for case, verdict in recorded.verdicts.items()
         if verdict == "expected_fail"
     }
+    if written := load_matrix(root).get(peer):
+        own = {case: {told.get(WROTE), told.get(CHECKED)} for case, told in written.cases.items()}
+        seen |= {normal_id(case) for case, verdicts in own.items() if "expected_fail" in verdicts}
     assert set(load_expected_failures(find_adapter(peer, root).expected_failures)) == seen
 
 

@@ -166,6 +166,20 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert load_matrix(tmp_path)["one"].bad == {f"{CASE.id.removeprefix('conformance::')}, {WROTE}": "no; a; b"}
 
 
+def test_who_is_asked_later_is_put_beside_those_who_were_asked_before(tmp_path: Path) -> None:
+    """But a case that is asked no more goes, and so does what was wrong with it."""
+    (tmp_path / "conformance").mkdir()
+    one = AdapterConfig("one", ("one",))
+    before = [(case, _told({WROTE: Verdict.PASS, "reader": Verdict.FAIL})) for case in WRITING[:2]]
+    after = [(WRITING[0], _told({WROTE: Verdict.PASS, "other": Verdict.FAIL}))]
+    for cases in (before, after):
+        add_writer(tmp_path, Played(one, {}, "2026-01-01", cases))
+    name = WRITING[0].id.removeprefix("conformance::")
+
+    assert load_matrix(tmp_path)["one"].cases == {name: {WROTE: "pass", "reader": "fail", "other": "fail"}}
+    assert set(load_matrix(tmp_path)["one"].bad) == {f"{name}, reader", f"{name}, other"}
+
+
 def test_the_command_that_repeats_a_mixed_case_names_everybody() -> None:
     """But not who reads and checks where nobody else is named."""
     mine, other, model = (AdapterConfig(name, (name,)) for name in ("mine", "other", "model"))

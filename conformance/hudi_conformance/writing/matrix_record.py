@@ -48,9 +48,20 @@ def load_matrix(root: Path) -> dict[str, RecordedWriter]:
 
 
 def add_writer(root: Path, played: Played) -> None:
-    """Put a writer's cases in place of what was recorded of it."""
-    record = {**load_matrix(root), played.writer.name: recorded(played)}
-    (root / RECORD).write_text(_rendered(record), encoding="utf-8")
+    """Put a writer's cases in place of what was recorded of them; what readers said who were not asked now stays."""
+    held, fresh = load_matrix(root), recorded(played)
+    joined = _joined(held.get(fresh.name), fresh)
+    (root / RECORD).write_text(_rendered({**held, fresh.name: joined}), encoding="utf-8")
+
+
+def _joined(older: RecordedWriter | None, fresh: RecordedWriter) -> RecordedWriter:
+    if older is None:
+        return fresh
+    cases = {name: {**older.cases.get(name, {}), **told} for name, told in fresh.cases.items()}
+    asked = {f"{name}, {column}" for name, told in fresh.cases.items() for column in told}
+    kept = {f"{name}, {column}" for name, told in cases.items() for column in told} - asked
+    bad = {place: said for place, said in older.bad.items() if place in kept}
+    return replace(fresh, cases=cases, bad={**bad, **fresh.bad})
 
 
 def relist(root: Path) -> None:
