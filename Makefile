@@ -11,7 +11,7 @@ ONE_EACH ?= $(filter engine-spark,$(ADAPTERS))
 WRITERS ?= model engine-in-process apache-hudi-1.1.1
 READERS ?= model engine-in-process apache-hudi-1.1.1 hudi-rs daft
 
-.PHONY: env conformance test templates browser crashes check format golden specs peers real alternation soak bench clean
+.PHONY: env conformance test templates browser crashes check format golden specs peers real alternation mutation soak bench clean
 
 conformance: env  ## run the suite against the included engine; build/report/index.html
 	$(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) $(foreach adapter,$(ONE_EACH),--one-each $(adapter)) --jobs 2 --report build/report
@@ -66,6 +66,12 @@ real: env  ## compare the real tables whose turn it is today
 
 alternation: env  ## the engine and Apache Hudi take turns writing one table, a few sequences
 	$(CLI) alternation check
+
+mutation: env  ## every mutant of the engine's merging, slicing and conflicts, hours; docs/mutation-testing.md
+	$(RUN) tests/mutation/run.py reach
+	$(RUN) tests/mutation/run.py try
+	$(RUN) tests/mutation/run.py try --survivors
+	$(RUN) tests/mutation/run.py page
 
 soak: env  ## explore scenarios and damage bytes further than the tests have time for; docs/soak.md, docs/soak-bytes.md
 	$(CLI) prove --soak

@@ -10,8 +10,10 @@ from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plans import InstantInfo, RollbackPlan, serialise_rollback_plan
 from hudi_spark import retry_on_conflict
 from hudi_spark.committing.completing import refuse_not_inflight
+from hudi_spark.committing.conflicts import conflict_rules
 from hudi_spark.errors import HudiError
 from hudi_spark.flows.in_process import InProcess
+from hudi_spark.options.resolving import resolve
 from hudi_spark.services.table_services import TableServices
 from hudi_spark.state.timeline import Instant, Timeline
 from hudi_spark.writing.requests import WriteRequest
@@ -123,6 +125,22 @@ def test_an_unknown_strategy_is_refused(tmp_path: Path):
     assert table.ids() == []
 
 
+@pytest.mark.parametrize(
+    ("strategy", "plans_count", "by_bucket"),
+    [
+        ("SimpleConcurrentFileWritesConflictResolutionStrategy", True, False),
+        ("BucketIndexConcurrentFileWrites", True, True),
+        ("org.apache.hudi.client.transaction.PreferWriterConflictResolutionStrategy", False, False),
+    ],
+)
+def test_a_strategy_says_whether_plans_and_buckets_count(strategy: str, plans_count: object, by_bucket: object):
+    """File groups of one bucket are one where the strategy or the index says so."""
+    options = resolve({STRATEGY: strategy})
+    rules = conflict_rules(options, by_bucket=False)
+    assert (rules.plans_count, rules.by_bucket) == (plans_count, by_bucket)
+    assert conflict_rules(options, by_bucket=True).by_bucket
+
+
 def test_markers_of_another_living_write_end_a_write_early(tmp_path: Path):
     """Before it has files, where the other has announced its own; not where the other is over."""
     table = Written(tmp_path / "table", configs=EARLY)
@@ -135,6 +153,22 @@ def test_markers_of_another_living_write_end_a_write_early(tmp_path: Path):
     first.abort()
     table.write("upsert", rows([1], 4, 4.0))
     assert table.found() == [("k1", 4.0), ("k2", 3.0)]
+
+
+def test_what_a_completed_write_left_behind_ends_none(tmp_path: Path):
+    """Its markers and its last heartbeat may outlive it for a moment."""
+    table = Written(tmp_path / "table", configs=EARLY)
+    table.write("upsert", rows([1, 2]))
+    first = begun(table, rows([1], 2, 2.0))
+    leftovers = [path for name in (".temp", ".heartbeat") for path in (table.path / ".hoodie" / name).rglob("*")]
+    contents = {path: path.read_bytes() for path in leftovers if path.is_file()}
+    assert {path.relative_to(table.path / ".hoodie").parts[0] for path in contents} == {".temp", ".heartbeat"}
+    first.commit()
+    for path, data in contents.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    table.write("upsert", rows([1], 3, 3.0))
+    assert table.found() == [("k1", 3.0), ("k2", 1.0)]
 
 
 def test_what_has_completed_ends_a_write_early_where_that_is_asked_for(tmp_path: Path):

@@ -78,3 +78,15 @@ def test_where_a_block_has_no_positions_in_the_base_file_keys_decide(tmp_path: P
     blocks = builder.data(10, [row("a", 20, "log")], stated(0)), builder.data(20, [row("b", 20, "log")], header)
     table(tmp_path, *blocks)
     assert answers(tmp_path, BY_POSITIONS) == answers(tmp_path, BY_KEYS)
+
+
+def test_blocks_of_different_sizes_are_merged_by_their_positions(tmp_path: Path):
+    """The wrong position shows that it was taken: each block is held to its own number of records."""
+    builder = TableBuilder(tmp_path)
+    blocks = (
+        builder.data(10, [row(key, 20, "log") for key in "ac"], stated(0, 2)),
+        builder.data(20, [row("b", 20, "log")], stated(4)),
+    )
+    table(tmp_path, *blocks)
+    notes = [one["note"] for one in answers(tmp_path, BY_POSITIONS)]
+    assert sorted(notes) == ["base b", "base d", "base f", "log", "log", "log"]

@@ -16,7 +16,7 @@ from hudi_format.timeline.plans import (
 )
 from hudi_spark.errors import HudiError
 from hudi_spark.readings import RELEASED, TEXT, Readings
-from hudi_spark.state.snapshots import load_snapshot
+from hudi_spark.state.snapshots import load_snapshot, load_table, snapshot_at
 
 ROWS = [row("k1", 1)]
 
@@ -303,3 +303,25 @@ def test_as_of_takes_an_instant(tmp_path: Path, time: str):
     with pytest.raises(HudiError) as caught:
         slices(tmp_path, as_of=time)
     assert caught.value.reason == "INSTANT_MALFORMED"
+
+
+def test_the_state_as_of_a_time_has_its_logs_unless_base_files_alone_are_asked_for(tmp_path: Path):
+    builder = TableBuilder(tmp_path)
+    builder.commit(10, [builder.base_file(10, ROWS)])
+    builder.commit(20, [builder.log_file(20, [builder.data(20, ROWS)])])
+    storage = open_storage(tmp_path)
+    for asked, logs in (({}, 1), ({"read_optimized": True}, 0)):
+        (one,) = snapshot_at(storage, load_table(storage), RELEASED, None, "requested", **asked).slices
+        assert len(one.log_files) == logs
+
+
+def test_a_pending_compaction_joins_the_slice_right_before_it(tmp_path: Path):
+    """Older slices stay apart; of two that wait one after the other both are joined."""
+    builder = TableBuilder(tmp_path)
+    for at in (10, 20):
+        builder.commit(at, [builder.base_file(at, ROWS)], action="commit")
+    for waits, at in ((30, 40), (50, 60)):
+        builder.pending_compaction(waits, "f1")
+        builder.commit(at, [builder.log_file(at, [builder.data(at, ROWS)])])
+        logs = [f"{time}.1" for time in (40, 60) if time <= at]
+        assert slices(tmp_path) == [("f1", "020", "20", logs)]

@@ -1,0 +1,119 @@
+"""The engine in this very process, asked the cases of the suite as its adapter's process would be."""
+
+import io
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hudi_adapter.protocol import PROTOCOL_VERSION, Adapter
+from hudi_adapter.serving import serve
+from hudi_conformance.case_files import cases_of, table_of, writing_case_of
+from hudi_conformance.case_values import WRITING
+from hudi_conformance.cases import Case, GoldenTable, load_tables
+from hudi_conformance.judging import judge
+from hudi_conformance.playing_steps import Judging, Play
+from hudi_conformance.resources import TABLES, WRITING_CASES
+from hudi_conformance.session import Reply
+from hudi_conformance.table_copies import fresh_copy
+from hudi_conformance.verdicts import Outcome, Verdict
+from hudi_spark.adapter import adapter_of
+from hudi_spark.adapter_executors import InProcess
+from hudi_spark.merging.reference_mergers import register_reference_mergers
+from hudi_spark.readings import readings_named
+from mutation_targets import ROOT
+
+_LIMIT_S = 60.0
+
+
+class EngineHere:
+    """What a session is to who puts steps to it, without a process: lines of the protocol in memory."""
+
+    def __init__(self) -> None:
+        self._adapter: Adapter | None = None
+        self.started: Mapping[str, Any] | None = None
+
+    def start(self) -> Reply:
+        """Say hello."""
+        self._adapter = adapter_of(InProcess(), readings_named("released"))
+        hello = self._exchange({"cmd": "start", "protocol": PROTOCOL_VERSION})
+        self.started = hello.message
+        return hello
+
+    def ask(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Reply:
+        """One question."""
+        if self._adapter is None:
+            self.start()
+        question = {"cmd": "run", "seq": 1, "op": op, "table": str(table), "params": dict(params)}
+        return self._exchange({**question, "out_dir": str(out_dir), "limit_s": limit_s})
+
+    def kill(self) -> None:
+        """Forget what the adapter knows."""
+        self._adapter = None
+
+    def _exchange(self, message: Mapping[str, Any]) -> Reply:
+        assert self._adapter is not None
+        answers = io.StringIO()
+        serve(self._adapter, io.StringIO(json.dumps(message) + "\n"), answers)
+        return Reply(json.loads(answers.getvalue()))
+
+
+class CastHere:
+    """All roles are the engine's, and nobody reads back or checks: that is asked in the suite itself."""
+
+    def __init__(self) -> None:
+        self._players: dict[int, EngineHere] = {}
+
+    def player(self, role: str, process: int = 1) -> EngineHere:  # noqa: ARG002 - every role is the engine's
+        """The one who takes the steps of a process."""
+        return self._players.setdefault(process, EngineHere())
+
+
+def case_here(name: str) -> Case:
+    """The case of an id; only its own file is read."""
+    _, place, own = name.split("::")
+    if place.startswith(f"{WRITING}/"):
+        return writing_case_of(ROOT / WRITING_CASES / place.removeprefix(f"{WRITING}/") / own, place, _tables())
+    return next(case for case in cases_of(table_of(ROOT / TABLES / place, place)) if case.name == own)
+
+
+@cache
+def _tables() -> Mapping[str, GoldenTable]:
+    return {table.id: table for table in load_tables(ROOT)}
+
+
+def _reading_clause(case: Case) -> str:
+    """Which clause has two readings is of no account: an answer is held against that of the engine as it is."""
+    return ""
+
+
+def answer_of(case: Case, folder: Path) -> str:
+    """The verdict on a case and the reading that its answers follow, as one text."""
+    register_reference_mergers()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        outcome = _written(case, folder) if case.writes else _read(case, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return " ".join([outcome.verdict.value, *(outcome.reading or ())])
+
+
+def _written(case: Case, folder: Path) -> Outcome:
+    return Play(case, CastHere(), folder, Judging(_LIMIT_S, _reading_clause)).written()
+
+
+def _read(case: Case, folder: Path) -> Outcome:
+    engine, table = EngineHere(), fresh_copy(case.table, folder / "table")
+    outcome = Outcome(case, Verdict.PASS)
+    for number, step in enumerate(case.steps, start=1):
+        out_dir = folder / f"out-{number}"
+        out_dir.mkdir()
+        heard = engine.ask(step.op, table, step.params, out_dir, _LIMIT_S)
+        judged = judge(case, step, heard, out_dir, _reading_clause)
+        outcome = replace(judged, reading=judged.reading or outcome.reading)
+        if outcome.verdict is not Verdict.PASS:
+            break
+    return outcome

@@ -1,0 +1,104 @@
+"""What is mutated, and what is asked of each mutant."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+BUILD: Final = ROOT / "build" / "mutation"
+ENGINE: Final = ROOT / "engine"
+SEED: Final = "hudi-conformance"
+LIMIT_S: Final = 180.0
+"""After this time a mutant counts as killed: it hangs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How many of those that reach its statement are put to one mutant at most: cases, those that write, tests."""
+
+    cases: int
+    writing: int
+    tests: int
+
+
+ASKED: Final = Asked(24, 8, 20)
+SURVIVORS_ASKED: Final = Asked(80, 16, 200)
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """Modules that belong together.
+
+    `areas`: areas of cases that are asked first. `tests`: files of tests/engine that are asked after the cases.
+    """
+
+    name: str
+    why: str
+    modules: tuple[str, ...]
+    areas: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+AREAS: Final = (
+    Area(
+        "merge",
+        "decide which version of a record a query shows: order of the blocks, ordering values, modes, payloads, "
+        "partial updates, custom mergers",
+        (
+            "merging/completing.py",
+            "merging/custom.py",
+            "merging/folding.py",
+            "merging/incoming.py",
+            "merging/kernel.py",
+            "merging/keys.py",
+            "merging/log_records.py",
+            "merging/log_scan.py",
+            "merging/log_winners.py",
+            "merging/modes.py",
+            "merging/ordering.py",
+            "merging/payloads.py",
+            "merging/rules.py",
+        ),
+        ("merging", "payloads", "mergers", "log-format", "log-compaction"),
+        (
+            "test_merging.py",
+            "test_merge_completing.py",
+            "test_merge_modes.py",
+            "test_merge_ordering.py",
+            "test_merge_positions.py",
+            "test_log_winners.py",
+            "test_mergers.py",
+            "test_operation_field.py",
+            "test_incoming_records.py",
+            "test_hfile_logs.py",
+            "test_log_compaction.py",
+            "test_log_scan.py",
+        ),
+    ),
+    Area(
+        "slicing",
+        "decide which files a query reads together, and which of them it sees at all",
+        ("state/slicing.py", "state/snapshots.py"),
+        ("reading", "storage-layout", "timeline"),
+        ("test_slicing.py", "test_timeline.py", "test_vanishing.py"),
+    ),
+    Area(
+        "conflict",
+        "decide whether a write may complete beside what others did meanwhile",
+        ("committing/clustered_groups.py", "committing/conflicts.py", "writing/concurrency.py"),
+        ("optimistic-writers", "streaming-writers"),
+        ("test_conflicts.py", "test_concurrency.py", "test_clustering_conflicts.py", "test_streams.py"),
+    ),
+)
+MODULES: Final = tuple(module for area in AREAS for module in area.modules)
+
+
+def area_of(module: str) -> Area:
+    """The area of a module, given as its path below the engine's package."""
+    return next(area for area in AREAS if module in area.modules)
+
+
+def test_files() -> list[Path]:
+    """The test files of all areas that there are."""
+    named = (ROOT / "tests" / "engine" / name for area in AREAS for name in area.tests)
+    return [path for path in named if path.exists()]

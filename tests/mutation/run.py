@@ -1,0 +1,151 @@
+"""Mutation testing of the engine: `python tests/mutation/run.py`; docs/mutation-testing.md tells what came of it."""
+
+import compileall
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from py_compile import PycInvalidationMode
+from typing import Annotated, TypeAlias
+
+import typer
+from cosmic_ray.work_db import WorkDB
+from cosmic_ray.work_item import TestOutcome, WorkItem, WorkResult
+from explanations import explanations
+from listing import Mutant, drawn, mutants_of
+from mutation_operators import register
+from mutation_page import write_page
+from mutation_targets import ASKED, BUILD, ENGINE, LIMIT_S, MODULES, ROOT, SURVIVORS_ASKED
+from results import KEPT, NOT_TRIED, SURVIVED, Result, keep, kept
+
+Key: TypeAlias = tuple[str, str, str, int]
+app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+@app.command()
+def reach(*, only_tests: Annotated[bool, typer.Option("--tests", help="The cases are as they were.")] = False) -> None:
+    """Find out which cases and tests reach which lines: `try` asks a mutant only these."""
+    import reaching  # noqa: PLC0415 - the engine as it is is imported by this command alone
+
+    reaching.keep(reaching.kept()["cases"] if only_tests else reaching.reach_of_cases(), reaching.reach_of_tests())
+
+
+@app.command(name="try")
+def try_mutants(
+    share: Annotated[float, typer.Option(help="How much of each module's mutants, drawn by a fixed seed.")] = 1.0,
+    jobs: Annotated[int, typer.Option(help="How many are tried side by side.")] = 2,
+    *,
+    survivors: Annotated[bool, typer.Option(help="What survived and is not explained; it is asked more.")] = False,
+    go_on: Annotated[bool, typer.Option(help="Only what has not been tried yet.")] = False,
+) -> None:
+    """Try mutants, keep what became of them, and write the page."""
+    register()
+    listed = mutants_of(MODULES)
+    before = _before() if survivors or go_on else {}
+    wanted = {SURVIVED} if survivors else {NOT_TRIED}
+    explained = explanations().survivors if survivors else ()
+    chosen = [one for one in drawn(listed, share) if before.get(one.key, NOT_TRIED) in wanted]
+    _play([one for one in chosen if one.key not in explained], jobs, survivors=survivors)
+    _keep(listed, {**before, **_told()})
+    write_page()
+
+
+@app.command()
+def collect() -> None:
+    """Keep what the sessions of a run that was broken off have come to."""
+    register()
+    _keep(mutants_of(MODULES), {**_before(), **_told()})
+    write_page()
+
+
+@app.command()
+def page() -> None:
+    """Write the page again; exit 1 where a survivor is not explained, or an explanation is one too many."""
+    raise typer.Exit(write_page())
+
+
+@app.command(hidden=True)
+def job(number: int, *, survivors: bool = False) -> None:
+    """Try the mutants of one copy of the engine."""
+    from forking import Forking  # noqa: PLC0415 - loads all that a mutant needs
+    from reaching import kept as reached  # noqa: PLC0415
+
+    register()
+    session = WorkDB(str(BUILD / f"{number}.sqlite"), WorkDB.Mode.open)
+    trying = Forking(BUILD / str(number), reached(), SURVIVORS_ASKED if survivors else ASKED)
+    trying(session.pending_work_items, "", LIMIT_S, None, session.set_result)
+
+
+def _play(mutants: Sequence[Mutant], jobs: int, *, survivors: bool) -> None:
+    for file in BUILD.glob("[0-9]*.sqlite"):
+        file.unlink()
+    for number in range(jobs):
+        _lay_out(number, mutants[number::jobs])
+    command = (sys.executable, str(Path(__file__).resolve()), "job", *(["--survivors"] if survivors else []))
+    running = [subprocess.Popen([*command, str(number)], cwd=ROOT) for number in range(jobs)]
+    if {process.wait() for process in running} != {0}:
+        raise typer.Exit(2)
+
+
+def _lay_out(number: int, mutants: Iterable[Mutant]) -> None:
+    """A copy of the engine, and a session of cosmic-ray that mutates it."""
+    folder = BUILD / str(number)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ENGINE, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    # Compiled once; a file that is mutated within the same second is noticed by its content.
+    compileall.compile_dir(folder, quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
+    session = WorkDB(str(BUILD / f"{number}.sqlite"), WorkDB.Mode.create)
+    session.add_work_items(_item(one, folder) for one in mutants)
+    session.close()
+
+
+def _item(one: Mutant, folder: Path) -> WorkItem:
+    spec = one.spec
+    placed = type(spec)(
+        module_path=folder / "hudi_spark" / one.module,
+        operator_name=spec.operator_name,
+        occurrence=spec.occurrence,
+        start_pos=spec.start_pos,
+        end_pos=spec.end_pos,
+        operator_args=spec.operator_args,
+    )
+    return WorkItem.single(json.dumps(one.key), placed)
+
+
+def _told() -> dict[Key, str]:
+    """What became of the mutants of the sessions."""
+    found: dict[Key, str] = {}
+    for file in sorted(BUILD.glob("[0-9]*.sqlite")):
+        session = WorkDB(str(file), WorkDB.Mode.open)
+        found |= {_key(name): _outcome(result) for name, result in session.results}
+        session.close()
+    return found
+
+
+def _before() -> dict[Key, str]:
+    """What became of mutants in earlier runs."""
+    return {one.key: one.outcome for one in kept()} if KEPT.exists() else {}
+
+
+def _key(name: str) -> Key:
+    module, text, operator, nth = json.loads(name)
+    return module, text, operator, nth
+
+
+def _outcome(result: WorkResult) -> str:
+    if result.test_outcome is TestOutcome.SURVIVED:
+        return SURVIVED
+    lines = (result.output or "").strip().splitlines()
+    return lines[-1] if lines else "error without a word"
+
+
+def _keep(listed: Iterable[Mutant], told: Mapping[Key, str]) -> None:
+    known = (Result(one.module, one.text, one.operator, one.nth, one.line, one.becomes) for one in listed)
+    keep(replace(one, outcome=told.get(one.key, NOT_TRIED)) for one in known)
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,140 @@
+"""Mutation testing of the engine: its operators, what it leaves alone, and that its page and reasons are of today."""
+
+from pathlib import Path
+from typing import Any
+
+import listing
+import pytest
+from cosmic_ray.mutating import mutate_code
+from explanations import Explanation, Explanations, complaints, explanations
+from killing_one import statement_lines
+from listing import Mutant, drawn, mutants_of
+from mutation_operators import OPERATORS, register
+from mutation_page import PAGE, page
+from mutation_targets import ENGINE, MODULES
+from results import Result, kept
+
+SOURCE = '''\
+@dataclass(frozen=True)
+class Kept:
+    names: tuple[str | None, ...] = ()
+
+
+def last(codes: list[int] | None, ranks: Any) -> Any:
+    """Not 1."""
+    order = [(name, "ascending", "at_start") for name in ranks]
+    if codes and len(codes) > 1 - 0:
+        return pc.greater(codes, order)
+    return {**ranks, "a": 1 | 2}
+'''
+
+
+@pytest.fixture(autouse=True)
+def known_operators(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(listing, "BUILD", tmp_path / "build")
+    register()
+
+
+def mutants(folder: Path) -> list[Mutant]:
+    (folder / "kernel.py").write_text(SOURCE)
+    return mutants_of(["kernel.py"], folder)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_an_operator_does_what_its_example_says(name: str):
+    operator = OPERATORS[name]
+    for example in operator.examples():
+        assert mutate_code(example.pre_mutation_code, operator(), 0) == example.post_mutation_code
+
+
+def test_names_and_orders_are_changed_and_what_says_nothing_is_not(tmp_path: Path):
+    """Annotations, the settings of value classes, unpacking; every mutant is Python."""
+    found = {(one.operator, one.becomes) for one in mutants(tmp_path)}
+    assert ("names/greater_to_greater_equal", "return pc.greater_equal(codes, order)") in found
+    assert ("names/text_ascending_to_descending", SOURCE.splitlines()[7].strip().replace("asc", "desc")) in found
+    assert ("core/ReplaceBinaryOperator_BitOr_BitAnd", 'return {**ranks, "a": 1 & 2}') in found
+    assert not [one for one in found if "frozen" in one[1] or "tuple[" in one[1] or one[1].startswith("def ")]
+
+
+def test_equal_lines_are_told_apart_by_number(tmp_path: Path):
+    found = mutants(tmp_path)
+    assert len({one.key for one in found}) == len(found)
+    assert {one.nth for one in found if one.operator == "core/NumberReplacer"} == {1, 2, 3, 4}
+
+
+def test_a_smaller_draw_is_where_a_greater_one_begins(tmp_path: Path):
+    found = mutants(tmp_path)
+    whole = drawn(found, 1.0)
+    assert sorted(one.key for one in whole) == sorted(one.key for one in found)
+    half = drawn(found, 0.5)
+    assert 0 < len(half) < len(found)
+    assert [one.key for one in half] == [one.key for one in whole[: len(half)]]
+
+
+def test_a_statement_is_reached_by_any_of_its_lines():
+    """Of a function or a condition it is the head alone."""
+    text = (ENGINE / "hudi_spark" / MODULES[0]).read_text().splitlines()
+    number = next(number for number, line in enumerate(text, 1) if line.startswith("def "))
+    assert ("merging/completing.py", number) in statement_lines(MODULES[0], number)
+    assert all(line - number < 5 for _, line in statement_lines(MODULES[0], number))
+
+
+def result(outcome: str, **more: Any) -> Result:
+    return Result(
+        **{"module": "m.py", "text": "a > b", "operator": "o", "nth": 1, "line": 1, "becomes": "", **more},
+        outcome=outcome,
+    )
+
+
+def said(survivors: bool) -> Explanations:
+    key = ("m.py", "a > b", "o", 1)
+    one = {key: Explanation(key, "equivalent", "they are never equal")}
+    return Explanations(one, {}) if survivors else Explanations({}, one)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "told", "complaint"),
+    [
+        ("survived", said(survivors=True), ""),
+        ("survived", Explanations({}, {}), "survived and not explained"),
+        ("case x", said(survivors=True), "explained, but killed"),
+        ("", said(survivors=True), "explained, but killed, gone or not tried"),
+        ("case x", said(survivors=False), ""),
+        ("survived", said(survivors=False), "survived and not explained"),
+        ("", said(survivors=False), "said to be closed"),
+    ],
+)
+def test_survivors_are_explained_and_nothing_else_is(outcome: str, told: Explanations, complaint: str):
+    found = complaints([result(outcome)], told)
+    assert found[0].startswith(complaint) if complaint else found == []
+    assert complaints([], said(survivors=True)) != []
+
+
+def test_an_explanation_has_a_kind_and_a_reason(tmp_path: Path):
+    entry = '[[survivor]]\nmodule = "m.py"\ntext = "a"\noperator = ["o", "p"]\nnth = [1, 2]\n'
+    path = tmp_path / "explanations.toml"
+    path.write_text(entry + 'kind = "words"\nwhy = "w"\n')
+    assert len(explanations(path).survivors) == 4
+    for wrong in (entry, entry + 'kind = "words"\n', entry + 'kind = "luck"\nwhy = "w"\n'):
+        path.write_text(wrong)
+        with pytest.raises(ValueError, match=r"m\.py"):
+            explanations(path)
+
+
+def test_every_survivor_is_explained():
+    assert complaints(kept(), explanations()) == []
+
+
+def test_the_page_is_what_would_be_generated_now():
+    assert PAGE.read_text(encoding="utf-8") == page(kept(), explanations())
+
+
+def test_what_survived_is_still_in_the_engine():
+    """Where a line is changed, its mutants are to be tried again: `python tests/mutation/run.py try --go-on`."""
+    lines = {module: _lines(module) for module in MODULES}
+    assert [one.key for one in kept() if one.survived and one.text not in lines[one.module]] == []
+
+
+def _lines(module: str) -> set[str]:
+    text = (ENGINE / "hudi_spark" / module).read_text(encoding="utf-8")
+    return {line.strip() for line in text.splitlines()}
