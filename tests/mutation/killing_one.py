@@ -60,7 +60,10 @@ def killer(module: str, line: int, reached: Mapping[str, Sequence[Reached]], ask
     cases = (*reading[: asked.cases - len(writing)], *writing)
     # A test that runs little else says most of this statement.
     tests = sorted(chosen(reached["tests"], module, line), key=lambda one: len(one.lines))
-    return _telling_case(cases) or _telling_test([one.name for one in tests[: asked.tests]])
+    names = [one.name for one in tests[: asked.tests]]
+    if asked.tests_first:
+        return _telling_test(names) or _telling_case(cases)
+    return _telling_case(cases) or _telling_test(names)
 
 
 def _telling_case(cases: Sequence[Reached]) -> str:

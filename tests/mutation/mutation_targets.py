@@ -19,10 +19,11 @@ class Asked:
     cases: int
     writing: int
     tests: int
+    tests_first: bool = False
 
 
 ASKED: Final = Asked(24, 8, 20)
-SURVIVORS_ASKED: Final = Asked(80, 16, 200)
+SURVIVORS_ASKED: Final = Asked(80, 16, 200, tests_first=True)
 
 
 @dataclass(frozen=True, slots=True)
