@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 from hudi_adapter.rows import Rows, encode_value
@@ -120,13 +121,17 @@ class Answering:
     _released: Verdict | None = None
     _expected: Expected | None = None
 
-    def accepts(self, verdict_of_other: Verdict) -> bool:
+    def ask(self) -> Verdict:
+        """The model's verdict as released, asked anew and kept."""
+        self._released = verdict(self.table, self.question)
+        return self._released
+
+    def accepts(self, found: Verdict) -> bool:
         """Whether either reading is met."""
-        self._released = self._released or verdict(self.table, self.question)
-        if verdict_of_other.satisfies(self._released):
+        if found.satisfies(self._released or self.ask()):
             return True
         self._expected = self._expected or expected(self.table, self.question)
-        return self._expected.accepts(verdict_of_other)
+        return self._expected.accepts(found)
 
 
 Answer: TypeAlias = Expected | Answering
@@ -134,7 +139,8 @@ Answer: TypeAlias = Expected | Answering
 
 def killed(table: Table, question: Question, answer: Answer, mutants: Iterable[Mutant]) -> list[str]:
     """The names of the model's mutants whose answer would not pass; asked are those that the question comes by."""
-    asked = met(lambda: verdict(table, question), (one for one in mutants if not one.of_bytes))
+    play = answer.ask if isinstance(answer, Answering) else partial(verdict, table, question)
+    asked = met(play, (one for one in mutants if not one.of_bytes))
     return [one.name for one in asked if not _survives(table, question, answer, one)]
 
 
