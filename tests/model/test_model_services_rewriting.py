@@ -18,6 +18,8 @@ from hudi_model.time import tick
 from hudi_model.writers import Operation, Request, begin, commit, stage, write
 from service_tables import EAGER, content, names, new_table, record, rows, scheduled, serviced, upsert, written
 
+STRATEGIES = "org.apache.hudi.client.clustering.update.strategy"
+ALLOW, REJECT = f"{STRATEGIES}.SparkAllowUpdateStrategy", f"{STRATEGIES}.SparkRejectUpdateStrategy"
 NON_BLOCKING = {
     "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
     "hoodie.index.type": "BUCKET",
@@ -271,9 +273,18 @@ def test_a_pending_clustering_is_the_last_one() -> None:
 def test_clustering_gives_up_where_its_group_was_written() -> None:
     """What completed since the plan would be lost with the replaced group."""
     table = scheduled(two_commits(), clustering, 30)
-    table = upsert(table, 40, ("a", "d1", 9, "new"), hoodie_clustering_updates_strategy="SparkAllowUpdateStrategy")
+    table = upsert(table, 40, ("a", "d1", 9, "new"), hoodie_clustering_updates_strategy=ALLOW)
     with pytest.raises(Rejection) as refused:
         clustering.execute(table, tick(30), tick(50))
+    assert refused.value.reason is Reason.WRITE_CONFLICT
+
+
+@pytest.mark.parametrize("strategy", [REJECT, "SparkRejectUpdateStrategy"])
+def test_a_strategy_that_rejects_is_known_by_its_class_and_by_its_short_name(strategy: str) -> None:
+    """Whoever spells the default out is refused as one who says nothing."""
+    table = scheduled(two_commits(), clustering, 30)
+    with pytest.raises(Rejection) as refused:
+        upsert(table, 40, ("a", "d1", 9, "new"), hoodie_clustering_updates_strategy=strategy)
     assert refused.value.reason is Reason.WRITE_CONFLICT
 
 
