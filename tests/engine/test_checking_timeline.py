@@ -153,9 +153,9 @@ def a_commit_that_is_text(table: Path) -> None:
     timeline_of(table, "*_*.deltacommit", 1).write_text("done")
 
 
-@breaks("TL-033", of=mor)
-def a_request_with_content(table: Path) -> None:
-    timeline_of(table, "*.requested", 1).write_text("{}")
+@breaks("TL-014", of=mor)
+def a_request_that_is_text(table: Path) -> None:
+    timeline_of(table, "*.requested", 1).write_text("done")
 
 
 @breaks("TL-033", of=served)

