@@ -63,17 +63,21 @@ def without_rolled_back(blocks: Iterable[Block]) -> tuple[Change, ...]:
 def place_log_compacted(blocks: tuple[Change, ...]) -> tuple[Change, ...]:
     """Log-compacted blocks in the place of the newest block that they replace; the replaced ones are gone.
 
+    One that was compacted again is no such place: what it held stood where its own sources do.
+
     Clauses: LF-019.
     """
     outermost = replacements(blocks)
     if not outermost:
         return blocks
     present = {block.instant for block in blocks}
+    waiting = {
+        one.instant for one in blocks for source in one.compacted_instants if source < one.instant and source in present
+    }
     order: list[InstantTime] = []
     for block in reversed(blocks):
-        waits = block.instant not in outermost and any(one in present for one in block.compacted_instants)
         instant = outermost.get(block.instant, block.instant)
-        if not waits and instant not in order:
+        if block.instant not in waiting and instant not in order:
             order.append(instant)
     return tuple(block for instant in reversed(order) for block in blocks if block.instant == instant)
 

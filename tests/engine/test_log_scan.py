@@ -46,6 +46,13 @@ def test_the_outermost_of_nested_log_compactions_counts(tmp_path: Path):
     assert scanned(tmp_path, *plain, block(one, 6, (4, 3)), block(one, 7), block(one, 8, (6, 5))) == [8, 7]
 
 
+def test_what_came_between_a_log_compaction_and_its_sources_stays_behind_who_compacts_it_again(tmp_path: Path):
+    """Its rows are newer than those that were compacted, however often."""
+    one = TableBuilder(tmp_path)
+    blocks = [block(one, 1), block(one, 2), block(one, 3), block(one, 4, (2, 1)), block(one, 5)]
+    assert scanned(tmp_path, *blocks, block(one, 6, (4,))) == [6, 3, 5]
+
+
 def test_a_block_may_name_itself_among_those_that_it_replaces(tmp_path: Path):
     """Then it stands for the others all the same."""
     one = TableBuilder(tmp_path)

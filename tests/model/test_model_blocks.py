@@ -68,6 +68,12 @@ def test_nested_log_compactions_resolve_to_the_outermost() -> None:
     assert numbers(place_log_compacted(blocks)) == [at(5), at(6)]
 
 
+def test_what_came_between_a_log_compaction_and_its_sources_stays_behind_who_compacts_it_again() -> None:
+    """Its rows are newer than those that were compacted, however often."""
+    blocks = (data(1), data(2), data(3), data(4, compacted=(2, 1)), data(5), data(6, compacted=(4,)))
+    assert numbers(place_log_compacted(blocks)) == [at(6), at(3), at(5)]
+
+
 def test_a_log_compacted_block_without_its_sources_keeps_its_own_place() -> None:
     assert numbers(place_log_compacted((data(3), data(4, compacted=(2, 1)), data(5)))) == [at(3), at(4), at(5)]
 

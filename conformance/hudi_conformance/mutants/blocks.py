@@ -66,6 +66,26 @@ def _log_compaction_read_twice(_: Function) -> Function:
     return lambda blocks: blocks
 
 
+@mutant(
+    "compacted-again-in-its-own-place",
+    "LF-019",
+    "What compacts a log-compacted block again stands where that one stood.",
+    "blocks.place_log_compacted",
+)
+def _compacted_again_in_its_own_place(original: Function) -> Function:
+    def moved(blocks: tuple[Change, ...]) -> tuple[Change, ...]:
+        again = {source: one.instant for one in blocks for source in one.compacted_instants}
+        compacted = {one.instant for one in blocks if one.compacted_instants}
+        places = {
+            again[one.instant]: number for number, one in enumerate(blocks) if one.instant in again.keys() & compacted
+        }
+        placed: tuple[Change, ...] = original(blocks)
+        order = {id(one): places.get(one.instant, number) for number, one in enumerate(blocks)}
+        return tuple(sorted(placed, key=lambda one: order[id(one)]))
+
+    return moved
+
+
 @mutant("corrupt-block-stops-file", "LF-011", "Nothing behind a corrupt block is read.", "blocks.blocks_of")
 def _corrupt_block_stops_file(original: Function) -> Function:
     def up_to_damage(log: LogFile) -> tuple[Block, ...]:

@@ -89,7 +89,8 @@ def _without_compacted(blocks: list[LocatedBlock]) -> list[LocatedBlock]:
     placed: list[str] = []
     for one in reversed(blocks):
         instant = final.get(one.instant, one.instant)
-        waits = bool(of_instant[instant][0].compacted) and instant == one.instant and _has_sources(one, of_instant)
+        # Its rows, or those of what replaced it in turn, come where the blocks stand that it was made of.
+        waits = _has_sources(of_instant[one.instant][0], of_instant)
         if instant not in placed and not waits:
             placed.append(instant)
     return [one for instant in reversed(placed) for one in of_instant[instant]]
@@ -110,4 +111,4 @@ def _final_instants(blocks: list[LocatedBlock]) -> dict[str, str]:
 
 def _has_sources(one: LocatedBlock, of_instant: dict[str, list[LocatedBlock]]) -> bool:
     """Whether blocks that this one replaces are still there, so that their place is its place."""
-    return any(source in of_instant for source in one.compacted)
+    return any(source < one.instant and source in of_instant for source in one.compacted)

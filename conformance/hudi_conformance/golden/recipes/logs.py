@@ -143,6 +143,28 @@ def log_compaction(table: GoldenTable) -> None:
     table.instants("timeline", "the log compaction completed as a deltacommit", "TL-006", "lowest-state-rules")
 
 
+@golden(
+    "v9/mor_log_compaction_of_another",
+    "Blocks that two log compactions merged, one of the other's",
+    merge_on_read(9, merge_mode="COMMIT_TIME_ORDERING"),
+)
+def log_compaction_of_another(table: GoldenTable) -> None:
+    """Two updates of one key are merged, but not the third that came meanwhile; what merged them is merged again."""
+    table.insert(second(1), fleet(10))
+    group = table.group("oslo", 0)
+    for at, rider in ((2, "first"), (3, "second"), (4, "third")):
+        table.append(second(at), {group: [table.data_block(group, second(at), [ride("r01", 20 + at, rider=rider)])]})
+    table.log_compact(second(5), group, (second(3), second(2)))
+    table.append(second(6), {group: [table.data_block(group, second(6), [ride("r03", 21)])]})
+    table.log_compact(second(7), group, (second(5),))
+    table.snapshot(
+        "snapshot",
+        "the update that no log compaction merged is newer than all that they did",
+        "LF-019",
+        "compacted-again-in-its-own-place",
+    )
+
+
 @golden("v6/mor_rollback_without_blocks", "A rollback that wrote no command blocks", merge_on_read(6))
 def rollback_without_blocks(table: GoldenTable) -> None:
     """A failed write was rolled back by its instant alone: its blocks remain, and older commits were archived."""
