@@ -83,7 +83,10 @@ PARTS: Mapping[str, tuple[str, ...]] = {
         "checks.commits",
         "checks.files",
         "checks.plans",
+        "checks.results",
         "checks.rows",
+        "checks.definition",
+        "checks.building",
         "checks.metadata",
     ),
 }
