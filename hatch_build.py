@@ -1,5 +1,6 @@
 """Put the corpus, the clauses and the registries into the wheel, the corpus as one archive."""
 
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ class CorpusHook(BuildHookInterface):  # type: ignore[type-arg]
     """Archive what the suite needs at run time; an editable checkout reads the folders themselves."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Write build/corpus.zip and ask for it inside hudi_conformance."""
+        """Write the archive below build/ and ask for it inside hudi_conformance."""
         if version == "editable":
             return
         root = Path(self.root)
-        archive = root / "build" / "corpus.zip"
+        # Of this process alone: two wheels may be built at once.
+        archive = self._archive()
         archive.parent.mkdir(exist_ok=True)
         files = sorted(path for shipped in SHIPPED for path in (root / shipped).rglob("*") if path.is_file())
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as bundle:
@@ -27,3 +29,10 @@ class CorpusHook(BuildHookInterface):  # type: ignore[type-arg]
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 bundle.writestr(entry, path.read_bytes())
         build_data["force_include"][str(archive)] = "hudi_conformance/_data/corpus.zip"
+
+    def finalize(self, *_: object) -> None:
+        """The archive is in the wheel now."""
+        self._archive().unlink(missing_ok=True)
+
+    def _archive(self) -> Path:
+        return Path(self.root) / "build" / f"corpus-{os.getpid()}.zip"

@@ -312,7 +312,13 @@ def test_while_a_compaction_is_pending_logs_belong_to_its_slice_and_positions_to
     opened = opened_slices(LocalStorage(tmp_path), load_table(LocalStorage(tmp_path))[1])
     assert opened == {("north", "f1"): tick(4)}
     form = replace(form_of(builder), opened=opened)
-    (log,) = made_logs(log_rows(builder, 7, [row("b", 11)]), group, form, tick(7), IDENTITY)
+    (log,) = made_logs(
+        log_rows(builder, 7, [row("b", 11)]),
+        group,
+        form,
+        tick(7),
+        group.first_name(form, tick(7), IDENTITY.write_token),
+    )
     (block,) = read_blocks(log.data, "f")
     assert isinstance(block, RawBlock)
     if version == 6:

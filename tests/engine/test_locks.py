@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from dynamodb_locks import DYNAMODB, dynamodb_options
@@ -16,10 +17,12 @@ from hudi_format.storage import LocalStorage, ObjectStorage, Storage, open_stora
 from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError
 from hudi_spark.locks.holding import table_lock
+from hudi_spark.locks.providers import zookeeper as zookeeper_provider
 from hudi_spark.locks.providers.choosing import place_of, provider_of
 from hudi_spark.locks.providers.file import FileLockProvider
 from hudi_spark.locks.providers.storage_based import NumberedRegister, ObjectRegister, StorageLockProvider, register_of
 from hudi_spark.options.resolving import resolve
+from kazoo.client import KazooClient
 from object_endpoint import BUCKET, Endpoint
 from s3_server import aws
 from written_tables import Written
@@ -280,9 +283,25 @@ def test_apache_hudis_ids_of_places():
 
 
 @contextmanager
+def clients_ended() -> Iterator[None]:
+    """Clients that the block makes do not outlive the server: they would look for it until the process ends."""
+    made: list[KazooClient] = []
+
+    def recorded(*arguments: Any, **named: Any) -> KazooClient:
+        made.append(KazooClient(*arguments, **named))
+        return made[-1]
+
+    with mock.patch.object(zookeeper_provider, "KazooClient", recorded):
+        yield
+    for client in made:
+        client.stop()
+        client.close()
+
+
+@contextmanager
 def running_zookeeper(folder: Path) -> Iterator[tuple[Any, dict[str, str]]]:
     """The server and the options of a lock on it."""
-    with zookeeper(folder) as server:
+    with zookeeper(folder) as server, clients_ended():
         yield (
             server,
             {

@@ -12,7 +12,7 @@ from hudi_format.base.bloom_filters import (
     encode_bloom_filter,
 )
 from hudi_format.base.murmur import bit_positions
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 KEYS = st.lists(TEXT | st.text(st.sampled_from("ab1é𝄞"), max_size=40), max_size=40)
@@ -51,6 +51,7 @@ def test_a_simple_filter_has_no_limit(keys: list[str], entries: int):
     assert build_simple_filter(pa.chunked_array([keys, []], pa.string()), entries).rows == one_row.rows
 
 
+@settings(deadline=None)
 @given(KEYS, KEYS, st.integers(1, 12))
 def test_many_keys_are_asked_like_one(keys: list[str], others: list[str], entries: int):
     for bloom in (build_bloom_filter(keys, entries), build_simple_filter(keys, entries)):

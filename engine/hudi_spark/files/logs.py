@@ -56,22 +56,34 @@ def write_log(
     """
     io_type = "CREATE" if form.has_completion_times else "APPEND"
     written = []
-    for made in made_logs(incoming, group, form, place.requested, identity):
+    for made in made_logs(incoming, group, form, place.requested, _first_name(place, group, form, identity)):
         created = place.announce(group.partition, str(made.name), io_type)
         place.effects.put_log_file(place.requested, group.partition, str(made.name), made.data)
         written.append(WrittenLog(made.stat, made.rows, created))
     return tuple(written)
 
 
+def _first_name(place: Place, group: LogGroup, form: LogForm, identity: TaskIdentity) -> LogFileName:
+    """A name that is free: before version 8 a write that nobody has taken back yet may have put the next version.
+
+    A listing by the metadata table has no files of such a write.
+
+    Clauses: SL-005, MT-003.
+    """
+    name = group.first_name(form, place.requested, identity.write_token)
+    while not form.has_completion_times and place.effects.storage.exists(joined(group.partition, str(name))):
+        name = replace(name, version=name.version + 1)
+    return name
+
+
 def made_logs(
-    incoming: LogRows, group: LogGroup, form: LogForm, instant: str, identity: TaskIdentity
+    incoming: LogRows, group: LogGroup, form: LogForm, instant: str, name: LogFileName
 ) -> tuple[MadeLog, ...]:
-    """The same, not stored: a pure function.
+    """The same, not stored: a pure function; `name` is that of the first.
 
     Clauses: SL-005, SL-025, LF-001, TL-019, TL-020.
     """
     logs: list[MadeLog] = []
-    name = group.first_name(form, instant, identity.write_token)
     for blocks in _files(made_blocks(incoming, group, form, instant), form.file_bytes):
         data = b"".join(part for block in blocks for part in block.parts)
         earlier = group.logs_of_slice(form) if form.tells_slice else ()
