@@ -74,14 +74,15 @@ def _log_compaction_read_twice(_: Function) -> Function:
 )
 def _compacted_again_in_its_own_place(original: Function) -> Function:
     def moved(blocks: tuple[Change, ...]) -> tuple[Change, ...]:
-        again = {source: one.instant for one in blocks for source in one.compacted_instants}
-        compacted = {one.instant for one in blocks if one.compacted_instants}
-        places = {
-            again[one.instant]: number for number, one in enumerate(blocks) if one.instant in again.keys() & compacted
-        }
         placed: tuple[Change, ...] = original(blocks)
-        order = {id(one): places.get(one.instant, number) for number, one in enumerate(blocks)}
-        return tuple(sorted(placed, key=lambda one: order[id(one)]))
+        again = {source: one.instant for one in blocks for source in one.compacted_instants}
+        for inner in (one for one in blocks if one.compacted_instants and one.instant in again):
+            outer = again[inner.instant]
+            behind = {one.instant for one in blocks[blocks.index(inner) :]}
+            others = [one for one in placed if one.instant != outer]
+            place = next((at for at, one in enumerate(others) if one.instant in behind), len(others))
+            placed = (*others[:place], *(one for one in placed if one.instant == outer), *others[place:])
+        return placed
 
     return moved
 
