@@ -38,16 +38,31 @@ def check_compacted_log(made: CompactedLog, violations: Violations) -> None:
     blocks = list(_blocks(made.state, made.path))
     for instant in {_instant(one) for one in blocks} - {requested}:
         violations.error("LC-005", made.path, f"a block bears {instant} in place of {requested}")
-    stands_for = {instant for one in blocks for instant in compacted_block_times(one)}
-    before = [one for log in _logs_before(made) for one in _blocks(made.state, log.path)]
-    covered = {instant for one in before for instant in compacted_block_times(one)}
-    counted = {_instant(one) for one in before if made.state.seen.sees(_instant(one)) and _instant(one) < requested}
-    completions = completion_times(made.state.whole)
-    newest = max((completions.get(one, one) for one in stands_for), default="")
-    # What came after all that the block stands for is merged after it, as it was before.
-    left = sorted(one for one in counted - covered - stands_for if completions.get(one, one) < newest)
+    left = _left_out(made, {instant for one in blocks for instant in compacted_block_times(one)})
     if left:
         violations.error("LC-003", made.path, f"the blocks of {', '.join(left)} are left out")
+
+
+def _left_out(made: CompactedLog, stands_for: set[str]) -> list[str]:
+    """Instants whose blocks stood among those that a log compaction stands for.
+
+    What came after all of them is merged after it, as it was before.
+
+    Clauses: LC-003, LF-019.
+    """
+    before = [one for log in _logs_before(made) for one in _blocks(made.state, log.path)]
+    sources = {_instant(one): set(compacted_block_times(one)) - {_instant(one)} for one in before}
+    covered = {instant for replaced in sources.values() for instant in replaced}
+    completions = completion_times(made.state.whole)
+
+    def place(instant: str) -> str:
+        """A log-compacted block stands where the newest of its own sources stood."""
+        earlier = [one for one in sources.get(instant, ()) if one < instant]
+        return max(map(place, earlier), default=completions.get(instant, instant))
+
+    newest = max(map(place, stands_for), default="")
+    counted = {one for one in sources if made.state.seen.sees(one) and one < made.action.requested}
+    return sorted(one for one in counted - covered - stands_for if place(one) < newest)
 
 
 def _logs_before(made: CompactedLog) -> Iterator[LogFile]:
