@@ -25,6 +25,13 @@ def test_every_command_prints_what_the_page_says(tmp_path: Path):
     assert asked > 10
 
 
+def test_a_command_sees_no_ci_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The page is what a reader sees, wherever it is run: pytest cuts long lines at a terminal, never in CI."""
+    monkeypatch.setenv("CI", "true")
+
+    assert run('echo "<${CI-}>"', tmp_path) == "<>\n"
+
+
 def test_a_page_is_read_fence_by_fence(tmp_path: Path):
     """Files are written, commands run, everything else is left as it is."""
     page = (

@@ -15,6 +15,8 @@ from pathlib import Path
 
 FENCE = re.compile(r"^```(?P<info>.*)\n(?P<text>(?:(?!^```$).*\n)*)^```$", re.MULTILINE)
 BIN = Path(sys.executable).parent
+# A reader types at a terminal: pytest cuts no line where a CI service says that it is one, and colours differ.
+OF_THE_MACHINE = {"CI", "BUILD_NUMBER", "FORCE_COLOR", "NO_COLOR", "PY_COLORS"}
 # What differs from one machine, or one day's corpus, to the next.
 TIME = re.compile(r" in ([0-9.]+s( \([0-9:]+\))?|\.\.\.s)")
 VARYING = (
@@ -49,7 +51,7 @@ def commands(text: str) -> list[Command]:
 def run(command: str, folder: Path) -> str:
     """What a command prints, errors beside it."""
     environment = {
-        **os.environ,
+        **{name: value for name, value in os.environ.items() if name not in OF_THE_MACHINE},
         "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
         "COLUMNS": "120",
         "PYTEST_ADDOPTS": "",
