@@ -157,19 +157,20 @@ def is_own(requested: InstantTime) -> bool:
 def with_indexes(table: Table, indexes: Iterable[IndexDefinition]) -> Table:
     """The metadata table with indexes built anew, of all that has completed, at instants before every other.
 
-    Clauses: MT-009, IX-002.
+    None of them completes at a time at which another is requested. Clauses: MT-009, IX-002, TL-024.
     """
     metadata, layout = valid(table), open_table(table).configuration.rules.timeline_layout
     for index in indexes:
         metadata = without_index(metadata, index.name)
         number = len({one.requested for one in metadata.timeline if one.requested.startswith(BEFORE_ALL)})
-        instant, later = (InstantTime(f"{number + one + (10 if layout == 1 else 0):017d}") for one in (0, 1))
+        instant = InstantTime(f"{number + (10 if layout == 1 else 0):017d}")
+        ended = InstantTime(f"{number + 500:017d}") if layout == 2 else None
         group = index.name, f"{index.name.replace('column', 'col')}-0000-0".replace("_", "-")
         name = base_file_name(group[1], BY_NO_TASK, instant, "hfile")
         held = sorted(contents(index, view_of(table)).items())
         records = tuple(Record({"key": key, "content": value}) for key, value in held)
         file = BaseFile(*group, BY_NO_TASK, instant, "hfile", name, records)
-        done = deltacommit(instant, later if layout == 2 else None, (WriteStat(*group, path_of(file)),))
+        done = deltacommit(instant, ended, (WriteStat(*group, path_of(file)),))
         metadata = perform(metadata, (durable.PutBaseFile(file), *done))
         metadata = replace(metadata, indexes=(*metadata.indexes, index))
     return metadata
