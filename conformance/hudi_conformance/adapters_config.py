@@ -17,7 +17,10 @@ class AdapterConfigError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AdapterConfig:
-    """How an implementation is started (and in which folder), and the files of its expected failures and skips."""
+    """How an implementation is started (and in which folder), and the files of its expected failures and skips.
+
+    `in_process`: "module:function" of an adapter in Python that is asked without a process of its own.
+    """
 
     name: str
     command: tuple[str, ...]
@@ -26,6 +29,7 @@ class AdapterConfig:
     skips: Path | None = None
     given: str = ""
     folder: Path | None = None
+    in_process: str = ""
 
 
 def adapter_names(root: Path) -> tuple[str, ...]:
@@ -82,6 +86,7 @@ def _of_file(path: Path, root: Path, given: str, folder: Path | None) -> Adapter
             skips=_list_file(entry, "skips", path, root),
             given=given,
             folder=folder,
+            in_process=str(entry.get("in_process", "")),
         )
     except KeyError as error:
         raise AdapterConfigError(f"{path.name}: {error.args[0]!r} is missing") from error

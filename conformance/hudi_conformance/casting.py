@@ -8,6 +8,7 @@ from typing import Any, Protocol, Self
 
 from hudi_conformance.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
 from hudi_conformance.case_values import READER, SERVICER
+from hudi_conformance.in_process import InProcess
 from hudi_conformance.session import START_LIMIT_S, Heard, Session
 
 CHECKER = "model"
@@ -97,8 +98,12 @@ class Cast:
         """A process of an adapter; those of one command are shared by all roles."""
         key = (adapter.command, process)
         if key not in self._sessions:
-            log = self._logs / f"{adapter.name}-{self._job}{'' if process == 1 else f'-{process}'}.log"
-            self._sessions[key] = self._closing.enter_context(
-                Session(adapter.command, log, self._start_limit_s, adapter.folder)
-            )
+            self._sessions[key] = self._begun(adapter, process)
         return self._sessions[key]
+
+    def _begun(self, adapter: AdapterConfig, process: int) -> Asked:
+        if self.adapter.in_process and adapter.command == self.adapter.command:
+            return InProcess.of(self.adapter.in_process)
+        log = self._logs / f"{adapter.name}-{self._job}{'' if process == 1 else f'-{process}'}.log"
+        session = Session(adapter.command, log, self._start_limit_s, adapter.folder)
+        return self._closing.enter_context(session)

@@ -1,6 +1,7 @@
 """Cases put to one adapter: fresh copies, long-lived sessions, outcomes in the order of the corpus."""
 
 import itertools
+import os
 import queue
 import shutil
 import time
@@ -8,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,11 +18,13 @@ from hudi_conformance.case_values import WRITER
 from hudi_conformance.cases import Case
 from hudi_conformance.casting import Cast, Roles
 from hudi_conformance.expected_failures import ExpectedFailure
+from hudi_conformance.in_process import InProcess
 from hudi_conformance.judging import ReadingClauses, judge
 from hudi_conformance.playing_steps import Judging, play
 from hudi_conformance.session import START_LIMIT_S
 from hudi_conformance.table_copies import fresh_copy
 from hudi_conformance.verdicts import Outcome, ReadingLedger, Verdict, against_expectation
+from hudi_conformance.workers import Ask, in_workers
 
 STEP_LIMIT_S = 60.0
 
@@ -76,19 +80,31 @@ class AdapterRun:
 
     def outcomes(self, cases: Sequence[Case]) -> Iterator[Outcome]:
         """The outcome of each case, in order."""
+        shared = self._adapter.in_process and self._options.jobs > 1
+        return map(self._settled, (self._in_workers if shared else self._in_threads)(cases))
+
+    def _in_threads(self, cases: Sequence[Case]) -> Iterator[Outcome]:
         with ThreadPoolExecutor(max(1, self._options.jobs)) as pool:
-            for outcome in pool.map(self._asked, cases):
-                yield self._settled(outcome)
+            yield from pool.map(self.unsettled, cases)
+
+    def _in_workers(self, cases: Sequence[Case]) -> Iterator[Outcome]:
+        """Who shares a process with its adapter has one core: a process for each job."""
+        self.started = InProcess.of(self._adapter.in_process).started
+        options = replace(self._options, jobs=1)
+        yield from in_workers(
+            partial(_asking, self._adapter, options, self._reading_clause, self._skips), cases, self._options.jobs
+        )
 
     def outcome(self, case: Case) -> Outcome:
         """The outcome of one case."""
-        return self._settled(self._asked(case))
+        return self._settled(self.unsettled(case))
 
     def _settled(self, outcome: Outcome) -> Outcome:
         listed = self._expected.get(outcome.case.id)
         return against_expectation(self.ledger.judge(outcome), listed.why if listed else None)
 
-    def _asked(self, case: Case) -> Outcome:
+    def unsettled(self, case: Case) -> Outcome:
+        """What a case has come to, before what is known of the adapter is held against it."""
         if case.id in self._skips:
             return Outcome(case, Verdict.SKIPPED, self._skips[case.id])
         cast = self._casts.get()
@@ -119,3 +135,13 @@ class AdapterRun:
             if outcome.verdict is not Verdict.PASS:
                 break
         return outcome
+
+
+def _asking(
+    adapter: AdapterConfig, options: RunOptions, reading_clause: ReadingClauses, skips: Mapping[str, str]
+) -> Ask:
+    """How a process of a run asks: folders and logs of its own; its sessions end with it, by the end of their input."""
+    own = f"process-{os.getpid()}"
+    logs = options.log_folder / own if options.log_folder else None
+    options = replace(options, work_folder=options.work_folder / own, log_folder=logs)
+    return AdapterRun(adapter, options, reading_clause, skips=skips).__enter__().unsettled

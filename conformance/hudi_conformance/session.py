@@ -101,7 +101,7 @@ class Session:
         seq = next(self._numbers)
         question = {"cmd": "run", "seq": seq, "op": op, "table": str(table), "params": dict(params)}
         heard = self._exchange({**question, "out_dir": str(out_dir), "limit_s": limit_s}, limit_s)
-        heard = _checked_answer(op, seq, heard)
+        heard = checked_answer(op, seq, heard)
         if not isinstance(heard, Reply):
             # Whatever it still says would be taken for the next answer.
             self.kill()
@@ -218,7 +218,8 @@ def _checked(name: str, reply: Reply) -> Heard:
     return reply
 
 
-def _checked_answer(op: str, seq: int, heard: Heard) -> Heard:
+def checked_answer(op: str, seq: int, heard: Heard) -> Heard:
+    """An answer, unless its form or its value breaks the protocol."""
     checked = _checked("answer", heard) if isinstance(heard, Reply) else heard
     if not isinstance(checked, Reply):
         return checked

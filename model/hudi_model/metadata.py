@@ -157,7 +157,9 @@ def is_own(requested: InstantTime) -> bool:
 def with_indexes(table: Table, indexes: Iterable[IndexDefinition]) -> Table:
     """The metadata table with indexes built anew, of all that has completed, at instants before every other.
 
-    None of them completes at a time at which another is requested. Clauses: MT-009, IX-002, TL-024.
+    None of them completes at a time at which another is requested.
+
+    Clauses: MT-009, IX-002, TL-024.
     """
     metadata, layout = valid(table), open_table(table).configuration.rules.timeline_layout
     for index in indexes:

@@ -22,7 +22,7 @@ from hudi_adapter.serving import serve
 from hudi_format.errors import FormatError
 from hudi_model import rejection
 from hudi_model.queries import Warning as ModelWarning
-from hudi_model.readings import Readings
+from hudi_model.readings import RELEASED, Readings
 
 from hudi_conformance.bridge import load_for, writing
 from hudi_conformance.bridge.asking import OPERATIONS, READINGS, Answered, ask
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         serve(adapter(READINGS[options.reading], options.mutant))
 
 
-def adapter(readings: Readings, mutant: str | None = None) -> Adapter:
+def adapter(readings: Readings = RELEASED, mutant: str | None = None) -> Adapter:
     """The model under the given readings."""
     name = f"model with {mutant}" if mutant else "model"
     session = writing.Session()

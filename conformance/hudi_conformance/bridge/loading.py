@@ -50,7 +50,12 @@ def _content(storage: Storage, path: str, name: TimelineFileName) -> Content:
     return load_content(storage.read(path), path, name)
 
 
+def _text(storage: Storage, path: str) -> dict[str, str]:
+    return parse_properties(storage.read(path), path)
+
+
 _CONTENTS: Final = Remembered(_content)
+_PROPERTIES: Final = Remembered(_text)
 
 
 def load(path: Path | str) -> Table:
@@ -115,7 +120,7 @@ def _history(storage: Storage, main: Properties, backup: Properties) -> History:
 
 def _properties(storage: Storage, path: str) -> Properties:
     try:
-        return parse_properties(storage.read(path), path)
+        return {**_PROPERTIES(storage, path)}
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except FormatError as error:

@@ -1,0 +1,78 @@
+"""An adapter without a process of its own answers as the process does, by one core or two."""
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hudi_conformance.adapters_config import AdapterConfigError, find_adapter
+from hudi_conformance.case_values import END_PROCESS
+from hudi_conformance.cases import Case, load_cases
+from hudi_conformance.in_process import InProcess
+from hudi_conformance.reading_clauses import ClauseBook
+from hudi_conformance.running import AdapterRun, RunOptions
+from hudi_conformance.session import Broken, Reply
+from hudi_conformance.verdicts import Outcome, Verdict
+
+ROOT = Path(__file__).parents[2]
+FEW = 4
+
+
+@cache
+def cases() -> tuple[Case, ...]:
+    """Some that ask, some that write, some of which end a process of the writer."""
+    corpus = load_cases(ROOT)
+    asking = [one for one in corpus if not one.writes]
+    ending = [one for one in corpus if any(step.op == END_PROCESS for step in one.steps)]
+    writing = [one for one in corpus if one.writes and one not in ending]
+    return tuple(one for some in (asking, writing, ending) for one in some[:: len(some) // FEW][:FEW])
+
+
+def outcomes(name: str, folder: Path, jobs: int, asked: tuple[Case, ...]) -> list[Outcome]:
+    """What an adapter comes to."""
+    options = RunOptions(folder, jobs=jobs)
+    with AdapterRun(find_adapter(name, ROOT), options, ClauseBook(ROOT).reading_clause) as run:
+        found = list(run.outcomes(asked))
+        assert run.started is not None
+    return found
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_model_in_this_process_answers_as_in_its_own(tmp_path: Path, jobs: int):
+    """Also where a case ends the writer's process: what it had begun is forgotten."""
+    found = outcomes("model-in-process", tmp_path / "in", jobs, cases())
+
+    own = outcomes("model", tmp_path / "own", 1, cases())
+    assert [(one.case.id, one.verdict, one.step, one.reading) for one in found] == [
+        (one.case.id, one.verdict, one.step, one.reading) for one in own
+    ]
+    assert {one.verdict for one in found} == {Verdict.PASS}
+
+
+def test_a_wrong_answer_is_told_from_another_process(tmp_path: Path):
+    """A case held against the answer of another fails, with its differences, and is the same case here."""
+    asking = [one for one in cases() if not one.writes]
+    swapped = replace(asking[0], table=asking[-1].table)
+
+    (right, wrong) = outcomes("model-in-process", tmp_path, 2, (asking[0], swapped))
+
+    assert (right.verdict, wrong.verdict) == (Verdict.PASS, Verdict.FAIL)
+    assert wrong.case == swapped
+
+
+@pytest.mark.parametrize("name", ["", "no_such_module:adapter", "hudi_conformance.adapters.model:nothing", "json"])
+def test_a_name_that_leads_nowhere_is_bad_usage(name: str):
+    """It says which name, and what one looks like."""
+    with pytest.raises(AdapterConfigError, match="names no function"):
+        InProcess.of(name)
+
+
+def test_an_answer_that_breaks_the_protocol_counts_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """As it would from a process."""
+    model = InProcess.of("hudi_conformance.adapters.model:adapter")
+    heard = model.ask("list_timeline", tmp_path, {}, tmp_path, 1.0)
+    assert isinstance(heard, Reply)
+
+    monkeypatch.setattr(model, "_said", lambda _: {**heard.message, "seq": 7})
+
+    assert isinstance(model.ask("list_timeline", tmp_path, {}, tmp_path, 1.0), Broken)
