@@ -1,37 +1,44 @@
-"""Small files that were read before: a process that writes and reads one table looks at the same ones again."""
+"""Small files that were read before: who writes and reads one table, or copies of it, looks at the same ones again."""
 
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from hashlib import blake2b
 from typing import Concatenate, Final, Generic, ParamSpec, TypeVar
 
 from hudi_format.storage import LocalStorage, Storage
 
 _Told = ParamSpec("_Told")
 _File = TypeVar("_File")
-_Key = tuple[str, str, int, int, int]
+_Place = tuple[str, str, int, int, int]
+_Bytes = tuple[str, bytes]
 _SMALL: Final = 100_000
-_MOST: Final = 500
+_MOST: Final = 2_000
 _reads_anew = False
 
 
 class Remembered(Generic[_Told, _File]):
-    """A reader of files that keeps what it made of them, as long as the file is the same one and has not changed."""
+    """A reader of files that keeps what it made of them: of the same file unchanged, and of one with the same bytes."""
 
     def __init__(self, read: Callable[Concatenate[Storage, str, _Told], _File]) -> None:
         self._read = read
-        self._held: dict[_Key, _File] = {}
+        self._held: dict[_Place | _Bytes, _File] = {}
 
     def __call__(self, storage: Storage, path: str, *told: _Told.args, **named: _Told.kwargs) -> _File:
         """The file as a value; a path says already what else is told of it."""
-        key = None if _reads_anew else _key(storage, path)
-        if key is None:
+        place = None if _reads_anew else _place(storage, path)
+        if place is None:
             return self._read(storage, path, *told, **named)
-        if key not in self._held:
+        if place not in self._held:
             if len(self._held) >= _MOST:
                 self._held.clear()
-            self._held[key] = self._read(storage, path, *told, **named)
-        return self._held[key]
+            same = path, blake2b(storage.read(path)).digest()
+            value = self._held[same] if same in self._held else self._read(storage, path, *told, **named)
+            if _place(storage, path) != place:
+                # Another file has that name by now: which of the two was read is not known.
+                return value
+            self._held[same] = self._held[place] = value
+        return self._held[place]
 
 
 @contextmanager
@@ -45,7 +52,7 @@ def reading_anew() -> Iterator[None]:
         _reads_anew = before
 
 
-def _key(storage: Storage, path: str) -> _Key | None:
+def _place(storage: Storage, path: str) -> _Place | None:
     """What a small local file is known by; every change of its bytes or times moves the last part."""
     if not isinstance(storage, LocalStorage):
         return None
