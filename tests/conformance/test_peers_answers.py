@@ -101,3 +101,17 @@ def test_hudi_rs_says_that_it_filters_nothing(tmp_path: Path):
     request = Request("read_snapshot", tmp_path, {"filter": ["id", "=", "a"]}, tmp_path, 60)
     with pytest.raises(Unsupported, match="filter"):
         hudi_rs.adapter().operations["read_snapshot"](request)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "IllegalArgumentException: Payload class (a.B) and record merge strategy ID (x) conflict with each other",
+        "IllegalArgumentException: Configured record merge mode (M) is inconsistent with payload class (null)",
+    ],
+)
+def test_merge_settings_that_contradict_each_other_are_refused_where_a_table_is_made(text: str):
+    found = refusal(text, writes=True)
+    assert found is not None
+    assert found.reason is Reason.CONFIG_INVALID
+    assert refusal(text) is None
