@@ -11,6 +11,7 @@ from hudi_conformance.cases import Case, load_cases
 from hudi_conformance.casting import Roles
 from hudi_conformance.failure_text import failure_text
 from hudi_conformance.reading_clauses import ClauseBook
+from hudi_conformance.resources import CorpusError
 from hudi_conformance.running import AdapterRun, RunOptions
 from hudi_conformance.suite import exit_code, lists_of
 from hudi_conformance.verdicts import FAILURES, Verdict
@@ -22,9 +23,11 @@ def reproduce(
     """Put one case to an adapter, tell its verdict and all differences, and answer the exit code.
 
     Raises:
-        CorpusError: bytes of the case's table or answer are absent.
+        CorpusError: bytes of the case's table or answer are absent, or the folder to keep them in is not empty.
 
     """
+    if keep and keep.is_dir() and any(keep.iterdir()):
+        raise CorpusError(f"{keep} is not empty: what an earlier run kept there would be taken for this one's")
     book = ClauseBook(root)
     with ExitStack() as stack:
         # Adapters are told absolute paths, wherever the command was typed.

@@ -148,6 +148,10 @@ def test_repro_shows_everything_and_keeps_what_it_is_told(tiny: TinyCorpus, run:
     assert list((tmp_path / "kept").rglob("r.jsonl"))
     assert run("repro", "nothing", "--adapter", "fake").returncode == 2
 
+    again = run("repro", "conformance::v9/tiny::bad", "--adapter", "fake", "--keep", "kept")
+    assert again.returncode == 2
+    assert "kept is not empty" in again.stdout + again.stderr
+
 
 class TestSmoke:
     """The first check of a new adapter."""

@@ -176,6 +176,17 @@ def an_index_that_was_told_too_late(table: Path) -> None:
     renamed(some(table, f".hoodie/metadata/.hoodie/timeline/{instant_of(table, 1)}_*"), "_2025", "_2099")
 
 
+def test_an_index_may_be_told_at_the_very_time_of_its_action(tmp_path: Path):
+    """Where a clock stands still between the two, no time tells which came first (MT-004)."""
+    table = copied(indexed, tmp_path)
+    requested = instant_of(table, 1)
+    completed = some(table, f".hoodie/timeline/{requested}_*").name.partition("_")[2].partition(".")[0]
+    own = some(table, f".hoodie/metadata/.hoodie/timeline/{requested}_*")
+    own.rename(own.with_name(f"{requested}_{completed}.deltacommit"))
+
+    assert clauses(table) == set()
+
+
 @pytest.mark.parametrize("one", DAMAGED.cases, ids=str)
 def test_a_damage_is_named_by_its_clause_alone(one: Damage, tmp_path: Path):
     table = copied(one.make, tmp_path)

@@ -127,7 +127,7 @@ def _check_actions(state: TableState, own: TableState, violations: Violations) -
         there = beside.get(one.requested)
         if there is None and one.at("completed") > kept_since:
             violations.error("MT-003", one.file, "the metadata table has no deltacommit of the action")
-        elif there is not None and there.at("completed") >= one.at("completed"):
+        elif there is not None and there.at("completed") > one.at("completed"):
             violations.error("MT-004", one.file, f"{there.file} completed after the action")
 
 
