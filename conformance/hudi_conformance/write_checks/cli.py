@@ -19,7 +19,7 @@ from hudi_conformance.write_checks.drawing import Limits, draw_case
 from hudi_conformance.write_checks.playing import Options
 from hudi_conformance.write_checks.reading_back import differs, played_by, told_line, told_of
 from hudi_conformance.write_checks.recorded import add_results
-from hudi_conformance.writing.matrix import play_writer, sample
+from hudi_conformance.writing.matrix import play_writer, sampled_for
 from hudi_conformance.writing.matrix_page import matrix_table, write_page
 from hudi_conformance.writing.matrix_record import add_writer, recorded, relist, said
 
@@ -145,7 +145,9 @@ def matrix(
     case: Annotated[list[str] | None, typer.Option(help="Only cases whose id fits this glob.")] = None,
     limit: Annotated[float, typer.Option(help="Seconds an adapter has for one step.")] = 150.0,
     *,
-    sampled: Annotated[bool, typer.Option("--sample", help="One case of each step and kind of table.")] = False,
+    sampled: Annotated[
+        bool, typer.Option("--sample", help="One case of each step and kind of table, and what is listed.")
+    ] = False,
     record: Annotated[bool, typer.Option("--record", help="Write the results and their page down.")] = False,
 ) -> None:
     """Play the cases that write with every writer and let every reader read them: exit 1 where an answer is wrong.
@@ -154,11 +156,11 @@ def matrix(
     """
     root = suite_root()
     cases = [one for one in load_cases(root, Selection(cases=tuple(case or ()))) if one.writes]
-    asked = sample(cases) if sampled else tuple(cases)
-    if not asked:
+    if not cases:
         typer.echo("error: no case is selected", err=True)
         raise typer.Exit(2)
-    wrong = [_asked_of(name, reader or [], asked, limit, record=record) for name in writer or []]
+    asked = {name: sampled_for(name, cases, root) if sampled else cases for name in writer or []}
+    wrong = [_asked_of(name, reader or [], asked[name], limit, record=record) for name in asked]
     if not writer:
         relist(root)
     if record or not writer:

@@ -73,6 +73,12 @@ def sample(cases: Sequence[Case]) -> tuple[Case, ...]:
     return tuple(case for case in cases if case.id in chosen)
 
 
+def sampled_for(name: str, cases: Sequence[Case], root: Path) -> tuple[Case, ...]:
+    """The sample, and what its writer is known to fail: a list that is not asked of again would only grow."""
+    listed, taken = lists_of(find_adapter(name, root), load_cases(root)).expected, {one.id for one in sample(cases)}
+    return tuple(case for case in cases if case.id in taken or case.id in listed)
+
+
 def _acts(case: Case) -> Iterator[tuple[Any, ...]]:
     for step in case.steps:
         if step.writes:
