@@ -52,11 +52,14 @@ _SHOWN_CASES = 12
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A finding with the cases that show it, for each adapter that has it; `read_back` are those that others write."""
+    """A finding with the cases that show it, for each adapter that has it.
+
+    `read_back`: who writes, by adapter and case, where it shows in what others write.
+    """
 
     finding: Finding
     cases: Mapping[str, tuple[str, ...]]
-    read_back: Mapping[str, str]
+    read_back: Mapping[tuple[str, str], str]
 
 
 def peers_page(root: Path) -> str:
@@ -94,14 +97,14 @@ def _counts(name: str, record: Record) -> tuple[object, ...]:
 def _found(root: Path, adapters: Iterable[str]) -> list[_Shown]:
     """The findings of one product's adapters, by clause."""
     found: dict[Finding, dict[str, list[str]]] = {}
-    written: dict[str, str] = {}
+    written: dict[tuple[str, str], str] = {}
     for adapter in adapters:
         path = find_adapter(adapter, root).expected_failures
         for failure in load_expected_failures(path).values():
             found.setdefault(failure.finding, {}).setdefault(adapter, []).append(failure.id)
         for entry in load_read_back(path):
             found.setdefault(entry.finding, {}).setdefault(adapter, []).append(entry.id)
-            written[entry.id] = min(entry.writers, default=CHECKER)
+            written[adapter, entry.id] = min(entry.writers, default=CHECKER)
     shown = (_Shown(one, {name: tuple(ids) for name, ids in cases.items()}, written) for one, cases in found.items())
     return sorted(shown, key=lambda one: (one.finding.clause, one.finding.name, one.finding.why))
 
@@ -135,10 +138,10 @@ def _product(found: Iterable[_Shown], book: ClauseBook, cases: Mapping[str, Case
         yield from _all_cases(one)
 
 
-def _command(case_id: str, adapter: str, read_back: Mapping[str, str]) -> str:
+def _command(case_id: str, adapter: str, read_back: Mapping[tuple[str, str], str]) -> str:
     """What repeats a case: of one that others write, with the writer and who reads."""
-    if case_id in read_back:
-        return f"hudi-conformance repro {case_id} --adapter {read_back[case_id]} --reader {adapter}"
+    if writer := read_back.get((adapter, case_id)):
+        return f"hudi-conformance repro {case_id} --adapter {writer} --reader {adapter}"
     return f"hudi-conformance repro {case_id} --adapter {adapter}"
 
 
