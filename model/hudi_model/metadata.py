@@ -21,7 +21,7 @@ from hudi_model.settings import setting, switch
 from hudi_model.slicing import path_of, snapshot_slices
 from hudi_model.staging import Change, log_file
 from hudi_model.tables import Table, open_table, whole_timeline
-from hudi_model.time import MILLISECONDS_DIGITS, InstantTime
+from hudi_model.time import MILLISECONDS_DIGITS, InstantTime, generate_shared
 from hudi_model.views import View, view_at
 
 SCHEMA = Schema((Field("key", "string"), Field("content", "struct")))
@@ -38,6 +38,8 @@ STATISTICS = ("column_stats", "partition_stats")
 """The kinds of indexes that hold bounds."""
 FILES, BEFORE_ALL, BY_NO_TASK = IndexDefinition("files", "files"), "00000000", "0-0-0"
 """What every metadata table holds, how the instants begin at which indexes are built, and their write token."""
+MOST_INITIAL = 500
+"""No metadata table is given more indexes: where nothing has completed, they complete at the numbers behind it."""
 
 
 def with_metadata(table: Table, effects: Effects) -> Effects:
@@ -157,7 +159,7 @@ def is_own(requested: InstantTime) -> bool:
 def with_indexes(table: Table, indexes: Iterable[IndexDefinition]) -> Table:
     """The metadata table with indexes built anew, of all that has completed, at instants before every other.
 
-    None of them completes at a time at which another is requested.
+    They complete right after the last action, one after the other: what came before is known to be in them.
 
     Clauses: MT-009, IX-002, TL-024.
     """
@@ -166,16 +168,26 @@ def with_indexes(table: Table, indexes: Iterable[IndexDefinition]) -> Table:
         metadata = without_index(metadata, index.name)
         number = len({one.requested for one in metadata.timeline if one.requested.startswith(BEFORE_ALL)})
         instant = InstantTime(f"{number + (10 if layout == 1 else 0):017d}")
-        ended = InstantTime(f"{number + 500:017d}") if layout == 2 else None
         group = index.name, f"{index.name.replace('column', 'col')}-0000-0".replace("_", "-")
         name = base_file_name(group[1], BY_NO_TASK, instant, "hfile")
         held = sorted(contents(index, view_of(table)).items())
         records = tuple(Record({"key": key, "content": value}) for key, value in held)
         file = BaseFile(*group, BY_NO_TASK, instant, "hfile", name, records)
+        ended = after_all(table, metadata) if layout == 2 else None
         done = deltacommit(instant, ended, (WriteStat(*group, path_of(file)),))
         metadata = perform(metadata, (durable.PutBaseFile(file), *done))
         metadata = replace(metadata, indexes=(*metadata.indexes, index))
     return metadata
+
+
+def after_all(table: Table, metadata: Table) -> InstantTime:
+    """The moment after all that has completed on either timeline; before every action where nothing has.
+
+    Clauses: TM-003, TL-024.
+    """
+    times = [one.completed for one in whole_timeline(table)] + [one.completed for one in metadata.timeline]
+    last = max(filter(None, times), default=InstantTime(f"{MOST_INITIAL:017d}"))
+    return InstantTime(f"{int(last) + 1:017d}") if last.startswith(BEFORE_ALL) else generate_shared(last, last)
 
 
 def without_index(metadata: Table, name: str) -> Table:

@@ -46,10 +46,11 @@ class Indexing(TableWriter):
     def _timed(self, metadata: Table) -> Table:
         """Initial commits complete after all that the table has done so far, each at a time of its own."""
         last = max(one.completed or one.requested for one in self.timeline)
+        known = {one.requested for one in self.metadata.timeline} if self.metadata else set[InstantTime]()
         timeline = []
         for place, entry in enumerate(metadata.timeline):
-            is_new = entry.requested.startswith(BEFORE_ALL) and (entry.completed or "").startswith(BEFORE_ALL)
-            done = later(last, 1 + place) if is_new else entry.completed
+            is_new = entry.requested.startswith(BEFORE_ALL) and entry.requested not in known
+            done = later(last, 1 + place) if is_new and entry.completed else entry.completed
             name = timeline_file_name(entry.requested, entry.action, entry.state, done, self.layout.timeline_layout)
             timeline.append(replace(entry, completed=done, name=name))
         return replace(metadata, timeline=tuple(timeline))
