@@ -103,7 +103,7 @@ class Cast:
 
     def _begun(self, adapter: AdapterConfig, process: int) -> Asked:
         if self.adapter.in_process and adapter.command == self.adapter.command:
-            return InProcess.of(self.adapter.in_process)
+            return InProcess.of(self.adapter)
         log = self._logs / f"{adapter.name}-{self._job}{'' if process == 1 else f'-{process}'}.log"
         session = Session(adapter.command, log, self._start_limit_s, adapter.folder)
         return self._closing.enter_context(session)

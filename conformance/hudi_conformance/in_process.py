@@ -3,6 +3,7 @@
 import importlib
 import io
 import json
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -10,7 +11,7 @@ from typing import Any, Self
 from hudi_adapter.protocol import PROTOCOL_VERSION, Adapter
 from hudi_adapter.serving import serve
 
-from hudi_conformance.adapters_config import AdapterConfigError
+from hudi_conformance.adapters_config import AdapterConfig, AdapterConfigError
 from hudi_conformance.session import Heard, Reply, checked_answer
 
 
@@ -23,14 +24,18 @@ class InProcess:
         self.started: Mapping[str, Any] | None = self._said({"cmd": "start", "protocol": PROTOCOL_VERSION})
 
     @classmethod
-    def of(cls, name: str) -> Self:
-        """The adapter that "module:function" makes.
+    def of(cls, adapter: AdapterConfig) -> Self:
+        """The adapter that "module:function" makes; the folder of its file is where modules are looked for first.
 
         Raises:
             AdapterConfigError: there is no such function.
 
         """
+        name, folder = adapter.in_process, str(adapter.folder or "")
         module, _, function = name.partition(":")
+        if folder and folder not in sys.path:
+            # For good: an adapter may import more of its own when it is asked.
+            sys.path.insert(0, folder)
         try:
             return cls(getattr(importlib.import_module(module), function))
         except (ImportError, AttributeError, ValueError) as error:

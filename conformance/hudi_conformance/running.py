@@ -89,7 +89,7 @@ class AdapterRun:
 
     def _in_workers(self, cases: Sequence[Case]) -> Iterator[Outcome]:
         """Who shares a process with its adapter has one core: a process for each job."""
-        self.started = InProcess.of(self._adapter.in_process).started
+        self.started = InProcess.of(self._adapter).started
         options = replace(self._options, jobs=1)
         yield from in_workers(
             partial(_asking, self._adapter, options, self._reading_clause, self._skips), cases, self._options.jobs

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hudi_conformance.adapters_config import AdapterConfigError, find_adapter
+from hudi_conformance.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
 from hudi_conformance.case_values import END_PROCESS
 from hudi_conformance.cases import Case, load_cases
 from hudi_conformance.in_process import InProcess
@@ -64,12 +64,39 @@ def test_a_wrong_answer_is_told_from_another_process(tmp_path: Path):
 def test_a_name_that_leads_nowhere_is_bad_usage(name: str):
     """It says which name, and what one looks like."""
     with pytest.raises(AdapterConfigError, match="names no function"):
-        InProcess.of(name)
+        InProcess.of(AdapterConfig("wrong", ("wrong",), in_process=name))
+
+
+OWN = """
+from hudi_adapter.protocol import Adapter, Implementation, Unsupported
+
+
+def adapter() -> Adapter:
+    return Adapter(Implementation("mine", "7"), (), {"list_timeline": refuse})
+
+
+def refuse(request):
+    import beside
+    raise Unsupported(beside.FEATURE)
+"""
+
+
+def test_modules_beside_the_file_of_an_adapter_are_found(tmp_path: Path):
+    """Wherever the suite is started, in its own process and in those that share the work."""
+    (tmp_path / "mine_in_process.py").write_text(OWN, encoding="utf-8")
+    (tmp_path / "beside.py").write_text('FEATURE = "everything"', encoding="utf-8")
+    text = 'name = "mine"\ncommand = ["false"]\nin_process = "mine_in_process:adapter"\n'
+    (tmp_path / "adapter.toml").write_text(text, encoding="utf-8")
+    asked = tuple(one for one in load_cases(ROOT) if one.name == "timeline")[:3]
+
+    for jobs in (1, 2):
+        found = outcomes(str(tmp_path / "adapter.toml"), tmp_path / f"work-{jobs}", jobs, asked)
+        assert {(one.verdict, one.message) for one in found} == {(Verdict.UNSUPPORTED, "everything")}
 
 
 def test_an_answer_that_breaks_the_protocol_counts_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """As it would from a process."""
-    model = InProcess.of("hudi_conformance.adapters.model:adapter")
+    model = InProcess.of(find_adapter("model-in-process", ROOT))
     heard = model.ask("list_timeline", tmp_path, {}, tmp_path, 1.0)
     assert isinstance(heard, Reply)
 
