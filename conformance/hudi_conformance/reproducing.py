@@ -7,13 +7,13 @@ from pathlib import Path
 from rich.console import Console
 
 from hudi_conformance.adapters_config import AdapterConfig
-from hudi_conformance.cases import Case, load_cases
+from hudi_conformance.cases import Case
 from hudi_conformance.casting import Roles
 from hudi_conformance.failure_text import failure_text
 from hudi_conformance.reading_clauses import ClauseBook
 from hudi_conformance.resources import CorpusError
 from hudi_conformance.running import AdapterRun, RunOptions
-from hudi_conformance.suite import exit_code, lists_of
+from hudi_conformance.suite import exit_code, expected_of
 from hudi_conformance.verdicts import FAILURES, Verdict
 
 
@@ -38,7 +38,7 @@ def reproduce(
         )
         options = RunOptions(work, limit_s, keep=keep is not None, roles=roles)
         # A skipped case is asked when it is named alone.
-        expected = lists_of(adapter, load_cases(root)).expected if adapter.expected_failures else {}
+        expected = expected_of(adapter, root)
         run = stack.enter_context(AdapterRun(adapter, options, book.reading_clause, expected))
         outcome = run.outcome(case)
     if outcome.verdict in FAILURES | {Verdict.EXPECTED_FAIL}:

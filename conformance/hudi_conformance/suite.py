@@ -149,6 +149,16 @@ def lists_of(
     return found
 
 
+def expected_of(adapter: AdapterConfig, root: Path) -> Mapping[str, ExpectedFailure]:
+    """What an adapter's own list says, by case; the corpus is looked through only where there is one.
+
+    Raises:
+        AdapterConfigError: the list does not parse, or names a case that is not there.
+
+    """
+    return lists_of(adapter, load_cases(root)).expected if adapter.expected_failures else {}
+
+
 def refuse_idle(cases: Sequence[Case], lists: Iterable[Lists]) -> None:
     """Hold the skips against the selected cases: at least one is asked, for an empty run proves nothing.
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from hudi_conformance.adapters_config import AdapterConfig, find_adapter
 from hudi_conformance.case_values import WRITER
-from hudi_conformance.cases import Case, load_cases
+from hudi_conformance.cases import Case
 from hudi_conformance.casting import Cast, Roles, roles_of
 from hudi_conformance.expected_failures import ReadBack, load_read_back
 from hudi_conformance.playing_steps import Judging, Play
 from hudi_conformance.reading_clauses import ClauseBook
-from hudi_conformance.suite import lists_of
+from hudi_conformance.suite import expected_of
 from hudi_conformance.verdicts import FAILURES, Outcome, Verdict, against_expectation
 
 WROTE, CHECKED = "writes", "check_table"
@@ -75,7 +75,7 @@ def sample(cases: Sequence[Case]) -> tuple[Case, ...]:
 
 def sampled_for(name: str, cases: Sequence[Case], root: Path) -> tuple[Case, ...]:
     """The sample, and what its writer is known to fail: a list that is not asked of again would only grow."""
-    listed, taken = lists_of(find_adapter(name, root), load_cases(root)).expected, {one.id for one in sample(cases)}
+    listed, taken = expected_of(find_adapter(name, root), root), {one.id for one in sample(cases)}
     return tuple(case for case in cases if case.id in taken or case.id in listed)
 
 
@@ -123,6 +123,6 @@ def known_of(writer: AdapterConfig, roles: Roles, root: Path) -> Known:
         AdapterConfigError: a list does not parse, or names a case that is not there.
 
     """
-    listed = lists_of(writer, load_cases(root)).expected if writer.expected_failures else {}
+    listed = expected_of(writer, root)
     readers = {one.name: load_read_back(one.expected_failures) for one in roles.readers}
     return Known({name: one.why for name, one in listed.items()}, readers)
