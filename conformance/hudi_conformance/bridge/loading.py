@@ -1,6 +1,6 @@
 """From the bytes of a table to its state in the model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal
@@ -50,12 +50,12 @@ def _content(storage: Storage, path: str, name: TimelineFileName) -> Content:
     return load_content(storage.read(path), path, name)
 
 
-def _text(storage: Storage, path: str) -> dict[str, str]:
+def _stated(storage: Storage, path: str) -> Mapping[str, str]:
     return parse_properties(storage.read(path), path)
 
 
 _CONTENTS: Final = Remembered(_content)
-_PROPERTIES: Final = Remembered(_text)
+_PROPERTIES: Final = Remembered(_stated)
 
 
 def load(path: Path | str) -> Table:
@@ -120,7 +120,7 @@ def _history(storage: Storage, main: Properties, backup: Properties) -> History:
 
 def _properties(storage: Storage, path: str) -> Properties:
     try:
-        return {**_PROPERTIES(storage, path)}
+        return _PROPERTIES(storage, path)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except FormatError as error:
