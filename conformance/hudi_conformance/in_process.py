@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from hudi_adapter.protocol import PROTOCOL_VERSION, Adapter
+from hudi_adapter.protocol import Adapter
 from hudi_adapter.serving import serve
 
 from hudi_conformance.adapters_config import AdapterConfig, AdapterConfigError
-from hudi_conformance.session import Heard, Reply, checked_answer
+from hudi_conformance.session import START, Heard, Reply, checked_answer, question
 
 
 class InProcess:
@@ -21,7 +21,7 @@ class InProcess:
     def __init__(self, make: Callable[[], Adapter]) -> None:
         self._make = make
         self._adapter = make()
-        self.started: Mapping[str, Any] | None = self._said({"cmd": "start", "protocol": PROTOCOL_VERSION})
+        self.started: Mapping[str, Any] | None = self._said(START)
 
     @classmethod
     def of(cls, adapter: AdapterConfig) -> Self:
@@ -43,8 +43,7 @@ class InProcess:
 
     def ask(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Heard:
         """One question."""
-        question = {"cmd": "run", "seq": 1, "op": op, "table": str(table), "params": dict(params)}
-        said = self._said({**question, "out_dir": str(out_dir), "limit_s": limit_s})
+        said = self._said(question(1, op, table, params, out_dir, limit_s))
         return checked_answer(op, 1, Reply(said))
 
     def start(self) -> Heard:

@@ -3,14 +3,16 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Task = TypeVar("Task")
 Found = TypeVar("Found")
 AT_ONCE = min(2, os.cpu_count() or 1)
 FEW = 6
 """So few tasks are done here: a process has to load everything first."""
+_work: Callable[[Any], Any] | None = None
 
 
 def in_processes(work: Callable[[Task], Found], tasks: Sequence[Task]) -> Iterator[Found]:
@@ -18,6 +20,29 @@ def in_processes(work: Callable[[Task], Found], tasks: Sequence[Task]) -> Iterat
     if len(tasks) <= FEW:
         yield from map(work, tasks)
         return
-    # Spawned: a fork would take along the locks of threads that it does not have.
-    with ProcessPoolExecutor(AT_ONCE, mp_context=get_context("spawn")) as pool:
+    with _pool(AT_ONCE) as pool:
         yield from pool.map(work, tasks, chunksize=4)
+
+
+def in_begun_processes(
+    begin: Callable[[], Callable[[Task], Found]], tasks: Sequence[Task], at_once: int
+) -> Iterator[Found]:
+    """The same by what `begin` makes once in each process, which lasts for all of its tasks, handed out one by one."""
+    with _pool(at_once, partial(_begun, begin)) as pool:
+        yield from pool.map(_done, tasks)
+
+
+def _pool(at_once: int, begun: Callable[[], None] | None = None) -> ProcessPoolExecutor:
+    """Spawned: a fork would take along the locks of threads that it does not have."""
+    return ProcessPoolExecutor(at_once, get_context("spawn"), begun)
+
+
+def _begun(begin: Callable[[], Callable[[Any], Any]]) -> None:
+    global _work  # noqa: PLW0603 - of the process, which is there for this alone
+    _work = begin()
+
+
+def _done(task: Any) -> Any:
+    if _work is None:
+        raise RuntimeError("the process was not begun")
+    return _work(task)

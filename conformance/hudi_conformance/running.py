@@ -5,7 +5,7 @@ import os
 import queue
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -21,10 +21,10 @@ from hudi_conformance.expected_failures import ExpectedFailure
 from hudi_conformance.in_process import InProcess
 from hudi_conformance.judging import ReadingClauses, judge
 from hudi_conformance.playing_steps import Judging, play
+from hudi_conformance.processes import in_begun_processes
 from hudi_conformance.session import START_LIMIT_S
 from hudi_conformance.table_copies import fresh_copy
 from hudi_conformance.verdicts import Outcome, ReadingLedger, Verdict, against_expectation
-from hudi_conformance.workers import Ask, in_workers
 
 STEP_LIMIT_S = 60.0
 
@@ -81,19 +81,18 @@ class AdapterRun:
     def outcomes(self, cases: Sequence[Case]) -> Iterator[Outcome]:
         """The outcome of each case, in order."""
         shared = self._adapter.in_process and self._options.jobs > 1
-        return map(self._settled, (self._in_workers if shared else self._in_threads)(cases))
+        return map(self._settled, (self._in_processes if shared else self._in_threads)(cases))
 
     def _in_threads(self, cases: Sequence[Case]) -> Iterator[Outcome]:
         with ThreadPoolExecutor(max(1, self._options.jobs)) as pool:
             yield from pool.map(self.unsettled, cases)
 
-    def _in_workers(self, cases: Sequence[Case]) -> Iterator[Outcome]:
+    def _in_processes(self, cases: Sequence[Case]) -> Iterator[Outcome]:
         """Who shares a process with its adapter has one core: a process for each job."""
         self.started = InProcess.of(self._adapter).started
         options = replace(self._options, jobs=1)
-        yield from in_workers(
-            partial(_asking, self._adapter, options, self._reading_clause, self._skips), cases, self._options.jobs
-        )
+        begin = partial(_asking, self._adapter, options, self._reading_clause, self._skips)
+        yield from in_begun_processes(begin, cases, self._options.jobs)
 
     def outcome(self, case: Case) -> Outcome:
         """The outcome of one case."""
@@ -139,7 +138,7 @@ class AdapterRun:
 
 def _asking(
     adapter: AdapterConfig, options: RunOptions, reading_clause: ReadingClauses, skips: Mapping[str, str]
-) -> Ask:
+) -> Callable[[Case], Outcome]:
     """How a process of a run asks: folders and logs of its own; its sessions end with it, by the end of their input."""
     own = f"process-{os.getpid()}"
     logs = options.log_folder / own if options.log_folder else None

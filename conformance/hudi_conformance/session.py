@@ -18,6 +18,7 @@ from hudi_adapter.messages import MessageError, check_message, check_value
 from hudi_adapter.protocol import PROTOCOL_VERSION
 
 START_LIMIT_S = 180.0
+START: Mapping[str, Any] = {"cmd": "start", "protocol": PROTOCOL_VERSION}
 _TAIL_BYTES = 2000
 _START_ATTEMPTS = 2
 
@@ -82,7 +83,7 @@ class Session:
             self._spawn()
         except OSError as error:
             return Broken(f"{self._command[0]}: {error.strerror}", caught=False)
-        heard = self._exchange({"cmd": "start", "protocol": PROTOCOL_VERSION}, self._start_limit_s)
+        heard = self._exchange(START, self._start_limit_s)
         if isinstance(heard, Reply):
             heard = _checked("started", heard)
         if isinstance(heard, Reply):
@@ -99,8 +100,7 @@ class Session:
             if not isinstance(heard, Reply):
                 return heard
         seq = next(self._numbers)
-        question = {"cmd": "run", "seq": seq, "op": op, "table": str(table), "params": dict(params)}
-        heard = self._exchange({**question, "out_dir": str(out_dir), "limit_s": limit_s}, limit_s)
+        heard = self._exchange(question(seq, op, table, params, out_dir, limit_s), limit_s)
         heard = checked_answer(op, seq, heard)
         if not isinstance(heard, Reply):
             # Whatever it still says would be taken for the next answer.
@@ -216,6 +216,14 @@ def _checked(name: str, reply: Reply) -> Heard:
     except MessageError as error:
         return Broken(f"protocol: {error}", caught=True)
     return reply
+
+
+def question(  # noqa: PLR0917 - the fields of the message
+    seq: int, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float
+) -> Mapping[str, Any]:
+    """The message that asks."""
+    asked = {"cmd": "run", "seq": seq, "op": op, "table": str(table), "params": dict(params)}
+    return {**asked, "out_dir": str(out_dir), "limit_s": limit_s}
 
 
 def checked_answer(op: str, seq: int, heard: Heard) -> Heard:
