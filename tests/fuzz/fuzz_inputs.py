@@ -72,3 +72,13 @@ def each_block(data: bytes) -> Iterator[blocks.RawBlock]:
 def folder() -> LocalStorage:
     """One place for files that are read by name; it lives as long as the process."""
     return LocalStorage(Path(tempfile.mkdtemp(prefix="hudi-fuzz-")))
+
+
+PLACED: set[str] = set()
+
+
+def placed(name: str, data: bytes) -> LocalStorage:
+    """The folder with a file of that name and content in it."""
+    folder().put(name, data)
+    PLACED.add(name)
+    return folder()

@@ -5,7 +5,7 @@ import json
 import struct
 from functools import cache
 
-from fuzz_inputs import Target, allowed, each_block, fixed, folder, golden, real, text
+from fuzz_inputs import Target, allowed, each_block, fixed, golden, placed, real, text
 from hudi_format.avro.files import write_container
 from hudi_format.base import hfiles as base_hfiles
 from hudi_format.errors import Reason
@@ -75,8 +75,7 @@ def metadata_log(data: bytes) -> None:
 
 
 def hfile_base(data: bytes) -> None:
-    storage = folder()
-    storage.put("a.hfile", data)
+    storage = placed("a.hfile", data)
     base_hfiles.read_hfile_base(storage, "a.hfile")
 
 

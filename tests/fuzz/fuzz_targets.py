@@ -12,7 +12,7 @@ from typing import Any
 
 import hudi_format
 import pyarrow as pa
-from fuzz_inputs import LONGEST, Target, allowed, each_block, fixed, folder, golden, real, text
+from fuzz_inputs import LONGEST, Target, allowed, each_block, fixed, golden, placed, real, text
 from fuzz_table_targets import TABLE_TARGETS
 from hudi_format import names
 from hudi_format.avro import files as containers
@@ -49,8 +49,7 @@ def log_file(data: bytes) -> None:
 
 
 def framed_log(data: bytes) -> None:
-    storage = folder()
-    storage.put("a.log", data)
+    storage = placed("a.log", data)
     frames.read_frames(storage, "a.log", len(data), whole_to=0)
 
 
@@ -114,16 +113,14 @@ def _hfiles() -> tuple[bytes, ...]:
 
 def base_file(data: bytes) -> None:
     """A Parquet file by name: its footer, all rows, some rows."""
-    storage = folder()
-    storage.put("a.parquet", data)
+    storage = placed("a.parquet", data)
     base_files.base_file_footer(storage, "a.parquet")
     base_files.read_base_file(storage, "a.parquet")
     base_files.open_base_parquet(storage, "a.parquet")
 
 
 def orc_file(data: bytes) -> None:
-    storage = folder()
-    storage.put("a.orc", data)
+    storage = placed("a.orc", data)
     base_files.base_file_footer(storage, "a.orc")
     base_files.read_base_file(storage, "a.orc")
 
@@ -136,15 +133,13 @@ def _orc() -> tuple[bytes, ...]:
 
 
 def stored_hfile(data: bytes) -> None:
-    storage = folder()
-    storage.put("a.hfile", data)
+    storage = placed("a.hfile", data)
     opened = reader.open_stored_hfile(storage, "a.hfile")
     list(opened.entries())
 
 
 def history_file(data: bytes) -> None:
-    storage = folder()
-    storage.put("a.parquet", data)
+    storage = placed("a.parquet", data)
     try:
         history.latest_completion(storage, "a.parquet")
     finally:
