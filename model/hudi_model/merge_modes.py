@@ -148,9 +148,19 @@ def refuse_contradiction(configuration: Configuration) -> None:
     unsaid = stated is MergeMode.CUSTOM and inferred is None
     compared = configuration.rules.mode_is_persisted and by_strategy is not MergeMode.CUSTOM
     wrong = compared and by_payload and by_strategy and by_payload is not by_strategy
-    if unsaid or wrong or (stated and inferred and stated is not inferred):
+    agreed = (None, inferred, None if by_strategy else mode_of_given_up_payload(configuration))
+    if unsaid or wrong or (inferred and stated not in agreed):
         detail = f"mode {stated}, payload class {by_payload}, strategy id {by_strategy}"
         raise Rejection(Reason.CONFIG_INVALID, "MG-016", "hoodie.write.record.merge.mode", detail)
+
+
+def mode_of_given_up_payload(configuration: Configuration) -> MergeMode | None:
+    """[New in v9] The mode that a table has in place of a payload class which the format gives up.
+
+    Clauses: PL-010.
+    """
+    name = payload_name(configuration.properties)
+    return PAYLOADS[name].mode if configuration.rules.version == 9 and name in PAYLOADS else None
 
 
 def write_mode(configuration: Configuration, asked: MergeMode | None, readings: Readings) -> MergeMode:

@@ -95,6 +95,16 @@ def _new_tables_contradict_themselves(_: Function) -> Function:
 
 
 @mutant(
+    "given-up-payloads-contradict-their-modes",
+    "MG-016 PL-010",
+    "A payload class that version 9 gives up agrees with custom merging alone.",
+    "merge_modes.mode_of_given_up_payload",
+)
+def _given_up_payloads_contradict_their_modes(_: Function) -> Function:
+    return lambda _configuration: None
+
+
+@mutant(
     "rebuilders-say-nothing", "SR-011", "Who rebuilds a table does not say what it cannot know.", "recovery.unknown"
 )
 def _rebuilders_say_nothing(_: Function) -> Function:

@@ -96,12 +96,8 @@ def _agreed(table: SettledTable) -> _Merging:
         raise _contradiction(f"payload class {payload} merges by {by_payload}, strategy id {strategy} by {by_strategy}")
     stated = _stated_mode(table.merge_mode)
     found = (by_strategy or by_payload) if new else (by_payload or by_strategy)
-    if (
-        stated
-        and found
-        and stated != found
-        and not (table.version >= _FIRST_WITHOUT_PAYLOADS and _means(payload, stated))
-    ):
+    translated = table.version >= _FIRST_WITHOUT_PAYLOADS and not strategy and _means(payload, stated)
+    if stated and found and stated != found and not translated:
         raise _contradiction(f"merge mode {stated} and {payload or strategy}, which merges by {found}")
     default: MergeMode = "EVENT_TIME_ORDERING" if table.ordering else "COMMIT_TIME_ORDERING"
     mode = found or stated or default
@@ -124,7 +120,7 @@ def _mode_of_payload(payload: str) -> MergeMode | None:
     return PAYLOAD_MODES.get(payload_name(payload), "CUSTOM") if payload else None
 
 
-def _means(payload: str, stated: MergeMode) -> bool:
+def _means(payload: str, stated: MergeMode | None) -> bool:
     """Whether version 9 translates a payload class into a mode."""
     return payload in TRANSLATED and TRANSLATED[payload].mode == stated
 

@@ -135,3 +135,23 @@ def two_modes(case: WritingCase) -> None:
     case.create(merge_mode="COMMIT_TIME_ORDERING", properties=_EVENT_TIME, reject="CONFIG_INVALID")
     case.create(properties=_COMMIT_TIME)
     case.info()
+
+
+@writing(
+    "tables/mode_beside_its_payload",
+    shapes((9,), (COW, MOR), properties={_PAYLOAD: f"{PACKAGE}PartialUpdateAvroPayload"}),
+    "MG-016 PL-010",
+    "given-up-payloads-contradict-their-modes",
+)
+def mode_beside_its_payload(case: WritingCase) -> None:
+    """The mode that version 9 makes of a payload class may stand beside it.
+
+    Given no table.
+    When one is made that states the payload class of partial updates and to merge by event time.
+    Then it merges by event time, and a column without a value keeps the one it had.
+    """
+    case.create()
+    case.info()
+    case.write("upsert", rides(10, ("r01", "r11")))
+    case.write("upsert", [ride("r01", 12, rider=None)])
+    case.snapshot()
