@@ -16,8 +16,8 @@ READERS ?= model engine-in-process apache-hudi-1.1.1 hudi-rs daft
 conformance: env  ## run the suite against the included engine; build/report/index.html
 	$(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) $(foreach adapter,$(ONE_EACH),--one-each $(adapter)) --jobs 2 --report build/report
 
-test: env  ## the project's tests
-	$(RUN) -m pytest -n 2 --dist loadgroup -m "not crashes and not templates and not browser"
+test: env  ## the project's tests; of those with Apache Hudi, Spark or a whole corpus a third each day
+	$(RUN) -m pytest -n 2 --dist loadgroup -m "not crashes and not templates and not browser" --one-in 3
 
 templates: env  ## the projects that `hudi-conformance new-adapter` writes, built with cargo and Maven; the tutorial, run
 	$(RUN) -m pytest -n 2 --dist loadgroup -m templates tests/templates
@@ -79,6 +79,7 @@ soak: env  ## explore scenarios and damage bytes further than the tests have tim
 	$(CLI) specs --soak --page docs/specs.md
 	$(RUN) tests/fuzz/soak.py --write docs/soak-bytes.md
 	$(RUN) tests/conformance/crash_soak.py
+	$(RUN) -m pytest -n 2 --dist loadgroup -m "(peers or spark or slow) and not crashes and not templates and not browser"
 	HUDI_CONFORMANCE_SOAK=1 $(RUN) -m pytest tests/conformance/test_write_sequences.py
 	$(CLI) writes array --whole --writer engine-in-process $(foreach reader,model engine-in-process hudi-rs apache-hudi-1.1.1,--reader $(reader)) --continuing apache-hudi-1.1.1
 	$(CLI) alternation soak

@@ -209,6 +209,7 @@ class TestNull:
             {"pass", "unexpected_pass"}
         )
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("kind", sorted(KINDS))
     def test_it_passes_no_case_of_the_corpus(self, kind: str, tmp_path: Path):
         """A case that it passes asks nothing."""

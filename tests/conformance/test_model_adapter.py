@@ -40,6 +40,7 @@ def _outcomes(cases: list[Case], readings: Readings, folder: Path) -> Iterator[O
         yield judge(case, step, Reply(json.loads(answers.getvalue())), out, book.reading_clause)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reading", sorted(READINGS))
 def test_the_model_passes_every_case(reading: str, tmp_path: Path) -> None:
     """Answers in the corpus are the model's, whole, through the wire, whichever reading it keeps to."""

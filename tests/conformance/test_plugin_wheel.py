@@ -49,6 +49,7 @@ def foreign(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("wheel")
 def test_every_case_runs_from_the_wheel(installed: Path, foreign: Path, tmp_path: Path):
     """All tables are in the archive: an adapter that lacks everything is asked every case."""

@@ -9,7 +9,7 @@ from hudi_conformance.write_checks.drawing import Limits, draw_case
 from hudi_conformance.write_checks.playing import Options
 
 SOAK = os.environ.get("HUDI_CONFORMANCE_SOAK", "") not in {"", "0"}
-SECONDS = 3600.0 if SOAK else 30.0
+SECONDS = 3600.0 if SOAK else 15.0
 ENGINE = "engine-in-process"
 LIMITS = {
     "tables of version 6": Limits(versions=(6,)),
