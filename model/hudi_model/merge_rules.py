@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from hudi_model.records import Delete, Ordering, Record, Value
+from hudi_model.records import Delete, Ordering, Record, Schema, Value
 
 
 class MergeMode(StrEnum):
@@ -92,13 +92,29 @@ def version_of_delete(delete: Delete, rule: MergeRule) -> Version:
     return Version(delete.key, None, values if fits else None)
 
 
+def tombstone(version: Version, partition: str, rule: MergeRule, schema: Schema) -> Delete:
+    """A delete as a log holds it: without ordering values it carries the integer 0, which no other zero is taken for.
+
+    Clauses: LF-017, OW-013.
+    """
+    values = version.ordering or (0,)
+    value = values if len(values) > 1 else values[0]
+    of_ints = any(one.name in rule.ordering and one.type == "int32" for one in schema.fields)
+    is_value = version.ordering is not None and is_integer_zero(value) and not of_ints
+    return Delete(version.key, partition, value, zero_is_value=is_value)
+
+
 def is_without_ordering(delete: Delete) -> bool:
     """Whether a tombstone carries no ordering value: the integer 0 stands for none, whatever the field's type.
 
     Clauses: LF-017.
     """
-    is_zero = type(delete.ordering) is int and delete.ordering == 0
-    return delete.ordering is None or (is_zero and not delete.zero_is_value)
+    return delete.ordering is None or (is_integer_zero(delete.ordering) and not delete.zero_is_value)
+
+
+def is_integer_zero(ordering: Ordering) -> bool:
+    """Whether an ordering value could be taken for none."""
+    return type(ordering) is int and ordering == 0
 
 
 def is_marked_deleted(record: Record, rule: MergeRule) -> bool:

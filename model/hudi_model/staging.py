@@ -10,11 +10,11 @@ from hudi_model.effects import Effects
 from hudi_model.files import BaseFile, CdcBlock, CdcRecord, DataBlock, DeleteBlock, FileSlice, GroupId, LogFile, Marker
 from hudi_model.keys import key_of
 from hudi_model.merge_modes import merge_rule
-from hudi_model.merge_rules import Version, version_of_row
+from hudi_model.merge_rules import MergeRule, Version, tombstone, version_of_row
 from hudi_model.merging import merge_slice
 from hudi_model.names import FIRST_ATTEMPT, base_file_name, log_file_name
 from hudi_model.reading import base_rows
-from hudi_model.records import META_FIELDS, Delete, Record, Schema
+from hudi_model.records import META_FIELDS, Record, Schema
 from hudi_model.slicing import group_of, path_of, pending_compactions
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
@@ -151,7 +151,7 @@ def log_file(view: View, change: Change, schema: Schema, requested: InstantTime)
 
     Clauses: OW-016, OW-017, MK-002, RD-005, SW-007, TT-002.
     """
-    blocks = tuple(blocks_of_change(change, schema, requested))
+    blocks = tuple(blocks_of_change(change, merge_rule(view.configuration), schema, requested))
     if not blocks:
         return None
     named, version, token = requested, 1, FIRST_ATTEMPT
@@ -168,17 +168,18 @@ def log_file(view: View, change: Change, schema: Schema, requested: InstantTime)
     return Staged(file, WriteStat(*change.group, path_of(file), named, *counts), "APPEND" if by_slice else "CREATE")
 
 
-def blocks_of_change(change: Change, schema: Schema, requested: InstantTime) -> Iterable[DataBlock | DeleteBlock]:
-    """The blocks of a change: rows first, then tombstones, whose missing ordering value is the integer 0.
+def blocks_of_change(
+    change: Change, rule: MergeRule, schema: Schema, requested: InstantTime
+) -> Iterable[DataBlock | DeleteBlock]:
+    """The blocks of a change: rows first, then tombstones.
 
-    Clauses: LF-017, OW-013, OW-016, OW-025.
+    Clauses: OW-013, OW-016, OW-025.
     """
     rows = tuple(in_file(one.record, change.group[1]) for one in change.versions if one.record and not one.is_delete)
     if rows:
         named = {name for row in rows for name in row.values}
         own = Schema(tuple(one for one in schema.fields if one.name in named)) if change.partial else schema
         yield DataBlock(requested, rows, partial=change.partial, schema=own)
-    gone = [(one.key, one.ordering or (0,)) for one in change.versions if one.is_delete]
+    gone = tuple(tombstone(one, change.group[0], rule, schema) for one in change.versions if one.is_delete)
     if gone and change.found:
-        ordered = ((key, values if len(values) > 1 else values[0]) for key, values in gone)
-        yield DeleteBlock(requested, tuple(Delete(key, change.group[0], value, value != 0) for key, value in ordered))
+        yield DeleteBlock(requested, gone)

@@ -145,7 +145,7 @@ def _file_name_kept(original: Function) -> Function:
 
 @mutant("inserts-marked-partial", "MG-022", "Every data block is marked as partial.", "staging.blocks_of_change")
 def _inserts_marked_partial(original: Function) -> Function:
-    return lambda change, schema, requested: original(replace(change, partial=True), schema, requested)
+    return lambda change, *given: original(replace(change, partial=True), *given)
 
 
 @mutant(

@@ -142,10 +142,30 @@ def _copy_on_write_forgets_old_rows(original: Function) -> Function:
 
 @mutant("delete-writes-nothing", "OW-013 OW-016", "Deletes leave no block in a log.", "staging.blocks_of_change")
 def _delete_writes_nothing(original: Function) -> Function:
-    def rows_only(change: Change, schema: Schema, requested: InstantTime) -> tuple[Block, ...]:
-        return tuple(one for one in original(change, schema, requested) if not isinstance(one, DeleteBlock))
+    def rows_only(*given: object) -> tuple[Block, ...]:
+        return tuple(one for one in original(*given) if not isinstance(one, DeleteBlock))
 
     return rows_only
+
+
+@mutant(
+    "marked-rows-lose-their-ordering",
+    "LF-017 MG-006",
+    "A row that is marked as deleted is logged as a delete without ordering values.",
+    "merge_rules.tombstone",
+)
+def _marked_rows_lose_their_ordering(original: Function) -> Function:
+    return lambda version, *given: original(replace(version, ordering=None), *given)
+
+
+@mutant(
+    "zeroes-of-deletes-are-none",
+    "LF-017",
+    "A delete whose ordering value is zero is logged as one without.",
+    "merge_rules.tombstone",
+)
+def _zeroes_of_deletes_are_none(original: Function) -> Function:
+    return lambda *given: replace(original(*given), zero_is_value=False)
 
 
 @mutant("carried-row-gets-new-time", "MF-010", "A carried-over row takes the new time.", "staging.in_file")

@@ -8,11 +8,12 @@ from hudi_model.contents import CompactionPlan, WriteStat
 from hudi_model.effects import Effects
 from hudi_model.files import Block, DataBlock, DeleteBlock, FileSlice, LogFile
 from hudi_model.merge_modes import merge_rule
+from hudi_model.merge_rules import tombstone
 from hudi_model.merging import fold
 from hudi_model.names import FIRST_ATTEMPT, log_file_name
 from hudi_model.reading import block_counts, log_versions
 from hudi_model.readings import RELEASED, Readings
-from hudi_model.records import Delete, Record, Schema
+from hudi_model.records import Record, Schema
 from hudi_model.schemas import table_schema
 from hudi_model.services import plans
 from hudi_model.settings import number
@@ -71,7 +72,7 @@ def log_compacted(view: View, found: FileSlice, requested: InstantTime) -> Stage
         if one.record and not one.is_delete:
             own = Schema(tuple(field for field in schema.fields if field.name in one.record.values))
             rows.setdefault(own if one.partial else schema, []).append(in_file(one.record, found.file_id))
-    gone = tuple(Delete(one.key, found.partition, one.ordering, zero_is_value=True) for one in winners if one.is_delete)
+    gone = tuple(tombstone(one, found.partition, rule, schema) for one in winners if one.is_delete)
     data = (DataBlock(requested, tuple(many), own != schema, instants, own) for own, many in rows.items())
     file = new_log(view, found, requested, (*data, *((DeleteBlock(requested, gone, instants),) if gone else ())))
     stat = WriteStat(found.partition, found.file_id, path_of(file), found.base_instant, deletes=len(gone))
