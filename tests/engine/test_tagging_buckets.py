@@ -192,6 +192,20 @@ def test_a_ring_of_an_archived_action_is_known_by_its_files(tmp_path: Path):
     assert set(ids(tmp_path, KEYS, **RING)) == {"20202020-0000-0"}
 
 
+def test_a_deleted_partition_is_not_written_to_by_its_ring(tmp_path: Path):
+    """Its groups were replaced: nobody would read the rows. Other partitions are written to."""
+    builder = bucketed(tmp_path, [])
+    gone = f"{ring_of('west').node_of('a').file_id_prefix}-0"
+    builder.commit(20, action="replacecommit", replaced={"west": (gone,)})
+    with pytest.raises(HudiError, match="replaced when it was deleted"):
+        ids(tmp_path, ["a"], "west", **RING)
+    assert set(ids(tmp_path, KEYS, "north", **RING)) == {f"{one.file_id_prefix}-0" for one in ring_of("north").nodes}
+
+
+def ring_of(partition: str) -> HashRing:
+    return first_ring(partition, BUCKETS)
+
+
 def put_ring(folder: Path, ring: HashRing) -> None:
     path = folder / RINGS_FOLDER / ring.partition / f"{ring.instant}.hashing_meta"
     path.parent.mkdir(parents=True, exist_ok=True)

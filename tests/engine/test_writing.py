@@ -109,6 +109,16 @@ def test_a_bulk_insert_rolls_to_further_groups_of_one_id(tmp_path: Path):
     assert read_arrow(tmp_path).num_rows == 25_000
 
 
+@pytest.mark.parametrize("operation", ["insert", "bulk_insert"])
+def test_what_is_inserted_into_its_bucket_stands_beside_what_is_there(tmp_path: Path, operation: str):
+    """No key is looked up, also where the rows go into a file group that holds them."""
+    table = Written(tmp_path, partition_by=())
+    configs = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "1"}
+    table.write("upsert", rows([1, 2]), configs=configs)
+    table.write(operation, rows([2, 3]), configs=configs)
+    assert sorted(read_arrow(tmp_path).column("id").to_pylist()) == ["k1", "k2", "k2", "k3"]
+
+
 @pytest.mark.parametrize("mode", ["GLOBAL_SORT", "PARTITION_SORT", "PARTITION_PATH_REPARTITION_AND_SORT"])
 def test_a_bulk_insert_sorts_as_it_is_told(tmp_path: Path, mode: str):
     """The rows of a file stand in the order of their keys."""

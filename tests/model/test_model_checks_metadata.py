@@ -78,6 +78,18 @@ def test_what_an_index_says_otherwise_than_it_is_is_told_by_its_clause(
     assert {one for one, _ in told(changed(table, partition, change))} == {clause}
 
 
+def test_a_record_index_names_any_place_of_a_key_that_inserts_left_in_two() -> None:
+    """Which one, who wrote it decides."""
+    made = create_table(Shape(partitioned=False).properties(), Schema((Field("id", "string"), Field("ts", "int64"))))
+    request = Request(Operation.INSERT, (Record({"id": "k", "ts": 1}),), settings=EVERY)
+    made = write(write(made, request, tick(1), tick(2)), request, tick(3), tick(4))
+    places = {one.file_id for one in made.base_files}
+    other = changed(made, "record_index", lambda found: ["", *(places - {found[1]})])
+    assert len(places) == 2
+    assert "IX-020" not in {one for one, _ in told(other)}
+    assert "IX-020" in {one for one, _ in told(changed(made, "record_index", lambda _: ["", "elsewhere"]))}
+
+
 def test_an_entry_of_a_row_that_is_not_there_is_told(table: Table) -> None:
     """A secondary index holds no more than its keys say."""
     assert table.metadata is not None

@@ -8,6 +8,7 @@ from hudi_adapter.reasons import Reason
 
 from hudi_conformance.adapters.apache_hudi_client import WriteClient, client_of, java_list
 from hudi_conformance.adapters.apache_hudi_phases import answered, shown
+from hudi_conformance.adapters.apache_hudi_releases import newer
 from hudi_conformance.adapters.apache_hudi_writing import configs_of
 from hudi_conformance.peers import hudi_views
 
@@ -17,6 +18,7 @@ _BESIDE_WRITERS = {
     "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
     "hoodie.clean.failed.writes.policy": "LAZY",
 }
+_CHANGES_OF_VERSION = {"upgrade", "downgrade"}
 _MADE = {"rollback": "rollback", "restore": "restore", "archive": None, "clean": "clean", "savepoint": "savepoint"}
 
 
@@ -104,6 +106,8 @@ def service(session: Any, release: str, request: Request) -> Answer:
     name, params = str(request.params.get("name")), request.params
     if name not in _SERVICES:
         raise Unsupported(f"service-{name}")
+    if name in _CHANGES_OF_VERSION and (refused := newer(_wanted_version(params), release)):
+        raise refused
     before = {_key(one) for one in hudi_views.timeline(session, request.table)}
     with client_of(session, release, request.table, {**_version_settings(params), **configs_of(params)}) as client:
         _SERVICES[name](client, params)
@@ -125,7 +129,7 @@ def _rollback(client: WriteClient, params: Mapping[str, Any]) -> None:
     instant = _instant(params, "instant", "target")
     if instant is not None:
         client.java.rollback(instant)
-    elif client.release.startswith(("0.", "1.0")):
+    elif client.is_old:
         client.java.rollbackFailedWrites()
     else:
         client.java.rollbackFailedWrites(hudi_views.meta_client(client.session, client.table))
@@ -150,7 +154,7 @@ def _restore(client: WriteClient, params: Mapping[str, Any]) -> None:
 
 def _version_settings(params: Mapping[str, Any]) -> dict[str, str]:
     """What a change of the table's version needs: without leave to, the release changes nothing and says nothing."""
-    if params.get("name") not in {"upgrade", "downgrade"}:
+    if params.get("name") not in _CHANGES_OF_VERSION:
         return {}
     return {"hoodie.write.auto.upgrade": "true", "hoodie.write.table.version": str(_wanted_version(params))}
 

@@ -34,6 +34,7 @@ _PLAIN = {
     # Writers of one process share the lock that the process has; only those take it that may not be alone.
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
 }
+_WRITES = {"commit", "deltacommit", "replacecommit"}
 _GENERATORS = {
     "SIMPLE": "SimpleKeyGenerator",
     "COMPLEX": "ComplexKeyGenerator",
@@ -211,8 +212,9 @@ def _fields(properties: Mapping[str, str], name: str) -> list[str]:
 
 
 def _newest(session: Any, table: Path) -> Answer:
-    """The newest completed action, as the protocol shows it."""
-    completed = [one for one in hudi_views.timeline(session, table) if one["state"] == "COMPLETED"]
+    """The newest completed write, as the protocol shows it: a release rolls back what died after it took its time."""
+    timeline = hudi_views.timeline(session, table)
+    completed = [one for one in timeline if one["state"] == "COMPLETED" and one["action"] in _WRITES]
     if not completed:
         return ValueAnswer({"requested": None, "completed": None, "action": None})
     newest = max(completed, key=lambda one: one["requested"])

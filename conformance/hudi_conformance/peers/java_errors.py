@@ -49,7 +49,10 @@ _SETTING_SIGNS: tuple[tuple[str, Reason], ...] = (
     (r"NumberFormatException: For input string", Reason.CONFIG_INVALID),
     (r"record merge strategy ID [^\n]*conflict with each other", Reason.CONFIG_INVALID),
     (r"Configured record merge mode [^\n]*is inconsistent with", Reason.CONFIG_INVALID),
-    (r"Failed to savepoint[\s\S]*FileAlreadyExistsException", Reason.CONFIG_INVALID),
+    (
+        r"Failed to savepoint[\s\S]*FileAlreadyExistsException|Failed to create file \S*\.savepoint\.",
+        Reason.CONFIG_INVALID,
+    ),
     (r"Could not savepoint non-existing|No savepoint for instantTime", Reason.INSTANT_NOT_FOUND),
     (r"/\d+(?:\.\w+)?\.inflight does not exist", Reason.WRITE_CONFLICT),  # what was to complete was undone meanwhile
 )

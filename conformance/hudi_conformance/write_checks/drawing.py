@@ -14,6 +14,7 @@ _IDS = ("r1", "r2", "r3", "ř4", "木5", "r6:a", "r7,b", "r8")
 _CITIES = ("oslo", "são paulo", "lima", "a b")
 _KINDS = ("x", "y")
 _ADDED = (("extra", "string"), ("more", "int64"))
+_MARK = ("_hoodie_is_deleted", "boolean")
 _STEPS = 6
 _SERVICES = 0.4
 _INDEXES = ("SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "CONSISTENT_HASHING", "RECORD_INDEX", "")
@@ -46,13 +47,15 @@ class Limits:
     no_meta_fields: bool = True
     partial_updates: bool = True
     services: bool = False
+    marked_rows: bool = True
 
 
 def draw_case(seed: int, limits: Limits = Limits()) -> WriteCase:
     """The case of a seed: always the same one under the same limits."""
     dice = Random(seed)  # noqa: S311 - repeatable on purpose
     shape = _shape(dice, limits)
-    drawn = Drawn(dice, shape, limits)
+    marked = limits.marked_rows and dice.random() < 0.4
+    drawn = Drawn(dice, shape, limits, columns=(*COLUMNS, _MARK) if marked else COLUMNS)
     return WriteCase(
         shape, tuple(drawn.step(number) for number in range(dice.randint(2, _STEPS * (2 if limits.services else 1))))
     )
@@ -60,7 +63,8 @@ def draw_case(seed: int, limits: Limits = Limits()) -> WriteCase:
 
 def _shape(dice: Random, limits: Limits) -> TableShape:
     version, kind = dice.choice(limits.versions), dice.choice(limits.table_types)
-    ordering = ("ts",) if dice.random() < 0.7 else ()
+    several = [("ts", "kind")] if version >= 8 else []
+    ordering: tuple[str, ...] = dice.choice([(), (), ("ts",), ("ts",), ("ts",), ("kind",), *several])
     partition_by = dice.choice([(), ("city",), ("city",), ("city", "kind")])
     # Releases have spelled one key field of a complex generator in two ways, and had two defaults of version 6.
     keys = [("id",), ("id",), ("number",), ("id", "kind")] if len(partition_by) < 2 else [("id", "kind")]
@@ -140,8 +144,8 @@ def index_configs(index: str, buckets: str) -> dict[str, str]:
 class Drawn:
     """The steps drawn so far, as far as later ones depend on them.
 
-    `held`: keys that are surely in the table with their partition's values; `doubled`: keys that may stand in it twice,
-    which `may_double` lets happen.
+    `held`: keys that are in the table with their partition's values, surely unless a row that was marked as deleted
+    bore them (`marked`); `doubled`: keys that may stand in it twice, which `may_double` lets happen.
     """
 
     dice: Random
@@ -151,6 +155,7 @@ class Drawn:
     held: dict[Key, tuple[Any, ...]] = field(default_factory=dict)
     doubled: set[Key] = field(default_factory=set)
     columns: tuple[tuple[str, str], ...] = COLUMNS
+    marked: set[Key] = field(default_factory=set)
     served: Served = field(default_factory=Served)
 
     def step(self, number: int) -> Step:
@@ -166,8 +171,9 @@ class Drawn:
     def _write(self, number: int) -> Step:
         if number and self.limits.refusals and self.dice.random() < 0.1:
             return self._refused()
-        if self.dice.random() < 0.12 and len(self.columns) < len(COLUMNS) + len(_ADDED):
-            self.columns = (*self.columns, _ADDED[len(self.columns) - len(COLUMNS)])
+        added = [one for one in _ADDED if one not in self.columns]
+        if self.dice.random() < 0.12 and added:
+            self.columns = (*self.columns, added[0])
         drawn = self.of_operation(self._operation(number))
         self.served.wrote(number + 1, self.held, self.doubled)
         self.served.partial |= drawn.operation == "partial_update"
@@ -204,6 +210,9 @@ class Drawn:
         if "hoodie.index.bucket.engine" in self.shape.configs or self._forms_are_free():
             # The new file groups would bear the ids of those that they replace.
             del possible["insert_overwrite"], possible["insert_overwrite_table"]
+        if "hoodie.index.bucket.engine" in self.shape.configs:
+            # So would those of a deleted partition, which is not written to again.
+            possible.pop("delete_partition", None)
         return self.dice.choices(list(possible), list(possible.values()))[0]
 
     def _forms_are_free(self) -> bool:
@@ -217,7 +226,7 @@ class Drawn:
         replaces = operation.startswith("insert_overwrite")
         rows = [self._row() for _ in range(self.dice.randint(least, 5))]
         known = {self._key(row) for row in rows} & self.held.keys()
-        if (inserts and self.dice.random() < 0.8) or not (self.may_double or operation == "upsert"):
+        if (inserts and self.dice.random() < 0.8) or not (self._doubles() or operation == "upsert"):
             rows = [row for row in rows if self._key(row) not in known] or [self._row(self._unused())]
         if inserts or replaces:
             rows = self._doubling(rows)
@@ -227,7 +236,22 @@ class Drawn:
             places = {self._place(row) for row in rows} if operation == "insert_overwrite" else None
             self._forget(places)
         self._remember(rows, may_double=inserts or replaces)
+        if operation == "upsert" and _MARK in self.columns:
+            self._mark(rows)
         return Step(operation, self.columns, tuple(self._values(row) for row in rows))
+
+    def _doubles(self) -> bool:
+        """Whether a key may come to stand twice: what a feed tells of one that does in its bucket is not settled."""
+        feed = self.shape.properties.get("hoodie.table.cdc.enabled") == "true"
+        return self.may_double and not (feed and self.shape.configs.get("hoodie.index.type") == "BUCKET")
+
+    def _mark(self, rows: list[dict[str, Any]]) -> None:
+        """Some rows delete, in time or late."""
+        for row in rows:
+            if self.dice.random() < 0.3:
+                row[_MARK[0]] = True
+                self.marked.add(self._key(row))
+                self._leave_alone(self._key(row))
 
     def _doubling(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Plain inserts keep rows of one key apart: a key that stands twice is not touched again."""
@@ -279,7 +303,7 @@ class Drawn:
         return Step("delete_partition", partitions=(partition_path(self.shape, place),))
 
     def _partial(self) -> Step:
-        free = sorted(self.held.keys() - self.doubled, key=repr)
+        free = sorted(self.held.keys() - self.doubled - self.marked, key=repr)
         if not free:
             return self.written("upsert")
         needed = {*self.shape.record_key, *self.shape.partition_by, *self.shape.ordering}
@@ -313,11 +337,12 @@ class Drawn:
             "number": dice.randint(1, 8),
             "kind": dice.choice(_KINDS),
             "city": dice.choice(_CITIES),
-            "ts": dice.randint(1, 6),
+            "ts": dice.randint(0, 6),
             "fare": dice.choice([None, dice.randint(0, 40) / 4]),
             "note": dice.choice([None, "", "ночь", f"n{dice.randint(0, 99)}"]),
             "extra": dice.choice([None, "e"]),
             "more": dice.choice([None, dice.randint(0, 9)]),
+            _MARK[0]: dice.choice([None, False]),
         }
         row.update(zip(self.shape.record_key, key or (), strict=False))
         # Which of two rows with one key in two partitions a key names is a question of its own: a key stays at home.

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
 from hudi_format.table.hash_ring import (
     FIRST_INSTANT,
@@ -27,7 +28,9 @@ from hudi_format.table.hash_ring import (
 
 from hudi_spark.arrays import one_chunk
 from hudi_spark.effects.helper import Effects, joined
+from hudi_spark.errors import HudiError
 from hudi_spark.flows.flow import Flow, TaskIdentity
+from hudi_spark.state.commits import replaced_groups
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.tagging.bucket_counts import COUNT_KEY
 from hudi_spark.tagging.buckets import hash_fields
@@ -46,7 +49,7 @@ def on_rings(keyed: Flow, state: WriterState, effects: Effects) -> Flow:
     Rings of new partitions are written first.
 
     Raises:
-        HudiError: CONFIG_INVALID for hash fields outside of the record key.
+        HudiError: CONFIG_INVALID for hash fields outside of the record key, and for a ring whose groups nobody reads.
         FormatError: PROPERTIES_INVALID for a stored ring that is none.
 
     Clauses: OW-020, OW-022, OW-034.
@@ -55,6 +58,7 @@ def on_rings(keyed: Flow, state: WriterState, effects: Effects) -> Flow:
     fields = hash_fields(state.configuration, state.options)
     partitions = sorted(keyed.counted([PARTITION_PATH]).column(PARTITION_PATH).to_pylist())
     rings = {one: ring_to_use(one, state, effects) for one in partitions}
+    _refuse_replaced(rings, state)
     known = {(one.partition, one.file_id): one for one in state.slices}
     tagging = _Tagging(fields, rings, {group: one.base_instant for group, one in known.items()})
     return keyed.map(tagging, tagged_schema(keyed.schema))
@@ -73,6 +77,22 @@ def ring_to_use(partition: str, state: WriterState, effects: Effects) -> HashRin
     if not state.storage.exists(path):
         effects.put_index_file(path, serialise_hash_ring(ring))
     return parse_hash_ring(state.storage.read(path), path)
+
+
+def _refuse_replaced(rings: Mapping[str, HashRing], state: WriterState) -> None:
+    """A partition that was deleted keeps its ring: rows that go where it leads would never be read.
+
+    Clauses: OW-034.
+    """
+    replaced = replaced_groups(state.snapshot.commits)
+    for partition, ring in rings.items():
+        lost = [node for node in ring.nodes if (partition, f"{node.file_id_prefix}{_SUFFIX}") in replaced]
+        if lost:
+            message = (
+                f"{len(lost)} file groups of the ring of partition {partition!r} were replaced when it was deleted"
+            )
+            hint = "write to it with another index until that deletion is archived"
+            raise HudiError(Reason.CONFIG_INVALID, "OW-034", message, hint=hint)
 
 
 def stored_ring(partition: str, state: WriterState) -> HashRing | None:

@@ -106,10 +106,11 @@ def _logged(merged: Merged, one: FileSlice, context: WriteContext, identity: Tas
 def merged_rows(rows: pa.Table, deletes: pa.ChunkedArray, one: FileSlice, context: WriteContext) -> Merged:
     """The rows of a group without logs and incoming ones, merged.
 
-    Clauses: MG-002, MG-003, MG-004, RD-017.
+    Clauses: MG-002, MG-003, MG-004, OW-012, RD-017.
     """
     base = stored_rows(one, context)
-    if context.operation.name == "insert" and context.options.flag("hoodie.merge.allow.duplicate.on.inserts"):
+    may_repeat = context.options.flag("hoodie.merge.allow.duplicate.on.inserts")
+    if context.operation.bulk or (context.operation.name == "insert" and may_repeat):
         added = rows.filter(pc.invert(deletes_of(rows, context)))
         return Merged(pa.concat_tables([base, added]), base.slice(0, 0), Counts(inserts=added.num_rows))
     records = incoming_records(rows, context.rule, deletes=deletes, missing=context.missing)
