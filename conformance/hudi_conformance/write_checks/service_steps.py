@@ -59,9 +59,10 @@ class Served:
             self.saved.append(step.target)
         if word == "delete_savepoint":
             self.saved.remove(step.target)
-        if word not in UNDOING:
+        if word != "restore":
+            # A completed write is not rolled back: that is refused.
             return None
-        last = step.target if word == "restore" else step.target - 1
+        last = step.target
         self.standing = [one for one in self.standing if one <= last]
         self.saved = [one for one in self.saved if one <= last]
         held, doubled = self.memory[self.standing[-1]] if self.standing else ({}, set())
