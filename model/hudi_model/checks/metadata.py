@@ -12,12 +12,14 @@ from hudi_model.checks.finding import Evidence, Violation, error, refusals
 from hudi_model.configuration import property_names
 from hudi_model.contents import IndexDefinition
 from hudi_model.files import FileSlice
-from hudi_model.indexes import EVERY_PARTITION, NO_PARTITION, Contents, contents, held_files, live_rows
+from hudi_model.indexes import EVERY_PARTITION, NO_PARTITION, Contents, contents, held_files, joined
+from hudi_model.keys import key_of
 from hudi_model.metadata import BUILT, FILES, FOLDER, SCHEMA, STATISTICS, is_own
 from hudi_model.reading import read_slice
 from hudi_model.readings import RELEASED
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.retention import named_files, refuse_missing, refuse_missing_logs
+from hudi_model.schemas import table_schema
 from hudi_model.slicing import data_files, snapshot_slices
 from hudi_model.tables import OpenTable, Table, open_table, whole_timeline
 from hudi_model.views import View, view_at
@@ -198,7 +200,18 @@ def is_a_place(index: IndexDefinition, view: View, key: str, stored: Any) -> boo
 
     Clauses: DM-001, IX-020.
     """
-    return index.kind == "record_index" and any(one == key and [*group] == stored for group, one, _ in live_rows(view))
+    named = (one for one in snapshot_slices(view) if [one.partition, one.file_id] == stored)
+    return index.kind == "record_index" and any(key in keys_of(index, view, one) for one in named)
+
+
+def keys_of(index: IndexDefinition, view: View, found: FileSlice) -> frozenset[str]:
+    """The keys of a slice's rows, as a record index has them.
+
+    Clauses: IX-020, IX-022.
+    """
+    rows = read_slice(view, found, table_schema(view))
+    inside = [found.partition] if index.is_partitioned else []
+    return frozenset(joined(*inside, key_of(row, view.configuration, found.file_id)) for row in rows)
 
 
 def known_names(view: View, index: IndexDefinition) -> frozenset[str]:
