@@ -11,7 +11,7 @@ ONE_EACH ?= $(filter engine-spark,$(ADAPTERS))
 WRITERS ?= model engine-in-process engine-spark apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0
 READERS ?= model engine-in-process apache-hudi-1.1.1 hudi-rs daft
 
-.PHONY: env conformance test templates browser crashes check format golden specs peers real alternation mutation soak bench clean
+.PHONY: env conformance test templates browser crashes check format golden pages specs peers real alternation mutation soak bench clean
 
 conformance: env  ## run the suite against the included engine; build/report/index.html
 	$(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) $(foreach adapter,$(ONE_EACH),--one-each $(adapter)) --jobs 2 --report build/report
@@ -42,6 +42,9 @@ format: env
 golden: env  ## rebuild the model-written golden tables, the index, the generated pages
 	$(CLI) golden build
 	$(RUN) -m hudi_conformance.trace_cases
+	$(MAKE) pages
+
+pages: env  ## write the generated pages again, in seconds: status, coverage, clauses and the references
 	$(RUN) -m hudi_conformance.report.status
 	$(RUN) -m hudi_conformance.report.coverage
 	$(RUN) -m hudi_conformance.report.model_page
@@ -49,6 +52,7 @@ golden: env  ## rebuild the model-written golden tables, the index, the generate
 	$(RUN) -m hudi_conformance.report.clause_index
 	$(RUN) -m hudi_conformance.report.protocol_page
 	$(RUN) -m hudi_spark.options.page
+	$(CLI) mutants page
 
 specs: env  ## TLC over every TLA+ module, and the modules beside the model; APALACHE=1 asks Apalache too
 	$(CLI) specs

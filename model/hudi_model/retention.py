@@ -72,11 +72,20 @@ def refuse_missing_logs(view: View, slices: tuple[FileSlice, ...], only: Collect
     """
     by_name, named = view.configuration.rules.logs_name_their_slice, []
     for one, group, path in named_files(view, only):
-        name = path.rpartition("/")[2]
-        if name.startswith(".") and ".log." in name and "_" in name and not name.endswith(".cdc"):
-            own = InstantTime(name.split("_")[1].partition(".")[0])
+        own = instant_of_log(path)
+        if own is not None and not path.endswith(".cdc"):
             named.append((group, own if by_name else completion(one), path))
     refuse_absent(view, slices, named, Reason.LOG_FILE_MISSING, "RD-018")
+
+
+def instant_of_log(path: str) -> InstantTime | None:
+    """The instant in a log file's name, None of any other file: the slice's in version 6, later the log's own.
+
+    Clauses: SL-005.
+    """
+    name = path.rpartition("/")[2]
+    is_log = name.startswith(".") and ".log." in name and "_" in name
+    return InstantTime(name.split("_")[1].partition(".")[0]) if is_log else None
 
 
 def refuse_absent(

@@ -8,7 +8,7 @@ import pytest
 from hudi_conformance.obligations.histories import Shape
 from hudi_model import metadata
 from hudi_model.checks.metadata import agrees
-from hudi_model.contents import IndexDefinition
+from hudi_model.contents import CommitMetadata, IndexDefinition, WriteStat
 from hudi_model.effects import CommitMetadataTable, perform
 from hudi_model.metadata import valid
 from hudi_model.records import Field, Record, Schema
@@ -88,6 +88,26 @@ def test_a_record_index_names_any_place_of_a_key_that_inserts_left_in_two() -> N
     assert len(places) == 2
     assert "IX-020" not in {one for one, _ in told(other)}
     assert "IX-020" in {one for one, _ in told(changed(made, "record_index", lambda _: ["", "elsewhere"]))}
+
+
+@pytest.mark.parametrize(("generation", "clauses"), [("00000000000000009", set()), ("00000000000000010", {"RD-018"})])
+def test_a_log_of_an_index_that_was_made_anew_may_be_gone(generation: str, clauses: set[str]) -> None:
+    """Version 6: a write logged to an index that was never whole, whose files went before it was made again."""
+    schema = Schema((Field("id", "string"), Field("ts", "int64")))
+    made = create_table(Shape(version=6, partitioned=False).properties(), schema)
+    request = Request(Operation.INSERT, (Record({"id": "k", "ts": 1}),), settings={"hoodie.metadata.enable": "true"})
+    made = write(write(made, request, tick(1), tick(2)), request, tick(3), tick(4))
+    gone = WriteStat("files", "files-0001-0", f"files/.files-0001-0_{generation}.log.3_0-0-0")
+    assert made.metadata is not None
+    logged = (
+        replace(one, content=replace(one.content, write_stats=(*one.content.write_stats, gone)))
+        if one.requested == tick(3) and isinstance(one.content, CommitMetadata)
+        else one
+        for one in made.metadata.timeline
+    )
+    assert told(made) == set()
+    named = replace(made, metadata=replace(made.metadata, timeline=tuple(logged)))
+    assert {one for one, _ in told(named)} == clauses
 
 
 def test_an_entry_of_a_row_that_is_not_there_is_told(table: Table) -> None:

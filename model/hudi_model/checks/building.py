@@ -8,11 +8,12 @@ from functools import partial
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.checks.finding import Violation, error
 from hudi_model.configuration import property_names
-from hudi_model.contents import CommitMetadata, Content, IndexDefinition
+from hudi_model.contents import CommitMetadata, IndexDefinition
 from hudi_model.indexes import Contents, contents
 from hudi_model.metadata import BEFORE_ALL, BUILDING, BUILT, FOLDER, STATISTICS
 from hudi_model.readings import RELEASED
 from hudi_model.rejection import Rejection, Unsupported
+from hudi_model.retention import instant_of_log
 from hudi_model.slicing import data_files
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
@@ -73,9 +74,17 @@ def opened_at(name: str, metadata: Table) -> InstantTime | None:
     return next((one for one in done if not one.startswith(BEFORE_ALL)), None)
 
 
-def partitions_of(content: Content) -> set[str]:
-    """The partitions that a write has files in."""
-    return {one.partition for one in content.write_stats} if isinstance(content, CommitMetadata) else set()
+def instants_told(entry: TimelineEntry) -> set[tuple[str, InstantTime]]:
+    """The partitions that a write has files in, with its own instant and those in the names of its logs.
+
+    A log of version 6 names its slice: so it tells of an index that was logged to and never whole.
+
+    Clauses: SL-005.
+    """
+    stats = entry.content.write_stats if isinstance(entry.content, CommitMetadata) else ()
+    of_logs = {(one.partition, instant_of_log(one.path or "")) for one in stats}
+    told = {(name, instant) for name, instant in of_logs if instant is not None}
+    return told | {(one.partition, entry.requested) for one in stats}
 
 
 def view_by(view: View, moment: InstantTime) -> View:
@@ -94,7 +103,7 @@ def since_opened(counted: View) -> View:
     """
     entries, metadata = counted.table.timeline.entries, counted.table.state
     made = {(one.partition, one.instant) for one in data_files(metadata)}
-    made |= {(name, one.requested) for one in entries for name in partitions_of(one.content)}
+    made = made.union(*(instants_told(one) for one in entries))
     times = Counter(name for name, instant in made if instant.startswith(BEFORE_ALL))
     opened = {name: opened_at(name, metadata) for name in times}
 
