@@ -7,6 +7,7 @@ from typing import Final
 
 from hudi_spark.committing.work import TableWork
 from hudi_spark.services import running
+from hudi_spark.services.log_compaction.planning import is_due_inline
 from hudi_spark.state.configuration import load_configuration
 from hudi_spark.state.pending_plans import COMPACTION, LOG_COMPACTION
 from hudi_spark.state.timeline import load_timeline
@@ -37,5 +38,5 @@ def compact_inline(work: TableWork) -> None:
         running.run(work, COMPACTION)
     elif options.flag(_SCHEDULE) and not load_timeline(work.storage, configuration).pending(COMPACTION):
         running.schedule(work, COMPACTION)
-    if options.flag(_COMPACT_LOGS):
+    if options.flag(_COMPACT_LOGS) and is_due_inline(load_timeline(work.storage, configuration), options):
         running.run(work, LOG_COMPACTION)

@@ -74,9 +74,11 @@ def last_of(timeline: Timeline, *, pending: bool = False) -> Instant | None:
 
 
 def deltacommits_since(timeline: Timeline, last: Instant | None) -> list[Instant]:
-    """The deltacommits that completed after an action was requested, or all; before version 8 they were requested then.
+    """The deltacommits that completed after another action was requested, or all.
+
+    Before version 8 they were requested after it.
 
     Clauses: CP-008.
     """
     done = [one for one in timeline.completed_data() if one.action == _DELTACOMMIT]
-    return [one for one in done if last is None or one.at("completed") > last.requested]
+    return [one for one in done if last is None or (one != last and one.at("completed") > last.requested)]

@@ -16,9 +16,11 @@ from hudi_spark.committing.work import TableWork
 from hudi_spark.flows.flow import TaskIdentity
 from hudi_spark.merging.log_records import is_partial
 from hudi_spark.merging.log_scan import scan_logs
+from hudi_spark.options.resolving import Options
 from hudi_spark.services.compaction.candidates import candidates, operations
 from hudi_spark.services.compaction.planning import awaits_writes, left_out, refuse_copy_on_write
 from hudi_spark.services.compaction.triggers import deltacommits_since, last_of
+from hudi_spark.state.pending_plans import LOG_COMPACTION
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline, Visibility
@@ -29,7 +31,7 @@ _COUNTED: Final = pa.schema([("number", pa.int64()), ("blocks", pa.int64()), ("w
 
 
 def plan_log_compaction(work: TableWork, snapshot: Snapshot) -> CompactionPlan | None:
-    """What a log compaction is to do now; None where it is not due, or where no slice has enough logs or blocks.
+    """What a log compaction is to do now; None where no slice has enough logs or blocks.
 
     Raises:
         HudiError: CONFIG_INVALID for a copy-on-write table.
@@ -39,7 +41,7 @@ def plan_log_compaction(work: TableWork, snapshot: Snapshot) -> CompactionPlan |
     """
     refuse_copy_on_write(snapshot, "compacted")
     least = work.options.number(_THRESHOLD)
-    if awaits_writes(snapshot) or not _is_due(snapshot.timeline, least):
+    if awaits_writes(snapshot):
         return None
     found = candidates(work, snapshot)
     could = tuple(one for one in found.slices if not _has_gap(one, snapshot))
@@ -53,14 +55,17 @@ def plan_log_compaction(work: TableWork, snapshot: Snapshot) -> CompactionPlan |
     )
 
 
-def _is_due(timeline: Timeline, least: int) -> bool:
-    """Whether there were enough deltacommits since the last compaction, and since the last log compaction.
+def is_due_inline(timeline: Timeline, options: Options) -> bool:
+    """Whether a writer is to compact logs by itself: a plan waits, or enough deltacommits came since the last one.
+
+    A slice has as many logs afterwards as before: by their number alone every write would compact them again.
 
     Clauses: LC-008.
     """
     logged = [one for one in timeline.instants if _was_log_compaction(one)]
     last = (last_of(timeline), logged[-1] if logged else None)
-    return min(len(deltacommits_since(timeline, one)) for one in last) >= least
+    enough = min(len(deltacommits_since(timeline, one)) for one in last) >= options.number(_THRESHOLD)
+    return enough or bool(timeline.pending(LOG_COMPACTION))
 
 
 def _was_log_compaction(instant: Instant) -> bool:

@@ -45,7 +45,7 @@ class LogCompaction:
     """
 
     def plan(self, work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any]) -> ServicePlan | None:
-        """What is to be compacted now; None where nothing is, or where it is not due.
+        """What is to be compacted now; None where nothing is.
 
         Raises:
             HudiError: CONFIG_INVALID for a copy-on-write table.
