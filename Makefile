@@ -9,7 +9,7 @@ ADAPTERS ?= engine-in-process engine-spark
 ONE_EACH ?= $(filter engine-spark,$(ADAPTERS))
 # Who writes and who reads in docs/writers-and-readers.md.
 WRITERS ?= model engine-in-process engine-spark apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0
-READERS ?= model engine-in-process apache-hudi-1.1.1 hudi-rs daft
+READERS ?= model engine-in-process apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0 hudi-rs daft
 
 .PHONY: env conformance test templates browser crashes check format golden pages specs peers real alternation mutation soak bench clean
 

@@ -1,6 +1,7 @@
 """Tagging: which file group each row of a write goes to, looked up in an index as of the write's snapshot."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from hudi_model.files import GroupId
@@ -29,6 +30,15 @@ Incoming: TypeAlias = tuple[str, Version]
 
 Tag: TypeAlias = tuple[GroupId, Version]
 """A version of a key, and the file group that it goes to."""
+
+Place: TypeAlias = tuple[GroupId, Record | None]
+"""A file group that has a key, and its row there, unless a log deleted it."""
+
+Known: TypeAlias = defaultdict[tuple[str, str], dict[GroupId, Record | None]]
+"""The places of every key, by what has one file group (`place_of`)."""
+
+NOWHERE = (None,)
+"""Of a new key: one place that is none."""
 
 
 def index_kind(settings: Mapping[str, str]) -> str:
@@ -66,8 +76,8 @@ def tagged(view: View, write: Write) -> tuple[Tag, ...]:
     if write.request.operation in ADDS:
         return tuple((insert_group(view, write, place), version) for place, version in rows)
     known = known_rows(view, kind)
-    found = ((row, known.get(place_of(row[0], row[1].key, kind))) for row in rows)
-    return tuple(tag for row, there in found for tag in tags_of(view, write, row, there))
+    found = ((row, known.get(place_of(row[0], row[1].key, kind), NOWHERE)) for row in rows)
+    return tuple(tag for row, places in found for there in places for tag in tags_of(view, write, row, there))
 
 
 def incoming(view: View, write: Write) -> tuple[Incoming, ...]:
@@ -115,23 +125,25 @@ def combined(view: View, many: list[Incoming]) -> Incoming:
     return next((partition for partition, version in many if version is winner), many[-1][0]), winner
 
 
-def known_rows(view: View, kind: str) -> dict[tuple[str, str], tuple[GroupId, Record | None]]:
-    """The file group of every key there is, and its row.
+def known_rows(view: View, kind: str) -> dict[tuple[str, str], Sequence[Place]]:
+    """The file groups of every key there is, with its row: several where inserts left it; a record index has one.
 
     A key deleted in a log stays where its base row is, unless it lives elsewhere by now.
 
-    Clauses: OW-003, OW-020.
+    Clauses: DM-001, OW-003, OW-020.
     """
-    schema, gone, alive = table_schema(view), {}, {}
+    schema = table_schema(view)
+    gone, alive = Known(dict), Known(dict)
     for one in snapshot_slices(view):
         for row in base_rows(one, schema):
-            gone[place_of(one.partition, key_of(row, view.configuration, one.file_id), kind)] = group_of(one), None
+            gone[place_of(one.partition, key_of(row, view.configuration, one.file_id), kind)][group_of(one)] = None
         for row in read_slice(view, one, schema):
-            alive[place_of(one.partition, key_of(row, view.configuration, one.file_id), kind)] = group_of(one), row
-    return {**gone, **alive}
+            alive[place_of(one.partition, key_of(row, view.configuration, one.file_id), kind)][group_of(one)] = row
+    last = -1 if "RECORD" in kind else 0
+    return {place: tuple(found.items())[last:] for place, found in {**gone, **alive}.items()}
 
 
-def tags_of(view: View, write: Write, row: Incoming, there: tuple[GroupId, Record | None] | None) -> Iterator[Tag]:
+def tags_of(view: View, write: Write, row: Incoming, there: Place | None) -> Iterator[Tag]:
     """A row's tag; two where it wins and leaves its old partition: a delete in the old group, an insert in a new one.
 
     Clauses: OW-012, OW-021, OW-024.
@@ -163,10 +175,19 @@ def insert_group(view: View, write: Write, partition: str) -> GroupId:
     Clauses: OW-012, OW-028.
     """
     fills = number(write.request.settings, "hoodie.parquet.small.file.limit") > 0
-    there = [one for one in committed_groups(view) if fills and one[0] == partition]
-    if there and write.request.operation not in REPLACES:
+    there = [one for one in groups_with_room(view) if fills and one[0] == partition]
+    if there and write.request.operation not in {*REPLACES, Operation.BULK_INSERT}:
         return there[0]
     return partition, new_file_id(write.requested, partition)
+
+
+def groups_with_room(view: View) -> tuple[GroupId, ...]:
+    """The file groups that may take new keys: those without logs.
+
+    Clauses: OW-012.
+    """
+    logged = {group_of(one) for one in snapshot_slices(view) if one.log_files}
+    return tuple(one for one in committed_groups(view) if one not in logged)
 
 
 def bucket_group(view: View, write: Write, partition: str, key: str) -> GroupId:

@@ -9,9 +9,11 @@ from hudi_model.contents import CommitMetadata, Content, ReplacePlan
 from hudi_model.creation import create_table
 from hudi_model.effects import Effects, perform
 from hudi_model.files import GroupId
+from hudi_model.keys import key_of
 from hudi_model.merge_rules import Version
 from hudi_model.metadata import asked_for, with_metadata
 from hudi_model.partitions import partition_path
+from hudi_model.reading import base_rows
 from hudi_model.readings import RELEASED
 from hudi_model.requests import ADDS, REPLACES, Operation, Request, Write
 from hudi_model.schemas import table_schema
@@ -110,9 +112,9 @@ def view_of(table: Table, write: Write) -> View:
 
 
 def staged_files(view: View, write: Write) -> tuple[Staged, ...]:
-    """What each file group gets: a log where the group is there or logs are indexed, else a base file.
+    """What each file group gets: a log or a base file.
 
-    Clauses: OW-003, OW-015, OW-016, OW-025, TT-001, TT-002.
+    Clauses: OW-003, OW-015, OW-016, OW-025.
     """
     groups, operation = dict[GroupId, list[Version]](), write.request.operation
     for number, (group, version) in enumerate(tagged(view, write)):
@@ -120,13 +122,37 @@ def staged_files(view: View, write: Write) -> tuple[Staged, ...]:
         groups.setdefault(group, []).append(row)
     schema = write.request.schema or table_schema(view)
     found = {group_of(one): one for one in snapshot_slices(view)}
-    in_bucket = index_kind(write.request.settings) == "BUCKET" and operation not in REPLACES
     how, staged = (operation in ADDS, operation is Operation.PARTIAL_UPDATE), []
     for group, versions in groups.items():
         change = Change(group, found.get(group), tuple(versions), *how)
-        is_logged = view.configuration.merge_on_read and (change.found or in_bucket)
-        staged.append((log_file if is_logged else base_file)(view, change, schema, write.requested))
+        staged.append(
+            (log_file if is_logged(view, write, change) else base_file)(view, change, schema, write.requested)
+        )
     return tuple(one for one in staged if one)
+
+
+def is_logged(view: View, write: Write, change: Change) -> bool:
+    """Whether a change goes to a log; a bucket begins with one, but for a bulk insert or an overwrite.
+
+    Clauses: OW-012, OW-016, TT-001, TT-002.
+    """
+    operation = write.request.operation
+    if not view.configuration.merge_on_read:
+        return False
+    if index_kind(write.request.settings) == "BUCKET" and operation not in REPLACES:
+        return bool(change.found) or operation is not Operation.BULK_INSERT
+    return not takes_new_keys(view, change)
+
+
+def takes_new_keys(view: View, change: Change) -> bool:
+    """Whether a group is opened by a write, or, being a small file, filled up with keys that it does not have.
+
+    Clauses: OW-012.
+    """
+    if not change.found or change.appended:
+        return True
+    known = {key_of(row, view.configuration, change.group[1]) for row in base_rows(change.found, table_schema(view))}
+    return not change.found.log_files and any(one.key not in known and not one.is_delete for one in change.versions)
 
 
 def replaced(view: View, write: Write) -> frozenset[GroupId]:

@@ -47,6 +47,18 @@ def test_a_partial_update_changes_the_columns_that_it_brings(tmp_path: Path, tab
     assert table.found(("id", "ts", "price")) == [("k0", 1, 3.0), ("k1", 2, 3.0), ("k2", 2, 3.0), ("k3", 1, 3.0)]
 
 
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_late_partial_update_that_asks_for_another_partition_writes_nothing(tmp_path: Path, table_type: str):
+    """The row stays as it was written, its commit time too."""
+    configs = {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true"}
+    table = Written(tmp_path, table_type, configs=configs)
+    table.write("upsert", rows([1], 5, 3.0))
+    before = table.found(("_hoodie_commit_time", "region", "ts", "price"))
+    late = pa.table({"id": ["k1"], "region": ["süd"], "ts": [2]})
+    table.write("partial_update", late)
+    assert table.found(("_hoodie_commit_time", "region", "ts", "price")) == before
+
+
 def test_an_outcome_is_one_line(tmp_path: Path):
     """Printed, a commit says what, when, how much."""
     outcome = Written(tmp_path).write("upsert", rows(range(4)))

@@ -9,11 +9,11 @@ from hudi_model.effects import CreateInstant, DeleteDataFile, Effects, PutBaseFi
 from hudi_model.files import Block, DeleteBlock, GroupId
 from hudi_model.names import new_file_id
 from hudi_model.records import Schema
-from hudi_model.requests import ADDS, Write
+from hudi_model.requests import ADDS, Operation, Write
 from hudi_model.slicing import group_of, present_groups
 from hudi_model.staging import Change, Staged
 from hudi_model.tables import Table
-from hudi_model.tagging import Incoming
+from hudi_model.tagging import Incoming, committed_groups
 from hudi_model.time import InstantTime
 from hudi_model.views import View
 
@@ -124,6 +124,37 @@ def _bucket_hash_keeps_its_sign(_: Function) -> Function:
 @mutant("combine-keeps-the-first", "OW-019 MG-017", "Of rows of one key the first is written.", "tagging.combined")
 def _combine_keeps_the_first(_: Function) -> Function:
     return lambda _view, many: many[0]
+
+
+@mutant(
+    "places-after-the-first-unseen",
+    "OW-020 DM-001",
+    "Of the file groups that have a key a write changes one.",
+    "tagging.known_rows",
+)
+def _places_after_the_first_unseen(original: Function) -> Function:
+    return lambda view, kind: {place: found[:1] for place, found in original(view, kind).items()}
+
+
+@mutant("groups-with-logs-are-filled", "OW-012", "New keys go to groups with logs too.", "tagging.groups_with_room")
+def _groups_with_logs_are_filled(_: Function) -> Function:
+    return committed_groups
+
+
+@mutant("filled-groups-are-logged", "OW-012", "New keys of a small file go to a log.", "writers.takes_new_keys")
+def _filled_groups_are_logged(_: Function) -> Function:
+    return lambda _view, change: not change.found
+
+
+@mutant("bulk-inserts-fill-small-files", "OW-012", "A bulk insert fills small files.", "tagging.insert_group")
+def _bulk_inserts_fill_small_files(original: Function) -> Function:
+    def filling(view: View, write: Write, partition: str) -> GroupId:
+        request = replace(write.request, operation=Operation.INSERT)
+        bulk = write.request.operation is Operation.BULK_INSERT
+        filled: GroupId = original(view, replace(write, request=request) if bulk else write, partition)
+        return filled
+
+    return filling
 
 
 @mutant("insert-groups-by-partition", "OW-012 OW-028", "All inserts share one group.", "tagging.insert_group")

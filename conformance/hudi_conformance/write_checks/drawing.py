@@ -230,7 +230,7 @@ class Drawn:
             rows = [row for row in rows if self._key(row) not in known] or [self._row(self._unused())]
         if inserts or replaces:
             rows = self._doubling(rows)
-        else:
+        elif not self._finds_every_place():
             rows = [row for row in rows if self._key(row) not in self.doubled] or [self._row(self._unused())]
         if replaces:
             places = {self._place(row) for row in rows} if operation == "insert_overwrite" else None
@@ -245,6 +245,10 @@ class Drawn:
         feed = self.shape.properties.get("hoodie.table.cdc.enabled") == "true"
         return self.may_double and not (feed and self.shape.configs.get("hoodie.index.type") == "BUCKET")
 
+    def _finds_every_place(self) -> bool:
+        """Whether a key that stands twice may be touched: where an index knows one place only, which one is open."""
+        return self.shape.configs.get("hoodie.index.type") in {"SIMPLE", "BLOOM"}
+
     def _mark(self, rows: list[dict[str, Any]]) -> None:
         """Some rows delete, in time or late."""
         for row in rows:
@@ -254,7 +258,7 @@ class Drawn:
                 self._leave_alone(self._key(row))
 
     def _doubling(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Plain inserts keep rows of one key apart: a key that stands twice is not touched again."""
+        """Plain inserts keep rows of one key apart; within one write they do not meet."""
         places = {(self._key(row), self._place(row) if self.may_double else ()): row for row in rows}
         return list(places.values())
 
@@ -274,7 +278,8 @@ class Drawn:
             self.held[key] = self._place(row)
 
     def _deleted(self) -> Step:
-        free = sorted(self.held.keys() - self.doubled, key=repr)
+        closed = set[Key]() if self._finds_every_place() else self.doubled
+        free = sorted(self.held.keys() - closed, key=repr)
         keys = self.dice.sample(free, min(len(free), self.dice.randint(1, 2)))
         rows = [self._row(key) for key in keys]
         for row in rows:

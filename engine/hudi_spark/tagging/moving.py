@@ -86,7 +86,11 @@ class Moving:
 
     def _moved(self, rows: pa.Table) -> Sequence[pa.Table]:
         """The rows that won, and for each that moves one that takes its key out of the old group."""
-        winners, paths = self._merged(rows) if self.rule.completes or self.missing else self._winning(rows)
+        if not self.rule.completes:
+            rows = self._unbeaten(rows)
+        winners, paths = (
+            self._merged(rows) if self.rule.completes or self.missing else (rows, rows.column(PARTITION_PATH))
+        )
         left = self.names.partitions.take(winners.column(SLICE))
         moves = pc.not_equal(paths, left)
         going = winners.filter(moves)
@@ -95,18 +99,18 @@ class Moving:
         arriving = with_tags(_nowhere(with_paths(self._own(going), paths.filter(moves))), self.names)
         return [self._staying(winners.filter(pc.invert(moves))), removing, arriving]
 
-    def _winning(self, rows: pa.Table) -> tuple[pa.Table, pa.ChunkedArray]:
-        """The rows that the stored ones do not beat, and their partition paths.
+    def _unbeaten(self, rows: pa.Table) -> pa.Table:
+        """The rows that the stored ones do not beat.
 
         Clauses: MG-003, MG-004, MG-005.
         """
-        if self.rule.compares_event_time:
-            stored = ordering_columns(_stored(rows, self.stored), self.rule)
-            own = ordering_columns(rows, self.rule)
-            competes = pc.and_(all_valid(stored, rows.num_rows), all_valid(own, rows.num_rows))
-            greater = pc.fill_null(exceeds(stored, own, rows.num_rows), fill_value=False)
-            rows = rows.filter(pc.invert(pc.and_(competes, greater)))
-        return rows, rows.column(PARTITION_PATH)
+        if not self.rule.compares_event_time:
+            return rows
+        stored = ordering_columns(_stored(rows, self.stored), self.rule)
+        own = ordering_columns(rows, self.rule)
+        competes = pc.and_(all_valid(stored, rows.num_rows), all_valid(own, rows.num_rows))
+        greater = pc.fill_null(exceeds(stored, own, rows.num_rows), fill_value=False)
+        return rows.filter(pc.invert(pc.and_(competes, greater)))
 
     def _merged(self, rows: pa.Table) -> tuple[pa.Table, pa.ChunkedArray]:
         """The merged rows and the partition paths that their values make; those that merging deletes stay.
