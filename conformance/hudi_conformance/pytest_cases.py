@@ -1,7 +1,6 @@
 """The corpus as pytest items `conformance::<table>::<case>`, asked of one adapter process per test process."""
 
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -21,6 +20,7 @@ from hudi_conformance.running import AdapterRun, RunOptions
 from hudi_conformance.selecting import select
 from hudi_conformance.suite import Lists, lists_of, refuse_idle
 from hudi_conformance.verdicts import Outcome, Verdict
+from hudi_conformance.work_folders import work_folder
 
 READING = "hudi_conformance_reading"
 _SKIPPED = {Verdict.UNSUPPORTED: "unsupported: ", Verdict.OPEN: "open question: ", Verdict.SKIPPED: "skipped: "}
@@ -122,7 +122,7 @@ class Conformance:
     def outcome(self, case: Case) -> Outcome:
         """Ask the adapter, whose process starts with the first question."""
         if self._run is None:
-            work = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-conformance-"))
+            work = self._stack.enter_context(work_folder("hudi-conformance-"))
             options = RunOptions(Path(work), self._limit_s, roles=self.roles)
             run = AdapterRun(self.adapter, options, self.book.reading_clause, self._lists.expected, self._lists.skips)
             self._run = self._stack.enter_context(run)

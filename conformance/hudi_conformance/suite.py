@@ -1,6 +1,5 @@
 """A whole run: the selected cases put to each adapter in turn, results written, exit code found."""
 
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from hudi_conformance.running import AdapterRun, RunOptions
 from hudi_conformance.selecting import one_of_each, select
 from hudi_conformance.skips import load_skips, resolved_skips
 from hudi_conformance.verdicts import BAD, Outcome, Verdict
+from hudi_conformance.work_folders import work_folder
 
 FINE, BAD_VERDICT, BAD_USAGE = 0, 1, 2
 
@@ -72,7 +72,7 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
     lists = {adapter.name: lists_of(adapter, corpus, options.expected, options.skip) for adapter in adapters}
     refuse_idle(cases, lists.values())
     with ExitStack() as stack:
-        work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-conformance-")))
+        work = Path(stack.enter_context(work_folder("hudi-conformance-")))
         folder = options.results_folder or work
         writer = stack.enter_context(ResultsWriter(folder / RESULTS_FILE, adapters, len(cases), roles))
         limits = RunOptions(

@@ -1,7 +1,6 @@
 """Writing cases on disk: steps from recipes, answers from the model; each kills the mutants that it names."""
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase as fnmatch
 from functools import cache
@@ -21,6 +20,7 @@ from hudi_conformance.playing_steps import Judging, Play
 from hudi_conformance.processes import in_processes
 from hudi_conformance.table_copies import fresh_copy
 from hudi_conformance.verdicts import Outcome, Verdict
+from hudi_conformance.work_folders import work_folder
 from hudi_conformance.writing.answering import ModelPlayer
 from hudi_conformance.writing.in_process import ModelCast
 from hudi_conformance.writing.recipes import load_recipes
@@ -91,7 +91,7 @@ def _head(recipe: WritingRecipe, made: WritingCase) -> dict[str, Any]:
 def _steps(recipe: WritingRecipe, made: WritingCase, folder: Path, tables: Tables) -> Iterator[dict[str, Any]]:
     """The steps as the file holds them; rows and answers are written beside it."""
     inputs: list[Rows] = []
-    with tempfile.TemporaryDirectory(prefix="writing-") as work:
+    with work_folder("writing-") as work:
         player = ModelPlayer(recipe.id, Path(work))
         if recipe.begins_with:
             fresh_copy(tables[recipe.begins_with], player.table)
@@ -156,7 +156,7 @@ def hold_to_kills(case: Case) -> None:
 
 def played(case: Case, mutant: str | None = None, reading: str = "released") -> Outcome:
     """A case played by the model, perhaps a broken one; a sound one reads back and checks what it wrote."""
-    with tempfile.TemporaryDirectory(prefix="writing-") as work, ModelCast(reading) as cast:
+    with work_folder("writing-") as work, ModelCast(reading) as cast:
         game = Play(case, cast, Path(work), Judging(60.0, lambda one: one.clauses[0]))
         outcome = _written(game, mutant)
         if outcome.verdict is not Verdict.PASS:

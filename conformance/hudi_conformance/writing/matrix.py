@@ -1,7 +1,6 @@
 """Who writes, who reads: cases that write, played by each writer, read back by each reader, and checked."""
 
 import datetime as dt
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from hudi_conformance.playing_steps import Judging, Play
 from hudi_conformance.reading_clauses import ClauseBook
 from hudi_conformance.suite import expected_of
 from hudi_conformance.verdicts import FAILURES, Outcome, Verdict, against_expectation
+from hudi_conformance.work_folders import work_folder
 
 WROTE, CHECKED = "writes", "check_table"
 """Columns beside those of the readers: what the writer answers itself, and what is wrong with its tables."""
@@ -95,7 +95,7 @@ def play_writer(
     # Within a case the writer reads itself: what others read of it is told apart.
     own = replace(roles, readers=(writer,))
     with ExitStack() as stack:
-        work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-matrix-")))
+        work = Path(stack.enter_context(work_folder("hudi-matrix-")))
         cast = stack.enter_context(Cast(writer, own, work / "logs"))
         reading = stack.enter_context(Cast(writer, roles, work / "logs", job=1))
         cast.player(WRITER).start()
