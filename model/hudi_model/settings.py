@@ -41,6 +41,7 @@ DEFAULTS = {
     "hoodie.client.heartbeat.tolerable.misses": "2",
     "hoodie.rollback.using.markers": "true",
     "hoodie.combine.before.insert": "false",
+    "hoodie.merge.allow.duplicate.on.inserts": "true",
     "hoodie.combine.before.upsert": "true",
     "hoodie.combine.before.delete": "true",
     "hoodie.index.type": "SIMPLE",

@@ -8,7 +8,7 @@ from hudi_model.conflicts import refuse_conflicts, refuse_pending_clustering
 from hudi_model.contents import CommitMetadata, Content, ReplacePlan
 from hudi_model.creation import create_table
 from hudi_model.effects import Effects, perform
-from hudi_model.files import GroupId
+from hudi_model.files import FileSlice, GroupId
 from hudi_model.keys import key_of
 from hudi_model.merge_rules import Version
 from hudi_model.metadata import asked_for, with_metadata
@@ -19,7 +19,7 @@ from hudi_model.requests import ADDS, REPLACES, Operation, Request, Write
 from hudi_model.schemas import table_schema
 from hudi_model.services.plans import entry
 from hudi_model.services.rollback import forget
-from hudi_model.settings import setting
+from hudi_model.settings import setting, switch
 from hudi_model.slicing import group_of, snapshot_slices
 from hudi_model.staging import Change, Staged, base_file, log_file, placing, stored_row, unplacing
 from hudi_model.streaming import refuse_mode
@@ -122,13 +122,23 @@ def staged_files(view: View, write: Write) -> tuple[Staged, ...]:
         groups.setdefault(group, []).append(row)
     schema = write.request.schema or table_schema(view)
     found = {group_of(one): one for one in snapshot_slices(view)}
-    how, staged = (operation in ADDS, operation is Operation.PARTIAL_UPDATE), []
+    partial, staged = operation is Operation.PARTIAL_UPDATE, []
     for group, versions in groups.items():
-        change = Change(group, found.get(group), tuple(versions), *how)
+        place = found.get(group)
+        change = Change(group, place, tuple(versions), operation in ADDS and not merges_inserts(write, place), partial)
         staged.append(
             (log_file if is_logged(view, write, change) else base_file)(view, change, schema, write.requested)
         )
     return tuple(one for one in staged if one)
+
+
+def merges_inserts(write: Write, found: FileSlice | None) -> bool:
+    """Whether an insert merges with the rows of a file group that it fills up, where it would stand beside them else.
+
+    Clauses: OW-015.
+    """
+    repeats = switch(write.request.settings, "hoodie.merge.allow.duplicate.on.inserts")
+    return found is not None and write.request.operation is Operation.INSERT and not repeats
 
 
 def is_logged(view: View, write: Write, change: Change) -> bool:
@@ -141,7 +151,7 @@ def is_logged(view: View, write: Write, change: Change) -> bool:
         return False
     if index_kind(write.request.settings) == "BUCKET" and operation not in REPLACES:
         return bool(change.found) or operation is not Operation.BULK_INSERT
-    return not takes_new_keys(view, change)
+    return operation not in ADDS and not takes_new_keys(view, change)
 
 
 def takes_new_keys(view: View, change: Change) -> bool:
@@ -149,7 +159,7 @@ def takes_new_keys(view: View, change: Change) -> bool:
 
     Clauses: OW-012.
     """
-    if not change.found or change.appended:
+    if not change.found:
         return True
     known = {key_of(row, view.configuration, change.group[1]) for row in base_rows(change.found, table_schema(view))}
     return not change.found.log_files and any(one.key not in known and not one.is_delete for one in change.versions)

@@ -14,7 +14,6 @@ from hudi_conformance.peers import hudi_views
 
 # Only what is asked for happens.
 _ALONE = {
-    "hoodie.compact.inline": "false",
     "hoodie.clustering.inline": "false",
     "hoodie.datasource.compaction.async.enable": "false",
     "hoodie.datasource.clustering.async.enable": "false",

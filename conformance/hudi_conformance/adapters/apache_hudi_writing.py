@@ -23,6 +23,8 @@ _PLAIN = {
     "hoodie.metadata.enable": "false",
     "hoodie.clean.automatic": "false",
     "hoodie.archive.automatic": "false",
+    # The data source compacts after every fifth write unless it is told not to.
+    "hoodie.compact.inline": "false",
     "hoodie.insert.shuffle.parallelism": "1",
     "hoodie.upsert.shuffle.parallelism": "1",
     "hoodie.bulkinsert.shuffle.parallelism": "1",
@@ -212,9 +214,14 @@ def _fields(properties: Mapping[str, str], name: str) -> list[str]:
 
 
 def _newest(session: Any, table: Path) -> Answer:
-    """The newest completed write, as the protocol shows it: a release rolls back what died after it took its time."""
+    """The newest completed write, as the protocol shows it: a release rolls back what died after it took its time.
+
+    A commit of a merge-on-read table is a compaction, which came after the write that asked for it.
+    """
     timeline = hudi_views.timeline(session, table)
-    completed = [one for one in timeline if one["state"] == "COMPLETED" and one["action"] in _WRITES]
+    merges = "deltacommit" in {one["action"] for one in timeline}
+    writes = _WRITES - {"commit"} if merges else _WRITES
+    completed = [one for one in timeline if one["state"] == "COMPLETED" and one["action"] in writes]
     if not completed:
         return ValueAnswer({"requested": None, "completed": None, "action": None})
     newest = max(completed, key=lambda one: one["requested"])

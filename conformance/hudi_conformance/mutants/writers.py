@@ -146,6 +146,11 @@ def _filled_groups_are_logged(_: Function) -> Function:
     return lambda _view, change: not change.found
 
 
+@mutant("inserts-always-repeat-keys", "OW-015", "An insert never merges with a small file.", "writers.merges_inserts")
+def _inserts_always_repeat_keys(_: Function) -> Function:
+    return lambda _write, _found: False
+
+
 @mutant("bulk-inserts-fill-small-files", "OW-012", "A bulk insert fills small files.", "tagging.insert_group")
 def _bulk_inserts_fill_small_files(original: Function) -> Function:
     def filling(view: View, write: Write, partition: str) -> GroupId:

@@ -55,6 +55,22 @@ def insert(case: WritingCase) -> None:
     case.optimized()
 
 
+@writing("small_files/insert_merges", shapes(), "OW-015 DM-001", "inserts-always-repeat-keys")
+def insert_merges(case: WritingCase) -> None:
+    """An insert that may not repeat keys is merged with the small file that it fills.
+
+    Given a file group with two rides.
+    When an insert that fills small files and may not repeat keys brings both, one of them late, and a new one.
+    Then the file group has three rows: only the one that is not late is changed.
+    """
+    case.create()
+    case.write("insert", rides(10, ("r01", "r02")))
+    again = [ride("r01", 20, rider="again"), ride("r02", 5, rider="late"), ride("r03", 20)]
+    case.write("insert", again, configs={**_FILLS, "hoodie.merge.allow.duplicate.on.inserts": "false"})
+    case.state()
+    case.optimized()
+
+
 @writing("small_files/upsert", shapes(), "OW-012 OW-016", "")
 def upsert_with_new_keys(case: WritingCase) -> None:
     """An upsert whose new keys fill a small file up writes its base file anew.
