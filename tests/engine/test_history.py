@@ -15,7 +15,7 @@ from hudi_format.timeline.commit_metadata import parse_commit_metadata
 from hudi_format.timeline.headerless import with_header
 from hudi_format.timeline.history import HistoryRow
 from hudi_spark import HudiError, read_arrow
-from hudi_spark.readings import RELEASED
+from hudi_spark.readings import RELEASED, TEXT
 from hudi_spark.state.history import archived_instants, whole_timeline
 from hudi_spark.state.snapshots import load_snapshot, load_table
 
@@ -75,6 +75,19 @@ def test_a_log_of_an_archived_write_stays_in_the_slice_that_it_completed_in(tmp_
     archive(builder, 10, 20, 30)
     assert load_snapshot(open_storage(tmp_path), RELEASED).slices == before
     assert "slow writer" in read_arrow(tmp_path).column("note").to_pylist()
+
+
+def test_logs_of_archived_writes_are_merged_in_the_order_of_their_completion(tmp_path: Path):
+    """By the text of the specification; no base file came after them, so that their slice is plain without it."""
+    builder = TableBuilder(tmp_path)
+    builder.commit(10, [builder.base_file(10, [row("a", 1, "old")])])
+    builder.commit(20, [builder.log_file(20, [builder.data(20, [row("a", 5, "completed last")])])], completed=60)
+    builder.commit(30, [builder.log_file(30, [builder.data(30, [row("a", 5, "requested last")])])], completed=50)
+    builder.commit(70, [builder.base_file(70, [row("z", 1)], group="f2")])
+    before = load_snapshot(open_storage(tmp_path), TEXT).slices
+    archive(builder, 10, 20, 30)
+    assert load_snapshot(open_storage(tmp_path), TEXT).slices == before
+    assert read_arrow(tmp_path, readings="text").column("note").to_pylist() == ["completed last", None]
 
 
 def test_a_row_with_its_plan_is_preferred_and_times_stand_once(tmp_path: Path):

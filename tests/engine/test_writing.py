@@ -228,6 +228,22 @@ def test_rows_with_generated_keys_are_inserted_and_deleted_by_filter(tmp_path: P
     assert sorted(read_arrow(tmp_path).column("id").to_pylist()) == ["k0", "k0", "k2", "k2", "k3", "k3"]
 
 
+@pytest.mark.parametrize("operation", ["upsert", "delete"])
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_row_without_the_key_that_its_table_generated_is_refused(tmp_path: Path, table_type: str, operation: str):
+    """It would be another row, or none, without a word."""
+    definition = TableDefinition(name="log", schema=SCHEMA, partition_by=("region",), table_type=table_type)
+    create_arrow(tmp_path, definition)
+    write_arrow(tmp_path, rows(range(4)), "insert")
+    stored = read_arrow(tmp_path, meta_columns=True)
+    where, keys = stored.column_names.index("_hoodie_record_key"), stored.column("_hoodie_record_key").to_pylist()
+    for left_out in ([None, *keys[1:]], ["", *keys[1:]], [None] * 4):
+        with pytest.raises(HudiError, match="KEY_MISSING"):
+            changed = stored.set_column(where, "_hoodie_record_key", pa.array(left_out, pa.string()))
+            write_arrow(tmp_path, changed, operation)
+    assert read_arrow(tmp_path).sort_by("id") == stored.select(read_arrow(tmp_path).column_names).sort_by("id")
+
+
 def test_a_merge_mode_of_its_own_is_a_reading(tmp_path: Path):
     """In the text a write may override the mode that the table persists; as released that is refused."""
     table = Written(tmp_path)

@@ -42,6 +42,21 @@ def made_keys(rule: KeyRule, rows: pa.Table) -> pa.ChunkedArray:
     return rule.keys(rows)
 
 
+def brought_keys(keys: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The keys that rows of a table with generated keys got when they were first written.
+
+    Raises:
+        HudiError: KEY_MISSING when some have none.
+
+    Clauses: DM-001.
+
+    """
+    without = pc.sum(_is_nothing(keys)).as_py()
+    if without:
+        raise _missing(f"{without} of {len(keys)} rows have no _hoodie_record_key: each got one with its first write")
+    return keys
+
+
 def _is_nothing(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Where a value is null or an empty text."""
     kind = column.type

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from decimal import Context, Decimal
+from decimal import Decimal
 from typing import Any, Final
 
 import pyarrow as pa
@@ -15,7 +15,6 @@ from hudi_spark.merging.rules import MergeRule
 # A place in MySQL's binary log: number of the file, position in it.
 _LOG_PLACE: Final = r"^(?P<file>\d{1,18})\.(?P<position>\d{1,18})$"
 _LOG_PLACE_PARTS: Final = ("file", "position")
-_EXACT: Final = Context(prec=80)
 
 
 def ordering_names(rule: MergeRule) -> tuple[str, ...]:
@@ -133,20 +132,31 @@ def _values(delete: DeleteRecord, count: int) -> tuple[Any, ...]:
 
 def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
     """Values in the type of their ordering column; one of a type that does not compare becomes null."""
-    # A delete spells every decimal with 15 digits of fraction.
-    exact = [_without_zeros(value) if isinstance(value, Decimal) else value for value in values]
+    exact = [_in_column(value, kind) if isinstance(value, Decimal) else value for value in values]
     try:
         return pa.array(exact, kind)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return pa.array([_comparable(value, kind) for value in exact], kind)
 
 
+def _in_column(value: Decimal, kind: pa.DataType) -> Decimal | None:
+    """The same number; None where a decimal column has not as many digits of fraction.
+
+    Arrow refuses what such a column has no place for, but makes other numbers of some fractions beyond 38 digits.
+    """
+    exact = _without_zeros(value)
+    fits = not pa.types.is_decimal(kind) or -int(exact.as_tuple().exponent) <= kind.scale
+    return exact if fits else None
+
+
 def _without_zeros(value: Decimal) -> Decimal:
-    """The same number with as few digits as it needs, exactly."""
-    places = -int(value.as_tuple().exponent)
-    while places > 0 and value == (fewer := value.quantize(Decimal(1).scaleb(1 - places), context=_EXACT)):
-        value, places = fewer, places - 1
-    return value
+    """The same number without zeros that end its fraction: deletes spell 15 digits of it, or as many as Java had."""
+    sign, digits, exponent = value.as_tuple()
+    kept, places = list(digits), int(exponent)
+    while places < 0 and kept and kept[-1] == 0:
+        kept.pop()
+        places += 1
+    return Decimal((sign, kept, places)) if kept else Decimal(0)
 
 
 def _comparable(value: Any, kind: pa.DataType) -> Any:

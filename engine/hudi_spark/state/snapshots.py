@@ -217,10 +217,10 @@ class _Slices:
         return completions_of(self.storage, self.configuration, self.timeline, later)
 
     def _may_belong_later(self, group: FileGroup, pending: tuple[str, ...]) -> Iterator[str]:
-        """The archived writes whose logs precede a slice that they may have completed after."""
+        """The archived writes whose logs precede a slice that they may have completed after, or are ordered by it."""
         newest = max((*(base.name.instant for base in group.base_files), *pending), default="")
-        logs = (log.name.instant for log in group.log_files)
-        return (instant for instant in logs if instant < newest and instant not in self.counted.listed)
+        logs = (log.name.instant for log in group.log_files if log.name.instant not in self.counted.listed)
+        return (instant for instant in logs if instant < newest or self._orders_by_completion())
 
     def _rules(self, completions: Mapping[str, str]) -> SlicingRules:
         return SlicingRules(
@@ -229,8 +229,12 @@ class _Slices:
             named=frozenset(path for commit in self.commits for path in commit.base_files().values()),
             completions=completions,
             logs_by_completion=self.configuration.has_completion_times,
-            text_order=self.readings.log_order == "text",
+            text_order=self._orders_by_completion(),
         )
+
+    def _orders_by_completion(self) -> bool:
+        """Clauses: RD-007."""
+        return self.readings.log_order == "text"
 
     def _lost_logs(self, groups: dict[GroupId, FileGroup], replaced: frozenset[GroupId]) -> set[str]:
         """Paths of log files that commits name and storage lacks.

@@ -12,6 +12,7 @@ from hudi_spark.evolution.schema import WriterSchema, conform
 from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, to_rows
 from hudi_spark.flows.flow import TaskIdentity
 from hudi_spark.keying.generator import KeyGenerator
+from hudi_spark.keying.record_keys import brought_keys
 from hudi_spark.merging.incoming import combined
 from hudi_spark.merging.rules import MergeRule
 from hudi_spark.tagging.columns import FILE_ID, MOVED, PARTITION_PATH, RECORD_KEY
@@ -49,7 +50,11 @@ class Keying:
         source = _with_further(brought, rows)
         # Stored rows of a table whose keys are generated bring the one that they got.
         generated = self.generator.rule is None and RECORD_KEY in rows.column_names
-        keys = rows.column(RECORD_KEY) if generated else self.generator.keys(source, identity, self.requested)
+        keys = (
+            brought_keys(rows.column(RECORD_KEY))
+            if generated
+            else self.generator.keys(source, identity, self.requested)
+        )
         paths = self.generator.partition_paths(source)
         first = identity.partition << _PART_BITS
         numbers = pa.chunked_array([pa.arange(first, first + rows.num_rows)])
