@@ -83,6 +83,14 @@ def test_a_write_may_take_the_clustering_off_the_timeline(tmp_path: Path):
     assert ("k3", 9.0) in table.found()
 
 
+def test_a_clustering_stays_where_no_group_of_it_is_written_to(tmp_path: Path):
+    """With the same option: new keys open files of their own, and the plan waits."""
+    table = clusterable(tmp_path / "t")
+    requested = schedule(table)
+    table.write("insert", rows([100]), configs={STRATEGY: ALLOWED, GIVES_UP: "true"})
+    assert [one.requested for one in pending(table)] == [requested]
+
+
 class Between:
     """Does something once, before the first effect of a name."""
 

@@ -10,12 +10,16 @@ from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plans import InstantInfo, RollbackPlan, serialise_rollback_plan
 from hudi_spark import retry_on_conflict
 from hudi_spark.committing.completing import refuse_not_inflight
-from hudi_spark.committing.conflicts import conflict_rules
+from hudi_spark.committing.conflicts import conflict_rules, refuse_conflicts
+from hudi_spark.committing.opening import state_of_table
 from hudi_spark.errors import HudiError
 from hudi_spark.flows.in_process import InProcess
 from hudi_spark.options.resolving import resolve
 from hudi_spark.services.table_services import TableServices
+from hudi_spark.state.snapshots import load_table
 from hudi_spark.state.timeline import Instant, Timeline
+from hudi_spark.writing.concurrency import concurrency_of
+from hudi_spark.writing.operations import Operation
 from hudi_spark.writing.requests import WriteRequest
 from hudi_spark.writing.writer import StartedWrite
 from written_tables import Written, rows
@@ -141,6 +145,61 @@ def test_a_strategy_says_whether_plans_and_buckets_count(strategy: str, plans_co
     assert conflict_rules(options, by_bucket=True).by_bucket
 
 
+def test_file_groups_of_one_bucket_are_one_and_those_of_two_are_two():
+    """Within a partition: the first eight characters of a file id tell."""
+    rules = conflict_rules(resolve({}), by_bucket=True)
+    own = rules.key(("north", "00000001-aaaa-0"))
+    assert rules.key(("north", "00000001-bbbb-0")) == own
+    assert own not in {rules.key(("north", "00000000-aaaa-0")), rules.key(("south", "00000001-aaaa-0"))}
+
+
+@pytest.mark.parametrize(("engine", "by_bucket"), [("SIMPLE", True), ("CONSISTENT_HASHING", False)])
+def test_only_file_groups_of_simple_buckets_are_one_by_their_number(tmp_path: Path, engine: str, by_bucket: object):
+    """Those of a consistent hash ring have ids as others have."""
+    configs = {**OPTIMISTIC, **BUCKETS, "hoodie.index.bucket.engine": engine}
+    work = Written(tmp_path / "table", "MERGE_ON_READ", configs=configs).writer().work()
+    state = state_of_table(work.storage, work.snapshot(), work.options)
+    assert concurrency_of(state, Operation("upsert", "UPSERT")).rules.by_bucket == by_bucket
+
+
+def test_file_groups_of_a_clustering_are_no_buckets(tmp_path: Path):
+    """A write to a group whose id begins as theirs does is in nobody's way; one to a group of theirs is."""
+    table = Written(tmp_path / "table", configs={"hoodie.parquet.small.file.limit": "0"})
+    numbers = iter(range(9))
+    writer = table.writer(file_ids=lambda: f"00000000-0000-4000-8000-{next(numbers):012d}-0")
+    writer.write(WriteRequest("insert", rows([1])))
+    began_with = writer.work().snapshot()
+    planned = frozenset((one.partition, one.file_id) for one in began_with.slices)
+    writer.write(WriteRequest("insert", rows([3])))
+    storage = LocalStorage(table.path)
+    refuse_conflicts(storage, began_with, load_table(storage)[1], planned)
+    writer.write(WriteRequest("upsert", rows([1], 2, 2.0)))
+    with pytest.raises(HudiError, match="OW-005"):
+        refuse_conflicts(storage, began_with, load_table(storage)[1], planned)
+
+
+def test_a_log_compaction_planned_since_conflicts_and_one_planned_before_does_not(tmp_path: Path):
+    """As of compactions: whether it waits or has completed."""
+    table = Written(tmp_path / "table", "MERGE_ON_READ", 9, configs=OPTIMISTIC)
+    services = TableServices(table.writer())
+    for n in (1, 2, 3):
+        table.write("upsert", rows([1], n, float(n)))
+    due = {"hoodie.log.compaction.blocks.threshold": "2"}
+    late, later = begun(table, rows([1], 4, 4.0)), begun(table, rows([1], 5, 5.0))
+    planned = services.schedule("logcompaction", due)
+    assert planned is not None
+    with pytest.raises(HudiError, match=f"logcompaction {planned} is about to rewrite") as caught:
+        late.commit()
+    assert caught.value.clause == "OW-006"
+    after = begun(table, rows([1], 6, 6.0))
+    services.execute(planned)
+    with pytest.raises(HudiError, match=f"{planned} changed the same file groups") as caught:
+        later.commit()
+    assert caught.value.clause == "OW-006"
+    after.commit()
+    assert table.found() == [("k1", 6.0)]
+
+
 def test_markers_of_another_living_write_end_a_write_early(tmp_path: Path):
     """Before it has files, where the other has announced its own; not where the other is over."""
     table = Written(tmp_path / "table", configs=EARLY)
@@ -153,6 +212,38 @@ def test_markers_of_another_living_write_end_a_write_early(tmp_path: Path):
     first.abort()
     table.write("upsert", rows([1], 4, 4.0))
     assert table.found() == [("k1", 4.0), ("k2", 3.0)]
+
+
+def test_markers_of_a_dead_write_end_none_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """It is still pending, and nobody goes on with it."""
+    table = Written(tmp_path / "table", configs=EARLY)
+    table.write("upsert", rows([1, 2]))
+    begun(table, rows([1], 2, 2.0))
+    monkeypatch.setattr("hudi_spark.writing.concurrency.is_alive", lambda *_: False)
+    table.write("upsert", rows([1], 3, 3.0))
+    assert table.found() == [("k1", 3.0), ("k2", 1.0)]
+
+
+def test_of_two_writes_whose_markers_are_all_there_the_later_one_ends_early(tmp_path: Path):
+    """Before its own markers are there a write gives way to whoever has some, earlier or later."""
+    table = Written(tmp_path / "table", configs=OPTIMISTIC)
+    table.write("upsert", rows([1, 2]))
+    one, two = (WriteRequest("upsert", rows([n], 2, 2.0)) for n in (1, 2))
+    unseeing = table.writer(executor=InProcess())
+    table.configs = EARLY
+    seeing = table.writer(executor=InProcess())
+    unstaged, first, second = seeing.begin(one), unseeing.begin(one), seeing.begin(one)
+    second.stage(one)
+    first.stage(one)
+    for late in (lambda: unstaged.stage(one), second.commit):
+        with pytest.raises(HudiError, match=f"{first.requested}, which is under way"):
+            late()
+    earlier, later = seeing.begin(two), unseeing.begin(two)
+    earlier.stage(two)
+    later.stage(two)
+    earlier.commit()
+    first.commit()
+    assert table.found() == [("k1", 2.0), ("k2", 2.0)]
 
 
 def test_what_a_completed_write_left_behind_ends_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -62,6 +62,18 @@ def test_time_travel_among_archived_writes_sees_what_it_saw(tmp_path: Path, vers
     assert [read_arrow(tmp_path, as_of=tick(n + 5), readings="text") for n in (10, 20, 30)] == before
 
 
+def test_time_travel_among_archived_writes_knows_what_they_replaced(tmp_path: Path):
+    """Without the history every file from before the active timeline would count."""
+    builder = TableBuilder(tmp_path, table_type="COPY_ON_WRITE")
+    builder.commit(10, [builder.base_file(10, [row("a", 1)])], action="commit")
+    stats = [builder.base_file(20, [row("b", 1)], group="f2")]
+    builder.commit(20, stats, action="replacecommit", replaced={"north": ("f1",)})
+    builder.commit(30, [builder.base_file(30, [row("c", 1)], group="f3")], action="commit")
+    archive(builder, 10, 20)
+    assert read_arrow(tmp_path, as_of=tick(25)).column("id").to_pylist() == ["b"]
+    assert read_arrow(tmp_path, as_of=tick(15)).column("id").to_pylist() == ["a"]
+
+
 def test_a_log_of_an_archived_write_stays_in_the_slice_that_it_completed_in(tmp_path: Path):
     """It was requested before a compaction and completed after it: by its request it would be of the old slice."""
     builder = TableBuilder(tmp_path)
@@ -88,6 +100,20 @@ def test_logs_of_archived_writes_are_merged_in_the_order_of_their_completion(tmp
     archive(builder, 10, 20, 30)
     assert load_snapshot(open_storage(tmp_path), TEXT).slices == before
     assert read_arrow(tmp_path, readings="text").column("note").to_pylist() == ["completed last", None]
+
+
+def test_the_history_is_not_asked_where_no_log_can_be_of_a_later_slice(tmp_path: Path):
+    """It has lost its manifest; a log named after the newest base file, as version 6 names them, stays with it."""
+    builder = TableBuilder(tmp_path)
+    builder.base_file(10, [row("a", 1)])
+    builder.log_file(10, [builder.data(10, [row("a", 2, "log")])])
+    builder.commit(30, [builder.base_file(30, [row("z", 1)], group="f2")])
+    (builder.folder / "history").mkdir()
+    (builder.folder / "history" / "_version_").write_bytes(b"1")
+    assert read_arrow(tmp_path).column("note").to_pylist() == ["log", None]
+    builder.log_file(5, [builder.data(5, [row("a", 1)])])
+    with pytest.raises(HudiError, match="TIMELINE_FILE_CORRUPT"):
+        read_arrow(tmp_path)
 
 
 def test_a_row_with_its_plan_is_preferred_and_times_stand_once(tmp_path: Path):

@@ -182,12 +182,52 @@ def test_many_versions_of_one_key_beside_single_ones():
     assert ("1", "a", 49, "n", 2.5) in merged
 
 
-def test_a_nested_default_is_compared_whole():
-    columns = (("_hoodie_record_key", ["null", "string"]), ("tags", {"type": "array", "items": "string"}))
+def of_columns(
+    columns: tuple[tuple[str, Any], ...], rule: MergeRule, base: dict[str, Any], *updates: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """A base row and updates of its key in a table of other columns; each sets what it names, in a block of its own."""
     schema = arrow_schema(avro(columns))
-    rule = replace(COMMIT, completion=Completion("defaults", defaults=(("tags", []),)))
-    data = data_block(tick(1), [{"_hoodie_record_key": "a", "tags": []}], avro(columns))
+    data = b"".join(
+        data_block(
+            tick(1),
+            [update],
+            avro([column for column in columns if column[0] in update]),
+            {HeaderKey.IS_PARTIAL: "true"} if len(update) < len(columns) else {},
+        )
+        for update in updates
+    )
     blocks = [LocatedBlock("log", tick(1), block) for block in read_blocks(data, "log")]
-    base = pa.Table.from_pylist([{"_hoodie_record_key": "a", "tags": ["t"]}], schema)
-    merged = merge(base, decode_log_records(blocks, schema, KeyRule(), rule), KeyRule(), rule)
-    assert merged.column("tags").to_pylist() == [["t"]]
+    records = decode_log_records(blocks, schema, KeyRule(), rule)
+    return merge(pa.Table.from_pylist([base], schema), records, KeyRule(), rule).to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("kind", "default", "stored"),
+    [({"type": "array", "items": "string"}, [], ["t"]), ("bytes", b"-", b"t"), ("string", "-", "t")],
+    ids=["nested", "bytes", "text"],
+)
+def test_a_default_is_compared_whole(kind: Any, default: Any, stored: Any):
+    columns = (("_hoodie_record_key", ["null", "string"]), ("tags", kind))
+    rule = replace(COMMIT, completion=Completion("defaults", defaults=(("tags", default),)))
+    base = {"_hoodie_record_key": "a", "tags": stored}
+    assert of_columns(columns, rule, base, {"_hoodie_record_key": "a", "tags": default}) == [base]
+
+
+@pytest.mark.parametrize(
+    ("rule", "places"),
+    [
+        (MergeRule("EVENT_TIME_ORDERING", ("at",), ordering_form="log_places"), [("1.5", 0), ("2.10", 0), ("2.9", 0)]),
+        (MergeRule("EVENT_TIME_ORDERING", ("at", "part")), [("1", 5), ("2", 9), ("2", 8)]),
+    ],
+    ids=["places in a log", "several fields"],
+)
+def test_an_update_without_ordering_value_competes_on_by_that_of_the_columns_that_complete_it(
+    rule: MergeRule, places: list[tuple[str, int]]
+):
+    """So that what comes late loses to it, however many parts an ordering value has."""
+    text = ["null", "string"]
+    columns = (("_hoodie_record_key", text), ("at", text), ("part", ["null", "int"]), ("note", text), ("mark", text))
+    stored, newer, late = ({"_hoodie_record_key": "a", "at": at, "part": part} for at, part in places)
+    updates = [{**newer, "note": "newer"}, {"_hoodie_record_key": "a", "mark": "set"}, {**late, "note": "late"}]
+    found = of_columns(columns, rule, {**stored, "note": "base", "mark": "base"}, *updates)
+    assert found == [{**newer, "note": "newer", "mark": "set"}]

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Final
 
 import pytest
 from engine_tables import TableBuilder
@@ -6,6 +7,7 @@ from hudi_format.storage import open_storage
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.merging.keys import key_rule
 from hudi_spark.merging.modes import merge_mode, merge_rule
+from hudi_spark.merging.rules import MergeRule
 from hudi_spark.state.configuration import load_configuration
 
 MODEL = "org.apache.hudi.common.model."
@@ -13,7 +15,8 @@ MODE = "hoodie.record.merge.mode"
 PAYLOAD = "hoodie.compaction.payload.class"
 STRATEGY = "hoodie.record.merge.strategy.id"
 ORDERING = "hoodie.table.ordering.fields"
-EVENT, COMMIT = "EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"
+EVENT: Final = "EVENT_TIME_ORDERING"
+COMMIT: Final = "COMMIT_TIME_ORDERING"
 
 
 def configuration(path: Path, version: int, properties: dict[str, str]):
@@ -43,6 +46,15 @@ def configuration(path: Path, version: int, properties: dict[str, str]):
 )
 def test_the_merge_mode_is_inferred(tmp_path: Path, version: int, properties: dict[str, str], mode: str):
     assert merge_mode(configuration(tmp_path, version, properties)) == mode
+
+
+def test_ordering_values_are_compared_by_event_time_alone_and_deletes_end_before_the_base_row():
+    """Commit time looks at none, whatever fields the table names; a delete hides the base row in the text only."""
+    by_event, by_commit = MergeRule(EVENT, ("ts",)), MergeRule(COMMIT, ("ts",))
+    assert (by_event.compares_event_time, by_event.reads_ordering) == (True, True)
+    assert (by_commit.compares_event_time, by_commit.reads_ordering) == (False, False)
+    assert not MergeRule(EVENT, ()).compares_event_time
+    assert not by_event.deletes_reach_base
 
 
 def test_a_custom_mode_with_a_known_payload_merges_as_the_payload_does(tmp_path: Path):

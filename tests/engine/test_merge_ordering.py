@@ -17,6 +17,7 @@ from hudi_spark.merging.kernel import merge
 from hudi_spark.merging.keys import KeyRule
 from hudi_spark.merging.log_records import decode_log_records
 from hudi_spark.merging.log_scan import LocatedBlock
+from hudi_spark.merging.ordering import delete_ordering
 from hudi_spark.merging.rules import MergeRule
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -86,6 +87,32 @@ def test_rows_compete_by_an_ordering_value_of_any_type(name: str, data: Any):
     base = [{"_hoodie_record_key": "a", "at": stored, "note": "base"}]
     left = merged(columns, base, data_block(tick(1), rows, avro(columns)), MergeRule("EVENT_TIME_ORDERING", ("at",)))
     assert left[0]["note"] == ("base" if java_order(stored) > java_order(arriving) else "log")
+
+
+@pytest.mark.parametrize(
+    ("kind", "spelt", "value"),
+    [
+        (pa.decimal128(12, 3), "5.500" + 40 * "0", "5.500"),
+        (pa.decimal128(12, 3), "5." + 80 * "0", "5.000"),
+        (pa.decimal128(38, 0), 38 * "9" + ".0", 38 * "9"),
+        (pa.decimal128(38, 0), 38 * "9" + ".00", 38 * "9"),
+        (pa.decimal128(38, 0), "1E+30", "1" + 30 * "0"),
+        (pa.decimal128(12, 3), "1E+1000", None),
+        (pa.decimal128(38, 0), 100 * "9", None),
+        (pa.decimal128(12, 3), "5.5005", None),
+        (pa.decimal128(38, 20), "1." + 66 * "3", None),
+        (pa.decimal128(38, 0), 90 * "1" + ".5", None),
+        (pa.decimal128(12, 3), "5." + 500 * "0", "5.000"),
+    ],
+)
+def test_a_deletes_decimal_is_the_number_whatever_zeros_it_is_spelt_with(
+    kind: pa.DataType, spelt: str, value: str | None
+):
+    """Delete lists of before version 0.14 have any scale; a number that the column cannot hold does not compare."""
+    rule, schema = MergeRule("EVENT_TIME_ORDERING", ("at",)), pa.schema([("at", kind)])
+    deletes = [DeleteRecord("a", "p", Decimal(spelt), "Decimal"), DeleteRecord("b", "p", Decimal(7), "Decimal")]
+    (column,) = delete_ordering(deletes, schema, rule)
+    assert column.to_pylist() == [None if value is None else Decimal(value), Decimal(7)]
 
 
 def test_several_ordering_values_of_a_delete_compare_in_turn():

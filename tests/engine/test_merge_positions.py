@@ -4,11 +4,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_tables import TableBuilder, row, tick
-from hudi_format.log.blocks import HeaderKey
+from engine_tables import TableBuilder, avro, row, tick
+from hudi_format.log.blocks import HeaderKey, read_blocks
+from hudi_format.log.content import data_block
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.log.headers import record_positions_text
+from hudi_format.schemas import arrow_schema
 from hudi_spark import read_arrow
+from hudi_spark.merging.keys import KeyRule
+from hudi_spark.merging.log_records import decode_log_records
+from hudi_spark.merging.log_scan import LocatedBlock
+from hudi_spark.merging.rules import MergeRule
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -78,6 +84,18 @@ def test_where_a_block_has_no_positions_in_the_base_file_keys_decide(tmp_path: P
     blocks = builder.data(10, [row("a", 20, "log")], stated(0)), builder.data(20, [row("b", 20, "log")], header)
     table(tmp_path, *blocks)
     assert answers(tmp_path, BY_POSITIONS) == answers(tmp_path, BY_KEYS)
+
+
+@pytest.mark.parametrize(("base", "positions"), [(1, [4]), (7, None), (None, None)])
+def test_positions_are_taken_in_the_base_file_that_they_are_asked_for(base: int | None, positions: list[int] | None):
+    """Those in another file, or where none are asked for, say nothing."""
+    columns = (("_hoodie_record_key", ["null", "string"]),)
+    data = data_block(tick(10), [{"_hoodie_record_key": "a"}], avro(columns), stated(4, base=1))
+    blocks = [LocatedBlock("log", tick(10), block) for block in read_blocks(data, "log")]
+    positions_in = None if base is None else tick(base)
+    rule = MergeRule("COMMIT_TIME_ORDERING", ())
+    found = decode_log_records(blocks, arrow_schema(avro(columns)), KeyRule(), rule, positions_in=positions_in)
+    assert (found.positions and found.positions.to_pylist()) == positions
 
 
 def test_blocks_of_different_sizes_are_merged_by_their_positions(tmp_path: Path):

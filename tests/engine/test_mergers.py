@@ -40,6 +40,17 @@ class HighestPrice:
         return merged.with_column("price", pc.max_element_wise(older.column("price"), newer.column("price")))
 
 
+class RaisesWhereLeftOut:
+    """An update that leaves the price out raises it by one."""
+
+    strategy_id = MINE
+
+    def merge(self, older: Versions, newer: Versions, context: MergeContext) -> Versions:  # noqa: ARG002
+        raised = pc.add(older.column("price"), 1.0)
+        prices = pc.if_else(newer.sets("price"), newer.column("price"), raised)
+        return newer.completed_by(older).with_column("price", prices)
+
+
 class NotesTogether(RowMerger):
     """Joins the notes of all versions, record by record; a delete forgets them."""
 
@@ -139,6 +150,16 @@ class TestMerging:
             ("b", "b", 5.0),
             ("c", "c", 5.0),
             ("d", "new", None),
+        ]
+
+    def test_a_column_that_the_merger_fills_in_counts_as_set_from_then_on(self, tmp_path: Path):
+        """The base row, which the versions in the logs meet last, does not change it again."""
+        register(RaisesWhereLeftOut())
+        path = table(tmp_path, {"id": "a", "price": 8.0}, {"id": "a", "note": "raised"}, {"id": "b", "note": "raised"})
+        assert rows_of(path, columns=["id", "note", "price"]) == [
+            ("a", "raised", 9.0),
+            ("b", "raised", 6.0),
+            ("c", "c", 5.0),
         ]
 
     def test_record_by_record(self, tmp_path: Path):

@@ -286,6 +286,56 @@ class TestMissingBaseFiles:
         builder.timeline_file(40, "clean", "COMPLETED", data)
         assert slices(tmp_path) == [("f1", "010", "10", ["20.1"])]
 
+    def test_a_clean_on_the_active_timeline_is_enough(self, tmp_path: Path):
+        """The history, which has lost its manifest here, is not asked whether it tells of another one."""
+        builder = TableBuilder(tmp_path, table_type="COPY_ON_WRITE")
+        builder.commit(10, [builder.base_file(10, ROWS)], action="commit")
+        self.lose(tmp_path, 10)
+        (builder.folder / "history").mkdir()
+        (builder.folder / "history" / "_version_").write_bytes(b"1")
+        with pytest.raises(HudiError, match="TIMELINE_FILE_CORRUPT"):
+            slices(tmp_path)
+        cleaned = {"north": CleanPartition("north", success_delete_files=(f"f1_0-1-0_{tick(10)}.parquet",))}
+        data = serialise_clean_metadata(CleanMetadata(tick(20), partition_metadata=cleaned))
+        builder.timeline_file(20, "clean", "COMPLETED", data)
+        assert slices(tmp_path) == []
+
+    def test_a_failed_attempt_does_not_stand_for_the_file_that_the_commit_names(self, tmp_path: Path):
+        """What it left has the instant of the commit, and is not what the commit wrote."""
+        builder = TableBuilder(tmp_path, table_type="COPY_ON_WRITE")
+        builder.commit(10, [builder.base_file(10, ROWS)], action="commit")
+        named = tmp_path / "north" / f"f1_0-1-0_{tick(10)}.parquet"
+        named.rename(named.with_name(f"f1_0-0-0_{tick(10)}.parquet"))
+        with pytest.raises(HudiError) as caught:
+            slices(tmp_path)
+        assert (caught.value.reason, caught.value.file) == ("BASE_FILE_MISSING", f"north/{named.name}")
+
+    def test_a_file_below_that_of_an_archived_write_is_not_missed(self, tmp_path: Path):
+        """The write that a savepoint keeps is all that the active timeline still says of the file group."""
+        builder = TableBuilder(tmp_path, table_type="COPY_ON_WRITE")
+        builder.commit(10, [builder.base_file(10, ROWS)], action="commit")
+        builder.timeline_file(10, "savepoint", "COMPLETED", b"")
+        builder.base_file(20, ROWS)
+        builder.commit(30, [builder.base_file(30, ROWS, group="f2")], action="commit")
+        self.lose(tmp_path, 10)
+        assert slices(tmp_path) == [("f1", "020", "20", []), ("f2", "030", "30", [])]
+
+    @pytest.mark.parametrize("newer", [False, True])
+    def test_a_file_is_missed_behind_a_group_that_misses_none(self, tmp_path: Path, newer: object):
+        """That one has the file that its commit names, or a newer one, of an archived write."""
+        builder = TableBuilder(tmp_path, table_type="COPY_ON_WRITE")
+        builder.commit(10, [builder.base_file(10, ROWS)], action="commit")
+        builder.timeline_file(10, "savepoint", "COMPLETED", b"")
+        builder.base_file(20, ROWS)
+        lost = builder.base_file(30, ROWS, group="f2")
+        builder.commit(30, [lost], action="commit")
+        (tmp_path / str(lost.path)).unlink()
+        if newer:
+            self.lose(tmp_path, 10)
+        with pytest.raises(HudiError) as caught:
+            slices(tmp_path)
+        assert (caught.value.reason, caught.value.file) == ("BASE_FILE_MISSING", lost.path)
+
     def test_as_of_before_what_a_clean_retained_is_refused(self, tmp_path: Path):
         builder = TableBuilder(tmp_path, table_type="COPY_ON_WRITE")
         builder.commit(10, [builder.base_file(10, ROWS)], action="commit")

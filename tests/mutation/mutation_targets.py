@@ -81,7 +81,7 @@ AREAS: Final = (
         "decide which files a query reads together, and which of them it sees at all",
         ("state/slicing.py", "state/snapshots.py"),
         ("reading", "storage-layout", "timeline"),
-        ("test_slicing.py", "test_timeline.py", "test_vanishing.py"),
+        ("test_slicing.py", "test_slicing_groups.py", "test_history.py", "test_timeline.py", "test_vanishing.py"),
     ),
     Area(
         "conflict",
