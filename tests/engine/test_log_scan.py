@@ -57,6 +57,7 @@ def test_a_block_may_name_itself_among_those_that_it_replaces(tmp_path: Path):
     """Then it stands for the others all the same."""
     one = TableBuilder(tmp_path)
     assert scanned(tmp_path, block(one, 1), block(one, 2), block(one, 4, (4, 1))) == [4, 2]
+    assert scanned(tmp_path, block(one, 1), block(one, 2, (1,)), block(one, 4, (4,))) == [2, 4]
 
 
 def test_log_compactions_that_replace_each_other_end(tmp_path: Path):

@@ -47,6 +47,7 @@ def test_one_version_a_key_is_left(kind: str, log: list[Version]):
     competing = [None if alone else at for alone, at in zip(found.natural.to_pylist(), ordering(found), strict=True)]
     deleted = {one.key: one.ordering if rule.compares_event_time else None for one in left if one.deleted}
     assert dict(zip(found.deleted.to_pylist(), competing, strict=True)) == deleted
+    assert found.ordering or all(found.natural.to_pylist())
 
 
 def ordering(found: LogWinners) -> list[Any]:

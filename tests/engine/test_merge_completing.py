@@ -231,3 +231,22 @@ def test_an_update_without_ordering_value_competes_on_by_that_of_the_columns_tha
     updates = [{**newer, "note": "newer"}, {"_hoodie_record_key": "a", "mark": "set"}, {**late, "note": "late"}]
     found = of_columns(columns, rule, {**stored, "note": "base", "mark": "base"}, *updates)
     assert found == [{**newer, "note": "newer", "mark": "set"}]
+
+
+def test_an_ordering_value_within_a_struct_completes_with_its_column():
+    text, inner = ["null", "string"], {"type": "record", "name": "at", "fields": [{"name": "n", "type": "int"}]}
+    columns = (("_hoodie_record_key", text), ("at", inner), ("note", text), ("mark", text))
+    stored, newer, late = ({"_hoodie_record_key": "a", "at": {"n": n}} for n in (1, 9, 5))
+    updates = [{**newer, "note": "newer"}, {"_hoodie_record_key": "a", "mark": "set"}, {**late, "note": "late"}]
+    rule = MergeRule("EVENT_TIME_ORDERING", ("at.n",))
+    found = of_columns(columns, rule, {**stored, "note": "base", "mark": "base"}, *updates)
+    assert found == [{**newer, "note": "newer", "mark": "set"}]
+
+
+def test_an_update_that_leaves_the_delete_field_out_is_no_delete():
+    text = ["null", "string"]
+    columns = (("_hoodie_record_key", text), ("op", text), ("note", text))
+    rule = replace(COMMIT, ordering=(), delete_field="op", delete_marker="d")
+    base = {"_hoodie_record_key": "a", "op": "i", "note": "base"}
+    assert of_columns(columns, rule, base, {"_hoodie_record_key": "a", "note": "log"}) == [{**base, "note": "log"}]
+    assert of_columns(columns, rule, base, {"_hoodie_record_key": "a", "op": "d"}) == []

@@ -1,6 +1,7 @@
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
 import pytest
 from engine_tables import TableBuilder
 from hudi_format.storage import open_storage
@@ -145,19 +146,23 @@ def test_defaults_go_along_where_the_mode_asks_for_them(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("fields", "generator", "named"),
+    ("version", "fields", "generator", "named"),
     [
-        ("id", "SIMPLE", False),
-        ("id", "COMPLEX", True),
-        ("id", "GLOBAL_DELETE", True),
-        ("id,region", "SIMPLE", True),
-        ("id,region", "COMPLEX", True),
+        (9, "id", "SIMPLE", False),
+        (9, "id", "COMPLEX", True),
+        (8, "id", "COMPLEX", False),
+        (8, "id", "GLOBAL_DELETE", True),
+        (9, "id,region", "SIMPLE", True),
+        (8, "id,region", "COMPLEX", True),
     ],
 )
 def test_keys_that_are_not_stored_are_named_as_the_writer_named_them(
-    tmp_path: Path, fields: str, generator: str, named: object
+    tmp_path: Path, version: int, fields: str, generator: str, named: object
 ):
     """Several fields always, a single one by some key generators."""
     virtual = {"hoodie.populate.meta.fields": "false", "hoodie.table.keygenerator.type": generator}
-    rule = key_rule(configuration(tmp_path, 9, {**virtual, "hoodie.table.recordkey.fields": fields}))
+    rule = key_rule(configuration(tmp_path, version, {**virtual, "hoodie.table.recordkey.fields": fields}))
     assert (rule.fields, rule.named) == (tuple(fields.split(",")), named)
+    row = pa.table({"id": ["a"], "region": ["b"]})
+    parts = [f"{field}:{value}" for field, value in zip(rule.fields, "ab", strict=False)]
+    assert rule.keys(row).to_pylist() == [",".join(parts) if named else "a"]

@@ -103,6 +103,10 @@ def test_rows_compete_by_an_ordering_value_of_any_type(name: str, data: Any):
         (pa.decimal128(38, 20), "1." + 66 * "3", None),
         (pa.decimal128(38, 0), 90 * "1" + ".5", None),
         (pa.decimal128(12, 3), "5." + 500 * "0", "5.000"),
+        (pa.decimal128(12, 3), "0.000", "0.000"),
+        (pa.decimal128(20, 13), "7.306068893742E-98", None),
+        (pa.int64(), "5.0", "5"),
+        (pa.int64(), "5.5", None),
     ],
 )
 def test_a_deletes_decimal_is_the_number_whatever_zeros_it_is_spelt_with(

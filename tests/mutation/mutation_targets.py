@@ -88,7 +88,13 @@ AREAS: Final = (
         "decide whether a write may complete beside what others did meanwhile",
         ("committing/clustered_groups.py", "committing/conflicts.py", "writing/concurrency.py"),
         ("optimistic-writers", "streaming-writers"),
-        ("test_conflicts.py", "test_concurrency.py", "test_clustering_conflicts.py", "test_streams.py"),
+        (
+            "test_conflicts.py",
+            "test_conflict_plans.py",
+            "test_concurrency.py",
+            "test_clustering_conflicts.py",
+            "test_streams.py",
+        ),
     ),
 )
 MODULES: Final = tuple(module for area in AREAS for module in area.modules)

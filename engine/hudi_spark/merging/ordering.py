@@ -140,13 +140,13 @@ def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
 
 
 def _in_column(value: Decimal, kind: pa.DataType) -> Decimal | None:
-    """The same number; None where a decimal column has not as many digits of fraction.
+    """The same number; None where the column has not as many digits of fraction.
 
-    Arrow refuses what such a column has no place for, but makes other numbers of some fractions beyond 38 digits.
+    Arrow cuts fractions for columns of whole numbers, and makes other numbers of some beyond 38 digits.
     """
     exact = _without_zeros(value)
-    fits = not pa.types.is_decimal(kind) or -int(exact.as_tuple().exponent) <= kind.scale
-    return exact if fits else None
+    places = kind.scale if pa.types.is_decimal(kind) else 0
+    return exact if -int(exact.as_tuple().exponent) <= places else None
 
 
 def _without_zeros(value: Decimal) -> Decimal:
