@@ -4,7 +4,7 @@ from pathlib import Path
 
 import hudi_model.configuration
 import pytest
-from hudi_conformance.bridge import load
+from hudi_conformance.bridge.checking import load_for
 from hudi_conformance.cases import Case, load_golden_cases
 from hudi_conformance.golden.answers import expected, killed
 from hudi_conformance.killing.columns import every_case, killed_by, question_of
@@ -68,10 +68,10 @@ def test_the_page_of_mutants_is_current() -> None:
 @pytest.mark.parametrize("case", CASES[::STEP], ids=lambda case: case.id)
 def test_cases_kill_what_they_name(case: Case) -> None:
     """A sample, evenly spread; the builder holds every case to it."""
-    state = load(case.table.folder / "table")
-    named = [MUTANTS[name] for name in case.kills]
+    question, named = question_of(case), [MUTANTS[name] for name in case.kills]
+    state = load_for(question.op, case.table.folder / "table", question.params)
 
-    assert killed(state, question_of(case), expected(state, question_of(case)), named) == list(case.kills)
+    assert killed(state, question, expected(state, question), named) == list(case.kills)
 
 
 def test_a_mutant_replaces_its_function_wherever_the_model_holds_it_and_goes_without_trace() -> None:

@@ -21,6 +21,7 @@ _REFUSED = {
     "v9/bad_change_log_content": "LF-007",
     "v9/bad_change_log_missing": "CD-003",
     "v9/bad_empty_commit_in_range": "TL-015",
+    "v8/bad_history_manifest": "TL-031",
     "v9/bad_history_manifest": "TL-031",
     "v9/bad_history_version": "TL-031",
     "v9/bad_merger": "MG-016",

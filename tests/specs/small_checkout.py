@@ -6,7 +6,7 @@ What the area is about.
 
 ## TL-001 The actions
 - level: must
-- versions: 6, 8, 9
+- versions: 9
 - stated_in: model
 - source: text-1.0, "First"; release-1.1.1, "seen"
 
@@ -14,7 +14,7 @@ Eleven there are.
 
 ## TL-002 Bytes of a name
 - level: must
-- versions: 8, 9
+- versions: 9
 - stated_in: format
 - source: text-1.0, "Second"
 - readings: text, released
@@ -25,7 +25,7 @@ and two lines.
 
 ## TL-003 Unknown actions
 - level: must
-- versions: 6
+- versions: 9
 - stated_in: model
 - source: text-1.0
 - refuses: INSTANT_MALFORMED
@@ -110,6 +110,7 @@ op = "list_timeline"
 expect = "b.json"
 """,
     "conformance/writing_cases/area/one/case.toml": """
+table_version = 9
 title = "Writes"
 clauses = ["TL-001"]
 [[steps]]

@@ -74,6 +74,17 @@ def test_an_accepted_trace_shows_its_clauses_and_a_refused_one_alone_does_not(ch
     assert lint(checkout).uncovered == ()
 
 
+def test_a_clause_is_shown_in_every_version_it_holds_for(checkout: Path):
+    """By cases of each, by a table that is taken to it, or by a trace, which is of no version."""
+    page, case = checkout / CLAUSES, checkout / WRITES / "case.toml"
+    text = page.read_text(encoding="utf-8").replace("- versions: 9", "- versions: 8, 9", 1)
+    page.write_text(text, encoding="utf-8")
+    assert any("TL-001: no golden case shows it in table version 8" in str(one) for one in lint(checkout).problems)
+
+    case.write_text(case.read_text(encoding="utf-8").replace("[[steps]]", "[[steps]]\nparams = {to = 8}", 1))
+    assert lint(checkout).problems == ()
+
+
 @pytest.mark.parametrize(("file", "old", "new", "message"), FAULTS)
 def test_a_planted_fault_is_found(checkout: Path, file: str, old: str, new: str, message: str):
     path = checkout / file

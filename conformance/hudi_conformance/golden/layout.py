@@ -42,6 +42,11 @@ class Layout:
         return 1 if self.version <= 6 else 2
 
     @property
+    def timeline_folder(self) -> str:
+        """Where the timeline lies, unless the properties say otherwise."""
+        return ".hoodie" if self.timeline_layout == 1 else ".hoodie/timeline"
+
+    @property
     def table_type(self) -> str:
         """The type as properties spell it."""
         return "MERGE_ON_READ" if self.merge_on_read else "COPY_ON_WRITE"

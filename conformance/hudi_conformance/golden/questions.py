@@ -1,7 +1,7 @@
 """The questions that a recipe asks of its table, and the tables as recipes declare them."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -146,19 +146,30 @@ RECIPES: dict[str, Recipe] = {}
 
 
 def golden(
-    table_id: str, title: str, layout: Layout, features: Iterable[str] = ()
+    table_id: str, title: str, layout: Layout, features: Iterable[str] = (), also: Iterable[int] = ()
 ) -> Callable[[Callable[[GoldenTable], None]], Callable[[GoldenTable], None]]:
-    """Register a recipe under the id that is its folder below golden_tables/."""
+    """Register a recipe under the id that is its folder below golden_tables/.
+
+    `also`: other table versions in which the same table is written, under ids that differ in the version alone.
+    """
 
     def register(write: Callable[[GoldenTable], None]) -> Callable[[GoldenTable], None]:
-        if table_id in RECIPES:
-            raise ValueError(f"two recipes write {table_id}")
-        kind = "mor" if layout.merge_on_read else "cow"
-        named = (f"table-version-{layout.version}", kind, *features)
-        RECIPES[table_id] = Recipe(table_id, title, layout, named, write)
+        name = table_id.partition("/")[2]
+        _register(table_id, title, layout, features, write)
+        for version in also:
+            _register(f"v{version}/{name}", title, replace(layout, version=version), features, write)
         return write
 
     return register
+
+
+def _register(
+    table_id: str, title: str, layout: Layout, features: Iterable[str], write: Callable[[GoldenTable], None]
+) -> None:
+    if table_id in RECIPES:
+        raise ValueError(f"two recipes write {table_id}")
+    kind = "mor" if layout.merge_on_read else "cow"
+    RECIPES[table_id] = Recipe(table_id, title, layout, (f"table-version-{layout.version}", kind, *features), write)
 
 
 class WrittenTable(Asking):

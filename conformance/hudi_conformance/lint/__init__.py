@@ -66,7 +66,7 @@ def main(root: Path | None = None, texts: Path | None = None) -> int:
     for problem in report.problems:
         console.print(str(problem), markup=False)
     console.print(
-        f"clauses: {len(report.clauses)}, must-clauses without a case: {len(report.uncovered)}, "
+        f"clauses: {len(report.clauses)}, must-clauses without a case in a version: {len(report.uncovered)}, "
         f"problems: {len(report.problems)}",
         markup=False,
     )

@@ -19,12 +19,16 @@ Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A clause id as it stands somewhere; `kind` is the room of a docstring, or what cites it."""
+    """A clause id as it stands somewhere; `kind` is the room of a docstring, or what cites it.
+
+    `versions`: those of the table that a case is about; None where it is about all.
+    """
 
     id: str
     kind: str
     file: str
     line: int
+    versions: frozenset[int] | None = None
 
 
 def all_citations(checkout: Checkout) -> list[Citation]:
@@ -81,22 +85,30 @@ def _case_citations(checkout: Checkout) -> Iterator[Citation]:
     for path in sorted((checkout.root / TABLES).rglob("cases.toml")):
         name = checkout.name(path)
         for case in tables(read_toml(checkout, name).get("case")):
-            yield from _ids_of_case(case, name, _line_of(path, str(case.get("id"))))
+            version = path.parent.parent.name.removeprefix("v")
+            yield from _ids_of_case(case, name, _line_of(path, str(case.get("id"))), version)
     for path in sorted((checkout.root / TABLES).rglob("table.toml")):
         name = checkout.name(path)
         yield from (Citation(found, "table", name, 1) for found in words(read_toml(checkout, name).get("clauses")))
     for path in sorted((checkout.root / WRITING_CASES).rglob("case.toml")):
         name = checkout.name(path)
-        yield from _ids_of_case(read_toml(checkout, name), name, 1)
+        case = read_toml(checkout, name)
+        yield from _ids_of_case(case, name, 1, str(case.get("table_version")))
 
 
-def _ids_of_case(case: dict[str, Any], name: str, line: int) -> Iterator[Citation]:
-    """The kind says what the case shows: `accept` an answer, `reject:REASON` a refusal."""
+def _ids_of_case(case: dict[str, Any], name: str, line: int, version: str) -> Iterator[Citation]:
+    """The kind says what the case shows: `accept` an answer, `reject:REASON` a refusal.
+
+    A table that an upgrade or downgrade takes to another version shows what holds for that one, too.
+    """
     steps = tables(case.get("steps"))
+    given = (step.get("params") for step in steps)
+    taken_to = (str(params.get("to")) for params in given if isinstance(params, dict))
+    versions = frozenset(int(one) for one in (version, *taken_to) if one.isdecimal())
     kinds = {"accept" for step in steps if "expect" in step}
     kinds |= {f"reject:{step['reject'].get('reason')}" for step in steps if isinstance(step.get("reject"), dict)}
     for found in words(case.get("clauses")):
-        yield from (Citation(found, kind, name, line) for kind in sorted(kinds) or ["case"])
+        yield from (Citation(found, kind, name, line, versions) for kind in sorted(kinds) or ["case"])
     for step in steps:
         for warning in tables(step.get("warnings")):
             yield Citation(str(warning.get("clause")), "warning", name, line)

@@ -36,21 +36,30 @@ def check_stated(checkout: Checkout, citations: Sequence[Citation]) -> Iterator[
 
 
 def check_covered(checkout: Checkout, citations: Sequence[Citation]) -> Iterator[Problem]:
-    """Each must-clause has a case that shows it; there is no list of those that have none."""
-    for clause in uncovered_clauses(checkout, citations):
-        yield _at(checkout, clause, "no golden case shows it: add one, or a case that writes, or a trace")
+    """Each must-clause has a case that shows it in every table version it holds for; there is no list of exceptions."""
+    for clause, versions in uncovered_clauses(checkout, citations).items():
+        named = ", ".join(map(str, versions))
+        message = f"no golden case shows it in table version {named}: add one, or a case that writes, or a trace"
+        yield _at(checkout, clause, message)
 
 
-def uncovered_clauses(checkout: Checkout, citations: Sequence[Citation]) -> list[Clause]:
-    """Must-clauses without a case that answers, or, where the clause refuses something, a case that is so rejected."""
-    shown = {(one.id, one.kind) for one in citations}
-    return [
-        clause
-        for clause in checkout.clauses
-        if clause.level == "must"
-        and (clause.id, "accept") not in shown
-        and not any((clause.id, f"reject:{reason}") in shown for reason in clause.refuses)
-    ]
+def uncovered_clauses(checkout: Checkout, citations: Sequence[Citation]) -> dict[Clause, list[int]]:
+    """Must-clauses, with the table versions they hold for in which no case shows them.
+
+    A case shows a clause by an answer or, where the clause refuses something, by such a refusal.
+    """
+    found = {}
+    cited: dict[str, list[Citation]] = {}
+    for one in citations:
+        cited.setdefault(one.id, []).append(one)
+    for clause in checkout.clauses:
+        kinds = {"accept", *(f"reject:{reason}" for reason in clause.refuses)}
+        showing = [one.versions for one in cited.get(clause.id, ()) if one.kind in kinds]
+        shown = clause.versions if None in showing else frozenset().union(*(one for one in showing if one))
+        left = sorted(set(clause.versions) - set(shown))
+        if clause.level == "must" and left:
+            found[clause] = left
+    return found
 
 
 def _area(checkout: Checkout, clause: Clause) -> Iterator[str]:

@@ -244,6 +244,17 @@ def hfile_9(table: TableWriter) -> None:
 
 
 @recipe(
+    "v8/apache_cow_hfile",
+    bundle="1.0.2",
+    title="Version 8, copy-on-write with base files in HFile",
+    features=("table-version-8", "cow", "base-hfile", "merge-event-time"),
+)
+def hfile_8(table: TableWriter) -> None:
+    """Bulk inserts into HFiles, one partition overwritten."""
+    _hfiles(table)
+
+
+@recipe(
     "v6/apache_cow_hfile",
     bundle="0.15.0",
     title="Version 6, copy-on-write with base files in HFile",
@@ -255,6 +266,12 @@ def hfile_6(table: TableWriter) -> None:
     _hfiles(table)
 
 
+@recipe(
+    "v8/apache_cow_several_formats",
+    bundle="1.0.2",
+    title="Version 8, base files in Parquet and then in ORC within one file group",
+    features=("table-version-8", "cow", "base-parquet", "base-orc", "merge-event-time"),
+)
 @recipe(
     "v9/apache_cow_several_formats",
     bundle="1.1.1",

@@ -49,15 +49,20 @@ def _instant(found: list[_Named], violations: Violations) -> Instant:
     for name, path in pending:
         if first is not None and name.action != first[0].action:
             violations.error("TL-005", path, f"{_name(first[1])} has the instant for another action")
-    _check_completed_name(completed[:1], first, violations)
+    _check_completed_names(completed, first, violations)
     return instant_of([*pending, *completed[:1]])
 
 
-def _check_completed_name(completed: list[_Named], pending: _Named | None, violations: Violations) -> None:
-    """Clauses: TL-006."""
-    for name, path in completed:
-        asked = None if pending is None else _COMPLETES_AS.get(pending[0].action, pending[0].action)
-        if pending is not None and asked != name.action:
+def _check_completed_names(completed: list[_Named], pending: _Named | None, violations: Violations) -> None:
+    """Clauses: TL-005, TL-006."""
+    if pending is None:
+        return
+    asked = _COMPLETES_AS.get(pending[0].action, pending[0].action)
+    is_there = any(name.action == asked for name, _ in completed)
+    for name, path in completed if is_there else completed[:1]:
+        if name.action != asked and is_there:
+            violations.error("TL-005", path, f"{_name(pending[1])} has the instant for another action")
+        elif name.action != asked:
             violations.error("TL-006", path, f"what {_name(pending[1])} began completes as {asked}")
 
 

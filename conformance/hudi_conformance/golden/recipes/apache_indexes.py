@@ -346,6 +346,7 @@ def _hfiles(table: WrittenTable) -> None:
     file_slices(table, "replaced-group-visible", "BF-010 BF-013 RD-003")
 
 
+@written("v8/apache_cow_hfile")
 @written("v9/apache_cow_hfile")
 def hfile_9(table: WrittenTable) -> None:
     """Two inserts into HFiles, one partition overwritten."""
@@ -362,6 +363,7 @@ def hfile_6(table: WrittenTable) -> None:
     since_first(table)
 
 
+@written("v8/apache_cow_several_formats")
 @written("v9/apache_cow_several_formats")
 def several_formats(table: WrittenTable) -> None:
     """Insert into Parquet files; update, insert and delete into ORC files."""

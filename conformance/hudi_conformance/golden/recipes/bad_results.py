@@ -75,7 +75,7 @@ def no_column_9(table: GoldenTable) -> None:
     check(table, "the field that is no column is named", "OW-032", "fields-unchecked")
 
 
-@golden("v6/bad_field_is_no_column", "An ordering field that is no column", copy_on_write(6))
+@golden("v6/bad_field_is_no_column", "An ordering field that is no column", copy_on_write(6), also=(8,))
 def no_column_6(table: GoldenTable) -> None:
     """The property that names the ordering field was changed by hand."""
     table.insert(second(1), fleet(10))
@@ -135,7 +135,7 @@ def clustering_6(table: GoldenTable) -> None:
     _lossy_clustering(table)
 
 
-@golden("v9/bad_index_group_missing", "The first group of an index is not there", copy_on_write(9), FEATURES)
+@golden("v9/bad_index_group_missing", "The first group of an index is not there", copy_on_write(9), FEATURES, also=(8,))
 def index_group_9(table: GoldenTable) -> None:
     """The one group of the statistics has the number of a second: a reader that goes by hashes does not find it."""
     table.insert(second(1), spread(10))

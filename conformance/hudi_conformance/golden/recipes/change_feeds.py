@@ -194,6 +194,7 @@ def replaced(table: GoldenTable) -> None:
     "Changes in logs, and a compaction that logs them again",
     _feed("DATA_BEFORE", merge_on_read),
     _FEATURES,
+    also=(6, 8),
 )
 def in_logs(table: GoldenTable) -> None:
     """Updates, late rows and deletes in logs, a compaction with change logs, then an update and an insert."""
@@ -245,7 +246,7 @@ def archived(table: GoldenTable) -> None:
     table.changes(second(2.5), None, "active", "the changes of the last write", "CD-006", "range-begin-ignored")
 
 
-@golden("v9/cow_changes_cleaned", "Changes whose rows were cleaned", _feed("OP_KEY_ONLY"), _FEATURES)
+@golden("v9/cow_changes_cleaned", "Changes whose rows were cleaned", _feed("OP_KEY_ONLY"), _FEATURES, also=(6, 8))
 def cleaned(table: GoldenTable) -> None:
     """The base files before the last write are gone."""
     _history(table)
@@ -266,7 +267,13 @@ def missing(table: GoldenTable) -> None:
     table.snapshot("snapshot", "the rows are all there", "LF-018", "oldest-base-file")
 
 
-@golden("v9/cow_no_change_feed", "A table that keeps no change feed", copy_on_write(9, schema=_SCHEMA), ("cdc",))
+@golden(
+    "v9/cow_no_change_feed",
+    "A table that keeps no change feed",
+    copy_on_write(9, schema=_SCHEMA),
+    ("cdc",),
+    also=(6, 8),
+)
 def no_feed(table: GoldenTable) -> None:
     """Two commits of a table that does not enable the feed."""
     table.insert(second(1), _short(10, KEYS["oslo"]))

@@ -44,7 +44,7 @@ def completion_time_reused(table: GoldenTable) -> None:
     check(table, "no time is given twice", "TL-024", "given-times-unchecked")
 
 
-@golden("v9/bad_completed_before_request", "A write completed before it was requested", merge_on_read(9))
+@golden("v9/bad_completed_before_request", "A write completed before it was requested", merge_on_read(9), also=(8,))
 def completed_before_request(table: GoldenTable) -> None:
     """The second write's completed file was renamed: its completion time is a tenth of a second before its request."""
     table.insert(second(1), fleet(10))
@@ -57,7 +57,11 @@ def completed_before_request(table: GoldenTable) -> None:
 
 
 @golden(
-    "v9/bad_history_name", "A file of the history has bounds that exclude its action", merge_on_read(9), ("history",)
+    "v9/bad_history_name",
+    "A file of the history has bounds that exclude its action",
+    merge_on_read(9),
+    ("history",),
+    also=(8,),
 )
 def history_name(table: GoldenTable) -> None:
     """The oldest file of the history, and its name in the manifest, begin after the action in it."""

@@ -17,7 +17,7 @@ def _damaged_plan(table: GoldenTable, plan: str) -> None:
     check(table, "the plan that waits cannot be read", "TL-033", "violations-never")
 
 
-@golden("v9/bad_plan", "The plan of a pending compaction is damaged", merge_on_read(9))
+@golden("v9/bad_plan", "The plan of a pending compaction is damaged", merge_on_read(9), also=(8,))
 def damaged_plan_9(table: GoldenTable) -> None:
     """A compaction was planned; the bytes of its plan are something else."""
     _damaged_plan(table, ".hoodie/timeline/*.compaction.requested")

@@ -40,8 +40,8 @@ def archived_9(table: GoldenTable) -> None:
     table.damage(harm.write(f"{_HISTORY}/{second(0.5)}_{second(0.5)}_0.parquet", undone))
     _asked(
         table,
-        "HS-008 HS-001 HS-002 HS-006 HS-009 TL-030 TL-031",
-        "history-not-listed any-file-of-the-folder-counts upper-levels-unread",
+        "HS-008 HS-001 HS-002 HS-006 HS-007 HS-009 TL-030 TL-031",
+        "history-not-listed any-file-of-the-folder-counts upper-levels-unread history-forgets-completion-on-reading",
     )
 
 
@@ -59,7 +59,7 @@ def archived_6(table: GoldenTable) -> None:
     _asked(table, "HS-008 HS-010 TL-032", "history-not-listed")
 
 
-@golden("v9/mor_without_version_file", "The version file was being replaced", merge_on_read(9), _FEATURES)
+@golden("v9/mor_without_version_file", "The version file was being replaced", merge_on_read(9), _FEATURES, also=(8,))
 def without_version(table: GoldenTable) -> None:
     """A history whose version file is gone: writers delete it before they write it anew."""
     _archived(table, 10)
@@ -86,8 +86,8 @@ def _older_version(table: GoldenTable) -> None:
     table.whole_timeline(
         "whole-timeline",
         "the version that the file names is read, and no file of it is gone",
-        "HS-002 HS-011 HS-008",
-        "newest-manifest-whatever-the-version any-file-of-the-folder-counts",
+        "HS-002 HS-006 HS-011 HS-008",
+        "newest-manifest-whatever-the-version any-file-of-the-folder-counts upper-levels-unread",
     )
     table.snapshot(
         "snapshot", "what was archived counts as committed", "TL-018 RD-002", "before-first-active-uncommitted"
@@ -114,7 +114,7 @@ def history_version(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/bad_history_manifest", "The current manifest does not parse", merge_on_read(9), _FEATURES)
+@golden("v9/bad_history_manifest", "The current manifest does not parse", merge_on_read(9), _FEATURES, also=(8,))
 def history_manifest(table: GoldenTable) -> None:
     """The current manifest was cut off in the middle."""
     _archived(table, 10)

@@ -110,7 +110,7 @@ def _rollback(table: GoldenTable) -> None:
     check(table, _CHECK, "RB-004 RB-009", "leftovers-are-violations")
 
 
-@golden("v9/cow_interrupted_rollback", "A rollback died when one of two files was gone", copy_on_write(9))
+@golden("v9/cow_interrupted_rollback", "A rollback died when one of two files was gone", copy_on_write(9), also=(8,))
 def rollback_9(table: GoldenTable) -> None:
     """A failed update of both cities with its markers; its rollback is inflight and has removed one file."""
     _rollback(table)
@@ -122,7 +122,12 @@ def rollback_6(table: GoldenTable) -> None:
     _rollback(table)
 
 
-@golden("v9/cow_rolled_back_leftover", "A file of a write that was rolled back is still there", copy_on_write(9))
+@golden(
+    "v9/cow_rolled_back_leftover",
+    "A file of a write that was rolled back is still there",
+    copy_on_write(9),
+    also=(6, 8),
+)
 def leftover(table: GoldenTable) -> None:
     """A failed update was rolled back by a plan that overlooked one of its files; four updates came since."""
     table.insert(second(1), fleet(10))

@@ -68,7 +68,7 @@ def written_after_rollback(table: GoldenTable) -> None:
     )
 
 
-@golden("v8/mor_torn_by_a_block", "A torn block that ends where the next one does", merge_on_read(8))
+@golden("v8/mor_torn_by_a_block", "A torn block that ends where the next one does", merge_on_read(8), also=(6,))
 def torn_by_a_block(table: GoldenTable) -> None:
     """A block lacks exactly the length of the block behind it, and a record in it holds the magic."""
     table.insert(second(1), fleet(10))

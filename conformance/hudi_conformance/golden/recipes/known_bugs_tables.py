@@ -1,6 +1,7 @@
 """Tables on which documented defects of real implementations show; see specs/known-bugs.toml. Timeline to columns."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from hudi_model.actions import Action
 from hudi_model.contents import CommitMetadata
@@ -22,12 +23,13 @@ _BROKEN = b"hoodie.table.name=other\nhoodie.table.checksum=1\nhoodie.table.type=
 # Timeline
 
 
-@golden("v9/mor_never_archived", "A table that has no history", merge_on_read(9), ("history",))
+@golden("v9/mor_never_archived", "A table that has no history", merge_on_read(9), ("history",), also=(6,))
 def never_archived(table: GoldenTable) -> None:
     """Two writes; the folder of the history was never made."""
+    archived = ".hoodie/archived" if table.layout.version <= 6 else ".hoodie/timeline/history"
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01",)))
-    table.damage(harm.remove_folder(".hoodie/timeline/history"))
+    table.damage(harm.remove_folder(archived))
     table.whole_timeline(
         "whole-timeline", "the whole timeline is the active one", "HS-001 HS-008", "absent-history-refused"
     )
@@ -154,12 +156,24 @@ def _dated(number: int, note: str) -> Row:
     return {"id": f"k{number}", "day": f"2018-09-{20 + number % 4}", "note": note}
 
 
+_FOLDERS_DIFFER = "Partition folders that differ from the values of their column"
+_DATED_TRAITS: dict[str, Any] = {"ordering": (), "partition_by": "day", "schema": _DATED, "hive_style": True}
+_GENERATOR_OF_VERSION_6 = {
+    "hoodie.table.keygenerator.type": None,
+    "hoodie.table.keygenerator.class": "org.apache.hudi.keygen.TimestampBasedKeyGenerator",
+}
+
+
+@golden(
+    "v6/cow_dated_partitions",
+    _FOLDERS_DIFFER,
+    _Dated(6, merge_on_read=False, **_DATED_TRAITS, properties={**_BY_DATE, **_GENERATOR_OF_VERSION_6}),
+)
 @golden(
     "v9/cow_dated_partitions",
-    "Partition folders that differ from the values of their column",
-    _Dated(
-        9, merge_on_read=False, ordering=(), partition_by="day", schema=_DATED, hive_style=True, properties=_BY_DATE
-    ),
+    _FOLDERS_DIFFER,
+    _Dated(9, merge_on_read=False, **_DATED_TRAITS, properties=_BY_DATE),
+    also=(8,),
 )
 def dated_partitions(table: GoldenTable) -> None:
     """A key generator by timestamp made folders as day=2018/09/23 of dates as 2018-09-23."""

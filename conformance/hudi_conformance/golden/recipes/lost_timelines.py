@@ -89,7 +89,7 @@ def _written(table: GoldenTable) -> None:
 
 
 def _lost(table: GoldenTable) -> None:
-    folder = ".hoodie/timeline" if table.layout.timeline_layout == 2 else ".hoodie"
+    folder = table.layout.timeline_folder
     table.damage(harm.remove(f"{folder}/2025*.*"))
     table.snapshot("snapshot", "it is not taken for a new table", "TL-022", "lost-timeline-is-a-new-table")
     check(table, "that the timeline is lost is told", "TL-022", "violations-never")

@@ -24,7 +24,12 @@ def _refused(table: GoldenTable, then: str, clauses: str, kills: str) -> None:
     check(table, "the fault is told", clauses, "violations-never")
 
 
-@golden("v9/bad_not_a_table", "Data files without hoodie.properties are no table", merge_on_read(9))
+def _restate_version(table: GoldenTable, version: int) -> None:
+    told, wrong = (f"hoodie.table.version={number}".encode() for number in (table.layout.version, version))
+    table.damage(harm.substitute(".hoodie/hoodie.properties", told, wrong))
+
+
+@golden("v9/bad_not_a_table", "Data files without hoodie.properties are no table", merge_on_read(9), also=(6, 8))
 def not_a_table(table: GoldenTable) -> None:
     """All files of a table but hoodie.properties."""
     _updates(table)
@@ -35,24 +40,25 @@ def not_a_table(table: GoldenTable) -> None:
 @golden(
     "v9/bad_table_version",
     "A table version that no text knows",
-    merge_on_read(9, properties={"hoodie.table.version": "9"}),
+    merge_on_read(9),
+    also=(6, 8),
 )
 def table_version(table: GoldenTable) -> None:
     """A table whose properties say version 77."""
     _updates(table)
-    table.damage(harm.substitute(".hoodie/hoodie.properties", b"hoodie.table.version=9", b"hoodie.table.version=77"))
+    _restate_version(table, 77)
     _refused(table, "the version is refused", "VR-002 VR-001", "unknown-version-accepted")
 
 
-@golden("v8/bad_table_version_seven", "The version between 6 and 8", merge_on_read(8))
+@golden("v8/bad_table_version_seven", "The version between 6 and 8", merge_on_read(8), also=(6, 9))
 def version_seven(table: GoldenTable) -> None:
     """A table whose properties say version 7, which no release leaves behind."""
     _updates(table)
-    table.damage(harm.substitute(".hoodie/hoodie.properties", b"hoodie.table.version=8", b"hoodie.table.version=7"))
+    _restate_version(table, 7)
     _refused(table, "the version is refused", "VR-021 VR-002", "unknown-version-accepted")
 
 
-@golden("v8/bad_properties", "Properties that lack the table's type", copy_on_write(8))
+@golden("v8/bad_properties", "Properties that lack the table's type", copy_on_write(8), also=(6, 9))
 def broken_properties(table: GoldenTable) -> None:
     """hoodie.properties was cut off in the middle."""
     table.insert(second(1), fleet(10))
@@ -74,11 +80,14 @@ def empty_commit(table: GoldenTable) -> None:
     _updates(table)
     table.damage(harm.empty(f".hoodie/{second(2)}.commit"))
     _refused(
-        table, "the empty commit is refused, not taken for one that wrote nothing", "TL-015", "empty-commit-accepted"
+        table,
+        "the empty commit is refused, not taken for one that wrote nothing",
+        "TL-015 TL-014",
+        "empty-commit-accepted",
     )
 
 
-@golden("v9/bad_empty_commit", "A completed deltacommit without content", merge_on_read(9))
+@golden("v9/bad_empty_commit", "A completed deltacommit without content", merge_on_read(9), also=(8,))
 def empty_deltacommit(table: GoldenTable) -> None:
     """The second deltacommit's completed file has no byte."""
     _updates(table)
@@ -94,7 +103,7 @@ def unparsable_json(table: GoldenTable) -> None:
     _refused(table, "the torn commit is refused", "TL-015 TL-019", "damaged-commit-accepted")
 
 
-@golden("v9/bad_commit_avro", "A completed deltacommit whose Avro does not decode", merge_on_read(9))
+@golden("v9/bad_commit_avro", "A completed deltacommit whose Avro does not decode", merge_on_read(9), also=(8,))
 def unparsable_avro(table: GoldenTable) -> None:
     """The second deltacommit's container lost its last hundred bytes."""
     _updates(table)
@@ -110,20 +119,30 @@ def unknown_action(table: GoldenTable) -> None:
     _refused(table, "the action is refused", "TL-016 TL-001", "malformed-names-ignored")
 
 
-@golden("v6/bad_instant", "An instant that is not made of digits", merge_on_read(6))
+@golden("v6/bad_instant", "An instant that is not made of digits", merge_on_read(6), also=(8,))
 def malformed_instant(table: GoldenTable) -> None:
     """A completed deltacommit whose time has a letter in it."""
     _updates(table)
-    table.damage(harm.copy(f".hoodie/{second(2)}.deltacommit", f"{second(3)[:-1]}x.deltacommit"))
+    table.damage(
+        harm.copy(f"{table.layout.timeline_folder}/{second(2)}*.deltacommit", f"{second(3)[:-1]}x.deltacommit")
+    )
     _refused(table, "the instant is refused", "TL-016 TM-001", "malformed-names-ignored")
 
 
-@golden("v9/bad_two_completions", "Two completion times for one instant", merge_on_read(9))
+@golden("v9/bad_two_completions", "Two completion times for one instant", merge_on_read(9), also=(8,))
 def two_completions(table: GoldenTable) -> None:
     """The second deltacommit has two completed files, half a second apart."""
     _updates(table)
     name = f"{_TIMELINE}/{second(2)}_{second(2.5)}.deltacommit"
     table.damage(harm.copy(name, f"{second(2)}_{second(3)}.deltacommit"))
+    _refused(table, "an instant cannot complete twice", "TL-012 TL-005", "two-completions-accepted")
+
+
+@golden("v6/bad_two_completions", "Two actions that were requested at one instant have completed", merge_on_read(6))
+def two_actions(table: GoldenTable) -> None:
+    """Beside the second deltacommit stands a completed commit of the same instant."""
+    _updates(table)
+    table.damage(harm.copy(f".hoodie/{second(2)}.deltacommit", f"{second(2)}.commit"))
     _refused(table, "an instant cannot complete twice", "TL-012 TL-005", "two-completions-accepted")
 
 
@@ -157,7 +176,7 @@ def undecodable_delete(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/bad_block_count", "A block declares two thousand million records", merge_on_read(9))
+@golden("v9/bad_block_count", "A block declares two thousand million records", merge_on_read(9), also=(8,))
 def declared_count(table: GoldenTable) -> None:
     """The record count inside one Avro block is the greatest number that fits; the block's own lengths agree."""
     written = _updates(table)
@@ -185,7 +204,7 @@ def missing_base_file_6(table: GoldenTable) -> None:
     _refused(table, "rows are not lost silently", "RD-011", "missing-base-file-skipped")
 
 
-@golden("v9/bad_missing_log_file", "Storage lacks a log file that the timeline names", merge_on_read(9))
+@golden("v9/bad_missing_log_file", "Storage lacks a log file that the timeline names", merge_on_read(9), also=(8,))
 def missing_log_file(table: GoldenTable) -> None:
     """One log file of an update is gone; its group's other files are all there."""
     written = _updates(table)
@@ -213,7 +232,7 @@ def lost_timeline(table: GoldenTable) -> None:
     _refused(table, "a lost timeline is not a new table", "TL-022", "lost-timeline-is-a-new-table")
 
 
-@golden("v8/bad_base_file", "A base file whose footer is cut off", copy_on_write(8))
+@golden("v8/bad_base_file", "A base file whose footer is cut off", copy_on_write(8), also=(6, 9))
 def truncated_base_file(table: GoldenTable) -> None:
     """One base file of the second commit lost its last forty bytes."""
     written = _updates(table)
@@ -222,7 +241,7 @@ def truncated_base_file(table: GoldenTable) -> None:
     table.as_of(second(1.7), "as-of-before", "older files are whole", "BF-004 RD-010", "as-of-reads-everything")
 
 
-@golden("v9/bad_path_escapes", "Commit metadata names a file outside of the table", copy_on_write(9))
+@golden("v9/bad_path_escapes", "Commit metadata names a file outside of the table", copy_on_write(9), also=(6, 8))
 def path_escapes(table: GoldenTable) -> None:
     """One write stat's path climbs out of the table's folder."""
     _updates(table)
@@ -238,7 +257,12 @@ def unknown_merger(table: GoldenTable) -> None:
     table.optimized("read-optimized", "base files need no merger", "RD-009 MG-001", "optimized-reads-logs")
 
 
-@golden("v9/mor_properties_backup", "An update of the properties broke off: the backup stands in", merge_on_read(9))
+@golden(
+    "v9/mor_properties_backup",
+    "An update of the properties broke off: the backup stands in",
+    merge_on_read(9),
+    also=(6, 8),
+)
 def properties_backup(table: GoldenTable) -> None:
     """hoodie.properties is gone, hoodie.properties.backup is there, as between two steps of an update."""
     _updates(table)
@@ -247,7 +271,7 @@ def properties_backup(table: GoldenTable) -> None:
     table.info("table-info", "the backup's properties are told", "PR-004", "backup-ignored")
 
 
-@golden("v6/mor_foreign_files", "Files that are no part of the format", merge_on_read(6))
+@golden("v6/mor_foreign_files", "Files that are no part of the format", merge_on_read(6), also=(8, 9))
 def foreign_files(table: GoldenTable) -> None:
     """Side files, markers, notes and a stray commit file inside a partition lie about."""
     written = _updates(table)
@@ -270,7 +294,7 @@ def unknown_block_type(table: GoldenTable) -> None:
     _refused(table, "the block is refused: it may hold rows", "LF-014 LF-005", "damaged-log-skipped")
 
 
-@golden("v8/bad_log_version", "A log format version that no text knows", merge_on_read(8))
+@golden("v8/bad_log_version", "A log format version that no text knows", merge_on_read(8), also=(6,))
 def unknown_log_version(table: GoldenTable) -> None:
     """The log format version of one whole block is overwritten by 2; its lengths agree."""
     written = _updates(table)

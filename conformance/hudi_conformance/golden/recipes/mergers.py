@@ -99,6 +99,7 @@ def delete_at_zero(table: GoldenTable) -> None:
     "Reference merger: the greater of two columns",
     _layout(9, GREATER_OF_TWO.strategy, "", ordering=("ts", "count")),
     _CUSTOM,
+    also=(8,),
 )
 def greater_of_two(table: GoldenTable) -> None:
     """Records that differ in the first column, in the second alone, not at all; tombstones with and without both."""
@@ -149,6 +150,7 @@ def set_union(table: GoldenTable) -> None:
     "Reference merger: a counter over partial updates",
     _layout(9, COUNTER.strategy, "count"),
     (*_CUSTOM, "partial-update"),
+    also=(8,),
 )
 def counter_of_partial(table: GoldenTable) -> None:
     """Assignments of the count alone and of the name alone."""
@@ -187,6 +189,7 @@ _OPERATION = Schema((*RIDES.fields, Field("_hoodie_operation", "string")))
     "Rows of a change log name their operation",
     merge_on_read(9, schema=_OPERATION),
     ("operation-field",),
+    also=(6, 8),
 )
 def operation_field(table: GoldenTable) -> None:
     """Inserted rides; then updates as pairs of before and after, deletes on time and late, and a before alone."""

@@ -11,6 +11,10 @@ _FLAGGED = Schema((*RIDES.fields, Field("_hoodie_is_deleted", "boolean")))
 _SEQUENCED = Schema((*RIDES.fields, Field("seq", "string")))
 
 
+_COMMIT = "COMMIT_TIME_ORDERING"
+_OVERWRITES = "org.apache.hudi.common.model.OverwriteWithLatestAvroPayload"
+
+
 def _late_data(table: GoldenTable) -> None:
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r02", "fähre-05", "r11", "🚲-16")))
@@ -56,11 +60,7 @@ def _ask_event_time(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/mor_event_time_late_data", "Late data loses to a greater ordering value", merge_on_read(9))
-def late_data_9(table: GoldenTable) -> None:
-    """Twelve rides of two cities, an update of five of them, then a late batch: lesser, equal and least values."""
-    _late_data(table)
-    _ask_event_time(table)
+def _ask_meta_columns(table: GoldenTable) -> None:
     table.snapshot(
         "meta-columns",
         "each row has the commit time and file of the version that won",
@@ -68,10 +68,18 @@ def late_data_9(table: GoldenTable) -> None:
         "meta-columns-never",
         meta_columns=True,
     )
+
+
+@golden("v9/mor_event_time_late_data", "Late data loses to a greater ordering value", merge_on_read(9))
+def late_data_9(table: GoldenTable) -> None:
+    """Twelve rides of two cities, an update of five of them, then a late batch: lesser, equal and least values."""
+    _late_data(table)
+    _ask_event_time(table)
+    _ask_meta_columns(table)
     table.info(
         "table-info",
         "the table says event time ordering by ts",
-        "MG-001 PR-006",
+        "MG-001 PR-006 VR-020",
         "mode-always-commit-time",
     )
 
@@ -81,7 +89,8 @@ def late_data_8(table: GoldenTable) -> None:
     """Twelve rides of two cities, an update of five of them, then a late batch: lesser, equal and least values."""
     _late_data(table)
     _ask_event_time(table)
-    table.info("table-info", "the ordering field has its old name", "PR-006", "old-property-names-ignored")
+    _ask_meta_columns(table)
+    table.info("table-info", "the ordering field has its old name", "PR-006 VR-020", "old-property-names-ignored")
 
 
 @golden(
@@ -91,7 +100,10 @@ def late_data_6(table: GoldenTable) -> None:
     """Twelve rides of two cities, an update of five of them, then a late batch: lesser, equal and least values."""
     _late_data(table)
     _ask_event_time(table)
-    table.info("table-info", "the payload class gives event time ordering", "MG-009 VR-020", "mode-always-commit-time")
+    _ask_meta_columns(table)
+    table.info(
+        "table-info", "the payload class gives event time ordering", "MG-009 PL-005 VR-020", "mode-always-commit-time"
+    )
 
 
 def _commit_time(table: GoldenTable) -> None:
@@ -135,6 +147,18 @@ def overwrite_payload_6(table: GoldenTable) -> None:
     """A version 6 table whose payload overwrites, while its merger strategy id is that of event time."""
     _commit_time(table)
     table.snapshot("payload-decides", "the payload class decides, not the id", "MG-009 PL-002", "payload-class-ignored")
+
+
+@golden("v8/mor_overwrite_payload", "The overwriting payload in version 8", merge_on_read(8, merge_mode=_COMMIT))
+@golden(
+    "v9/mor_overwrite_payload",
+    "The overwriting payload in version 9",
+    merge_on_read(9, merge_mode=_COMMIT, properties={"hoodie.table.legacy.payload.class": _OVERWRITES}),
+)
+def overwrite_payload(table: GoldenTable) -> None:
+    """The rides of the late data tables under a payload class whose later write wins."""
+    _late_data(table)
+    table.snapshot("snapshot", "the later write of a ride stands", "PL-002", "mode-always-event-time")
 
 
 def _deletes(table: GoldenTable) -> None:
@@ -189,6 +213,7 @@ def deletes_6(table: GoldenTable) -> None:
     "v9/mor_two_ordering_fields",
     "Several ordering fields compare in turn, text as text",
     merge_on_read(9, ordering=("ts", "seq"), schema=_SEQUENCED),
+    also=(6,),
 )
 def two_ordering_fields(table: GoldenTable) -> None:
     """Rides ordered by ts and then by seq, a text in which 9 comes after 10; typed deletes carry both values."""

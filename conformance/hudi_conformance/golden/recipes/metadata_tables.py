@@ -26,7 +26,7 @@ def services_9(table: GoldenTable) -> None:
     _serviced(table)
 
 
-@golden("v6/cow_metadata_services", "Services take entries of every index along", copy_on_write(6), FEATURES)
+@golden("v6/cow_metadata_services", "Services take entries of every index along", copy_on_write(6), FEATURES, also=(8,))
 def services_6(table: GoldenTable) -> None:
     """Three commits, a clean, a partition overwritten, a rollback; statistics, filters and places."""
     _serviced(table)
@@ -155,7 +155,7 @@ def compacted_9(table: GoldenTable) -> None:
     _compacted(table)
 
 
-@golden("v6/mor_metadata_compacted", "The metadata table itself is compacted", merge_on_read(6), FEATURES)
+@golden("v6/mor_metadata_compacted", "The metadata table itself is compacted", merge_on_read(6), FEATURES, also=(8,))
 def compacted_6(table: GoldenTable) -> None:
     """Two updates of the table, a compaction of its metadata table, one more update."""
     _compacted(table)

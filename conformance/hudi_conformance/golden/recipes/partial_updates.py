@@ -137,7 +137,9 @@ def partial_and_deletes(table: GoldenTable) -> None:
     table.as_of(second(4.7), "as-of", "the last delete is not there yet", "MG-025 MG-013", "partial-as-whole")
 
 
-@golden("v9/mor_partial_new_key", "Partial updates of keys that are new", merge_on_read(9), ("partial-update",))
+@golden(
+    "v9/mor_partial_new_key", "Partial updates of keys that are new", merge_on_read(9), ("partial-update",), also=(8,)
+)
 def partial_new_key(table: GoldenTable) -> None:
     """Assignments to two keys that no base file has, one of them twice, the later written being the older."""
     table.insert(second(1), fleet(10))

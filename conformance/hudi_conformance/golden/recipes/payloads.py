@@ -314,12 +314,43 @@ def event_time_custom(table: GoldenTable) -> None:
     )
 
 
+_EVENT_TIME_PAYLOAD = "org.apache.hudi.common.model.EventTimeAvroPayload"
+
+
+@golden(
+    "v9/mor_event_time_payload",
+    "EventTimeAvroPayload, which version 9 gives up for event time",
+    merge_on_read(9, properties={"hoodie.table.legacy.payload.class": _EVENT_TIME_PAYLOAD}),
+    ("payload",),
+)
+def event_time_payload(table: GoldenTable) -> None:
+    """A late ride and one that is on time."""
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), [*rides(5, ("r01",), rider="late"), *rides(20, ("r02",))])
+    table.snapshot("snapshot", "the class means event time", "PL-005", "event-time-ignores-ordering")
+
+
+_EXPRESSIONS = "org.apache.spark.sql.hudi.command.payload.ExpressionPayload"
+
+
+@golden(
+    "v8/bad_expression_payload",
+    "A table that names the payload class of a statement",
+    merge_on_read(
+        8,
+        properties={
+            "hoodie.record.merge.mode": "CUSTOM",
+            "hoodie.record.merge.strategy.id": _BY_PAYLOAD,
+            "hoodie.compaction.payload.class": _EXPRESSIONS,
+        },
+    ),
+    ("payload",),
+    also=(9,),
+)
 @golden(
     "v6/bad_expression_payload",
     "A table that names the payload class of a statement",
-    merge_on_read(
-        6, properties={"hoodie.compaction.payload.class": "org.apache.spark.sql.hudi.command.payload.ExpressionPayload"}
-    ),
+    merge_on_read(6, properties={"hoodie.compaction.payload.class": _EXPRESSIONS}),
     ("payload",),
 )
 def bad_expression_payload(table: GoldenTable) -> None:

@@ -104,8 +104,28 @@ def ranges_6(table: GoldenTable) -> None:
     _chunks(table)
 
 
+@golden("v6/cow_whole_seconds", "Questions name whole seconds, in version 6", copy_on_write(6), _FEATURES)
+def whole_seconds(table: GoldenTable) -> None:
+    """Three writes, the second in the middle of a second."""
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2.5), rides(20, ("r01", "r11")))
+    table.upsert(second(3), rides(30, ("r02",)))
+    table.incremental(
+        "20250101000002",
+        "20250101000003",
+        "whole-seconds",
+        "a bound of 14 digits is the last millisecond of its second",
+        "IN-002 TM-002 TL-013",
+        "seconds-begin",
+    )
+
+
 @golden(
-    "v9/cow_ranges", "Overlapping writes, seconds as bounds, replaced and clustered groups", copy_on_write(9), _FEATURES
+    "v9/cow_ranges",
+    "Overlapping writes, seconds as bounds, replaced and clustered groups",
+    copy_on_write(9),
+    _FEATURES,
+    also=(8,),
 )
 def copy_on_write_ranges(table: GoldenTable) -> None:
     """One write outlasts the next; one city is overwritten, the other is clustered by a rewrite that keeps its rows."""
@@ -121,7 +141,7 @@ def copy_on_write_ranges(table: GoldenTable) -> None:
         second(4.5),
         "by-completion",
         "the write that completed in the range, though it was requested before it",
-        "IN-003",
+        "IN-003 TL-013",
         "range-by-requested-time",
     )
     table.incremental(
@@ -194,7 +214,7 @@ def cleaned_9(table: GoldenTable) -> None:
     )
 
 
-@golden("v6/cow_ranges_cleaned", "Ranges after a clean", copy_on_write(6), _FEATURES)
+@golden("v6/cow_ranges_cleaned", "Ranges after a clean", copy_on_write(6), _FEATURES, also=(8,))
 def cleaned_6(table: GoldenTable) -> None:
     """Four commits; a clean removed the files that only the first two needed."""
     _cleaned(table)
@@ -234,6 +254,7 @@ def archived(table: GoldenTable) -> None:
     "Without meta fields neither rows nor changes of a range can be told",
     copy_on_write(9, properties={"hoodie.populate.meta.fields": "false"}),
     _FEATURES,
+    also=(6, 8),
 )
 def no_commit_times(table: GoldenTable) -> None:
     """Two commits of a table whose meta columns are empty."""

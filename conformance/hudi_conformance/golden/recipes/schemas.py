@@ -127,6 +127,21 @@ def added_columns_mor(table: GoldenTable) -> None:
     _added_columns(table)
 
 
+@golden("v8/mor_older_log_schema", "A log block of before two columns came", merge_on_read(8), also=(6,))
+def older_log_schema(table: GoldenTable) -> None:
+    """A log block lacks two columns that a later one has."""
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r11")))
+    table.schema = _LATER
+    table.upsert(second(3), rides(30, ("r02", "r12"), tip=Decimal("1.50"), note="später"))
+    table.snapshot(
+        "snapshot",
+        "each block is read by its own schema, new columns of the older one are null",
+        "LF-022 DM-004",
+        "columns-in-order-of-names missing-column-refused",
+    )
+
+
 @golden("v8/cow_added_columns", "Two columns came with the second write", copy_on_write(8))
 def added_columns_cow(table: GoldenTable) -> None:
     """Some base files lack two columns that others have."""
@@ -137,6 +152,7 @@ def added_columns_cow(table: GoldenTable) -> None:
     "v9/mor_virtual_keys",
     "Meta columns without values: keys come from the key field",
     merge_on_read(9, properties={"hoodie.populate.meta.fields": "false"}),
+    also=(6, 8),
 )
 def virtual_keys(table: GoldenTable) -> None:
     """All five meta columns hold the empty text, in base files and in log blocks; late data and a delete."""
@@ -167,6 +183,7 @@ def same_key_twice(table: GoldenTable) -> None:
     "v8/cow_named_timeline",
     "A timeline folder of another name, and a table whose name is not ASCII",
     copy_on_write(8, properties={"hoodie.timeline.path": "moments"}, name="fahrten_für_alle: 100 %"),
+    also=(9,),
 )
 def named_timeline(table: GoldenTable) -> None:
     """Properties need escapes, the checksum is over UTF-8 bytes, the timeline lies where the properties say."""
@@ -175,6 +192,20 @@ def named_timeline(table: GoldenTable) -> None:
     table.snapshot("snapshot", "the table is read", "PR-007 PR-001", "oldest-base-file")
     table.info("table-info", "the name comes back unescaped", "PR-001 PR-003 PR-020", "lowest-state-rules")
     table.instants("timeline", "the instants of the named folder", "PR-007 TL-008", "lowest-state-rules")
+
+
+@golden(
+    "v6/cow_named_timeline",
+    "A table whose name is not ASCII, and the name of a timeline folder that version 6 has none of",
+    copy_on_write(6, properties={"hoodie.timeline.path": "moments"}, name="fahrten_für_alle: 100 %"),
+)
+def named_timeline_6(table: GoldenTable) -> None:
+    """Properties need escapes, the checksum is over UTF-8 bytes, the timeline lies in .hoodie all the same."""
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r12")))
+    table.snapshot("snapshot", "the table is read", "PR-007 PR-001", "oldest-base-file")
+    table.info("table-info", "the name comes back unescaped", "PR-001 PR-003 PR-020", "lowest-state-rules")
+    table.instants("timeline", "the instants of the folder .hoodie", "PR-007 TL-007", "lowest-state-rules")
 
 
 @golden("v9/mor_change_feed", "Logs of the change feed lie beside data", merge_on_read(9))

@@ -138,7 +138,7 @@ def delete_partition(table: GoldenTable) -> None:
     table.instants("timeline", "two replacecommits", "TL-003 TL-008", "lowest-state-rules")
 
 
-@golden("v9/cow_cleaned", "After a clean, older instants cannot be asked for", copy_on_write(9))
+@golden("v9/cow_cleaned", "After a clean, older instants cannot be asked for", copy_on_write(9), also=(6, 8))
 def cleaned(table: GoldenTable) -> None:
     """Four commits; a clean removed the files that only the first two needed."""
     table.insert(second(1), fleet(10))
@@ -163,7 +163,7 @@ def cleaned(table: GoldenTable) -> None:
     table.instants("timeline", "the clean is an action", "TL-001", "lowest-state-rules")
 
 
-@golden("v8/mor_savepoint", "A savepoint has no requested file", merge_on_read(8))
+@golden("v8/mor_savepoint", "A savepoint has no requested file", merge_on_read(8), also=(6,))
 def savepoint(table: GoldenTable) -> None:
     """Updates around a savepoint of the first write."""
     table.insert(second(1), fleet(10))
@@ -178,7 +178,7 @@ def savepoint(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/mor_shared_file_id", "One file id in two partitions", merge_on_read(9))
+@golden("v9/mor_shared_file_id", "One file id in two partitions", merge_on_read(9), also=(6, 8))
 def shared_file_id(table: GoldenTable) -> None:
     """Both cities have a group of the same file id, as buckets do; only the one city's is replaced."""
     replaced = Group(table.group("lima", 0).partition, table.group("oslo", 0).file_id)

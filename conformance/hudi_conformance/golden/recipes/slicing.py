@@ -59,7 +59,7 @@ def overlapping_8(table: GoldenTable) -> None:
     table.snapshot(
         "snapshot",
         "the log that completed after the compaction joins the slice that the compaction opened",
-        "RD-005",
+        "RD-005 TL-013",
         "v8-log-by-name",
     )
     table.as_of(
@@ -83,7 +83,10 @@ def twelve_versions(table: GoldenTable) -> None:
     table.slices("slices", "the log files stand in the order of their versions", "RD-007", "log-order-by-text")
 
 
-@golden("v9/mor_log_only", "Slices without base file, and base files that a deltacommit wrote", merge_on_read(9))
+@golden("v6/mor_base_file_of_a_deltacommit", "A base file that a deltacommit wrote", merge_on_read(6))
+@golden(
+    "v9/mor_log_only", "Slices without base file, and base files that a deltacommit wrote", merge_on_read(9), also=(8,)
+)
 def log_only(table: GoldenTable) -> None:
     """Rides inserted into logs; one group then gets a base file from a deltacommit, as small file handling does."""
     table.upsert(second(1), fleet(10), operation="INSERT")
@@ -130,7 +133,7 @@ def unpartitioned_9(table: GoldenTable) -> None:
     _without_partitions(table)
 
 
-@golden("v6/mor_unpartitioned", "No partitions, two file groups", merge_on_read(6, partition_by=None))
+@golden("v6/mor_unpartitioned", "No partitions, two file groups", merge_on_read(6, partition_by=None), also=(8,))
 def unpartitioned_6(table: GoldenTable) -> None:
     """Rides in the base folder itself."""
     _without_partitions(table)

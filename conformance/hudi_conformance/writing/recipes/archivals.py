@@ -225,6 +225,20 @@ def leftover_of_a_rollback(case: WritingCase) -> None:
 
 
 @writing(
+    "archival/metadata_table_v6",
+    shapes((6,), (MOR,)),
+    "AR-008",
+    "archived-before-the-metadata-table-compacts",
+    begins_with="v6/apache_mor_keys",
+)
+@writing(
+    "archival/metadata_table_v8",
+    shapes((8,), (MOR,)),
+    "AR-008",
+    "archived-before-the-metadata-table-compacts",
+    begins_with="v8/apache_mor_statistics",
+)
+@writing(
     "archival/metadata_table",
     shapes((9,), (MOR,)),
     "AR-008",

@@ -146,6 +146,24 @@ def beside_a_writer(case: WritingCase) -> None:
     case.optimized()
 
 
+@writing("compaction/carried_out_beside_a_writer", shapes((6,), (MOR,)), "CP-011 CP-005", "plan-skips-a-log")
+def carried_out_beside_a_writer(case: WritingCase) -> None:
+    """A planned compaction is carried out while a write is inflight, without a lock.
+
+    Given a compaction that is planned, and a writer that then made its logs and has not committed.
+    When the compaction is carried out, and the write then commits.
+    Then the compaction has none of the write's rows, and the snapshot has them.
+    """
+    logged(case)
+    plan = case.schedule("compaction", DUE)
+    case.begin("one", "upsert", rides(30, ("r14",)))
+    case.stage("one")
+    case.execute(plan, DUE)
+    case.optimized()
+    case.commit("one")
+    case.state()
+
+
 @writing("compaction/waits_for_a_writer", shapes((6,), (MOR,)), "CP-009", "v6-compaction-beside-writers")
 def waits_for_a_writer(case: WritingCase) -> None:
     """Before version 8 a compaction waits for writes that began earlier.

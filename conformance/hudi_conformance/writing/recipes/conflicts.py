@@ -213,7 +213,7 @@ def new_key_twice(case: WritingCase) -> None:
     case.state()
 
 
-@writing("conflicts/update_beside_its_insert", _FEW, "OW-003 OW-002", "tagging-sees-nothing")
+@writing("conflicts/update_beside_its_insert", shapes(configs=OPTIMISTIC), "OW-003 OW-002", "tagging-sees-nothing")
 def update_after_insert(case: WritingCase) -> None:
     """A write that begins after another has completed builds on it.
 
@@ -231,7 +231,7 @@ def update_after_insert(case: WritingCase) -> None:
     case.slices()
 
 
-@writing("conflicts/alone", _FEW, "OW-026", "every-mode-is-known")
+@writing("conflicts/alone", shapes(configs=OPTIMISTIC), "OW-026", "every-mode-is-known")
 def alone(case: WritingCase) -> None:
     """A writer that is told it is alone checks nothing, and an unknown mode is refused.
 

@@ -137,6 +137,24 @@ def two_modes(case: WritingCase) -> None:
     case.info()
 
 
+@writing("tables/custom_of_nothing", shapes((6,)), "MG-016", "new-tables-contradict-themselves")
+def custom_of_nothing(case: WritingCase) -> None:
+    """Custom merging that names neither payload class nor merger makes no table.
+
+    Given no table.
+    When one is made that merges by itself and does not say how, and then one whose mode is not its payload class's.
+    Then both are refused, and one that merges by event time is made.
+    """
+    case.create(merge_mode="CUSTOM", reject="CONFIG_INVALID")
+    case.create(
+        merge_mode="COMMIT_TIME_ORDERING",
+        properties={_PAYLOAD: f"{PACKAGE}DefaultHoodieRecordPayload"},
+        reject="CONFIG_INVALID",
+    )
+    case.create()
+    case.info()
+
+
 @writing(
     "tables/mode_beside_its_payload",
     shapes((9,), (COW, MOR), properties={_PAYLOAD: f"{PACKAGE}PartialUpdateAvroPayload"}),

@@ -64,6 +64,13 @@ def _compaction(case: WritingCase) -> None:
 
 
 @writing(
+    "interrupted/compaction_v8",
+    shapes((8,), (MOR,), CONFIGS),
+    "CP-010 CP-005 CP-002 SL-023",
+    "compaction-reads-logs-only",
+    begins_with="v8/mor_interrupted_compaction",
+)
+@writing(
     "interrupted/compaction_v9",
     shapes((9,), (MOR,), CONFIGS),
     "CP-010 CP-005 CP-002",
@@ -83,7 +90,7 @@ def compaction_9(case: WritingCase) -> None:
 @writing(
     "interrupted/compaction_v6",
     shapes((6,), (MOR,), CONFIGS),
-    "CP-010 CP-005 CP-002",
+    "CP-010 CP-005 CP-002 SL-023",
     "compaction-reads-logs-only",
     begins_with="v6/mor_interrupted_compaction",
 )
@@ -105,6 +112,13 @@ def _handed_back(case: WritingCase) -> None:
     case.state()
 
 
+@writing(
+    "interrupted/compaction_handed_back_v8",
+    shapes((8,), (MOR,), CONFIGS),
+    "RB-008 CP-010 RB-006",
+    "rolled-back-plan-is-dropped",
+    begins_with="v8/mor_interrupted_compaction",
+)
 @writing(
     "interrupted/compaction_handed_back_v9",
     shapes((9,), (MOR,), CONFIGS),
@@ -147,6 +161,13 @@ def _rollback(case: WritingCase) -> None:
     case.state()
 
 
+@writing(
+    "interrupted/rollback_v8",
+    shapes((8,), (COW,), CONFIGS),
+    "RB-004 RB-003 MK-003",
+    "rollback-started-anew",
+    begins_with="v8/cow_interrupted_rollback",
+)
 @writing(
     "interrupted/rollback_v9",
     shapes((9,), (COW,), CONFIGS),

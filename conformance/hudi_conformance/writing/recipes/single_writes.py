@@ -178,7 +178,7 @@ def partial_update_refused(case: WritingCase) -> None:
     case.snapshot()
 
 
-@writing("single/rows_of_one_key", shapes(versions=(6, 9)), "OW-019 MG-017", "combine-keeps-the-first")
+@writing("single/rows_of_one_key", shapes(versions=(6, 8, 9)), "OW-019 MG-017", "combine-keeps-the-first")
 def rows_of_one_key(case: WritingCase) -> None:
     """Rows of one write with the same key are merged before they are written.
 
@@ -266,7 +266,9 @@ def upsert_of_composite_keys(case: WritingCase) -> None:
 _GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true"}
 
 
-@writing("single/row_moves", shapes(versions=(6, 9)), "OW-021 OW-024", "global-index-by-partition moved-row-stays-too")
+@writing(
+    "single/row_moves", shapes(versions=(6, 8, 9)), "OW-021 OW-024", "global-index-by-partition moved-row-stays-too"
+)
 def row_moves(case: WritingCase) -> None:
     """With a global index a row that asks for another partition moves there.
 

@@ -1,5 +1,7 @@
 """Tables that change their version, and what is written to them before and after."""
 
+from hudi_model.mergers import COUNTER
+
 from hudi_conformance.golden.rides import ride
 from hudi_conformance.writing.recipes.single_writes import with_rides
 from hudi_conformance.writing.registry import writing
@@ -45,6 +47,17 @@ def six_to_nine(case: WritingCase) -> None:
     case.shows("VR-007", "upgrade-to-commit-time")
 
 
+@writing("versions/six_to_eight", shapes(versions=(6,)), "VR-004 VR-006 VR-007", "version-stays upgrade-to-commit-time")
+def six_to_eight(case: WritingCase) -> None:
+    """A table of version 6 becomes one of version 8.
+
+    Given rides in a table of version 6, with changes and a late row.
+    When it is upgraded by one step, and written to.
+    Then the rows are the same, its logs are compacted, and the write after it merges as before.
+    """
+    _moved(case, "upgrade", 8)
+
+
 @writing("versions/nine_to_six", shapes(versions=(9,)), "VR-004 VR-006", "version-stays")
 def nine_to_six(case: WritingCase) -> None:
     """A table of version 9 becomes one of version 6.
@@ -56,7 +69,7 @@ def nine_to_six(case: WritingCase) -> None:
     _moved(case, "downgrade", 6)
 
 
-@writing("versions/eight_to_nine", shapes(versions=(8,)), "VR-004 VR-008", "version-stays")
+@writing("versions/eight_to_nine", shapes(versions=(8,)), "VR-004 VR-006 VR-008", "version-stays")
 def eight_to_nine(case: WritingCase) -> None:
     """A table of version 8 becomes one of version 9.
 
@@ -200,12 +213,30 @@ def payload_of_nine(case: WritingCase) -> None:
 def custom_merging_stays(case: WritingCase) -> None:
     """What version 6 cannot say keeps a table from it.
 
-    Given a table of version 9 whose merging is custom and names no payload class.
+    Given a table whose merging is custom and names no payload class.
     When it is to become version 6.
     Then it is refused, and the table is as it was.
     """
     case.service("downgrade", to=6, reject="CONFIG_INVALID")
     case.snapshot()
+    case.info()
+
+
+@writing(
+    "versions/merger_of_eight_stays",
+    shapes((8,), (MOR,), merge_mode="CUSTOM", properties={"hoodie.record.merge.strategy.id": COUNTER.strategy}),
+    "VR-009",
+    "version-stays custom-merging-becomes-version-6",
+)
+def merger_of_eight_stays(case: WritingCase) -> None:
+    """What version 6 cannot say keeps a table of version 8 from it.
+
+    Given a table of version 8 whose merging is custom and names no payload class.
+    When it is to become version 6.
+    Then it is refused, and the table is as it was.
+    """
+    case.create()
+    case.service("downgrade", to=6, reject="CONFIG_INVALID")
     case.info()
 
 
@@ -217,6 +248,7 @@ _ARCHIVES = {
 }
 
 
+@writing("versions/archived_actions_of_eight", shapes(versions=(8,), types=(COW,)), "VR-010", "downgrade-drops-history")
 @writing("versions/archived_actions", shapes(versions=(9,), types=(COW,)), "VR-010", "downgrade-drops-history")
 def archived_actions(case: WritingCase) -> None:
     """Archived actions come along when a table changes its version.
