@@ -33,7 +33,12 @@ def unasked(case: WritingCase) -> None:
     case.state()
 
 
-@writing("indexing/before_a_gap", shapes(configs=SHARED), "IG-002", "index-plan-skips-a-gap")
+@writing(
+    "indexing/before_a_gap",
+    (*shapes((6,), (COW,), SHARED), *shapes((8, 9), configs=SHARED)),
+    "IG-002",
+    "index-plan-skips-a-gap",
+)
 def before_a_gap(case: WritingCase) -> None:
     """An index is planned up to the last write before which none is pending.
 
