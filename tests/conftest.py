@@ -1,4 +1,4 @@
-"""What starts another implementation or Spark, or asks a whole corpus, is taken in turns where `--one-in` says so."""
+"""What is slow, or starts another implementation or Spark, is taken in turns where `--one-in` says so."""
 
 import datetime as dt
 import os

@@ -10,6 +10,8 @@ from hudi_model.mergers import REFERENCE_MERGERS, select_merger
 from hudi_model.payloads import LATEST, MODE_OF_PAYLOAD, PAYLOADS, payload_name
 from hudi_model.readings import Reading, Readings
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.schemas import table_schema
+from hudi_model.views import View
 
 MODE_OF_STRATEGY = {identifier: mode for mode, identifier in payloads.STRATEGY_OF_MODE.items()}
 
@@ -86,6 +88,22 @@ def merge_rule(configuration: Configuration) -> MergeRule:
     habits = LATEST if payload_name(properties) == LATEST and not configuration.rules.mode_is_persisted else ""
     partial_update = partial_update_mode(properties)
     return MergeRule(mode, configuration.ordering, delete, marker, partial_update, unavailable, habits)
+
+
+def table_rule(view: View) -> MergeRule:
+    """How the rows of a table's log files merge, with what its schema says of columns.
+
+    Before version 9 `PartialUpdateAvroPayload` knows no default but null.
+
+    Raises: MERGER_UNKNOWN, PROPERTIES_INVALID, TIMELINE_FILE_CORRUPT; unsupported `schema-evolution`.
+
+    Clauses: MG-001, MG-023, PL-003, PL-004.
+    """
+    rule = merge_rule(view.configuration)
+    if rule.payload == "PartialUpdateAvroPayload":
+        return rule
+    defaults = {one.name: one.default for one in table_schema(view).fields if one.default is not None}
+    return replace(rule, defaults=defaults)
 
 
 def partial_update_mode(properties: Mapping[str, str]) -> PartialUpdate:

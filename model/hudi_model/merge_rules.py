@@ -41,6 +41,8 @@ class MergeRule:
     strategy: str = ""
     """The id of the merger that decides in place of a mode."""
     properties: Mapping[str, str] = field(default_factory=dict)
+    defaults: Mapping[str, Value] = field(default_factory=dict)
+    """The columns whose default is another than null."""
 
 
 @dataclass(frozen=True, slots=True)

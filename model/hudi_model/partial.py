@@ -21,7 +21,7 @@ def completed(rule: MergeRule, winner: Version, loser: Version) -> Version:
 def sets_column(rule: MergeRule, winner: Version, name: str) -> bool:
     """Whether a version says what a column holds: a partial one where it has the column.
 
-    By the table's mode a null, or the text (or bytes) that stands for an unavailable value, says nothing.
+    By the table's mode the column's default, or the text (or bytes) that stands for an unavailable value, says nothing.
 
     Clauses: MG-021, MG-023, MG-024.
     """
@@ -29,7 +29,7 @@ def sets_column(rule: MergeRule, winner: Version, name: str) -> bool:
         return not winner.partial
     value = winner.record.values[name]
     if rule.partial_update is PartialUpdate.IGNORE_DEFAULTS:
-        return value is not None
+        return value != rule.defaults.get(name)
     sentinel = rule.unavailable if rule.partial_update is PartialUpdate.FILL_UNAVAILABLE else None
     return sentinel is None or value not in (sentinel, sentinel.encode())
 

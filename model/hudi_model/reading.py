@@ -7,7 +7,7 @@ from hudi_model.blocks import Change, effective_blocks
 from hudi_model.configuration import Configuration
 from hudi_model.files import DataBlock, FileSlice
 from hudi_model.keys import key_of, stored_key
-from hudi_model.merge_modes import merge_rule
+from hudi_model.merge_modes import table_rule
 from hudi_model.merge_rules import (
     MergeRule,
     Version,
@@ -37,7 +37,7 @@ def read_slice(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ..
     rows = base_rows(found, schema)
     if not found.log_files:
         return rows
-    rule = merge_rule(view.configuration)
+    rule = table_rule(view)
     where = path_of(found.base_file) if found.base_file else found.file_id
     base = tuple(version_of_row(row, key_of(row, view.configuration, where), rule) for row in rows)
     merged = merge_slice(rule, base, log_versions(view, found, schema, rule), view.readings)

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TypeAlias, TypeVar
 
@@ -48,10 +48,11 @@ class Delete:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column: its name and its logical type's name."""
+    """A column: its name, its logical type's name, and the default that a schema may name for it."""
 
     name: str
     type: str
+    default: Value = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from hudi_model.contents import WriteStat
 from hudi_model.effects import Effects
 from hudi_model.files import BaseFile, CdcBlock, CdcRecord, DataBlock, DeleteBlock, FileSlice, GroupId, LogFile, Marker
 from hudi_model.keys import key_of
-from hudi_model.merge_modes import merge_rule
+from hudi_model.merge_modes import table_rule
 from hudi_model.merge_rules import MergeRule, Version, tombstone, version_of_row
 from hudi_model.merging import merge_slice
 from hudi_model.names import FIRST_ATTEMPT, base_file_name, log_file_name
@@ -97,7 +97,7 @@ def base_file(view: View, change: Change, schema: Schema, requested: InstantTime
 
     Clauses: OW-015, OW-017, TT-001.
     """
-    rule, where = merge_rule(view.configuration), change.group[1]
+    rule, where = table_rule(view), change.group[1]
     stored = base_rows(change.found, schema) if change.found else ()
     old = tuple(version_of_row(row, key_of(row, view.configuration, where), rule) for row in stored)
     rows = (*stored, *(one.record for one in change.versions if one.record and not one.is_delete))
@@ -151,7 +151,7 @@ def log_file(view: View, change: Change, schema: Schema, requested: InstantTime)
 
     Clauses: OW-016, OW-017, MK-002, RD-005, SW-007, TT-002.
     """
-    blocks = tuple(blocks_of_change(change, merge_rule(view.configuration), schema, requested))
+    blocks = tuple(blocks_of_change(change, table_rule(view), schema, requested))
     if not blocks:
         return None
     named, version, token = requested, 1, FIRST_ATTEMPT

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from hudi_model.files import GroupId
 from hudi_model.keys import key_of
-from hudi_model.merge_modes import merge_rule
+from hudi_model.merge_modes import table_rule
 from hudi_model.merge_rules import Version, version_of_record, version_of_row
 from hudi_model.merging import merge, precombine
 from hudi_model.names import new_file_id
@@ -86,7 +86,7 @@ def incoming(view: View, write: Write) -> tuple[Incoming, ...]:
     Clauses: MG-005, MG-008, OW-013, OW-019.
     """
     configuration, operation, kind = view.configuration, write.request.operation, index_kind(write.request.settings)
-    same, rule = dict[object, list[Incoming]](), merge_rule(configuration)
+    same, rule = dict[object, list[Incoming]](), table_rule(view)
     phase = "insert" if operation in ADDS else "delete" if operation is Operation.DELETE else "upsert"
     combines = switch(write.request.settings, f"hoodie.combine.before.{phase}")
     for place, row in enumerate(write.request.rows):
@@ -121,7 +121,7 @@ def combined(view: View, many: list[Incoming]) -> Incoming:
 
     Clauses: OW-019.
     """
-    winner = precombine(merge_rule(view.configuration), (version for _, version in many))[0]
+    winner = precombine(table_rule(view), (version for _, version in many))[0]
     return next((partition for partition, version in many if version is winner), many[-1][0]), winner
 
 
@@ -148,7 +148,7 @@ def tags_of(view: View, write: Write, row: Incoming, there: Place | None) -> Ite
 
     Clauses: OW-012, OW-021, OW-024.
     """
-    (partition, version), rule = row, merge_rule(view.configuration)
+    (partition, version), rule = row, table_rule(view)
     group, old = there or (insert_group(view, write, partition), None)
     kind = index_kind(write.request.settings).removeprefix("GLOBAL_").partition("_")[0].lower()
     stays = group[0] == partition or version.is_delete

@@ -1,6 +1,9 @@
 """Partial updates and modes that leave columns out: the columnar kernel against the rule, one record at a time."""
 
+import datetime as dt
+import json
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -10,11 +13,13 @@ from hudi_format.log.blocks import HeaderKey, read_blocks
 from hudi_format.log.content import data_block, delete_block
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.schemas import arrow_schema
+from hudi_spark.merging.defaults import column_defaults
 from hudi_spark.merging.kernel import merge
 from hudi_spark.merging.keys import KeyRule
 from hudi_spark.merging.log_records import decode_log_records
 from hudi_spark.merging.log_scan import LocatedBlock
 from hudi_spark.merging.rules import Completion, MergeRule
+from hudi_spark.state.configuration import configuration_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -202,13 +207,30 @@ def of_columns(
 
 
 @pytest.mark.parametrize(
-    ("kind", "default", "stored"),
-    [({"type": "array", "items": "string"}, [], ["t"]), ("bytes", b"-", b"t"), ("string", "-", "t")],
-    ids=["nested", "bytes", "text"],
+    ("kind", "spelt", "default", "stored"),
+    [
+        ({"type": "array", "items": "string"}, [], [], ["t"]),
+        ({"type": "map", "values": "int"}, {}, {}, [("t", 1)]),
+        ("bytes", "\u00ff", b"\xff", b"t"),
+        ("string", "-", "-", "t"),
+        (
+            {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2},
+            "\u0001\u0000",
+            Decimal("2.56"),
+            Decimal("0.10"),
+        ),
+        ({"type": "int", "logicalType": "date"}, 3, dt.date(1970, 1, 4), dt.date(2024, 1, 1)),
+    ],
+    ids=["list", "map", "bytes", "text", "decimal", "date"],
 )
-def test_a_default_is_compared_whole(kind: Any, default: Any, stored: Any):
+def test_a_default_is_read_as_avro_spells_it_and_compared_whole(kind: Any, spelt: Any, default: Any, stored: Any):
     columns = (("_hoodie_record_key", ["null", "string"]), ("tags", kind))
-    rule = replace(COMMIT, completion=Completion("defaults", defaults=(("tags", default),)))
+    field = {"name": "tags", "type": kind, "default": spelt}
+    schema = json.dumps({"type": "record", "name": "row", "fields": [field]})
+    stated = {"hoodie.table.version": "9", "hoodie.table.type": "MERGE_ON_READ", "hoodie.table.create.schema": schema}
+    found = column_defaults((), configuration_of(stated))
+    assert found == {"tags": default}
+    rule = replace(COMMIT, completion=Completion("defaults", defaults=tuple(found.items())))
     base = {"_hoodie_record_key": "a", "tags": stored}
     assert of_columns(columns, rule, base, {"_hoodie_record_key": "a", "tags": default}) == [base]
 

@@ -15,6 +15,7 @@ def test_a_proved_obligation_holds(one: Obligation) -> None:
     one.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("one", "name"), _BROKEN, ids=lambda value: getattr(value, "id", value))
 def test_a_broken_rule_is_caught(one: Obligation, name: str) -> None:
     """A check that passes whatever the model says would prove nothing."""

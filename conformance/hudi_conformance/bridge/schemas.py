@@ -1,15 +1,18 @@
 """Avro schemas and the model's schemas of logical types."""
 
+import json
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
+import pyarrow as pa
 from hudi_adapter.logical_types import DecimalType, ListType, LogicalType, MapType, Primitive, StructType, parse_type
 from hudi_adapter.rows import logical_type
 from hudi_format.avro.schemas import schema_text
 from hudi_format.schemas import META_FIELDS, arrow_schema
-from hudi_model.records import Field, Schema
+from hudi_model.records import Field, Schema, Value
 
 AvroSchema = Mapping[str, Any]
 _SCHEMAS_KEPT: Final = 128
@@ -40,20 +43,37 @@ def model_schema(avro: AvroSchema) -> Schema:
 @lru_cache(maxsize=_SCHEMAS_KEPT)
 def _columns(text: str) -> Schema:
     columns = (field for field in arrow_schema(text) if field.name not in META_FIELDS)
-    return Schema(tuple(Field(field.name, logical_type(field.type)) for field in columns))
+    defaults = {field["name"]: field.get("default") for field in json.loads(text)["fields"]}
+    return Schema(
+        tuple(
+            Field(field.name, logical_type(field.type), _default(defaults.get(field.name), field.type))
+            for field in columns
+        )
+    )
+
+
+def _default(default: Any, kind: pa.DataType) -> Value:
+    """A default as a value: Avro spells bytes as a text of their code points, a decimal as its unscaled number."""
+    if pa.types.is_decimal(kind):
+        unscaled = int.from_bytes(str(default or "").encode("latin-1", "replace"), "big", signed=True)
+        return None if default is None else Decimal(unscaled).scaleb(-kind.scale)
+    if isinstance(default, str) and pa.types.is_binary(kind):
+        return default.encode("latin-1", "replace")
+    if isinstance(default, int) and pa.types.is_temporal(kind):
+        return cast("Value", pa.scalar(default, kind).as_py())
+    return cast("Value", default)
 
 
 def avro_schema(schema: Schema, table_name: str, *, meta_fields: bool = False) -> dict[str, Any]:
-    """The Avro record schema that Apache Hudi writes for these columns: every field nullable, null by default."""
+    """The Avro record schema that Apache Hudi writes for these columns: a field is nullable unless it has a default."""
     name = _avro_name(table_name)
     space, record = f"hoodie.{name}", f"{name}_record"
-    names = [(field, "string") for field in META_FIELDS] if meta_fields else []
-    columns = names + [(field.name, field.type) for field in schema.fields]
+    names = tuple(Field(name, "string") for name in META_FIELDS) if meta_fields else ()
     return {
         "type": "record",
         "name": record,
         "namespace": space,
-        "fields": [_field(column, parse_type(text), f"{space}.{record}") for column, text in columns],
+        "fields": [_field(column, f"{space}.{record}") for column in (*names, *schema.fields)],
     }
 
 
@@ -62,7 +82,12 @@ def _avro_name(table_name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]|^[0-9]", "__", table_name, flags=re.ASCII)
 
 
-def _field(name: str, logical: LogicalType, space: str) -> dict[str, Any]:
+def _field(column: Field, space: str) -> dict[str, Any]:
+    field = _nullable(column.name, parse_type(column.type), space)
+    return field if column.default is None else {**field, "type": field["type"][1], "default": column.default}
+
+
+def _nullable(name: str, logical: LogicalType, space: str) -> dict[str, Any]:
     return {"name": name, "type": ["null", _avro_type(logical, f"{space}.{name}")], "default": None}
 
 
@@ -78,7 +103,7 @@ def _avro_type(logical: LogicalType, space: str) -> Any:
             return {"type": "map", "values": ["null", _avro_type(value, space)]}
         case StructType(fields):
             outer, _, name = space.rpartition(".")
-            members = [_field(member, kind, f"{outer}.{name}") for member, kind in fields]
+            members = [_nullable(member, kind, f"{outer}.{name}") for member, kind in fields]
             return {"type": "record", "name": name, "namespace": outer, "fields": members}
 
 

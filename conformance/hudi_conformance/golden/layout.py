@@ -55,7 +55,8 @@ class Layout:
         """The record key of a row: the plain value, or `name:value` pairs when several fields make it."""
         if len(self.record_key) == 1:
             return str(row[self.record_key[0]])
-        return ",".join(f"{name}:{row[name]!s}" for name in self.record_key)
+        words: dict[object, str] = {None: "__null__", "": "__empty__"}
+        return ",".join(f"{name}:{words.get(row[name]) or row[name]!s}" for name in self.record_key)
 
     def partition(self, row: Row) -> str:
         """The partition path of a row."""

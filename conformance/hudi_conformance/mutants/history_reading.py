@@ -30,6 +30,16 @@ def _without_completion(original: Function) -> Function:
     return lambda active, history: original(active, [replace(one, completed=None) for one in history])
 
 
+@mutant(
+    "archived-logs-after-the-first-unread",
+    "HS-010 TL-032",
+    "Of several archived logs the first is read.",
+    "hudi_format.timeline.archived_log.is_archived_log",
+)
+def _first_archived_log(original: Function) -> Function:
+    return lambda name: original(name) and ".archive.1_" in name
+
+
 @mutant("upper-levels-unread", "HS-006", "Files of level 0 are the history.", "history.current_files")
 def _upper_levels_unread(original: Function) -> Function:
     return lambda history: tuple(one for one in original(history) if one.name.endswith("_0.parquet"))

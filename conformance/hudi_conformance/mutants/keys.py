@@ -30,6 +30,16 @@ def _paths_unencoded(original: Function) -> Function:
     return plain
 
 
+@mutant("nulls-in-keys-unnamed", "DM-002", "A null part of a key is the empty text.", "keys.key_part")
+def _nulls_unnamed(original: Function) -> Function:
+    return lambda value: "" if value is None else original(value)
+
+
+@mutant("empty-texts-in-keys-unnamed", "DM-002", "An empty part of a key stays empty.", "keys.key_part")
+def _empty_texts_unnamed(original: Function) -> Function:
+    return lambda value: value if value == "" else original(value)
+
+
 @mutant("keys-are-made-anew", "MF-012", "A stored row has the key that its columns give.", "keys.key_of")
 def _keys_are_made_anew(_: Function) -> Function:
     def anew(record: Record, configuration: Configuration, where: str) -> str:

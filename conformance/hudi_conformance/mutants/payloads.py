@@ -6,6 +6,8 @@ from hudi_model.configuration import Configuration
 from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate, Version
 from hudi_model.records import Delete, Record, Value
 from hudi_model.rejection import Rejection
+from hudi_model.schemas import table_schema
+from hudi_model.views import View
 
 from hudi_conformance.mutants.registry import Function, mutant
 
@@ -144,6 +146,30 @@ def _payload_late_fills(original: Function) -> Function:
 )
 def _partial_as_whole(_: Function) -> Function:
     return lambda _block, schema: schema
+
+
+@mutant("defaults-are-null", "MG-023 PL-003 PL-004", "Every column is null by default.", "partial.sets_column")
+def _defaults_are_null(original: Function) -> Function:
+    def sets(rule: MergeRule, winner: Version, name: str) -> bool:
+        found: bool = original(replace(rule, defaults={}), winner, name)
+        return found
+
+    return sets
+
+
+@mutant(
+    "partial-payload-knows-defaults",
+    "PL-004",
+    "Before version 9 PartialUpdateAvroPayload ignores defaults other than null, too.",
+    "merge_modes.table_rule",
+)
+def _partial_payload_knows_defaults(original: Function) -> Function:
+    def knowing(view: View) -> MergeRule:
+        named = {one.name: one.default for one in table_schema(view).fields if one.default is not None}
+        found: MergeRule = original(view)
+        return replace(found, defaults=named)
+
+    return knowing
 
 
 @mutant(

@@ -1,19 +1,22 @@
 """Rules of writers and tagging, broken."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hudi_model.actions import State
 from hudi_model.contents import Content
 from hudi_model.effects import CreateInstant, DeleteDataFile, Effects, PutBaseFile, PutLogFile, PutMarker
 from hudi_model.files import Block, DeleteBlock, GroupId
+from hudi_model.keys import key_of
 from hudi_model.names import new_file_id
+from hudi_model.reading import base_rows
 from hudi_model.records import Schema
 from hudi_model.requests import ADDS, Operation, Write
-from hudi_model.slicing import group_of, present_groups
+from hudi_model.schemas import table_schema
+from hudi_model.slicing import group_of, present_groups, snapshot_slices
 from hudi_model.staging import Change, Staged
 from hudi_model.tables import Table
-from hudi_model.tagging import Incoming, committed_groups
+from hudi_model.tagging import Incoming, Place, committed_groups, place_of
 from hudi_model.time import InstantTime
 from hudi_model.views import View
 
@@ -134,6 +137,19 @@ def _combine_keeps_the_first(_: Function) -> Function:
 )
 def _places_after_the_first_unseen(original: Function) -> Function:
     return lambda view, kind: {place: found[:1] for place, found in original(view, kind).items()}
+
+
+@mutant("deleted-keys-are-found", "OW-020 DM-001", "A deleted key has its old place too.", "tagging.known_rows")
+def _deleted_keys_are_found(original: Function) -> Function:
+    def by_base_rows(view: View, kind: str) -> dict[tuple[str, str], Sequence[Place]]:
+        places = {place: dict(found) for place, found in original(view, kind).items()}
+        for one in snapshot_slices(view):
+            for row in base_rows(one, table_schema(view)):
+                key = key_of(row, view.configuration, one.file_id)
+                places[place_of(one.partition, key, kind)].setdefault(group_of(one))
+        return {place: tuple(found.items()) for place, found in places.items()}
+
+    return by_base_rows
 
 
 @mutant("groups-with-logs-are-filled", "OW-012", "New keys go to groups with logs too.", "tagging.groups_with_room")

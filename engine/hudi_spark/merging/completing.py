@@ -216,6 +216,8 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def _is_other_than(column: pa.ChunkedArray, value: Any) -> pa.ChunkedArray:
     if pa.types.is_nested(column.type):
-        return pa.chunked_array([pa.array([one != value for one in column.to_pylist()], pa.bool_())])
+        return pa.chunked_array(
+            [pa.array([one != value for one in column.to_pylist(maps_as_pydicts="lossy")], pa.bool_())]
+        )
     wanted = value.encode() if isinstance(value, str) and pa.types.is_binary(column.type) else value
     return pc.fill_null(pc.not_equal(column, pa.scalar(wanted, column.type)), fill_value=True)

@@ -1,6 +1,7 @@
 """The defaults of a table's columns, as its Avro schema names them."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -30,9 +31,11 @@ def column_defaults(commits: Sequence[Commit], configuration: TableConfiguration
 
 
 def _value(default: Any, kind: pa.DataType) -> Any:
-    """Avro spells the default of bytes as a text of their code points."""
-    if isinstance(default, str) and (pa.types.is_binary(kind) or pa.types.is_fixed_size_binary(kind)):
-        return default.encode("latin-1", "replace")
+    """Avro spells the default of bytes as a text of their code points, of a decimal as those of its unscaled number."""
+    if isinstance(default, str) and not pa.types.is_string(kind):
+        spelt = default.encode("latin-1", "replace")
+        is_decimal = pa.types.is_decimal(kind)
+        return Decimal(int.from_bytes(spelt, "big", signed=True)).scaleb(-kind.scale) if is_decimal else spelt
     if isinstance(default, int) and pa.types.is_temporal(kind):
         return pa.scalar(default, kind).as_py()
     return default

@@ -7,7 +7,7 @@ from hudi_model.blocks import Change, effective_blocks
 from hudi_model.contents import CompactionPlan, WriteStat
 from hudi_model.effects import Effects
 from hudi_model.files import Block, DataBlock, DeleteBlock, FileSlice, LogFile
-from hudi_model.merge_modes import merge_rule
+from hudi_model.merge_modes import table_rule
 from hudi_model.merge_rules import tombstone
 from hudi_model.merging import fold
 from hudi_model.names import FIRST_ATTEMPT, log_file_name
@@ -64,7 +64,7 @@ def log_compacted(view: View, found: FileSlice, requested: InstantTime) -> Stage
 
     Clauses: LC-003, LC-004, LC-007, LF-019.
     """
-    rule, schema = merge_rule(view.configuration), table_schema(view)
+    rule, schema = table_rule(view), table_schema(view)
     instants = tuple(reversed(dict.fromkeys(one.instant for one in blocks_of(view, found))))
     winners = fold(rule, log_versions(view, found, schema, rule)).values()
     rows: dict[Schema, list[Record]] = {}

@@ -1,5 +1,8 @@
 """Tables whose old actions have moved to the timeline's history, sound and damaged."""
 
+from pathlib import Path
+
+from hudi_format.timeline.archived_log import archived_log_name, read_archived_log, write_archived_log
 from hudi_format.timeline.history import HistoryRow, write_history_file
 
 from hudi_conformance.golden import harm
@@ -57,6 +60,24 @@ def archived_6(table: GoldenTable) -> None:
     """Seven writes, an archival after each."""
     _archived(table, 10)
     _asked(table, "HS-008 HS-010 TL-032", "history-not-listed")
+
+
+@golden("v6/mor_several_archived_logs", "Several archived logs", merge_on_read(6), _FEATURES)
+def several_archived_logs(table: GoldenTable) -> None:
+    """Seven writes, an archival after each; the second log holds what came later, and both the write in the middle."""
+    _archived(table, 10)
+    table.damage(_split)
+    _asked(table, "HS-010 HS-008 TL-032", "archived-logs-after-the-first-unread history-not-listed")
+
+
+def _split(table: Path) -> None:
+    """One archived log made into two, as where a storage cannot append; an action in the middle stands in both."""
+    (first,) = table.glob(".hoodie/archived/.commits_.archive.1*")
+    states = read_archived_log(first.read_bytes(), first.name)
+    instants = sorted({one.instant for one in states})
+    for number, part in enumerate((instants[:3], instants[2:]), start=1):
+        held = [one for one in states if one.instant in part]
+        (first.parent / archived_log_name(number)).write_bytes(write_archived_log(held, java_strings=True))
 
 
 @golden("v9/mor_without_version_file", "The version file was being replaced", merge_on_read(9), _FEATURES, also=(8,))

@@ -8,7 +8,7 @@ from hudi_model.records import Field, Schema, Value
 from hudi_conformance.golden import harm
 from hudi_conformance.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.golden.questions import GoldenTable, golden
-from hudi_conformance.golden.rides import CITIES, RIDES, fleet, rides, second
+from hudi_conformance.golden.rides import CITIES, RIDES, fleet, ride, rides, second
 from hudi_conformance.golden.writer import data_path
 
 _ALL_TYPES = Schema(
@@ -163,6 +163,23 @@ def virtual_keys(table: GoldenTable) -> None:
     table.without_meta_values()
     table.snapshot("snapshot", "keys are taken from the key field", "BF-003 DM-002", "event-time-ignores-ordering")
     table.optimized("read-optimized", "base files alone", "BF-003 RD-009", "optimized-reads-logs")
+
+
+@golden(
+    "v9/mor_virtual_composite_keys",
+    "Meta columns without values: keys come from two fields, one of them null or empty",
+    merge_on_read(9, record_key=("id", "rider"), properties={"hoodie.populate.meta.fields": "false"}),
+    also=(6, 8),
+)
+def virtual_composite_keys(table: GoldenTable) -> None:
+    """One ride with a rider, without, and with one of no name: updates of each, and tombstones of two of them."""
+    riders = ("ann", None, "")
+    table.insert(second(1), [ride("r01", 10, rider=rider) for rider in riders])
+    table.upsert(second(2), [ride("r01", 20, rider=rider) for rider in riders])
+    table.delete(second(3), "oslo", "id:r01,rider:__null__", "id:r01,rider:__empty__")
+    table.without_meta_values()
+    stated = "a null and an empty text have words of their own in a key"
+    table.snapshot("snapshot", stated, "DM-002 BF-003", "nulls-in-keys-unnamed empty-texts-in-keys-unnamed")
 
 
 @golden("v9/mor_same_key_twice", "A key lives once in each partition", merge_on_read(9))

@@ -40,6 +40,23 @@ def delete(case: WritingCase) -> None:
     case.state()
 
 
+@writing("several_places/after_a_delete", shapes(types=("MERGE_ON_READ",)), "OW-020 DM-001", "deleted-keys-are-found")
+def after_a_delete(case: WritingCase) -> None:
+    """A key that was deleted in a log and came back elsewhere is where it came back, and there alone.
+
+    Given a ride that a log deletes, and an insert brings again into a file group of its own.
+    When it is upserted.
+    Then it is one row, changed where it came back; its old row stays deleted.
+    """
+    case.create()
+    case.write("insert", rides(10, ("r01", "r02")))
+    case.write("delete", [ride("r01", 20)])
+    case.write("insert", [ride("r01", 30, rider="again")])
+    case.state()
+    case.write("upsert", [ride("r01", 40, rider="later")])
+    case.state()
+
+
 @writing("small_files/insert", shapes(), "OW-012 OW-015 DM-001", "inserts-into-small-files-merge")
 def insert(case: WritingCase) -> None:
     """An insert that fills a small file adds its rows beside those that are there.
