@@ -69,10 +69,10 @@ def draw(seed: int, peers: tuple[str, ...]) -> Alternation:
 def _is_common(case: WriteCase, peer: str) -> bool:
     """Whether there are turns for both, and both can do all of them.
 
-    A record index needs meta fields. 1.1.1 fails to update a table through a global index after its own partial
-    update, and to read a bucket of logs alone whose keys stand in no meta field but in a column of the partition path;
-    0.15.0 to go on with a bucket index after its own second bulk insert, which opens a bucket again, and to read its
-    own changes of numbered keys without meta fields.
+    A record index needs meta fields. 1.0.2 fails to read its own logs without meta fields; 1.1.1 to update a table
+    through a global index after its own partial update, and to read a bucket of logs alone whose keys stand in no meta
+    field but in a column of the partition path; 0.15.0 to go on with a bucket index after its own second bulk insert,
+    which opens a bucket again, and to read its own changes of numbered keys without meta fields.
     """
     shape, later = case.shape, {step.operation for step in case.steps[1:]}
     index, old = shape.configs.get("hoodie.index.type", ""), peer.startswith("0.")
@@ -82,6 +82,7 @@ def _is_common(case: WriteCase, peer: str) -> bool:
         index.startswith("GLOBAL") and "partial_update" in later,
         index == "BUCKET" and "bulk_insert" in later and old,
         index == "BUCKET" and bare and not {*shape.record_key}.isdisjoint(shape.partition_by) and peer == "1.1.1",
+        bare and shape.table_type == "MERGE_ON_READ" and peer == "1.0.2",
         bare and "number" in shape.record_key and not later.isdisjoint(("delete", "upsert")) and old,
     )
     return len(case.steps) >= _LEAST_TURNS and not any(impossible)
