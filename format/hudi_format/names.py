@@ -39,7 +39,7 @@ _FOREIGN_EXTENSIONS = ("properties", "backup", "crc", "parquet")
 _MAXIMUM_VERSION_DIGITS = 9
 
 _BASE_FILE = re.compile(
-    r"(?P<id>[^._/][^_/]*)_(?P<token>[0-9]+-[0-9]+-[0-9]+)_(?P<instant>[0-9]+)\.(?P<extension>parquet|orc|hfile)"
+    r"(?P<id>[^._/][^_/]*)_(?P<token>[0-9]+-[0-9]+-[0-9]+)_(?P<instant>[0-9]+)\.(?P<extension>parquet|orc|hfile|lance)"
 )
 _LOG_FILE = re.compile(
     r"\.(?P<id>[^._/]+)_(?P<instant>[0-9]+)\.log\.(?P<version>[0-9]+)(?:_(?P<token>[0-9]+-[0-9]+-[0-9]+))?(?P<cdc>\.cdc)?"

@@ -1,5 +1,6 @@
 """Indexes: how they are defined, and what each holds of a table, by key."""
 
+import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, TypeAlias
@@ -9,7 +10,7 @@ from hudi_model.configuration import is_true
 from hudi_model.contents import IndexDefinition
 from hudi_model.files import BaseFile, CorruptBlock, DataBlock, FileSlice, LogFile
 from hudi_model.filters import applied
-from hudi_model.keys import key_of, key_text
+from hudi_model.keys import UNIX_EPOCH, key_of, key_text
 from hudi_model.merge_modes import merge_rule
 from hudi_model.reading import read_slice
 from hudi_model.records import META_FIELDS, Damaged, Record, Value, sound_records
@@ -57,7 +58,9 @@ def live_rows(view: View) -> Iterator[tuple[tuple[str, str], str, Record]]:
 
 
 def secondary_key(value: Value, key: str) -> str:
-    """A value and the key of a row that has it, as one text."""
+    """A value and the key of a row that has it, as one text; a date is its days since 1970."""
+    if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        value = (value - UNIX_EPOCH.date()).days
     texts = [one.replace("\\", "\\\\").replace("$", "\\$") for one in (NULL if value is None else key_text(value), key)]
     return "$".join(texts)
 

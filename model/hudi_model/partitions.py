@@ -63,6 +63,20 @@ def folder(value: Value, name: str, kind: str, configuration: Configuration) -> 
     return f"{name}={text}" if is_true(properties, "hoodie.datasource.write.hive_style_partitioning") else text
 
 
+def read_moment(value: str, pattern: str) -> dt.datetime:
+    """A formatted date as a moment; without a zone of its own it is of UTC.
+
+    Raises: unsupported `timestamp-key-generator` where it is formatted otherwise.
+    """
+    for pair in (("'", ""), ("SSS", "%f"), ("Z", "%z")):
+        pattern = pattern.replace(*pair)
+    try:
+        moment = dt.datetime.strptime(value, pattern)  # noqa: DTZ007 - zones are seen to below
+    except ValueError as error:
+        raise Unsupported("timestamp-key-generator") from error
+    return moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
+
+
 def date_text(value: Value, configuration: Configuration) -> str:
     """A moment as the table's output format has it; null is 1970.
 
@@ -78,7 +92,7 @@ def date_text(value: Value, configuration: Configuration) -> str:
     if zone not in ("", "UTC", "GMT") or kind not in (*units, "DATE_STRING"):
         raise Unsupported("timestamp-key-generator")
     if isinstance(value, str) and kind == "DATE_STRING":
-        moment = dt.datetime.strptime(value, source).replace(tzinfo=dt.UTC)
+        moment = read_moment(value, source)
     elif isinstance(value, int) and kind in units:
         moment += dt.timedelta(seconds=value / units[kind])
     elif value is not None:

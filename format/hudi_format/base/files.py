@@ -15,7 +15,7 @@ from hudi_format.base.hfiles import hfile_base_footer, read_hfile_base
 from hudi_format.base.orc import open_orc, orc_keys, orc_schema, read_orc_rows
 from hudi_format.base.parquet_bytes import open_parquet, read_rows
 from hudi_format.base.stored_file import open_stored
-from hudi_format.errors import FormatError, Reason, refusing
+from hudi_format.errors import FormatError, Reason, UnsupportedFormat, refusing
 from hudi_format.storage import Storage
 from hudi_format.texts import byte_texts, utf16_range
 
@@ -27,6 +27,8 @@ AVRO_SCHEMA_KEY: Final = "parquet.avro.schema"
 _RECORD_KEY: Final = "_hoodie_record_key"
 _ORC: Final = ".orc"
 _HFILE: Final = ".hfile"
+# Of releases after 1.1.1, which the texts do not know.
+_LANCE: Final = ".lance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +56,13 @@ def read_base_file(
 
     Raises:
         FormatError: BASE_FILE_MISSING, or BASE_FILE_CORRUPT when the file does not parse.
-        UnsupportedFormat: base-hfile and what follows it, for an HFile of another version or packing.
+        UnsupportedFormat: base-lance; base-hfile and what follows it, for an HFile of another version or packing.
         ValueError: the filter names a column that the file lacks.
 
     Clauses: BF-001, BF-004, BF-010, SL-021.
 
     """
+    _refuse_unbuilt(path)
     if path.endswith(_HFILE):
         return read_hfile_base(storage, path, columns, filter)
     with _open(storage, path) as source:
@@ -78,11 +81,12 @@ def base_file_footer(storage: Storage, path: str) -> Footer:
 
     Raises:
         FormatError: BASE_FILE_MISSING, or BASE_FILE_CORRUPT when the file does not parse.
-        UnsupportedFormat: base-hfile and what follows it, for an HFile of another version or packing.
+        UnsupportedFormat: base-lance; base-hfile and what follows it, for an HFile of another version or packing.
 
     Clauses: BF-002, BF-004.
 
     """
+    _refuse_unbuilt(path)
     if path.endswith(_HFILE):
         keys, rows, schema = hfile_base_footer(storage, path)
         return Footer(keys, rows, 1, schema)
@@ -97,15 +101,22 @@ def base_file_footer(storage: Storage, path: str) -> Footer:
             return Footer(keys, opened.metadata.num_rows, opened.metadata.num_row_groups, opened.schema_arrow)
 
 
+def _refuse_unbuilt(path: str) -> None:
+    if path.endswith(_LANCE):
+        raise UnsupportedFormat("base-lance", path)
+
+
 def open_base_parquet(storage: Storage, path: str) -> pq.ParquetFile:
     """A Parquet base file with its footer read; rows are read as they are asked for.
 
     Raises:
         FormatError: BASE_FILE_MISSING, or BASE_FILE_CORRUPT when the file does not parse.
+        UnsupportedFormat: base-lance.
 
-    Clauses: BF-001, BF-004.
+    Clauses: BF-001, BF-004, BF-010.
 
     """
+    _refuse_unbuilt(path)
     return open_parquet(_open(storage, path), path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
 
 
