@@ -12,6 +12,7 @@ from hudi_model.contents import (
     ClusteringGroup,
     CommitMetadata,
     CompactionOperation,
+    CompactionPlan,
     ReplacePlan,
     RollbackMetadata,
     RollbackPlan,
@@ -111,7 +112,12 @@ ACTIONS = {
         [
             commit(1, FIRST),
             (
-                *pending_compaction(2, (PARTITION, "f2")),
+                entry(
+                    2,
+                    "compaction",
+                    "REQUESTED",
+                    content=CompactionPlan((CompactionOperation(PARTITION, "f2", at(0), "f2_0.parquet", ()),)),
+                ),
                 entry(2, "commit", "COMPLETED", 2.5, CommitMetadata("COMPACT", True)),
             ),
         ],
