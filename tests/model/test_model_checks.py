@@ -118,6 +118,7 @@ ACTIONS = {
                     "REQUESTED",
                     content=CompactionPlan((CompactionOperation(PARTITION, "f2", at(0), "f2_0.parquet", ()),)),
                 ),
+                entry(2, "compaction", "INFLIGHT"),
                 entry(2, "commit", "COMPLETED", 2.5, CommitMetadata("COMPACT", True)),
             ),
         ],
