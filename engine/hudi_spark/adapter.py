@@ -30,7 +30,7 @@ from hudi_spark.changes.planning import ChangesQuery
 from hudi_spark.changes.queries import AnyQuery
 from hudi_spark.checking.checking import check_table
 from hudi_spark.descriptions import TableInfo, table_info
-from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, typed_errors
+from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, boundary
 from hudi_spark.execution.planning import Query
 from hudi_spark.flows.flow import Executor as Flows
 from hudi_spark.merging.reference_mergers import register_reference_mergers
@@ -136,7 +136,7 @@ def adapter_of(executor: Executor, readings: Readings) -> Adapter:
 
 def _refusing(operation: Operation) -> Operation:
     def answer(request: Request) -> Answer:
-        with _Refusals(), typed_errors():
+        with _Refusals(), boundary(request.location):
             return operation(request)
 
     return answer
@@ -186,7 +186,7 @@ class _Operations:
         return self._answer(request, ChangesQuery(begin, end, commit_time, self._readings, _read_configs(request)))
 
     def list_timeline(self, request: Request) -> ValueAnswer:
-        with _Refusals(), typed_errors():
+        with _Refusals(), boundary(request.location):
             storage = _storage(request)
             configuration, timeline = load_table(storage)
             if request.params.get("include_history"):
@@ -194,16 +194,16 @@ class _Operations:
             return ValueAnswer([_instant_value(instant) for instant in timeline.instants])
 
     def list_file_slices(self, request: Request) -> ValueAnswer:
-        with _Refusals(), typed_errors():
+        with _Refusals(), boundary(request.location):
             snapshot = load_snapshot(_storage(request), self._readings, request.params.get("as_of"))
             return ValueAnswer([_slice_value(one) for one in snapshot.slices])
 
     def table_info(self, request: Request) -> ValueAnswer:
-        with _Refusals(), typed_errors():
+        with _Refusals(), boundary(request.location):
             return ValueAnswer(_info_value(table_info(_storage(request))))
 
     def check_table(self, request: Request) -> ValueAnswer:
-        with _Refusals(), typed_errors():
+        with _Refusals(), boundary(request.location):
             deep = bool(request.params.get("deep", False))
             found = check_table(_storage(request), self._executor.flows(), deep=deep)
             return ValueAnswer([asdict(one) for one in found])
@@ -221,7 +221,7 @@ class _Operations:
         return self._answer(request, asked)
 
     def _answer(self, request: Request, asked: AnyQuery) -> RowsAnswer:
-        with _Refusals(), typed_errors():
+        with _Refusals(), boundary(request.location):
             file, skipped = self._executor.answer(_storage(request), asked, request)
         return RowsAnswer(file, tuple(_warning(one) for one in skipped))
 

@@ -17,7 +17,7 @@ from hudi_spark.creation.creating import create_table
 from hudi_spark.creation.definition import TableDefinition
 from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import hooks_of_environment
-from hudi_spark.errors import HudiError, typed_errors
+from hudi_spark.errors import HudiError
 from hudi_spark.evolution.altering import changes_of
 from hudi_spark.flows.flow import Executor
 from hudi_spark.readings import Readings
@@ -65,8 +65,7 @@ class WritingOperations:
         """A new table."""
         params = request.params
         definition = _definition(params, _texts({**(params.get("properties") or {}), **_configs(params)}))
-        with typed_errors():
-            create_table(Effects(self._open_storage(request), self._hook), definition)
+        create_table(Effects(self._open_storage(request), self._hook), definition)
         return ValueAnswer({})
 
     def write(self, request: Request) -> ValueAnswer:

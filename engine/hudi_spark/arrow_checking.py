@@ -6,7 +6,7 @@ from pathlib import Path
 from hudi_spark.arrow_reading import table_storage
 from hudi_spark.checking import checking
 from hudi_spark.checking.violations import Violation
-from hudi_spark.errors import typed_errors
+from hudi_spark.errors import boundary
 from hudi_spark.flows.in_process import InProcess
 
 
@@ -18,11 +18,10 @@ def check_table(
     `deep` reads the rows of base files too, and compares indexes with them.
 
     Raises:
-        HudiError: NOT_A_TABLE.
-        StorageError: an object store did not answer or refused.
+        HudiError: NOT_A_TABLE; STORAGE_FAILED.
 
     Clauses: MT-005, RD-011, RD-018, TL-014.
 
     """
-    with typed_errors():
+    with boundary(path):
         return checking.check_table(table_storage(path, storage_options), InProcess(), deep=deep)

@@ -14,7 +14,7 @@ from hudi_spark.changes.checkpoints import EARLIEST, Batch, Checkpoints, batch_r
 from hudi_spark.changes.incremental import IncrementalQuery
 from hudi_spark.changes.planning import ChangesQuery
 from hudi_spark.changes.queries import AnyQuery, plan_any, run_any
-from hudi_spark.errors import DamagedLogWarning, HudiError, SkippedBytes, typed_errors
+from hudi_spark.errors import DamagedLogWarning, HudiError, SkippedBytes, boundary, typed_errors
 from hudi_spark.execution.planning import Query, plan_query
 from hudi_spark.execution.tasks import SliceRows
 from hudi_spark.pruning.means import Pruned
@@ -42,16 +42,13 @@ def read_arrow(
 
     Raises:
         HudiError: the table or the request is refused; `reason` says why, the text what to do.
-        StorageError: an object store did not answer or refused.
         UnsupportedFeature: what this reader cannot read yet.
 
     Clauses: RD-001, RD-009, RD-010, RD-012, RD-013, MF-002.
 
     """
     query = Query(as_of, columns, filter, meta_columns, read_optimized, readings_named(readings), configs or {})
-    answer = read_query(table_storage(path, storage_options), query)
-    warn_of_damage(answer.skipped)
-    return answer.rows
+    return _rows(path, storage_options, query)
 
 
 def read_incremental(
@@ -86,9 +83,7 @@ def read_incremental(
         begin=begin,
         end=end,
     )
-    answer = read_query(table_storage(path, storage_options), query)
-    warn_of_damage(answer.skipped)
-    return answer.rows
+    return _rows(path, storage_options, query)
 
 
 def read_changes(
@@ -115,9 +110,7 @@ def read_changes(
 
     """
     query = ChangesQuery(begin, end, commit_time, readings_named(readings), dict(configs or {}))
-    answer = read_query(table_storage(path, storage_options), query)
-    warn_of_damage(answer.skipped)
-    return answer.rows
+    return _rows(path, storage_options, query)
 
 
 def explain(
@@ -136,7 +129,7 @@ def explain(
     Clauses: IX-051.
 
     """
-    with typed_errors():
+    with boundary(path):
         return plan_query(
             table_storage(path, storage_options), Query(as_of, filter=filter, configs=configs or {})
         ).pruned
@@ -166,11 +159,18 @@ def read_stream(
 
     """
     read = read_changes if changes else read_incremental
-    checkpoints = Checkpoints(table_storage(checkpoint, storage_options))
-    with typed_errors():
+    with boundary(path):
+        checkpoints = Checkpoints(table_storage(checkpoint, storage_options))
         for one in batch_ranges(table_storage(path, storage_options), checkpoints, begin, poll_seconds):
             rows = read(path, one.begin, one.end, readings=readings, storage_options=storage_options)
             yield Batch(one.number, one.begin, one.end, rows)
+
+
+def _rows(path: str | Path, storage_options: Mapping[str, str] | None, query: AnyQuery) -> pa.Table:
+    with boundary(path):
+        answer = read_query(table_storage(path, storage_options), query)
+    warn_of_damage(answer.skipped)
+    return answer.rows
 
 
 def read_query(storage: Storage, query: AnyQuery) -> SliceRows:
@@ -210,4 +210,4 @@ def warn_of_damage(skipped: Sequence[SkippedBytes]) -> None:
     Clauses: RD-013.
     """
     for one in skipped:
-        warnings.warn(str(one), DamagedLogWarning, stacklevel=3)
+        warnings.warn(str(one), DamagedLogWarning, stacklevel=4)

@@ -12,7 +12,7 @@ from hudi_spark.creation.creating import create_table
 from hudi_spark.creation.definition import TableDefinition
 from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import hooks_of_environment
-from hudi_spark.errors import typed_errors
+from hudi_spark.errors import boundary
 from hudi_spark.flows.in_process import InProcess
 from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.services.lifecycle import InlineServices
@@ -40,8 +40,7 @@ def write_arrow(
     What it answers tells what was committed; printed, that is one line.
 
     Raises:
-        HudiError: the table, a row or an option is refused, and nothing is changed.
-        StorageError: an object store did not answer or refused.
+        HudiError: the table, a row or an option is refused, and nothing is changed; STORAGE_FAILED.
 
     Clauses: OW-001, OW-014.
 
@@ -89,5 +88,5 @@ def create_arrow(
     Clauses: OW-031, OW-032.
 
     """
-    with typed_errors():
+    with boundary(path):
         create_table(Effects(table_storage(path, storage_options), hooks_of_environment()), definition)

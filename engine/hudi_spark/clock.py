@@ -14,6 +14,8 @@ from hudi_spark.errors import HudiError
 _FORM: Final = "%Y%m%d%H%M%S"
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
+AHEAD_KEY: Final = "hoodie.time.generator.max_timeline_ahead_ms"
+
 
 class Clock(Protocol):
     """Generates instants; each is greater than every one before it."""
@@ -33,6 +35,16 @@ class Clock(Protocol):
             HudiError: CONFIG_INVALID when that would take longer than is waited for.
 
         Clauses: TM-003, TM-004.
+
+        """
+
+    def refuse_far_ahead(self, newest: str, seconds: float) -> None:
+        """Refuses a timeline whose newest instant is more than so many seconds ahead of this clock.
+
+        Raises:
+            HudiError: CONFIG_INVALID.
+
+        Clauses: TM-008.
 
         """
 
@@ -69,11 +81,25 @@ class SystemClock:
         """Returns when this computer's clock shows more; an instant of the local time zone is one of those known."""
         if not newest or newest <= self._last:
             return
+        self._wait(self._meant(newest, self.patience) + _MILLISECOND, "than the timeline's newest instant")
+
+    def refuse_far_ahead(self, newest: str, seconds: float) -> None:
+        """A timeline that another clock has led further than `seconds` into the future is not gone on with."""
+        if not newest or newest <= self._last:
+            return
+        ahead = (self._meant(newest, seconds) - self.now()).total_seconds()
+        if ahead > seconds:
+            message = f"the timeline's newest instant, {newest}, is {ahead:.1f} s after the clock of this computer"
+            hint = f"set the clock that is wrong, here or where it was written, or give {AHEAD_KEY} over {seconds * 1000:.0f}"
+            raise HudiError(Reason.CONFIG_INVALID, "TM-008", message, hint=hint)
+
+    def _meant(self, newest: str, patience: float) -> datetime:
+        """The moment of an instant, by the local time zone where it would lie far ahead otherwise."""
         moment = _moment(newest).replace(tzinfo=self.zone)
         local = self.now().astimezone().utcoffset() or timedelta()
-        if moment - self.now() > timedelta(seconds=self.patience) and local > timedelta():
+        if moment - self.now() > timedelta(seconds=patience) and local > timedelta():
             moment -= local
-        self._wait(moment + _MILLISECOND, "than the timeline's newest instant")
+        return moment
 
     def _wait(self, until: datetime, than: str) -> None:
         """Clauses: TM-004."""
@@ -102,6 +128,9 @@ class SetClock:
 
     def wait_past(self, newest: str) -> None:
         """Nothing: this clock goes on as it is asked."""
+
+    def refuse_far_ahead(self, newest: str, seconds: float) -> None:
+        """Nothing: this clock is no one's."""
 
 
 def instant_text(moment: datetime) -> str:

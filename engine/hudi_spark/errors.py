@@ -2,25 +2,33 @@
 
 Exception
 ├── HudiError             the table or the request breaks a rule; `reason` says which
+│   └── StorageFailedError   the operating system or an object store refused or failed; an OSError, too
 └── UnsupportedFeature    both are legal, this reader does not have the feature yet
 UserWarning
 └── DamagedLogWarning     the format tells readers to skip these bytes, and to say so
 """
 
+import errno
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Final
 
+import pyarrow as pa
 from hudi_adapter.reasons import Reason
-from hudi_format.errors import FormatError, UnsupportedFormat
+from hudi_format.errors import FormatError, StorageError, UnsupportedFormat
 
 # An error crosses from a Spark task to the driver as text; what stands between these is JSON.
 _OPEN, _CLOSE = "[[hudi-error ", " hudi-error]]"
 
 
 class HudiError(Exception):
-    """A refused table or request: reason, clause, file, offset, what was found and what to do."""
+    """A refused table or request: reason, clause, file, offset, what was found and what to do.
+
+    `file` is a path in the table; `table` is where the table lies, once the error has left a public function.
+    """
 
     def __init__(  # noqa: PLR0917 - the arguments of a pickled exception are positional
         self, reason: Reason | str, clause: str, message: str, file: str = "", offset: int | None = None, hint: str = ""
@@ -32,12 +40,27 @@ class HudiError(Exception):
         self.file = file
         self.offset = offset
         self.hint = hint
+        self.table = ""
+
+    @property
+    def place(self) -> str:
+        """The whole path of the file, or that of the table where no file is named."""
+        if not self.table or self.file.startswith("/") or "://" in self.file:
+            return self.file
+        return f"{self.table.rstrip('/')}/{self.file}".rstrip("/")
 
     def __str__(self) -> str:
-        place = f" in {self.file}" if self.file else ""
+        place = f" in {self.place}" if self.place else ""
         byte = "" if self.offset is None else f" at byte {self.offset}"
         hint = f"; {self.hint}" if self.hint else ""
         return f"{self.reason}{place}{byte}: {self.message} ({self.clause}){hint}"
+
+
+class StorageFailedError(HudiError, OSError):
+    """The operating system or an object store refused or failed: `errno` where it gave one, `file` the whole path.
+
+    Clauses: SA-005.
+    """
 
 
 class UnsupportedFeature(Exception):  # noqa: N818 - says what this reader lacks, not that the table is wrong
@@ -87,12 +110,72 @@ def typed_errors() -> Iterator[None]:
         raise UnsupportedFeature(error.feature, error.file) from error
 
 
+@contextmanager
+def boundary(table: object = "") -> Iterator[None]:
+    """The border of a public function: what storage, Arrow and the format package raise inside leaves as a `HudiError`.
+
+    `table` is where the table lies, which the error names. Inside, errors of the storage stay what they are: readers
+    begin anew where a file has vanished, and writers look whether an effect took place.
+    """
+    try:
+        with typed_errors():
+            yield
+    except HudiError as error:
+        error.table = error.table or _whole(table)
+        raise
+    except OSError as error:
+        raise _storage_failure(error, _whole(table)) from error
+    except pa.ArrowException as error:
+        message = f"Arrow cannot bring a column to the type that it needs: {_one_line(error)}"
+        hint = "compare the types of the rows with the table's schema"
+        refused = HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-003", message, hint=hint)
+        refused.table = _whole(table)
+        raise refused from error
+
+
+def _whole(table: object) -> str:
+    """The place of a table: a URI as it is, a path from the root on."""
+    text = str(table)
+    return text if not text or ":" in text else os.path.abspath(text)  # noqa: PTH100 - links stay as they are given
+
+
+_HINTS: Final[Mapping[int, str]] = {
+    errno.EACCES: "give the user of this process the right to it",
+    errno.EPERM: "give the user of this process the right to it",
+    errno.EROFS: "mount the file system for writing",
+    errno.ENOSPC: "make room on the file system; the timeline says whether a write was completed",
+    errno.EDQUOT: "make room in the quota; the timeline says whether a write was completed",
+    errno.EFBIG: "raise the limit of a file's size (ulimit -f)",
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.ENFILE: "raise the system's limit of open files",
+    errno.ENOENT: "another process removed it meanwhile, or the path is wrong: look at the path, and ask again",
+    errno.ENOTDIR: "a part of the path is a file: look at the path",
+    errno.EIO: "look at the disk and the system's log",
+}
+
+
+def _storage_failure(error: OSError, table: str) -> StorageFailedError:
+    """What an operating system or an object store raised, with the whole path and what to do next."""
+    file, hint = str(error.filename or ""), _HINTS.get(error.errno or 0, "look at the storage, and ask again")
+    message = error.strerror or _one_line(error)
+    if isinstance(error, StorageError):
+        file, hint, message = error.place, error.hint, f"cannot {error.operation}: {error.detail}"
+    failure = StorageFailedError(Reason.STORAGE_FAILED, "SA-005", message, file, hint=hint)
+    failure.errno, failure.table = error.errno, table
+    return failure
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__
+
+
 def to_text(error: HudiError | UnsupportedFeature) -> str:
     """The error as text that `from_text` finds again inside a longer one."""
     if isinstance(error, UnsupportedFeature):
         values = {"feature": error.feature, "detail": error.detail}
     else:
         values = {name: getattr(error, name) for name in ("reason", "clause", "message", "file", "offset", "hint")}
+        values["table"] = error.table
     return f"{error} {_OPEN}{json.dumps(values)}{_CLOSE}"
 
 
@@ -105,4 +188,8 @@ def from_text(text: str) -> HudiError | UnsupportedFeature | None:
     values = json.loads(form)
     if "feature" in values:
         return UnsupportedFeature(values["feature"], values["detail"])
-    return HudiError(**values)
+    table = values.pop("table")
+    kind = StorageFailedError if values["reason"] == Reason.STORAGE_FAILED else HudiError
+    error = kind(**values)
+    error.table = table
+    return error

@@ -19,7 +19,7 @@ from hudi_spark.checking.checking import check_table
 from hudi_spark.checking.violations import Violation
 from hudi_spark.creation.definition import TableDefinition
 from hudi_spark.descriptions import TableInfo, table_info
-from hudi_spark.errors import SkippedBytes, typed_errors
+from hudi_spark.errors import SkippedBytes, boundary
 from hudi_spark.execution.on_spark import accumulator
 from hudi_spark.execution.planning import Query, plan_query
 from hudi_spark.flows.on_spark import OnSpark
@@ -242,7 +242,7 @@ class HudiTable(TableWrites):
 
         Clauses: IN-003, IN-008.
         """
-        with typed_errors():
+        with boundary(self._storage.base):
             return latest_checkpoint(self._storage)
 
     def stream(
@@ -266,7 +266,7 @@ class HudiTable(TableWrites):
         Clauses: IN-002, IN-008, CD-002.
 
         """
-        with typed_errors():
+        with boundary(self._storage.base):
             for batch in batch_ranges(self._storage, Checkpoints(table_storage(checkpoint)), begin, poll_seconds):
                 ask = self.changes if changes else self.incremental
                 yield Batch(batch.number, batch.begin, batch.end, ask(batch.begin, batch.end))
@@ -276,7 +276,7 @@ class HudiTable(TableWrites):
 
         Clauses: TL-004, TL-005, HS-008.
         """
-        with typed_errors():
+        with boundary(self._storage.base):
             configuration, active = load_table(self._storage)
             whole = whole_timeline(self._storage, configuration, active) if include_history else active
             return Listing(whole.instants)
@@ -286,7 +286,7 @@ class HudiTable(TableWrites):
 
         Clauses: RD-004, RD-008.
         """
-        with typed_errors():
+        with boundary(self._storage.base):
             return Listing(load_snapshot(self._storage, self._readings, as_of).slices)
 
     def explain(
@@ -303,12 +303,12 @@ class HudiTable(TableWrites):
         Clauses: IX-051.
 
         """
-        with typed_errors():
+        with boundary(self._storage.base):
             return plan_query(self._storage, self._asked(Query(as_of, None, filter))).pruned
 
     def info(self) -> TableInfo:
         """What the table is: version, type, merge mode, key, partition and ordering fields, schema."""
-        with typed_errors():
+        with boundary(self._storage.base):
             return table_info(self._storage)
 
     def validate_metadata(self) -> Listing[Finding]:
@@ -322,7 +322,7 @@ class HudiTable(TableWrites):
         Clauses: MT-005.
 
         """
-        with typed_errors():
+        with boundary(self._storage.base):
             return Listing(validate_metadata_table(self._storage, OnSpark(self._spark)))
 
     def check(self, *, deep: bool = False) -> Listing[Violation]:
@@ -332,13 +332,12 @@ class HudiTable(TableWrites):
         fields, keys that stand twice, and what indexes say of them. Leftovers of failed writes are no violations.
 
         Raises:
-            HudiError: NOT_A_TABLE.
-            StorageError: an object store did not answer or refused.
+            HudiError: NOT_A_TABLE; STORAGE_FAILED.
 
         Clauses: MT-005, RD-011, RD-018, TL-014.
 
         """
-        with typed_errors():
+        with boundary(self._storage.base):
             return Listing(check_table(self._storage, OnSpark(self._spark), deep=deep))
 
     def skipped(self) -> tuple[SkippedBytes, ...]:
@@ -356,7 +355,7 @@ class HudiTable(TableWrites):
         return replace(query, readings=self._readings, configs=of_reads(self._configs), zone=zone)
 
     def _run(self, query: AnyQuery) -> "DataFrame":
-        with typed_errors():
+        with boundary(self._storage.base):
             plan = plan_any(self._storage, query)
             return run_any_on_spark(self._spark, plan, self._storage, partial(_add, self._skipped))
 

@@ -10,7 +10,7 @@ from hudi_spark.creation.creating import create_table
 from hudi_spark.creation.definition import TableDefinition
 from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import hooks_of_environment
-from hudi_spark.errors import typed_errors
+from hudi_spark.errors import boundary
 from hudi_spark.evolution.altering import changes_of
 from hudi_spark.flows.on_spark import OnSpark
 from hudi_spark.indexing.validation import Finding
@@ -193,7 +193,7 @@ class TableWrites(MaintainedTable):
         Clauses: DM-020, DM-021.
 
         """
-        with typed_errors():
+        with boundary(self._storage.base):
             return TableActions(self._writer()).alter_schema(changes_of(changes))
 
     def validate_metadata(self) -> tuple[Finding, ...]:
@@ -224,7 +224,7 @@ def define_table(storage: Storage, definition: TableDefinition) -> None:
     Clauses: OW-031, OW-032.
 
     """
-    with typed_errors():
+    with boundary(storage.base):
         create_table(Effects(storage, hooks_of_environment()), definition)
 
 

@@ -74,14 +74,17 @@ class UnsupportedFormat(Exception):  # noqa: N818 - an answer about this package
 class StorageError(OSError):
     """An object store that did not answer or refused: the operation, the place, what it said, never a credential."""
 
-    def __init__(self, operation: str, place: str, detail: str) -> None:
-        super().__init__(operation, place, detail)
+    def __init__(
+        self, operation: str, place: str, detail: str, hint: str = "check endpoint, region and credentials"
+    ) -> None:
+        super().__init__(operation, place, detail, hint)
         self.operation = operation
         self.place = place
         self.detail = detail
+        self.hint = hint
 
     def __str__(self) -> str:
-        return f"cannot {self.operation} {self.place}: {self.detail}; check endpoint, region and credentials"
+        return f"cannot {self.operation} {self.place}: {self.detail}; {self.hint}"
 
 
 class InvalidOption(ValueError):  # noqa: N818 - reads as the sentence that it is
@@ -113,14 +116,17 @@ DECODING_ERRORS = (
 def refusing(reason: str, clause: str, file: str, offset: int | None, what: str) -> Iterator[None]:
     """Turn whatever a decoding library raises inside the block into one `FormatError`.
 
+    What the operating system or a store answers, which has a number, says nothing of the bytes: it stays as it is.
+
     Raises:
         FormatError: with the given reason, when the block fails.
+        OSError: a read failed.
 
     """
     try:
         yield
-    except StorageError:
-        raise
     except DECODING_ERRORS as error:
+        if isinstance(error, StorageError) or getattr(error, "errno", None) is not None:
+            raise
         detail = " ".join(str(error).split())[:200]
         raise FormatError(reason, clause, file, offset, f"{what}: {type(error).__name__} {detail}".rstrip()) from error

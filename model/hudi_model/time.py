@@ -96,6 +96,18 @@ def generate_shared(last: InstantTime | None, now: InstantTime) -> InstantTime:
     return instant_of(moment_of(last) + dt.timedelta(milliseconds=1))
 
 
+def refuse_far_ahead(newest: InstantTime | None, now: InstantTime, bound: int) -> None:
+    """A writer goes on after a timeline's newest instant when that is at most `bound` milliseconds after its clock.
+
+    Clauses: TM-008.
+    """
+    if newest is None:
+        return
+    ahead = moment_of(newest) - moment_of(now)
+    if ahead > dt.timedelta(milliseconds=bound):
+        raise Rejection(Reason.CONFIG_INVALID, "TM-008", newest, f"{ahead} after the clock, which shows {now}")
+
+
 @dataclass(frozen=True, slots=True)
 class Generation:
     """A time taken from a local clock, and the true tick at which its taker may let go of the lock."""

@@ -70,6 +70,9 @@ class FaultyStorage:
         self._storage.delete_folder(folder)
         self._after(fails=fails)
 
+    def sweep(self, older_than: float) -> int:
+        return self._storage.sweep(older_than)
+
     def _before(self) -> bool:
         fails = self._fault.seen == self._fault.number
         self._fault.seen += 1

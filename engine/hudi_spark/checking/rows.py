@@ -17,7 +17,6 @@ from hudi_format.base.files import (
     open_base_parquet,
     read_base_file,
 )
-from hudi_format.errors import Reason, refusing
 from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
 from hudi_format.texts import utf16_range
@@ -138,11 +137,7 @@ class RowCheck:
         if not path.endswith(".parquet"):
             yield read_base_file(self.storage, path)
             return
-        opened = open_base_parquet(self.storage, path)
-        for number in range(opened.metadata.num_row_groups):
-            with refusing(Reason.BASE_FILE_CORRUPT, "BF-004", path, None, "the Parquet data does not decode"):
-                rows = opened.read_row_group(number)
-            yield rows
+        yield from open_base_parquet(self.storage, path).row_groups()
 
 
 def _check_meta_fields(one: BaseFile, rows: pa.Table, violations: Violations) -> None:

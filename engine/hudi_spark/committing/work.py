@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hudi_format.names import TimelineFileName
 from hudi_format.storage import Storage
 
-from hudi_spark.clock import Clock
+from hudi_spark.clock import AHEAD_KEY, Clock
 from hudi_spark.committing.opening import snapshot_to_write
 from hudi_spark.effects.helper import Effects
 from hudi_spark.flows.flow import Executor
@@ -86,16 +86,19 @@ class TableWork:
         """An instant after all that the timeline has, and after `after`; asked for under the lock.
 
         Raises:
-            HudiError: CONFIG_INVALID when this computer's clock is far behind what others, or it, have shown.
+            HudiError: CONFIG_INVALID when this computer's clock is far behind what others, or it, have shown, or the
+                timeline is further ahead of it than the options allow.
 
-        Clauses: TM-003, TM-004, TM-005, TM-007.
+        Clauses: TM-003, TM-004, TM-005, TM-007, TM-008.
 
         """
         known = (time for one in timeline.instants for time in (one.requested, one.completed or ""))
         newest = max((*(one[:_INSTANT_DIGITS] for one in known), after))
         holding = holding_of(self.storage.base)
-        if holding is not None and holding.is_shared:
+        if holding is not None and holding.is_shared and not self.options.given(AHEAD_KEY):
             self.clock.wait_past(newest)
+        else:
+            self.clock.refuse_far_ahead(newest, self.options.number(AHEAD_KEY) / 1000)
         time = self.clock.instant(newest)
         if holding is not None:
             holding.showed_time()

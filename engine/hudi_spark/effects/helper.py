@@ -5,9 +5,9 @@ can stop a writer between any two effects without a list of places to keep.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from hudi_adapter.reasons import Reason
 from hudi_format.names import TimelineFileName, timeline_file_name
@@ -19,6 +19,9 @@ from hudi_spark.effects.hooks import Effect, Hook, NoHook
 from hudi_spark.errors import HudiError
 from hudi_spark.metadata.subfolder import subfolder
 from hudi_spark.state.configuration import TableConfiguration
+
+_LEFT_FOR_SECONDS: Final = 3600.0
+"""No living process leaves a file alone for so long while it puts it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,16 @@ class Effects:
             self.storage.delete(joined(partition, file))
             if not self.storage.list_files(partition):
                 self.storage.delete_folder(partition)
+
+    def sweep(self) -> None:
+        """What puts left whose process died goes: no effect of the table, as nobody lists it.
+
+        That it cannot be removed fails nothing.
+
+        Clauses: SA-001.
+        """
+        with suppress(OSError):
+            self.storage.sweep(_LEFT_FOR_SECONDS)
 
     def put_properties(self, file: str, data: bytes) -> None:
         """The table's properties or their backup are written; `file` is a path below the table."""

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 from hudi_adapter.reasons import Reason
+from hudi_format.avro.schemas import parse_avro_schema
 from hudi_format.errors import FormatError
 from hudi_format.names import TimelineFileName
 from hudi_format.table.internal_schema import ColumnType, parse_column_type
@@ -130,7 +131,7 @@ def column_type(value: str | pa.DataType | Mapping[str, Any] | Sequence[Any]) ->
         return columns_of_arrow([pa.field("column", value)])[0].type
     if isinstance(value, str) and not value.startswith(("{", "[")):
         return _named(value)
-    avro = json.loads(value) if isinstance(value, str) else value
+    avro = parse_avro_schema(value, "the type of a column") if isinstance(value, str) else value
     return columns_of_avro({"name": "column", "fields": [{"name": "column", "type": avro}]})[0].type
 
 

@@ -9,7 +9,7 @@ from hudi_adapter.filters import columns_of
 from hudi_format.base.files import base_file_footer
 from hudi_format.storage import LocalStorage, Storage
 
-from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, to_text
+from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, boundary, to_text
 from hudi_spark.execution.planning import Plan
 from hudi_spark.execution.spark_filters import quoted, spark_column
 from hudi_spark.execution.spark_types import contains_time, spark_schema, wire_schema
@@ -114,7 +114,8 @@ def _runner(
 
 def _run(task: _Task, run: Callable[[_Task], SliceRows], wire: pa.Schema, report: Report) -> Iterator[pa.RecordBatch]:
     try:
-        result = run(task)
+        with boundary():
+            result = run(task)
     except (HudiError, UnsupportedFeature) as error:
         # Only text crosses from a Python worker to the driver.
         raise RuntimeError(to_text(error)) from error

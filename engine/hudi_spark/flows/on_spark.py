@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import pyarrow as pa
 from hudi_format.storage import Storage
 
-from hudi_spark.errors import HudiError, UnsupportedFeature, from_text, to_text, typed_errors
+from hudi_spark.errors import HudiError, UnsupportedFeature, boundary, from_text, to_text
 from hudi_spark.execution.on_spark import run_on_spark
 from hudi_spark.execution.planning import Query, plan_query
 from hudi_spark.execution.spark_types import spark_schema, wire_schema
@@ -225,7 +225,7 @@ def _identity(identify: Identify | None) -> TaskIdentity:
 def _errors_as_text() -> Iterator[None]:
     """Only text crosses from a Python worker to the driver."""
     try:
-        with typed_errors():
+        with boundary():
             yield
     except (HudiError, UnsupportedFeature) as error:
         raise RuntimeError(to_text(error)) from error

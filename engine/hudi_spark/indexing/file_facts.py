@@ -2,11 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from hudi_format.base.files import BLOOM_FILTER_KEY, BLOOM_TYPE_KEY, base_file_footer, open_base_parquet
 from hudi_format.log.blocks import BlockType, RawBlock, read_blocks
 from hudi_format.log.content import decode_arrow
@@ -74,8 +72,8 @@ class FileFacts:
 
     def _of_base(self, path: str, name: str) -> tuple[ColumnStats, ...]:
         opened = open_base_parquet(self.storage, path)
-        columns = columns_as_stored(self.columns, opened.schema_arrow)
-        return base_file_statistics(name, opened.metadata, columns, self.version, partial(_column, opened))
+        columns = columns_as_stored(self.columns, opened.schema)
+        return base_file_statistics(name, opened.metadata, columns, self.version, opened.column)
 
     def _of_log(self, path: str, name: str) -> tuple[ColumnStats, ...]:
         """Clauses: MT-011, LF-007, LF-026, LF-027."""
@@ -100,7 +98,3 @@ def in_chunks(files: Iterable[FileKey], size: int) -> list[tuple[FileKey, ...]]:
     """Files in tasks of some each."""
     ordered: Sequence[FileKey] = sorted(files)
     return [tuple(ordered[at : at + size]) for at in range(0, len(ordered), size)]
-
-
-def _column(opened: pq.ParquetFile, name: str) -> pa.ChunkedArray:
-    return opened.read(columns=[name]).column(name)

@@ -68,6 +68,10 @@ class Subfolder:
         """Remove a folder and all below it."""
         self.storage.delete_folder(self._outer(folder))
 
+    def sweep(self, older_than: float) -> int:
+        """Remove what dead puts left, in the whole table."""
+        return self.storage.sweep(older_than)
+
     def _outer(self, path: str) -> str:
         # The storage would see that a path leaves the table, and not that it leaves the folder.
         if path.startswith("/") or ".." in path.split("/"):

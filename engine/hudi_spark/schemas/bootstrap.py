@@ -12,6 +12,7 @@ from hudi_format.table.bootstrap_index import (
     BootstrappedFile,
     parse_bootstrap_index,
 )
+from hudi_format.table.table_properties import PROPERTIES_FILE
 
 from hudi_spark.errors import HudiError
 from hudi_spark.schemas.base_rows import External
@@ -65,6 +66,7 @@ def bootstrapped(storage: Storage, configuration: TableConfiguration) -> Bootstr
     """The data files of a table that was bootstrapped; None for any other table.
 
     Raises:
+        HudiError: PROPERTIES_INVALID when the properties name no place for them.
         FormatError: BASE_FILE_CORRUPT when the index does not parse.
 
     Clauses: BF-012.
@@ -75,7 +77,13 @@ def bootstrapped(storage: Storage, configuration: TableConfiguration) -> Bootstr
     paths = [status.path for status in storage.list_files(FILE_INDEX_FOLDER) if status.path.endswith(".hfile")]
     entries = [entry for path in paths for entry in parse_bootstrap_index(storage.read(path), path)]
     files = {(entry.partition, entry.file_id): entry for entry in entries}
-    return Bootstrapped(open_storage(_plain(configuration.bootstrap_base)), files)
+    try:
+        source = open_storage(_plain(configuration.bootstrap_base))
+    except ValueError as error:
+        hint = "let it name the folder or the URI that the table was bootstrapped from"
+        message = f"hoodie.bootstrap.base.path is {configuration.bootstrap_base!r}: {error}"
+        raise HudiError(Reason.PROPERTIES_INVALID, "BF-012", message, PROPERTIES_FILE, hint=hint) from error
+    return Bootstrapped(source, files)
 
 
 def _plain(place: str) -> str:

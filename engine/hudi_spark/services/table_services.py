@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hudi_spark.committing.outcome import Outcome
-from hudi_spark.errors import typed_errors
+from hudi_spark.errors import boundary
 from hudi_spark.services import running
 from hudi_spark.services.archiving.running import archive
 from hudi_spark.services.cleaning.service import clean
@@ -42,7 +42,7 @@ class TableServices:
             UnsupportedFeature: a service that there is not.
 
         """
-        with typed_errors():
+        with boundary(self.writer.storage.base):
             return running.schedule(self.writer.work(configs), service, asked)
 
     def execute(self, requested: str, configs: Configs = None) -> Outcome:
@@ -52,7 +52,7 @@ class TableServices:
             HudiError: INSTANT_NOT_FOUND when no plan of this time waits; WRITE_CONFLICT.
 
         """
-        with typed_errors(), shown("execute"):
+        with boundary(self.writer.storage.base), shown("execute"):
             return running.execute(self.writer.work(configs), requested)
 
     def run(self, service: str, configs: Configs = None, **asked: Any) -> Outcome | None:
@@ -63,7 +63,7 @@ class TableServices:
             UnsupportedFeature: a service that there is not.
 
         """
-        with typed_errors(), shown(service):
+        with boundary(self.writer.storage.base), shown(service):
             return running.run(self.writer.work(configs), service, asked)
 
     def cluster(
@@ -82,7 +82,7 @@ class TableServices:
         Clauses: CL-001, CL-004, CL-006, CL-009, CL-010.
 
         """
-        with typed_errors(), shown("clustering"):
+        with boundary(self.writer.storage.base), shown("clustering"):
             given = {**clustering_configs(sort, layout, partitions), **(configs or {})}
             return running.run(self.writer.work(given), "clustering")
 
@@ -96,12 +96,14 @@ class TableServices:
         Clauses: OW-018.
 
         """
-        with typed_errors(), shown("drop old partitions"):
+        with boundary(self.writer.storage.base), shown("drop old partitions"):
             given = {} if days is None else {DAYS_KEY: str(days)}
             return drop_old_partitions(self.writer.work({**given, **(configs or {})}))
 
     def clean(self, configs: Configs = None) -> Outcome | None:
         """Carry out the cleans that wait, then delete the files that nobody retained needs; None where there are none.
+
+        What writers left that died while they put a file goes, too, when it is an hour old.
 
         Raises:
             HudiError: CONFIG_INVALID; LOCK_UNAVAILABLE.
@@ -109,8 +111,12 @@ class TableServices:
         Clauses: CN-001, CN-006, CN-012.
 
         """
-        with typed_errors(), shown("clean"):
-            return clean(self.writer.work(configs))
+        with boundary(self.writer.storage.base), shown("clean"):
+            work = self.writer.work(configs)
+            done = clean(work)
+            if done is None:
+                work.effects.sweep()
+            return done
 
     def archive(self, configs: Configs = None) -> tuple[str, ...]:
         """Move the oldest completed actions to the history where there are too many; answers their requested times.
@@ -121,7 +127,7 @@ class TableServices:
         Clauses: AR-001, AR-002.
 
         """
-        with typed_errors(), shown("archive"):
+        with boundary(self.writer.storage.base), shown("archive"):
             return archive(self.writer.work(configs))
 
     def upgrade(self, to: int = 9, configs: Configs = None) -> bool:
@@ -133,7 +139,7 @@ class TableServices:
         Clauses: VR-004, VR-005, VR-006.
 
         """
-        with typed_errors(), shown("upgrade"):
+        with boundary(self.writer.storage.base), shown("upgrade"):
             return change_version(self.writer.work(configs), to, upgrade=True)
 
     def downgrade(self, to: int, configs: Configs = None) -> bool:
@@ -146,7 +152,7 @@ class TableServices:
         Clauses: VR-004, VR-005, VR-006, VR-009.
 
         """
-        with typed_errors(), shown("downgrade"):
+        with boundary(self.writer.storage.base), shown("downgrade"):
             return change_version(self.writer.work(configs), to, upgrade=False)
 
     def rollback(self, instant: str, configs: Configs = None, *, unschedule: bool = False) -> Outcome:
@@ -158,7 +164,7 @@ class TableServices:
         Clauses: RB-003, RB-005, RB-008.
 
         """
-        with typed_errors(), shown("rollback"):
+        with boundary(self.writer.storage.base), shown("rollback"):
             return roll_back(self.writer.work(configs), instant, unschedule=unschedule)
 
     def roll_back_failed_writes(self, configs: Configs = None) -> tuple[Outcome, ...]:
@@ -171,7 +177,7 @@ class TableServices:
 
         """
         work = self.writer.work(configs)
-        with typed_errors(), shown("rollback"):
+        with boundary(self.writer.storage.base), shown("rollback"):
             return roll_back_failed_writes(work, policy_of(work.options))
 
     def savepoint(self, instant: str | None = None, comment: str = "", configs: Configs = None) -> Outcome:
@@ -183,7 +189,7 @@ class TableServices:
         Clauses: SR-001, SR-002.
 
         """
-        with typed_errors(), shown("savepoint"):
+        with boundary(self.writer.storage.base), shown("savepoint"):
             return savepoint(self.writer.work(configs), instant, comment)
 
     def delete_savepoint(self, instant: str, configs: Configs = None) -> Outcome:
@@ -195,7 +201,7 @@ class TableServices:
         Clauses: SR-003.
 
         """
-        with typed_errors():
+        with boundary(self.writer.storage.base):
             return delete_savepoint(self.writer.work(configs), instant)
 
     def restore(self, to: str, configs: Configs = None, *, saved: bool = False) -> Outcome:
@@ -207,7 +213,7 @@ class TableServices:
         Clauses: SR-004, SR-009.
 
         """
-        with typed_errors(), shown("restore"):
+        with boundary(self.writer.storage.base), shown("restore"):
             return restore(self.writer.work(configs), to, saved=saved)
 
     def recover(self, known: KnownOfTable | None = None, configs: Configs = None) -> Recovered:
@@ -219,5 +225,5 @@ class TableServices:
         Clauses: SL-001, SL-002, TL-018.
 
         """
-        with typed_errors(), shown("recover"):
+        with boundary(self.writer.storage.base), shown("recover"):
             return recover(self.writer.work(configs), known or KnownOfTable())

@@ -124,7 +124,7 @@ def _properties(storage: Storage) -> dict[str, str]:
 def _read_or_none(storage: Storage, path: str) -> bytes | None:
     try:
         return storage.read(path)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
 
 

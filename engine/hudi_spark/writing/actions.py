@@ -18,7 +18,7 @@ from hudi_format.timeline.commit_metadata import CommitMetadata
 from hudi_spark.committing.opening import state_of_table
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.effects.helper import Effects
-from hudi_spark.errors import HudiError, typed_errors
+from hudi_spark.errors import HudiError, boundary
 from hudi_spark.evolution.altering import OPERATION, alter_schema
 from hudi_spark.evolution.changes import DropColumn, RenameColumn, SchemaChange
 from hudi_spark.indexing.index import FinishedWrite
@@ -85,7 +85,7 @@ class TableActions:
         Clauses: IG-001, IX-001, IX-002.
 
         """
-        with typed_errors(), self._locked(configs) as (effects, state):
+        with boundary(self.writer.storage.base), self._locked(configs) as (effects, state):
             clock, executor = self.writer.clock, self.writer.executor
             requested = create_index(effects, state, request.definition(), executor, clock)
             return self._outcome(requested, ACTION, "INDEX")
@@ -99,7 +99,7 @@ class TableActions:
         Clauses: IX-002.
 
         """
-        with typed_errors(), self._locked(configs) as (effects, state):
+        with boundary(self.writer.storage.base), self._locked(configs) as (effects, state):
             listed = state.configuration.properties.get("hoodie.table.metadata.partitions", "")
             names = (name, secondary_index_partition(name), expression_index_partition(name))
             found = next((one for one in names if one in listed.split(",")), name)
@@ -114,7 +114,7 @@ class TableActions:
         Clauses: DM-020, DM-021.
 
         """
-        with typed_errors(), self._locked(configs) as (effects, state):
+        with boundary(self.writer.storage.base), self._locked(configs) as (effects, state):
             _refuse_indexed(state, changes)
 
             def keep_metadata(requested: str, metadata: CommitMetadata) -> None:
@@ -130,7 +130,7 @@ class TableActions:
 
         Clauses: MT-005.
         """
-        with typed_errors():
+        with boundary(self.writer.storage.base):
             return validate_metadata_table(self.writer.storage, self.writer.executor)
 
     @contextmanager

@@ -14,7 +14,7 @@ from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork, new_file_id
 from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import Hook, hooks_of_environment
-from hudi_spark.errors import HudiError, typed_errors
+from hudi_spark.errors import HudiError, boundary
 from hudi_spark.execution.planning import Query
 from hudi_spark.flows.flow import Executor
 from hudi_spark.options.resolving import Options, resolve
@@ -61,12 +61,12 @@ class TableWriter:
         Clauses: OW-001, OW-009.
 
         """
-        with typed_errors():
+        with boundary(self.storage.base):
             retries = resolve(self.configs, request.configs).number(_RETRIES)
         return retry_on_conflict(partial(self._write, request), attempts=retries + 1)
 
     def _write(self, request: WriteRequest) -> Outcome:
-        with typed_errors(), shown(request.operation or "write") as progress:
+        with boundary(self.storage.base), shown(request.operation or "write") as progress:
             write = self._prepared(request)
             rows, partitions = self._given(request, write)
             progress("asking the table")
@@ -90,7 +90,7 @@ class TableWriter:
         Clauses: OW-001.
 
         """
-        with typed_errors():
+        with boundary(self.storage.base):
             options = resolve(self.configs, request.configs)
             stream = options.text(_STREAM) or _ONE_STREAM
             snapshot = self._work(options).snapshot()
@@ -103,7 +103,7 @@ class TableWriter:
 
         Clauses: OW-001.
         """
-        with typed_errors():
+        with boundary(self.storage.base):
             write = self._prepared(request)
             with _silenced(write):
                 return StartedWrite(self, write, write.begin())
@@ -117,7 +117,7 @@ class TableWriter:
         Clauses: OW-001, OW-009.
 
         """
-        with typed_errors():
+        with boundary(self.storage.base):
             try:
                 rows, partitions = self._given(request, write)
             except HudiError:
@@ -190,7 +190,7 @@ class StartedWrite:
             HudiError: WRITE_CONFLICT; the write is aborted.
 
         """
-        with typed_errors():
+        with boundary(self.writer.storage.base):
             with _silenced(self.write):
                 outcome = self.write.commit()
             self.writer.lifecycle.after(self.write.work, outcome)
@@ -198,7 +198,7 @@ class StartedWrite:
 
     def abort(self) -> None:
         """Take it back."""
-        with typed_errors(), _silenced(self.write):
+        with boundary(self.writer.storage.base), _silenced(self.write):
             self.write.abort()
 
 

@@ -209,6 +209,10 @@ class _Bounds:
     def _of_record(self, schema: Any, namespace: str, depth: int) -> tuple[int, int]:
         name, inner = full_name(schema, namespace)
         self._named[name] = None
+        names = [field["name"] for field in schema["fields"]]
+        for one in names:
+            if names.count(one) > 1:
+                raise ValueError(f"two fields of {name} have the name {one}")
         measured = [self.measure(field["type"], inner, depth + 1) for field in schema["fields"]]
         total = (sum(width for width, _ in measured), sum(nodes for _, nodes in measured) + 1)
         if sum(nodes for width, nodes in measured if not width) > MAXIMUM_FREE_NODES:

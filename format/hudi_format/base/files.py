@@ -1,7 +1,8 @@
 """Base files: rows and the footer's keys by the file's extension, and a Parquet writer of reproducible bytes."""
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -64,8 +65,9 @@ def read_base_file(
     """
     _refuse_unbuilt(path)
     if path.endswith(_HFILE):
-        return read_hfile_base(storage, path, columns, filter)
-    with _open(storage, path) as source:
+        with _there(path):
+            return read_hfile_base(storage, path, columns, filter)
+    with _there(path), open_stored(storage, path) as source:
         if path.endswith(_ORC):
             return read_orc_rows(open_orc(source, path), path, columns, filter)
         opened = open_parquet(source, path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
@@ -88,9 +90,10 @@ def base_file_footer(storage: Storage, path: str) -> Footer:
     """
     _refuse_unbuilt(path)
     if path.endswith(_HFILE):
-        keys, rows, schema = hfile_base_footer(storage, path)
+        with _there(path):
+            keys, rows, schema = hfile_base_footer(storage, path)
         return Footer(keys, rows, 1, schema)
-    with _open(storage, path) as source:
+    with _there(path), open_stored(storage, path) as source:
         if path.endswith(_ORC):
             tail = open_orc(source, path)
             return Footer(orc_keys(tail, path), tail.nrows, tail.nstripes, orc_schema(tail, path))
@@ -106,8 +109,57 @@ def _refuse_unbuilt(path: str) -> None:
         raise UnsupportedFormat("base-lance", path)
 
 
-def open_base_parquet(storage: Storage, path: str) -> pq.ParquetFile:
+@dataclass(frozen=True, slots=True)
+class BaseParquet:
     """A Parquet base file with its footer read; rows are read as they are asked for.
+
+    Clauses: BF-001, BF-004.
+    """
+
+    path: str
+    _opened: pq.ParquetFile
+
+    @property
+    def metadata(self) -> pq.FileMetaData:
+        """What the footer says of row groups and columns."""
+        return self._opened.metadata
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns."""
+        return self._opened.schema_arrow
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """All values of a column.
+
+        Raises:
+            FormatError: BASE_FILE_MISSING, or BASE_FILE_CORRUPT when they do not decode.
+
+        """
+        with self._decoding():
+            return self._opened.read(columns=[name]).column(name)
+
+    def row_groups(self) -> Iterator[pa.Table]:
+        """The rows, group by group.
+
+        Raises:
+            FormatError: as `column`.
+
+        """
+        for number in range(self.metadata.num_row_groups):
+            with self._decoding():
+                rows = self._opened.read_row_group(number)
+            yield rows
+
+    @contextmanager
+    def _decoding(self) -> Iterator[None]:
+        what = "the Parquet data does not decode"
+        with _there(self.path), refusing(Reason.BASE_FILE_CORRUPT, "BF-004", self.path, None, what):
+            yield
+
+
+def open_base_parquet(storage: Storage, path: str) -> BaseParquet:
+    """A Parquet base file with its footer read.
 
     Raises:
         FormatError: BASE_FILE_MISSING, or BASE_FILE_CORRUPT when the file does not parse.
@@ -117,7 +169,9 @@ def open_base_parquet(storage: Storage, path: str) -> pq.ParquetFile:
 
     """
     _refuse_unbuilt(path)
-    return open_parquet(_open(storage, path), path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
+    with _there(path):
+        opened = open_parquet(open_stored(storage, path), path, None, Reason.BASE_FILE_CORRUPT, "BF-004")
+    return BaseParquet(path, opened)
 
 
 def write_base_file(
@@ -163,10 +217,14 @@ def _key_range(record_keys: pa.ChunkedArray) -> dict[str, str]:
     return {} if ends is None else {MINIMUM_KEY: ends[0], MAXIMUM_KEY: ends[1]}
 
 
-def _open(storage: Storage, path: str) -> io.RawIOBase:
-    """Clauses: RD-011."""
+@contextmanager
+def _there(path: str) -> Iterator[None]:
+    """A base file that is not there, or goes while it is read, is missing, whoever reads it.
+
+    Clauses: RD-011.
+    """
     try:
-        return open_stored(storage, path)
+        yield
     except FileNotFoundError as error:
         hint = "the timeline names the file: restore it, or roll the instant back"
         message = "the base file is not in storage"

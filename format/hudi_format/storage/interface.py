@@ -63,6 +63,9 @@ class Storage(Protocol):
     def delete_folder(self, folder: str) -> None:
         """Remove a folder and all below it; nothing happens when it is absent."""
 
+    def sweep(self, older_than: float) -> int:
+        """Remove what puts left that ended with their process that many seconds ago; how many files went."""
+
 
 def inner_parts(path: str) -> tuple[str, ...]:
     """The names on the way from the base to `path`.

@@ -1,11 +1,14 @@
 """Options of object stores: the library's own names, and Hadoop's `fs.s3a.*` as other names for them.
 
-Whatever is not given here is taken from the environment (`AWS_*`, `GOOGLE_*`, `AZURE_*`) by the library.
+Whatever is not given here is taken from the environment (`AWS_*`, `GOOGLE_*`, `AZURE_*`) by the library. The metadata
+address of the machine is asked for credentials only where an option says so.
 """
 
 import difflib
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from hudi_format.errors import InvalidOption
@@ -23,6 +26,69 @@ _HADOOP: Final = {
 _WITHOUT_EFFECT: Final = ("path.style.access", "impl")
 _TLS, _PROVIDER = "connection.ssl.enabled", "aws.credentials.provider"
 _ANONYMOUS: Final = "AnonymousAWSCredentialsProvider"
+_OF_INSTANCE: Final = ("InstanceProfileCredentialsProvider", "IAMInstanceCredentialsProvider")
+_INSTANCE: Final = "instance_credentials"
+_SAID: Final = ("true", "1", "yes", "y", "on")
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How one kind of store is given credentials: sets of names of which one must be whole; what to set, in words.
+
+    Names are those of options and, in capitals and behind `prefix`, of the environment. Where no set is whole the
+    library would ask the metadata address of the machine that it runs on.
+    """
+
+    prefix: str
+    ways: tuple[frozenset[str], ...]
+    what: str
+
+
+def _ways(*ways: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(way.split()) for way in ways)
+
+
+_S3: Final = _Kind(
+    "aws_",
+    _ways(
+        "access_key_id",
+        "secret_access_key",
+        "web_identity_token_file role_arn",
+        "container_credentials_relative_uri",
+        "container_credentials_full_uri container_authorization_token_file",
+        "metadata_endpoint",
+    ),
+    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+)
+_GOOGLE: Final = _Kind(
+    "google_",
+    _ways("service_account", "service_account_path", "service_account_key", "application_credentials", "bearer_token"),
+    "GOOGLE_APPLICATION_CREDENTIALS",
+)
+_AZURE: Final = _Kind(
+    "azure_",
+    _ways(
+        "account_key",
+        "access_key",
+        "master_key",
+        "sas_key",
+        "sas_token",
+        "bearer_token",
+        "token",
+        "use_azure_cli",
+        "use_emulator",
+        "client_id client_secret tenant_id",
+        "client_id client_secret authority_id",
+        "client_id federated_token_file tenant_id",
+        "client_id federated_token_file authority_id",
+        "fabric_token_service_url",
+        "msi_endpoint",
+        "identity_endpoint",
+    ),
+    "AZURE_STORAGE_ACCOUNT_KEY",
+)
+_KINDS: Final = {"s3": _S3, "s3a": _S3, "s3n": _S3, "gs": _GOOGLE, "az": _AZURE, "abfs": _AZURE, "abfss": _AZURE}
+_GOOGLE_LOGIN: Final = Path(".config/gcloud/application_default_credentials.json")
 _ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 _ENDPOINT_OPTIONS: Final = ("endpoint", "endpoint_url", "aws_endpoint", "aws_endpoint_url", "aws_endpoint_url_s3")
 
@@ -37,6 +103,35 @@ def store_options(bucket: str, options: Mapping[str, str]) -> dict[str, str]:
     hadoop = {key.removeprefix("spark.hadoop."): value for key, value in options.items() if _is_hadoop(key)}
     own = {key.lower(): value for key, value in options.items() if not _is_hadoop(key)}
     return {**_from_hadoop(_of_bucket(hadoop, bucket)), **own}
+
+
+def with_credentials(scheme: str, place: str, config: Mapping[str, str]) -> dict[str, str]:
+    """The library's options for a store of a scheme, where they or the environment say who asks.
+
+    Without credentials the library would ask the metadata address of the machine: that is done for
+    `instance_credentials=true` alone, which Hadoop's provider of an instance's profile stands for, too.
+
+    Raises:
+        InvalidOption: nothing says who asks; one line says what to set.
+
+    """
+    kind = _KINDS[scheme]
+    environment = {name.lower(): value for name, value in os.environ.items() if name.startswith(kind.prefix.upper())}
+    given = {_plain(name, kind.prefix): str(value) for name, value in (environment | dict(config)).items()}
+    named = {name for name, value in given.items() if value and value.lower() != "false"}
+    public = given.get("skip_signature", "").lower() in _SAID
+    asked = given.get(_INSTANCE, "").lower() in _SAID
+    login = kind is _GOOGLE and (Path.home() / _GOOGLE_LOGIN).exists()
+    if not (public or asked or login or any(way <= named for way in kind.ways)):
+        raise InvalidOption(
+            f"no credentials for {place} are among the options or in the environment: set {kind.what}, "
+            f"skip_signature=true for what is public, or {_INSTANCE}=true to ask this machine's metadata address"
+        )
+    return {name: value for name, value in config.items() if name != _INSTANCE}
+
+
+def _plain(name: str, prefix: str) -> str:
+    return name.lower().removeprefix(prefix).removeprefix("storage_")
 
 
 def allows_http(options: Mapping[str, str]) -> bool:
@@ -77,4 +172,6 @@ def _from_hadoop(settings: Mapping[str, str]) -> dict[str, str]:
         found["endpoint"] = f"{'http' if plain else 'https'}://{found['endpoint']}"
     if _ANONYMOUS in settings.get(_PROVIDER, ""):
         found["skip_signature"] = "true"
+    if any(one in settings.get(_PROVIDER, "") for one in _OF_INSTANCE):
+        found[_INSTANCE] = "true"
     return found

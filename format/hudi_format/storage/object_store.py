@@ -15,7 +15,7 @@ from obstore.store import MemoryStore, from_url
 
 from hudi_format.errors import InvalidOption, StorageError
 from hudi_format.storage.interface import FileStatus, inner_parts
-from hudi_format.storage.object_options import SECRETS, allows_http, store_options
+from hudi_format.storage.object_options import SECRETS, allows_http, store_options, with_credentials
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta
@@ -173,6 +173,11 @@ class ObjectStorage:
         for status in self.list_files(folder):
             self.delete(status.path)
 
+    def sweep(self, older_than: float) -> int:
+        """Nothing: an object is there once it is whole."""
+        del older_than
+        return 0
+
     def _all_below(self, folder: str) -> Iterator[FileStatus]:
         with self._reading(folder) as key:
             for page in self._store.list(key or None, chunk_size=_LISTING_PAGE):
@@ -242,7 +247,7 @@ def _open(scheme: str, bucket: str, options: Mapping[str, str]) -> "ObjectStore"
     """The store of a bucket. One inside the process is the same for all who open it here."""
     if scheme == "memory":
         return _MEMORIES.setdefault(bucket, MemoryStore())
-    config = store_options(bucket, options)
+    config = with_credentials(scheme, f"{scheme}://{bucket}", store_options(bucket, options))
     client: Any = {"allow_http": True} if allows_http(config) else {}
     try:
         # The library checks names and values of the configuration; its types are those of each store.

@@ -66,6 +66,10 @@ class ReadOnlyStorage:
         """PermissionError, always."""
         raise self._refused("delete", folder)
 
+    def sweep(self, older_than: float) -> int:
+        """PermissionError, always."""
+        raise self._refused("sweep", f"what is older than {older_than} s")
+
     def _refused(self, deed: str, path: str, size: int = 0) -> PermissionError:
         return PermissionError(f"this storage is only read: {deed} {self._within(path)} ({size} bytes)")
 

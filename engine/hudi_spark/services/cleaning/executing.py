@@ -70,6 +70,7 @@ def carry_out(work: TableWork, pending: Instant) -> Outcome | None:
         finished = FinishedWrite(pending.requested, CLEAN, CLEAN, deleted=doomed, emptied=emptied)
         completion = Completion(finished, serialise_clean_metadata(metadata))
         completed = complete_locked(work, holding, snapshot, completion, nothing_to_check)
+    work.effects.sweep()
     return Outcome(pending.requested, completed, CLEAN, CLEAN, deleted=doomed)
 
 

@@ -3,19 +3,19 @@
 Clauses: PR-002, PR-021, SL-002, BF-002, VR-001.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 from urllib.parse import unquote
 
 import pyarrow.types as kinds
+from hudi_format.avro.schemas import record_schema
 from hudi_format.base.files import read_base_file
 from hudi_format.schemas import META_FIELDS, without_meta_fields
 from hudi_format.storage import Storage
 from hudi_format.table.properties import parse_properties
 
-from hudi_spark.creation.definition import TableDefinition, settled
+from hudi_spark.creation.definition import WRITTEN_VERSIONS, TableDefinition, settled
 from hudi_spark.creation.properties import table_properties
 from hudi_spark.services.recovering.asked import KnownOfTable, Unknown, refused
 from hudi_spark.services.recovering.found_files import FoundFile, FoundTable
@@ -100,7 +100,7 @@ def _schema(found: FoundTable) -> Mapping[str, Any]:
     if not stating:
         raise refused("no file states the table's schema", "give the schema", "DM-003")
     newest = max(stating, key=lambda one: (max((one.name.instant, *one.instants)), str(one.name)))
-    return without_meta_fields(json.loads(newest.schema))
+    return without_meta_fields(record_schema(newest.schema, newest.path))
 
 
 def _version(found: FoundTable, left: Left, told: TableDefinition) -> int | None:
@@ -111,6 +111,8 @@ def _version(found: FoundTable, left: Left, told: TableDefinition) -> int | None
     names = log_names(found)
     stated = left.metadata.get(_VERSION)
     if stated:
+        if stated not in map(str, WRITTEN_VERSIONS):
+            raise refused(f"the metadata table says that it is of version {stated!r}", "restore its properties")
         seen = int(stated)
     elif left.layout == 1 or (names.after_slices and not names.after_writes and left.layout is None):
         seen = 6

@@ -5,11 +5,11 @@ timeline lost, or both   one action that stands for all that is there, and a cle
                          being asked for; then a completed action for each write; the properties, where they are lost
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from hudi_format.avro.schemas import record_schema
 from hudi_format.storage import Storage
 from hudi_format.table.markers import MARKERS_FOLDER
 from hudi_format.table.properties import serialise_properties
@@ -226,8 +226,7 @@ def _stated_schema(found: FoundTable, configuration: TableConfiguration) -> Mapp
     text = newest.schema if newest is not None else configuration.create_schema or ""
     if not text:
         raise refused("no file states the table's schema", "give the schema", "DM-003")
-    found_schema: Mapping[str, object] = json.loads(text)
-    return found_schema
+    return record_schema(text, PROPERTIES_FILE if newest is None else newest.path)
 
 
 def _always_unknown(configuration: TableConfiguration) -> Iterable[Unknown]:
