@@ -90,7 +90,7 @@ class SystemClock:
         ahead = (self._meant(newest, seconds) - self.now()).total_seconds()
         if ahead > seconds:
             message = f"the timeline's newest instant, {newest}, is {ahead:.1f} s after the clock of this computer"
-            hint = f"set the clock that is wrong, here or where it was written, or give {AHEAD_KEY} over {seconds * 1000:.0f}"
+            hint = f"set the clock that is wrong, here or where it was written; {AHEAD_KEY} allows {seconds * 1000:.0f}"
             raise HudiError(Reason.CONFIG_INVALID, "TM-008", message, hint=hint)
 
     def _meant(self, newest: str, patience: float) -> datetime:

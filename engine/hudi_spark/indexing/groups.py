@@ -6,6 +6,7 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from hudi_adapter.reasons import Reason
 from hudi_format.metadata.codec import encode_metadata_record
 from hudi_format.metadata.columns import columns_base_file, columns_block, columns_delete_block
 from hudi_format.metadata.files import metadata_delete_block
@@ -16,11 +17,13 @@ from hudi_format.timeline.commit_metadata import NO_PREVIOUS_COMMIT, RuntimeStat
 
 from hudi_spark.arrays import parts_by
 from hudi_spark.effects.helper import Effects, joined
+from hudi_spark.errors import HudiError
 from hudi_spark.files.written import WrittenFile, to_rows
 from hudi_spark.flows.flow import TaskIdentity
 from hudi_spark.indexing.entries import settled
 from hudi_spark.indexing.index import ENTRIES, IndexChanges
 from hudi_spark.indexing.layout import MetadataLayout
+from hudi_spark.metadata.subfolder import METADATA_FOLDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,7 @@ def entries_of(
     """Few changes as `ENTRIES`, each with the group of its key.
 
     Raises:
+        HudiError: LOG_FILE_MISSING when the index lacks the group of a key.
         ValueError: a record has no form in the release's schema.
 
     Clauses: MT-017, MT-018.
@@ -134,7 +138,12 @@ def entries_of(
     numbered = {file_group_of_id(file_id)[0]: file_id for file_id in file_ids}
 
     def group(key: str) -> str:
-        return numbered[file_group_of_key(key, len(numbered), by_value=by_value)]
+        number = file_group_of_key(key, len(numbered), by_value=by_value) if numbered else 0
+        if number not in numbered:
+            message = f"of {len(numbered)} file groups of an index none has the number {number}"
+            hint = "drop the index, or the metadata table, and make it again"
+            raise HudiError(Reason.LOG_FILE_MISSING, "MT-017", message, METADATA_FOLDER, hint=hint)
+        return numbered[number]
 
     records: list[MetadataRecord] = list(changes.records)
     rows = [(group(one.key), one.key, encode_metadata_record(one, layout.release)) for one in records]

@@ -44,7 +44,8 @@ class Recording:
             if (kind := kind_of(partition)) is not None
         }
         configuration, timeline = self.own.table
-        places = self._places(changes)
+        known = self._places(changes)
+        places = {partition: known.get(partition, {}) for partition in changes}
         commit = Deltacommit(self.inside, configuration, self.layout, instant)
         commit.begin({partition: places[partition] for partition, one in changes.items() if _is_any(one)})
         stats = [stat for partition, one in changes.items() for stat in self._logs(partition, one, places[partition])]

@@ -105,8 +105,13 @@ def store_options(bucket: str, options: Mapping[str, str]) -> dict[str, str]:
     return {**_from_hadoop(_of_bucket(hadoop, bucket)), **own}
 
 
-def with_credentials(scheme: str, place: str, config: Mapping[str, str]) -> dict[str, str]:
-    """The library's options for a store of a scheme, where they or the environment say who asks.
+def of_library(options: Mapping[str, str]) -> dict[str, str]:
+    """The options that the library knows."""
+    return {name: value for name, value in options.items() if name != _INSTANCE}
+
+
+def refuse_without_credentials(scheme: str, place: str, config: Mapping[str, str]) -> None:
+    """Options and environment say who asks a store of a scheme.
 
     Without credentials the library would ask the metadata address of the machine: that is done for
     `instance_credentials=true` alone, which Hadoop's provider of an instance's profile stands for, too.
@@ -127,7 +132,6 @@ def with_credentials(scheme: str, place: str, config: Mapping[str, str]) -> dict
             f"no credentials for {place} are among the options or in the environment: set {kind.what}, "
             f"skip_signature=true for what is public, or {_INSTANCE}=true to ask this machine's metadata address"
         )
-    return {name: value for name, value in config.items() if name != _INSTANCE}
 
 
 def _plain(name: str, prefix: str) -> str:

@@ -15,7 +15,13 @@ from obstore.store import MemoryStore, from_url
 
 from hudi_format.errors import InvalidOption, StorageError
 from hudi_format.storage.interface import FileStatus, inner_parts
-from hudi_format.storage.object_options import SECRETS, allows_http, store_options, with_credentials
+from hudi_format.storage.object_options import (
+    SECRETS,
+    allows_http,
+    of_library,
+    refuse_without_credentials,
+    store_options,
+)
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta
@@ -247,12 +253,18 @@ def _open(scheme: str, bucket: str, options: Mapping[str, str]) -> "ObjectStore"
     """The store of a bucket. One inside the process is the same for all who open it here."""
     if scheme == "memory":
         return _MEMORIES.setdefault(bucket, MemoryStore())
-    config = with_credentials(scheme, f"{scheme}://{bucket}", store_options(bucket, options))
+    given = store_options(bucket, options)
+    config = of_library(given)
+    if not given:
+        refuse_without_credentials(scheme, f"{scheme}://{bucket}", given)
     client: Any = {"allow_http": True} if allows_http(config) else {}
     try:
         # The library checks names and values of the configuration; its types are those of each store.
-        return from_url(f"{scheme.replace('s3n', 's3')}://{bucket}", config=cast("Any", config), client_options=client)
+        url = f"{scheme.replace('s3n', 's3')}://{bucket}"
+        store = from_url(url, config=cast("Any", config), client_options=client)
     except (BaseError, ValueError, TypeError) as error:
         known = type(error) is not UnknownConfigurationKeyError
         reason = "a value is none of this store's" if known else str(error).partition("'")[2].partition("'")[0]
         raise InvalidOption(f"options {', '.join(sorted(config)) or '(none)'}: {reason}") from None
+    refuse_without_credentials(scheme, f"{scheme}://{bucket}", given)
+    return store

@@ -9,6 +9,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 from hudi_format.base.files import AVRO_SCHEMA_KEY, base_file_footer, read_base_file
+from hudi_format.errors import FormatError, Reason
 from hudi_format.log.blocks import BlockType, HeaderKey, RawBlock, read_blocks
 from hudi_format.names import BaseFileName, LogFileName, is_partition_metafile, parse_data_file_name
 from hudi_format.schemas import META_FIELDS
@@ -140,7 +141,7 @@ def _of_base(storage: Storage, listed: _Listed) -> FoundFile:
 
 
 def _commit_times(storage: Storage, path: str) -> tuple[str, ...]:
-    column = read_base_file(storage, path, [_COMMIT_TIME]).column(_COMMIT_TIME)
+    column = _meta_field(storage, path, _COMMIT_TIME)
     return tuple(sorted(one for one in pc.unique(column).to_pylist() if one))
 
 
@@ -148,7 +149,18 @@ def _has_keys(storage: Storage, path: str, rows: int) -> bool:
     """Whether the first row has a record key; a file without rows is none to go by."""
     if not rows:
         return True
-    return bool(read_base_file(storage, path, [_RECORD_KEY]).column(_RECORD_KEY)[0].as_py())
+    return bool(_meta_field(storage, path, _RECORD_KEY)[0].as_py())
+
+
+def _meta_field(storage: Storage, path: str, name: str) -> pa.ChunkedArray:
+    """A column that every writer puts into its files, empty or not.
+
+    Clauses: MF-001, BF-004.
+    """
+    found = read_base_file(storage, path, [name])
+    if name not in found.column_names:
+        raise FormatError(Reason.BASE_FILE_CORRUPT, "BF-004", path, None, f"the file has no column {name}")
+    return found.column(name)
 
 
 def _of_log(storage: Storage, listed: _Listed) -> FoundFile:
