@@ -5,10 +5,12 @@ from typing import Final
 
 from hudi_format.names import LogFileName, parse_data_file_name
 from hudi_format.timeline.plans import (
+    CleanerPlan,
     CleanMetadata,
     ClusteringPlan,
     CompactionPlan,
     RequestedReplace,
+    RestorePlan,
     RollbackPlan,
     SavepointMetadata,
 )
@@ -19,10 +21,17 @@ from hudi_spark.checking.stored import TableState
 from hudi_spark.checking.violations import Violations
 from hudi_spark.effects.helper import joined
 from hudi_spark.state.commits import Commit, GroupId
-from hudi_spark.state.pending_plans import groups_of_plan
+from hudi_spark.state.named_files import refuse_no_instant
+from hudi_spark.state.pending_plans import (
+    files_to_clean,
+    groups_of_plan,
+    refuse_foreign_rollback,
+    refuse_foreign_slices,
+)
 from hudi_spark.state.slicing import completion_times
 from hudi_spark.state.timeline import DATA_ACTIONS, Instant
 
+_DELETING: Final = (CleanerPlan, RollbackPlan, RestorePlan)
 _OF_ACTION: Final = {
     "compaction": "CP-003",
     "logcompaction": "LC-002",
@@ -35,9 +44,10 @@ def check_plans(state: TableState, violations: Violations) -> None:
     """Plans that wait, savepoints, rollbacks and results.
 
     Clauses: CL-002, CL-006, CN-005, CN-006, CN-008, CN-009, CP-003, CP-005, CP-006, LC-002, LC-003, LC-005, RB-004,
-    RB-005, SR-002.
+    RB-005, SL-007, SR-002.
     """
     contents, stored = state.contents, frozenset(state.stored.files)
+    _check_named(state, violations)
     _check_groups(contents, violations)
     _check_inputs(contents, stored, violations)
     if state.configuration.has_completion_times:
@@ -58,6 +68,22 @@ def _services(contents: Contents) -> Iterator[tuple[Instant, CompactionPlan | Cl
         found = plan.clustering_plan if isinstance(plan, RequestedReplace) else plan
         if found is not None:
             yield one, found
+
+
+def _check_named(state: TableState, violations: Violations) -> None:
+    """Clauses: RB-003, SL-007, SR-006."""
+    for one, plan in state.contents.pending(*_DELETING).items():
+        with violations.noting(one.file):
+            if isinstance(plan, CleanerPlan):
+                files_to_clean(state.storage, plan, one.file)
+            elif isinstance(plan, RollbackPlan):
+                refuse_foreign_rollback(plan, one.file)
+            else:
+                for undone in plan.instants_to_rollback:
+                    refuse_no_instant(undone.commit_time, one.file)
+    for one, services_plan in _services(state.contents):
+        with violations.noting(one.file):
+            refuse_foreign_slices(services_plan, one.file)
 
 
 def _check_groups(contents: Contents, violations: Violations) -> None:

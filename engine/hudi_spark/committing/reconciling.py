@@ -16,18 +16,22 @@ from hudi_format.table.markers import (
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.effects.helper import Effects, joined
+from hudi_spark.state.named_files import is_data_file
 
 
 def announced(storage: Storage, requested: str) -> tuple[Marker, ...]:
     """The data files that the markers of a write announce, whichever kind of markers it has.
 
+    A marker of anything else than a data file of a partition announces nothing.
+
     Raises:
         FormatError: TIMELINE_FILE_CORRUPT, PATH_ESCAPES_TABLE for markers that are none.
 
-    Clauses: MK-001, MK-002.
+    Clauses: MK-001, MK-002, SL-007.
 
     """
-    return tuple(sorted(_markers(storage, joined(MARKERS_FOLDER, requested)), key=str))
+    found = _markers(storage, joined(MARKERS_FOLDER, requested))
+    return tuple(sorted((one for one in found if is_data_file(one.partition, one.name.data_file)), key=str))
 
 
 def _markers(storage: Storage, folder: str) -> Iterator[Marker]:

@@ -10,6 +10,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 from hudi_adapter.reasons import Reason
+from hudi_format.names import is_partition_metafile
 
 from hudi_spark.arrays import one_chunk
 from hudi_spark.errors import HudiError
@@ -24,6 +25,8 @@ _ESCAPED: Final = {ord(one): f"%{ord(one):02X}" for one in [*map(chr, range(32))
 _METADATA_FOLDER: Final = ".hoodie"
 # Of one folder, in every file system that tables lie on.
 _LONGEST_NAME: Final = 255
+# Of a whole partition path: half of what Linux takes, so that base path, file name and marker name fit beside it.
+_LONGEST_PATH: Final = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +113,14 @@ def refuse_unsafe(path: str) -> None:
     if {"", ".", ".."} & set(folders) or folders[0] == _METADATA_FOLDER or "\0" in path:
         message = f"the partition path {path!r} does not lead to a folder of the table's own"
         raise HudiError(Reason.PATH_ESCAPES_TABLE, "SL-007", message, path, hint=hint)
+    if any(map(is_partition_metafile, folders)):
+        message = f"the partition path {path!r} has a folder with the name of a file that marks partitions"
+        raise HudiError(Reason.CONFIG_INVALID, "DM-031", message, path, hint="correct the rows")
     if any(len(folder.encode()) > _LONGEST_NAME for folder in folders):
         message = f"the partition path {path[:40]!r}... has a folder of more than {_LONGEST_NAME} bytes"
+        raise HudiError(Reason.CONFIG_INVALID, "DM-031", message, path, hint="choose another partition column")
+    if len(path.encode()) > _LONGEST_PATH:
+        message = f"the partition path {path[:40]!r}... has more than {_LONGEST_PATH} bytes"
         raise HudiError(Reason.CONFIG_INVALID, "DM-031", message, path, hint="choose another partition column")
     if ":" in folders[0]:
         message = f"the partition path {path!r} has a colon in its first folder, which Apache Hudi cannot open"

@@ -8,9 +8,17 @@ from typing import Final
 
 from hudi_format.storage import Storage
 from hudi_format.timeline.plan_values import ClusteringPlan, CompactionPlan, RequestedReplace
-from hudi_format.timeline.plans import RollbackPlan, parse_compaction_plan, parse_requested_replace, parse_rollback_plan
+from hudi_format.timeline.plans import (
+    CleanerPlan,
+    RollbackPlan,
+    parse_compaction_plan,
+    parse_requested_replace,
+    parse_rollback_plan,
+)
 
+from hudi_spark.errors import UnsupportedFeature
 from hudi_spark.state.commits import GroupId, refuse_escape
+from hudi_spark.state.named_files import refuse_foreign, refuse_no_instant, refuse_unknown_partitions
 from hudi_spark.state.timeline import Instant, Timeline
 
 COMPACTION: Final = "compaction"
@@ -29,18 +37,15 @@ def compaction_plan(storage: Storage, instant: Instant) -> CompactionPlan:
     Clauses: HS-007, RD-008, SL-007, TL-033.
 
     """
-    plan = _stored_plan(storage, instant)
+    file = instant.files.get(_REQUESTED, instant.file)
+    if instant.archived is not None and isinstance(instant.archived.plan, CompactionPlan):
+        plan = instant.archived.plan
+    else:
+        plan = parse_compaction_plan(storage.read(file) if instant.archived is None else instant.archived.plan, file)
     for one in plan.operations:
         for path in (one.partition_path, one.data_file_path, *one.delta_file_paths):
             refuse_escape(storage, path or "")
     return plan
-
-
-def _stored_plan(storage: Storage, instant: Instant) -> CompactionPlan:
-    if instant.archived is not None and isinstance(instant.archived.plan, CompactionPlan):
-        return instant.archived.plan
-    file = instant.files.get(_REQUESTED, instant.file)
-    return parse_compaction_plan(storage.read(file) if instant.archived is None else instant.archived.plan, file)
 
 
 def clustering_plan(storage: Storage, instant: Instant) -> ClusteringPlan | None:
@@ -78,17 +83,77 @@ def _requested_clustering(storage: Storage, instant: Instant) -> RequestedReplac
     return requested if requested is not None and requested.operation_type == _CLUSTERS else None
 
 
+def refuse_foreign_slices(plan: ClusteringPlan | CompactionPlan, file: str) -> None:
+    """Nothing when what a plan, which stands in `file`, rewrites are data files of partitions.
+
+    A reader needs no more of a plan than the file groups; who carries it out writes beside the files that it names.
+
+    Raises:
+        FormatError: PATH_ESCAPES_TABLE.
+
+    Clauses: SL-007.
+
+    """
+    slices = (
+        plan.operations if isinstance(plan, CompactionPlan) else [one for g in plan.input_groups for one in g.slices]
+    )
+    for one in slices:
+        refuse_foreign(one.partition_path or "", (one.data_file_path, *one.delta_file_paths), file)
+
+
+def files_to_clean(storage: Storage, plan: CleanerPlan, file: str) -> Mapping[str, tuple[str, ...]]:
+    """By partition the names of the files that a clean's plan, which stands in `file`, asks to delete.
+
+    Raises:
+        FormatError: PATH_ESCAPES_TABLE for what is no data file of a partition, or no partition.
+        UnsupportedFeature: a plan that deletes files of the table that this one was bootstrapped from.
+
+    Clauses: CN-009, SL-007.
+
+    """
+    listed = plan.file_paths_to_be_deleted_per_partition
+    if any(one.is_bootstrap_base_file for files in listed.values() for one in files):
+        raise UnsupportedFeature("clean-bootstrap-base-file", "the files of a bootstrap's source are left alone")
+    # The table may have lain elsewhere when it was planned: of a path the name counts.
+    names = {
+        partition: tuple((one.file_path or "").rpartition("/")[2] for one in files)
+        for partition, files in listed.items()
+    }
+    planned = {**plan.files_to_be_deleted_per_partition, **{within: each for within, each in names.items() if each}}
+    found = {partition: each for partition, each in planned.items() if each}
+    for partition in {*found, *plan.partitions_to_be_deleted}:
+        refuse_foreign(partition, found.get(partition, ()), file)
+    refuse_unknown_partitions(storage, found, file)
+    return found
+
+
 def rollback_plan(storage: Storage, instant: Instant) -> RollbackPlan:
     """The plan with which a rollback was requested.
 
     Raises:
-        FormatError: TIMELINE_FILE_CORRUPT when it does not parse.
+        FormatError: TIMELINE_FILE_CORRUPT when it does not parse, or names no instant; PATH_ESCAPES_TABLE.
 
-    Clauses: TL-033.
+    Clauses: RB-003, SL-007, TL-033.
 
     """
     file = instant.files.get(_REQUESTED, instant.file)
-    return parse_rollback_plan(storage.read(file), file)
+    plan = parse_rollback_plan(storage.read(file), file)
+    refuse_foreign_rollback(plan, file)
+    return plan
+
+
+def refuse_foreign_rollback(plan: RollbackPlan, file: str) -> None:
+    """Nothing when a plan, which stands in `file`, undoes an instant, and removes data files of partitions.
+
+    Raises:
+        FormatError: TIMELINE_FILE_CORRUPT, PATH_ESCAPES_TABLE.
+
+    Clauses: RB-003, SL-007.
+
+    """
+    refuse_no_instant(None if plan.instant_to_rollback is None else plan.instant_to_rollback.commit_time, file)
+    for one in plan.rollback_requests:
+        refuse_foreign(one.partition_path, (*one.files_to_be_deleted, *(one.log_blocks_to_be_deleted or {})), file)
 
 
 def groups_of_plan(plan: ClusteringPlan | CompactionPlan) -> frozenset[GroupId]:

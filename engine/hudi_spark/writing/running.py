@@ -11,6 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 from hudi_adapter.reasons import Reason
+from hudi_format.errors import FormatError
 
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork
@@ -101,7 +102,7 @@ class Write:
         except BaseException as error:
             try:
                 self._transaction.abort()
-            except OSError as left:
+            except (OSError, FormatError, HudiError) as left:
                 error.add_note(f"and what was written could not be removed: {left}")
             raise
 

@@ -53,10 +53,9 @@ def parse_marker_path(path: str, file: str) -> Marker | None:
     name = parse_marker_name(last)
     if name is None:
         return None
-    if path.startswith("/") or "\\" in path or "\0" in path or ".." in path.split("/"):
-        raise FormatError(
-            Reason.PATH_ESCAPES_TABLE, "SL-007", file, None, f"the marker {path[:200]!r} leaves its folder"
-        )
+    if path.startswith("/") or "\0" in path or ".." in path.split("/"):
+        message = f"the marker {path[:200]!r} leaves its folder"
+        raise FormatError(Reason.PATH_ESCAPES_TABLE, "SL-007", file, None, message)
     return Marker(partition, name)
 
 

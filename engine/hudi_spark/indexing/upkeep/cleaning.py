@@ -25,6 +25,7 @@ from hudi_spark.indexing.group_places import Groups, metadata_groups
 from hudi_spark.indexing.upkeep.own_table import OwnTable
 from hudi_spark.readings import RELEASED
 from hudi_spark.state.history import completions_of
+from hudi_spark.state.pending_plans import files_to_clean
 from hudi_spark.state.slicing import FileSlice, SlicingRules, all_slices, completion_times
 from hudi_spark.state.timeline import Instant, visibility
 
@@ -65,20 +66,26 @@ def clean_when_due(own: OwnTable) -> bool:
         return False
     content = serialise_cleaner_plan(plan)
     own.begin(instant, "clean", content, b"" if own.layout.has_completion_times else content)
-    _carry_out(own.again(), instant, plan)
+    _carry_out(own.again(), instant, plan, files)
     return True
 
 
 def finish_clean(own: OwnTable, pending: Instant) -> None:
     """A clean that is pending, since whoever began it died, is carried out by its plan.
 
-    Clauses: CN-001, MT-015.
+    Raises:
+        FormatError: TIMELINE_FILE_CORRUPT, PATH_ESCAPES_TABLE for a plan that is none.
+
+    Clauses: CN-001, MT-015, SL-007.
+
     """
     path = pending.files["REQUESTED"]
     content = own.inside.storage.read(path)
+    plan = parse_cleaner_plan(content, path)
+    doomed = files_to_clean(own.inside.storage, plan, path)
     if pending.state == "REQUESTED":
         own.put(pending.requested, "clean", "INFLIGHT", b"" if own.layout.has_completion_times else content)
-    _carry_out(own, pending.requested, parse_cleaner_plan(content, path))
+    _carry_out(own, pending.requested, plan, doomed)
 
 
 def _earliest(own: OwnTable, policy: str) -> Instant | None:
@@ -167,11 +174,10 @@ def _plan(own: OwnTable, policy: str, earliest: Instant | None, files: Mapping[s
     return CleanerPlan(kept, last, policy, file_paths_to_be_deleted_per_partition=infos, extra_metadata=extra)
 
 
-def _carry_out(own: OwnTable, instant: str, plan: CleanerPlan) -> None:
+def _carry_out(own: OwnTable, instant: str, plan: CleanerPlan, doomed: Mapping[str, tuple[str, ...]]) -> None:
     """Clauses: CN-001."""
     done: dict[str, CleanPartition] = {}
-    for partition, infos in plan.file_paths_to_be_deleted_per_partition.items():
-        names = tuple((one.file_path or "").rpartition("/")[2] for one in infos)
+    for partition, names in doomed.items():
         for name in names:
             own.inside.delete_data_file(instant, partition, name)
         done[partition] = CleanPartition(partition, plan.policy, names, names)

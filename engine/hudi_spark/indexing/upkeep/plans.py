@@ -16,13 +16,13 @@ from hudi_format.timeline.plans import (
     CompactionOperation,
     CompactionPlan,
     CompactionStrategy,
-    parse_compaction_plan,
     serialise_compaction_plan,
 )
 
 from hudi_spark.effects.helper import joined
 from hudi_spark.indexing.upkeep.merging import Merged
 from hudi_spark.indexing.upkeep.own_table import OwnTable
+from hudi_spark.state.pending_plans import compaction_plan, refuse_foreign_slices
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.timeline import Instant
 
@@ -56,11 +56,14 @@ def planned_slices(own: OwnTable, pending: Instant) -> tuple[FileSlice, ...]:
     """The slices that a pending plan names.
 
     Raises:
-        FormatError: TIMELINE_FILE_CORRUPT when the plan does not parse.
+        FormatError: TIMELINE_FILE_CORRUPT when the plan does not parse; PATH_ESCAPES_TABLE.
+
+    Clauses: SL-007.
 
     """
-    path = pending.files["REQUESTED"]
-    return slices_of_plan(parse_compaction_plan(own.inside.storage.read(path), path))
+    plan = compaction_plan(own.inside.storage, pending)
+    refuse_foreign_slices(plan, pending.files["REQUESTED"])
+    return slices_of_plan(plan)
 
 
 def slices_of_plan(plan: CompactionPlan) -> tuple[FileSlice, ...]:

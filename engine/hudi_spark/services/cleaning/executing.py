@@ -25,10 +25,11 @@ from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork
 from hudi_spark.effects.entries import delete_entries
 from hudi_spark.effects.helper import Effects, joined, timeline_path
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError
 from hudi_spark.flows.flow import TaskIdentity
 from hudi_spark.indexing.index import FinishedWrite
 from hudi_spark.state.configuration import TableConfiguration
+from hudi_spark.state.pending_plans import files_to_clean
 from hudi_spark.state.timeline import DATA_ACTIONS, Instant, Timeline, load_timeline
 
 CLEAN: Final = "clean"
@@ -57,8 +58,9 @@ def carry_out(work: TableWork, pending: Instant) -> Outcome | None:
     if not data:
         _drop_empty(work, snapshot.configuration, pending)
         return None
-    plan = parse_cleaner_plan(data, pending.files.get("REQUESTED", pending.file))
-    doomed = _named_files(plan)
+    file = pending.files.get("REQUESTED", pending.file)
+    plan = parse_cleaner_plan(data, file)
+    doomed = files_to_clean(work.storage, plan, file)
     _go_inflight(work, snapshot.configuration, pending, data)
     _delete(work, pending.requested, doomed)
     with work.lock(CLEAN) as holding:
@@ -90,24 +92,6 @@ def _drop_empty(work: TableWork, configuration: TableConfiguration, pending: Ins
     """
     with work.lock(CLEAN):
         delete_entries(work.effects, configuration, pending)
-
-
-def _named_files(plan: CleanerPlan) -> Names:
-    """By partition the names of the files to delete: wherever the table lay when it was planned.
-
-    Raises:
-        UnsupportedFeature: a file that is not the table's own.
-
-    """
-    planned = plan.file_paths_to_be_deleted_per_partition
-    if any(one.is_bootstrap_base_file for files in planned.values() for one in files):
-        raise UnsupportedFeature("clean-bootstrap-base-file", "the files of a bootstrap's source are left alone")
-    named = {
-        partition: tuple((one.file_path or "").rpartition("/")[2] for one in files)
-        for partition, files in planned.items()
-    }
-    old = plan.files_to_be_deleted_per_partition
-    return {partition: names for partition, names in (*old.items(), *named.items()) if names}
 
 
 def _go_inflight(work: TableWork, configuration: TableConfiguration, pending: Instant, data: bytes) -> None:

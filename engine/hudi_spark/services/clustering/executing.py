@@ -28,7 +28,7 @@ from hudi_spark.services.clustering.rewriting import reading_of, rewrite
 from hudi_spark.services.clustering.strategies import is_file_by_file
 from hudi_spark.services.clustering.tasks import Rewriting
 from hudi_spark.services.compaction.forms import stated_schemas, with_operation_field
-from hudi_spark.state.pending_plans import clustering_plan, groups_of_plan
+from hudi_spark.state.pending_plans import clustering_plan, groups_of_plan, refuse_foreign_slices
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline
 from hudi_spark.writer_state import WriterState
@@ -51,13 +51,15 @@ def execute_clustering(work: TableWork, pending: Instant) -> Outcome:
         HudiError: WRITE_CONFLICT where its groups were written since, and the plan leaves the timeline, or where
             somebody else has taken it over; CONFIG_INVALID.
         UnsupportedFeature: a strategy that is not built.
+        FormatError: PATH_ESCAPES_TABLE for a plan that names other than data files of partitions.
 
-    Clauses: CL-004, CL-005, CL-006, RB-008.
+    Clauses: CL-004, CL-005, CL-006, RB-008, SL-007.
 
     """
     plan = clustering_plan(work.storage, pending)
     if plan is None:
         raise _lost(pending)
+    refuse_foreign_slices(plan, pending.file)
     clustering = _Clustering(work, work.snapshot(), pending, plan)
     try:
         return clustering.run()

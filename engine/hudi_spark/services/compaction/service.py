@@ -18,7 +18,7 @@ from hudi_spark.services.compaction.forms import with_operation_field
 from hudi_spark.services.compaction.planning import plan_compaction
 from hudi_spark.services.compaction.rewriting import Rewriting
 from hudi_spark.services.service import ServicePlan
-from hudi_spark.state.pending_plans import COMPACTION, compaction_plan
+from hudi_spark.state.pending_plans import COMPACTION, compaction_plan, refuse_foreign_slices
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant
 
@@ -73,8 +73,11 @@ class Compaction:
         Raises:
             HudiError: BASE_FILE_MISSING, LOG_FILE_MISSING for a file that the plan names; INSTANT_NOT_FOUND,
                 WRITE_CONFLICT where somebody else was faster; the plan waits as before.
+            FormatError: PATH_ESCAPES_TABLE for a plan that names other than data files of partitions.
 
-        Clauses: CP-002, CP-004, CP-005, CP-006, CP-007, CP-010.
+        Clauses: CP-002, CP-004, CP-005, CP-006, CP-007, CP-010, SL-007.
 
         """
-        return carry_out(work, pending, compaction_plan(work.storage, pending), _KIND)
+        plan = compaction_plan(work.storage, pending)
+        refuse_foreign_slices(plan, pending.file)
+        return carry_out(work, pending, plan, _KIND)

@@ -21,7 +21,7 @@ from hudi_spark.services.compaction.forms import with_operation_field
 from hudi_spark.services.log_compaction.appending import Appending
 from hudi_spark.services.log_compaction.planning import plan_log_compaction
 from hudi_spark.services.service import ServicePlan
-from hudi_spark.state.pending_plans import LOG_COMPACTION, compaction_plan, groups_of_plan
+from hudi_spark.state.pending_plans import LOG_COMPACTION, compaction_plan, groups_of_plan, refuse_foreign_slices
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline
 
@@ -69,11 +69,13 @@ class LogCompaction:
             HudiError: LOG_FILE_MISSING for a file that the plan names; WRITE_CONFLICT where a compaction was planned
                 for one of its groups; INSTANT_NOT_FOUND where somebody else was faster. The plan waits as before.
             UnsupportedFeature: log-compaction-of-partial-updates, for a plan that somebody else made.
+            FormatError: PATH_ESCAPES_TABLE for a plan that names other than data files of partitions.
 
-        Clauses: LC-001, LC-003, LC-004, LC-006, LC-007.
+        Clauses: LC-001, LC-003, LC-004, LC-006, LC-007, SL-007.
 
         """
         plan = compaction_plan(work.storage, pending)
+        refuse_foreign_slices(plan, pending.file)
         check = partial(refuse_later_compactions, work.storage, pending.requested, plan)
         return carry_out(work, pending, plan, _KIND, check)
 

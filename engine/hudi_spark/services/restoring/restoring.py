@@ -41,6 +41,7 @@ from hudi_spark.services.rollback.rolling_back import rollback_metadata
 from hudi_spark.services.rollback.strays import clear
 from hudi_spark.services.rollback.timeline_entries import RESTORE, ROLLBACK
 from hudi_spark.services.savepoints.saving import SAVEPOINT
+from hudi_spark.state.named_files import refuse_no_instant
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline, load_timeline
 
@@ -102,10 +103,15 @@ def _plan(storage: Storage, pending: Instant) -> RestorePlan | None:
     Clauses: SR-006.
     """
     file = pending.files.get("REQUESTED")
+    if file is None:
+        return None
     try:
-        return None if file is None else parse_restore_plan(storage.read(file), file)
+        plan = parse_restore_plan(storage.read(file), file)
+        for one in plan.instants_to_rollback:
+            refuse_no_instant(one.commit_time, file)
     except FormatError:
         return None
+    return plan
 
 
 @dataclass(frozen=True, slots=True)

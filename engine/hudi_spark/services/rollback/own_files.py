@@ -7,7 +7,7 @@ instant of its slice: where the action only added blocks to a slice, a command t
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from hudi_format.errors import FormatError, Reason
+from hudi_format.errors import FormatError
 from hudi_format.log.blocks import HeaderKey, RawBlock, read_blocks
 from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.storage import FileStatus, Storage
@@ -47,15 +47,16 @@ class Search:
     restoring: bool = False
 
     def announced(self) -> tuple[OwnFile, ...] | None:
-        """What the action's markers announce and storage holds; None where there is no marker, or one is torn.
+        """What the action's markers announce and storage holds; None where there is none, or one cannot be used.
+
+        A listing finds the same files, so that a marker which does not parse, or names a file that is not the table's
+        own, keeps nobody from taking the write back.
 
         Clauses: MK-001, MK-003, RB-006.
         """
         try:
             markers = announced(self.storage, self.target.requested)
-        except FormatError as error:
-            if error.reason == Reason.PATH_ESCAPES_TABLE:
-                raise
+        except FormatError:
             return None
         if not markers:
             return None
