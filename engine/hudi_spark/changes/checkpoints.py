@@ -107,7 +107,7 @@ class Checkpoints:
         try:
             form: Any = json.loads(self._storage.read(paths[-1]))
             return BatchRange(int(paths[-1].rpartition("/")[2]), str(form["begin"]), str(form["end"]))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             hint = "give each stream a checkpoint folder of its own"
             message = "the folder holds no checkpoints"
             raise HudiError(Reason.CONFIG_INVALID, "IN-008", message, paths[-1], hint=hint) from error

@@ -29,17 +29,28 @@ Clauses: LK-002, OW-004.
 """
 
 import json
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from hudi_format.errors import FormatError
+from hudi_format.names import TimelineLayout, parse_timeline_file_name
 from hudi_format.storage import Storage
 
 from hudi_spark.effects.helper import Effects
+from hudi_spark.locks.providers.interface import malformed, read_lock_object
 
 CLAIMS_FOLDER: Final = ".hoodie/.locks/claims"
 _DIGITS: Final = 20
+_GREATEST: Final = 10**_DIGITS - 1
+_NAME: Final = re.compile(f"[0-9]{{{_DIGITS}}}")
 _KEPT: Final = 32
+_TRIES: Final = 100
+_FIELDS: Final = ("holder", "path", "folder", "told")
+# Completion times are in the names of the second layout only.
+_LAYOUTS: Final[Mapping[bool, tuple[TimelineLayout, ...]]] = {False: (1,), True: (2,)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +69,43 @@ class Claim:
         return json.dumps(head, ensure_ascii=False).encode() + b"\n" + self.content
 
 
-def parse_claim(data: bytes) -> Claim:
-    """The claim that a file holds."""
+def parse_claim(data: bytes, file: str) -> Claim:
+    """The claim that a file holds.
+
+    Raises:
+        HudiError: LOCK_UNAVAILABLE where it is none, or claims what is no file of the timeline it names.
+
+    Clauses: LK-002.
+
+    """
     head, _, content = data.partition(b"\n")
-    return Claim(**json.loads(head), content=content)
+    form = read_lock_object(head, file)
+    holder, path, folder, told = (form.get(name) for name in _FIELDS)
+    if not (isinstance(holder, str) and isinstance(path, str) and isinstance(folder, str) and isinstance(told, dict)):
+        raise malformed(file, f"holder, path, folder and told are {holder!r:.40}, {path!r:.40}, {folder!r:.40}, ...")
+    claim = Claim(holder, path, folder, told, content)
+    if path and not _claims_an_instant(claim):
+        raise malformed(file, f"it claims {path[:200]!r}, no file of a timeline")
+    return claim
+
+
+def _claims_an_instant(claim: Claim) -> bool:
+    """Whether a claim is of a file that its effect creates: one of the timeline of the table, or of one inside it."""
+    told = claim.told
+    within, _, name = claim.path.rpartition("/")
+    try:
+        named = [parse_timeline_file_name(name, layout, name) for layout in _LAYOUTS[name.count("_") > 0]]
+    except FormatError:
+        return False
+    same = any(one and (one.requested, one.state) == (told.get("requested"), told.get("state")) for one in named)
+    inside = f"{within}/".startswith(f"{claim.folder}/.hoodie/" if claim.folder else ".hoodie/")
+    return same and inside and all(isinstance(one, str) for one in told.values())
 
 
 def numbers(storage: Storage) -> list[int]:
-    """The numbers that are taken, in order."""
-    names = (status.path.rpartition("/")[2] for status in storage.list_files(CLAIMS_FOLDER))
-    return sorted(int(name) for name in names if name.isdigit())
+    """The numbers that are taken, in order; files of other names are no claims."""
+    names = (status.path.rpartition("/")[2] for status in storage.list_files(CLAIMS_FOLDER, recursive=False))
+    return sorted(int(name) for name in names if _NAME.fullmatch(name))
 
 
 def enter(effects: Effects, holder: str) -> int:
@@ -75,17 +113,24 @@ def enter(effects: Effects, holder: str) -> int:
 
     Called with the lock, before anything is read that its checks go by.
 
+    Raises:
+        HudiError: LOCK_UNAVAILABLE where the claim on top is none, or no number above it can be had.
+
     Clauses: LK-002.
+
     """
     storage = effects.storage
-    while True:
+    for _ in range(_TRIES):
         taken = numbers(storage)
-        if taken:
-            _carry_out(effects, parse_claim(storage.read(_path(taken[-1]))))
         number = taken[-1] + 1 if taken else 1
-        if put(storage, number, Claim(holder)):
-            _forget(storage, taken)
-            return number
+        with suppress(FileNotFoundError):
+            if taken:
+                path = _path(taken[-1])
+                _carry_out(effects, parse_claim(storage.read(path), path))
+            if number <= _GREATEST and put(storage, number, Claim(holder)):
+                _forget(storage, taken)
+                return number
+    raise malformed(_path(number), "the next number cannot be had")
 
 
 def put(storage: Storage, number: int, claim: Claim) -> bool:
@@ -93,7 +138,7 @@ def put(storage: Storage, number: int, claim: Claim) -> bool:
 
     Clauses: LK-002, SA-001.
     """
-    return storage.put_if_absent(_path(number), claim.encoded()) and numbers(storage)[-1] == number
+    return storage.put_if_absent(_path(number), claim.encoded()) and numbers(storage)[-1:] == [number]
 
 
 def was_carried_out(effects: Effects, claim: Claim) -> bool:

@@ -21,8 +21,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hudi_adapter.reasons import Reason
+from hudi_format.errors import FormatError
+from hudi_format.json_text import read_json
 from hudi_format.storage import FileStatus, Storage
-from hudi_format.table.markers import HEARTBEATS_FOLDER
+from hudi_format.table.markers import HEARTBEATS_FOLDER, heartbeat_instant
 
 from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError
@@ -161,7 +163,7 @@ def is_alive(storage: Storage, options: Options, requested: str) -> bool:
     """
     if _HEARTS.find(storage.base, requested) is not None:
         return True
-    found = [one for one in storage.list_files(HEARTBEATS_FOLDER) if one.path.rpartition("/")[2] == requested]
+    found = [one for one in _heartbeats(storage) if one.path.rpartition("/")[2] == requested]
     return any(_beats(storage, options, one) for one in found)
 
 
@@ -177,7 +179,7 @@ def refuse_strangers(storage: Storage, options: Options, lock: str, requested: s
 
     """
     own = _HEARTS.find(storage.base, requested)
-    for one in storage.list_files(HEARTBEATS_FOLDER):
+    for one in _heartbeats(storage):
         told = _told(storage, one)
         if told is None or told.get("lock", lock) == (lock or None):
             continue
@@ -188,14 +190,24 @@ def refuse_strangers(storage: Storage, options: Options, lock: str, requested: s
         own.looked = True
 
 
+def _heartbeats(storage: Storage) -> Iterator[FileStatus]:
+    """The files of the heartbeats' folder that are some; other names are not a write's."""
+    listed = storage.list_files(HEARTBEATS_FOLDER, recursive=False)
+    return (one for one in listed if heartbeat_instant(one.path.rpartition("/")[2]))
+
+
 def _told(storage: Storage, status: FileStatus) -> dict[str, str] | None:
-    """What a heartbeat says of another process; None for our own, or one that has gone."""
+    """What a heartbeat says of another process; None for our own, or one that has gone.
+
+    One of other content says what an empty one does: that somebody writes.
+    """
     try:
-        told: dict[str, str] = json.loads(storage.read(status.path) or b"{}")
+        found = read_json(storage.read(status.path) or b"{}", status.path, Reason.LOCK_UNAVAILABLE, "MK-005")
     except FileNotFoundError:
         return None
-    except ValueError:
+    except FormatError:
         return {}
+    told = {name: one for name, one in found.items() if isinstance(one, str)} if isinstance(found, dict) else {}
     process = parse_process(told.get("process", ""))
     return None if process is not None and process.is_ours else told
 

@@ -138,7 +138,7 @@ class Holding:
 
         Clauses: LK-002.
         """
-        return self.number is not None and claims.numbers(self.effects.storage)[-1] > self.number
+        return self.number is not None and max(claims.numbers(self.effects.storage), default=0) > self.number
 
     def showed_time(self) -> None:
         """A time was generated just now: the lock is kept until no other clock shows an earlier one.

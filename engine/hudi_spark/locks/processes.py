@@ -4,6 +4,7 @@ Clauses: MK-005, LK-002.
 """
 
 import os
+import re
 import socket
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from typing import Final
 _BOOT: Final = "/proc/sys/kernel/random/boot_id"
 _NAMESPACE: Final = "/proc/self/ns/pid"
 _STARTED: Final = 19
+# No system counts its processes further than with 32 bits.
+_PID: Final = re.compile("[0-9]{1,9}")
 _S3: Final = ("s3", "s3a", "s3n")
 
 
@@ -35,7 +38,10 @@ class Process:
 
     def has_ended(self) -> bool:
         """Whether it ran on this computer and does no longer; of other computers nothing is known."""
-        return self.host == host() and _began(self.pid) != self.began
+        if self.host != host():
+            return False
+        began = _began(self.pid)
+        return began is None or bool(began and self.began != began)
 
 
 def this_process() -> Process:
@@ -47,7 +53,7 @@ def parse_process(text: str) -> Process | None:
     """The process that a text names; None for other texts."""
     host_text, _, rest = text.rpartition("|")[0].rpartition("|")
     began = text.rpartition("|")[2]
-    return Process(host_text, int(rest), began) if host_text and rest.isdigit() else None
+    return Process(host_text, int(rest), began) if host_text and _PID.fullmatch(rest) else None
 
 
 def table_key(base: str) -> str:
@@ -70,9 +76,10 @@ def host() -> str:
 def _began(pid: int) -> str | None:
     """When a process of this computer began, empty where the system does not tell; None where there is none."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except FileNotFoundError:
-        return None if Path("/proc/self/stat").exists() else _by_signal(pid)
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        # There is no such process, it ended while its file was read, or the system keeps others' files from us.
+        return _by_signal(pid)
     # A process that has ended and is not yet waited for still has a number.
     return None if fields[0] in "ZX" else fields[_STARTED]
 

@@ -29,7 +29,7 @@ def written_batches(snapshot: Snapshot) -> Mapping[str, int]:
         if text:
             try:
                 return {str(name): int(number) for name, number in json.loads(text).items()}
-            except (ValueError, AttributeError, TypeError) as error:
+            except (ValueError, AttributeError, TypeError, ArithmeticError, RecursionError) as error:
                 message = f"{BATCHES_KEY} is {text[:100]!r}"
                 raise HudiError(Reason.TIMELINE_FILE_CORRUPT, "TL-019", message, commit.instant.file) from error
     return {}

@@ -7,6 +7,7 @@ The holder writes a new version each third of the lease. No clock is compared wi
 Clauses: LK-001, LK-002.
 """
 
+import re
 import time
 import uuid
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hudi_spark.locks.processes import parse_process, this_process
-from hudi_spark.locks.providers.interface import Lease, lost, unavailable
+from hudi_spark.locks.providers.interface import Lease, lost, malformed, unavailable
 from hudi_spark.locks.providers.renewing import Renewal
 
 KEY: Final = "key"
@@ -27,6 +28,7 @@ _OWNER, _LEASE, _VERSION, _RELEASED = "ownerName", "leaseDuration", "recordVersi
 _FAILURES: Final = (BotoCoreError, ClientError)
 _CONDITION: Final = "ConditionalCheckFailedException"
 _FEWEST_SECONDS, _MOST_SECONDS = 4.0, 10.0
+_MILLISECONDS: Final = re.compile("[0-9]{1,12}")
 _HINT: Final = "look at the hoodie.write.lock.dynamodb keys, credentials and network; write again"
 
 
@@ -104,14 +106,23 @@ class DynamoDbLockProvider:
 
     def _is_free(self, item: Mapping[str, Any]) -> bool:
         """Whether a lock was given back, its process has ended, or its version stood still for its whole lease."""
-        process = parse_process(item.get(_OWNER, {}).get("S", "").rpartition(" by ")[2])
+        process = parse_process(str(item.get(_OWNER, {}).get("S", "")).rpartition(" by ")[2])
         if _RELEASED in item or (process is not None and process.has_ended()):
             return True
-        version, now = item[_VERSION]["S"], time.monotonic()
+        version, lease, now = self._text(item, _VERSION), self._text(item, _LEASE), time.monotonic()
+        if not _MILLISECONDS.fullmatch(lease):
+            raise malformed(self.place, f"its {_LEASE} is {lease[:40]!r}")
         if self._watched[0] != version:
             self._heard = bool(self._watched[0])
             self._watched = version, now
-        return now - self._watched[1] > float(item[_LEASE]["S"]) / 1000
+        return now - self._watched[1] > int(lease) / 1000
+
+    def _text(self, item: Mapping[str, Any], name: str) -> str:
+        """An attribute of an item, whoever made it."""
+        text = item.get(name, {}).get("S")
+        if not isinstance(text, str):
+            raise malformed(self.place, f"it has no text {name}")
+        return text
 
     def _put(self, client: Any, holder: str, version: str, before: Mapping[str, Any] | None) -> bool:
         item = {
@@ -122,7 +133,7 @@ class DynamoDbLockProvider:
         }
         absent = {"ConditionExpression": "attribute_not_exists(#k)", "ExpressionAttributeNames": {"#k": KEY}}
         try:
-            condition = absent if before is None else _where(before[_VERSION]["S"])
+            condition = absent if before is None else _where(self._text(before, _VERSION))
             client.put_item(TableName=self.table.name, Item=item, **condition)
         except ClientError as error:
             if error.response["Error"]["Code"] == _CONDITION:

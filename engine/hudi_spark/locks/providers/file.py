@@ -14,12 +14,14 @@ Clauses: LK-001, LK-002.
 import json
 import time
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from filelock import FileLock, Timeout
 
+from hudi_spark.errors import HudiError
 from hudi_spark.locks.processes import this_process
 from hudi_spark.locks.providers.interface import Lease, lost, unavailable
 
@@ -27,6 +29,7 @@ _SYSTEM_LOCK: Final = "os.lock"
 _APACHE_FILE: Final = "lock"
 _OWN: Final = "hudi-spark"
 _LOOK: Final = 0.02
+_HINT: Final = "the folder of the lock has to be one that can be written, and the lock a file in it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +59,7 @@ class FileLockProvider:
         except Timeout:
             return None
         except OSError as error:
-            raise unavailable(
-                self.place, str(error), "the folder of the lock has to be one that can be written"
-            ) from None
+            raise unavailable(self.place, str(error), _HINT) from None
         try:
             token = self._create_file(holder, deadline)
         except BaseException:
@@ -73,11 +74,18 @@ class FileLockProvider:
         """Nothing is open."""
 
     def read(self) -> str | None:
-        """What Apache Hudi's file holds; None where it is not there."""
+        """What Apache Hudi's file holds; None where it is not there.
+
+        Raises:
+            HudiError: LOCK_UNAVAILABLE where it cannot be read.
+
+        """
         try:
             return Path(self.place).read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise unavailable(self.place, str(error), _HINT) from None
 
     def _create_file(self, holder: str, deadline: float) -> str | None:
         """The file's content where it is ours now; None where Apache Hudi keeps it until the deadline."""
@@ -86,12 +94,17 @@ class FileLockProvider:
             found = self.read()
             # The system's lock is held: whoever of this engine made the file has died.
             if found is not None and (f'"by": "{_OWN}"' in found or self._is_old()):
-                Path(self.place).unlink(missing_ok=True)
-            elif time.monotonic() >= deadline:
-                return None
-            else:
-                time.sleep(_LOOK)
+                self._remove()
+            if time.monotonic() >= deadline:
+                return token if self._created(token) else None
+            time.sleep(_LOOK)
         return token
+
+    def _remove(self) -> None:
+        try:
+            Path(self.place).unlink(missing_ok=True)
+        except OSError as error:
+            raise unavailable(self.place, str(error), _HINT) from None
 
     def _created(self, token: str) -> bool:
         whole = self.folder / f".{_APACHE_FILE}.{uuid.uuid4().hex}"
@@ -110,8 +123,8 @@ class FileLockProvider:
     def _is_old(self) -> bool:
         try:
             age = time.time() - Path(self.place).stat().st_mtime
-        except FileNotFoundError:
-            return True
+        except OSError:
+            return False
         return self.expires_minutes > 0 and age > self.expires_minutes * 60
 
 
@@ -122,12 +135,18 @@ class _FileLease:
     token: str
 
     def confirm(self) -> None:
-        if self.provider.read() != self.token:
+        try:
+            kept = self.provider.read() == self.token
+        except HudiError:
+            kept = False
+        if not kept:
             raise lost(self.provider.place, "its file is no longer the one that this writer made")
 
     def release(self) -> None:
         try:
-            if self.provider.read() == self.token:
-                Path(self.provider.place).unlink(missing_ok=True)
+            # What cannot be removed is removed by whoever takes the lock next.
+            with suppress(HudiError, OSError):
+                if self.provider.read() == self.token:
+                    Path(self.provider.place).unlink(missing_ok=True)
         finally:
             self.system.release()

@@ -1,8 +1,11 @@
 """What a lock provider is."""
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from hudi_adapter.reasons import Reason
+from hudi_format.errors import FormatError
+from hudi_format.json_text import read_json
 
 from hudi_spark.errors import HudiError
 
@@ -70,3 +73,30 @@ def lost(place: str, message: str) -> HudiError:
     """The error for a lock that ended while it was needed."""
     hint = "write again; where this repeats, let the lease be longer"
     return HudiError(Reason.LOCK_LOST, "LK-002", f"the lock {place}: {message}", hint=hint)
+
+
+def malformed(file: str, message: str) -> HudiError:
+    """The error for a file of a lock that does not say who holds it.
+
+    Clauses: LK-001.
+    """
+    hint = "stop all writers of the table, remove the file, and write again"
+    return HudiError(Reason.LOCK_UNAVAILABLE, "LK-001", f"the file is none of a lock: {message}", file, hint=hint)
+
+
+def read_lock_object(data: bytes, file: str) -> Mapping[str, Any]:
+    """The JSON object in a file of a lock.
+
+    Raises:
+        HudiError: LOCK_UNAVAILABLE for other bytes.
+
+    Clauses: LK-001.
+
+    """
+    try:
+        found = read_json(data, file, Reason.LOCK_UNAVAILABLE, "LK-001")
+    except FormatError as error:
+        raise malformed(file, error.message) from None
+    if not isinstance(found, dict):
+        raise malformed(file, f"it holds {found!r:.40} instead of a JSON object")
+    return found

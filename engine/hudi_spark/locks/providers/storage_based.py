@@ -11,21 +11,27 @@ Clauses: LK-001, LK-002, SA-001.
 """
 
 import json
+import re
 import time
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from hudi_format.storage import ObjectStorage, Storage
 
 from hudi_spark.locks.processes import parse_process, this_process
-from hudi_spark.locks.providers.interface import Lease, lost, unavailable
+from hudi_spark.locks.providers.interface import Lease, lost, malformed, read_lock_object, unavailable
 from hudi_spark.locks.providers.renewing import Renewal
 
 LOCK_FILE: Final = ".hoodie/.locks/table_lock.json"
 _LOCAL: Final = ".hoodie/.locks/table_lock"
 _DRIFT_MS: Final = 500
 _KEPT: Final = 16
+_DIGITS: Final = 20
+_GREATEST: Final = 10**_DIGITS - 1
+_NUMBERED: Final = re.compile(rf"(?P<number>[0-9]{{{_DIGITS}}})\.json")
+_LOOKS: Final = 100
 _HINT: Final = "the storage has to know conditional writes; look at its options and the network"
 
 
@@ -49,10 +55,20 @@ class LockState:
         return self.expired or dead or now_ms > self.valid_until + _DRIFT_MS
 
 
-def parse_lock_state(data: bytes) -> LockState:
-    """What a lock's file says."""
-    told = json.loads(data)
-    return LockState(str(told["owner"]), int(told["validUntil"]), bool(told["expired"]))
+def parse_lock_state(data: bytes, file: str) -> LockState:
+    """What a lock's file says.
+
+    Raises:
+        HudiError: LOCK_UNAVAILABLE where it is no JSON object of these values.
+
+    Clauses: LK-001.
+
+    """
+    told = read_lock_object(data, file)
+    owner, valid_until, expired = (told.get(name) for name in ("owner", "validUntil", "expired"))
+    if not isinstance(owner, str) or type(valid_until) is not int or not isinstance(expired, bool):
+        raise malformed(file, f"owner {owner!r:.40}, validUntil {valid_until!r:.40}, expired {expired!r:.40}")
+    return LockState(owner, valid_until, expired)
 
 
 class Register(Protocol):
@@ -63,6 +79,9 @@ class Register(Protocol):
 
     def swap(self, data: bytes, version: str) -> str | None:
         """The new version; None, and nothing has changed, where the value is no longer of that version."""
+
+    def file(self, version: str) -> str:
+        """The file that holds the value of a version, as messages name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +101,11 @@ class ObjectRegister:
         """Clauses: SA-001."""
         return self.storage.put_if_tagged(LOCK_FILE, data, version)
 
+    def file(self, version: str) -> str:
+        """One for all versions."""
+        del version
+        return LOCK_FILE
+
 
 @dataclass(frozen=True, slots=True)
 class NumberedRegister:
@@ -94,28 +118,42 @@ class NumberedRegister:
     storage: Storage
 
     def read(self) -> tuple[bytes | None, str]:
-        """The greatest file and its number."""
-        while taken := self._numbers():
-            try:
+        """The greatest file and its number.
+
+        Raises:
+            HudiError: LOCK_UNAVAILABLE where a file that is listed cannot be read, however often the folder is listed.
+
+        """
+        for _ in range(_LOOKS):
+            taken = self._numbers()
+            if not taken:
+                return None, "0"
+            with suppress(FileNotFoundError):
                 return self.storage.read(_numbered(taken[-1])), str(taken[-1])
-            except FileNotFoundError:
-                # So many came after it that it was removed.
-                continue
-        return None, "0"
+            # So many came after it that it was removed.
+        raise malformed(_numbered(taken[-1]), "it is listed and cannot be read")
 
     def swap(self, data: bytes, version: str) -> str | None:
         """Clauses: SA-001."""
         number = int(version) + 1
+        if number > _GREATEST:
+            raise malformed(_numbered(_GREATEST), "there is no number above it")
         if not self.storage.put_if_absent(_numbered(number), data):
             return None
         taken = self._numbers()
         for old in taken[:-_KEPT]:
             self.storage.delete(_numbered(old))
-        return str(number) if taken[-1] == number else None
+        return str(number) if taken[-1:] == [number] else None
+
+    def file(self, version: str) -> str:
+        """One for each version."""
+        return _numbered(int(version))
 
     def _numbers(self) -> list[int]:
-        names = (one.path.rpartition("/")[2].partition(".")[0] for one in self.storage.list_files(_LOCAL))
-        return sorted(int(name) for name in names if name.isdigit())
+        """In order; files of other names are none of the lock's."""
+        listed = self.storage.list_files(_LOCAL, recursive=False)
+        names = (_NUMBERED.fullmatch(one.path.rpartition("/")[2]) for one in listed)
+        return sorted(int(name["number"]) for name in names if name)
 
 
 def register_of(storage: Storage) -> Register:
@@ -147,12 +185,12 @@ class StorageLockProvider:
         register = register_of(self.storage)
         try:
             data, version = register.read()
-            if data is not None and not parse_lock_state(data).is_free(_now_ms()):
+            if data is not None and not parse_lock_state(data, register.file(version)).is_free(_now_ms()):
                 return None
             owner = f"{uuid.uuid4()} {holder} by {this_process()}"
             state = LockState(owner, _now_ms() + int(self.validity_seconds * 1000))
             taken = register.swap(state.encoded(), version)
-        except (OSError, ValueError, KeyError) as error:
+        except OSError as error:
             raise unavailable(self.place, str(error), _HINT) from None
         return None if taken is None else _StorageLease(self, register, state, taken)
 
@@ -202,4 +240,4 @@ def _now_ms() -> int:
 
 
 def _numbered(number: int) -> str:
-    return f"{_LOCAL}/{number:020d}.json"
+    return f"{_LOCAL}/{number:0{_DIGITS}d}.json"

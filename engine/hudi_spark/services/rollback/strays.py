@@ -52,4 +52,6 @@ def clear(work: TableWork, requested: str) -> None:
 
 
 def _marked(storage: Storage) -> Iterator[str]:
-    return (one.rpartition("/")[2] for one in storage.list_folders(MARKERS_FOLDER))
+    """Folders of other names are not a write's."""
+    names = (one.rpartition("/")[2] for one in storage.list_folders(MARKERS_FOLDER))
+    return (name for name in names if heartbeat_instant(name))
