@@ -91,6 +91,15 @@ class InvalidOption(ValueError):  # noqa: N818 - reads as the sentence that it i
     """An option of a storage that it does not have, or a value that is none."""
 
 
+def base_file_missing(path: str) -> FormatError:
+    """The error for a base file that storage lacks, or lost while it was read.
+
+    Clauses: RD-011.
+    """
+    hint = "the timeline names the file: restore it, or roll the instant back"
+    return FormatError(Reason.BASE_FILE_MISSING, "RD-011", path, None, "the base file is not in storage", hint)
+
+
 # What the libraries below raise on bad bytes. Their lists are not documented, so the families are named.
 DECODING_ERRORS = (
     ArithmeticError,
@@ -117,6 +126,7 @@ def refusing(reason: str, clause: str, file: str, offset: int | None, what: str)
     """Turn whatever a decoding library raises inside the block into one `FormatError`.
 
     What the operating system or a store answers, which has a number, says nothing of the bytes: it stays as it is.
+    So does a file that is not there any more: it is no damaged one.
 
     Raises:
         FormatError: with the given reason, when the block fails.
@@ -126,7 +136,7 @@ def refusing(reason: str, clause: str, file: str, offset: int | None, what: str)
     try:
         yield
     except DECODING_ERRORS as error:
-        if isinstance(error, StorageError) or getattr(error, "errno", None) is not None:
+        if isinstance(error, (StorageError, FileNotFoundError)) or getattr(error, "errno", None) is not None:
             raise
         detail = " ".join(str(error).split())[:200]
         raise FormatError(reason, clause, file, offset, f"{what}: {type(error).__name__} {detail}".rstrip()) from error

@@ -12,6 +12,7 @@ from hudi_format.storage import Storage
 from hudi_spark.changes.images import struct_of
 from hudi_spark.errors import SkippedBytes
 from hudi_spark.schemas.columns import conform
+from hudi_spark.state.vanishing import read_log
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def read_logged(
     changes: list[LoggedChanges] = []
     skipped: list[SkippedBytes] = []
     for file in files:
-        for block in read_blocks(storage.read(file), file):
+        for block in read_blocks(read_log(storage, file), file):
             if isinstance(block, CorruptBlock):
                 skipped.append(SkippedBytes(file, block.offset, "LF-010", f"{block.length} bytes skipped: {block.why}"))
             elif block.type is BlockType.CDC_DATA:

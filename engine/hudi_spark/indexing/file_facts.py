@@ -20,6 +20,7 @@ from hudi_spark.files.statistics import (
     rows_statistics,
     type_at,
 )
+from hudi_spark.state.vanishing import read_log
 
 FileKey = tuple[str, str]
 """Partition path and file name."""
@@ -77,7 +78,7 @@ class FileFacts:
 
     def _of_log(self, path: str, name: str) -> tuple[ColumnStats, ...]:
         """Clauses: MT-011, LF-007, LF-026, LF-027."""
-        blocks = [one for one in read_blocks(self.storage.read(path), path) if isinstance(one, RawBlock)]
+        blocks = [one for one in read_blocks(read_log(self.storage, path), path) if isinstance(one, RawBlock)]
         tables = [decode_arrow(one, path) for one in blocks if one.type in _ROWS]
         if tables:
             rows = pa.concat_tables(tables, promote_options="permissive")

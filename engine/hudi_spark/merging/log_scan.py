@@ -10,6 +10,7 @@ from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, SkippedBytes
 from hudi_spark.state.timeline import Visibility
+from hudi_spark.state.vanishing import read_log
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def scan_logs(storage: Storage, log_files: Sequence[str], visibility: Visibility
     blocks: list[LocatedBlock] = []
     skipped: list[SkippedBytes] = []
     for file in log_files:
-        for block in read_blocks(storage.read(file), file):
+        for block in read_blocks(read_log(storage, file), file):
             if isinstance(block, CorruptBlock):
                 skipped.append(SkippedBytes(file, block.offset, "LF-010", f"{block.length} bytes skipped: {block.why}"))
             elif block.type is BlockType.COMMAND:

@@ -4,6 +4,7 @@ Clauses: CL-002, CP-003, LC-002, OW-011.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
 from hudi_format.storage import Storage
@@ -20,6 +21,7 @@ from hudi_spark.errors import UnsupportedFeature
 from hudi_spark.state.commits import GroupId, refuse_escape
 from hudi_spark.state.named_files import refuse_foreign, refuse_no_instant, refuse_unknown_partitions
 from hudi_spark.state.timeline import Instant, Timeline
+from hudi_spark.state.vanishing import PlanGoneError, read_plan
 
 COMPACTION: Final = "compaction"
 LOG_COMPACTION: Final = "logcompaction"
@@ -41,7 +43,9 @@ def compaction_plan(storage: Storage, instant: Instant) -> CompactionPlan:
     if instant.archived is not None and isinstance(instant.archived.plan, CompactionPlan):
         plan = instant.archived.plan
     else:
-        plan = parse_compaction_plan(storage.read(file) if instant.archived is None else instant.archived.plan, file)
+        plan = parse_compaction_plan(
+            read_plan(storage, file) if instant.archived is None else instant.archived.plan, file
+        )
     for one in plan.operations:
         for path in (one.partition_path, one.data_file_path, *one.delta_file_paths):
             refuse_escape(storage, path or "")
@@ -62,7 +66,7 @@ def clustering_plan(storage: Storage, instant: Instant) -> ClusteringPlan | None
 
 
 def is_clustering(storage: Storage, instant: Instant) -> bool:
-    """Whether an action was requested as a clustering.
+    """Whether an action was requested as a clustering; not one whose plan was taken off the timeline since.
 
     Raises:
         FormatError: TIMELINE_FILE_CORRUPT when its plan does not parse.
@@ -70,7 +74,9 @@ def is_clustering(storage: Storage, instant: Instant) -> bool:
     Clauses: TL-033.
 
     """
-    return _requested_clustering(storage, instant) is not None
+    with suppress(PlanGoneError):
+        return _requested_clustering(storage, instant) is not None
+    return False
 
 
 def _requested_clustering(storage: Storage, instant: Instant) -> RequestedReplace | None:
@@ -78,7 +84,7 @@ def _requested_clustering(storage: Storage, instant: Instant) -> RequestedReplac
     if instant.archived is not None or instant.action not in _CLUSTERING_ACTIONS or _REQUESTED not in instant.files:
         return None
     file = instant.files[_REQUESTED]
-    data = storage.read(file)
+    data = read_plan(storage, file)
     requested = parse_requested_replace(data, file) if data else None
     return requested if requested is not None and requested.operation_type == _CLUSTERS else None
 
@@ -137,7 +143,7 @@ def rollback_plan(storage: Storage, instant: Instant) -> RollbackPlan:
 
     """
     file = instant.files.get(_REQUESTED, instant.file)
-    plan = parse_rollback_plan(storage.read(file), file)
+    plan = parse_rollback_plan(read_plan(storage, file), file)
     refuse_foreign_rollback(plan, file)
     return plan
 
@@ -173,6 +179,8 @@ def pending_compactions(
     """Instants of the pending compactions of each file group, now or as they were pending at a completion time.
 
     Raises:
+        PlanGoneError: WRITE_CONFLICT for a plan that was taken off the timeline since that was listed: which slices
+            there are depends on what became of it.
         FormatError: TIMELINE_FILE_CORRUPT when a plan does not parse; PATH_ESCAPES_TABLE.
 
     Clauses: RD-008, RD-010, SL-007.
@@ -202,8 +210,11 @@ def pending_log_compactions(storage: Storage, timeline: Timeline) -> frozenset[G
     Clauses: CL-002, LC-002.
 
     """
-    plans = (compaction_plan(storage, one) for one in timeline.pending(LOG_COMPACTION))
-    return frozenset(group for plan in plans for group in groups_of_plan(plan))
+    found: set[GroupId] = set()
+    for instant in timeline.pending(LOG_COMPACTION):
+        with suppress(PlanGoneError):
+            found |= groups_of_plan(compaction_plan(storage, instant))
+    return frozenset(found)
 
 
 def pending_clusterings(storage: Storage, timeline: Timeline) -> Mapping[GroupId, Instant]:
@@ -217,13 +228,16 @@ def pending_clusterings(storage: Storage, timeline: Timeline) -> Mapping[GroupId
     """
     found: dict[GroupId, Instant] = {}
     for instant in timeline.instants:
-        if not instant.is_completed and (plan := clustering_plan(storage, instant)) is not None:
-            found.update(dict.fromkeys(groups_of_plan(plan), instant))
+        with suppress(PlanGoneError):
+            if not instant.is_completed and (plan := clustering_plan(storage, instant)) is not None:
+                found.update(dict.fromkeys(groups_of_plan(plan), instant))
     return found
 
 
 def groups_in_pending_plans(storage: Storage, timeline: Timeline) -> frozenset[GroupId]:
     """The file groups that a pending compaction, log compaction or clustering has planned.
+
+    A plan that was taken off the timeline since that was listed is not pending.
 
     Raises:
         FormatError: TIMELINE_FILE_CORRUPT when a plan does not parse; PATH_ESCAPES_TABLE.
@@ -231,10 +245,9 @@ def groups_in_pending_plans(storage: Storage, timeline: Timeline) -> frozenset[G
     Clauses: CL-002, CP-003, LC-002.
 
     """
-    return frozenset(
-        {
-            *pending_compactions(storage, timeline),
-            *pending_log_compactions(storage, timeline),
-            *pending_clusterings(storage, timeline),
-        }
-    )
+    found = {*pending_log_compactions(storage, timeline), *pending_clusterings(storage, timeline)}
+    for instant in timeline.instants:
+        if instant.was_compaction and not instant.is_completed:
+            with suppress(PlanGoneError):
+                found |= groups_of_plan(compaction_plan(storage, instant))
+    return frozenset(found)

@@ -16,7 +16,7 @@ from hudi_format.base.hfiles import hfile_base_footer, read_hfile_base
 from hudi_format.base.orc import open_orc, orc_keys, orc_schema, read_orc_rows
 from hudi_format.base.parquet_bytes import open_parquet, read_rows
 from hudi_format.base.stored_file import open_stored
-from hudi_format.errors import FormatError, Reason, UnsupportedFormat, refusing
+from hudi_format.errors import Reason, UnsupportedFormat, base_file_missing, refusing
 from hudi_format.storage import Storage
 from hudi_format.texts import byte_texts, utf16_range
 
@@ -226,6 +226,4 @@ def _there(path: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        hint = "the timeline names the file: restore it, or roll the instant back"
-        message = "the base file is not in storage"
-        raise FormatError(Reason.BASE_FILE_MISSING, "RD-011", path, None, message, hint) from error
+        raise base_file_missing(path) from error

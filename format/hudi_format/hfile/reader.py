@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
-from hudi_format.errors import FormatError, Reason
 from hudi_format.hfile.blocks import (
     DATA_MAGIC,
     FILE_INFO_MAGIC,
@@ -238,13 +237,7 @@ def open_stored_hfile(storage: Storage, path: str, origin: Origin | None = None)
     Clauses: BF-004, RD-011.
 
     """
-    try:
-        source = StoredSource(storage, path)
-    except FileNotFoundError as error:
-        hint = "the timeline names the file: restore it, or roll the instant back"
-        message = "the base file is not in storage"
-        raise FormatError(Reason.BASE_FILE_MISSING, "RD-011", path, None, message, hint) from error
-    return open_hfile_source(source, origin or Origin(path))
+    return open_hfile_source(StoredSource(storage, path), origin or Origin(path))
 
 
 def open_hfile_source(source: HFileSource, origin: Origin) -> HFile:

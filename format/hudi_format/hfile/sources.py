@@ -2,6 +2,7 @@
 
 from typing import Final, Protocol
 
+from hudi_format.errors import base_file_missing
 from hudi_format.storage import Storage
 
 _LEAST_RANGE: Final = 64 * 1024
@@ -35,12 +36,22 @@ class BytesSource:
 
 
 class StoredSource:
-    """An HFile of a storage; what was read last is kept, so that a header and its block are one request."""
+    """An HFile of a storage; what was read last is kept, so that a header and its block are one request.
+
+    Raises:
+        FormatError: BASE_FILE_MISSING, also where the file goes while it is read.
+
+    Clauses: RD-011.
+
+    """
 
     def __init__(self, storage: Storage, path: str) -> None:
         self._storage = storage
         self._path = path
-        self._size = storage.size(path)
+        try:
+            self._size = storage.size(path)
+        except FileNotFoundError as error:
+            raise base_file_missing(path) from error
         self._start = 0
         self._held = b""
 
@@ -54,6 +65,9 @@ class StoredSource:
         begin = offset - self._start
         if not 0 <= begin <= begin + length <= len(self._held):
             wanted = min(max(length, _LEAST_RANGE), self._size - offset)
-            self._start, self._held = offset, self._storage.read_range(self._path, offset, wanted)
+            try:
+                self._start, self._held = offset, self._storage.read_range(self._path, offset, wanted)
+            except FileNotFoundError as error:
+                raise base_file_missing(self._path) from error
             begin = 0
         return self._held[begin : begin + length]

@@ -1,5 +1,6 @@
 """Entries of the timeline: which rollbacks have begun, and which pending actions are plans."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,6 +10,7 @@ from hudi_format.timeline.plans import RollbackPlan
 
 from hudi_spark.state.pending_plans import clustering_plan, rollback_plan
 from hudi_spark.state.timeline import Instant, Timeline
+from hudi_spark.state.vanishing import PlanGoneError
 
 ROLLBACK: Final = "rollback"
 RESTORE: Final = "restore"
@@ -61,7 +63,7 @@ def _plan(storage: Storage, rollback: Instant) -> RollbackPlan | None:
         return None
     try:
         return rollback_plan(storage, rollback)
-    except FormatError:
+    except (FormatError, PlanGoneError):
         return None
 
 
@@ -70,4 +72,8 @@ def is_service_plan(storage: Storage, instant: Instant) -> bool:
 
     Clauses: RB-001, RB-008.
     """
-    return instant.action in _SERVICES or clustering_plan(storage, instant) is not None
+    if instant.action in _SERVICES:
+        return True
+    with suppress(PlanGoneError):
+        return clustering_plan(storage, instant) is not None
+    return False
