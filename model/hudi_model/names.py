@@ -3,6 +3,7 @@
 Clauses: SL-004, SL-005, TL-007, TL-008, TL-009.
 """
 
+import re
 import uuid
 
 from hudi_model.actions import Action, State
@@ -13,6 +14,11 @@ FILE_IDS = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 
 FIRST_ATTEMPT = "0-1-0"
 """A write token: task partition, stage, attempt."""
+
+DATA_FILE = re.compile(
+    r"[^._/][^_/]*_\d+-\d+-\d+_\d+\.(parquet|orc|hfile|lance)|\.[^._/]+_\d+\.log\.\d+(_\d+-\d+-\d+)?(\.cdc)?", re.ASCII
+)
+"""What base and log files are called."""
 
 
 def new_file_id(*parts: object) -> str:

@@ -6,8 +6,11 @@ from functools import reduce
 from hudi_model.configuration import Configuration, is_true
 from hudi_model.keys import composed_key, key_text
 from hudi_model.records import Record, Value
-from hudi_model.rejection import Unsupported
+from hudi_model.rejection import Reason, Rejection, Unsupported
 
+METAFILE = ".hoodie_partition_metadata"
+LONGEST_FOLDER = 255
+"""Bytes, as file systems have it."""
 DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 SPECIAL = frozenset("\"#%'*/:=?[\\]^{\x7f") | frozenset(map(chr, range(0x20)))
 DATE_LETTERS = (("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S"))
@@ -48,6 +51,32 @@ def partition_path(record: Record, configuration: Configuration) -> str:
     stated = configuration.properties.get("hoodie.table.partition.fields", "").split(",")
     fields = (part.strip().partition(":") for part in stated if part.strip())
     return "/".join(folder(record.values.get(name), name, kind or usual, configuration) for name, _, kind in fields)
+
+
+def own_path(record: Record, configuration: Configuration) -> str:
+    """The partition path of a row that is to be written: a place that the table can have.
+
+    Raises: PATH_ESCAPES_TABLE; CONFIG_INVALID for a folder that cannot be made.
+
+    Clauses: DM-031, SL-007.
+    """
+    path = partition_path(record, configuration)
+    folders = path.split("/")
+    if not is_partition_path(path):
+        raise Rejection(Reason.PATH_ESCAPES_TABLE, "SL-007", path, "the path leads to no folder of the table's own")
+    metafiles = {METAFILE, *(f"{METAFILE}.{extension}" for extension in ("parquet", "orc", "hfile"))}
+    if metafiles & {*folders} or max(len(one.encode()) for one in folders) > LONGEST_FOLDER:
+        raise Rejection(Reason.CONFIG_INVALID, "DM-031", path[:80], "a folder of the path cannot have its name")
+    return path
+
+
+def is_partition_path(path: str) -> bool:
+    """Whether a path can be that of a partition: the base path or a place below it, but not below `.hoodie`.
+
+    Clauses: SL-007.
+    """
+    folders = path.split("/") if path else []
+    return not {"", ".", ".."} & {*folders} and folders[:1] != [".hoodie"] and "\0" not in path
 
 
 def folder(value: Value, name: str, kind: str, configuration: Configuration) -> str:

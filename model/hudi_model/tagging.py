@@ -10,7 +10,7 @@ from hudi_model.merge_modes import table_rule
 from hudi_model.merge_rules import Version, version_of_record, version_of_row
 from hudi_model.merging import merge, precombine
 from hudi_model.names import new_file_id
-from hudi_model.partitions import key_generator, partition_path, record_key
+from hudi_model.partitions import key_generator, own_path, record_key
 from hudi_model.reading import base_rows, read_slice
 from hudi_model.records import Record
 from hudi_model.rejection import Reason, Rejection
@@ -90,7 +90,7 @@ def incoming(view: View, write: Write) -> tuple[Incoming, ...]:
     phase = "insert" if operation in ADDS else "delete" if operation is Operation.DELETE else "upsert"
     combines = switch(write.request.settings, f"hoodie.combine.before.{phase}")
     for place, row in enumerate(write.request.rows):
-        key, partition = record_key(row, configuration), partition_path(row, configuration)
+        key, partition = record_key(row, configuration), own_path(row, configuration)
         version = version_of_record(row, key, rule, partial=operation is Operation.PARTIAL_UPDATE)
         version = Version(key, None, None) if operation is Operation.DELETE else version
         same.setdefault(place_of(partition, key, kind) if combines else place, []).append((partition, version))

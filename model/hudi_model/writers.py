@@ -12,7 +12,7 @@ from hudi_model.files import FileSlice, GroupId
 from hudi_model.keys import key_of
 from hudi_model.merge_rules import Version
 from hudi_model.metadata import asked_for, with_metadata
-from hudi_model.partitions import partition_path
+from hudi_model.partitions import own_path
 from hudi_model.reading import base_rows
 from hudi_model.readings import RELEASED
 from hudi_model.requests import ADDS, REPLACES, Operation, Request, Write
@@ -170,7 +170,7 @@ def replaced(view: View, write: Write) -> frozenset[GroupId]:
 
     Clauses: OW-018.
     """
-    rows = (partition_path(row, view.configuration) for row in write.request.rows)
+    rows = (own_path(row, view.configuration) for row in write.request.rows)
     groups = frozenset(committed_groups(view))
     match write.request.operation:
         case Operation.INSERT_OVERWRITE_TABLE:

@@ -76,7 +76,8 @@ ACTIONS = {
                 2,
                 "clustering",
                 ReplacePlan(
-                    "CLUSTER", (ClusteringGroup((CompactionOperation(PARTITION, GROUP, at(0), "f1_0.parquet", ()),)),)
+                    "CLUSTER",
+                    (ClusteringGroup((CompactionOperation(PARTITION, GROUP, at(0), "f1_0-0-0_0.parquet", ()),)),),
                 ),
             ),
         ],

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from hudi_model.configuration import Configuration
 from hudi_model.keys import composed_key
+from hudi_model.partitions import partition_path
 from hudi_model.records import Record, Value
 
 from hudi_conformance.mutants.registry import Function, mutant
@@ -46,3 +47,17 @@ def _keys_are_made_anew(_: Function) -> Function:
         return composed_key(record, configuration.record_key, where)
 
     return anew
+
+
+@mutant("backslashes-make-folders", "DM-031", "A backslash in a partition value is a slash.", "partitions.folder")
+def _backslashes_make_folders(original: Function) -> Function:
+    def parted(value: Value, name: str, kind: str, configuration: Configuration) -> str:
+        found: str = original(value, name, kind, configuration)
+        return found.replace("\\", "/")
+
+    return parted
+
+
+@mutant("rows-lead-anywhere", "DM-031 SL-007", "A row's partition may be any path.", "partitions.own_path")
+def _rows_lead_anywhere(_: Function) -> Function:
+    return partition_path

@@ -221,6 +221,11 @@ def _escaping_path_accepted(_: Function) -> Function:
     return lambda path: path
 
 
+@mutant("plans-name-anything", "SL-007", "What a plan names is a data file.", "services.plans.foreign")
+def _plans_name_anything(_: Function) -> Function:
+    return lambda _files: ()
+
+
 @mutant("change-feed-logs-read", "LF-018", "Logs of the change feed are read as data.", "slicing.data_logs")
 def _change_feed_logs_read(_: Function) -> Function:
     return lambda view: view.table.state.log_files if view.configuration.merge_on_read else ()

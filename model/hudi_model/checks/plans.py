@@ -6,9 +6,18 @@ from collections.abc import Iterator
 from hudi_model.actions import Action, State
 from hudi_model.checks.finding import Violation, error, warning
 from hudi_model.checks.timeline import undone_by
-from hudi_model.contents import CleanMetadata, CleanPlan, CompactionOperation, SavepointMetadata
+from hudi_model.contents import (
+    CleanMetadata,
+    CleanPlan,
+    CompactionOperation,
+    CompactionPlan,
+    ReplacePlan,
+    RollbackPlan,
+    SavepointMetadata,
+)
 from hudi_model.files import BaseFile, FileSlice, GroupId, LogFile
-from hudi_model.services.plans import pending_slices
+from hudi_model.services import cleaning, rollback
+from hudi_model.services.plans import files_of_slices, foreign, pending_slices
 from hudi_model.slicing import data_files, group_of, path_of
 from hudi_model.timeline import Timeline, is_committed
 from hudi_model.views import View, replaced_groups
@@ -19,7 +28,7 @@ Names = frozenset[tuple[str, str]]
 def plan_violations(view: View, slices: tuple[FileSlice, ...]) -> Iterator[Violation]:
     """Every fault of plans that wait, and files that a savepoint keeps and storage has not.
 
-    Clauses: CP-003, CP-005, LC-002, CL-002, CN-001, CN-005, CN-008, CN-012, SR-002, SR-007.
+    Clauses: CP-003, CP-005, LC-002, CL-002, CN-001, CN-005, CN-008, CN-012, SL-007, SR-002, SR-007.
     """
     pending, state = pending_slices(view.table.timeline), view.table.state
     present = frozenset((one.partition, one.name) for one in data_files(state))
@@ -35,6 +44,7 @@ def plan_violations(view: View, slices: tuple[FileSlice, ...]) -> Iterator[Viola
     needed = {one: "CN-001" for found in slices for one in names_of(found)}
     needed |= {one: "CN-005" for _, planned in wanted for one in planned_names(planned)}
     needed |= {(partition, name): "CN-008" for _, partition, name in saved_files(view.table.timeline)}
+    yield from foreign_names(view)
     yield from greedy_cleans(view.table.timeline, needed)
     yield from removed_and_there(view, present)
 
@@ -106,6 +116,31 @@ def greedy_cleans(timeline: Timeline, needed: dict[tuple[str, str], str]) -> Ite
         if entry.requested not in done and isinstance(entry.content, CleanPlan):
             for partition, name in sorted(entry.content.files & needed.keys()):
                 yield error(needed[partition, name], entry.name, f"the clean is to remove {partition}/{name}")
+
+
+def foreign_names(view: View) -> Iterator[Violation]:
+    """Plans that wait and name other than data files of partitions: nobody may carry them out.
+
+    Clauses: SL-007.
+    """
+    timeline, unplaced = view.table.timeline, view.table.state.evidence.unplaced
+    done = {one.requested for one in timeline.entries if one.state is State.COMPLETED}
+    for entry in timeline.entries:
+        match entry.content:
+            case CleanPlan() as plan:
+                named = cleaning.named_files(plan)
+                strange = frozenset(one for one in plan.files if "/".join(one) in unplaced)
+            case RollbackPlan() as plan:
+                named, strange = rollback.named_files(plan), frozenset()
+            case CompactionPlan(operations):
+                named, strange = files_of_slices(operations), frozenset()
+            case ReplacePlan(groups=groups):
+                named, strange = files_of_slices(one for group in groups for one in group.slices), frozenset()
+            case _:
+                continue
+        if entry.requested not in done and entry.state is State.REQUESTED:
+            for partition, name in sorted({*foreign(named), *strange}):
+                yield error("SL-007", entry.name, f"names {partition}/{name}, no data file of a partition")
 
 
 def removed_and_there(view: View, present: Names) -> Iterator[Violation]:

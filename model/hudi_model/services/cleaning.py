@@ -143,13 +143,14 @@ def empty_partitions(view: View, removed: Files) -> frozenset[str]:
 def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Effects:
     """The planned files go, then partitions that are still empty; what an earlier try removed counts as removed.
 
-    Raises: INSTANT_NOT_FOUND.
+    Raises: INSTANT_NOT_FOUND, PATH_ESCAPES_TABLE.
 
-    Clauses: CN-009, CN-011, CN-012.
+    Clauses: CN-009, CN-011, CN-012, SL-007.
     """
     if plans.is_completed(table, requested):
         return ()
     view, plan = view_at(open_table(table), None, RELEASED), plans.plan_of(table, requested, CleanPlan)
+    plans.refuse_foreign(named_files(plan))
     copy = plan if view.configuration.rules.timeline_layout == 1 else None
     emptied = plan.partitions & empty_partitions(view, plan.files)
     done = CleanMetadata(plan.earliest_to_retain, plan.files)
@@ -160,3 +161,8 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
         plans.entry(table, requested, Action.CLEAN, State.COMPLETED, done, completed),
     )
     return with_metadata(table, effects)
+
+
+def named_files(plan: CleanPlan) -> frozenset[tuple[str, str]]:
+    """The files that a clean is to delete; of the partitions that are to go no name."""
+    return plan.files | {(one, "") for one in plan.partitions}

@@ -90,11 +90,12 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime, readin
 
     Raises: INSTANT_NOT_FOUND, WRITE_CONFLICT, and every reason of the files read.
 
-    Clauses: CL-004, CL-005, CL-006.
+    Clauses: CL-004, CL-005, CL-006, SL-007.
     """
     if plans.is_completed(table, requested):
         return ()
     view, plan = plans.view_before(table, requested, readings), plans.plan_of(table, requested, ReplacePlan)
+    plans.refuse_foreign(plans.files_of_slices(one for group in plan.groups for one in group.slices))
     refuse_updated(table, plan, readings)
     staged = (one for place, _ in enumerate(plan.groups) for one in clustered(view, plan, place, requested))
     replaced = frozenset((one.partition, one.file_id) for group in plan.groups for one in group.slices)

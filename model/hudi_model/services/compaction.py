@@ -62,11 +62,12 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime, readin
 
     Raises: INSTANT_NOT_FOUND, BASE_FILE_MISSING, LOG_FILE_MISSING, and every reason of the files read.
 
-    Clauses: CP-002, CP-005, CP-006, CP-010.
+    Clauses: CP-002, CP-005, CP-006, CP-010, SL-007.
     """
     if plans.is_completed(table, requested):
         return ()
     view, plan = plans.view_before(table, requested, readings), plans.plan_of(table, requested, CompactionPlan)
+    plans.refuse_foreign(plans.files_of_slices(plan.operations))
     staged = (compacted(view, plans.planned_slice(table, one), requested) for one in plan.operations)
     return plans.carry_out(view, Action.COMPACTION, requested, completed, staged)
 

@@ -50,11 +50,12 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime, readin
 
     Raises: INSTANT_NOT_FOUND, LOG_FILE_MISSING, and every reason of the files read.
 
-    Clauses: LC-001, LC-006.
+    Clauses: LC-001, LC-006, SL-007.
     """
     if plans.is_completed(table, requested):
         return ()
     view, plan = plans.view_before(table, requested, readings), plans.plan_of(table, requested, CompactionPlan)
+    plans.refuse_foreign(plans.files_of_slices(plan.operations))
     staged = (log_compacted(view, plans.planned_slice(table, one), requested) for one in plan.operations)
     return plans.carry_out(view, Action.LOG_COMPACTION, requested, completed, staged)
 

@@ -9,7 +9,8 @@ from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionP
 from hudi_model.effects import CreateInstant, DeleteMarkers, Effects
 from hudi_model.files import FileSlice, GroupId
 from hudi_model.metadata import with_metadata
-from hudi_model.names import timeline_file_name
+from hudi_model.names import DATA_FILE, timeline_file_name
+from hudi_model.partitions import is_partition_path
 from hudi_model.readings import Reading, Readings
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.schemas import table_schema
@@ -74,6 +75,34 @@ def plan_of(table: Table, requested: InstantTime, kind: type[PlanKind]) -> PlanK
         if one.requested == requested and one.state is State.REQUESTED and isinstance(one.content, kind):
             return one.content
     raise Rejection(Reason.INSTANT_NOT_FOUND, "CP-002", requested, f"no {kind.__name__} was requested then")
+
+
+def refuse_foreign(files: Iterable[tuple[str, str]]) -> None:
+    """Nothing, unless a plan names other than data files of partitions.
+
+    Raises: PATH_ESCAPES_TABLE.
+
+    Clauses: SL-007.
+    """
+    for partition, name in foreign(files):
+        raise Rejection(Reason.PATH_ESCAPES_TABLE, "SL-007", f"{partition}/{name}", "a plan names it")
+
+
+def foreign(files: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Those of named files that are no data files of partitions, whatever storage holds; of no name the partition only.
+
+    Clauses: SL-007.
+    """
+    named = sorted(files)
+    return tuple(
+        one for one in named if not is_partition_path(one[0]) or not (one[1] == "" or DATA_FILE.fullmatch(one[1]))
+    )
+
+
+def files_of_slices(slices: Iterable[CompactionOperation]) -> frozenset[tuple[str, str]]:
+    """The files that planned slices name, by partition and name."""
+    named = ((one.partition, name) for one in slices for name in (one.base_file or "", *one.log_files))
+    return frozenset(named)
 
 
 def pending_slices(timeline: Timeline) -> tuple[tuple[Action, CompactionOperation], ...]:

@@ -13,7 +13,7 @@ from hudi_model.metadata import with_metadata
 from hudi_model.names import log_file_name
 from hudi_model.records import Damaged
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.services.plans import entry, is_completed, plan_of, request
+from hudi_model.services.plans import entry, foreign, is_completed, plan_of, refuse_foreign, request
 from hudi_model.settings import number, setting, switch
 from hudi_model.slicing import data_files, group_of
 from hudi_model.tables import Table, open_table
@@ -78,11 +78,12 @@ def schedule(
 
 
 def pending_rollback(table: Table, target: InstantTime) -> InstantTime | None:
-    """The rollback of a write that is planned and has not completed.
+    """The rollback of a write that is planned and has not completed; not one whose plan nobody may carry out.
 
-    Clauses: RB-004.
+    Clauses: RB-004, SL-007.
     """
     plans = [one for one in table.timeline if isinstance(one.content, RollbackPlan) and one.content.target == target]
+    plans = [one for one in plans if isinstance(one.content, RollbackPlan) and not foreign(named_files(one.content))]
     return next((one.requested for one in plans if not is_completed(table, one.requested)), None)
 
 
@@ -119,13 +120,14 @@ def holds_block(log: LogFile, instant: InstantTime) -> bool:
 def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Effects:
     """The planned rollback, from wherever an earlier attempt stopped.
 
-    Raises: INSTANT_NOT_FOUND.
+    Raises: INSTANT_NOT_FOUND, PATH_ESCAPES_TABLE.
 
-    Clauses: RB-004, RB-009, RB-010, RB-011.
+    Clauses: RB-004, RB-009, RB-010, RB-011, SL-007.
     """
     plan = plan_of(table, requested, RollbackPlan)
     if is_completed(table, requested):
         return ()
+    refuse_foreign(named_files(plan))
     metadata = RollbackMetadata((plan.target,), plan.files)
     effects: Effects = (
         entry(table, requested, Action.ROLLBACK, State.INFLIGHT),
@@ -137,6 +139,11 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
         durable.BeatHeart(plan.target, None),
     )
     return with_metadata(table, effects)
+
+
+def named_files(plan: RollbackPlan) -> frozenset[tuple[str, str]]:
+    """The files that a rollback removes; of the slices that get a command no name."""
+    return plan.files | {(partition, "") for partition, _, _ in plan.commands}
 
 
 def undo_files(table: Table, plan: RollbackPlan, requested: InstantTime) -> Effects:

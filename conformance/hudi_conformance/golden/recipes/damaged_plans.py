@@ -1,9 +1,10 @@
 """Plans and other timeline files whose bytes are damaged."""
 
-from hudi_model.actions import State
+from hudi_model.actions import Action, State
+from hudi_model.contents import CleanPlan
 
 from hudi_conformance.golden import harm
-from hudi_conformance.golden.layout import merge_on_read
+from hudi_conformance.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.golden.questions import GoldenTable, golden
 from hudi_conformance.golden.rides import fleet, rides, second
 from hudi_conformance.golden.usual import check
@@ -27,3 +28,25 @@ def damaged_plan_9(table: GoldenTable) -> None:
 def damaged_plan_6(table: GoldenTable) -> None:
     """A compaction was planned; the bytes of its plan are something else."""
     _damaged_plan(table, ".hoodie/*.compaction.requested")
+
+
+def _foreign_clean(table: GoldenTable) -> None:
+    table.insert(second(1), fleet(10))
+    old = table.upsert(second(2), rides(20, ("r01", "r11"))).base_files[0]
+    table.upsert(second(3), rides(30, ("r01", "r11")))
+    files = frozenset({(old.partition, old.name), (".hoodie", "hoodie.properties"), ("oslo", "notes.txt")})
+    table.begin(Action.CLEAN, second(4), CleanPlan(None, files, partitions=frozenset({".hoodie/.aux"})))
+    table.snapshot("snapshot", "a plan that waits changes no answer", "RD-004", "oldest-base-file")
+    check(table, "what is named beside data files is no data file", "SL-007", "plans-name-anything")
+
+
+@golden("v9/cow_foreign_clean", "The plan of a clean names the table's properties", copy_on_write(9), also=(8,))
+def foreign_clean_9(table: GoldenTable) -> None:
+    """A clean waits; its plan names an old base file, and beside it files and a folder that are none of the data."""
+    _foreign_clean(table)
+
+
+@golden("v6/cow_foreign_clean", "The plan of a clean names the table's properties", copy_on_write(6))
+def foreign_clean_6(table: GoldenTable) -> None:
+    """A clean waits; its plan names an old base file, and beside it files and a folder that are none of the data."""
+    _foreign_clean(table)

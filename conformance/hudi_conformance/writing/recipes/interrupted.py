@@ -221,3 +221,44 @@ def archival(case: WritingCase) -> None:
     case.timeline()
     case.timeline(include_history=True)
     case.snapshot()
+
+
+def _foreign_clean(case: WritingCase) -> None:
+    case.execute(second(4), CONFIGS, reject="PATH_ESCAPES_TABLE")
+    case.state()
+    case.write("upsert", rides(25, ("r03", "r02")), configs={"hoodie.clean.automatic": "false"})
+    case.state()
+
+
+@writing(
+    "interrupted/foreign_clean_v9",
+    shapes((9,), (COW,), CONFIGS),
+    "SL-007 CN-009",
+    "plans-name-anything",
+    begins_with="v9/cow_foreign_clean",
+)
+def foreign_clean_9(case: WritingCase) -> None:
+    """A clean whose plan names a file that is none of the data is refused as a whole.
+
+    Given a clean that waits, whose plan names the table's properties beside an old base file.
+    When it is carried out, and rides are then changed.
+    Then it is refused, the table answers as before, and the write stands.
+    """
+    _foreign_clean(case)
+
+
+@writing(
+    "interrupted/foreign_clean_v6",
+    shapes((6,), (COW,), CONFIGS),
+    "SL-007 CN-009",
+    "plans-name-anything",
+    begins_with="v6/cow_foreign_clean",
+)
+def foreign_clean_6(case: WritingCase) -> None:
+    """A clean whose plan names a file that is none of the data is refused as a whole.
+
+    Given a clean that waits, whose plan names the table's properties beside an old base file.
+    When it is carried out, and rides are then changed.
+    Then it is refused, the table answers as before, and the write stands.
+    """
+    _foreign_clean(case)

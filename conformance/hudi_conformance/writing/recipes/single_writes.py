@@ -360,3 +360,38 @@ def overwrite_then_insert(case: WritingCase) -> None:
     case.write("insert_overwrite", rides(20, ("r01",)))
     case.write("insert", rides(30, ("r02",)))
     case.state()
+
+
+@writing("single/partition_letters", shapes(), "DM-031 SL-020", "backslashes-make-folders")
+def partition_letters(case: WritingCase) -> None:
+    """A backslash, a percent sign, a blank or a line's end in a partition value is a letter of its folder's name.
+
+    Given rides of two cities.
+    When rides of cities with such names are written and changed, and one of them by a delete.
+    Then each city is a folder of its own, and later writes go on.
+    """
+    with_rides(case)
+    cities = ("os\\lo", "..\\lima", "li%20ma", " o", "a\nb")
+    many = [{**ride(f"p{number}", 10), "city": city} for number, city in enumerate(cities)]
+    case.write("upsert", many)
+    case.write("upsert", [{**one, "ts": 20, "rider": "changed"} for one in many[:3]])
+    case.write("delete", many[2:3])
+    case.write("upsert", rides(20, ("r01",)))
+    case.state()
+
+
+@writing("single/partition_names_refused", shapes(), "DM-031 SL-007", "rows-lead-anywhere")
+def partition_names_refused(case: WritingCase) -> None:
+    """A partition value that leads to no folder of the table is refused, and nothing of its write stays.
+
+    Given rides of two cities.
+    When rides come whose cities lead out of the table, below its own folder or to a folder that cannot be made.
+    Then each write is refused, a good row beside the bad one is not there, and the next write goes on.
+    """
+    with_rides(case)
+    for city in ("..", "a/../../b", "/a", "a//b", ".hoodie/x"):
+        bad = {**ride("p1", 10), "city": city}
+        case.write("upsert", [*rides(30, ("r01",)), bad], reject="PATH_ESCAPES_TABLE")
+    case.write("insert", [{**ride("p1", 10), "city": "a" * 256}], reject="CONFIG_INVALID")
+    case.write("upsert", rides(20, ("r01",)))
+    case.state()
