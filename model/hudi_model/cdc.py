@@ -12,7 +12,9 @@ from hudi_model.files import CdcBlock, CdcRecord, GroupId
 from hudi_model.incremental import (
     TimeRange,
     archived_within,
+    commit_of,
     open_range,
+    own_values,
     reaches_unknown,
     view_at_end,
     writes_within,
@@ -145,12 +147,16 @@ def group_rows(view: View, groups: Collection[GroupId], schema: Schema) -> dict[
 def derived_changes(write: Instant, before: dict[str, Record], after: dict[str, Record]) -> Iterator[CdcRecord]:
     """What a write changed in a file group of which it logged nothing: rows that it wrote, and rows that are gone.
 
-    A row that the write only copied, or that lost against what was there, is no change.
+    A row that the write only copied, or that lost against what was there, is no change. One whose values it changed
+    is, whatever commit time the row has.
 
     Clauses: CD-004, CD-005.
     """
-    written = (key for key, row in after.items() if row.values["_hoodie_commit_time"] == write.requested)
-    yield from (CdcRecord(UPDATE if key in before else INSERT, key) for key in written)
+    for key, row in after.items():
+        if key not in before:
+            yield CdcRecord(INSERT, key)
+        elif commit_of(row) == write.requested or own_values(row) != own_values(before[key]):
+            yield CdcRecord(UPDATE, key)
     yield from (CdcRecord(DELETE, key) for key in before if key not in after)
 
 

@@ -1,18 +1,23 @@
 """Incremental queries: the merged rows that writes of a range of time brought."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from hudi_model.actions import Instant
 from hudi_model.blocks import Change, blocks_of
 from hudi_model.configuration import is_true
-from hudi_model.files import FileSlice
-from hudi_model.queries import Answer, Selection, answer, sound_snapshot
+from hudi_model.conflicts import groups_of
+from hudi_model.files import DataBlock, FileSlice, GroupId
+from hudi_model.merge_modes import table_rule
+from hudi_model.merge_rules import PartialUpdate
+from hudi_model.queries import Answer, Selection, select, sound_snapshot, warnings_of
+from hudi_model.reading import read_slice
 from hudi_model.readings import RELEASED, Reading, Readings
-from hudi_model.records import Value
+from hudi_model.records import META_FIELDS, Record, Value
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import inner_path
-from hudi_model.slicing import data_files, path_of, snapshot_slices
+from hudi_model.schemas import KEEPS_SCHEMA, table_schema
+from hudi_model.slicing import data_files, group_of, path_of, snapshot_slices
 from hudi_model.tables import OpenTable, Table, open_table, unarchived, whole_timeline
 from hudi_model.time import InstantTime, query_instant
 from hudi_model.timeline import (
@@ -44,7 +49,7 @@ def read_incremental(
 
     Raises: INSTANT_MALFORMED, RANGE_NOT_RETAINED, CONFIG_INVALID, and every reason of a snapshot.
 
-    Clauses: IN-001, IN-003, IN-005, HS-008.
+    Clauses: IN-001, IN-003, IN-004, IN-005, HS-008.
     """
     opened, asked = open_range(table, begin, end)
     view = view_at_end(opened, asked.end, readings)
@@ -54,8 +59,10 @@ def read_incremental(
         named = InstantTime(str(instant))
         return is_within_range(asked, times.get(named, named))
 
-    chosen = replace(selection or Selection(), counts=lambda row: counts(row.values.get("_hoodie_commit_time")))
-    return answer(view, slices_of_range(view, asked, counts), chosen)
+    slices, schema = slices_of_range(view, asked), table_schema(view)
+    rows = (row for one in slices for row in rows_of_range(view, one, asked, counts))
+    warnings = tuple(warning for one in slices for warning in warnings_of(one))
+    return select(schema, rows, selection or Selection(), warnings)
 
 
 def open_range(table: Table, begin: str, end: str | None) -> tuple[OpenTable, TimeRange]:
@@ -104,20 +111,127 @@ def writes_within(view: View, asked: TimeRange) -> tuple[Instant, ...]:
     return tuple(one for one in completed_data(view.timeline) if is_within_range(asked, completion(one)))
 
 
-def slices_of_range(view: View, asked: TimeRange, counts: Callable[[Value], bool]) -> tuple[FileSlice, ...]:
-    """The slices to merge: all as of the end of the range; as released without what other writes brought.
+def slices_of_range(view: View, asked: TimeRange) -> tuple[FileSlice, ...]:
+    """The slices as of the end of the range.
 
     Raises: as for a snapshot; RANGE_NOT_RETAINED where a clean deleted what the end of the range needs.
 
-    Clauses: IN-004, IN-007.
+    Clauses: IN-007.
     """
     writes, state = writes_within(view, asked), view.table.state
     named = {inner_path(stat.path) for one in writes for stat in commit_metadata(one).write_stats if stat.path}
     lost = named - set(map(path_of, data_files(state)))
     as_text = view.readings.incremental_merge is Reading.TEXT
     needs_state = as_text or lost or reaches_unknown(view.table, asked)
-    slices = sound_snapshot(view) if needs_state else snapshot_slices(view)
-    return slices if as_text else tuple(slice_within(one, counts) for one in slices)
+    return sound_snapshot(view) if needs_state else snapshot_slices(view)
+
+
+def rows_of_range(
+    view: View, found: FileSlice, asked: TimeRange, counts: Callable[[Value], bool]
+) -> tuple[Record, ...]:
+    """The rows of a slice that changed within a range; as released late rows that lost, too, where the key's did not.
+
+    Raises: as for a snapshot; RANGE_NOT_RETAINED.
+
+    Clauses: IN-001, IN-004.
+    """
+    schema = table_schema(view)
+    earlier = earlier_rows(view, found, asked)
+    changed = tuple(
+        row for row in read_slice(view, found, schema) if counts(commit_of(row)) or is_another(row, earlier)
+    )
+    if view.readings.incremental_merge is Reading.TEXT or is_completing(view, found, counts):
+        return changed
+    keys = set(map(record_key, changed))
+    brought = (row for row in read_slice(view, slice_within(found, counts), schema) if counts(commit_of(row)))
+    return (*changed, *(row for row in brought if record_key(row) not in keys))
+
+
+def commit_of(row: Record) -> Value:
+    """The instant that a row names as that of its own write."""
+    return row.values.get("_hoodie_commit_time")
+
+
+def record_key(row: Record) -> str:
+    """The record key that a row names."""
+    return str(row.values.get("_hoodie_record_key"))
+
+
+def is_another(row: Record, earlier: Mapping[str, Record] | None) -> bool:
+    """Whether a row is not the one that its key had before; what is not known of before is taken for the same.
+
+    Clauses: IN-001, CD-004.
+    """
+    if earlier is None:
+        return False
+    before = earlier.get(record_key(row))
+    return before is None or commit_of(before) != commit_of(row) or own_values(before) != own_values(row)
+
+
+def own_values(row: Record) -> str:
+    """The values of a row's own columns, in a form in which not-a-number is equal to itself.
+
+    Clauses: IN-001, CD-004.
+    """
+    return repr(sorted((name, value) for name, value in row.values.items() if name not in META_FIELDS))
+
+
+def earlier_rows(view: View, found: FileSlice, asked: TimeRange) -> Mapping[str, Record] | None:
+    """The rows by key, as of the begin, of the file groups that a slice's rows come from; None where they are gone.
+
+    Rows change under their commit time where logs are merged and nowhere else; there is no state to compare with
+    where the begin is open, or nothing of the range was written to the group.
+
+    Raises: RANGE_NOT_RETAINED where versions complete each other and the state at the begin is gone.
+
+    Clauses: IN-001, IN-007.
+    """
+    groups = origins_within(view, group_of(found), asked)
+    if asked.begin is None or not groups or view.configuration.table_type != "MERGE_ON_READ":
+        return None
+    before, schema = view_at_end(view.table, asked.begin, view.readings), table_schema(view)
+    try:
+        slices = sound_snapshot(before, groups)
+    except Rejection:
+        if completes(view):
+            raise
+        return None
+    return {record_key(row): row for one in slices for row in read_slice(before, one, schema)}
+
+
+def origins_within(view: View, group: GroupId, asked: TimeRange) -> frozenset[GroupId]:
+    """The file groups whose rows a group may have at the end of a range: itself, and those that were clustered into it.
+
+    Nothing where no write or service of the range touched it.
+
+    Clauses: IN-001, IN-005.
+    """
+    if reaches_unknown(view.table, asked):
+        return frozenset({group})
+    origins: frozenset[GroupId] = frozenset()
+    for one in reversed(writes_within(view, asked)):
+        content = commit_metadata(one)
+        if (origins | {group}) & groups_of(content):
+            origins |= {group} | (content.replaced if content.operation in KEEPS_SCHEMA else frozenset())
+    return origins
+
+
+def completes(view: View) -> bool:
+    """Whether by the table's rule a row may hold values of several versions.
+
+    Clauses: IN-004, IN-007.
+    """
+    rule = table_rule(view)
+    return rule.partial_update is not PartialUpdate.NONE or rule.strategy != ""
+
+
+def is_completing(view: View, found: FileSlice, counts: Callable[[Value], bool]) -> bool:
+    """Whether a version in the slice's logs may be less than a row: by the table's rule, or as a partial update.
+
+    Clauses: IN-004.
+    """
+    blocks = (one for log in found.log_files for one in blocks_of(log) if isinstance(one, DataBlock))
+    return bool(found.log_files) and (completes(view) or any(one.partial and counts(one.instant) for one in blocks))
 
 
 def slice_within(found: FileSlice, counts: Callable[[Value], bool]) -> FileSlice:

@@ -1,6 +1,6 @@
 """The questions a table answers, shaped as the adapter protocol has them."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,8 +47,6 @@ class Selection:
     columns: Sequence[str] | None = None
     filter: Any = None
     meta_columns: bool = False
-    counts: Callable[[Record], bool] | None = None
-    """Which rows there are at all, before the filter; all of them unless told."""
 
 
 def read_snapshot(
@@ -158,17 +156,27 @@ def answer(view: View, slices: tuple[FileSlice, ...], selection: Selection) -> A
     Clauses: RD-012, RD-013, MF-002.
     """
     schema = table_schema(view)
+    rows = (row for found in slices for row in read_slice(view, found, schema))
+    return select(schema, rows, selection, tuple(warning for found in slices for warning in warnings_of(found)))
+
+
+def select(schema: Schema, records: Iterable[Record], selection: Selection, warnings: tuple[Warning, ...]) -> Answer:
+    """The answer that has the wanted columns of the wanted rows, of a table whose own columns are those of the schema.
+
+    Raises: CONFIG_INVALID for a column that does not exist.
+
+    Clauses: RD-012, MF-002.
+    """
     stored = Schema((*META_SCHEMA, *schema.fields))
     chosen = chosen_schema(stored, schema, selection)
     if selection.filter is not None:
         check_filter(selection.filter, stored)
     rows = []
-    counts = selection.counts or (lambda _record: True)
-    for record in (one for found in slices for one in read_slice(view, found, schema) if counts(one)):
+    for record in records:
         row = {field.name: record.values.get(field.name) for field in stored.fields}
         if selection.filter is None or matches(selection.filter, row, stored):
             rows.append({field.name: row[field.name] for field in chosen.fields})
-    return Answer(chosen, tuple(rows), tuple(warning for found in slices for warning in warnings_of(found)))
+    return Answer(chosen, tuple(rows), warnings)
 
 
 def chosen_schema(stored: Schema, schema: Schema, selection: Selection) -> Schema:

@@ -47,9 +47,9 @@ def test_derived_changes_lead_from_before_to_after(before: dict[str, str], after
     write = Instant(tick(2), Action.COMMIT, State.COMPLETED, tick(3), CommitMetadata())
     found = {one.key: one.operation for one in derived_changes(write, rows(before), rows(after))}
     assert {key for key, operation in found.items() if operation == "d"} == before.keys() - after.keys()
-    mine = {key for key, at in after.items() if at == tick(2)}
-    assert {key for key, operation in found.items() if operation != "d"} == mine
-    assert all((found[key] == "u") == (key in before) for key in mine)
+    changed = {key for key, at in after.items() if at == tick(2) or key not in before}
+    assert {key for key, operation in found.items() if operation != "d"} == changed
+    assert all((found[key] == "u") == (key in before) for key in changed)
 
 
 @given(st.sampled_from("iud"), st.booleans(), st.booleans())

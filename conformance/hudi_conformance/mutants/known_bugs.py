@@ -199,7 +199,7 @@ def _narrow_columns_refused(original: Function) -> Function:
     "incremental.slices_of_range",
 )
 def _range_cut_after_merging(_: Function) -> Function:
-    def whole(view: View, asked: TimeRange, _counts: Any) -> tuple[FileSlice, ...]:
+    def whole(view: View, asked: TimeRange) -> tuple[FileSlice, ...]:
         slices = snapshot_slices(view_at(view.table, None, view.readings))
         return tuple(replace(one, log_files=tuple(_as_of(log, asked) for log in one.log_files)) for one in slices)
 
