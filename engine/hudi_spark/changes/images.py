@@ -1,12 +1,14 @@
 """Changes as Arrow rows: an operation, and the row before and after it as structs of the table's columns."""
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_spark.arrays import one_chunk
+from hudi_spark.execution.differences import same_values
 from hudi_spark.merging.keys import RECORD_KEY
 from hudi_spark.state.ranges import COMMIT_TIME
 
@@ -30,12 +32,15 @@ def changes_schema(columns: pa.Schema, *, commit_time: bool) -> pa.Schema:
 def derived(before: pa.Table, after: pa.Table, instant: str, columns: pa.Schema) -> pa.Table:
     """The changes between two states of a file group, of which `instant` wrote the second.
 
-    A key that was not there is inserted, one that is gone deleted, one whose row is now of the instant updated.
+    A key that was not there is inserted, one that is gone deleted, one whose row is now of the instant, or has other
+    values, updated.
 
     Clauses: CD-004, CD-005.
     """
     found = pc.index_in(after.column(RECORD_KEY), value_set=one_chunk(before.column(RECORD_KEY)))
-    own = pc.and_(pc.is_valid(found), pc.equal(after.column(COMMIT_TIME), instant))
+    was = before.take(one_chunk(found))
+    other = pc.invert(reduce(pc.and_, (same_values(after.column(name), was.column(name)) for name in columns.names)))
+    own = pc.and_(pc.is_valid(found), pc.or_(pc.equal(after.column(COMMIT_TIME), instant), pa.chunked_array([other])))
     kept = pc.is_in(before.column(RECORD_KEY), value_set=one_chunk(after.column(RECORD_KEY)))
     inserted = after.filter(pc.is_null(found))
     updated = after.filter(own)

@@ -1,22 +1,34 @@
-"""An incremental query becomes tasks: the slices at the end of the range, their rows told by commit time."""
+"""An incremental query becomes tasks: the slices at the end of the range, compared with those at its begin."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from hudi_adapter.filters import And, Filter
 from hudi_adapter.reasons import Reason
+from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError
 from hudi_spark.execution.filters import filter_of
 from hudi_spark.execution.planning import Plan, Query, pruned_slices, read_context, slice_task
-from hudi_spark.execution.tasks import Competition, ReadContext
+from hudi_spark.execution.tasks import Changes, ReadContext, SliceTask
+from hudi_spark.merging.keys import RECORD_KEY
+from hudi_spark.merging.modes import PARTIAL_UPDATES, merge_mode, merge_rule
 from hudi_spark.metadata.listing import lister
 from hudi_spark.read_configs import check_configs
-from hudi_spark.schemas.origins import origins_of
-from hudi_spark.state.commits import GroupId
+from hudi_spark.schemas.origins import Origins, origins_of
+from hudi_spark.state.commits import Commit, GroupId
 from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration
 from hudi_spark.state.listing import FileListing
-from hudi_spark.state.ranges import WritesOfRange, commits_of, time_range, timeline_of_range, writes_of_range
+from hudi_spark.state.ranges import (
+    COMMIT_TIME,
+    WritesOfRange,
+    commits_of,
+    time_range,
+    timeline_of_range,
+    writes_of_range,
+)
 from hudi_spark.state.removals import refuse_cleaned
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.state.snapshots import Snapshot, load_table, snapshot_at
@@ -54,13 +66,16 @@ def plan_incremental(storage: Storage, query: IncrementalQuery) -> Plan:
     writes = writes_of_range(timeline, asked)
     listing = lister(query.configs)(storage, configuration, active)
     snapshot = _state_at_end(storage, (configuration, timeline), query, writes, listing)
-    context = read_context(storage, query, snapshot)
     slices = () if asked.is_empty else tuple(one for one in snapshot.slices if _may_hold(one, writes))
-    origins = origins_of(storage, snapshot)
+    before = _states_at_begin(storage, (configuration, timeline), query, writes, slices, listing)
+    earlier = tuple(one for found in before.values() if found is not None for one in found.slices)
+    whole = replace(snapshot, slices=(*snapshot.slices, *earlier))
+    context, origins = read_context(storage, query, whole), origins_of(storage, whole)
     # Indexes of records know the newest rows alone, and not a late one that lost.
     pruned = pruned_slices(storage, query, replace(snapshot, slices=slices), origins, context, latest=False)
-    ranged = _of_range(context, query, writes, snapshot.visibility)
-    return Plan(tuple(slice_task(one, ranged, origins) for one in pruned.slices), ranged, snapshot, pruned)
+    ranged = _Ranged(query, configuration, writes, context, snapshot.visibility, origins)
+    tasks = tuple(ranged.task(one, before) for one in pruned.slices)
+    return Plan(tasks, ranged.filtered, snapshot, pruned)
 
 
 def _refuse_without_commit_times(configuration: TableConfiguration) -> None:
@@ -101,20 +116,115 @@ def _touched(storage: Storage, writes: WritesOfRange) -> frozenset[GroupId] | No
     return frozenset(group for commit in commits for group in commit.groups())
 
 
-def _of_range(context: ReadContext, query: Query, writes: WritesOfRange, visible: Visibility) -> ReadContext:
-    """The context that keeps the rows of the range; as released nothing else competes with them.
+def _states_at_begin(  # noqa: PLR0917 - a state is told by all of them
+    storage: Storage,
+    table: tuple[TableConfiguration, Timeline],
+    query: IncrementalQuery,
+    writes: WritesOfRange,
+    slices: Sequence[FileSlice],
+    listing: FileListing,
+) -> dict[GroupId, Snapshot | None]:
+    """For each slice the state at the begin of the groups that its rows come from; None where that is gone.
 
-    A rule that builds rows out of several versions needs them all: what the range brought is no row without them.
+    Only where logs are merged do rows change under their commit time. A begin that is open has nothing before it.
+
+    Raises:
+        HudiError: RANGE_NOT_RETAINED or what is missing, where versions complete each other and the state is gone.
+
+    Clauses: IN-001, IN-007.
+
+    """
+    configuration, _ = table
+    begin = writes.range.begin
+    if not begin or configuration.table_type != "MERGE_ON_READ":
+        return {}
+    commits = commits_of(storage, writes.inside)
+    origins = {one.group: _origins(one.group, commits) for one in slices}
+
+    def at_begin(groups: frozenset[GroupId]) -> Snapshot:
+        return snapshot_at(storage, table, query.readings, begin, "completed", groups, listing=listing)
+
+    try:
+        whole = at_begin(frozenset().union(*origins.values()))
+    except HudiError:
+        if merge_rule(configuration, query.configs).completes:
+            raise
+        return {group: _or_none(at_begin, of) for group, of in origins.items()}
+    return {group: _part(whole, of) for group, of in origins.items()}
+
+
+def _part(whole: Snapshot, groups: frozenset[GroupId]) -> Snapshot:
+    return replace(whole, slices=tuple(one for one in whole.slices if one.group in groups))
+
+
+def _or_none(state: Callable[[frozenset[GroupId]], Snapshot], groups: frozenset[GroupId]) -> Snapshot | None:
+    try:
+        return state(groups)
+    except HudiError:
+        return None
+
+
+def _origins(group: GroupId, commits: Sequence[Commit] | None) -> frozenset[GroupId]:
+    """The groups whose rows a group may have at the end of a range: itself, and those that were clustered into it.
+
+    Clauses: IN-001, IN-005.
+    """
+    origins = frozenset({group})
+    for commit in reversed(commits or ()):
+        if commit.is_service and origins & commit.groups():
+            origins |= commit.replaced_groups()
+    return origins
+
+
+@dataclass(frozen=True)
+class _Ranged:
+    """Makes the tasks of slices of a range.
 
     Clauses: IN-001, IN-004.
     """
-    rows = filter_of(writes.filter(), context.schema)
-    wanted: Filter = rows if context.row_filter is None else And((rows, context.row_filter))
-    kept = replace(context, row_filter=wanted)
-    if query.readings.incremental_merge == "text" or context.rule.completes:
-        return kept
-    blocks = replace(visible, visible=visible.visible & writes.members, since=writes.range.begin)
-    return replace(kept, competition=Competition(blocks, rows))
+
+    query: IncrementalQuery
+    configuration: TableConfiguration
+    writes: WritesOfRange
+    context: ReadContext
+    visible: Visibility
+    origins: Origins
+
+    @cached_property
+    def rows(self) -> Filter:
+        """The filter by commit time."""
+        return filter_of(self.writes.filter(), self.context.schema)
+
+    @cached_property
+    def filtered(self) -> ReadContext:
+        """The context of slices whose rows commit times tell."""
+        wanted = self.context.row_filter
+        return replace(self.context, row_filter=self.rows if wanted is None else And((self.rows, wanted)))
+
+    def task(self, one: FileSlice, before: Mapping[GroupId, Snapshot | None]) -> SliceTask:
+        """The task of one slice as of the end of the range."""
+        if one.group not in before:
+            return slice_task(one, self.filtered, self.origins)
+        state = before[one.group]
+        earlier = None if state is None else tuple(self._earlier(found, state) for found in state.slices)
+        if not one.log_files and earlier is None:
+            return slice_task(one, self.filtered, self.origins)
+        blocks = replace(
+            self.visible, visible=self.visible.visible & self.writes.members, since=self.writes.range.begin
+        )
+        late = None if self.query.readings.incremental_merge == "text" else blocks
+        changes = Changes(self.rows, earlier, late, self._versions_are_rows())
+        return replace(slice_task(one, self.context, self.origins), changes=changes)
+
+    def _earlier(self, one: FileSlice, state: Snapshot) -> SliceTask:
+        own = (name for name in self.context.schema.names if name not in META_FIELDS)
+        output = (RECORD_KEY, COMMIT_TIME, *own)
+        context = replace(self.context, output=output, row_filter=None, visibility=state.visibility, by_positions=False)
+        return slice_task(one, context, self.origins)
+
+    def _versions_are_rows(self) -> bool:
+        whole = self.configuration.properties.get(PARTIAL_UPDATES, "").strip() in {"", "NONE"}
+        return whole and merge_mode(self.configuration) == "COMMIT_TIME_ORDERING"
 
 
 def _may_hold(one: FileSlice, writes: WritesOfRange) -> bool:

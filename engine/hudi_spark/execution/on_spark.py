@@ -147,7 +147,7 @@ def split_tasks(plan: Plan, storage: Storage) -> tuple[list[SliceTask], list[Sli
 def _is_plain(task: SliceTask, wanted: pa.Schema) -> bool:
     """Whether a slice is one Parquet file in which each column stands under its own name."""
     path = task.base_file or ""
-    if task.log_files or task.external is not None or not path.endswith(_PARQUET):
+    if task.log_files or task.changes is not None or task.external is not None or not path.endswith(_PARQUET):
         return False
     named = task.columns.are_named(wanted, instant_of(path))
     return named and not any(contains_time(field.type) for field in wanted)

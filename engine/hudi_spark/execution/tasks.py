@@ -4,34 +4,24 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.filters import Filter, columns_of
-from hudi_format.log.blocks import HeaderKey
+from hudi_adapter.filters import And, Filter, columns_of
+from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
 
+from hudi_spark.arrays import one_chunk
 from hudi_spark.errors import SkippedBytes, typed_errors
-from hudi_spark.execution.filters import expression, matching, pushable
+from hudi_spark.execution.differences import differs
+from hudi_spark.execution.filters import expression, filter_of, mask, matching, pushable
 from hudi_spark.merging import fields
 from hudi_spark.merging.kernel import merge
-from hudi_spark.merging.keys import KeyRule
-from hudi_spark.merging.log_records import LogRecords, decode_log_records
+from hudi_spark.merging.keys import RECORD_KEY, KeyRule
+from hudi_spark.merging.log_records import LogRecords, decode_log_records, is_partial
 from hudi_spark.merging.log_scan import LocatedBlock, scan_logs
 from hudi_spark.merging.rules import MergeRule
 from hudi_spark.schemas.base_rows import External, instant_of, read_base_rows
 from hudi_spark.schemas.table_columns import BY_NAME, SliceColumns
+from hudi_spark.state.ranges import COMMIT_TIME
 from hudi_spark.state.timeline import Visibility
-
-
-@dataclass(frozen=True, slots=True)
-class Competition:
-    """Which versions of records meet at all, where not every one that is visible does.
-
-    `blocks`: whose blocks of logs; `rows`: which rows of base files.
-
-    Clauses: IN-004.
-    """
-
-    blocks: Visibility
-    rows: Filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +42,6 @@ class ReadContext:
     rule: MergeRule
     keys: KeyRule
     visibility: Visibility
-    competition: Competition | None = None
     by_positions: bool = False
 
     @property
@@ -66,6 +55,7 @@ class SliceTask:
     """Read one file slice.
 
     `columns` says how its files come to the table's columns; `external` is the data file of a bootstrapped slice.
+    `changes`: only rows that a range of time changed are wanted.
     """
 
     context: ReadContext
@@ -75,6 +65,27 @@ class SliceTask:
     log_files: tuple[str, ...]
     columns: SliceColumns = BY_NAME
     external: External | None = None
+    changes: "Changes | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Which rows of a slice a range of time changed.
+
+    `rows`: the filter by commit time, for rows that writes of the range brought.
+    `earlier`: the slices, as of the begin, that the rows come from, with record key, commit time and own columns;
+    None where the state at the begin is not known, and commit times alone count.
+    `blocks`: whose blocks of logs compete with each other alone, so that rows show that lost against older ones; None
+    where they do not show.
+    `versions_are_rows`: by the table's rule each version is a whole row, and a later write replaces what is there.
+
+    Clauses: IN-001, IN-004.
+    """
+
+    rows: Filter
+    earlier: tuple[SliceTask, ...] | None
+    blocks: Visibility | None
+    versions_are_rows: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,25 +108,67 @@ def run_task(task: SliceTask) -> SliceRows:
     """
     with typed_errors():
         context = task.context
-        if not task.log_files:
+        if task.changes is None and not task.log_files:
             return SliceRows(_output(_plain_rows(task), context), ())
         scan = scan_logs(context.storage, task.log_files, context.visibility)
-        task, blocks = _competing(task, scan.blocks)
-        return SliceRows(_output(_merged_rows(task, blocks), context), scan.skipped)
+        if task.changes is not None:
+            return SliceRows(_output(_changed_rows(task, task.changes, scan.blocks), context), scan.skipped)
+        return SliceRows(_output(_merged_rows(task, scan.blocks).rows, context), scan.skipped)
 
 
-def _competing(task: SliceTask, blocks: tuple[LocatedBlock, ...]) -> tuple[SliceTask, tuple[LocatedBlock, ...]]:
-    """The blocks that compete; a partial update is no row without the versions before it, so there all do.
+def _changed_rows(task: SliceTask, changes: Changes, blocks: tuple[LocatedBlock, ...]) -> pa.Table:
+    """The rows that are not those which their keys had before, and late rows that lost where these are wanted.
 
     Clauses: IN-001, IN-004.
     """
-    competition = task.context.competition
-    if competition is None:
-        return task, blocks
-    found = tuple(one for one in blocks if competition.blocks.sees(one.instant))
-    if any(one.block.header.get(HeaderKey.IS_PARTIAL, "").lower() == "true" for one in found):
-        return replace(task, context=replace(task.context, competition=None)), blocks
-    return task, found
+    context = task.context
+    same_base = changes.earlier is not None and [one.base_file for one in changes.earlier] == [task.base_file]
+    by_values = not same_base or context.rule.completes or any(map(is_partial, blocks))
+    own_columns = [name for name in context.schema.names if name not in META_FIELDS] if by_values else []
+    output = tuple(dict.fromkeys((*context.output, RECORD_KEY, COMMIT_TIME, *own_columns)))
+    ranged = And(tuple(one for one in (changes.rows, context.row_filter) if one is not None))
+    # What no log touches is in the same base file as it was before: only the rows of the range are read of it.
+    pushed = ranged if same_base else context.row_filter
+    merged = _merged_rows(replace(task, context=replace(context, output=output, row_filter=pushed)), blocks)
+    own = pc.fill_null(mask(changes.rows, merged.rows), fill_value=False)
+    parts, others = [merged.rows.filter(own)], merged.rows.filter(pc.invert(own))
+    if changes.earlier is not None and others.num_rows and _commit_times_hide(context, changes, merged, same_base):
+        keys = others.column(RECORD_KEY) if same_base else None
+        parts.append(others.filter(differs(others, _earlier_rows(changes.earlier, keys), own_columns)))
+    changed = pa.concat_tables(parts)
+    brought = tuple(one for one in blocks if changes.blocks is not None and changes.blocks.sees(one.instant))
+    if changes.blocks is None or context.rule.completes or any(map(is_partial, brought)):
+        return changed
+    alone = replace(task, context=replace(context, output=output, row_filter=ranged))
+    late = matching(changes.rows, _merged_rows(alone, brought, changes.rows).rows)
+    known = pc.is_in(late.column(RECORD_KEY), value_set=one_chunk(changed.column(RECORD_KEY)))
+    return pa.concat_tables([changed, late.filter(pc.invert(known)).select(changed.column_names)])
+
+
+def _commit_times_hide(context: ReadContext, changes: Changes, merged: "_Merged", same_base: bool) -> bool:
+    """Whether a row may have changed and carry the commit time of a write from before the range.
+
+    It may where versions complete each other, and where one without ordering value hid the base row for a while.
+
+    Clauses: IN-001.
+    """
+    if same_base:
+        natural = merged.records is not None and pc.any(merged.records.versions.column("natural")).as_py()
+        partial = merged.records is not None and merged.records.partial
+        return bool(context.rule.completes or partial or (context.rule.compares_event_time and natural))
+    if not changes.versions_are_rows:
+        return True
+    scans = (scan_logs(context.storage, one.log_files, one.context.visibility) for one in changes.earlier or ())
+    return any(is_partial(block) for scan in scans for block in scan.blocks)
+
+
+def _earlier_rows(tasks: tuple[SliceTask, ...], keys: pa.ChunkedArray | None) -> pa.Table:
+    """The rows of slices, of all keys or of some."""
+    if keys is not None:
+        schema = tasks[0].context.schema
+        of_keys = filter_of([RECORD_KEY, "in", pc.unique(keys).to_pylist()], schema)
+        tasks = tuple(replace(one, context=replace(one.context, row_filter=of_keys)) for one in tasks)
+    return pa.concat_tables([run_task(one).rows for one in tasks]) if tasks else pa.table({})
 
 
 def _output(rows: pa.Table, context: ReadContext) -> pa.Table:
@@ -130,25 +183,36 @@ def _plain_rows(task: SliceTask) -> pa.Table:
     return schema.empty_table() if task.base_file is None else _base_rows(task, schema, None)
 
 
-def _merged_rows(task: SliceTask, blocks: tuple[LocatedBlock, ...]) -> pa.Table:
-    """Clauses: LF-023, RD-012, RD-017."""
+@dataclass(frozen=True, slots=True)
+class _Merged:
+    """The rows that a slice merges to, and the records of its logs."""
+
+    rows: pa.Table
+    records: LogRecords | None
+
+
+def _merged_rows(task: SliceTask, blocks: tuple[LocatedBlock, ...], only: Filter | None = None) -> _Merged:
+    """Base rows, all or those that `only` lets through, merged with blocks.
+
+    Clauses: LF-023, RD-012, RD-017.
+    """
     context = task.context
     schema = _merging_columns(context)
     positions_in = instant_of(task.base_file or "") if _numbers_rows(task) else None
     records = decode_log_records(blocks, schema, context.keys, context.rule, task.columns, positions_in=positions_in)
     if task.base_file is None:
-        return merge(schema.empty_table(), records, context.keys, context.rule)
-    base = _base_rows(task, schema, records)
+        return _Merged(merge(schema.empty_table(), records, context.keys, context.rule), records)
+    base = matching(only, _base_rows(task, schema, records))
     if records.positions is not None and pc.max(records.positions).as_py() >= base.num_rows:
         # No positions in this file, whatever the block says.
         records = replace(records, positions=None)
         base = _base_rows(task, schema, records)
-    return merge(base, records, context.keys, context.rule)
+    return _Merged(merge(base, records, context.keys, context.rule), records)
 
 
 def _numbers_rows(task: SliceTask) -> bool:
     """Whether the rows of the base file are read as they stand in it, so that positions find them."""
-    return task.context.by_positions and task.context.competition is None and task.external is None
+    return task.context.by_positions and task.changes is None and task.external is None
 
 
 def _merging_columns(context: ReadContext) -> pa.Schema:
@@ -163,8 +227,7 @@ def _merging_columns(context: ReadContext) -> pa.Schema:
 def _columns(context: ReadContext, merging: tuple[str, ...]) -> pa.Schema:
     """The columns to read: those of the answer, of the filter, and those that merging looks at."""
     filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
-    competing = columns_of(context.competition.rows) if context.competition is not None else frozenset()
-    wanted = {*fields.columns_of(context.output, context.schema), *filtering, *competing, *merging}
+    wanted = {*fields.columns_of(context.output, context.schema), *filtering, *merging}
     return pa.schema([field for field in context.schema if field.name in wanted])
 
 
@@ -180,8 +243,7 @@ def _base_rows(task: SliceTask, schema: pa.Schema, records: LogRecords | None) -
         return _base_condition(task.context, stored, records)
 
     file = task.base_file or ""
-    rows = read_base_rows(task.context.storage, file, schema, task.columns, condition, external=task.external)
-    return rows if task.context.competition is None else matching(task.context.competition.rows, rows)
+    return read_base_rows(task.context.storage, file, schema, task.columns, condition, external=task.external)
 
 
 def _all_base_rows(task: SliceTask, schema: pa.Schema) -> pa.Table:

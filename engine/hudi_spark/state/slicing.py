@@ -52,6 +52,11 @@ class FileSlice:
     base_file: str | None
     log_files: tuple[str, ...]
 
+    @property
+    def group(self) -> tuple[str, str]:
+        """Partition path and file id."""
+        return self.partition, self.file_id
+
     def __str__(self) -> str:
         base = (self.base_file or "no base file").rpartition("/")[2]
         logs = "".join(f" + {path.rpartition('/')[2]}" for path in self.log_files)
