@@ -1,12 +1,16 @@
 """Rules of incremental queries, broken."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from hudi_model.files import BaseFile, FileSlice
-from hudi_model.readings import Readings
-from hudi_model.records import Record
+from hudi_model.incremental import TimeRange, slice_within
+from hudi_model.reading import read_slice
+from hudi_model.readings import Reading, Readings
+from hudi_model.records import Record, Value
 from hudi_model.rejection import Rejection
+from hudi_model.schemas import table_schema
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import OpenTable, Table
 from hudi_model.time import InstantTime
@@ -67,6 +71,43 @@ def _one_log(original: Function) -> Function:
         return tuple(replace(one, log_files=one.log_files[:1]) for one in original(*question))
 
     return shortened
+
+
+@mutant(
+    "commit-times-tell-all",
+    "IN-001",
+    "A row changed if its commit time says so, and at no other time.",
+    "incremental.is_another",
+)
+def _commit_times_tell_all(_: Function) -> Function:
+    return lambda _row, _earlier: False
+
+
+@mutant(
+    "released-rows-alone",
+    "IN-001 IN-004",
+    "What the range brought competes alone, whatever became of the rows.",
+    "incremental.rows_of_range",
+)
+def _released_rows_alone(original: Function) -> Function:
+    def alone(view: View, found: FileSlice, asked: TimeRange, counts: Callable[[Value], bool]) -> tuple[Record, ...]:
+        if view.readings.incremental_merge is Reading.TEXT:
+            whole: tuple[Record, ...] = original(view, found, asked, counts)
+            return whole
+        rows = read_slice(view, slice_within(found, counts), table_schema(view))
+        return tuple(row for row in rows if counts(row.values.get("_hoodie_commit_time")))
+
+    return alone
+
+
+@mutant(
+    "clustered-rows-are-new",
+    "IN-001 IN-005",
+    "A group is compared with itself alone, not with those that were clustered into it.",
+    "incremental.origins_within",
+)
+def _clustered_rows_are_new(_: Function) -> Function:
+    return lambda _view, group, _asked: frozenset({group})
 
 
 @mutant(

@@ -15,11 +15,12 @@ Keys hold characters beyond ASCII, ordering values are late as often as not, and
 
 import importlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from hudi_model.actions import State
 from hudi_model.effects import Effects, perform
+from hudi_model.payloads import BY_PAYLOAD, UNAVAILABLE
 from hudi_model.queries import read_snapshot
 from hudi_model.records import Field, Record, Schema
 from hudi_model.tables import Table
@@ -36,6 +37,9 @@ DAYS = ("d1", "d2")
 NOTES = ("one", "two", None)
 COMMIT_TIME, EVENT_TIME = "COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING"
 PAYLOADS = {COMMIT_TIME: "OverwriteWithLatestAvroPayload", EVENT_TIME: "DefaultHoodieRecordPayload"}
+COMPLETING = {COMMIT_TIME: "OverwriteNonDefaultsWithLatestAvroPayload", EVENT_TIME: "PartialUpdateAvroPayload"}
+"""The payload classes that, before version 9, do what the partial update mode does."""
+UPDATES = ("NONE", "IGNORE_DEFAULTS", "FILL_UNAVAILABLE")
 Row: TypeAlias = dict[str, Any]
 Place: TypeAlias = tuple[str, str]
 """Partition and key."""
@@ -49,6 +53,7 @@ class Shape:
     table_type: str = "MERGE_ON_READ"
     mode: str = EVENT_TIME
     partitioned: bool = True
+    update: str = "NONE"
 
     def properties(self) -> dict[str, str]:
         """The properties that make a table so."""
@@ -61,12 +66,22 @@ class Shape:
             "hoodie.table.partition.fields": "day" if self.partitioned else "",
             ordering: "ts",
         }
-        payload = f"org.apache.hudi.common.model.{PAYLOADS[self.mode]}"
-        return found | (
-            {"hoodie.compaction.payload.class": payload}
-            if self.version < 8
-            else {"hoodie.record.merge.mode": self.mode}
-        )
+        return found | self._merging()
+
+    def _merging(self) -> dict[str, str]:
+        payloads = PAYLOADS if self.update == "NONE" else COMPLETING
+        payload = {"hoodie.compaction.payload.class": f"org.apache.hudi.common.model.{payloads[self.mode]}"}
+        if self.version < 8:
+            return payload
+        if self.update == "NONE":
+            return {"hoodie.record.merge.mode": self.mode}
+        if self.version == 8:
+            return payload | {"hoodie.record.merge.mode": "CUSTOM", "hoodie.record.merge.strategy.id": BY_PAYLOAD}
+        return {
+            "hoodie.record.merge.mode": self.mode,
+            "hoodie.table.partial.update.mode": self.update,
+            UNAVAILABLE: str(NOTES[0]),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +133,23 @@ def shapes(
     return st.builds(Shape, *map(st.sampled_from, (newest, types, modes, partitioned)))
 
 
-def rows(greatest: int = 3) -> st.SearchStrategy[tuple[Row, ...]]:
+def completing_shapes() -> st.SearchStrategy[Shape]:
+    """Kinds of merge-on-read tables in which versions of a row complete each other."""
+    return shapes(types=("MERGE_ON_READ",)).flatmap(
+        lambda of: st.sampled_from(UPDATES[1:] if of.version == 9 else UPDATES[1:2]).map(
+            lambda update: replace(of, update=update)
+        )
+    )
+
+
+def rows(
+    greatest: int = 3, keys: Sequence[str] = KEYS, days: Sequence[str] = DAYS
+) -> st.SearchStrategy[tuple[Row, ...]]:
     """Rows of one write, each key once."""
     row = st.builds(
         lambda key, day, ts, note: {"id": key, "day": day, "ts": ts, "note": note},
-        st.sampled_from(KEYS),
-        st.sampled_from(DAYS),
+        st.sampled_from(keys),
+        st.sampled_from(days),
         st.integers(0, 4),
         st.sampled_from(NOTES),
     )
@@ -131,9 +157,14 @@ def rows(greatest: int = 3) -> st.SearchStrategy[tuple[Row, ...]]:
     return unique.map(tuple)
 
 
-def steps(operations: Sequence[Operation], services: Sequence[str]) -> st.SearchStrategy[Step]:
-    """One step: mostly writes."""
-    written = [st.builds(Step, st.just(one), rows()) for one in operations if one is not Operation.DELETE_PARTITION]
+def steps(
+    operations: Sequence[Operation],
+    services: Sequence[str],
+    brought: st.SearchStrategy[tuple[Row, ...]] | None = None,
+) -> st.SearchStrategy[Step]:
+    """One step: mostly writes, of any rows or of those that are given."""
+    found = rows() if brought is None else brought
+    written = [st.builds(Step, st.just(one), found) for one in operations if one is not Operation.DELETE_PARTITION]
     if Operation.DELETE_PARTITION in operations:
         written.append(
             st.builds(Step, st.just(Operation.DELETE_PARTITION), st.just(()), st.sampled_from([(day,) for day in DAYS]))
@@ -150,9 +181,11 @@ def stories(
     operations: Sequence[Operation] = USUAL,
     services: Sequence[str] = (),
     longest: int = 6,
+    shortest: int = 1,
+    brought: st.SearchStrategy[tuple[Row, ...]] | None = None,
 ) -> st.SearchStrategy[Story]:
     """Whole stories. Their operations may repeat, to be drawn more often."""
-    told = st.lists(steps(operations, services), min_size=1, max_size=longest).map(tuple)
+    told = st.lists(steps(operations, services, brought), min_size=shortest, max_size=longest).map(tuple)
     return st.builds(Story, shapes() if of is None else of, told)
 
 

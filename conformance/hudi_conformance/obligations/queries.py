@@ -9,7 +9,7 @@ from hudi_model.actions import Action
 from hudi_model.cdc import read_changes
 from hudi_model.incremental import read_incremental
 from hudi_model.queries import Selection, read_snapshot
-from hudi_model.readings import RELEASED, TEXT, Readings
+from hudi_model.readings import RELEASED, Reading, Readings
 from hudi_model.records import Record, Value
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime, tick
@@ -18,7 +18,19 @@ from hudi_model.writers import Operation, Request, write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hudi_conformance.obligations.histories import EVENT_TIME, Shape, Story, new_table, shapes, stories, taken
+from hudi_conformance.obligations.histories import (
+    DAYS,
+    EVENT_TIME,
+    KEYS,
+    Shape,
+    Story,
+    completing_shapes,
+    new_table,
+    rows,
+    shapes,
+    stories,
+    taken,
+)
 from hudi_conformance.obligations.registry import Counterexample, obligation, property_check
 
 Image = str
@@ -31,6 +43,17 @@ TOLD = st.one_of(
     stories(MERGED, OPERATIONS, services=("compaction",), longest=5),
     stories(shapes(types=("COPY_ON_WRITE",)), OPERATIONS, longest=5),
 )
+COMPLETED = stories(
+    st.one_of(st.just(Shape(update="IGNORE_DEFAULTS")), completing_shapes(), MERGED),
+    (*[Operation.UPSERT] * 4, Operation.DELETE),
+    services=("compaction", "clustering"),
+    longest=7,
+    shortest=3,
+    brought=rows(2, KEYS[1:3], DAYS[:1]),
+)
+"""The same few rows again and again, in tables in which versions complete each other and in others."""
+MERGED_ROWS = replace(RELEASED, incremental_merge=Reading.TEXT)
+"""The text's reading of what competes in a range, and the released one of all else."""
 EAGER = {"hoodie.compact.inline.max.delta.commits": "1"}
 WITH_ROWS = Selection(meta_columns=True)
 
@@ -59,7 +82,7 @@ def bag(rows: Iterable[Mapping[str, Value]]) -> Counter[Image]:
     return Counter(str({name: row[name] for name in names if name in row}) for row in rows)
 
 
-def incremental(table: Table, begin: str, end: str, readings: Readings = TEXT) -> Counter[Image]:
+def incremental(table: Table, begin: str, end: str, readings: Readings = MERGED_ROWS) -> Counter[Image]:
     """The rows of a range, with the commits that brought them."""
     return bag(read_incremental(table, begin, end, readings, WITH_ROWS).rows)
 
@@ -87,7 +110,7 @@ def key_of(shape: Shape, image: Image) -> str:
     assumptions="the text's reading of what competes",
 )
 @property_check
-@given(told=TOLD)
+@given(told=st.one_of(TOLD, COMPLETED))
 def answers_the_difference(told: Story) -> None:
     """Whatever was written later, a chunk is told from the two states that it lies between."""
     found = states(told)
@@ -98,6 +121,47 @@ def answers_the_difference(told: Story) -> None:
             raise Counterexample(
                 f"({begin}, {end}]: {answered - expected} - {expected - answered}", newer, told.lines()
             )
+
+
+@obligation(
+    "PO-162",
+    "Who applies all ranges in turn, by key, has the snapshot, but for rows that are deleted",
+    "IN-001 IN-004 IN-005",
+    broken_by="commit-times-tell-all later-rows-compete",
+    assumptions="the text's reading of what competes; nothing is restored",
+)
+@property_check
+@given(told=COMPLETED)
+def applied_ranges(told: Story) -> None:
+    """Whatever completes rows, brings them back, or is compacted between: no change is left out."""
+    found, applied = states(told), Counter[Image]()
+    for (begin, _), (end, newer) in pairwise(found):
+        applied = fold(told.shape, applied, incremental(found[-1][1], begin, end))
+        held = snapshot(newer)
+        keys = {key_of(told.shape, image) for image in held}
+        left = Counter({image: count for image, count in applied.items() if key_of(told.shape, image) in keys})
+        if left != held:
+            raise Counterexample(f"up to {end}: {left - held} for {held - left}", newer, told.lines())
+
+
+@obligation(
+    "PO-163",
+    "As released a range answers besides the rows that changed only rows of keys whose row did not",
+    "IN-001 IN-004",
+    broken_by="released-rows-alone",
+)
+@property_check
+@given(told=COMPLETED)
+def released_rows_are_besides(told: Story) -> None:
+    """A late row that lost hides no change of its key."""
+    found = states(told)
+    for (begin, _), (end, newer) in combinations(found, 2):
+        changed = incremental(found[-1][1], begin, end)
+        besides = incremental(found[-1][1], begin, end, RELEASED) - changed
+        keys = {key_of(told.shape, image) for image in changed}
+        missing = changed - incremental(found[-1][1], begin, end, RELEASED)
+        if missing or any(key_of(told.shape, image) in keys for image in besides):
+            raise Counterexample(f"({begin}, {end}] lacks {missing}, and has {besides}", newer, told.lines())
 
 
 @obligation(
@@ -170,11 +234,11 @@ def released_rows_are_rows(told: Story) -> None:
     assumptions="both readings of what competes",
 )
 @property_check
-@given(told=TOLD)
+@given(told=st.one_of(TOLD, COMPLETED))
 def from_the_beginning(told: Story) -> None:
     """A reader without a past may begin with an incremental query."""
     end, table = states(told)[-1]
-    for readings in (RELEASED, TEXT):
+    for readings in (RELEASED, MERGED_ROWS) if end != EVERYTHING else ():
         answered = incremental(table, EVERYTHING, end, readings)
         if answered != snapshot(table):
             raise Counterexample(f"up to {end}: {answered}", table, told.lines())
@@ -194,7 +258,7 @@ def services_bring_nothing(told: Story) -> None:
     for (begin, _), (end, table) in pairwise(states(told)):
         newest = completed_data(timeline_of(table.timeline))[-1]
         if newest.action is Action.COMMIT:
-            brought = [incremental(table, begin, end, readings) for readings in (RELEASED, TEXT)]
+            brought = [incremental(table, begin, end, readings) for readings in (RELEASED, MERGED_ROWS)]
             if any(brought) or read_changes(table, begin, end).rows:
                 raise Counterexample(f"({begin}, {end}] brings {brought}", table, told.lines())
 
@@ -206,7 +270,7 @@ def services_bring_nothing(told: Story) -> None:
     broken_by="gone-rows-untold before-is-after last-write-only range-begin-inclusive",
 )
 @property_check
-@given(told=TOLD)
+@given(told=st.one_of(TOLD, COMPLETED))
 def replay(told: Story) -> None:
     """As bags: what was there, without the rows before each change, with those after it."""
     found = states(told)
@@ -250,7 +314,7 @@ def settled(told: Story) -> None:
     """Nothing that completes later changes the answer to a range, in either reading."""
     found = states(told)
     for (begin, _), (end, then) in combinations(found, 2):
-        for readings in (RELEASED, TEXT):
+        for readings in (RELEASED, MERGED_ROWS):
             before, now = (incremental(table, begin, end, readings) for table in (then, found[-1][1]))
             if before != now:
                 raise Counterexample(f"({begin}, {end}] was {before}, is {now}", found[-1][1], told.lines())
