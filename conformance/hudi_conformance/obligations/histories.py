@@ -180,6 +180,7 @@ def stories(
     of: st.SearchStrategy[Shape] | None = None,
     operations: Sequence[Operation] = USUAL,
     services: Sequence[str] = (),
+    *,
     longest: int = 6,
     shortest: int = 1,
     brought: st.SearchStrategy[tuple[Row, ...]] | None = None,
