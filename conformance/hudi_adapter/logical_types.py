@@ -39,6 +39,7 @@ _FAMILIES = {
 }
 _DECIMAL = re.compile(r"decimal\((\d{1,3}),(\d{1,3})\)")
 _MAX_DEPTH = 64
+_MAX_LENGTH = 100_000
 
 
 class LogicalTypeError(ValueError):
@@ -91,6 +92,8 @@ def parse_type(text: str) -> LogicalType:
         LogicalTypeError: the text names no logical type.
 
     """
+    if len(text) > _MAX_LENGTH:
+        raise LogicalTypeError(f"{text[:80]!r}...: longer than {_MAX_LENGTH} characters")
     parsed, rest = _parse(text, text, 0)
     if rest:
         raise LogicalTypeError(f"{text!r}: unexpected {rest!r} after the type")

@@ -1,6 +1,7 @@
 """The JSON Schema of every message, and a check that names the first violation readably."""
 
 import functools
+import itertools
 import json
 from collections.abc import Mapping
 from importlib import resources
@@ -10,6 +11,8 @@ import jsonschema
 
 MESSAGES = ("start", "started", "run", "answer", "stop")
 VALUE_OPS = ("list_timeline", "list_file_slices", "table_info", "check_table")
+_MOST_VIOLATIONS = 50
+"""So many are looked at; a hostile message may hold a million."""
 
 
 class MessageError(ValueError):
@@ -30,7 +33,8 @@ def check_message(name: str, message: Any) -> None:
         MessageError: naming the place and the rule of the first violation.
 
     """
-    violation = jsonschema.exceptions.best_match(_validator(name).iter_errors(message))
+    found = itertools.islice(_validator(name).iter_errors(message), _MOST_VIOLATIONS)
+    violation = jsonschema.exceptions.best_match(found)
     if violation is not None:
         place = "".join(f"[{step!r}]" for step in violation.absolute_path) or "the message"
         raise MessageError(f"{name}: {place}: {violation.message[:300]}")

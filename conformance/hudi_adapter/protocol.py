@@ -11,6 +11,30 @@ from hudi_adapter.reasons import Reason
 from hudi_adapter.rows import Rows
 
 PROTOCOL_VERSION = 1
+READING_OPS = (
+    "read_snapshot",
+    "read_as_of",
+    "read_optimized",
+    "read_incremental",
+    "read_changes",
+    "list_timeline",
+    "list_file_slices",
+    "table_info",
+    "check_table",
+)
+WRITING_OPS = (
+    "create_table",
+    "write",
+    "begin_write",
+    "stage_write",
+    "commit_write",
+    "abort_write",
+    "schedule",
+    "execute",
+    "service",
+)
+OPS = (*READING_OPS, *WRITING_OPS)
+"""All that an adapter may be asked."""
 
 
 @dataclass(frozen=True, slots=True)

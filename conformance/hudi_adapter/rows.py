@@ -1,17 +1,22 @@
 """Rows as logical values, and the files that carry them: Parquet, Arrow, or JSON Lines with the schema in front."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
+from hudi_adapter.answer_files import bytes_inside, bytes_of
 from hudi_adapter.arrow_types import arrow_type, logical_type
+from hudi_adapter.limits import COLUMNS, VALUES
 from hudi_adapter.logical_types import LogicalType, LogicalTypeError, parse_type
+from hudi_adapter.measuring import arrow_table, parquet_table
+from hudi_adapter.strict_json import parse_json
 from hudi_adapter.values import Value, ValueFormError, decode_value, encode_value
 
 __all__ = [
@@ -23,6 +28,7 @@ __all__ = [
     "decode_value",
     "encode_value",
     "logical_type",
+    "read_answer",
     "read_rows",
     "rows_of_arrow",
     "rows_of_mappings",
@@ -42,9 +48,8 @@ class Rows:
     rows: tuple[tuple[Value, ...], ...]
 
     def __post_init__(self) -> None:
-        names = [name for name, _ in self.schema]
-        for name in names:
-            if names.count(name) > 1:
+        for name, count in Counter(name for name, _ in self.schema).items():
+            if count > 1:
                 raise RowsError(f"column {name!r} stands in the schema twice")
 
     def mappings(self) -> Iterator[dict[str, Value]]:
@@ -110,34 +115,41 @@ def read_rows(path: Path) -> Rows:
     """Read the rows of a .parquet, .arrow or .jsonl file.
 
     Raises:
-        RowsError: the file is missing, does not parse, or holds what the logical types cannot say.
+        RowsError: the file is missing, no regular file, larger than the limits, does not parse, or holds what the
+            logical types cannot say.
 
     """
+    return _understood(path.name, lambda: bytes_of(path))
+
+
+def read_answer(out_dir: Path, name: str) -> Rows:
+    """The same of a file that an adapter names below the folder of its answer: no link leads there.
+
+    Raises:
+        RowsError: as `read_rows`, or the file is reached by a link.
+
+    """
+    return _understood(name, lambda: bytes_inside(out_dir, name))
+
+
+def _understood(name: str, read: Callable[[], bytes]) -> Rows:
+    parse = _READERS.get(PurePosixPath(name).suffix)
+    if parse is None:
+        raise RowsError(f"{name}: a rows file ends in .parquet, .arrow or .jsonl")
     try:
-        return _read_rows(path)
-    except RowsError as error:
-        raise RowsError(f"{path.name}: {error}") from error
-    except (OSError, pa.ArrowException, LogicalTypeError, ValueFormError, ValueError, RecursionError) as error:
-        raise RowsError(f"{path.name}: {error}") from error
-
-
-def _read_rows(path: Path) -> Rows:
-    if path.suffix == ".jsonl":
-        return _rows_of_json_lines(path.read_text(encoding="utf-8"))
-    if path.suffix == ".parquet":
-        return rows_of_arrow(pyarrow.parquet.ParquetFile(path).read())
-    if path.suffix == ".arrow":
-        return rows_of_arrow(_read_arrow(path))
-    raise RowsError("a rows file ends in .parquet, .arrow or .jsonl")
-
-
-def _read_arrow(path: Path) -> pa.Table:
-    with pa.memory_map(str(path)) as source:
-        try:
-            return pa.ipc.open_file(source).read_all()
-        except pa.ArrowInvalid:
-            source.seek(0)
-            return pa.ipc.open_stream(source).read_all()
+        return parse(read())
+    except (
+        OSError,
+        MemoryError,
+        pa.ArrowException,
+        LogicalTypeError,
+        ValueFormError,
+        ValueError,
+        IndexError,
+        OverflowError,
+        RecursionError,
+    ) as error:
+        raise RowsError(f"{name}: {error}") from error
 
 
 def _logical_column(column: pa.ChunkedArray, logical: str) -> list[Value]:
@@ -168,9 +180,11 @@ def _rows_of_json_lines(text: str) -> Rows:
     lines = [line for line in text.split("\n") if line.strip()]
     if not lines:
         raise RowsError("the first line must be the schema")
-    schema = _schema_of(json.loads(lines[0]))
+    schema = _schema_of(parse_json(lines[0]))
+    if len(schema) > COLUMNS or (len(lines) - 1) * max(1, len(schema)) > VALUES:
+        raise RowsError(f"more than {COLUMNS} columns, or {VALUES} values in all rows and columns")
     kinds = [(name, parse_type(logical)) for name, logical in schema]
-    rows = tuple(_row_of(number, json.loads(line), kinds) for number, line in enumerate(lines[1:], start=1))
+    rows = tuple(_row_of(number, parse_json(line), kinds) for number, line in enumerate(lines[1:], start=1))
     return Rows(schema, rows)
 
 
@@ -194,3 +208,10 @@ def _row_of(number: int, row: Any, kinds: list[tuple[str, LogicalType]]) -> tupl
         return tuple(decode_value(row.get(name), kind) for name, kind in kinds)
     except ValueFormError as error:
         raise RowsError(f"row {number}: {error}") from error
+
+
+_READERS: Mapping[str, Callable[[bytes], Rows]] = {
+    ".jsonl": lambda data: _rows_of_json_lines(data.decode()),
+    ".parquet": lambda data: rows_of_arrow(parquet_table(data)),
+    ".arrow": lambda data: rows_of_arrow(arrow_table(data)),
+}

@@ -17,6 +17,7 @@ _LOCAL_FORM = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}", re.ASCII)
 _INTEGER_FORM = re.compile(r"-?\d{1,20}", re.ASCII)
 _DATE_FORM = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _TIME_FORM = re.compile(r"\d\d:\d\d:\d\d\.\d{6}", re.ASCII)
+_DECIMAL_LENGTH = 400
 _INT32 = range(-(2**31), 2**31)
 _INT64 = range(-(2**63), 2**63)
 
@@ -146,7 +147,7 @@ def _decode_decimal(form: Any) -> Decimal:
         number = Decimal(_typed(form, str, "decimal (as text)"))
     except InvalidOperation as error:
         raise ValueFormError(f"{form!r:.80} is no decimal") from error
-    if not number.is_finite():
+    if not number.is_finite() or len(form) > _DECIMAL_LENGTH or (number and abs(number.adjusted()) > _DECIMAL_LENGTH):
         raise ValueFormError(f"{form!r:.80} is no decimal")
     return number
 

@@ -5,26 +5,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hudi_adapter import protocol
+
 ID_PREFIX = "conformance"
 WRITING = "writing"
 WRITER, SERVICER, READER = "A", "B", "C"
 """Roles of a writing case: who writes, who runs table services, who reads."""
 END_PROCESS = "end_process"
 """A step of the suite itself: the process that is named is killed."""
-WRITING_OPS = frozenset(
-    {
-        "create_table",
-        "write",
-        "begin_write",
-        "stage_write",
-        "commit_write",
-        "abort_write",
-        "schedule",
-        "execute",
-        "service",
-        END_PROCESS,
-    }
-)
+WRITING_OPS = frozenset({*protocol.WRITING_OPS, END_PROCESS})
 AREAS = {
     "TL": "timeline",
     "TM": "time",

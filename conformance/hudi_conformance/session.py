@@ -1,25 +1,26 @@
 """One adapter process: started once, asked step by step under a time limit, started again when it died or hung."""
 
 import contextlib
+import difflib
 import itertools
 import json
-import os
-import queue
-import signal
-import subprocess
-import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any, Self
 
+from hudi_adapter.limits import MESSAGE_BYTES
 from hudi_adapter.messages import MessageError, check_message, check_value
-from hudi_adapter.protocol import PROTOCOL_VERSION
+from hudi_adapter.protocol import OPS, PROTOCOL_VERSION
+from hudi_adapter.strict_json import JsonError, parse_json
+
+from hudi_conformance.adapters_config import AdapterConfigError
+from hudi_conformance.child_process import ChildProcess, Nothing
 
 START_LIMIT_S = 180.0
 START: Mapping[str, Any] = {"cmd": "start", "protocol": PROTOCOL_VERSION}
-_TAIL_BYTES = 2000
 _START_ATTEMPTS = 2
 
 
@@ -58,12 +59,13 @@ class Session:
         self._log = log
         self._folder = folder
         self._start_limit_s = start_limit_s
-        self._process: subprocess.Popen[str] | None = None
-        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._process: ChildProcess | None = None
         self._numbers = itertools.count(1)
         self.started: Mapping[str, Any] | None = None
         self.starts = 0
         self._failed_starts = 0
+        self._fault = ""
+        self.said_at_stop = ""
 
     def __enter__(self) -> Self:
         return self
@@ -74,28 +76,43 @@ class Session:
         self.stop()
 
     def start(self) -> Heard:
-        """Start the process (again) and say hello; the reply is kept in `started`."""
+        """Start the process (again) and say hello; the reply is kept in `started`.
+
+        Raises:
+            AdapterConfigError: it names an op that the protocol does not have.
+
+        """
         self.kill()
         if self._failed_starts >= _START_ATTEMPTS:
-            return Broken("the adapter could not be started before", caught=False)
+            return Broken(f"the adapter could not be started before: {self._fault}", caught=False)
         self._failed_starts += 1
         try:
-            self._spawn()
+            self._process = ChildProcess(self._command, self._log, self._folder, append=self.starts > 0)
         except OSError as error:
-            return Broken(f"{self._command[0]}: {error.strerror}", caught=False)
+            return self._failed(Broken(f"{self._command[0]}: {error.strerror}", caught=False))
+        self.starts += 1
         heard = self._exchange(START, self._start_limit_s)
         if isinstance(heard, Reply):
             heard = _checked("started", heard)
-        if isinstance(heard, Reply):
-            self.started = heard.message
-            self._failed_starts = 0
-        else:
+        if not isinstance(heard, Reply):
+            return self._failed(heard)
+        try:
+            refuse_unknown_ops(heard.message["ops"])
+        except AdapterConfigError:
             self.kill()
+            raise
+        self.started = heard.message
+        self._failed_starts = 0
+        return heard
+
+    def _failed(self, heard: Heard) -> Heard:
+        self.kill()
+        self._fault = heard.why if isinstance(heard, Broken) else f"no answer within {self._start_limit_s:g} s"
         return heard
 
     def ask(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Heard:
         """One question; a process that died or hung before is started first, one that does so now is ended."""
-        if self._process is None or self._process.poll() is not None:
+        if self._process is None or self._process.status is not None:
             heard = self.start()
             if not isinstance(heard, Reply):
                 return heard
@@ -112,102 +129,83 @@ class Session:
         process = self._process
         if process is None:
             return None
-        with contextlib.suppress(OSError, ValueError):
-            _send(process, {"cmd": "stop"})
-            _stdin(process).close()
-        try:
-            return process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            return None
-        finally:
-            self.kill()
+        with contextlib.suppress(OSError):
+            process.send(_line({"cmd": "stop"}), limit_s)
+            process.close_stdin()
+        status = process.wait(limit_s)
+        self.said_at_stop = process.unread()
+        self.kill()
+        return status
 
     def kill(self) -> None:
-        """End the process and what it started: the process group that was made for it."""
+        """End the process and what it started."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        for stream in (process.stdin, process.stdout):
-            with contextlib.suppress(OSError, ValueError):
-                if stream is not None:
-                    stream.close()
-
-    def _spawn(self) -> None:
-        self._log.parent.mkdir(parents=True, exist_ok=True)
-        self._lines = queue.SimpleQueue()
-        # A log of its own for each run, that of all its processes.
-        with self._log.open("ab" if self.starts else "wb") as log:
-            self._process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                cwd=self._folder,
-                env={**os.environ, "TZ": "UTC"},
-                encoding="utf-8",
-                errors="replace",
-                start_new_session=True,
-            )
-        self.starts += 1
-        threading.Thread(target=_listen, args=(_stdout(self._process), self._lines), daemon=True).start()
+        if process is not None:
+            process.kill()
 
     def _exchange(self, message: Mapping[str, Any], limit_s: float) -> Heard:
         process = self._process
         if process is None:
             return Broken("the process is not running", caught=False)
+        early = process.unread()
+        if early:
+            return Broken(f"protocol: on stdout without being asked: {early.strip()!r:.200}", caught=True)
+        deadline = time.monotonic() + limit_s
         try:
-            _send(process, message)
-            line = self._lines.get(timeout=limit_s)
-        except (OSError, ValueError):
-            return self._died(process)
-        except queue.Empty:
+            process.send(_line(message), limit_s)
+        except TimeoutError:
             return Hung(limit_s)
-        return self._died(process) if line is None else _parsed(line)
+        except OSError:
+            return self._died(process)
+        match process.line(deadline - time.monotonic()):
+            case Nothing.SILENT:
+                return Hung(limit_s)
+            case Nothing.TOO_LONG:
+                return Broken(f"protocol: a line on stdout is longer than {MESSAGE_BYTES} bytes", caught=True)
+            case bytes(line):
+                more = process.unread()
+                return Broken(f"protocol: more than one answer: {more.strip()!r:.200}", caught=True) if more else _parsed(line)
+            case _:
+                return self._died(process)
 
-    def _died(self, process: subprocess.Popen[str]) -> Broken:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(5)
-        tail = self._log.read_bytes()[-_TAIL_BYTES:].decode("utf-8", "replace").strip().splitlines()
+    def _died(self, process: ChildProcess) -> Broken:
+        status = process.wait(5.0)
+        self.kill()
+        tail = process.tail.strip().splitlines()
         last = f": {tail[-1]}" if tail else ""
-        return Broken(f"the adapter's process ended with status {process.returncode}{last}", caught=False)
+        ended = "the adapter closed its stdout" if status is None else f"the adapter's process ended with status {status}"
+        return Broken(f"{ended}{last}", caught=False)
 
 
-def _listen(stream: IO[str], lines: "queue.SimpleQueue[str | None]") -> None:
-    with contextlib.suppress(OSError, ValueError):
-        for line in stream:
-            lines.put(line)
-    lines.put(None)
+def _line(message: Mapping[str, Any]) -> bytes:
+    return (json.dumps(message, ensure_ascii=False) + "\n").encode()
 
 
-def _send(process: subprocess.Popen[str], message: Mapping[str, Any]) -> None:
-    stream = _stdin(process)
-    stream.write(json.dumps(message, ensure_ascii=False) + "\n")
-    stream.flush()
-
-
-def _stdin(process: subprocess.Popen[str]) -> IO[str]:
-    if process.stdin is None:
-        raise ValueError("the process was started without a pipe to its stdin")
-    return process.stdin
-
-
-def _stdout(process: subprocess.Popen[str]) -> IO[str]:
-    if process.stdout is None:
-        raise ValueError("the process was started without a pipe from its stdout")
-    return process.stdout
-
-
-def _parsed(line: str) -> Heard:
+def _parsed(line: bytes) -> Heard:
     try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
-        return Broken(f"protocol: not a line of JSON on stdout: {line.strip()!r:.200}", caught=True)
+        message = parse_json(line.decode())
+    except (UnicodeDecodeError, JsonError) as error:
+        shown = line.decode("utf-8", "replace").strip()
+        return Broken(f"protocol: not a line of JSON on stdout, {error!s:.100}: {shown!r:.200}", caught=True)
     if not isinstance(message, dict):
-        return Broken(f"protocol: a message is an object, not {line.strip()!r:.200}", caught=True)
+        return Broken(f"protocol: a message is an object, not {message!r:.200}", caught=True)
     return Reply(message)
+
+
+def refuse_unknown_ops(ops: Sequence[str]) -> None:
+    """Hold the ops that an adapter names against those of the protocol: a misspelt one would never be asked.
+
+    Raises:
+        AdapterConfigError: one is unknown.
+
+    """
+    for op in ops:
+        if op not in OPS:
+            near = difflib.get_close_matches(op[:80], OPS, n=1, cutoff=0.0)[0]
+            raise AdapterConfigError(
+                f"the adapter's answer to start names an unknown op, {op!r:.80}; did you mean {near!r}? "
+                f"The ops are {', '.join(OPS)}"
+            )
 
 
 def _checked(name: str, reply: Reply) -> Heard:
@@ -231,7 +229,8 @@ def checked_answer(op: str, seq: int, heard: Heard) -> Heard:
     checked = _checked("answer", heard) if isinstance(heard, Reply) else heard
     if not isinstance(checked, Reply):
         return checked
-    if checked.message["seq"] != seq:
+    # True equals 1.
+    if isinstance(checked.message["seq"], bool) or checked.message["seq"] != seq:
         return Broken(f"protocol: asked as seq {seq}, answered as {checked.message['seq']!r:.60}", caught=True)
     try:
         if "value" in checked.message.get("result", {}):

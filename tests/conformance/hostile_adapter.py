@@ -1,0 +1,296 @@
+"""An adapter that misbehaves as a question's parameter `do` says; the other questions it answers as it should.
+
+`hostile_adapter.py PIDS [START]`: the process and each child that it leaves behind write their ids below the folder
+PIDS; START names a way in which the start goes wrong.
+"""
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+Message = dict[str, Any]
+Answers = Callable[[Message], None]
+GOOD = '{"schema":[{"name":"id","type":"string"}]}\n{"id":"k1"}\n'
+ROWS = {"rows_file": "r.jsonl"}
+LIMIT = 8 << 20
+ZEROS = b"\0" * (300 << 20)
+
+
+def send(text: str | bytes) -> None:
+    """Write to stdout as it is."""
+    left = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    while left:
+        left = left[os.write(1, left) :]
+
+
+def answer(asked: Message, **content: Any) -> None:
+    """A message of the protocol."""
+    send(json.dumps({"seq": asked["seq"], **content}) + "\n")
+
+
+def result(asked: Message, value: Any) -> None:
+    """A value."""
+    answer(asked, result={"value": value})
+
+
+def errored(asked: Message, message: str, traceback: str = "") -> None:
+    """An error of the adapter's own."""
+    answer(asked, errored={"message": message, "traceback": traceback})
+
+
+def good(asked: Message) -> None:
+    """The rows that are expected."""
+    rows(asked, GOOD)
+
+
+def rows(asked: Message, text: str | bytes, name: str = "r.jsonl") -> None:
+    """A rows file of these bytes."""
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    out(asked, name).write_bytes(data)
+    answer(asked, result={"rows_file": name})
+
+
+def out(asked: Message, name: str = "r.jsonl") -> Path:
+    """A file of the answer."""
+    return Path(asked["out_dir"]) / name
+
+
+def linked(asked: Message, target: str) -> None:
+    """A rows file that is a link."""
+    out(asked).symlink_to(target)
+    answer(asked, result=ROWS)
+
+
+def fifo(asked: Message) -> None:
+    """A rows file that nobody ever writes."""
+    os.mkfifo(out(asked))
+    answer(asked, result=ROWS)
+
+
+def folder(asked: Message) -> None:
+    """A rows file that is a folder."""
+    out(asked).mkdir()
+    answer(asked, result=ROWS)
+
+
+def linked_folder(asked: Message) -> None:
+    """A rows file below a folder that is a link."""
+    away = Path(asked["table"]) / "away"
+    away.mkdir()
+    (away / "r.jsonl").write_text(GOOD, encoding="utf-8")
+    out(asked, "sub").symlink_to(away)
+    answer(asked, result={"rows_file": "sub/r.jsonl"})
+
+
+def sparse(asked: Message) -> None:
+    """A rows file of a terabyte of nothing."""
+    with out(asked).open("wb") as file:
+        file.truncate(1 << 40)
+    answer(asked, result=ROWS)
+
+
+def parquet(asked: Message, table: pa.Table, **options: Any) -> None:
+    """A Parquet file."""
+    pq.write_table(table, out(asked, "r.parquet"), compression="zstd", **options)
+    answer(asked, result={"rows_file": "r.parquet"})
+
+
+def arrow(asked: Message, table: pa.Table, compression: str | None = "zstd") -> None:
+    """An Arrow file."""
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.OSFile(str(out(asked, "r.arrow")), "wb") as sink, pa.ipc.new_file(sink, table.schema, options=options) as to:
+        to.write_table(table)
+    answer(asked, result={"rows_file": "r.arrow"})
+
+
+def repeated() -> pa.Table:
+    """Few bytes, of which every row stands for a million."""
+    words = pa.array(["x" * 1_000_000])
+    return pa.table({"id": pa.DictionaryArray.from_arrays(pa.array([0] * 100_000, pa.int32()), words)})
+
+
+def lists_of_nothing() -> pa.Table:
+    """One row of a hundred million nulls."""
+    return pa.table({"id": pa.ListArray.from_arrays(pa.array([0, 100_000_000], pa.int32()), pa.nulls(100_000_000, pa.int8()))})
+
+
+def leave_child(*, session: bool) -> None:
+    """A child that keeps stdout and outlives the adapter; in a session of its own it has left the process group."""
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=session)
+    note(child.pid)
+
+
+def note(pid: int) -> None:
+    """Leave a process id."""
+    (Path(sys.argv[1]) / str(pid)).touch()
+
+
+def child_and_answer(asked: Message) -> None:
+    """A child in a session of its own, and a good answer."""
+    leave_child(session=True)
+    good(asked)
+
+
+def child_and_death(asked: Message) -> None:
+    """A child that keeps the pipe while the adapter ends without an answer."""
+    leave_child(session=True)
+    print("last words", file=sys.stderr, flush=True)
+    os._exit(7)
+
+
+def flood(asked: Message, to: int) -> None:
+    """Megabytes of lines, until somebody ends it."""
+    block = b"INFO this and that\n" * 50_000
+    while True:
+        os.write(to, block)
+
+
+def endless_line(asked: Message) -> None:
+    """A line that never ends."""
+    block = b"x" * (1 << 20)
+    while True:
+        os.write(1, block)
+
+
+def sleep(asked: Message) -> None:
+    """No answer."""
+    time.sleep(600)
+
+
+def dribble(asked: Message) -> None:
+    """A character now and then, never a line."""
+    while True:
+        send(" ")
+        time.sleep(0.05)
+
+
+def deaf(asked: Message) -> None:
+    """Answer this question, then the next ones before they are asked, and read no more."""
+    good(asked)
+    time.sleep(0.2)
+    send('{"seq":' + str(int(asked["seq"]) + 1) + ',"unsupported":{"feature":"guessed"}}\n')
+
+
+NESTED = "[" * 100_000 + "]" * 100_000
+DO: dict[str, Answers] = {
+    "good": good,
+    "fifo": fifo,
+    "folder": folder,
+    "endless-device": lambda asked: linked(asked, "/dev/zero"),
+    "link-out": lambda asked: linked(asked, os.path.realpath(__file__)),
+    "link-to-itself": lambda asked: linked(asked, "r.jsonl"),
+    "linked-folder": linked_folder,
+    "sparse": sparse,
+    "no-file": lambda asked: answer(asked, result=ROWS),
+    "name-with-nul": lambda asked: answer(asked, result={"rows_file": "a\0b.jsonl"}),
+    "long-name": lambda asked: answer(asked, result={"rows_file": "a" * 100_000 + ".jsonl"}),
+    "name-out": lambda asked: answer(asked, result={"rows_file": "../r.jsonl"}),
+    "rows-surrogate": lambda asked: rows(asked, GOOD.replace("k1", "\\ud800")),
+    "rows-no-utf8": lambda asked: rows(asked, GOOD.encode().replace(b"k1", b"\xff\xfe")),
+    "rows-nested": lambda asked: rows(asked, GOOD.replace('"k1"', NESTED)),
+    "rows-key-twice": lambda asked: rows(asked, GOOD.replace('"id":"k1"', '"id":"k2","id":"k1"')),
+    "rows-nan": lambda asked: rows(asked, GOOD.replace('"string"', '"float64"').replace('"k1"', "NaN")),
+    "rows-many-columns": lambda asked: rows(
+        asked, json.dumps({"schema": [{"name": f"c{i}", "type": "int64"} for i in range(200_000)]}) + "\n" + "{}\n" * 1000
+    ),
+    "rows-many": lambda asked: rows(asked, GOOD + '{"id":"k2"}\n' * 2_000_000),
+    "rows-huge-decimal": lambda asked: rows(asked, GOOD.replace('"string"', '"decimal(10,2)"').replace("k1", "1E+999999999")),
+    "rows-long-type": lambda asked: rows(asked, GOOD.replace("string", "struct<" + "a:int32," * 500_000 + "a:int32>")),
+    "parquet-broken": lambda asked: rows(asked, b"PAR1" + b"\xff" * 1000 + b"PAR1", "r.parquet"),
+    "parquet-one-cell": lambda asked: parquet(asked, pa.table({"id": pa.array([ZEROS], pa.binary())})),
+    "parquet-repeated": lambda asked: parquet(asked, pa.table({"id": repeated()["id"].cast(pa.large_string())}).slice(0, 1000) if False else pa.table({"id": pa.array(["x" * 100_000]).take(pa.array([0] * 10_000))})),
+    "parquet-many-nulls": lambda asked: parquet(asked, pa.table({f"c{i}": pa.nulls(3_000_000, pa.int8()) for i in range(4)})),
+    "parquet-list": lambda asked: parquet(asked, lists_of_nothing()),
+    "arrow-broken": lambda asked: rows(asked, b"ARROW1\0\0" + b"\xff" * 1000 + b"ARROW1", "r.arrow"),
+    "arrow-one-cell": lambda asked: arrow(asked, pa.table({"id": pa.array([ZEROS], pa.binary())})),
+    "arrow-dictionary": lambda asked: arrow(asked, repeated(), None),
+    "arrow-list": lambda asked: arrow(asked, lists_of_nothing()),
+    "arrow-offsets": lambda asked: arrow(
+        asked,
+        pa.table({"id": pa.Array.from_buffers(pa.string(), 1, [None, pa.array([0, 1 << 30], pa.int32()).buffers()[1], pa.py_buffer(b"k1")])}),
+        None,
+    ),
+    "surrogate": lambda asked: errored(asked, "\ud800"),
+    "surrogate-bytes": lambda asked: send(b'{"seq":%d,"errored":{"message":"\xed\xa0\x80"}}\n' % asked["seq"]),
+    "no-utf8": lambda asked: send(b'{"seq":%d,"errored":{"message":"\xff"}}\n' % asked["seq"]),
+    "nul": lambda asked: send(b"\0\n"),
+    "controls": lambda asked: errored(asked, "\x1b[2J\x1b]0;title\x07 \r\b\x9b1A \u202eabc", "\x1b[31m\n\x00\x7f"),
+    "megabytes": lambda asked: errored(asked, "long " * 500_000, "line\n" * 500_000),
+    "unsupported-controls": lambda asked: answer(asked, unsupported={"feature": "\x1b[2J" + "f" * 1_000_000}),
+    "rejected-controls": lambda asked: answer(asked, rejected={"reason": "NOT_A_TABLE", "message": "\x1b[2J\x00", "native": "\x1b"}),
+    "nested": lambda asked: send('{"seq":%d,"result":{"value":%s}}\n' % (asked["seq"], NESTED)),
+    "nested-a-little": lambda asked: send('{"seq":%d,"result":{"value":%s}}\n' % (asked["seq"], NESTED[-900:].rjust(1800, "["))),
+    "huge-int": lambda asked: send('{"seq":%d,"result":{"value":%s}}\n' % (asked["seq"], "9" * 100_000)),
+    "large-int": lambda asked: send('{"seq":%d,"result":{"value":%s}}\n' % (asked["seq"], "9" * 4000)),
+    "nan": lambda asked: result(asked, float("nan")),
+    "infinite": lambda asked: send('{"seq":%d,"result":{"value":1e999}}\n' % asked["seq"]),
+    "key-twice": lambda asked: send('{"seq":%d,"unsupported":{"feature":"a"},"unsupported":{"feature":"b"}}\n' % asked["seq"]),
+    "array": lambda asked: send("[1]\n"),
+    "null": lambda asked: send("null\n"),
+    "empty-line": lambda asked: send("\n"),
+    "half-a-line": lambda asked: (send('{"seq":'), os._exit(0)),
+    "wrong-seq": lambda asked: send('{"seq":"other","unsupported":{"feature":"x"}}\n'),
+    "seq-true": lambda asked: send('{"seq":true,"unsupported":{"feature":"x"}}\n'),
+    "nothing-in-it": lambda asked: answer(asked),
+    "two-kinds": lambda asked: answer(asked, unsupported={"feature": "x"}, errored={"message": "y"}),
+    "unknown-reason": lambda asked: answer(asked, rejected={"reason": "NO_SUCH", "message": ""}),
+    "many-violations": lambda asked: answer(asked, warnings=[{"a": i} for i in range(300_000)], result={"value": []}),
+    "two-at-once": lambda asked: send(2 * f'{{"seq":{asked["seq"]},"unsupported":{{"feature":"x"}}}}\n'),
+    "long-message": lambda asked: result(asked, "x" * (LIMIT + 1)),
+    "endless-line": endless_line,
+    "flood": lambda asked: flood(asked, 1),
+    "flood-stderr": lambda asked: flood(asked, 2),
+    "dribble": dribble,
+    "sleep": sleep,
+    "die": lambda asked: os._exit(7),
+    "child-and-answer": child_and_answer,
+    "child-and-death": child_and_death,
+    "before-asked": deaf,
+}
+
+
+def start(way: str) -> None:
+    """The answer to `start`."""
+    who = {"name": "hostile", "version": "1", "language": "python"}
+    features: list[Any] = []
+    ops: list[Any] = ["read_snapshot", "create_table", "write"]
+    if way == "mistyped":
+        ops = ["read_snapshoot"]
+    elif way == "odd-name":
+        who = {"name": "\x1b[2J\u202e" + "n" * 100_000, "version": "\x00", "language": "x", "more": "y" * 100_000}
+    elif way == "many-features":
+        features = [{"a": i} for i in range(200_000)]
+    elif way == "no-ops":
+        ops = []
+    send(json.dumps({"protocol": 1, "implementation": who, "features": features, "ops": ops}) + "\n")
+
+
+def main() -> None:
+    """Answer until `stop`."""
+    way = sys.argv[2] if len(sys.argv) > 2 else ""
+    note(os.getpid())
+    for line in iter(sys.stdin.readline, ""):
+        message = json.loads(line)
+        if message["cmd"] == "stop":
+            if way == "answers-stop":
+                send('{"seq":0,"unsupported":{"feature":"stop"}}\n')
+            if way == "stays":
+                time.sleep(600)
+            return
+        if message["cmd"] == "start":
+            start(way)
+        else:
+            DO[message["params"].get("do", "good")](message)
+
+
+if __name__ == "__main__":
+    main()
