@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hudi_conformance.plain_text import plain
+
 EQUAL, CHANGED, MISSING, EXTRA = "equal", "changed", "missing", "extra"
 SORTS = (EQUAL, CHANGED, MISSING, EXTRA)
 MOST_LINES = 200
@@ -85,6 +87,7 @@ def comparison_of(form: Mapping[str, Any]) -> Comparison:
 
 def bounded(comparison: Comparison) -> Comparison:
     """A comparison small enough to be kept: long cells are cut, equal lines go first, then the last ones."""
+    columns = tuple(plain(name, LONGEST_CELL) for name in comparison.columns)
     cut = [_cut(line) for line in comparison.lines]
     kept: set[int] = set()
     room = MOST_TEXT
@@ -94,17 +97,19 @@ def bounded(comparison: Comparison) -> Comparison:
             break
         kept.add(place)
     gone = Counter(line.sort for place, line in enumerate(cut) if place not in kept)
-    return replace(comparison, lines=tuple(cut[place] for place in sorted(kept)), left_out=dict(gone))
+    lines = tuple(cut[place] for place in sorted(kept))
+    return replace(comparison, columns=columns, lines=lines, left_out=dict(gone))
 
 
 def _cut(line: Line) -> Line:
-    return replace(line, expected=_short(line.expected), actual=_short(line.actual))
+    columns = tuple(plain(name, LONGEST_CELL) for name in line.columns)
+    return replace(line, expected=_short(line.expected), actual=_short(line.actual), columns=columns)
 
 
 def _short(cells: tuple[str, ...] | None) -> tuple[str, ...] | None:
     if cells is None:
         return None
-    return tuple(cell if len(cell) <= LONGEST_CELL else f"{cell[: LONGEST_CELL - 1]}…" for cell in cells)
+    return tuple(plain(cell, LONGEST_CELL) for cell in cells)
 
 
 def _size(line: Line) -> int:

@@ -1,5 +1,7 @@
 """What a run says on the terminal: a progress bar or plain lines, failure blocks, the summary."""
 
+import io
+import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,6 +21,9 @@ _MIN_WIDTH = 100
 
 def console() -> Console:
     """The terminal; wide enough for a block of text where the output is a file."""
+    # What an adapter writes may not be in the terminal's character set.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     made = Console(highlight=False, soft_wrap=True)
     if not made.is_terminal:
         made.width = max(made.width, _MIN_WIDTH)

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from hudi_conformance.adapters_config import AdapterConfig
 from hudi_conformance.casting import Roles
 from hudi_conformance.comparison import row_counts
+from hudi_conformance.plain_text import plain
 from hudi_conformance.reading_clauses import ClauseBook
 from hudi_conformance.verdicts import Outcome
 
 NOBODY_ELSE = Roles()
 SHOWN_DIFFERENCES = 20
 _RULE_LENGTH = 160
+_COMMAND_LENGTH = 10_000
 
 
 def failure_text(
@@ -22,7 +24,7 @@ def failure_text(
     roles: Roles = NOBODY_ELSE,
 ) -> str:
     """The block as plain text, the same on a terminal and in a report."""
-    command = repro_command(outcome, adapter, roles)
+    command = plain(repro_command(outcome, adapter, roles), _COMMAND_LENGTH)
     return "\n".join((*_lines(outcome, adapter, book, shown), f"  repro   {command}"))
 
 

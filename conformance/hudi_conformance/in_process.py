@@ -12,7 +12,7 @@ from hudi_adapter.protocol import Adapter
 from hudi_adapter.serving import serve
 
 from hudi_conformance.adapters_config import AdapterConfig, AdapterConfigError
-from hudi_conformance.session import START, Heard, Reply, checked_answer, question
+from hudi_conformance.session import START, Heard, Reply, checked_answer, question, refuse_unknown_ops
 
 
 class InProcess:
@@ -22,6 +22,7 @@ class InProcess:
         self._make = make
         self._adapter = make()
         self.started: Mapping[str, Any] | None = self._said(START)
+        refuse_unknown_ops((self.started or {}).get("ops", ()))
 
     @classmethod
     def of(cls, adapter: AdapterConfig) -> Self:

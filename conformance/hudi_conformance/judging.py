@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hudi_adapter.logical_types import LogicalTypeError
-from hudi_adapter.rows import Rows, RowsError, read_rows
+from hudi_adapter.rows import Rows, RowsError, read_answer, read_rows
 from hudi_adapter.values import ValueFormError
 
 from hudi_conformance.cases import Case, Expectation, Step
@@ -164,7 +164,7 @@ def _matched(case: Case, matches: Sequence[_Match], silent: tuple[str, ...], dig
 
 
 def _answer(result: Mapping[str, Any], out_dir: Path) -> Any:
-    return read_rows(out_dir / result["rows_file"]) if "rows_file" in result else result["value"]
+    return read_answer(out_dir, result["rows_file"]) if "rows_file" in result else result["value"]
 
 
 def _held_against(op: str, expectation: Expectation, answer: Any, tell: Tell | None) -> _Match:

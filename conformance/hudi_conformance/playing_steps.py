@@ -11,7 +11,7 @@ from hudi_conformance.judging import ReadingClauses, judge
 from hudi_conformance.session import Heard, Reply
 from hudi_conformance.step_times import TimeRules
 from hudi_conformance.table_copies import fresh_copy
-from hudi_conformance.told_answers import StepTimes
+from hudi_conformance.told_answers import AbsentTimeError, StepTimes
 from hudi_conformance.verdicts import Outcome, Verdict
 
 _CHECK = "check_table"
@@ -54,7 +54,10 @@ class Play:
         self._lay_out()
         outcome = Outcome(self.case, Verdict.PASS)
         for number, step in enumerate(self.case.steps, start=1):
-            judged = self._step(number, step)
+            try:
+                judged = self._step(number, step)
+            except AbsentTimeError as error:
+                judged = _placed(Outcome(self.case, Verdict.FAIL, str(error)), f"step {number} ({step.op})")
             outcome = replace(judged, reading=judged.reading or outcome.reading, step=number)
             if outcome.verdict is not Verdict.PASS:
                 break

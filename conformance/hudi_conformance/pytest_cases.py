@@ -118,15 +118,41 @@ class Conformance:
         self._stack = ExitStack()
         self._run: AdapterRun | None = None
         self._readings: dict[str, dict[str, str]] = {}
+        self._asked = self._judged = 0
 
     def outcome(self, case: Case) -> Outcome:
         """Ask the adapter, whose process starts with the first question."""
+        return self._begun().outcome(case)
+
+    def _begun(self) -> AdapterRun:
         if self._run is None:
             work = self._stack.enter_context(work_folder("hudi-conformance-"))
             options = RunOptions(Path(work), self._limit_s, roles=self.roles)
             run = AdapterRun(self.adapter, options, self.book.reading_clause, self._lists.expected, self._lists.skips)
             self._run = self._stack.enter_context(run)
-        return self._run.outcome(case)
+        return self._run
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """Start the adapter before the first case is asked; with several workers this is done once for all.
+
+        Raises:
+            UsageError: it names an op that the protocol does not have.
+
+        """
+        config = session.config
+        shared = getattr(config.option, "dist", "no") != "no"
+        chosen = shared or any(isinstance(item, CaseItem) for item in session.items)
+        if config.option.collectonly or hasattr(config, "workerinput") or not chosen:
+            return
+        try:
+            self._begun().begin()
+        except AdapterConfigError as error:
+            raise pytest.UsageError(str(error)) from error
+        if shared:
+            # The workers ask.
+            self._stack.close()
+            self._run = None
 
     def pytest_report_header(self) -> str:
         """Who is asked, and how much."""
@@ -139,7 +165,10 @@ class Conformance:
         items.extend(session.genitems(collector))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note the readings followed; with several workers only here do they meet."""
+        """Note the readings followed, and whether anything is judged; with several workers only here do they meet."""
+        if report.nodeid.startswith(f"{ID_PREFIX}::") and (report.when == "call" or report.failed):
+            self._asked += 1
+            self._judged += not _is_unasked(report)
         for name, value in report.user_properties:
             if name == READING and report.when == "call":
                 clause, _, reading = str(value).partition(" ")
@@ -151,6 +180,8 @@ class Conformance:
         self._stack.close()
         if self._mixed() and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if self._asked and not self._judged and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Which readings the implementation follows."""
@@ -159,9 +190,18 @@ class Conformance:
         for clause in self._mixed():
             places = ", ".join(f"{reading} in {case}" for reading, case in sorted(self._readings[clause].items()))
             terminalreporter.write_line(f"FAILED mixed readings of {clause}: {places}", red=True)
+        if self._asked and not self._judged:
+            told = f"FAILED {self.adapter.name} supports none of the {self._asked} cases, so nothing is judged"
+            terminalreporter.write_line(told, red=True)
 
     def _mixed(self) -> list[str]:
         return sorted(clause for clause, readings in self._readings.items() if len(readings) > 1)
+
+
+def _is_unasked(report: pytest.TestReport) -> bool:
+    """Whether a case was skipped as unsupported, or by a list."""
+    why = report.longrepr[2] if report.skipped and isinstance(report.longrepr, tuple) else ""
+    return why.removeprefix("Skipped: ").startswith((_SKIPPED[Verdict.UNSUPPORTED], _SKIPPED[Verdict.SKIPPED]))
 
 
 class CorpusCollector(pytest.Collector):
@@ -215,7 +255,7 @@ class CaseItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The failure block instead of a traceback of the suite's own code."""
-        if isinstance(excinfo.value, (ConformanceFailure, CorpusError)):
+        if isinstance(excinfo.value, (ConformanceFailure, CorpusError, AdapterConfigError)):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 

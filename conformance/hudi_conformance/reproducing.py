@@ -1,6 +1,5 @@
 """One case again, with everything there is to see."""
 
-import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from hudi_conformance.resources import CorpusError
 from hudi_conformance.running import AdapterRun, RunOptions
 from hudi_conformance.suite import exit_code, expected_of
 from hudi_conformance.verdicts import FAILURES, Verdict
+from hudi_conformance.work_folders import work_folder
 
 
 def reproduce(
@@ -31,11 +31,7 @@ def reproduce(
     book = ClauseBook(root)
     with ExitStack() as stack:
         # Adapters are told absolute paths, wherever the command was typed.
-        work = (
-            keep.resolve()
-            if keep
-            else Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-conformance-")))
-        )
+        work = keep.resolve() if keep else Path(stack.enter_context(work_folder("hudi-conformance-")))
         options = RunOptions(work, limit_s, keep=keep is not None, roles=roles)
         # A skipped case is asked when it is named alone.
         expected = expected_of(adapter, root)

@@ -20,11 +20,14 @@ from hudi_adapter.protocol import PROTOCOL_VERSION
 from hudi_conformance.adapters_config import AdapterConfig
 from hudi_conformance.casting import Roles
 from hudi_conformance.failure_text import NOBODY_ELSE, repro_command
+from hudi_conformance.plain_text import plain
 from hudi_conformance.verdicts import Outcome
 
 RESULTS_FILE = "results.jsonl"
 FORMAT = 2
 """What stands in an older format keeps its meaning: a reader knows it and all before."""
+_MOST_NAME = 200
+_MOST_COMMAND = 10_000
 
 
 class ResultsError(ValueError):
@@ -53,7 +56,7 @@ def result_line(adapter: AdapterConfig, outcome: Outcome, roles: Roles = NOBODY_
         "answer_sha256": outcome.answer_sha256,
         "caught": outcome.caught,
         "traceback": outcome.traceback,
-        "repro": repro_command(outcome, adapter, roles),
+        "repro": plain(repro_command(outcome, adapter, roles), _MOST_COMMAND),
         "step": outcome.step,
         "comparison": outcome.comparison.to_json() if outcome.comparison else None,
     }
@@ -96,7 +99,9 @@ class ResultsWriter:
 
     def implementation(self, adapter: AdapterConfig, started: Mapping[str, Any] | None) -> None:
         """What the adapter said of itself at its start."""
-        self._implementations[adapter.name] = dict(started["implementation"]) if started else None
+        who = started["implementation"] if started else {}
+        told = {name: plain(str(who[name]), _MOST_NAME) for name in ("name", "version", "language") if name in who}
+        self._implementations[adapter.name] = told or None
 
     def close(self, exit_code: int) -> None:
         """The footer."""

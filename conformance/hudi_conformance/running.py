@@ -3,8 +3,8 @@
 import itertools
 import os
 import queue
-import shutil
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from hudi_conformance.adapters_config import AdapterConfig
+from hudi_conformance.adapters_config import AdapterConfig, AdapterConfigError
 from hudi_conformance.case_values import WRITER
 from hudi_conformance.cases import Case
 from hudi_conformance.casting import Cast, Roles
@@ -22,9 +22,11 @@ from hudi_conformance.in_process import InProcess
 from hudi_conformance.judging import ReadingClauses, judge
 from hudi_conformance.playing_steps import Judging, play
 from hudi_conformance.processes import in_begun_processes
+from hudi_conformance.resources import CorpusError
 from hudi_conformance.session import START_LIMIT_S
 from hudi_conformance.table_copies import fresh_copy
 from hudi_conformance.verdicts import Outcome, ReadingLedger, Verdict, against_expectation
+from hudi_conformance.work_folders import removed
 
 STEP_LIMIT_S = 60.0
 
@@ -74,6 +76,19 @@ class AdapterRun:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def begin(self) -> None:
+        """Start the adapter before the first case; one that cannot start fails the cases, not this.
+
+        Raises:
+            AdapterConfigError: it names an op that the protocol does not have.
+
+        """
+        cast = self._casts.get()
+        try:
+            cast.player(WRITER).start()
+        finally:
+            self._casts.put(cast)
+
     def close(self) -> None:
         """End the adapter's processes."""
         self._closing.close()
@@ -111,11 +126,16 @@ class AdapterRun:
         begun = time.monotonic()
         try:
             outcome = self._played(cast, case, folder) if case.writes else self._steps(cast, case, folder)
+        except (CorpusError, AdapterConfigError):
+            raise
+        except Exception as error:  # noqa: BLE001 - one answer that cannot be judged is one bad verdict
+            said = f"the answer cannot be judged: {type(error).__name__}: {error}"
+            outcome = Outcome(case, Verdict.ERROR, said, traceback=traceback.format_exc())
         finally:
             self.started = cast.player(WRITER).started or self.started
             self._casts.put(cast)
             if not self._options.keep:
-                shutil.rmtree(folder, ignore_errors=True)
+                removed(folder)
         return replace(outcome, seconds=time.monotonic() - begun)
 
     def _played(self, cast: Cast, case: Case, folder: Path) -> Outcome:

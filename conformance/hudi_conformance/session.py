@@ -5,6 +5,7 @@ import difflib
 import itertools
 import json
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,7 +165,11 @@ class Session:
                 return Broken(f"protocol: a line on stdout is longer than {MESSAGE_BYTES} bytes", caught=True)
             case bytes(line):
                 more = process.unread()
-                return Broken(f"protocol: more than one answer: {more.strip()!r:.200}", caught=True) if more else _parsed(line)
+                return (
+                    Broken(f"protocol: more than one answer: {more.strip()!r:.200}", caught=True)
+                    if more
+                    else _parsed(line)
+                )
             case _:
                 return self._died(process)
 
@@ -173,7 +178,9 @@ class Session:
         self.kill()
         tail = process.tail.strip().splitlines()
         last = f": {tail[-1]}" if tail else ""
-        ended = "the adapter closed its stdout" if status is None else f"the adapter's process ended with status {status}"
+        ended = (
+            "the adapter closed its stdout" if status is None else f"the adapter's process ended with status {status}"
+        )
         return Broken(f"{ended}{last}", caught=False)
 
 
@@ -211,6 +218,11 @@ def refuse_unknown_ops(ops: Sequence[str]) -> None:
 def _checked(name: str, reply: Reply) -> Heard:
     try:
         check_message(name, reply.message)
+        if name == "started":
+            for words in (reply.message["features"], reply.message["ops"]):
+                if len(set(words)) < len(words):
+                    twice, _ = Counter(words).most_common(1)[0]
+                    raise MessageError(f"{name}: {twice!r:.80} stands in a list twice")
     except MessageError as error:
         return Broken(f"protocol: {error}", caught=True)
     return reply

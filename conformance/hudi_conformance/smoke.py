@@ -2,17 +2,19 @@
 
 import shlex
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from hudi_conformance.adapters_config import AdapterConfig
+from hudi_conformance.adapters_config import AdapterConfig, AdapterConfigError
+from hudi_conformance.plain_text import plain
 from hudi_conformance.session import Broken, Heard, Hung, Reply, Session
+from hudi_conformance.work_folders import work_folder
 
 _ABSENT_OP = "hudi_conformance_no_such_op"
+_LONGEST = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class _Check:
 
 def smoke(adapter: AdapterConfig, out: Console, limit_s: float = 60.0) -> int:
     """Try the protocol's rules one after the other; 0 when all hold, 1 at the first that does not."""
-    with tempfile.TemporaryDirectory(prefix="hudi-conformance-smoke-") as folder:
+    with work_folder("hudi-conformance-smoke-") as folder:
         work = Path(folder)
         log = work / "stderr.log"
         with Session(adapter.command, log, limit_s, adapter.folder) as session:
@@ -48,7 +50,10 @@ def _checks(limit_s: float) -> Iterator[_Check]:
 
 
 def _started(session: Session, _work: Path) -> str:
-    return _fault(session.start())
+    try:
+        return _fault(session.start())
+    except AdapterConfigError as error:
+        return str(error)
 
 
 def _asks(op: str, limit_s: float, judge: Callable[[Reply], str]) -> Callable[[Session, Path], str]:
@@ -91,6 +96,8 @@ def _kind(reply: Reply) -> str:
 
 def _stopped(session: Session, _work: Path) -> str:
     status = session.stop()
+    if session.said_at_stop:
+        return f"answered stop: {session.said_at_stop.strip()!r:.200}"
     return "" if status == 0 else f"exit status {status}" if status is not None else "still running after stop"
 
 
@@ -101,9 +108,9 @@ def _fault(heard: Heard) -> str:
 
 
 def _tell_fault(adapter: AdapterConfig, fault: str, log: Path, out: Console) -> None:
-    out.print(f"     {fault}", markup=False)
+    out.print(f"     {plain(fault, _LONGEST)}", markup=False)
     tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-10:] if log.is_file() else []
     for line in tail:
-        out.print(f"     stderr: {line}", markup=False)
+        out.print(f"     stderr: {plain(line, _LONGEST)}", markup=False)
     command = " ".join("python" if word == sys.executable else shlex.quote(word) for word in adapter.command)
     out.print(f'     try it by hand: echo \'{{"cmd":"start","protocol":1}}\' | {command}', markup=False)

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -21,7 +22,7 @@ from hudi_conformance.results import RESULTS_FILE, ResultsWriter
 from hudi_conformance.running import AdapterRun, RunOptions
 from hudi_conformance.selecting import one_of_each, select
 from hudi_conformance.skips import load_skips, resolved_skips
-from hudi_conformance.verdicts import BAD, Outcome, Verdict
+from hudi_conformance.verdicts import BAD, UNASKED, Outcome
 from hudi_conformance.work_folders import work_folder
 
 FINE, BAD_VERDICT, BAD_USAGE = 0, 1, 2
@@ -94,7 +95,7 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
             run.close()
             outcomes[adapter.name] = found
             _tell(found, adapter, run, partial(failure_text, adapter=adapter, book=book, roles=roles), out)
-        code = exit_code([outcome for found in outcomes.values() for outcome in found])
+        code = max(map(exit_code, outcomes.values()), key=(FINE, BAD_USAGE, BAD_VERDICT).index)
         writer.close(code)
         if options.junit is not None:
             write_junit(folder / RESULTS_FILE, options.junit)
@@ -172,8 +173,10 @@ def refuse_idle(cases: Sequence[Case], lists: Iterable[Lists]) -> None:
 
 
 def exit_code(outcomes: Sequence[Outcome]) -> int:
-    """0 when nothing is bad, 1 when a verdict is."""
-    return BAD_VERDICT if any(outcome.verdict in BAD for outcome in outcomes) else FINE
+    """0 when nothing is bad, 1 when a verdict is, 2 when nothing that was asked is supported."""
+    if any(outcome.verdict in BAD for outcome in outcomes):
+        return BAD_VERDICT
+    return BAD_USAGE if all(outcome.verdict in UNASKED for outcome in outcomes) else FINE
 
 
 def _run_one(
@@ -197,6 +200,12 @@ def _tell(
             out.print()
     if run.ledger.chosen:
         out.print(f"{adapter.name} follows: {readings_line(run.ledger.chosen)}", markup=False)
-    unanswered = sum(outcome.verdict is Verdict.UNSUPPORTED for outcome in found)
-    if unanswered == len(found):
-        out.print(f"{adapter.name} supports nothing that was asked", markup=False)
+    if all(outcome.verdict in UNASKED for outcome in found):
+        out.print(nothing_judged(adapter.name, found, run.started), markup=False)
+
+
+def nothing_judged(name: str, found: Sequence[Outcome], started: Mapping[str, Any] | None) -> str:
+    """What to say of an adapter that supports nothing of what it was asked: this is no passed run."""
+    asked = sorted({step.op for one in found for step in one.case.steps})
+    ops = ", ".join((started or {}).get("ops", ())) or "none"
+    return f"{name} supports nothing that was asked, so nothing is judged: its ops are {ops}; asked: {', '.join(asked)}"

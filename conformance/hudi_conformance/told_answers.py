@@ -23,6 +23,10 @@ _META = (_COMMIT_TIME, "_hoodie_record_key", "_hoodie_partition_path")
 _BUCKET = re.compile(r"0{6}\d\d-")
 
 
+class AbsentTimeError(LookupError):
+    """A step is named that answered no such time."""
+
+
 @dataclass(slots=True)
 class StepTimes:
     """The instants of a play, each with the step that it came of; steps count from 1."""
@@ -41,7 +45,7 @@ class StepTimes:
         """Parameters with instants in place of the steps that they name.
 
         Raises:
-            LookupError: a step is named that answered no such time.
+            AbsentTimeError: a step is named that answered no such time.
 
         """
         if isinstance(params, Mapping):
@@ -50,7 +54,7 @@ class StepTimes:
             return [self.resolved(value) for value in params]
         if isinstance(params, str) and _STEP.fullmatch(params):
             if params not in self.instants:
-                raise LookupError(f"{params}: no step answered this time")
+                raise AbsentTimeError(f"{params}: no step answered this time")
             return self.instants[params]
         return params
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from hudi_conformance.cases import Case
 from hudi_conformance.cells import Comparison
+from hudi_conformance.plain_text import plain, plain_end
 
 
 class Verdict(StrEnum):
@@ -24,6 +25,10 @@ class Verdict(StrEnum):
 
 FAILURES = frozenset({Verdict.FAIL, Verdict.WRONG_REASON, Verdict.ERROR, Verdict.TIMEOUT})
 BAD = FAILURES | {Verdict.UNEXPECTED_PASS}
+UNASKED = frozenset({Verdict.UNSUPPORTED, Verdict.SKIPPED})
+"""Of these alone a run has judged nothing."""
+_MOST_MESSAGE, _MOST_DIFFERENCE, _MOST_TRACEBACK = 4000, 2000, 20_000
+_MOST_DIFFERENCES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,8 @@ class Outcome:
 
     `reading` is (clause, reading) where the answer showed which of two was followed; `caught` is False when the
     adapter's process died or hung instead of answering. `step` is the number of the step that decided, from 1 on, and
-    `comparison` what it answered, beside what was expected, where that did not pass.
+    `comparison` what it answered, beside what was expected, where that did not pass. Texts are made plain and short:
+    an adapter may answer anything.
     """
 
     case: Case
@@ -46,6 +52,18 @@ class Outcome:
     seconds: float = 0.0
     step: int = 0
     comparison: Comparison | None = None
+
+    def __post_init__(self) -> None:
+        """Make the texts plain."""
+        object.__setattr__(self, "message", plain(self.message, _MOST_MESSAGE))
+        object.__setattr__(self, "traceback", plain_end(self.traceback, _MOST_TRACEBACK))
+        object.__setattr__(self, "differences", _plain_lines(self.differences))
+
+
+def _plain_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
+    shown = tuple(plain(line, _MOST_DIFFERENCE) for line in lines[:_MOST_DIFFERENCES])
+    left = len(lines) - _MOST_DIFFERENCES
+    return (*shown[:-1], f"... and {left + 1} more") if left > 0 else shown
 
 
 def against_expectation(outcome: Outcome, why: str | None) -> Outcome:

@@ -107,7 +107,10 @@ def parquet(asked: Message, table: pa.Table, **options: Any) -> None:
 def arrow(asked: Message, table: pa.Table, compression: str | None = "zstd") -> None:
     """An Arrow file."""
     options = pa.ipc.IpcWriteOptions(compression=compression)
-    with pa.OSFile(str(out(asked, "r.arrow")), "wb") as sink, pa.ipc.new_file(sink, table.schema, options=options) as to:
+    with (
+        pa.OSFile(str(out(asked, "r.arrow")), "wb") as sink,
+        pa.ipc.new_file(sink, table.schema, options=options) as to,
+    ):
         to.write_table(table)
     answer(asked, result={"rows_file": "r.arrow"})
 
@@ -120,7 +123,9 @@ def repeated() -> pa.Table:
 
 def lists_of_nothing() -> pa.Table:
     """One row of a hundred million nulls."""
-    return pa.table({"id": pa.ListArray.from_arrays(pa.array([0, 100_000_000], pa.int32()), pa.nulls(100_000_000, pa.int8()))})
+    return pa.table(
+        {"id": pa.ListArray.from_arrays(pa.array([0, 100_000_000], pa.int32()), pa.nulls(100_000_000, pa.int8()))}
+    )
 
 
 def leave_child(*, session: bool) -> None:
@@ -200,15 +205,25 @@ DO: dict[str, Answers] = {
     "rows-key-twice": lambda asked: rows(asked, GOOD.replace('"id":"k1"', '"id":"k2","id":"k1"')),
     "rows-nan": lambda asked: rows(asked, GOOD.replace('"string"', '"float64"').replace('"k1"', "NaN")),
     "rows-many-columns": lambda asked: rows(
-        asked, json.dumps({"schema": [{"name": f"c{i}", "type": "int64"} for i in range(200_000)]}) + "\n" + "{}\n" * 1000
+        asked,
+        json.dumps({"schema": [{"name": f"c{i}", "type": "int64"} for i in range(200_000)]}) + "\n" + "{}\n" * 1000,
     ),
     "rows-many": lambda asked: rows(asked, GOOD + '{"id":"k2"}\n' * 2_000_000),
-    "rows-huge-decimal": lambda asked: rows(asked, GOOD.replace('"string"', '"decimal(10,2)"').replace("k1", "1E+999999999")),
+    "rows-huge-decimal": lambda asked: rows(
+        asked, GOOD.replace('"string"', '"decimal(10,2)"').replace("k1", "1E+999999999")
+    ),
     "rows-long-type": lambda asked: rows(asked, GOOD.replace("string", "struct<" + "a:int32," * 500_000 + "a:int32>")),
     "parquet-broken": lambda asked: rows(asked, b"PAR1" + b"\xff" * 1000 + b"PAR1", "r.parquet"),
     "parquet-one-cell": lambda asked: parquet(asked, pa.table({"id": pa.array([ZEROS], pa.binary())})),
-    "parquet-repeated": lambda asked: parquet(asked, pa.table({"id": repeated()["id"].cast(pa.large_string())}).slice(0, 1000) if False else pa.table({"id": pa.array(["x" * 100_000]).take(pa.array([0] * 10_000))})),
-    "parquet-many-nulls": lambda asked: parquet(asked, pa.table({f"c{i}": pa.nulls(3_000_000, pa.int8()) for i in range(4)})),
+    "parquet-repeated": lambda asked: parquet(
+        asked,
+        pa.table({"id": repeated()["id"].cast(pa.large_string())}).slice(0, 1000)
+        if False
+        else pa.table({"id": pa.array(["x" * 100_000]).take(pa.array([0] * 10_000))}),
+    ),
+    "parquet-many-nulls": lambda asked: parquet(
+        asked, pa.table({f"c{i}": pa.nulls(3_000_000, pa.int8()) for i in range(4)})
+    ),
     "parquet-list": lambda asked: parquet(asked, lists_of_nothing()),
     "arrow-broken": lambda asked: rows(asked, b"ARROW1\0\0" + b"\xff" * 1000 + b"ARROW1", "r.arrow"),
     "arrow-one-cell": lambda asked: arrow(asked, pa.table({"id": pa.array([ZEROS], pa.binary())})),
@@ -216,7 +231,13 @@ DO: dict[str, Answers] = {
     "arrow-list": lambda asked: arrow(asked, lists_of_nothing()),
     "arrow-offsets": lambda asked: arrow(
         asked,
-        pa.table({"id": pa.Array.from_buffers(pa.string(), 1, [None, pa.array([0, 1 << 30], pa.int32()).buffers()[1], pa.py_buffer(b"k1")])}),
+        pa.table(
+            {
+                "id": pa.Array.from_buffers(
+                    pa.string(), 1, [None, pa.array([0, 1 << 30], pa.int32()).buffers()[1], pa.py_buffer(b"k1")]
+                )
+            }
+        ),
         None,
     ),
     "surrogate": lambda asked: errored(asked, "\ud800"),
@@ -226,14 +247,20 @@ DO: dict[str, Answers] = {
     "controls": lambda asked: errored(asked, "\x1b[2J\x1b]0;title\x07 \r\b\x9b1A \u202eabc", "\x1b[31m\n\x00\x7f"),
     "megabytes": lambda asked: errored(asked, "long " * 500_000, "line\n" * 500_000),
     "unsupported-controls": lambda asked: answer(asked, unsupported={"feature": "\x1b[2J" + "f" * 1_000_000}),
-    "rejected-controls": lambda asked: answer(asked, rejected={"reason": "NOT_A_TABLE", "message": "\x1b[2J\x00", "native": "\x1b"}),
+    "rejected-controls": lambda asked: answer(
+        asked, rejected={"reason": "NOT_A_TABLE", "message": "\x1b[2J\x00", "native": "\x1b"}
+    ),
     "nested": lambda asked: send('{"seq":%d,"result":{"value":%s}}\n' % (asked["seq"], NESTED)),
-    "nested-a-little": lambda asked: send('{"seq":%d,"result":{"value":%s}}\n' % (asked["seq"], NESTED[-900:].rjust(1800, "["))),
+    "nested-a-little": lambda asked: send(
+        '{"seq":%d,"result":{"value":%s}}\n' % (asked["seq"], NESTED[-900:].rjust(1800, "["))
+    ),
     "huge-int": lambda asked: send('{"seq":%d,"result":{"value":%s}}\n' % (asked["seq"], "9" * 100_000)),
     "large-int": lambda asked: send('{"seq":%d,"result":{"value":%s}}\n' % (asked["seq"], "9" * 4000)),
     "nan": lambda asked: result(asked, float("nan")),
     "infinite": lambda asked: send('{"seq":%d,"result":{"value":1e999}}\n' % asked["seq"]),
-    "key-twice": lambda asked: send('{"seq":%d,"unsupported":{"feature":"a"},"unsupported":{"feature":"b"}}\n' % asked["seq"]),
+    "key-twice": lambda asked: send(
+        '{"seq":%d,"unsupported":{"feature":"a"},"unsupported":{"feature":"b"}}\n' % asked["seq"]
+    ),
     "array": lambda asked: send("[1]\n"),
     "null": lambda asked: send("null\n"),
     "empty-line": lambda asked: send("\n"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from hudi_adapter.rows import Rows, RowsError, read_rows, write_rows
+from hudi_adapter.rows import Rows, RowsError, read_answer, write_rows
 
 from hudi_conformance.alternation.cases import ENGINE, Alternation, has_metadata_table
 from hudi_conformance.comparison import compare_rows
@@ -173,6 +173,6 @@ def _rows_of(result: Mapping[str, Any], out_dir: Path) -> _Answer:
     if "rows_file" not in result:
         return _Answer()
     try:
-        return _Answer(read_rows(out_dir / result["rows_file"]))
+        return _Answer(read_answer(out_dir, result["rows_file"]))
     except RowsError as error:
         return _Answer(word=str(error))

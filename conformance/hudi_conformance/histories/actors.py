@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hudi_adapter.rows import read_rows, write_rows
+from hudi_adapter.rows import RowsError, read_answer, write_rows
 
 from hudi_conformance.histories.drawing import Drawing, Drawn
 from hudi_conformance.histories.locks import Lock
@@ -260,5 +260,9 @@ def read_once(actor: Actor, op: str, params: Mapping[str, str], before: frozense
     if "result" not in message:
         record.add(record.wrong, f"{actor.process}, {op} {dict(params)}: {dict(message)}"[:3000])
         return
-    rows = read_rows(out_dir / message["result"]["rows_file"])
+    try:
+        rows = read_answer(out_dir, str(message["result"].get("rows_file")))
+    except RowsError as error:
+        record.add(record.wrong, f"{actor.process}, {op} {dict(params)}: {error}"[:3000])
+        return
     record.add(record.reads, Read(op, params, before, frozenset(completed_times(actor)), rows))

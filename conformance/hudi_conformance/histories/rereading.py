@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hudi_adapter.rows import read_rows
+from hudi_adapter.rows import RowsError, read_answer
 
 from hudi_conformance.adapters_config import find_adapter
 from hudi_conformance.comparison import compare_rows
@@ -50,6 +50,9 @@ def _differences(played: Played, reader: Reader, kept: str) -> Iterator[str]:
     if not isinstance(heard, Reply) or "result" not in heard.message:
         yield f"{where}: {heard}"[:2000]
         return
-    found = compare_rows(played.judgement.rows, read_rows(out / heard.message["result"]["rows_file"]))
+    try:
+        found = compare_rows(played.judgement.rows, read_answer(out, str(heard.message["result"].get("rows_file"))))
+    except RowsError as error:
+        found = (str(error),)
     if found:
         yield f"{where}: {'; '.join(found[:6])}"

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from hudi_adapter.rows import RowsError, read_rows
+from hudi_adapter.rows import RowsError, read_answer, read_rows
 
 from hudi_conformance.adapters_config import AdapterConfig
 from hudi_conformance.comparison import compare_rows
@@ -123,6 +123,6 @@ def _result_differences(
     if "value" in question:
         return compare_values(question["op"], question["value"], result["value"])
     try:
-        return compare_rows(read_rows(place.answers / question["rows"]), read_rows(out_dir / result["rows_file"]))
+        return compare_rows(read_rows(place.answers / question["rows"]), read_answer(out_dir, result["rows_file"]))
     except RowsError as error:
         return (f"rows: {error}",)

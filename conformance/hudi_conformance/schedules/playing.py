@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hudi_adapter.rows import Rows, RowsError, read_rows, write_rows
+from hudi_adapter.rows import Rows, RowsError, read_answer, write_rows
 from hudi_model.protocol import World
 from hudi_model.rejection import Rejection
 from hudi_model.tables import Table
@@ -90,7 +90,7 @@ def _content(result: Mapping[str, Any], out: Path) -> Any:
     if "rows_file" not in result:
         return result.get("value")
     try:
-        return read_rows(out / result["rows_file"])
+        return read_answer(out, result["rows_file"])
     except RowsError as error:
         return str(error)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hudi_adapter.rows import Rows, RowsError, read_rows, write_rows
+from hudi_adapter.rows import Rows, RowsError, read_answer, write_rows
 
 from hudi_conformance.comparison import compare_rows
 from hudi_conformance.session import Heard, Reply, Session
@@ -189,7 +189,7 @@ class _Game:
         if "rows_file" not in result:
             return result["value"]
         try:
-            return told_by_steps(read_rows(Path(result["rows_file"])), done)
+            return told_by_steps(read_answer(Path(result["out_dir"]), result["rows_file"]), done)
         except RowsError as error:
             return str(error)
 
@@ -218,8 +218,7 @@ class _Game:
         out_dir.mkdir()
         heard = session.ask(op, table, params, out_dir, LIMIT_S)
         if keep and isinstance(heard, Reply) and "rows_file" in heard.message.get("result", {}):
-            file = str(out_dir / heard.message["result"]["rows_file"])
-            return Reply({**heard.message, "result": {"rows_file": file}})
+            return Reply({**heard.message, "result": {**heard.message["result"], "out_dir": str(out_dir)}})
         return heard
 
 
@@ -260,7 +259,7 @@ def _message(heard: Heard) -> Mapping[str, Any]:
 
 
 def _value(heard: Heard) -> Any:
-    return _message(heard)["result"]["value"]
+    return _message(heard)["result"].get("value")
 
 
 def _said(heard: Heard) -> str:

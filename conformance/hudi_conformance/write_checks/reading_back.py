@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hudi_adapter.rows import Rows, RowsError, read_rows, write_rows
+from hudi_adapter.rows import Rows, RowsError, read_answer, write_rows
 
 from hudi_conformance.adapters_config import find_adapter
 from hudi_conformance.comparison import compare_rows
@@ -100,8 +100,11 @@ class _Play:
         word = _word_of(heard)
         if word or not isinstance(heard, Reply):
             return word
+        result = heard.message["result"]
+        if "rows_file" not in result:
+            return "a value, where rows are asked"
         try:
-            return read_rows(out_dir / heard.message["result"]["rows_file"])
+            return read_answer(out_dir, result["rows_file"])
         except RowsError as error:
             return str(error)
 
