@@ -6,9 +6,9 @@ MESSAGE_DEPTH = 100
 """Of arrays and objects in each other."""
 FILE_BYTES = 32 << 20
 """Of a rows file."""
-DECODED_BYTES = 128 << 20
+DECODED_BYTES = 64 << 20
 """Of the same rows when nothing is compressed, and no value stands for several rows."""
-VALUES = 4_000_000
+VALUES = 1_000_000
 """In all rows and columns; an element of a list counts as one."""
 COLUMNS = 10_000
 LOG_BYTES = 16 << 20

@@ -114,7 +114,7 @@ class ChildProcess:
         """The next line, or why there is none; who keeps the pipe of a process that has died is not waited for."""
         deadline, died = time.monotonic() + limit_s, 0.0
         with self._news:
-            while not self._lines:
+            while self._too_long or not self._lines:
                 now = time.monotonic()
                 if self._too_long:
                     return Nothing.TOO_LONG

@@ -3,13 +3,14 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hudi_adapter.logical_types import ListType, LogicalType, MapType, StructType, family, parse_type
 from hudi_adapter.rows import Rows, Value, encode_value
 
 Row = tuple[Any, ...]
+_MOST_ROWS = 1000
 
 
 def compare_rows(expected: Rows, actual: Rows) -> tuple[str, ...]:
@@ -99,9 +100,15 @@ class _Told:
         paired_extra = {id(found) for _, found in pairs}
         return (
             *changed,
-            *(f"missing row {self._shown(row)}" for row in self.missing if id(row) not in paired_missing),
-            *(f"extra row {self._shown(row)}" for row in self.extra if id(row) not in paired_extra),
+            *self._rows("missing", [row for row in self.missing if id(row) not in paired_missing]),
+            *self._rows("extra", [row for row in self.extra if id(row) not in paired_extra]),
         )
+
+    def _rows(self, word: str, rows: Sequence[Row]) -> Iterator[str]:
+        """The first rows of many, and how many more there are."""
+        yield from (f"{word} row {self._shown(row)}" for row in rows[:_MOST_ROWS])
+        if len(rows) > _MOST_ROWS:
+            yield f"{word} rows: {len(rows) - _MOST_ROWS} more"
 
     def _pairs(self) -> list[tuple[Row, Row]]:
         if self.key is None:

@@ -22,6 +22,7 @@ from hudi_conformance.verdicts import Outcome, Verdict
 
 ReadingClauses = Callable[[Case], str]
 Tell = Callable[[str, Any], Any]
+_MOST_ROWS_DRAWN = 20_000
 _ROWS_NOT_VALUE = "rows, where a value is asked"
 
 
@@ -61,7 +62,7 @@ def judge(
 
 def _with_comparison(outcome: Outcome, step: Step, answer: Any = None, refused: str = "") -> Outcome:
     """The outcome with the answer beside the expected one, where it is not a pass."""
-    if outcome.verdict is Verdict.PASS:
+    if outcome.verdict is Verdict.PASS or (isinstance(answer, Rows) and len(answer.rows) > _MOST_ROWS_DRAWN):
         return outcome
     readings = {one.reading or "": _expected(one.file) for one in step.expectations} or {"": None}
     compared = [replace(compare_cells(step.op, readings[name], answer), reading=name) for name in readings]

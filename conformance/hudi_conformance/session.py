@@ -2,8 +2,8 @@
 
 import contextlib
 import difflib
-import itertools
 import json
+import secrets
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -61,7 +61,6 @@ class Session:
         self._folder = folder
         self._start_limit_s = start_limit_s
         self._process: ChildProcess | None = None
-        self._numbers = itertools.count(1)
         self.started: Mapping[str, Any] | None = None
         self.starts = 0
         self._failed_starts = 0
@@ -117,7 +116,8 @@ class Session:
             heard = self.start()
             if not isinstance(heard, Reply):
                 return heard
-        seq = next(self._numbers)
+        # Not to be guessed: an answer cannot come before its question.
+        seq = secrets.randbelow(1 << 31)
         heard = self._exchange(question(seq, op, table, params, out_dir, limit_s), limit_s)
         heard = checked_answer(op, seq, heard)
         if not isinstance(heard, Reply):

@@ -4,7 +4,6 @@
 PIDS; START names a way in which the start goes wrong.
 """
 
-import base64
 import json
 import os
 import subprocess
@@ -14,15 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 Message = dict[str, Any]
 Answers = Callable[[Message], None]
 GOOD = '{"schema":[{"name":"id","type":"string"}]}\n{"id":"k1"}\n'
 ROWS = {"rows_file": "r.jsonl"}
 LIMIT = 8 << 20
-ZEROS = b"\0" * (300 << 20)
 
 
 def send(text: str | bytes) -> None:
@@ -40,6 +35,11 @@ def answer(asked: Message, **content: Any) -> None:
 def result(asked: Message, value: Any) -> None:
     """A value."""
     answer(asked, result={"value": value})
+
+
+def send_value(asked: Message, text: str) -> None:
+    """A value as it is written."""
+    send(f'{{"seq":{asked["seq"]},"result":{{"value":{text}}}}}\n')
 
 
 def errored(asked: Message, message: str, traceback: str = "") -> None:
@@ -98,15 +98,45 @@ def sparse(asked: Message) -> None:
     answer(asked, result=ROWS)
 
 
-def parquet(asked: Message, table: pa.Table, **options: Any) -> None:
+def table_of(kind: str) -> Any:  # noqa: PLR0911 - a table a line
+    """Few bytes that become very many."""
+    import pyarrow as pa  # noqa: PLC0415 - a process that starts again does so in no time
+
+    nothing = 50_000_000
+    match kind:
+        case "one-cell":
+            return pa.table({"id": pa.array([bytes(70 << 20)], pa.binary())})
+        case "words":
+            return pa.table({"id": pa.array(["x" * 100_000]).take(pa.array([0] * 2000))})
+        case "dictionary":
+            words = pa.array(["x" * 1_000_000])
+            return pa.table({"id": pa.DictionaryArray.from_arrays(pa.array([0] * 100_000, pa.int32()), words)})
+        case "views":
+            view = pa.array(["x" * 1_000_000], pa.string_view()).buffers()
+            views = pa.py_buffer(view[1].to_pybytes()[:16] * 100_000)
+            return pa.table({"id": pa.Array.from_buffers(pa.string_view(), 100_000, [None, views, view[2]])})
+        case "list":
+            offsets = pa.array([0, nothing], pa.int32())
+            return pa.table({"id": pa.ListArray.from_arrays(offsets, pa.nulls(nothing, pa.int8()))})
+        case "nulls":
+            return pa.table({f"c{number}": pa.nulls(500_000, pa.int8()) for number in range(4)})
+        case _:
+            raise ValueError(kind)
+
+
+def parquet(asked: Message, kind: str, **options: Any) -> None:
     """A Parquet file."""
-    pq.write_table(table, out(asked, "r.parquet"), compression="zstd", **options)
+    import pyarrow.parquet as pq  # noqa: PLC0415 - likewise
+
+    pq.write_table(table_of(kind), out(asked, "r.parquet"), compression="zstd", **options)
     answer(asked, result={"rows_file": "r.parquet"})
 
 
-def arrow(asked: Message, table: pa.Table, compression: str | None = "zstd") -> None:
+def arrow(asked: Message, kind: str, compression: str | None = None) -> None:
     """An Arrow file."""
-    options = pa.ipc.IpcWriteOptions(compression=compression)
+    import pyarrow as pa  # noqa: PLC0415 - a process that starts again does so in no time
+
+    table, options = table_of(kind), pa.ipc.IpcWriteOptions(compression=compression)
     with (
         pa.OSFile(str(out(asked, "r.arrow")), "wb") as sink,
         pa.ipc.new_file(sink, table.schema, options=options) as to,
@@ -115,22 +145,20 @@ def arrow(asked: Message, table: pa.Table, compression: str | None = "zstd") -> 
     answer(asked, result={"rows_file": "r.arrow"})
 
 
-def repeated() -> pa.Table:
-    """Few bytes, of which every row stands for a million."""
-    words = pa.array(["x" * 1_000_000])
-    return pa.table({"id": pa.DictionaryArray.from_arrays(pa.array([0] * 100_000, pa.int32()), words)})
+def offsets(asked: Message) -> None:
+    """An Arrow file whose text lies outside of it."""
+    import pyarrow as pa  # noqa: PLC0415 - likewise
+
+    table, sink = pa.table({"id": ["k" * 77]}), pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as to:
+        to.write_table(table)
+    good_offsets, bad_offsets = (pa.array([0, end], pa.int32()).buffers()[1].to_pybytes()[:8] for end in (77, 1 << 30))
+    rows(asked, sink.getvalue().to_pybytes().replace(good_offsets, bad_offsets), "r.arrow")
 
 
-def lists_of_nothing() -> pa.Table:
-    """One row of a hundred million nulls."""
-    return pa.table(
-        {"id": pa.ListArray.from_arrays(pa.array([0, 100_000_000], pa.int32()), pa.nulls(100_000_000, pa.int8()))}
-    )
-
-
-def leave_child(*, session: bool) -> None:
-    """A child that keeps stdout and outlives the adapter; in a session of its own it has left the process group."""
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=session)
+def leave_child() -> None:
+    """A child that keeps stdout, in a session of its own: it has left the process group."""
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
     note(child.pid)
 
 
@@ -141,48 +169,54 @@ def note(pid: int) -> None:
 
 def child_and_answer(asked: Message) -> None:
     """A child in a session of its own, and a good answer."""
-    leave_child(session=True)
+    leave_child()
     good(asked)
 
 
-def child_and_death(asked: Message) -> None:
+def child_and_death(_: Message) -> None:
     """A child that keeps the pipe while the adapter ends without an answer."""
-    leave_child(session=True)
-    print("last words", file=sys.stderr, flush=True)
+    leave_child()
+    os.write(2, b"last words\n")
     os._exit(7)
 
 
-def flood(asked: Message, to: int) -> None:
+def flood(to: int) -> None:
     """Megabytes of lines, until somebody ends it."""
     block = b"INFO this and that\n" * 50_000
     while True:
         os.write(to, block)
 
 
-def endless_line(asked: Message) -> None:
+def endless_line(_: Message) -> None:
     """A line that never ends."""
     block = b"x" * (1 << 20)
     while True:
         os.write(1, block)
 
 
-def sleep(asked: Message) -> None:
+def sleep(_: Message) -> None:
     """No answer."""
     time.sleep(600)
 
 
-def dribble(asked: Message) -> None:
+def dribble(_: Message) -> None:
     """A character now and then, never a line."""
     while True:
         send(" ")
         time.sleep(0.05)
 
 
-def deaf(asked: Message) -> None:
-    """Answer this question, then the next ones before they are asked, and read no more."""
+def late(asked: Message) -> None:
+    """A good answer, and another one that nobody has asked for."""
     good(asked)
-    time.sleep(0.2)
-    send('{"seq":' + str(int(asked["seq"]) + 1) + ',"unsupported":{"feature":"guessed"}}\n')
+    time.sleep(0.5)
+    send('{"seq":1,"unsupported":{"feature":"guessed"}}\n')
+
+
+def deaf(asked: Message) -> None:
+    """A good answer, and no more questions are read."""
+    good(asked)
+    time.sleep(600)
 
 
 NESTED = "[" * 100_000 + "]" * 100_000
@@ -208,80 +242,64 @@ DO: dict[str, Answers] = {
         asked,
         json.dumps({"schema": [{"name": f"c{i}", "type": "int64"} for i in range(200_000)]}) + "\n" + "{}\n" * 1000,
     ),
-    "rows-many": lambda asked: rows(asked, GOOD + '{"id":"k2"}\n' * 2_000_000),
+    "rows-many": lambda asked: rows(asked, GOOD + '{"id":"k2"}\n' * 990_000),
     "rows-huge-decimal": lambda asked: rows(
         asked, GOOD.replace('"string"', '"decimal(10,2)"').replace("k1", "1E+999999999")
     ),
     "rows-long-type": lambda asked: rows(asked, GOOD.replace("string", "struct<" + "a:int32," * 500_000 + "a:int32>")),
     "parquet-broken": lambda asked: rows(asked, b"PAR1" + b"\xff" * 1000 + b"PAR1", "r.parquet"),
-    "parquet-one-cell": lambda asked: parquet(asked, pa.table({"id": pa.array([ZEROS], pa.binary())})),
-    "parquet-repeated": lambda asked: parquet(
-        asked,
-        pa.table({"id": repeated()["id"].cast(pa.large_string())}).slice(0, 1000)
-        if False
-        else pa.table({"id": pa.array(["x" * 100_000]).take(pa.array([0] * 10_000))}),
+    "parquet-one-cell": lambda asked: parquet(asked, "one-cell"),
+    "parquet-words": lambda asked: parquet(asked, "words"),
+    "parquet-delta": lambda asked: parquet(
+        asked, "words", use_dictionary=False, column_encoding={"id": "DELTA_BYTE_ARRAY"}
     ),
-    "parquet-many-nulls": lambda asked: parquet(
-        asked, pa.table({f"c{i}": pa.nulls(3_000_000, pa.int8()) for i in range(4)})
-    ),
-    "parquet-list": lambda asked: parquet(asked, lists_of_nothing()),
+    "parquet-nulls": lambda asked: parquet(asked, "nulls"),
+    "parquet-list": lambda asked: parquet(asked, "list"),
     "arrow-broken": lambda asked: rows(asked, b"ARROW1\0\0" + b"\xff" * 1000 + b"ARROW1", "r.arrow"),
-    "arrow-one-cell": lambda asked: arrow(asked, pa.table({"id": pa.array([ZEROS], pa.binary())})),
-    "arrow-dictionary": lambda asked: arrow(asked, repeated(), None),
-    "arrow-list": lambda asked: arrow(asked, lists_of_nothing()),
-    "arrow-offsets": lambda asked: arrow(
-        asked,
-        pa.table(
-            {
-                "id": pa.Array.from_buffers(
-                    pa.string(), 1, [None, pa.array([0, 1 << 30], pa.int32()).buffers()[1], pa.py_buffer(b"k1")]
-                )
-            }
-        ),
-        None,
-    ),
+    "arrow-one-cell": lambda asked: arrow(asked, "one-cell", "zstd"),
+    "arrow-one-cell-lz4": lambda asked: arrow(asked, "one-cell", "lz4"),
+    "arrow-dictionary": lambda asked: arrow(asked, "dictionary"),
+    "arrow-views": lambda asked: arrow(asked, "views"),
+    "arrow-list": lambda asked: arrow(asked, "list", "zstd"),
+    "arrow-nulls": lambda asked: arrow(asked, "nulls", "zstd"),
+    "arrow-offsets": offsets,
     "surrogate": lambda asked: errored(asked, "\ud800"),
-    "surrogate-bytes": lambda asked: send(b'{"seq":%d,"errored":{"message":"\xed\xa0\x80"}}\n' % asked["seq"]),
-    "no-utf8": lambda asked: send(b'{"seq":%d,"errored":{"message":"\xff"}}\n' % asked["seq"]),
-    "nul": lambda asked: send(b"\0\n"),
+    "surrogate-bytes": lambda asked: send(f'{{"seq":{asked["seq"]},"errored":{{"message":"\ud800"}}}}\n'),
+    "no-utf8": lambda _: send(b'{"seq":1,"errored":{"message":"\xff"}}\n'),
+    "nul": lambda _: send(b"\0\n"),
     "controls": lambda asked: errored(asked, "\x1b[2J\x1b]0;title\x07 \r\b\x9b1A \u202eabc", "\x1b[31m\n\x00\x7f"),
     "megabytes": lambda asked: errored(asked, "long " * 500_000, "line\n" * 500_000),
     "unsupported-controls": lambda asked: answer(asked, unsupported={"feature": "\x1b[2J" + "f" * 1_000_000}),
     "rejected-controls": lambda asked: answer(
         asked, rejected={"reason": "NOT_A_TABLE", "message": "\x1b[2J\x00", "native": "\x1b"}
     ),
-    "nested": lambda asked: send('{"seq":%d,"result":{"value":%s}}\n' % (asked["seq"], NESTED)),
-    "nested-a-little": lambda asked: send(
-        '{"seq":%d,"result":{"value":%s}}\n' % (asked["seq"], NESTED[-900:].rjust(1800, "["))
-    ),
-    "huge-int": lambda asked: send('{"seq":%d,"result":{"value":%s}}\n' % (asked["seq"], "9" * 100_000)),
-    "large-int": lambda asked: send('{"seq":%d,"result":{"value":%s}}\n' % (asked["seq"], "9" * 4000)),
+    "nested": lambda asked: send_value(asked, NESTED),
+    "nested-a-little": lambda asked: send_value(asked, "[" * 900 + "]" * 900),
+    "huge-int": lambda asked: send_value(asked, "9" * 100_000),
+    "large-int": lambda asked: send_value(asked, "9" * 4000),
+    "infinite": lambda asked: send_value(asked, "1e999"),
     "nan": lambda asked: result(asked, float("nan")),
-    "infinite": lambda asked: send('{"seq":%d,"result":{"value":1e999}}\n' % asked["seq"]),
-    "key-twice": lambda asked: send(
-        '{"seq":%d,"unsupported":{"feature":"a"},"unsupported":{"feature":"b"}}\n' % asked["seq"]
-    ),
-    "array": lambda asked: send("[1]\n"),
-    "null": lambda asked: send("null\n"),
-    "empty-line": lambda asked: send("\n"),
-    "half-a-line": lambda asked: (send('{"seq":'), os._exit(0)),
-    "wrong-seq": lambda asked: send('{"seq":"other","unsupported":{"feature":"x"}}\n'),
-    "seq-true": lambda asked: send('{"seq":true,"unsupported":{"feature":"x"}}\n'),
-    "nothing-in-it": lambda asked: answer(asked),
+    "key-twice": lambda asked: send_value(asked, '{"a":1,"a":2}'),
+    "array": lambda _: send("[1]\n"),
+    "null": lambda _: send("null\n"),
+    "empty-line": lambda _: send("\n"),
+    "half-a-line": lambda _: (send('{"seq":'), os._exit(0)),
+    "wrong-seq": lambda _: send('{"seq":"other","unsupported":{"feature":"x"}}\n'),
+    "seq-true": lambda _: send('{"seq":true,"unsupported":{"feature":"x"}}\n'),
+    "nothing-in-it": answer,
     "two-kinds": lambda asked: answer(asked, unsupported={"feature": "x"}, errored={"message": "y"}),
     "unknown-reason": lambda asked: answer(asked, rejected={"reason": "NO_SUCH", "message": ""}),
     "many-violations": lambda asked: answer(asked, warnings=[{"a": i} for i in range(300_000)], result={"value": []}),
     "two-at-once": lambda asked: send(2 * f'{{"seq":{asked["seq"]},"unsupported":{{"feature":"x"}}}}\n'),
     "long-message": lambda asked: result(asked, "x" * (LIMIT + 1)),
     "endless-line": endless_line,
-    "flood": lambda asked: flood(asked, 1),
-    "flood-stderr": lambda asked: flood(asked, 2),
+    "flood": lambda _: flood(1),
+    "flood-stderr": lambda _: flood(2),
     "dribble": dribble,
     "sleep": sleep,
-    "die": lambda asked: os._exit(7),
+    "die": lambda _: os._exit(7),
     "child-and-answer": child_and_answer,
     "child-and-death": child_and_death,
-    "before-asked": deaf,
 }
 
 
@@ -316,7 +334,8 @@ def main() -> None:
         if message["cmd"] == "start":
             start(way)
         else:
-            DO[message["params"].get("do", "good")](message)
+            do = message["params"].get("do", "good")
+            (DO.get(do) or {"late": late, "deaf": deaf}[do])(message)
 
 
 if __name__ == "__main__":
