@@ -10,7 +10,7 @@ from hudi_adapter.logical_types import ListType, LogicalType, MapType, StructTyp
 from hudi_adapter.rows import Rows, Value, encode_value
 
 Row = tuple[Any, ...]
-_MOST_ROWS = 1000
+_MOST_ROWS = 400
 
 
 def compare_rows(expected: Rows, actual: Rows) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ _ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u
 
 
 def plain(text: str, most: int) -> str:
-    """The text on one page: control characters, overrides of direction and lone surrogates as escapes, at most so long."""
+    """The text with control characters, changes of direction and lone surrogates as escapes, at most so long."""
     cut = text if len(text) <= most else text[:most]
     shown = _ODD.sub(_escaped, cut)
     return shown if len(shown) <= most and cut is text else _shortened(shown, most)
