@@ -21,7 +21,7 @@ from hudi_conformance.obligations.registry import Counterexample, obligation, pr
     assumptions="released readings; the writers' index is global, too; no overwriting brought a key twice",
 )
 @property_check
-@given(told=stories(shapes((9, 6), partitioned=(True,)), OPERATIONS, ("clustering",), 5))
+@given(told=stories(shapes((9, 6), partitioned=(True,)), OPERATIONS, ("clustering",), longest=5))
 def located(told: Story) -> None:
     """After upserts that move rows, deletes, overwrites and services."""
     table = indexed(told)

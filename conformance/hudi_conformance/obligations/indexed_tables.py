@@ -39,8 +39,8 @@ OPERATIONS = (
     Operation.DELETE_PARTITION,
 )
 SERVICES = ("compaction", "clustering", "cleaning")
-HISTORIES = stories(shapes(), OPERATIONS, SERVICES, 5)
-PARTITIONED = stories(shapes(partitioned=(True,)), OPERATIONS, SERVICES, 5)
+HISTORIES = stories(shapes(), OPERATIONS, SERVICES, longest=5)
+PARTITIONED = stories(shapes(partitioned=(True,)), OPERATIONS, SERVICES, longest=5)
 LAST = 900
 
 
