@@ -219,6 +219,11 @@ def deaf(asked: Message) -> None:
     time.sleep(600)
 
 
+def nothing(asked: Message) -> None:
+    """Nothing is supported."""
+    answer(asked, unsupported={"feature": asked["op"]})
+
+
 NESTED = "[" * 100_000 + "]" * 100_000
 DO: dict[str, Answers] = {
     "good": good,
@@ -248,7 +253,7 @@ DO: dict[str, Answers] = {
     ),
     "rows-long-type": lambda asked: rows(asked, GOOD.replace("string", "struct<" + "a:int32," * 500_000 + "a:int32>")),
     "parquet-broken": lambda asked: rows(asked, b"PAR1" + b"\xff" * 1000 + b"PAR1", "r.parquet"),
-    "parquet-one-cell": lambda asked: parquet(asked, "one-cell"),
+    "parquet-one-cell": lambda asked: parquet(asked, "one-cell", use_dictionary=False, write_statistics=False),
     "parquet-words": lambda asked: parquet(asked, "words"),
     "parquet-delta": lambda asked: parquet(
         asked, "words", use_dictionary=False, column_encoding={"id": "DELTA_BYTE_ARRAY"}
@@ -334,8 +339,8 @@ def main() -> None:
         if message["cmd"] == "start":
             start(way)
         else:
-            do = message["params"].get("do", "good")
-            (DO.get(do) or {"late": late, "deaf": deaf}[do])(message)
+            do = message["params"].get("do", "nothing")
+            (DO.get(do) or {"late": late, "deaf": deaf, "nothing": nothing}[do])(message)
 
 
 if __name__ == "__main__":

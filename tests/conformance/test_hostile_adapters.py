@@ -17,7 +17,7 @@ from tiny_corpus import TinyCorpus
 Run = Callable[..., subprocess.CompletedProcess[str]]
 SCRIPT = Path(__file__).with_name("hostile_adapter.py")
 BOUND_S = 540
-LIMIT_S = "15"
+LIMIT_S = "8"
 ROWS = ("rows-", "parquet-", "arrow-")
 VERDICTS = {
     **{do: "fail" if do.startswith(ROWS) else "error" for do in DO},
