@@ -11,7 +11,7 @@ from hudi_spark.checking.history import check_history
 from hudi_spark.checking.metadata import check_beside, check_groups, check_indexes, check_unkept, is_kept, of_indexes
 from hudi_spark.checking.missing import check_stored
 from hudi_spark.checking.names import check_names
-from hudi_spark.checking.plans import check_plans
+from hudi_spark.checking.plans import check_carried_out, check_plans
 from hudi_spark.checking.properties import check_properties
 from hudi_spark.checking.results import check_results
 from hudi_spark.checking.rows import check_rows
@@ -82,6 +82,8 @@ def check_layers(
         return None
     timeline = check_names(storage, configuration, violations)
     contents = check_contents(storage, timeline, violations)
+    # What a metadata table's services did is judged whole: its indexes come and go, its files are cleaned.
+    check_carried_out(contents, violations)
     history = check_history(storage, configuration, timeline, violations)
     state = table_state(storage, configuration, contents, history, violations)
     if indexes is not None:

@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Final
 
 from hudi_format.metadata.partitions import Partition, file_group_of_id
+from hudi_format.timeline.plans import CompactionPlan
 
-from hudi_spark.checking.stored import Stored, TableState, files_of
+from hudi_spark.checking.stored import Stored, TableState
 from hudi_spark.checking.violations import Violations, clause_of_index
 from hudi_spark.flows.flow import Executor
 from hudi_spark.indexing.table_state import indexes_of
@@ -52,14 +53,31 @@ def of_indexes(own: TableState, indexes: frozenset[str]) -> TableState:
     groups = {id_: group for id_, group in own.groups.items() if id_[0] in indexes}
     begun = {index: _begun(own, index) for index in indexes}
     commits = tuple(_of_indexes(commit, begun) for commit in own.commits)
-    return replace(own, stored=Stored(files), groups=groups, contents=replace(own.contents, commits=commits))
+    plans = {one: _planned_of(plan, indexes) for one, plan in own.contents.plans.items()}
+    contents = replace(own.contents, commits=commits, plans=plans)
+    return replace(own, stored=Stored(files), groups=groups, contents=contents)
 
 
 def _begun(own: TableState, index: str) -> str:
-    """When what an index was made of had completed; an older index of its name may have been there before."""
-    groups = [group for id_, group in own.groups.items() if id_[0] == index]
-    first = min((one.name.instant for group in groups for one in files_of(group)), default="")
-    return next((one.at("completed") for one in own.contents.timeline.instants if one.requested == first), "")
+    """When the deltacommit that made an index completed; an older index of its name may have been there before.
+
+    Only the making of an index brings base files by a deltacommit. Its file may have been cleaned since, and its
+    action archived. Where no clock tells what came after, as before version 8, an index that was made twice names
+    no files.
+    """
+    made = [
+        one.instant
+        for one in own.commits
+        if one.instant.action == "deltacommit" and any(partition == index for partition, _ in one.base_files())
+    ]
+    untimed = [one for one in made if one.completed is None and one.requested.startswith(NO_TIME)]
+    return _NEVER if len(untimed) > 1 else max((one.at("completed") for one in made), default="")
+
+
+def _planned_of(plan: object, indexes: frozenset[str]) -> object:
+    if not isinstance(plan, CompactionPlan):
+        return plan
+    return replace(plan, operations=tuple(one for one in plan.operations if one.partition_path in indexes))
 
 
 def _of_indexes(commit: Commit, begun: Mapping[str, str]) -> Commit:

@@ -43,8 +43,8 @@ _OF_ACTION: Final = {
 def check_plans(state: TableState, violations: Violations) -> None:
     """Plans that wait, savepoints, rollbacks and results.
 
-    Clauses: CL-002, CL-006, CN-005, CN-006, CN-008, CN-009, CP-003, CP-005, CP-006, LC-002, LC-003, LC-005, RB-004,
-    RB-005, SL-007, SR-002.
+    Clauses: CL-002, CN-005, CN-006, CN-008, CN-009, CP-003, CP-005, LC-002, LC-003, LC-005, RB-004, RB-005, SL-007,
+    SR-002.
     """
     contents, stored = state.contents, frozenset(state.stored.files)
     _check_named(state, violations)
@@ -54,7 +54,6 @@ def check_plans(state: TableState, violations: Violations) -> None:
         _check_planned_logs(state, violations)
     _check_savepoints(contents, stored, violations)
     _check_rollbacks(contents, violations)
-    _check_carried_out(contents, violations)
     _check_log_compactions(state, violations)
     _check_cleaned(contents, stored, violations)
     cleans = contents.timeline.pending("clean")
@@ -165,7 +164,7 @@ def _check_rollbacks(contents: Contents, violations: Violations) -> None:
             violations.error("RB-005", one.file, f"the rollback is of {target}, which has completed")
 
 
-def _check_carried_out(contents: Contents, violations: Violations) -> None:
+def check_carried_out(contents: Contents, violations: Violations) -> None:
     """Compactions and clusterings that have completed did what their plans say.
 
     Clauses: CL-006, CP-006.
