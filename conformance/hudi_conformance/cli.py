@@ -216,11 +216,16 @@ def check_table(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
     deep: Annotated[bool, typer.Option("--deep", help="Read rows too, and the indexes of the metadata table.")] = False,
     option: Annotated[list[str] | None, typer.Option(help="`key=value` for the object store.")] = None,
+    adapter: Annotated[
+        str, typer.Option("--adapter", "-a", help="Who checks: `model` is the engine's reference.")
+    ] = "engine-in-process",
+    limit: Annotated[float, typer.Option(help="Seconds that the check may take.")] = 24 * 3600.0,
 ) -> None:
     """Name every clause that a real table violates, with the file: exit 1 for an error, 2 when it cannot be judged."""
-    from hudi_conformance.inspecting import check
+    from hudi_conformance.inspecting import Check, check
 
-    raise typer.Exit(check(place, _pairs(option or ()), deep=deep, as_json=as_json))
+    config = _usable(lambda: find_adapter(adapter, _usable(suite_root)))
+    raise typer.Exit(check(place, Check(config, _pairs(option or ()), deep, limit), as_json=as_json))
 
 
 @app.command()

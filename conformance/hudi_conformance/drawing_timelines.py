@@ -7,13 +7,15 @@ from typing import Any, TypeAlias
 
 from hudi_format.errors import FormatError
 from hudi_format.storage import open_storage
+from hudi_format.table.no_table import no_table
+from hudi_format.table.table_properties import holds_table
 from hudi_model.rejection import Rejection, Unsupported
 from rich.console import Console
 
 from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.checking import load_timeline
 from hudi_conformance.console import console
-from hudi_conformance.inspecting import NOT_JUDGED, print_refusal
+from hudi_conformance.inspecting import NOT_JUDGED, print_refusal, refusal_of
 from hudi_conformance.report.console_timeline import plain, timeline_table
 from hudi_conformance.report.timeline_drawing import timeline_svg
 
@@ -27,10 +29,13 @@ def draw(place: str, options: Mapping[str, str], svg: Path | None, *, history: b
     """Print a table's timeline with a bar for each action, or write its picture; 2 when the table refuses it."""
     out = console()
     try:
-        table = load_timeline(open_storage(place, options))
+        storage = open_storage(place, options)
+        if not holds_table(storage):
+            raise no_table(storage)
+        table = load_timeline(storage)
         listed: Listed = ask(table, "list_timeline", {"include_history": history}).content
     except (Rejection, FormatError, Unsupported, OSError, ValueError) as error:
-        print_refusal(out, place, error, as_json=False)
+        print_refusal(out, refusal_of(place, error), as_json=False)
         return NOT_JUDGED
     if svg is None:
         print_timeline(out, listed, every=every)

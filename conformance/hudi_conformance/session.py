@@ -110,7 +110,7 @@ class Session:
         self._fault = heard.why if isinstance(heard, Broken) else f"no answer within {self._start_limit_s:g} s"
         return heard
 
-    def ask(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Heard:
+    def ask(self, op: str, table: Path | str, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Heard:
         """One question; a process that died or hung before is started first, one that does so now is ended."""
         if self._process is None or self._process.status is not None:
             heard = self.start()
@@ -226,7 +226,7 @@ def _checked(name: str, reply: Reply) -> Heard:
 
 
 def question(  # noqa: PLR0917 - the fields of the message
-    seq: int, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float
+    seq: int, op: str, table: Path | str, params: Mapping[str, Any], out_dir: Path, limit_s: float
 ) -> Mapping[str, Any]:
     """The message that asks."""
     asked = {"cmd": "run", "seq": seq, "op": op, "table": str(table), "params": dict(params)}

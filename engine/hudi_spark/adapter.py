@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from hudi_adapter import (
@@ -205,7 +206,7 @@ class _Operations:
     def check_table(self, request: Request) -> ValueAnswer:
         with _Refusals(), boundary(request.location):
             deep = bool(request.params.get("deep", False))
-            found = check_table(_storage(request), self._executor.flows(), deep=deep)
+            found = check_table(_any_storage(request), self._executor.flows(), deep=deep)
             return ValueAnswer([asdict(one) for one in found])
 
     def _rows(self, request: Request, query: Query) -> RowsAnswer:
@@ -237,7 +238,17 @@ def _configs(request: Request) -> Mapping[str, str]:
 def _storage(request: Request) -> Storage:
     """The storage of the table, which may be the URI of an object store; `fs.` keys say how to reach it."""
     options = {key: value for key, value in _configs(request).items() if key.startswith(_STORAGE_KEYS)}
-    return table_storage(request.location if "://" in request.location else request.table, options)
+    return table_storage(_place(request), options)
+
+
+def _any_storage(request: Request) -> Storage:
+    """The same for an op that takes no options but those of a storage, which may have the store's own names."""
+    options = {key: value for key, value in _configs(request).items() if not key.startswith("hoodie.")}
+    return table_storage(_place(request), options)
+
+
+def _place(request: Request) -> str | Path:
+    return request.location if "://" in request.location else request.table
 
 
 def _warning(skipped: SkippedBytes) -> AnswerWarning:

@@ -10,13 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hudi_conformance.adapters_config import AdapterConfig, find_adapter
 from hudi_conformance.bridge import load_for
 from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.checking import load_for_check
-from hudi_conformance.inspecting import BROKEN, NOT_JUDGED, SOUND, check
+from hudi_conformance.inspecting import BROKEN, CHECKER, NOT_JUDGED, SOUND, Check, check
 from hudi_conformance.real_tables import cache
 from hudi_conformance.real_tables.catalogue import recipes
 from hudi_conformance.real_tables.checking import errors_in
+from hudi_conformance.resources import suite_root
 from hudi_format.storage import LocalStorage, ReadOnlyStorage
 from hudi_format.table.properties import parse_properties, serialise_properties
 from hudi_model.violations import violations
@@ -198,13 +200,18 @@ def test_many_files_are_looked_at_and_their_number_is_told(tmp_path: Path) -> No
     assert 0 < len(seen) < files
 
 
-def test_the_exit_code_and_the_text_say_what_was_found(capsys: pytest.CaptureFixture[str]) -> None:
+def asked(adapter: str = CHECKER, *, deep: bool = False) -> Check:
+    return Check(find_adapter(adapter, suite_root()), deep=deep)
+
+
+@pytest.mark.parametrize("adapter", [CHECKER, "model"])
+def test_the_exit_code_and_the_text_say_what_was_found(adapter: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Grouped by clause: its name, what it asks for, then each place."""
-    assert check(str(GOLDEN / "v9/mor_event_time_late_data/table"), {}, deep=False, as_json=False) == SOUND
+    assert check(str(GOLDEN / "v9/mor_event_time_late_data/table"), asked(adapter), as_json=False) == SOUND
     assert "0 errors, 0 warnings" in capsys.readouterr().out
-    assert check(str(GOLDEN / "v9/apache_mor_torn_log/table"), {}, deep=False, as_json=False) == SOUND
+    assert check(str(GOLDEN / "v9/apache_mor_torn_log/table"), asked(adapter), as_json=False) == SOUND
     assert "warning LF-010  A torn or garbage block is corrupt" in capsys.readouterr().out
-    assert check(str(GOLDEN / "v9/bad_two_completions/table"), {}, deep=True, as_json=False) == BROKEN
+    assert check(str(GOLDEN / "v9/bad_two_completions/table"), asked(adapter, deep=True), as_json=False) == BROKEN
     told = capsys.readouterr().out
     assert "error TL-012  Instants are unique" in told
     assert "rule: No two actions have the same requested time" in told
@@ -213,12 +220,30 @@ def test_the_exit_code_and_the_text_say_what_was_found(capsys: pytest.CaptureFix
 
 
 def test_json_is_a_line_for_each_violation_or_the_refusal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert check(str(GOLDEN / "v9/bad_two_completions/table"), {}, deep=False, as_json=True) == BROKEN
+    assert check(str(GOLDEN / "v9/bad_two_completions/table"), asked(), as_json=True) == BROKEN
     (line,) = capsys.readouterr().out.splitlines()
     assert json.loads(line).keys() == {"clause", "severity", "where", "message", "name"}
     for place in (str(tmp_path), "gopher://nowhere", str(tmp_path / "missing")):
-        assert check(place, {}, deep=False, as_json=True) == NOT_JUDGED
+        assert check(place, asked(), as_json=True) == NOT_JUDGED
         assert json.loads(capsys.readouterr().out)["refused"].keys() == {"reason", "clause", "where", "message"}
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (("-m", "hudi_conformance.adapters.null", "unsupported"), "UNSUPPORTED"),
+        (("-m", "hudi_conformance.adapters.null", "reject"), "refuses every table"),
+        (("-c", "raise SystemExit(7)"), "ended with status 7"),
+        (("-c", "import time; time.sleep(60)"), "no answer within"),
+    ],
+)
+def test_what_an_adapter_cannot_judge_is_no_sound_table(
+    command: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    adapter = AdapterConfig("other", (sys.executable, *command))
+    limits = Check(adapter, limit_s=2.0, start_limit_s=2.0 if "sleep" in command[-1] else 60.0)
+    assert check(str(INDEXED), limits, as_json=False) == NOT_JUDGED
+    assert message in capsys.readouterr().out
 
 
 def test_the_command_takes_options_for_a_storage(tmp_path: Path) -> None:
@@ -227,6 +252,7 @@ def test_the_command_takes_options_for_a_storage(tmp_path: Path) -> None:
     environment = {**os.environ, "COLUMNS": "160"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (SOUND, "0 errors, 0 warnings")
+    assert "checked by hudi-spark-in-process" in done.stdout
     wrong = subprocess.run(
         [*command, "--option", "endpoint"], capture_output=True, text=True, check=False, env=environment, cwd=tmp_path
     )

@@ -1,16 +1,23 @@
 """check-table and timeline on an object store say of a table what they say of it on disk, and write nothing."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from hudi_conformance.adapters_config import find_adapter
 from hudi_conformance.drawing_timelines import draw
-from hudi_conformance.inspecting import BROKEN, NOT_JUDGED, SOUND, check
+from hudi_conformance.inspecting import BROKEN, CHECKER, NOT_JUDGED, SOUND, Check, check
+from hudi_conformance.resources import suite_root
 from hudi_format.storage import open_storage
 from object_endpoint import BUCKET, Endpoint, endpoint, upload
 
 GOLDEN = Path(__file__).parents[2] / "golden_tables"
 TABLES = ("v9/apache_mor_metadata_table", "v6/apache_mor_compacted", "v9/bad_two_completions")
+
+
+def asked(options: Mapping[str, str], *, deep: bool = False) -> Check:
+    return Check(find_adapter(CHECKER, suite_root()), options, deep)
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +36,8 @@ def test_a_table_in_a_bucket_is_checked_as_on_disk(
     upload(folder, storage)
     before = storage.list_files()
 
-    on_disk = check(str(folder), {}, deep=deep, as_json=True), capsys.readouterr().out
-    in_bucket = check(place, s3.options, deep=deep, as_json=True), capsys.readouterr().out
+    on_disk = check(str(folder), asked({}, deep=deep), as_json=True), capsys.readouterr().out
+    in_bucket = check(place, asked(s3.options, deep=deep), as_json=True), capsys.readouterr().out
 
     assert in_bucket == on_disk
     assert on_disk[0] == (BROKEN if "bad" in table else SOUND)
@@ -50,7 +57,7 @@ def test_a_timeline_in_a_bucket_is_drawn(s3: Endpoint, capsys: pytest.CaptureFix
 
 def test_what_cannot_be_reached_is_not_judged(s3: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
     """An empty place is no table; an option that the store does not know is told."""
-    assert check(f"s3://{BUCKET}/nothing", s3.options, deep=False, as_json=True) == NOT_JUDGED
+    assert check(f"s3://{BUCKET}/nothing", asked(s3.options), as_json=True) == NOT_JUDGED
     assert json.loads(capsys.readouterr().out)["refused"]["reason"] == "NOT_A_TABLE"
-    assert check(f"s3://{BUCKET}/nothing", {"colour": "red"}, deep=False, as_json=True) == NOT_JUDGED
+    assert check(f"s3://{BUCKET}/nothing", asked({"colour": "red"}), as_json=True) == NOT_JUDGED
     assert json.loads(capsys.readouterr().out)["refused"]["reason"] == "UNREADABLE"

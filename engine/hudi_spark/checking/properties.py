@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError
 from hudi_format.log.changes import LoggingMode
 from hudi_format.storage import Storage
+from hudi_format.table.no_table import no_table
 from hudi_format.table.properties import parse_properties
 
 from hudi_spark.checking.violations import Violations, violation_of
@@ -56,15 +56,14 @@ def check_properties(storage: Storage, violations: Violations) -> TableConfigura
     """The configuration of a table, None where nothing else of it can be known.
 
     Raises:
-        HudiError: NOT_A_TABLE where there are no properties at all.
+        FormatError: NOT_A_TABLE where there are no properties at all.
 
     Clauses: SL-001, PR-001, PR-002, PR-003, PR-004, PR-007, PR-008, VR-001, VR-002, VR-021.
 
     """
     main, backup = _file(storage, PROPERTIES_FILE), _file(storage, BACKUP_FILE)
     if main is None and backup is None:
-        hint = "give the base path of a Hudi table: the folder that holds .hoodie"
-        raise HudiError(Reason.NOT_A_TABLE, "SL-001", "there is no .hoodie/hoodie.properties", storage.base, hint=hint)
+        raise no_table(storage)
     if backup is not None:
         violations.warning("PR-008", BACKUP_FILE, "an update of the properties did not finish")
     sound = backup is not None and not backup.faults
@@ -91,7 +90,7 @@ def _checked(storage: Storage, chosen: _File, violations: Violations) -> TableCo
 def _file(storage: Storage, path: str) -> _File | None:
     try:
         data = storage.read(path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     try:
         properties = parse_properties(data, path)

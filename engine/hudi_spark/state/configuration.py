@@ -7,6 +7,7 @@ from typing import Final, Literal
 from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError
 from hudi_format.storage import Storage
+from hudi_format.table.no_table import no_table
 from hudi_format.table.properties import check_checksum, parse_properties
 
 from hudi_spark.errors import HudiError
@@ -78,8 +79,8 @@ def load_configuration(storage: Storage) -> TableConfiguration:
     """The configuration of the table in a storage.
 
     Raises:
-        HudiError: NOT_A_TABLE, PROPERTIES_INVALID, TABLE_VERSION_UNSUPPORTED.
-        FormatError: PROPERTIES_INVALID, CHECKSUM_MISMATCH.
+        HudiError: PROPERTIES_INVALID, TABLE_VERSION_UNSUPPORTED.
+        FormatError: NOT_A_TABLE, PROPERTIES_INVALID, CHECKSUM_MISMATCH.
 
     Clauses: SL-001, PR-002, PR-004, VR-001, VR-002, VR-003.
 
@@ -109,8 +110,7 @@ def _properties(storage: Storage) -> dict[str, str]:
     main = _read_or_none(storage, PROPERTIES_FILE)
     backup = _read_or_none(storage, BACKUP_FILE)
     if main is None and backup is None:
-        hint = "give the base path of a Hudi table: the folder that holds .hoodie"
-        raise HudiError(Reason.NOT_A_TABLE, "SL-001", "there is no .hoodie/hoodie.properties", storage.base, hint=hint)
+        raise no_table(storage)
     if main is None:
         return _checked(backup or b"", BACKUP_FILE)
     try:

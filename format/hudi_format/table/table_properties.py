@@ -86,7 +86,7 @@ def repair_properties(storage: Storage) -> None:
     """
     if not holds_table(storage):
         hint = "name the folder that holds .hoodie"
-        raise FormatError(Reason.NOT_A_TABLE, "SL-001", PROPERTIES_FILE, None, "the file is not there", hint)
+        raise FormatError(Reason.NOT_A_TABLE, "SL-001", storage.base, None, f"there is no {PROPERTIES_FILE}", hint)
     if not storage.exists(BACKUP_FILE):
         return
     if not _is_whole(storage):
