@@ -77,6 +77,7 @@ def current_manifest(history: History) -> Manifest:
     known = {0: Manifest(0, ())} | {one.version: one for one in history.manifests}
     version = max(known) if history.current is None else history.current
     if version not in known:
+        refuse_unreadable(history, f"manifest_{version}")
         raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "HS-004", f"manifest_{version}", "the version file names it")
     return known[version]
 
@@ -92,8 +93,21 @@ def current_files(history: History) -> tuple[HistoryFile, ...]:
     names = current_manifest(history).files
     for name in names:
         if name not in present:
+            refuse_unreadable(history, name)
             raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "HS-004", name, "the manifest names it, storage lacks it")
     return tuple(present[name] for name in names)
+
+
+def refuse_unreadable(history: History, name: str) -> None:
+    """A file of the history that is there and does not parse.
+
+    Raises: TIMELINE_FILE_CORRUPT, by the clause that says what it holds.
+
+    Clauses: HS-004.
+    """
+    for damage in history.unreadable:
+        if damage.where.rpartition("/")[2] == name:
+            raise damage.refusal()
 
 
 def history_instants(history: History, layout: int = 2) -> tuple[ArchivedInstant, ...]:

@@ -115,6 +115,38 @@ def a_clustering_of_more_than_was_planned(table: Path) -> None:
     file.write_bytes(plans.serialise_requested_replace(replace(asked, clustering_plan=fewer)))
 
 
+@breaks("TL-023", of=mor)
+def a_write_that_completed_while_it_was_rolled_back(table: Path) -> None:
+    written = instant_of(table, -1)
+    put_action(table, TimelineFileName("20980101000000000", "rollback", "REQUESTED"), _rollback(written))
+    renamed(timeline_of(table, f"{written}_*"), "_2025", "_2099")
+
+
+@breaks("CN-001", of=cow)
+def a_clean_that_would_remove_what_is_read(table: Path) -> None:
+    newest = some(table, "north/*.parquet", -1)
+    info = plans.CleanFileInfo(f"{newest}", is_bootstrap_base_file=False)
+    plan = plans.CleanerPlan(file_paths_to_be_deleted_per_partition={"north": (info,)})
+    put_action(table, TimelineFileName(_LATER, "clean", "REQUESTED"), plans.serialise_cleaner_plan(plan))
+
+
+@breaks("CN-008", of=planned)
+def a_clean_that_would_remove_what_is_saved(table: Path) -> None:
+    kept = some(table, "north/*.parquet").name
+    plan = plans.CleanerPlan(files_to_be_deleted_per_partition={"north": (kept,)})
+    put_action(table, TimelineFileName(_LATER, "clean", "REQUESTED"), plans.serialise_cleaner_plan(plan))
+
+
+@breaks("OW-017", of=cow)
+def a_commit_that_counts_other_rows(table: Path) -> None:
+    _edited(table, lambda stat: replace(stat, num_writes=(stat.num_writes or 0) + 1))
+
+
+@breaks("SA-001", of=cow)
+def a_commit_that_put_other_bytes(table: Path) -> None:
+    _edited(table, lambda stat: replace(stat, file_size_in_bytes=(stat.file_size_in_bytes or 0) + 1))
+
+
 @breaks("SL-025", of=cow)
 def a_commit_that_names_another_group(table: Path) -> None:
     _edited(table, lambda stat: replace(stat, file_id="another"))

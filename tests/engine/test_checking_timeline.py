@@ -199,7 +199,7 @@ def two_cleans_wait(table: Path) -> None:
         put_action(table, TimelineFileName(f"2025010100000{n}000", "clean", "REQUESTED"), clean_plan())
 
 
-@breaks("CN-009", of=served)
+@breaks("CN-012", of=served)
 def a_cleaned_file_is_there(table: Path) -> None:
     brought_back(table)
 

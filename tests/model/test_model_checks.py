@@ -58,6 +58,10 @@ ACTIONS = {
     ),
     "a rollback of what has completed": (
         [commit(1, FIRST), waiting(3, "rollback", RollbackPlan(at(1), "deltacommit"))],
+        "RB-005",
+    ),
+    "a write that completed while it was rolled back": (
+        [commit(1, FIRST, completed=4), waiting(3, "rollback", RollbackPlan(at(1), "deltacommit"))],
         "TL-023",
     ),
     "a restored write that is there": ([commit(1, FIRST), done(3, "restore", RollbackMetadata((at(1),)))], "SR-006"),
@@ -93,7 +97,7 @@ ACTIONS = {
     ),
     "a file of another group": (
         [done(1, "deltacommit", CommitMetadata(write_stats=(WriteStat(PARTITION, "f2", PLACE),)))],
-        "SL-003",
+        "SL-025",
     ),
     "a base file of another write": (
         [commit(1, FIRST), done(2, "deltacommit", CommitMetadata(write_stats=(WriteStat(PARTITION, GROUP, PLACE),)))],

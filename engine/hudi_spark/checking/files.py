@@ -1,6 +1,6 @@
 """Data files by themselves, in tasks: footers of base files, and the blocks of logs with what they hold."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +15,7 @@ from hudi_format.log.content import decode_arrow, decode_command, decode_deletes
 from hudi_format.log.headers import record_positions
 from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
+from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.checking.stored import DataFile, TableState
 from hudi_spark.checking.violations import FOUND, Violations
@@ -34,16 +35,32 @@ def check_files(state: TableState, executor: Executor, violations: Violations) -
     """Every data file that counts: one job.
 
     Clauses: BF-001, BF-002, BF-004, BF-010, BF-013, CD-009, LF-003, LF-004, LF-006, LF-007, LF-008, LF-009, LF-010,
-    LF-013, LF-014, LF-021, LF-022, LF-023, LF-026, LF-027, LF-028, SL-021.
+    LF-013, LF-014, LF-021, LF-022, LF-023, LF-026, LF-027, LF-028, OW-017, SA-001, SL-021.
     """
-    files = sorted(state.committed(), key=lambda one: one.path)
+    stated = {stat.path: stat for commit in state.commits for _, stat in commit.stats()}
+    files = [_stored(one, state, stated) for one in sorted(state.committed(), key=lambda one: one.path)]
     chunks = [tuple(files[at : at + _FILES_A_TASK]) for at in range(0, len(files), _FILES_A_TASK)]
     if chunks:
         check = partial(_checked, check=FileCheck.of(state))
         violations.gathered(executor.tasks(chunks, check, FOUND).gathered())
 
 
-def _checked(files: Sequence[DataFile], identity: TaskIdentity, check: "FileCheck") -> pa.Table:
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A data file with its bytes in storage, and with the bytes and rows that its commit counts; 0 for not counted."""
+
+    file: DataFile
+    size: int
+    stated_size: int
+    stated_rows: int
+
+
+def _stored(one: DataFile, state: TableState, stated: Mapping[str | None, WriteStat]) -> StoredFile:
+    stat, size = stated.get(one.path), state.stored.files[one.path].size
+    return StoredFile(one, size, (stat and stat.file_size_in_bytes) or 0, (stat and stat.num_writes) or 0)
+
+
+def _checked(files: Sequence[StoredFile], identity: TaskIdentity, check: "FileCheck") -> pa.Table:
     del identity
     with ThreadPoolExecutor(max_workers=min(_AT_A_TIME, len(files))) as pool:
         each = list(pool.map(check, files))
@@ -54,12 +71,13 @@ def _checked(files: Sequence[DataFile], identity: TaskIdentity, check: "FileChec
 class FileCheck:
     """Looks at one data file; can be pickled.
 
-    `columns`: those that every base file has, the meta fields first.
+    `columns`: those that every base file has, the meta fields first. `keyed`: whether rows have their meta fields.
     """
 
     storage: Storage
     seen: Visibility
     columns: tuple[str, ...]
+    keyed: bool
 
     @classmethod
     def of(cls, state: TableState) -> "FileCheck":
@@ -68,14 +86,18 @@ class FileCheck:
         metadata = configuration.key_generator == "HOODIE_TABLE_METADATA" or configuration.name.endswith("_metadata")
         style = configuration.partitions
         stays = () if style.columns_dropped else tuple(one.partition(".")[0] for one in configuration.partition_by)
-        return cls(state.storage, state.seen, () if metadata else (*META_FIELDS, *stays))
+        return cls(
+            state.storage, state.seen, () if metadata else (*META_FIELDS, *stays), configuration.populates_meta_fields
+        )
 
-    def __call__(self, one: DataFile) -> Violations:
+    def __call__(self, stored: StoredFile) -> Violations:
         """What is wrong with a file."""
-        violations = Violations()
+        violations, one = Violations(), stored.file
         with violations.noting(one.path):
             if isinstance(one, BaseFile):
-                self._check_footer(one, base_file_footer(self.storage, one.path), violations)
+                footer = base_file_footer(self.storage, one.path)
+                self._check_footer(one, footer, violations)
+                _check_stated(stored, footer, violations)
             else:
                 self._check_log(one, violations)
         return violations
@@ -86,6 +108,10 @@ class FileCheck:
         wanted = self.columns[: len(META_FIELDS)] if one.name.instant == _SKELETON else self.columns
         if list(names[: len(META_FIELDS)]) != list(wanted[: len(META_FIELDS)]) and wanted:
             violations.error("BF-001", one.path, f"the file begins with the columns {', '.join(names[:5])}")
+        if twice := sorted({one for one in names if names.count(one) > 1}):
+            violations.error("BF-001", one.path, f"two columns are named {', '.join(twice)}")
+        if MINIMUM_KEY in footer.keys and not self.keyed:
+            violations.error("BF-003", one.path, "the footer has a range of record keys, and the table keeps none")
         for name in wanted[len(META_FIELDS) :]:
             if name not in names:
                 violations.error("SL-021", one.path, f"the file lacks the partition column {name}")
@@ -120,6 +146,18 @@ class FileCheck:
         elif instant is None or self.seen.sees(instant):
             records = decode_arrow(block, path).num_rows if block.type in _DATA else len(decode_deletes(block, path))
             record_positions(block, records, path)
+
+
+def _check_stated(stored: StoredFile, footer: Footer, violations: Violations) -> None:
+    """The bytes and rows of a base file are those that its commit counts.
+
+    Clauses: OW-017, SA-001.
+    """
+    path = stored.file.path
+    if stored.stated_size and stored.size and stored.stated_size != stored.size:
+        violations.error("SA-001", path, f"the file has {stored.size} bytes, the write put {stored.stated_size}")
+    if stored.stated_rows and footer.rows != stored.stated_rows:
+        violations.error("OW-017", path, f"the file has {footer.rows} rows, the commit counts {stored.stated_rows}")
 
 
 def _check_order(blocks: Iterable[RawBlock], path: str, violations: Violations) -> None:

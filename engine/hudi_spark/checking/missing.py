@@ -1,12 +1,15 @@
 """What the timeline names and storage lacks, and files in storage that break a rule by being there."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from hudi_format.names import LogFileName, is_partition_metafile, parse_data_file_name
 from hudi_format.table.partition_metafile import metafile_form, parse_partition_metafile
+from hudi_format.timeline.plans import CleanerPlan
 
+from hudi_spark.checking.plans import planned_files, saved_files
 from hudi_spark.checking.stored import DataFile, TableState, files_of
 from hudi_spark.checking.violations import Violations
+from hudi_spark.effects.helper import joined
 from hudi_spark.readings import RELEASED
 from hudi_spark.schemas.columns import table_schema
 from hudi_spark.state.commits import GroupId, commit_of, newest_base_files, replaced_groups
@@ -29,7 +32,7 @@ _NAMED = "the timeline names it, storage lacks it"
 def check_stored(state: TableState, violations: Violations) -> None:
     """Files that are named and missing, and files that may not be there.
 
-    Clauses: AR-007, AR-009, CD-003, DM-003, RD-011, RD-018, SL-002, TL-022, TT-001.
+    Clauses: AR-007, AR-009, CD-003, CN-001, CN-005, CN-008, DM-003, RD-011, RD-018, SL-002, TL-022, TT-001.
     """
     if not state.contents.timeline.instants:
         for group in state.groups.values():
@@ -40,6 +43,7 @@ def check_stored(state: TableState, violations: Violations) -> None:
     _check_metafiles(state, violations)
     _check_missing(state, violations)
     _check_names(state, violations)
+    _check_pending_cleans(state, violations)
     with violations.noting():
         _check_archived(state, violations)
 
@@ -174,6 +178,36 @@ def _check_names(state: TableState, violations: Violations) -> None:
                     violations.error("TT-001", stat.path, "a copy-on-write table has no logs of rows")
             elif name.instant != commit.instant.requested:
                 violations.error("SL-004", stat.path, f"the action {commit.instant.requested} wrote it")
+
+
+def _check_pending_cleans(state: TableState, violations: Violations) -> None:
+    """No clean waits that would remove what a snapshot, a plan or a savepoint needs.
+
+    Clauses: CN-001, CN-005, CN-008.
+    """
+    cleans = state.contents.pending(CleanerPlan)
+    needed = dict(_needed(state)) if cleans else {}
+    for instant, plan in cleans.items():
+        for partition, names in plan.files_to_be_deleted_per_partition.items():
+            _check_spared(instant, (joined(partition, name.rpartition("/")[2]) for name in names), needed, violations)
+        for partition, files in plan.file_paths_to_be_deleted_per_partition.items():
+            names = [(one.file_path or "").rpartition("/")[2] for one in files]
+            _check_spared(instant, (joined(partition, name) for name in names), needed, violations)
+
+
+def _needed(state: TableState) -> Iterator[tuple[str, str]]:
+    replaced = replaced_groups(state.commits)
+    groups = {id_: _data_only(group) for id_, group in state.groups.items() if id_ not in replaced}
+    for one in _slices(state, groups, Violations()):
+        yield from ((path, "CN-001") for path in (one.base_file, *one.log_files) if path)
+    yield from ((path, "CN-005") for path in planned_files(state.contents))
+    yield from ((path, "CN-008") for path in saved_files(state.contents))
+
+
+def _check_spared(instant: Instant, paths: Iterable[str], needed: Mapping[str, str], violations: Violations) -> None:
+    for path in paths:
+        if path in needed:
+            violations.error(needed[path], instant.file, f"the clean is to remove {path}")
 
 
 def _check_archived(state: TableState, violations: Violations) -> None:

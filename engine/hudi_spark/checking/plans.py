@@ -43,8 +43,7 @@ _OF_ACTION: Final = {
 def check_plans(state: TableState, violations: Violations) -> None:
     """Plans that wait, savepoints, rollbacks and results.
 
-    Clauses: CL-002, CN-005, CN-006, CN-008, CN-009, CP-003, CP-005, LC-002, LC-003, LC-005, RB-004, RB-005, SL-007,
-    SR-002.
+    Clauses: CL-002, CN-005, CN-006, CN-012, CP-003, CP-005, LC-002, LC-003, LC-005, RB-004, RB-005, SL-007, SR-002.
     """
     contents, stored = state.contents, frozenset(state.stored.files)
     _check_named(state, violations)
@@ -58,7 +57,8 @@ def check_plans(state: TableState, violations: Violations) -> None:
     _check_cleaned(contents, stored, violations)
     cleans = contents.timeline.pending("clean")
     for one in cleans[1:]:
-        violations.error("CN-006", one.file, f"the clean {cleans[0].requested} is pending already")
+        # Releases plan several where `hoodie.clean.allow.multiple` lets them, and no reader minds.
+        violations.warning("CN-006", one.file, f"the clean {cleans[0].requested} is pending already")
 
 
 def _services(contents: Contents) -> Iterator[tuple[Instant, CompactionPlan | ClusteringPlan]]:
@@ -104,6 +104,28 @@ def _check_inputs(contents: Contents, stored: frozenset[str], violations: Violat
             violations.error(clause, path, f"the pending {one.action} {one.requested} reads it, storage lacks it")
 
 
+def planned_files(contents: Contents) -> frozenset[str]:
+    """The files that plans which wait read.
+
+    Clauses: CN-005.
+    """
+    return frozenset(path for _, plan in _services(contents) for path in _inputs(plan))
+
+
+def saved_files(contents: Contents) -> frozenset[str]:
+    """The files that savepoints keep.
+
+    Clauses: CN-008.
+    """
+    return frozenset(path for one in contents.results.values() for path in _kept(one))
+
+
+def _kept(result: object) -> Iterator[str]:
+    if isinstance(result, SavepointMetadata):
+        for partition, kept in result.partition_metadata.items():
+            yield from (joined(partition, name.rpartition("/")[2]) for name in kept.savepoint_data_file)
+
+
 def _check_planned_logs(state: TableState, violations: Violations) -> None:
     """Before version 8 the name of a log does not tell its write.
 
@@ -135,13 +157,10 @@ def _inputs(plan: CompactionPlan | ClusteringPlan) -> Iterator[str]:
 
 
 def _check_savepoints(contents: Contents, stored: frozenset[str], violations: Violations) -> None:
-    """Clauses: CN-008, SR-002."""
+    """Clauses: SR-002."""
     for one, result in contents.results.items():
-        if isinstance(result, SavepointMetadata):
-            for partition, kept in result.partition_metadata.items():
-                paths = {joined(partition, name.rpartition("/")[2]) for name in kept.savepoint_data_file}
-                for path in sorted(paths - stored):
-                    violations.error("SR-002", path, f"the savepoint {one.requested} keeps it, storage lacks it")
+        for path in sorted(set(_kept(result)) - stored):
+            violations.error("SR-002", path, f"the savepoint {one.requested} keeps it, storage lacks it")
 
 
 def _check_rollbacks(contents: Contents, violations: Violations) -> None:
@@ -149,7 +168,7 @@ def _check_rollbacks(contents: Contents, violations: Violations) -> None:
 
     Where a restore waits, the rollbacks are its own.
 
-    Clauses: RB-003, RB-004, RB-005.
+    Clauses: RB-003, RB-004, RB-005, TL-023.
     """
     if contents.timeline.pending("restore"):
         return
@@ -161,7 +180,9 @@ def _check_rollbacks(contents: Contents, violations: Violations) -> None:
         if earlier is not one:
             violations.error("RB-004", one.file, f"{earlier.requested} is pending and rolls {target} back already")
         if target in completed and completed[target].action in DATA_ACTIONS:
-            violations.error("RB-005", one.file, f"the rollback is of {target}, which has completed")
+            # One that completes later completes while somebody rolls it back.
+            clause = "TL-023" if completed[target].at("completed") > one.requested else "RB-005"
+            violations.error(clause, one.file, f"the rollback is of {target}, which has completed")
 
 
 def check_carried_out(contents: Contents, violations: Violations) -> None:
@@ -212,10 +233,13 @@ def _check_same(
 
 
 def _check_cleaned(contents: Contents, stored: frozenset[str], violations: Violations) -> None:
-    """Clauses: CN-009, CN-012."""
+    """A file that a clean says it deleted; no newest slice has it.
+
+    Clauses: CN-012.
+    """
     for one, result in contents.results.items():
         if isinstance(result, CleanMetadata):
             for partition, cleaned in result.partition_metadata.items():
                 paths = {joined(partition, name.rpartition("/")[2]) for name in cleaned.success_delete_files}
                 for path in sorted(paths & stored):
-                    violations.error("CN-009", path, f"the clean {one.requested} says that it deleted the file")
+                    violations.warning("CN-012", path, f"the clean {one.requested} says that it deleted the file")

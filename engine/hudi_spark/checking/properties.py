@@ -13,8 +13,8 @@ from hudi_format.table.properties import parse_properties
 from hudi_spark.checking.violations import Violations, violation_of
 from hudi_spark.creation.merge_properties import TRANSLATED
 from hudi_spark.errors import HudiError
-from hudi_spark.indexing.table_state import read_definitions
-from hudi_spark.merging.modes import BY_PAYLOAD, STRATEGIES
+from hudi_spark.indexing.table_state import BUILDING_KEY, indexes_of, read_definitions
+from hudi_spark.merging.modes import BY_PAYLOAD, STRATEGIES, completion_of
 from hudi_spark.merging.payloads import PAYLOAD_MODES, payload_name
 from hudi_spark.state.configuration import (
     BACKUP_FILE,
@@ -34,6 +34,8 @@ _MERGING: Final = (
 _BASE_FORMATS: Final = ("PARQUET", "ORC", "HFILE")
 _BASE_FORMAT_KEY: Final = "hoodie.table.base.file.format"
 _LOGGING_KEY: Final = "hoodie.table.cdc.supplemental.logging.mode"
+# Indexes of later versions, by how their names begin.
+_SINCE_8: Final = ("partition_stats", "secondary_index_", "expr_index_", "func_index_")
 # With one of these nothing else can be known: which files there are, and by which rules they are read.
 _DECISIVE: Final = ("VR-002", "PR-007")
 _CHECKSUM: Final = "PR-003"
@@ -100,13 +102,21 @@ def _file(storage: Storage, path: str) -> _File | None:
 
 
 def _check_values(configuration: TableConfiguration, violations: Violations) -> None:
-    """Clauses: BF-010, CD-008."""
+    """Clauses: BF-010, CD-008, IG-005, MG-026, MT-002."""
     properties = configuration.properties
     base = properties.get(_BASE_FORMAT_KEY, "").strip().upper()
     if base not in ("", *_BASE_FORMATS):
         violations.error(
             "BF-010", PROPERTIES_FILE, f"{_BASE_FORMAT_KEY} {base!r} is none of {', '.join(_BASE_FORMATS)}"
         )
+    with violations.noting(PROPERTIES_FILE):
+        completion_of(configuration)
+    both = set(indexes_of(properties)) & set(indexes_of(properties, BUILDING_KEY))
+    for name in sorted(both):
+        violations.error("IG-005", PROPERTIES_FILE, f"the index {name} is whole, and being built")
+    for name in sorted({*indexes_of(properties), *indexes_of(properties, BUILDING_KEY)}):
+        if not configuration.has_completion_times and name.startswith(_SINCE_8):
+            violations.error("MT-002", PROPERTIES_FILE, f"table version {configuration.version} has no index {name}")
     mode = properties.get(_LOGGING_KEY, "").strip().upper()
     if mode not in ("", *LoggingMode):
         violations.error("CD-008", PROPERTIES_FILE, f"{_LOGGING_KEY} {mode!r} is none of {', '.join(LoggingMode)}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeVar
 
 import pyarrow as pa
+from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.metadata.partitions import Partition, is_expression_index, is_secondary_index
 
@@ -102,7 +103,9 @@ def violation_of(error: FormatError | HudiError, where: str = "") -> Violation:
     """The clause for which a reader refuses a table."""
     place = error.file or where
     offset = "" if error.offset is None else f"at byte {error.offset}: "
-    return Violation(error.clause, ERROR, place, f"{offset}{error.message}")
+    # A merger that this reader lacks is no fault of the table; what it would merge was not looked at.
+    severity = WARNING if str(error.reason) == Reason.MERGER_UNKNOWN else ERROR
+    return Violation(error.clause, severity, place, f"{offset}{error.message}")
 
 
 def clause_of_index(index: str) -> str:

@@ -138,9 +138,10 @@ def _of_partitions(storage: Storage, snapshot: Snapshot, metadata: MetadataTable
     claims = [] if index is None else [one.content for one in index.records(EVERYTHING).values()]
     stats = [one for one in claims if isinstance(one, ColumnStats)]
     facts = _facts(storage, snapshot, {"": tuple(stats)})
-    listed = metadata.all_files()
+    # Whether the list of files has them is another question.
+    stored = {one.path for one in storage.list_files(skip=(".hoodie",))}
     slices = {
-        partition: [name for name in names if name in listed.get(partition, {})]
+        partition: [name for name in names if joined(partition, name) in stored]
         for partition, names in names_of_slices(snapshot.slices).items()
     }
     for partition in sorted({one.file_name or "" for one in stats}):

@@ -56,7 +56,7 @@ def merge_rule(
         delete_field=properties.get(PROPERTY + DELETE_FIELD) or properties.get(DELETE_FIELD),
         delete_marker=properties.get(PROPERTY + DELETE_MARKER) or properties.get(DELETE_MARKER),
         deletes_reach_base=deletes == "text",
-        completion=_completion(configuration),
+        completion=completion_of(configuration),
     )
     if rule.mode == "CUSTOM":
         rule = _custom_rule(configuration, rule, configs or {})
@@ -113,8 +113,15 @@ def _merge_properties(configuration: TableConfiguration) -> dict[str, str]:
     }
 
 
-def _completion(configuration: TableConfiguration) -> Completion | None:
-    """Clauses: MG-023, MG-024, MG-026."""
+def completion_of(configuration: TableConfiguration) -> Completion | None:
+    """How a table completes partial records, None where it does not.
+
+    Raises:
+        HudiError: PROPERTIES_INVALID for a mode that is none.
+
+    Clauses: MG-023, MG-024, MG-026.
+
+    """
     mode = configuration.properties.get(PARTIAL_UPDATES, "").strip()
     if mode in ("", "NONE"):
         return None

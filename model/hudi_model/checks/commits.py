@@ -13,6 +13,7 @@ from hudi_model.slicing import data_files, group_of, path_of
 from hudi_model.tables import OpenTable
 from hudi_model.timeline import completed_data
 
+BASE_EXTENSIONS, BASE_PARTS = (".parquet", ".orc", ".hfile"), 3
 Files = Mapping[str, BaseFile | LogFile]
 
 
@@ -42,6 +43,8 @@ def stat_violations(one: Instant, stat: WriteStat, files: Files, evidence: Evide
         yield error(found.clause, f"{one.requested}.{one.action}: {stat.path}", found.detail)
         return
     where = f"{one.requested}.{one.action}: {path}"
+    if path and not is_data_file(path.rpartition("/")[2]):
+        yield error("SL-004", where, "the name is neither that of a base file nor of a log")
     if path and path.rpartition("/")[0] != stat.partition:
         yield error("SL-008", where, f"the path does not begin with the partition {stat.partition!r}")
     if path in evidence.unplaced:
@@ -52,13 +55,23 @@ def stat_violations(one: Instant, stat: WriteStat, files: Files, evidence: Evide
         yield from change_log_violations(one, stat, where, files)
 
 
+def is_data_file(name: str) -> bool:
+    """Whether a name is that of a base file or of a log.
+
+    Clauses: SL-004, SL-005.
+    """
+    parts = name.rpartition(".")[0].split("_")
+    is_base = len(parts) == BASE_PARTS and name.endswith(BASE_EXTENSIONS)
+    return is_base or (name.startswith(".") and ".log." in name)
+
+
 def file_violations(one: Instant, stat: WriteStat, file: BaseFile | LogFile, where: str) -> Iterator[Violation]:
     """A file whose name is not that of this write, or of this file group.
 
-    Clauses: SL-003, SL-004, RD-005, RD-006.
+    Clauses: SL-004, SL-025, RD-005, RD-006.
     """
     if file.file_id != stat.file_id:
-        yield error("SL-003", where, f"the commit has it in file group {stat.file_id!r}")
+        yield error("SL-025", where, f"the commit has it in file group {stat.file_id!r}")
     if isinstance(file, BaseFile) and file.instant != one.requested:
         yield error("SL-004", where, "a base file bears the instant of the action that wrote it")
     if isinstance(file, LogFile) and file.instant > one.requested:
@@ -108,6 +121,8 @@ def outcome_violations(one: Instant, done: CommitMetadata, asked: TimelineEntry)
         written = groups_of(done.write_stats)
         for partition, file_id in sorted(planned - written) if clause == "CP-006" else ():
             yield error(clause, where, f"no file of the planned group {partition}/{file_id}")
+        for partition, file_id in sorted(written - groups_of(asked.content.operations)) if clause == "CP-006" else ():
+            yield error(clause, where, f"the group {partition}/{file_id} was not planned")
         wanted = "COMPACT" if clause == "CP-006" else "LOG_COMPACT"
         if (done.operation or wanted).upper() != wanted:
             yield error(clause, where, f"the operation is {done.operation}")
@@ -115,6 +130,8 @@ def outcome_violations(one: Instant, done: CommitMetadata, asked: TimelineEntry)
         planned = groups_of(one for group in asked.content.groups for one in group.slices)
         for partition, file_id in sorted(planned - done.replaced):
             yield error("CL-006", where, f"the clustered group {partition}/{file_id} is not replaced")
+        for partition, file_id in sorted(done.replaced - planned):
+            yield error("CL-006", where, f"the replaced group {partition}/{file_id} was not planned")
 
 
 def groups_of(many: Iterable[CompactionOperation | WriteStat]) -> set[GroupId]:

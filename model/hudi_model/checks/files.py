@@ -12,6 +12,9 @@ from hudi_model.tables import OpenTable
 from hudi_model.time import InstantTime
 from hudi_model.views import View
 
+BOOTSTRAPPED = "00000000000001"
+"""The instant of files that hold meta fields alone."""
+
 
 def file_violations(view: View, evidence: Evidence) -> Iterator[Violation]:
     """Every fault of the files that count, also of older slices and of groups that were replaced.
@@ -33,9 +36,9 @@ def file_violations(view: View, evidence: Evidence) -> Iterator[Violation]:
 
 
 def footer_violations(table: OpenTable, file: BaseFile, footer: Footer) -> Iterator[Violation]:
-    """A base file without the meta columns in front, or with keys where it is to have none.
+    """A base file without the meta columns in front or a partition column, or with keys where it is to have none.
 
-    Clauses: BF-001, BF-003, MF-001, BF-002.
+    Clauses: BF-001, BF-003, MF-001, BF-002, SL-021.
     """
     where = path_of(file)
     if footer.columns[: len(META_FIELDS)] != META_FIELDS:
@@ -43,10 +46,24 @@ def footer_violations(table: OpenTable, file: BaseFile, footer: Footer) -> Itera
     twice = sorted({name for name in footer.columns if footer.columns.count(name) > 1})
     if twice:
         yield error("BF-001", where, f"two columns are named {', '.join(twice)}")
+    for name in partition_columns(table) if file.instant != BOOTSTRAPPED else ():
+        if name not in footer.columns:
+            yield error("SL-021", where, f"the file lacks the partition column {name}")
     if footer.least_key is not None and not is_true(table.configuration.properties, "hoodie.populate.meta.fields"):
         yield error("BF-003", where, "the footer has a range of keys, and the table keeps none")
     for key in footer.excluded_keys:
         yield error("BF-002", where, f"the bloom filter denies the key {key!r}, which is there")
+
+
+def partition_columns(table: OpenTable) -> tuple[str, ...]:
+    """The columns that place a row and that its file has, unless the properties say that they are dropped.
+
+    Clauses: SL-021.
+    """
+    configuration = table.configuration
+    dropped = is_true(configuration.properties, "hoodie.datasource.write.drop.partition.columns")
+    fields = () if dropped else configuration.partition_by
+    return tuple(one.partition(":")[0].partition(".")[0].strip() for one in fields)
 
 
 def log_violations(table: OpenTable, log: LogFile) -> Iterator[Violation]:

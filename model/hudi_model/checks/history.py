@@ -13,7 +13,7 @@ from hudi_model.records import Damaged
 from hudi_model.slicing import data_files, group_of, path_of
 from hudi_model.tables import OpenTable
 from hudi_model.time import InstantTime
-from hudi_model.timeline import COMPLETES_AS, DATA_ACTIONS, Timeline
+from hudi_model.timeline import COMPLETES_AS, DATA_ACTIONS, Timeline, timeline_of
 
 KEPT_MANIFESTS = 3
 
@@ -57,8 +57,8 @@ def file_violations(file: HistoryFile) -> Iterator[Violation]:
     """
     times = [one.requested for one in file.instants]
     bounds = tuple(file.name.split("_")[:2])
-    if times and not (bounds[0] <= min(times) and max(times) <= bounds[1]):
-        yield error("HS-005", file.name, f"its name does not bound {min(times)} to {max(times)}")
+    if times and bounds != (min(times), max(times)):
+        yield error("HS-005", file.name, f"the file holds {min(times)} to {max(times)}")
     if times != sorted(times):
         yield error("HS-006", file.name, "its actions do not stand by requested time")
     for row in file.instants:
@@ -80,9 +80,14 @@ def past_violations(opened: OpenTable, rows: Iterable[ArchivedInstant]) -> Itera
     """
     timeline, listed = opened.timeline, tuple(rows)
     active = {(one.requested, one.action is Action.SAVEPOINT): one for one in timeline.instants}
+    past = {(row.requested, row.action is Action.SAVEPOINT) for row in listed}
+    # What seems to be pending again is told by itself, and begins no timeline.
+    undead = {key for key, one in active.items() if one.state is not State.COMPLETED} & past
+    kept = (one for one in timeline.entries if (one.requested, one.action is Action.SAVEPOINT) not in undead)
+    standing = timeline_of(kept)
     for row in listed:
         found = active.get((row.requested, row.action is Action.SAVEPOINT))
-        yield from twice(row, found) if found else holes(timeline, row)
+        yield from twice(row, found) if found else holes(standing, row)
     archived = tuple(row for row in listed if (row.requested, row.action is Action.SAVEPOINT) not in active)
     yield from leftovers(opened, archived)
     gone = {row.requested: row.action for row in archived}
@@ -93,11 +98,13 @@ def past_violations(opened: OpenTable, rows: Iterable[ArchivedInstant]) -> Itera
 def twice(row: ArchivedInstant, found: Instant) -> Iterator[Violation]:
     """An action in both, which must be one and the same.
 
-    Clauses: HS-001, HS-008, TL-012.
+    Clauses: AR-011, HS-001, HS-008, TL-012.
     """
     where = f"history {row.requested}.{row.action}"
     if found.state is State.COMPLETED and found.action is not row.action:
         yield error("TL-005", where, f"the active timeline has a {found.action} of this instant")
+    elif found.state is not State.COMPLETED:
+        yield error("AR-011", where, "the active timeline has the action pending")
     elif found.completed and row.completed and found.completed != row.completed:
         yield error("TL-012", where, f"completed at {row.completed}, on the active timeline at {found.completed}")
 

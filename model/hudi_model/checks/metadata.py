@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -61,14 +62,17 @@ def metadata_table_violations(view: View, evidence: Evidence) -> Iterator[Violat
     for index in (*used, *being_built(view, metadata)):
         try:
             stored = stored_rows(counted, slices, index.name)
-            yield from (
-                index_violations(index, view, stored) if index in used else passed_by(index, view, metadata, stored)
-            )
         except Rejection as found:
             yield error(found.clause, f"{FOLDER}/{found.where}", found.detail)
+            continue
         except Unsupported:
             # What the model does not hold of an index is no fault of the table.
             continue
+        compare = partial(index_violations, index, view, stored)
+        other = partial(passed_by, index, view, metadata, stored)
+        # What keeps the table's own rows from being read is told by itself.
+        with suppress(Rejection, Unsupported):
+            yield from compare() if index in used else other()
 
 
 def missing_files(counted: View, slices: tuple[FileSlice, ...], names: tuple[str, ...]) -> Iterator[Violation]:

@@ -14,6 +14,7 @@ from hudi_model.tables import Table
 
 PROPERTIES, BACKUP = "hoodie.properties", "hoodie.properties.backup"
 LOGGING_MODE = "hoodie.table.cdc.supplemental.logging.mode"
+BASE_FORMAT, BASE_FORMATS = "hoodie.table.base.file.format", ("PARQUET", "ORC", "HFILE")
 LOGGING_MODES = ("OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER")
 SINCE_8 = ("partition_stats", "secondary_index_", "expr_index_", "func_index_")
 """[New in v8] Indexes, by how their names begin."""
@@ -36,13 +37,15 @@ def property_violations(table: Table) -> tuple[Violation, ...]:
 def configuration_violations(configuration: Configuration) -> Iterator[Violation]:
     """Properties that each are sound and that together are none of a table's.
 
-    Clauses: MG-012, MG-016, MG-026, CD-008, IG-005, MT-002, MT-007.
+    Clauses: BF-010, MG-012, MG-016, MG-026, CD-008, IG-005, MT-002, MT-007.
     """
     properties = configuration.properties
     yield from refusals(partial(merge_mode, configuration), partial(partial_update_mode, properties))
     yield from contradictions(configuration)
     if (mode := property_value(properties, LOGGING_MODE).upper()) not in ("", *LOGGING_MODES):
         yield error("CD-008", PROPERTIES, f"logging mode {mode!r} is none of {', '.join(LOGGING_MODES)}")
+    if (form := property_value(properties, BASE_FORMAT).upper()) not in ("", *BASE_FORMATS):
+        yield error("BF-010", PROPERTIES, f"base file format {form!r} is none of {', '.join(BASE_FORMATS)}")
     names = property_names(properties, BUILT)
     if names and FILES.name not in names:
         yield error("MT-007", PROPERTIES, f"{BUILT} has {', '.join(names)} and not the list of files")

@@ -2,23 +2,22 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import partial
 
-from hudi_model.checks.finding import Evidence, Violation, error, refusals, warning
+from hudi_model.checks.files import BOOTSTRAPPED, partition_columns
+from hudi_model.checks.finding import Evidence, Severity, Violation, error, told, warning
 from hudi_model.configuration import is_true
 from hudi_model.files import BaseFile, FileSlice
 from hudi_model.indexes import held_files, live_rows
 from hudi_model.partitions import key_generator, partition_path
 from hudi_model.reading import read_slice
 from hudi_model.records import Record
-from hudi_model.rejection import Rejection, Unsupported
+from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import path_of
 from hudi_model.views import View
 
 GENERATORS = ("SIMPLE", "COMPLEX", "CUSTOM", "TIMESTAMP")
 """Those that make paths of columns."""
-BOOTSTRAPPED = "00000000000001"
 
 
 def row_violations(view: View, slices: tuple[FileSlice, ...], evidence: Evidence) -> Iterator[Violation]:
@@ -56,14 +55,22 @@ def doubled_keys(view: View) -> Iterator[Violation]:
 
 
 def slice_violations(view: View, found: FileSlice) -> Iterator[Violation]:
-    """What keeps a slice from being read.
+    """What keeps a slice from being read. A merger that this reader lacks is no fault of the table, and worth a look.
 
-    Clauses: DM-001, DM-004, LF-013, BF-004.
+    Clauses: DM-001, DM-004, LF-013, BF-004, MG-001, RM-002.
     """
     try:
-        yield from refusals(partial(read_slice, view, found, table_schema(view)))
+        schema = table_schema(view)
     except (Rejection, Unsupported):
-        # The schema's own refusal is told elsewhere; what the model does not hold is no fault of the table.
+        # The schema's own refusal is told elsewhere.
+        return
+    try:
+        read_slice(view, found, schema)
+    except Rejection as refusal:
+        lacks = refusal.reason is Reason.MERGER_UNKNOWN
+        yield told(refusal, Severity.WARNING if lacks else Severity.ERROR)
+    except Unsupported:
+        # What the model does not hold is no fault of the table.
         return
 
 
@@ -94,7 +101,9 @@ def place_violations(view: View, file: BaseFile, records: tuple[Record, ...]) ->
     """
     if key_generator(view.configuration) not in GENERATORS:
         return
-    for row in records:
+    # A file that lacks a column places no row; that it is lacking is told by itself.
+    placed = (row for row in records if set(partition_columns(view.table)) <= row.values.keys())
+    for row in placed:
         try:
             path = partition_path(row, view.configuration)
         except Unsupported:

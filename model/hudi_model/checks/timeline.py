@@ -132,12 +132,14 @@ def rollbacks_that_wait(timeline: Timeline) -> Iterator[Violation]:
     for entry in timeline.entries:
         if entry.requested in waiting and isinstance(entry.content, RollbackPlan):
             targets[entry.content.target].append(entry.name)
-    done = {one.requested for one in timeline.instants if is_completed_write(one)}
+    done = {one.requested: one.completed for one in timeline.instants if is_completed_write(one)}
     for target, names in targets.items():
         if len(names) > 1:
             yield error("RB-004", names[1], f"{names[0]} waits to roll back {target} too")
         if target in done and not restoring:
-            yield error("TL-023", names[0], f"the write {target} that it is to roll back has completed")
+            # A write that completes later completes while somebody rolls it back.
+            clause = "TL-023" if (done[target] or target) > names[0].partition(".")[0] else "RB-005"
+            yield error(clause, names[0], f"the write {target} that it is to roll back has completed")
 
 
 def undone_and_there(timeline: Timeline) -> Iterator[Violation]:
