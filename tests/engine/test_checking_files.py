@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from checked_reference import assert_alike
 from checked_tables import (
     BASE,
     LOG,
@@ -145,10 +146,11 @@ def another_version_beside(table: Path) -> None:
 
 
 @pytest.mark.parametrize("one", DAMAGED.cases, ids=str)
-def test_a_damage_is_named_by_its_clause_alone(one: Damage, tmp_path: Path):
+def test_a_damage_is_named_by_its_clause_alone_and_as_the_model_names_it(one: Damage, tmp_path: Path):
     table = copied(one.make, tmp_path)
     one.break_(table)
     assert {clause for clause, _ in clauses(table)} == one.clauses
+    assert_alike(str(one), table)
 
 
 def test_every_damage_is_told_and_not_only_the_first(tmp_path: Path):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from checked_reference import assert_alike
 from checked_tables import (
     BASE,
     LOGS,
@@ -220,10 +221,11 @@ def test_an_index_may_be_told_at_the_very_time_of_its_action(tmp_path: Path):
 
 
 @pytest.mark.parametrize("one", DAMAGED.cases, ids=str)
-def test_a_damage_is_named_by_its_clause_alone(one: Damage, tmp_path: Path):
+def test_a_damage_is_named_by_its_clause_alone_and_as_the_model_names_it(one: Damage, tmp_path: Path):
     table = copied(one.make, tmp_path)
     one.break_(table)
     assert {clause for clause, _ in clauses(table)} == one.clauses
+    assert_alike(str(one), table)
 
 
 def test_indexes_are_compared_with_rows(tmp_path: Path):

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from checked_reference import assert_alike
 from checked_tables import (
     BASE,
     LOG,
@@ -240,7 +241,8 @@ def an_archived_action_is_pending(table: Path) -> None:
 
 
 @pytest.mark.parametrize("one", DAMAGED.cases, ids=str)
-def test_a_damage_is_named_by_its_clause_alone(one: Damage, tmp_path: Path):
+def test_a_damage_is_named_by_its_clause_alone_and_as_the_model_names_it(one: Damage, tmp_path: Path):
     table = copied(one.make, tmp_path)
     one.break_(table)
     assert {clause for clause, _ in clauses(table)} == one.clauses
+    assert_alike(str(one), table)

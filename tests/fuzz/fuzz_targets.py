@@ -23,7 +23,7 @@ from hudi_format.base import files as base_files
 from hudi_format.hfile import blocks as hfile_blocks
 from hudi_format.hfile import reader, trailer
 from hudi_format.hfile.writer import write_hfile
-from hudi_format.log import blocks, changes, content, deletes, frames, hfiles
+from hudi_format.log import blocks, changes, content, deletes, hfiles
 from hudi_format.schemas import arrow_schema
 from hudi_format.table import internal_schema, properties, table_properties
 from hudi_format.timeline import archived_log, commit_metadata, history, plans
@@ -46,11 +46,6 @@ def log_file(data: bytes) -> None:
     for block in each_block(data):
         for decode in decoders:
             allowed(decode, block, "f")
-
-
-def framed_log(data: bytes) -> None:
-    storage = placed("a.log", data)
-    frames.read_frames(storage, "a.log", len(data), whole_to=0)
 
 
 def block_contents(kind: blocks.BlockType) -> tuple[bytes, ...]:
@@ -272,12 +267,6 @@ TARGETS: tuple[Target, ...] = (
             hfiles.decode_hfile_records,
             flat_reading.decode_flat_rows,
         ),
-    ),
-    Target(
-        "frames of logs",
-        framed_log,
-        lambda: (*golden("**/.*.log.*"), *golden("**/.*.cdc"), *_own_blocks()),
-        (frames.read_frames,),
     ),
     *(
         Target(

@@ -9,7 +9,6 @@ from typing import Final, TypeAlias
 from hudi_format.base.bloom_filters import decode_bloom_filter
 from hudi_format.base.files import BLOOM_FILTER_KEY, BLOOM_TYPE_KEY, MAXIMUM_KEY, MINIMUM_KEY, base_file_footer
 from hudi_format.errors import FormatError, UnsupportedFormat
-from hudi_format.log.frames import read_frames
 from hudi_format.names import BaseFileName, LogFileName, is_partition_metafile, parse_data_file_name
 from hudi_format.storage import FileStatus, ReadOnlyStorage, Storage, open_storage
 from hudi_format.table.index_definitions import DEFINITIONS_FILE, DEFINITIONS_KEY, parse_index_definitions
@@ -20,12 +19,11 @@ from hudi_model.contents import IndexDefinition
 from hudi_model.files import BaseFile, LogFile
 from hudi_model.metadata import FILES
 from hudi_model.records import Damaged, Records, UnsupportedContent
-from hudi_model.rejection import Reason
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
 
-from hudi_conformance.bridge.damage import damaged, decoded, sound
-from hudi_conformance.bridge.file_contents import UNREAD, block_of, load_base_file, load_log_file, log_file
+from hudi_conformance.bridge.damage import damaged, decoded
+from hudi_conformance.bridge.file_contents import UNREAD, load_base_file, load_log_file, log_file
 from hudi_conformance.bridge.loading import METADATA_FOLDER, PROPERTIES_FILE, DataFiles, load, load_table, with_metadata
 from hudi_conformance.bridge.metadata_entries import IndexForm
 from hudi_conformance.bridge.metadata_loading import METADATA_TABLE, MetadataFiles
@@ -48,7 +46,7 @@ def load_for(op: str, path: Path | str, params: Mapping[str, object]) -> Table:
 
 
 def load_for_check(storage: Storage, *, deep: bool = False, progress: Progress = lambda _done, _all: None) -> Table:
-    """The state of a table with what its storage shows; rows are read only where `deep` asks for them.
+    """The state of a table with what its storage shows; rows of base files are read only where `deep` asks for them.
 
     The storage is only read.
     """
@@ -99,7 +97,7 @@ def _look_at(storage: Storage, statuses: Sequence[FileStatus], progress: Progres
         if isinstance(name, BaseFileName):
             return _base_file(storage, status, partition, name, deep=deep)
         assert name is not None
-        return _log_file(storage, status, partition, name, deep=deep), None
+        return load_log_file(storage, status.path, partition, name), None
 
     named = [one for one in statuses if parse_data_file_name(PurePosixPath(one.path).name)]
     files, footers = dict[str, DataFile](), dict[str, Footer]()
@@ -127,19 +125,6 @@ def _base_file(
 def _unread_base_file(status: FileStatus, partition: str, name: BaseFileName) -> BaseFile:
     records, instant = UnsupportedContent(UNREAD, status.path), InstantTime(name.instant)
     return BaseFile(partition, name.file_id, name.write_token, instant, name.extension, str(name), records, status.size)
-
-
-def _log_file(storage: Storage, status: FileStatus, partition: str, name: LogFileName, *, deep: bool) -> LogFile:
-    if deep:
-        return load_log_file(storage, status.path, partition, name)
-    blocks = sound(
-        lambda: tuple(
-            block_of(raw, status.path, is_read=False) for raw in read_frames(storage, status.path, status.size)
-        ),
-        "LF-014",
-        Reason.LOG_CONTENT_CORRUPT,
-    )
-    return log_file(partition, name, blocks, status.size)
 
 
 def _footer(storage: Storage, path: str, records: Records = ()) -> Footer:

@@ -1,7 +1,7 @@
 """Base files and log files as values of the model."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from collections.abc import Mapping
+from typing import Any, Final
 
 from hudi_adapter.rows import RowsError, rows_of_arrow
 from hudi_format.avro.schemas import record_schema
@@ -33,7 +33,6 @@ from hudi_conformance.bridge.schemas import model_schema
 
 UNREAD: Final = "unread"
 """The feature for which content stands that nobody has looked at."""
-_T = TypeVar("_T")
 
 
 def load_base_file(storage: Storage, path: str, partition: str, name: BaseFileName) -> BaseFile:
@@ -62,23 +61,20 @@ def _blocks(data: bytes, path: str) -> tuple[Block, ...]:
     return tuple(block_of(raw, path) for raw in read_blocks(data, path))
 
 
-def block_of(raw: RawBlock | RawCorruptBlock, path: str, *, is_read: bool = True) -> Block:
-    """A block as a value; where it is not read it says only what its header does."""
+def block_of(raw: RawBlock | RawCorruptBlock, path: str) -> Block:
+    """A block as a value."""
     if isinstance(raw, RawCorruptBlock):
         return CorruptBlock(raw.offset, raw.length)
-
-    def held(decode: Callable[[], _T]) -> _T | Damaged | UnsupportedContent:
-        return decoded(decode) if is_read else UnsupportedContent(UNREAD, path)
 
     instant = InstantTime(raw.header.get(HeaderKey.INSTANT_TIME, ""))
     if raw.type is BlockType.COMMAND:
         return RollbackBlock(instant, InstantTime(decode_command(raw, path).target))
     if raw.type is BlockType.DELETE:
-        return DeleteBlock(instant, held(lambda: _deletes(raw, path)), _compacted(raw))
+        return DeleteBlock(instant, decoded(lambda: _deletes(raw, path)), _compacted(raw))
     if raw.type is BlockType.CDC_DATA:
-        return CdcBlock(instant, held(lambda: _changes(raw, path)))
+        return CdcBlock(instant, decoded(lambda: _changes(raw, path)))
     partial = raw.header.get(HeaderKey.IS_PARTIAL) == "true"
-    return DataBlock(instant, held(lambda: _block_records(raw, path)), partial, _compacted(raw), _schema(raw, path))
+    return DataBlock(instant, decoded(lambda: _block_records(raw, path)), partial, _compacted(raw), _schema(raw, path))
 
 
 def _block_records(raw: RawBlock, path: str) -> tuple[Record, ...]:

@@ -1,29 +1,68 @@
-"""Real tables as a check sees them: each error in what a release wrote is a finding, or a fault of the check."""
+"""Real tables as the checks see them: each error in what a release wrote is a finding, or a fault of a check.
 
-from collections.abc import Iterable, Iterator
+The check that users meet is asked through its adapter, the model's is its reference; what differs is listed as a known
+difference (`<table>::check_table`) or is an error itself.
+"""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from hudi_format.storage import LocalStorage
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.violations import Severity, Violation, violations
 
+from hudi_conformance.adapters_config import AdapterConfig
 from hudi_conformance.bridge.checking import load_for_check
 from hudi_conformance.real_tables.cache import is_answered, place_of
 from hudi_conformance.real_tables.catalogue import Recipe
+from hudi_conformance.real_tables.known import KnownDifference, known_difference
+from hudi_conformance.session import Reply, Session
+
+OP = "check_table"
+_LIMIT_S = 600.0
 
 
 def errors_in(recipe: Recipe) -> tuple[Violation, ...]:
-    """What a check with rows calls an error in a built table; nothing of what the model does not hold."""
+    """What the model's check with rows calls an error in a built table; nothing of what the model does not hold."""
+    return tuple(one for one in _of_model(recipe) or () if one.severity is Severity.ERROR)
+
+
+def _of_model(recipe: Recipe) -> tuple[Violation, ...] | None:
+    """None where the model does not hold the table."""
     try:
-        found = violations(load_for_check(LocalStorage(place_of(recipe.id).table), deep=True))
+        return violations(load_for_check(LocalStorage(place_of(recipe.id).table), deep=True))
     except Rejection as refusal:
         return (Violation(refusal.clause, Severity.ERROR, refusal.where, refusal.detail),)
     except Unsupported:
-        return ()
-    return tuple(one for one in found if one.severity is Severity.ERROR)
+        return None
 
 
-def told_of(recipes: Iterable[Recipe]) -> Iterator[str]:
-    """A line for each error in each table that is built."""
-    for recipe in recipes:
-        for one in errors_in(recipe) if is_answered(recipe) else ():
-            yield f"{recipe.id}: {one.clause} {one.where}: {one.message}"
+def told_of(recipes: Iterable[Recipe], adapter: AdapterConfig, known: Sequence[KnownDifference] = ()) -> Iterator[str]:
+    """A line for each error that a checking adapter finds in a built table, and for what the model says otherwise."""
+    with tempfile.TemporaryDirectory(prefix="hudi-conformance-check-") as folder:
+        with Session(adapter.command, Path(folder) / "stderr.log", folder=adapter.folder) as session:
+            for recipe in recipes:
+                if is_answered(recipe):
+                    yield from (f"{recipe.id}: {line}" for line in _lines(recipe, session, adapter.name, known, folder))
+
+
+def _lines(recipe: Recipe, session: Session, name: str, known: Sequence[KnownDifference], folder: str) -> Iterator[str]:
+    table = place_of(recipe.id).table.absolute()
+    heard = session.ask(OP, table, {"deep": True}, Path(folder), _LIMIT_S)
+    if not isinstance(heard, Reply) or "result" not in heard.message:
+        yield f"{name} does not check it: {heard.message if isinstance(heard, Reply) else heard}"
+        return
+    found = heard.message["result"]["value"]
+    yield from (f"{one['clause']} {one['where']}: {one['message']}" for one in found if one["severity"] == "error")
+    reference = _of_model(recipe)
+    if reference is None:
+        return
+    engine = {(one["clause"], one["severity"]) for one in found}
+    model = {(one.clause, one.severity.value) for one in reference}
+    listed = known_difference(known, f"{recipe.id}::{OP}", name)
+    if listed and engine == model:
+        yield f"{name} and the model differ no longer, which is listed: {listed.why}"
+    for clause, severity in sorted(engine ^ model) if not listed else ():
+        who = name if (clause, severity) in engine else "the model"
+        yield f"{severity} {clause} is found by {who} alone"

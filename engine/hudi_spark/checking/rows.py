@@ -22,7 +22,7 @@ from hudi_format.storage import Storage
 from hudi_format.texts import utf16_range
 
 from hudi_spark.checking.stored import TableState
-from hudi_spark.checking.violations import FOUND, WARNING, Violations
+from hudi_spark.checking.violations import FOUND, Violations
 from hudi_spark.execution.planning import Query
 from hudi_spark.flows.flow import Executor, TaskIdentity
 from hudi_spark.keying.generator import key_generator
@@ -72,7 +72,6 @@ def _check_keys(storage: Storage, executor: Executor, violations: Violations) ->
     with refused.noting():
         rows = executor.query(storage, query).shuffled([_KEY, _PARTITION])
         violations.gathered(rows.map(_doubles, FOUND).gathered())
-    violations.found.update(one for one in refused.found if one.severity == WARNING)
 
 
 def _doubles(rows: pa.Table, identity: TaskIdentity) -> pa.Table:

@@ -65,12 +65,13 @@ class Violations:
     def noting(self, where: str = "") -> Iterator[None]:
         """What a reader refuses inside the block is noted, and the check goes on.
 
-        What is legal and not built says nothing of the table.
+        What is legal and not built, and a merger that this reader lacks, say nothing of the table.
         """
         try:
             yield
         except (FormatError, HudiError) as error:
-            self.found.add(violation_of(error, where))
+            if str(error.reason) != Reason.MERGER_UNKNOWN:
+                self.found.add(violation_of(error, where))
         except (UnsupportedFeature, UnsupportedFormat):
             pass
 
@@ -103,9 +104,7 @@ def violation_of(error: FormatError | HudiError, where: str = "") -> Violation:
     """The clause for which a reader refuses a table."""
     place = error.file or where
     offset = "" if error.offset is None else f"at byte {error.offset}: "
-    # A merger that this reader lacks is no fault of the table; what it would merge was not looked at.
-    severity = WARNING if str(error.reason) == Reason.MERGER_UNKNOWN else ERROR
-    return Violation(error.clause, severity, place, f"{offset}{error.message}")
+    return Violation(error.clause, ERROR, place, f"{offset}{error.message}")
 
 
 def clause_of_index(index: str) -> str:

@@ -126,7 +126,7 @@ def outcome_violations(one: Instant, done: CommitMetadata, asked: TimelineEntry)
         wanted = "COMPACT" if clause == "CP-006" else "LOG_COMPACT"
         if (done.operation or wanted).upper() != wanted:
             yield error(clause, where, f"the operation is {done.operation}")
-    if isinstance(asked.content, ReplacePlan) and done.operation == "CLUSTER":
+    if isinstance(asked.content, ReplacePlan) and asked.content.groups and done.operation == "CLUSTER":
         planned = groups_of(one for group in asked.content.groups for one in group.slices)
         for partition, file_id in sorted(planned - done.replaced):
             yield error("CL-006", where, f"the clustered group {partition}/{file_id} is not replaced")

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from hudi_model.checks.files import BOOTSTRAPPED, partition_columns
-from hudi_model.checks.finding import Evidence, Severity, Violation, error, told, warning
+from hudi_model.checks.finding import Evidence, Violation, error, told, warning
 from hudi_model.configuration import is_true
 from hudi_model.files import BaseFile, FileSlice
 from hudi_model.indexes import held_files, live_rows
@@ -55,9 +55,9 @@ def doubled_keys(view: View) -> Iterator[Violation]:
 
 
 def slice_violations(view: View, found: FileSlice) -> Iterator[Violation]:
-    """What keeps a slice from being read. A merger that this reader lacks is no fault of the table, and worth a look.
+    """What keeps a slice from being read; a merger that this reader lacks is no fault of the table.
 
-    Clauses: DM-001, DM-004, LF-013, BF-004, MG-001, RM-002.
+    Clauses: DM-001, DM-004, LF-013, BF-004.
     """
     try:
         schema = table_schema(view)
@@ -67,8 +67,8 @@ def slice_violations(view: View, found: FileSlice) -> Iterator[Violation]:
     try:
         read_slice(view, found, schema)
     except Rejection as refusal:
-        lacks = refusal.reason is Reason.MERGER_UNKNOWN
-        yield told(refusal, Severity.WARNING if lacks else Severity.ERROR)
+        if refusal.reason is not Reason.MERGER_UNKNOWN:
+            yield told(refusal)
     except Unsupported:
         # What the model does not hold is no fault of the table.
         return
