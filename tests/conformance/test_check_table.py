@@ -15,9 +15,10 @@ from hudi_conformance.bridge import load_for
 from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.checking import load_for_check
 from hudi_conformance.inspecting import BROKEN, CHECKER, NOT_JUDGED, SOUND, Check, check
-from hudi_conformance.real_tables import cache
+from hudi_conformance.real_tables import cache, checking
 from hudi_conformance.real_tables.catalogue import recipes
 from hudi_conformance.real_tables.checking import errors_in
+from hudi_conformance.real_tables.known import KnownDifference
 from hudi_conformance.resources import suite_root
 from hudi_format.storage import LocalStorage, ReadOnlyStorage
 from hudi_format.table.properties import parse_properties, serialise_properties
@@ -81,13 +82,13 @@ def test_looking_without_rows_finds_part_of_what_looking_with_rows_finds() -> No
 
 
 def test_the_ops_of_the_protocol_read_rows_unless_told_not_to() -> None:
-    """A data block whose content does not decode shows only to who reads it."""
-    table = GOLDEN / "v9" / "bad_block_content" / "table"
+    """A key that stands in two file groups shows only where rows are read."""
+    table = GOLDEN / "v6" / "bad_key_in_two_groups" / "table"
 
     def clauses(**params: bool) -> set[str]:
         return {one["clause"] for one in ask(load_for("check_table", table, params), "check_table", params).content}
 
-    assert clauses() == clauses(deep=True) == {"LF-007"}
+    assert clauses() == clauses(deep=True) == {"DM-001"}
     assert clauses(deep=False) == set()
 
 
@@ -271,3 +272,35 @@ def test_of_tables_that_a_release_wrote_only_errors_are_told(
     made = recipes()[0]
     shutil.copytree(GOLDEN / table / "table", tmp_path / made.id / "table")
     assert [one.clause for one in errors_in(made)] == clauses
+
+
+NULL = AdapterConfig("null", (sys.executable, "-m", "hudi_conformance.adapters.null", "empty"))
+LISTED = KnownDifference(("*::check_table",), "*", "a reason", "some evidence")
+
+
+SAID: dict[str, tuple[str, str, tuple[KnownDifference, ...], list[str]]] = {
+    "nothing of what both warn of": ("v9/apache_mor_torn_log", CHECKER, (), []),
+    "an error": ("v9/bad_two_completions", CHECKER, (), ["TL-012 "]),
+    "a difference": ("v9/bad_two_completions", "null", (), ["error TL-012 is found by the model alone"]),
+    "nothing of what is listed": ("v9/bad_two_completions", "null", (LISTED,), []),
+    "that a listed difference is gone": (
+        "v9/apache_mor_torn_log",
+        CHECKER,
+        (LISTED,),
+        [f"{CHECKER} and the model differ no longer"],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", SAID)
+def test_what_the_check_and_its_reference_say_otherwise_of_a_real_table_is_told_unless_it_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    table, adapter, known, lines = SAID[what]
+    monkeypatch.setattr(cache, "cache_root", lambda: tmp_path)
+    monkeypatch.setattr(checking, "is_answered", lambda _recipe: True)
+    made = recipes()[0]
+    shutil.copytree(GOLDEN / table / "table", tmp_path / made.id / "table")
+    found = list(checking.told_of([made], NULL if adapter == "null" else find_adapter(adapter, suite_root()), known))
+    assert len(found) == len(lines)
+    assert all(line.startswith(f"{made.id}: {text}") for line, text in zip(found, lines, strict=True)), found

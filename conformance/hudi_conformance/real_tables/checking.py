@@ -40,11 +40,13 @@ def _of_model(recipe: Recipe) -> tuple[Violation, ...] | None:
 
 def told_of(recipes: Iterable[Recipe], adapter: AdapterConfig, known: Sequence[KnownDifference] = ()) -> Iterator[str]:
     """A line for each error that a checking adapter finds in a built table, and for what the model says otherwise."""
-    with tempfile.TemporaryDirectory(prefix="hudi-conformance-check-") as folder:
-        with Session(adapter.command, Path(folder) / "stderr.log", folder=adapter.folder) as session:
-            for recipe in recipes:
-                if is_answered(recipe):
-                    yield from (f"{recipe.id}: {line}" for line in _lines(recipe, session, adapter.name, known, folder))
+    with (
+        tempfile.TemporaryDirectory(prefix="hudi-conformance-check-") as folder,
+        Session(adapter.command, Path(folder) / "stderr.log", folder=adapter.folder) as session,
+    ):
+        for recipe in recipes:
+            if is_answered(recipe):
+                yield from (f"{recipe.id}: {line}" for line in _lines(recipe, session, adapter.name, known, folder))
 
 
 def _lines(recipe: Recipe, session: Session, name: str, known: Sequence[KnownDifference], folder: str) -> Iterator[str]:

@@ -75,7 +75,7 @@ def today(
     count: Annotated[int, typer.Option(help="How many tables.")] = 4,
     adapter: _Adapters = None,
 ) -> None:
-    """Build, compare and check the tables whose turn it is by the day of the year, of those in the last whole comparison."""
+    """Build, compare and check the tables whose turn it is today, of those in the last whole comparison."""
     recorded = load_results(suite_root())
     due = [made for made in recipes() if made.id in recorded]
     chosen = rotating_part(due, dt.datetime.now(dt.UTC).timetuple().tm_yday, count)
