@@ -46,6 +46,13 @@ class Flow(Protocol):
     def schema(self) -> pa.Schema:
         """The columns of every part."""
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether the source is a stream that has no row: it may have been read before."""
+
+    def at_rest(self) -> Self:
+        """The same, with a source that can be read only once read to its end and stored."""
+
     def map(self, work: Work, schema: pa.Schema) -> Self:
         """Each part as `work` returns it, in columns of `schema`."""
 
@@ -81,7 +88,12 @@ class Executor(Protocol):
     """Runs flows."""
 
     def rows(self, source: Any) -> Flow:
-        """The rows of an Arrow table, of a DataFrame where this is Spark, or of a flow of this executor."""
+        """The rows of an Arrow table, of a DataFrame where this is Spark, of a stream where it is not, or of a flow.
+
+        Raises:
+            HudiError: CONFIG_INVALID for what it takes no rows from.
+
+        """
 
     def query(self, storage: Storage, query: Query) -> Flow:
         """The rows that a query of a table answers."""

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from hudi_format.storage import Storage
 
+from hudi_spark.arrays import joined
 from hudi_spark.arrow_reading import read_query
 from hudi_spark.execution.planning import Query
 from hudi_spark.flows.flow import ROWS, TaskIdentity, Work
+from hudi_spark.flows.sources import arrow_rows
+from hudi_spark.flows.streamed import Identify, StreamedFlow, stream_of
 
 _Task = TypeVar("_Task")
 _Source = Callable[[], list[pa.Table]]
-Identify = Callable[[int], TaskIdentity]
-"""The identity of the task that works on the part of a number."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,15 @@ class LocalFlow:
             kept["_parts"] = self.source()
         found: list[pa.Table] = kept["_parts"]
         return found
+
+    @property
+    def is_spent(self) -> bool:
+        """Never: this is no stream."""
+        return False
+
+    def at_rest(self) -> "LocalFlow":
+        """The same: a table can be read again."""
+        return self
 
     def map(self, work: Work, schema: pa.Schema) -> "LocalFlow":
         """Each part as `work` returns it."""
@@ -77,18 +86,7 @@ class LocalFlow:
         further = [one for one in other.schema if one.name not in on]
         schema = pa.schema([*self.schema, *further])
 
-        def join() -> list[pa.Table]:
-            rows, others = self.gathered(), other.gathered()
-            # What cannot match needs no place in a hash table, which would not take columns of all types.
-            first = others.column(on[0])
-            others = others.filter(pc.is_in(first, value_set=rows.column(on[0]).combine_chunks()))
-            pairs = _numbered(rows, on, "row").join(_numbered(others, on, "other"), list(on), join_type="left outer")
-            pairs = pairs.sort_by([("row", "ascending"), ("other", "ascending")])
-            left, right = rows.take(pairs.column("row")), others.take(pairs.column("other"))
-            columns = [*left.columns, *(right.column(one.name) for one in further)]
-            return [pa.Table.from_arrays(columns, schema=schema)]
-
-        return LocalFlow(schema, join, self.identify)
+        return LocalFlow(schema, lambda: [joined(self.gathered(), other.gathered(), on, schema)], self.identify)
 
     def together(self, other: "LocalFlow") -> "LocalFlow":
         """The parts of both."""
@@ -110,26 +108,30 @@ class LocalFlow:
         return parts[0] if len(parts) == 1 else pa.concat_tables(parts or [self.schema.empty_table()])
 
 
-def _numbered(rows: pa.Table, on: Sequence[str], name: str) -> pa.Table:
-    return rows.select(list(on)).append_column(name, [pa.arange(0, rows.num_rows)])
-
-
 @dataclass(frozen=True, slots=True)
 class InProcess:
     """The executor without Spark; `identify` says who tasks are, which names their files."""
 
     identify: Identify | None = None
 
-    def rows(self, source: Any) -> LocalFlow:
-        """The rows of an Arrow table, in one part; a flow as it is."""
-        if isinstance(source, LocalFlow):
+    def rows(self, source: Any) -> LocalFlow | StreamedFlow:
+        """The rows of an Arrow table, in one part; those of a stream, stored when they are first asked for; a flow.
+
+        Raises:
+            HudiError: CONFIG_INVALID for what holds no rows.
+
+        """
+        if isinstance(source, LocalFlow | StreamedFlow):
             return source
-        table = source if isinstance(source, pa.Table) else pa.table(source)
-        return LocalFlow(table.schema, lambda: [table], self._identify)
+        rows = arrow_rows(source)
+        if isinstance(rows, pa.Table):
+            return LocalFlow(rows.schema, lambda: [rows], self._identify)
+        return stream_of(rows, self._identify)
 
     def query(self, storage: Storage, query: Query) -> LocalFlow:
         """The rows that a query of a table answers."""
-        return self.rows(read_query(storage, query).rows)
+        rows = read_query(storage, query).rows
+        return LocalFlow(rows.schema, lambda: [rows], self._identify)
 
     def tasks(
         self, tasks: Sequence[_Task], run: Callable[[_Task, TaskIdentity], pa.Table], schema: pa.Schema

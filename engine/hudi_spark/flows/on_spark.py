@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
+from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, UnsupportedFeature, boundary, from_text, to_text
@@ -47,6 +48,15 @@ class SparkFlow:
             return self.source
         wire = wire_schema(self.schema)
         return self.source.mapInArrow(_on_parts(self.work, wire, self.identify), spark_schema(wire))
+
+    @property
+    def is_spent(self) -> bool:
+        """Never: this is no stream."""
+        return False
+
+    def at_rest(self) -> "SparkFlow":
+        """The same: a DataFrame can be computed again."""
+        return self
 
     def map(self, work: Work, schema: pa.Schema) -> "SparkFlow":
         """Each partition as `work` returns it; partitions without rows are not worked on."""
@@ -120,13 +130,23 @@ class OnSpark:
     identify: Identify | None = None
 
     def rows(self, source: Any) -> SparkFlow:
-        """The rows of a DataFrame or an Arrow table; a flow as it is."""
+        """The rows of a DataFrame or an Arrow table; a flow as it is.
+
+        Raises:
+            HudiError: CONFIG_INVALID for anything else; streams are written by `write_arrow`.
+
+        """
         if isinstance(source, SparkFlow):
             return source
         if isinstance(source, pa.Table):
             return self._of_table(source)
         from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - pyspark is optional
+        from pyspark.sql.types import StructType  # noqa: PLC0415 - pyspark is optional
 
+        if not isinstance(getattr(source, "schema", None), StructType):
+            message = f"the rows are of type {type(source).__name__}"
+            hint = "give a DataFrame or an Arrow table; write_arrow takes streams"
+            raise HudiError(Reason.CONFIG_INVALID, "OW-014", message, hint=hint)
         return SparkFlow(source, to_arrow_schema(source.schema), self.identify)
 
     def query(self, storage: Storage, query: Query) -> SparkFlow:

@@ -6,7 +6,7 @@ known before rows are sent there; the rows in between are kept by the executors.
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -68,7 +68,7 @@ class Write:
         """The options of the write."""
         return self.work.options
 
-    def prepare(self, source: Any | None) -> None:
+    def prepare(self, rows: Flow | None) -> None:
         """Whether rows fit the table, before anything is in storage.
 
         Raises:
@@ -77,7 +77,7 @@ class Write:
         Clauses: DM-003, OW-025, OW-030.
 
         """
-        incoming = None if source is None else self.work.executor.rows(source).schema
+        incoming = None if rows is None else rows.schema
         self._state = state_of_write(self.work.storage, self._snapshot, self.options, self.operation, incoming)
         concurrency_of(self._state, self.operation)
 
@@ -85,7 +85,7 @@ class Write:
         """The requested time, whose file is there from now on."""
         return self._transaction.begin()
 
-    def stage(self, source: Any | None, partitions: Sequence[str] = ()) -> None:
+    def stage(self, rows: Flow | None, partitions: Sequence[str] = ()) -> None:
         """Everything that the write makes is in storage, and nothing of it counts. What fails is taken back.
 
         Raises:
@@ -97,8 +97,8 @@ class Write:
         try:
             if self._state is None:
                 self._snapshot = without_vanished_logs(self.work.storage, self._snapshot)
-                self.prepare(source)
-            self._staged = self._stage(source, partitions)
+                self.prepare(rows)
+            self._staged = self._stage(rows, partitions)
         except BaseException as error:
             try:
                 self._transaction.abort()
@@ -129,14 +129,13 @@ class Write:
         """Nobody goes on with the write."""
         self._transaction.silence()
 
-    def _stage(self, source: Any | None, partitions: Sequence[str]) -> Staged:
+    def _stage(self, rows: Flow | None, partitions: Sequence[str]) -> Staged:
         assert self._state is not None
-        if source is None:
+        if rows is None:
             self._transaction.go_inflight(_NO_ROUTES, self._state)
             replaced = replaced_by(self.operation, self._snapshot, partitions)
             self._transaction.meet_clusterings(groups_in(replaced))
             return self._told((), replaced)
-        rows = self.work.executor.rows(source)
         told = (self.operation, self._transaction.requested, rows.schema, self.work.file_ids)
         context = context_of_write(self.work.effects, self._state, *told)
         staging = _Staging(self._transaction, self._state, context, self.work.executor)

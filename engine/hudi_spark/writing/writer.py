@@ -16,11 +16,12 @@ from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import Hook, hooks_of_environment
 from hudi_spark.errors import HudiError, boundary
 from hudi_spark.execution.planning import Query
-from hudi_spark.flows.flow import Executor
+from hudi_spark.flows.flow import Executor, Flow
 from hudi_spark.options.resolving import Options, resolve
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.writing.batches import batch_entry, is_written
 from hudi_spark.writing.lifecycle import Alone, Lifecycle
+from hudi_spark.writing.operations import Operation
 from hudi_spark.writing.planning import refuse_contradictions
 from hudi_spark.writing.progress import shown
 from hudi_spark.writing.requests import WriteRequest, operation_of, partitions_of, with_extra
@@ -63,7 +64,12 @@ class TableWriter:
         """
         with boundary(self.storage.base):
             retries = resolve(self.configs, request.configs).number(_RETRIES)
+            request = self._readable(request)
         return retry_on_conflict(partial(self._write, request), attempts=retries + 1)
+
+    def _readable(self, request: WriteRequest) -> WriteRequest:
+        """The request with rows of the executor: what can be read only once is read once however often it is tried."""
+        return request if request.rows is None else replace(request, rows=self.executor.rows(request.rows))
 
     def _write(self, request: WriteRequest) -> Outcome:
         with boundary(self.storage.base), shown(request.operation or "write") as progress:
@@ -71,6 +77,7 @@ class TableWriter:
             rows, partitions = self._given(request, write)
             progress("asking the table")
             write.prepare(rows)
+            rows = None if rows is None else _at_rest(rows, write.operation)
             with _silenced(write):
                 write.begin()
                 progress("writing files")
@@ -142,7 +149,7 @@ class TableWriter:
         refuse_contradictions(snapshot.configuration, work.options, operation, self.readings)
         return Write(work, snapshot, operation)
 
-    def _given(self, request: WriteRequest, write: Write) -> tuple[Any | None, tuple[str, ...]]:
+    def _given(self, request: WriteRequest, write: Write) -> tuple[Flow | None, tuple[str, ...]]:
         """The rows of a request, None where it names partitions only; and these.
 
         Clauses: OW-014.
@@ -154,7 +161,7 @@ class TableWriter:
                 raise _lacking("delete_partition needs the partitions to delete", "give their paths")
             return None, partitions
         if request.rows is not None:
-            return request.rows, ()
+            return self.executor.rows(request.rows), ()
         if request.filter is None or not operation.deletes:
             raise _lacking(f"{operation.name} needs rows", "give a DataFrame or an Arrow table")
         query = Query(filter=request.filter, meta_columns=True, readings=self.readings)
@@ -200,6 +207,19 @@ class StartedWrite:
         """Take it back."""
         with boundary(self.writer.storage.base), _silenced(self.write):
             self.write.abort()
+
+
+def _at_rest(rows: Flow, operation: Operation) -> Flow:
+    """The rows of a source that can be read only once, read before anything is in storage.
+
+    A stream that was read before has no rows left, and nothing else tells it from one that never had any.
+    """
+    rows = rows.at_rest()
+    if rows.is_spent and operation.replaces == "table":
+        message = f"the stream has no rows, and {operation.name} would leave the table empty"
+        hint = "give a stream that was not read before, or an empty table where the table is to be emptied"
+        raise HudiError(Reason.CONFIG_INVALID, "OW-018", message, hint=hint)
+    return rows
 
 
 @contextmanager
