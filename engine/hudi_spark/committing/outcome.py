@@ -10,7 +10,7 @@ from hudi_format.timeline.commit_metadata import WriteStat
 class Outcome:
     """A completed action: its times (before version 8 there is no completion time), its action, what it wrote.
 
-    `deleted`: files that it removed, by partition.
+    `deleted`: files that it removed, by partition. `schema_changes`: what became of the table's columns, a text each.
     """
 
     requested: str
@@ -20,6 +20,8 @@ class Outcome:
     written: tuple[WriteStat, ...] = field(repr=False, default=())
     replaced: Mapping[str, tuple[str, ...]] = field(repr=False, default_factory=dict)
     deleted: Mapping[str, tuple[str, ...]] = field(repr=False, default_factory=dict)
+
+    schema_changes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return ": ".join((f"{self.operation} {self.requested} {self.action}", ", ".join(self._parts())))
@@ -35,6 +37,7 @@ class Outcome:
             *([f"{gone} file groups replaced"] if gone else []),
             *([f"{removed} files removed"] if removed else []),
             f"{_total(self.written, 'total_write_bytes') / 1_000_000:.1f} MB",
+            *self.schema_changes,
         ]
 
 

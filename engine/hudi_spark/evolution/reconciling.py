@@ -17,6 +17,10 @@ from hudi_format.table.internal_schema import (
 
 from hudi_spark.errors import HudiError
 from hudi_spark.evolution.arrow_types import NOTHING
+from hudi_spark.evolution.rules import loses_nothing, reorders
+
+EVOLVES: Final = "hoodie.schema.on.read.enable"
+"""The option by which a write asks that columns may be widened."""
 
 _CLAUSE: Final = "DM-003"
 _MISSING_HINT: Final = (
@@ -40,11 +44,16 @@ class Missing(StrEnum):
 class Reconciling:
     """How columns of rows meet those of a table: what becomes of missing ones, and of types that differ.
 
-    `types`: the type of a column from the table's and the rows', None to refuse.
+    `types`: the type of a column from the table's and the rows', None to refuse. `evolves`: whether a column may get a
+    wider type at all. `fixed`: the fields that keep theirs in any case, keys, partitions and ordering fields;
+    `ordering`: the last of these.
     """
 
     missing: Missing
     types: Callable[[PrimitiveType, PrimitiveType], PrimitiveType | None]
+    evolves: bool = False
+    fixed: frozenset[str] = frozenset()
+    ordering: frozenset[str] = frozenset()
 
     def columns(
         self, table: Sequence[InternalField], rows: Sequence[InternalField], place: str = ""
@@ -54,7 +63,7 @@ class Reconciling:
         Raises:
             HudiError: SCHEMA_INCOMPATIBLE, with the column's name and both types.
 
-        Clauses: DM-003, DM-004.
+        Clauses: DM-003, DM-004, DM-005.
 
         """
         refuse_doubles(rows, place)
@@ -97,9 +106,25 @@ class Reconciling:
         if isinstance(table, PrimitiveType) and isinstance(rows, PrimitiveType):
             kind = self.types(table, rows)
             if kind is not None:
+                self._refuse_another(table, rows, kind, place)
                 return kind
-        message = f"column {place!r} is {type_text(rows)} in the rows and {type_text(table)} in the table"
-        raise HudiError(Reason.SCHEMA_INCOMPATIBLE, _CLAUSE, message, hint="cast the column to the table's type")
+        raise _of_types(table, rows, place, "cast the column to the table's type")
+
+    def _refuse_another(self, table: PrimitiveType, rows: PrimitiveType, kind: PrimitiveType, place: str) -> None:
+        """Clauses: DM-005."""
+        if place in self.ordering and reorders(table, rows):
+            raise _of_types(table, rows, place, "cast the ordering column to the table's type: texts have another order")
+        if kind == table:
+            return
+        if place in self.fixed:
+            hint = "cast the column to the table's type: keys, partitions and ordering columns keep theirs"
+        elif not loses_nothing(table, kind):
+            hint = "cast the column to the table's type: the table's values would change in the other"
+        elif not self.evolves:
+            hint = f"cast the column to the table's type, or set {EVOLVES} to widen the table's column"
+        else:
+            return
+        raise _of_types(table, rows, place, hint)
 
 
 def refuse_doubles(columns: Sequence[InternalField], place: str = "") -> None:
@@ -142,6 +167,40 @@ def type_text(kind: ColumnType) -> str:
     if isinstance(kind, MapType):
         return f"map<{type_text(kind.value)}>"
     return f"decimal({kind.precision}, {kind.scale})" if kind.name.startswith("decimal") else kind.name
+
+
+def _of_types(table: ColumnType, rows: ColumnType, place: str, hint: str) -> HudiError:
+    message = f"column {place!r} is {type_text(rows)} in the rows and {type_text(table)} in the table"
+    return HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-005", message, hint=hint)
+
+
+def described_changes(before: Sequence[InternalField], after: Sequence[InternalField], place: str = "") -> list[str]:
+    """What differs between the columns of a table before and after a write, a text for each column or part of one.
+
+    Clauses: DM-005.
+    """
+    old, new = {column.name: column for column in before}, {column.name: column for column in after}
+    found = []
+    for name, column in old.items():
+        if name not in new:
+            found.append(f"column {place}{name} dropped")
+            continue
+        found += _changed_type(column.type, new[name].type, f"{place}{name}")
+        if new[name].optional and not column.optional:
+            found.append(f"column {place}{name} nullable")
+    added = (column for name, column in new.items() if name not in old)
+    return [*found, *(f"column {place}{column.name} added, {type_text(column.type)}" for column in added)]
+
+
+def _changed_type(before: ColumnType, after: ColumnType, place: str) -> list[str]:
+    if isinstance(before, RecordType) and isinstance(after, RecordType):
+        return described_changes(before.fields, after.fields, f"{place}.")
+    if isinstance(before, ArrayType) and isinstance(after, ArrayType):
+        return _changed_type(before.element, after.element, f"{place}.element")
+    if isinstance(before, MapType) and isinstance(after, MapType):
+        return _changed_type(before.value, after.value, f"{place}.value")
+    one, other = type_text(before), type_text(after)
+    return [] if one == other else [f"column {place} from {one} to {other}"]
 
 
 def _new(column: InternalField, table: Sequence[InternalField], place: str) -> InternalField:

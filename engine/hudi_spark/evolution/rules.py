@@ -4,6 +4,9 @@ taken      the table's type stays: values of the rows' type become it (an int in
 widened    the rows' type becomes the table's: older values are read as it (a long for a column of ints)
 refused    neither
 
+1.1.1 widens unasked, and where older values change; here a write has to ask for it, and only what loses nothing is
+widened (`loses_nothing`).
+
 Where 1.1.1 compares only how values are stored, and so takes days for numbers or one scale for another, it is refused.
 """
 
@@ -32,6 +35,14 @@ _WIDENED: Final[Mapping[str, frozenset[str]]] = {
     "float": frozenset({"double", "string"}),
     "double": frozenset({"string"}),
 }
+# Of these types every value is one of the other, and is got back from it.
+_LOSSLESS: Final[Mapping[str, frozenset[str]]] = {
+    "int": frozenset({"long", "double", "string"}),
+    "long": frozenset({"string"}),
+    "float": frozenset({"double", "string"}),
+    "double": frozenset({"string"}),
+}
+_NUMBERS: Final = frozenset({"int", "long", "float", "double", *DECIMALS})
 # The same values, another unit or another way to store them.
 _SAME: Final = (
     frozenset({"timestamp", "timestamp-millis"}),
@@ -67,6 +78,24 @@ def met(table: PrimitiveType, rows: PrimitiveType) -> PrimitiveType | None:
     ):
         return table
     return rows if _widens(table, rows) else None
+
+
+def loses_nothing(table: PrimitiveType, wider: PrimitiveType) -> bool:
+    """Whether every value of a column is kept when the column gets the wider type that rows bring.
+
+    Clauses: DM-005.
+    """
+    if table.name in DECIMALS and wider.name in DECIMALS:
+        return _holds(wider, table)
+    return wider.name in _LOSSLESS.get(table.name, ())
+
+
+def reorders(table: PrimitiveType, rows: PrimitiveType) -> bool:
+    """Whether values have another order once they are the table's: numbers as text, of which "9" follows "10".
+
+    Clauses: DM-005.
+    """
+    return table.name == "string" and rows.name in _NUMBERS
 
 
 def kept(table: PrimitiveType, rows: PrimitiveType) -> PrimitiveType | None:

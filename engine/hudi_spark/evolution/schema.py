@@ -18,7 +18,7 @@ from hudi_spark.errors import typed_errors
 from hudi_spark.evolution.arrow_types import columns_of_arrow
 from hudi_spark.evolution.avro_form import avro_of_columns, columns_of_avro, record_name
 from hudi_spark.evolution.casting import brought
-from hudi_spark.evolution.reconciling import Missing, Reconciling, refuse_doubles, refuse_nothing
+from hudi_spark.evolution.reconciling import EVOLVES, Missing, Reconciling, described_changes, refuse_doubles, refuse_nothing
 from hudi_spark.evolution.rules import kept, met
 from hudi_spark.options.resolving import Options
 
@@ -59,13 +59,28 @@ def avro_of_arrow(schema: pa.Schema, table_name: str) -> dict[str, Any]:
     return avro_of_columns([refuse_nothing(column) for column in columns], record_name(table_name))
 
 
-def writer_schema(
-    table: Mapping[str, Any] | None, incoming: pa.Schema, table_name: str, options: Options, *, partial: bool = False
+@dataclass(frozen=True, slots=True)
+class FixedFields:
+    """The fields of a table whose types no write changes: those of keys and partition paths, and those of ordering."""
+
+    places: Collection[str] = ()
+    ordering: Collection[str] = ()
+
+
+def writer_schema(  # noqa: PLR0917 - all that decides
+    table: Mapping[str, Any] | None,
+    incoming: pa.Schema,
+    table_name: str,
+    options: Options,
+    fixed: FixedFields = FixedFields(),  # noqa: B008 - a constant
+    *,
+    partial: bool = False,
 ) -> WriterSchema:
     """The schema that a write of rows uses, when the table's is `table` (None: it has none yet).
 
-    The table's columns stay in their order, nullable where the rows' are, of the wider of both types; new columns
-    follow and must be nullable. A column that the rows lack is refused, unless the options fill it with nulls or drop
+    The table's columns stay in their order and their types, nullable where the rows' are; new columns follow and must
+    be nullable. A column of a wider type is refused, unless `hoodie.schema.on.read.enable` lets the table's have it and
+    no value changes by that. A column that the rows lack is refused, unless the options fill it with nulls or drop
     it. With `hoodie.datasource.write.reconcile.schema` the table keeps its columns and types, and new ones follow.
     `partial`: rows state only some columns, as of a partial update; the others stay as they are.
 
@@ -73,13 +88,19 @@ def writer_schema(
         HudiError: SCHEMA_INCOMPATIBLE with the column, both types and what to do.
         UnsupportedFeature: the table's schema has a type with no column form.
 
-    Clauses: DM-003, DM-004.
+    Clauses: DM-003, DM-004, DM-005.
 
     """
     if table is None:
         return schema_of_avro(avro_of_arrow(incoming, table_name))
     reconciled = options.flag(_RECONCILE)
-    rules = Reconciling(_missing(options, partial=partial), kept if reconciled else met)
+    rules = Reconciling(
+        _missing(options, partial=partial),
+        kept if reconciled else met,
+        options.flag(EVOLVES),
+        frozenset((*fixed.places, *fixed.ordering)),
+        frozenset(fixed.ordering),
+    )
     columns = rules.columns(columns_of_avro(without_meta_fields(table)), _data_columns(incoming))
     return schema_of_avro(avro_of_columns(columns, _full_name(table, table_name)))
 
@@ -97,6 +118,16 @@ def schema_of_avro(avro: Mapping[str, Any]) -> WriterSchema:
     record = without_meta_fields(avro)
     with typed_errors():
         return WriterSchema(record, arrow_schema(record))
+
+
+def schema_changes(before: Mapping[str, Any] | None, after: WriterSchema) -> tuple[str, ...]:
+    """What a write changes of the table's columns, in words; nothing where the table had none.
+
+    Clauses: DM-005.
+    """
+    if before is None:
+        return ()
+    return tuple(described_changes(columns_of_avro(without_meta_fields(before)), columns_of_avro(after.avro)))
 
 
 def without_columns(schema: WriterSchema, names: Collection[str]) -> WriterSchema:

@@ -15,7 +15,7 @@ from hudi_format.storage import Storage
 from hudi_spark.committing.opening import state_of_table
 from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError
-from hudi_spark.evolution.schema import WriterSchema, without_columns, writer_schema
+from hudi_spark.evolution.schema import FixedFields, WriterSchema, without_columns, writer_schema
 from hudi_spark.evolution.statements import SchemaStatement, schema_extra_metadata, table_avro
 from hudi_spark.files.base import base_file_form
 from hudi_spark.files.changes import change_form
@@ -62,7 +62,8 @@ def state_of_write(
     stated = table_avro(snapshot)
     if operation.deletes and stated is not None:
         return state_of_table(storage, snapshot, options)
-    schema = writer_schema(stated, incoming, snapshot.configuration.name, options, partial=operation.partial)
+    fixed = FixedFields(generator.columns, snapshot.configuration.ordering)
+    schema = writer_schema(stated, incoming, snapshot.configuration.name, options, fixed, partial=operation.partial)
     return WriterState(storage, snapshot, options, schema)
 
 

@@ -21,7 +21,8 @@ from hudi_spark.committing.work import TableWork
 from hudi_spark.effects.entries import delete_entries
 from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError
-from hudi_spark.evolution.statements import SchemaStatement
+from hudi_spark.evolution.schema import schema_changes
+from hudi_spark.evolution.statements import SchemaStatement, table_avro
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.indexing.index import FinishedWrite
 from hudi_spark.locks.heartbeats import refuse_strangers, silence_heart, start_heart, stop_heart
@@ -163,7 +164,15 @@ class Transaction:
             raise
         self._effects.delete_markers(self.requested)
         stop_heart(self._effects, self.requested)
-        return Outcome(self.requested, completed, self.action, self.operation.stored, stats, staged.replaced)
+        return Outcome(
+            self.requested,
+            completed,
+            self.action,
+            self.operation.stored,
+            stats,
+            staged.replaced,
+            schema_changes=schema_changes(table_avro(self.snapshot), state.schema),
+        )
 
     def _completion(self, staged: Staged) -> Completion:
         told = (self.requested, self.action, self.operation.stored)
