@@ -273,7 +273,10 @@ def _texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _answer(outcome: Outcome | None) -> ValueAnswer:
-    return ValueAnswer({name: getattr(outcome, name, None) for name in ("requested", "completed", "action")})
+    """An action, nulls where there was nothing to do; partitions that are not there as warnings."""
+    missing = () if outcome is None else outcome.missing_partitions
+    warnings = tuple(AnswerWarning("OW-018", f"there is no partition {name!r}") for name in missing)
+    return ValueAnswer({name: getattr(outcome, name, None) or None for name in _NOTHING.value}, warnings)
 
 
 def _pending(started: StartedWrite) -> ValueAnswer:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from hudi_model.rejection import Reason, Rejection
 
 DEFAULTS = {
+    "hoodie.schema.on.read.enable": "false",
     "hoodie.keep.max.commits": "30",
     "hoodie.keep.min.commits": "20",
     "hoodie.archive.beyond.savepoint": "false",

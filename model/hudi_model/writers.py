@@ -27,9 +27,9 @@ from hudi_model.tables import Table, open_table
 from hudi_model.tagging import committed_groups, index_kind, tagged
 from hudi_model.time import InstantTime
 from hudi_model.timeline import with_entries
-from hudi_model.views import View
+from hudi_model.views import View, view_at
 
-__all__ = ["Operation", "Request", "Write", "abort", "begin", "commit", "create_table", "stage", "write"]
+__all__ = ["Operation", "Request", "Write", "abort", "begin", "commit", "create_table", "has_nothing_to_do", "missing_partitions", "stage", "write"]
 
 
 def write(table: Table, request: Request, requested: InstantTime, completed: InstantTime) -> Table:
@@ -37,8 +37,10 @@ def write(table: Table, request: Request, requested: InstantTime, completed: Ins
 
     Raises: as `begin`, `stage` and `commit`.
 
-    Clauses: OW-001.
+    Clauses: OW-001, OW-018.
     """
+    if has_nothing_to_do(table, request):
+        return table
     begun, effects = begin(table, request, requested)
     table = perform(table, effects)
     staged, effects = stage(table, begun)
@@ -179,6 +181,24 @@ def replaced(view: View, write: Write) -> frozenset[GroupId]:
             about = {*write.request.partitions, *rows}
             return frozenset(group for group in groups if group[0] in about)
     return frozenset()
+
+
+def missing_partitions(table: Table, request: Request) -> tuple[str, ...]:
+    """The partitions that a deletion names and that hold no file group.
+
+    Clauses: OW-018.
+    """
+    held = {partition for partition, _ in committed_groups(view_at(open_table(table), None, RELEASED))}
+    return tuple(one for one in request.partitions if one not in held)
+
+
+def has_nothing_to_do(table: Table, request: Request) -> bool:
+    """Whether a deletion of partitions finds none of them, and makes no action.
+
+    Clauses: OW-018.
+    """
+    missing = missing_partitions(table, request)
+    return request.operation is Operation.DELETE_PARTITION and bool(missing) and missing == request.partitions
 
 
 def commit(table: Table, write: Write, completed: InstantTime) -> Effects:

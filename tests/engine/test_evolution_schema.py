@@ -7,9 +7,11 @@ import pytest
 from hudi_format.schemas import arrow_schema
 from hudi_spark.errors import HudiError
 from hudi_spark.evolution.schema import (
+    FixedFields,
     WriterSchema,
     avro_of_arrow,
     conform,
+    schema_changes,
     schema_of_avro,
     without_columns,
     writer_schema,
@@ -21,6 +23,7 @@ from hypothesis.strategies import DrawFn
 
 RECONCILE = "hoodie.datasource.write.reconcile.schema"
 NULLS = "hoodie.write.set.null.for.missing.columns"
+WIDEN = {"hoodie.schema.on.read.enable": "true"}
 DROP = "hoodie.datasource.write.schema.allow.auto.evolution.column.drop"
 
 
@@ -55,7 +58,8 @@ TYPES = {
     "a_int": struct(("a", "int"), ("b", "string")),
     "a_long": struct(("a", "long"), ("b", "string")),
 }
-# What 1.1.1 answers for a column of the first type and rows of the others: the table's type stays, or the rows' wins.
+# What 1.1.1 answers for a column of the first type and rows of the others: the table's type stays, or the rows' wins. The
+# latter only where it is asked for, and where no value changes.
 DECISIONS = """
 int      stays: -                                   wins: long float double string
 long     stays: int                                 wins: float double string
@@ -95,20 +99,71 @@ def record(kind: object, *, optional: bool = True):
     return {"type": "record", "name": "t_record", "namespace": "hoodie.t", "fields": fields}
 
 
+LOSES = {"int": {"float"}, "long": {"float", "double"}}
+
+
 @pytest.mark.parametrize("table", sorted(TYPES))
 def test_types_meet_as_the_release_decides(table: str):
     """For every pair of types the column gets the one that 1.1.1 gives it, or the write is refused."""
     stays, wins = decisions().get(table, (set(), set()))
+    lossless = wins - LOSES.get(table, set())
     for rows, kind in TYPES.items():
         incoming = arrow_schema(record(kind))
-        if rows in stays | wins | {table}:
-            expected = record(kind if rows in wins else TYPES[table])
-            assert writer_schema(record(TYPES[table]), incoming, "t", Options()).avro == expected, rows
+        if rows in stays | {table}:
+            assert writer_schema(record(TYPES[table]), incoming, "t", Options()).avro == record(TYPES[table]), rows
             continue
-        with pytest.raises(HudiError, match=r"column 'c' is .* in the rows and .* in the table") as refused:
-            writer_schema(record(TYPES[table]), incoming, "t", Options())
-        assert refused.value.reason == "SCHEMA_INCOMPATIBLE", rows
-        assert refused.value.hint
+        refused(record(TYPES[table]), incoming, Options())
+        if rows in lossless:
+            assert writer_schema(record(TYPES[table]), incoming, "t", Options(WIDEN)).avro == record(kind), rows
+            refused(record(TYPES[table]), incoming, Options(WIDEN), FixedFields(places=place_of(table)))
+            refused(record(TYPES[table]), incoming, Options(WIDEN), FixedFields(ordering=place_of(table)))
+        else:
+            refused(record(TYPES[table]), incoming, Options(WIDEN))
+
+
+def refused(
+    table: dict[str, object], incoming: pa.Schema, options: Options, fixed: FixedFields = FixedFields()
+) -> None:
+    with pytest.raises(HudiError, match=r"column 'c.*' is .* in the rows and .* in the table") as caught:
+        writer_schema(table, incoming, "t", options, fixed)
+    assert caught.value.reason == "SCHEMA_INCOMPATIBLE"
+    assert caught.value.hint
+
+
+def place_of(table: str) -> tuple[str]:
+    """What of the column of a type changes: itself, or the part inside it."""
+    inside = {"ints": "c.element", "map_int": "c.value", "a_int": "c.a"}
+    return (inside.get(table, "c"),)
+
+
+@pytest.mark.parametrize("rows", ["int", "long", "float", "double", "d5_2"])
+def test_numbers_are_no_values_of_a_text_that_orders(rows: str):
+    """As texts 9 follows 10; in any other column of text they are taken."""
+    incoming = arrow_schema(record(TYPES[rows]))
+    assert writer_schema(record("string"), incoming, "t", Options(), FixedFields(places=("c",))).avro == record("string")
+    refused(record("string"), incoming, Options(WIDEN), FixedFields(ordering=("c",)))
+
+
+def test_what_a_write_changes_of_the_columns_is_said():
+    """Types at every depth, columns that come and go, and that nulls are allowed from now on."""
+    inner = pa.struct([("x", pa.int32())])
+    before = avro_of_arrow(
+        pa.schema([pa.field("a", pa.int32(), nullable=False), ("b", pa.int32()), ("s", inner), ("l", pa.list_(inner))]), "t"
+    )
+    wider = pa.struct([("x", pa.int64()), ("y", pa.string())])
+    rows = columns(a=pa.int64(), s=wider, l=pa.list_(wider), n=pa.decimal128(5, 2))
+    after = writer_schema(before, rows, "t", Options({**WIDEN, DROP: "true"}))
+    assert schema_changes(before, after) == (
+        "column a from int to long",
+        "column a nullable",
+        "column b dropped",
+        "column s.x from int to long",
+        "column s.y added, string",
+        "column l.element.x from int to long",
+        "column l.element.y added, string",
+        "column n added, decimal(5, 2)",
+    )
+    assert schema_changes(after.avro, after) == schema_changes(None, after) == ()
 
 
 def columns(**kinds: pa.DataType):

@@ -97,8 +97,7 @@ def _read(readings: Readings, request: Request) -> Answer:
 
 def _write(session: writing.Session, request: Request) -> Answer:
     value = session.run(request.op, request.table, request.params)
-    told = writing.told_with(request.op, request.params)
-    return ValueAnswer(value, tuple(AnswerWarning(*one) for one in told))
+    return ValueAnswer(value, tuple(AnswerWarning(*one) for one in session.told))
 
 
 def _refusing(operation: Operation) -> Operation:

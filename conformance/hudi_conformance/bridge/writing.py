@@ -2,12 +2,11 @@
 
 import datetime as dt
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hudi_adapter.logical_types import family, parse_type
 from hudi_adapter.rows import Rows, RowsError, read_rows
 from hudi_format.avro.schemas import record_schema
 from hudi_model import effects, recovery, writers
@@ -16,9 +15,10 @@ from hudi_model.configuration import timeline_folder
 from hudi_model.filters import check_filter, matches
 from hudi_model.queries import read_snapshot
 from hudi_model.readings import RELEASED
-from hudi_model.records import META_FIELDS, Field, Record, Schema
+from hudi_model.records import Field, Record, Schema
 from hudi_model.rejection import Reason, Rejection, Unsupported
-from hudi_model.schemas import table_schema
+from hudi_model.schemas import table_schema, written_schema
+from hudi_model.settings import switch
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, instant_of
 from hudi_model.views import view_at
@@ -41,6 +41,8 @@ class Session:
     """The writes of one adapter process: those that have begun and wait for their next phase."""
 
     open_writes: dict[tuple[Path, str], writers.Write] = field(default_factory=dict)
+    told: tuple[tuple[str, str], ...] = ()
+    """What the last op says beside its value: clause and message."""
 
     def run(self, op: str, path: Path, params: Params) -> Any:
         """The value that a writing op answers.
@@ -50,7 +52,11 @@ class Session:
             Unsupported: the model does not write this.
 
         """
-        return OPERATIONS[op](self, path, params)
+        self.told = ()
+        value = OPERATIONS[op](self, path, params)
+        if op == "service" and params.get("name") == "recover":
+            self.told = tuple(("SR-011", message) for message in recovery.unknown())
+        return value
 
     def opened(self, path: Path, params: Params) -> writers.Write:
         """The write that a name stands for.
@@ -88,6 +94,12 @@ def create_table(_session: Session, path: Path, params: Params) -> Value:
 def write(session: Session, path: Path, params: Params) -> Value:
     """A write from beginning to end."""
     whole = {**params, "txn": "write"}
+    table = load(path)
+    request = request_of(table, params)
+    missing = writers.missing_partitions(table, request)
+    session.told = tuple(("OW-018", f"there is no partition {name!r}") for name in missing)
+    if writers.has_nothing_to_do(table, request):
+        return dict.fromkeys(("requested", "completed", "action"))
     begin_write(session, path, whole)
     try:
         stage_write(session, path, whole)
@@ -175,13 +187,6 @@ def service(_session: Session, path: Path, params: Params) -> Value:
     return {"requested": ended.requested, "completed": ended.completed, "action": ended.action.value}
 
 
-def told_with(op: str, params: Params) -> tuple[tuple[str, str], ...]:
-    """What who did this says beside its answer: clause and message."""
-    if op != "service" or params.get("name") != "recover":
-        return ()
-    return tuple(("SR-011", message) for message in recovery.unknown())
-
-
 def last_ended(done: effects.Effects) -> TimelineEntry | None:
     """The last of several rollbacks, also one that another process began; or a savepoint of a write."""
     entries = [one.entry for one in done if isinstance(one, effects.CreateInstant)]
@@ -253,30 +258,17 @@ def request_of(table: Table, params: Params) -> writers.Request:
     rows = input_rows(table, params)
     own = latest_schema(table)
     records = tuple(Record(dict(row)) for row in rows.mappings())
-    partitions = tuple(map(str, params.get("partitions") or ()))
+    partitions, settings = tuple(map(str, params.get("partitions") or ())), settings_of(params)
     keeps = operation in (writers.Operation.DELETE, writers.Operation.DELETE_PARTITION)
-    schema = own if keeps or not rows.schema else grown(own, rows.schema)
-    return writers.Request(operation, records, partitions, schema, settings_of(params))
+    given = Schema(tuple(Field(name, kind) for name, kind in rows.schema))
+    schema = own if keeps or not rows.schema else grown(table, own, given, settings)
+    return writers.Request(operation, records, partitions, schema, settings)
 
 
-def grown(own: Schema, given: Sequence[tuple[str, str]]) -> Schema:
-    """The table's columns, then those that an input brings.
-
-    Raises:
-        Rejection: SCHEMA_INCOMPATIBLE for a column whose values are none of its type's.
-
-    """
-    known = {one.name: one for one in own.fields}
-    for name, kind in given:
-        if name in known and not _becomes(kind, known[name].type):
-            raise Rejection(Reason.SCHEMA_INCOMPATIBLE, "DM-004", name, f"is {known[name].type}, not {kind}")
-    added = (Field(name, kind) for name, kind in given if name not in known and name not in META_FIELDS)
-    return Schema((*own.fields, *added))
-
-
-def _becomes(given: str, own: str) -> bool:
-    families = family(parse_type(given)), family(parse_type(own))
-    return families[0] == families[1] or families == ("int", "float")
+def grown(table: Table, own: Schema, given: Schema, settings: Mapping[str, str]) -> Schema:
+    """The table's columns after a write of rows with the given ones."""
+    evolves = switch(settings, "hoodie.schema.on.read.enable")
+    return written_schema(open_table(table).configuration, own, given, evolves=evolves)
 
 
 def input_rows(table: Table, params: Params) -> Rows:

@@ -10,7 +10,7 @@ from hudi_model.effects import Effects
 from hudi_model.files import GroupId
 from hudi_model.merge_rules import Version
 from hudi_model.readings import RELEASED
-from hudi_model.records import Record, Schema
+from hudi_model.records import Field, Record, Schema
 from hudi_model.requests import REPLACES, Operation, Request, Write
 from hudi_model.staging import Change, Staged, base_file
 from hudi_model.tables import Table, open_table
@@ -215,3 +215,59 @@ def _copy_on_write_is_logged(original: Function) -> Function:
         return found
 
     return logged
+
+
+@mutant("missing-partitions-stop-a-deletion", "OW-018", "One absent partition, and none goes.", "writers.has_nothing_to_do")
+def _missing_partitions_stop_a_deletion(original: Function) -> Function:
+    def easily_idle(table: Table, request: Request) -> bool:
+        idle: bool = original(table, request)
+        is_deletion = request.operation is Operation.DELETE_PARTITION
+        return idle or (is_deletion and bool(writers.missing_partitions(table, request)))
+
+    return easily_idle
+
+
+@mutant(
+    "nothing-deleted-is-committed", "OW-018", "An empty deletion is an action, too.", "writers.has_nothing_to_do"
+)
+def _nothing_deleted_is_committed(_: Function) -> Function:
+    return lambda _table, _request: False
+
+
+@mutant("columns-take-any-type", "DM-005", "A column gets the type that rows bring.", "schemas.written_field")
+def _columns_take_any_type(_: Function) -> Function:
+    return lambda _configuration, own, given, _evolves: given or own
+
+
+@mutant("numbers-become-texts", "DM-005", "Numbers are taken for text in every column.", "schemas.taken")
+def _numbers_become_texts(original: Function) -> Function:
+    def anyhow(configuration: Configuration, own: Field, given: Field) -> bool:
+        return own.type == "string" or bool(original(configuration, own, given))
+
+    return anyhow
+
+
+@mutant("evolution-is-not-asked-for", "DM-005", "Columns are widened unasked.", "schemas.written_field")
+def _evolution_is_not_asked_for(original: Function) -> Function:
+    return lambda configuration, own, given, _evolves: original(configuration, own, given, True)  # noqa: FBT003
+
+
+@mutant("evolution-is-ignored", "DM-005", "No column is widened, asked or not.", "schemas.written_field")
+def _evolution_is_ignored(original: Function) -> Function:
+    return lambda configuration, own, given, _evolves: original(configuration, own, given, False)  # noqa: FBT003
+
+
+@mutant("wider-types-lose-values", "DM-005", "Longs become doubles where evolution is asked for.", "schemas.written_field")
+def _wider_types_lose_values(original: Function) -> Function:
+    def to_doubles(configuration: Configuration, own: Field, given: Field | None, evolves: bool) -> Field:
+        if evolves and given is not None and (own.type, given.type) == ("int64", "float64"):
+            return given
+        kept: Field = original(configuration, own, given, evolves)
+        return kept
+
+    return to_doubles
+
+
+@mutant("keys-are-widened", "DM-005", "Columns of keys, partitions and ordering are widened as others.", "schemas.is_fixed")
+def _keys_are_widened(_: Function) -> Function:
+    return lambda _configuration, _column: False

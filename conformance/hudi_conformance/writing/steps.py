@@ -96,11 +96,12 @@ class WritingCase:
         reject: str | None = None,
         process: int = 1,
         by: str = WRITER,
+        warns: str = "",
         **params: Any,
     ) -> Done:
         """A whole write; `params` may be `partitions` or `filter`."""
         asked = {"operation": operation, **params, "configs": self._configs(configs)}
-        return self._step(Draft("write", asked, self._rows(rows, schema), reject, by, process))
+        return self._step(Draft("write", asked, self._rows(rows, schema), reject, by, process, tuple(warns.split())))
 
     def begin(
         self,

@@ -11,6 +11,8 @@ class Outcome:
     """A completed action: its times (before version 8 there is no completion time), its action, what it wrote.
 
     `deleted`: files that it removed, by partition. `schema_changes`: what became of the table's columns, a text each.
+    `missing_partitions`: those that were to be deleted and held nothing. Where there was nothing to do at all there is no
+    action: both times and its name are empty.
     """
 
     requested: str
@@ -22,9 +24,13 @@ class Outcome:
     deleted: Mapping[str, tuple[str, ...]] = field(repr=False, default_factory=dict)
 
     schema_changes: tuple[str, ...] = ()
+    missing_partitions: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return ": ".join((f"{self.operation} {self.requested} {self.action}", ", ".join(self._parts())))
+        missing = [f"no partition {name!r}" for name in self.missing_partitions]
+        if not self.requested:
+            return f"{self.operation}: " + ", ".join(("nothing to do", *missing))
+        return ": ".join((f"{self.operation} {self.requested} {self.action}", ", ".join((*self._parts(), *missing))))
 
     def _parts(self) -> list[str]:
         partitions = {one.partition_path for one in self.written} | set(self.replaced) | set(self.deleted)

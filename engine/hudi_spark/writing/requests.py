@@ -54,12 +54,12 @@ def operation_of(request: WriteRequest, options: Options) -> Operation:
     return found
 
 
-def partitions_of(request: WriteRequest, options: Options) -> tuple[str, ...]:
-    """The partitions to delete.
+def partitions_of_options(options: Options) -> tuple[str, ...]:
+    """The partitions to delete, or patterns of them.
 
     Clauses: OW-018.
     """
-    return tuple(request.partitions) or options.names(_PARTITIONS)
+    return options.names(_PARTITIONS)
 
 
 def duplicates_policy(options: Options) -> str:

@@ -4,8 +4,10 @@ Jobs on Spark: one for a bulk insert; two for every other operation, as the numb
 known before rows are sent there; the rows in between are kept by the executors. Indexes may add a job of their own.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Final
 
 import pyarrow as pa
@@ -36,7 +38,7 @@ from hudi_spark.writing.shared_logs import without_vanished_logs
 from hudi_spark.writing.sizing import sizing_of
 from hudi_spark.writing.sorting import in_sort_mode
 from hudi_spark.writing.tasks import BulkWriting, Combining, Keying, Known, Routing, WritingTargets
-from hudi_spark.writing.transaction import Staged, Transaction, groups_in, replaced_by
+from hudi_spark.writing.transaction import Staged, Transaction, groups_in, missing_partitions, replaced_by
 
 _PARALLELISM: Final = "hoodie.{operation}.shuffle.parallelism"
 _WITH_PARALLELISM: Final = ("insert", "upsert", "bulkinsert", "delete")
@@ -80,6 +82,25 @@ class Write:
         incoming = None if rows is None else rows.schema
         self._state = state_of_write(self.work.storage, self._snapshot, self.options, self.operation, incoming)
         concurrency_of(self._state, self.operation)
+
+    def idle(self, partitions: Sequence[str]) -> Outcome | None:
+        """What comes of a deletion of partitions of which none holds anything: no action; None for any other write.
+
+        Clauses: OW-018.
+        """
+        missing = missing_partitions(self._snapshot, partitions)
+        if len(missing) < len(set(partitions)) or not partitions:
+            return None
+        return Outcome("", None, "", self.operation.stored, missing_partitions=missing)
+
+    def named(self, partitions: Sequence[str]) -> tuple[str, ...]:
+        """Partitions by name, `*` for any text; a pattern that fits none stays as it is.
+
+        Clauses: OW-018.
+        """
+        held = sorted({one.partition for one in self._snapshot.slices})
+        found = ([one for one in held if _fits(one, name)] or [name] for name in partitions)
+        return tuple(dict.fromkeys(one for names in found for one in names))
 
     def begin(self) -> str:
         """The requested time, whose file is there from now on."""
@@ -135,7 +156,7 @@ class Write:
             self._transaction.go_inflight(_NO_ROUTES, self._state)
             replaced = replaced_by(self.operation, self._snapshot, partitions)
             self._transaction.meet_clusterings(groups_in(replaced))
-            return self._told((), replaced)
+            return replace(self._told((), replaced), missing=missing_partitions(self._snapshot, partitions))
         told = (self.operation, self._transaction.requested, rows.schema, self.work.file_ids)
         context = context_of_write(self.work.effects, self._state, *told)
         staging = _Staging(self._transaction, self._state, context, self.work.executor)
@@ -144,6 +165,10 @@ class Write:
     def _told(self, written: tuple[WrittenFile, ...], replaced: Mapping[str, tuple[str, ...]]) -> Staged:
         assert self._state is not None
         return Staged(written, replaced, statement_of(self._state, self._transaction.requested), self.options.extra)
+
+
+def _fits(partition: str, pattern: str) -> bool:
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), partition, re.DOTALL) is not None
 
 
 class _Staging:

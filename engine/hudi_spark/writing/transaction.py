@@ -42,13 +42,15 @@ from hudi_spark.writing.routing import Routes
 class Staged:
     """What a write has put into storage and not committed.
 
-    `stated`: what its commit says of the schema. `extra`: further entries of the commit's metadata.
+    `stated`: what its commit says of the schema. `extra`: further entries of the commit's metadata. `missing`: partitions
+    to be deleted that hold nothing.
     """
 
     written: tuple[WrittenFile, ...] = ()
     replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     stated: SchemaStatement = field(default_factory=lambda: SchemaStatement({}))
     extra: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
     def groups(self) -> frozenset[GroupId]:
         """The file groups that it wrote to or replaces."""
@@ -172,6 +174,7 @@ class Transaction:
             stats,
             staged.replaced,
             schema_changes=schema_changes(table_avro(self.snapshot), state.schema),
+            missing_partitions=staged.missing,
         )
 
     def _completion(self, staged: Staged) -> Completion:
@@ -222,6 +225,15 @@ class Transaction:
     @property
     def _configuration(self) -> TableConfiguration:
         return self.snapshot.configuration
+
+
+def missing_partitions(snapshot: Snapshot, partitions: Sequence[str]) -> tuple[str, ...]:
+    """Those of the partitions that hold no file group.
+
+    Clauses: OW-018.
+    """
+    held = {one.partition for one in snapshot.slices}
+    return tuple(one for one in dict.fromkeys(partitions) if one not in held)
 
 
 def groups_in(replaced: Mapping[str, tuple[str, ...]]) -> frozenset[GroupId]:

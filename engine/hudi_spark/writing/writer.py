@@ -24,7 +24,7 @@ from hudi_spark.writing.lifecycle import Alone, Lifecycle
 from hudi_spark.writing.operations import Operation
 from hudi_spark.writing.planning import refuse_contradictions
 from hudi_spark.writing.progress import shown
-from hudi_spark.writing.requests import WriteRequest, operation_of, partitions_of, with_extra
+from hudi_spark.writing.requests import WriteRequest, operation_of, partitions_of_options, with_extra
 from hudi_spark.writing.retrying import retry_on_conflict
 from hudi_spark.writing.running import Write
 
@@ -77,6 +77,9 @@ class TableWriter:
             rows, partitions = self._given(request, write)
             progress("asking the table")
             write.prepare(rows)
+            idle = write.idle(partitions)
+            if idle is not None:
+                return idle
             rows = None if rows is None else _at_rest(rows, write.operation)
             with _silenced(write):
                 write.begin()
@@ -156,7 +159,7 @@ class TableWriter:
         """
         operation = write.operation
         if operation.name == "delete_partition":
-            partitions = partitions_of(request, write.options)
+            partitions = tuple(request.partitions) or write.named(partitions_of_options(write.options))
             if not partitions:
                 raise _lacking("delete_partition needs the partitions to delete", "give their paths")
             return None, partitions

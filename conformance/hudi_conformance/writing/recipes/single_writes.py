@@ -147,6 +147,33 @@ def delete_partition(case: WritingCase) -> None:
     case.incremental(deleted)
 
 
+@writing("single/delete_partition_partly_there", shapes(versions=(6, 9)), "OW-018", "missing-partitions-stop-a-deletion")
+def delete_partition_partly_there(case: WritingCase) -> None:
+    """A deletion of partitions of which one is not there deletes the others, and names it.
+
+    Given rides of two cities.
+    When one of them and a city without rides are deleted.
+    Then the other city is as it was, the action stands, and a warning names the city without rides.
+    """
+    with_rides(case)
+    case.write("delete_partition", partitions=["lima", "quito"], warns="OW-018")
+    case.state()
+
+
+@writing("single/delete_partition_not_there", shapes(), "OW-018", "nothing-deleted-is-committed")
+def delete_partition_not_there(case: WritingCase) -> None:
+    """A deletion of partitions that are not there is no action, and says so.
+
+    Given rides of two cities, of which one was deleted.
+    When it and a city that never had rides are deleted.
+    Then the timeline is as it was, and a warning names them.
+    """
+    with_rides(case)
+    case.write("delete_partition", partitions=["lima"])
+    case.write("delete_partition", partitions=["lima", "quito"], warns="OW-018")
+    case.state()
+
+
 @writing("single/partial_update", shapes(versions=(8, 9)), "OW-025", "partial-columns-by-place")
 def partial_update(case: WritingCase) -> None:
     """A partial update changes the columns that it brings.
