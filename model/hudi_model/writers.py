@@ -29,7 +29,19 @@ from hudi_model.time import InstantTime
 from hudi_model.timeline import with_entries
 from hudi_model.views import View, view_at
 
-__all__ = ["Operation", "Request", "Write", "abort", "begin", "commit", "create_table", "has_nothing_to_do", "missing_partitions", "stage", "write"]
+__all__ = [
+    "Operation",
+    "Request",
+    "Write",
+    "abort",
+    "begin",
+    "commit",
+    "create_table",
+    "has_nothing_to_do",
+    "missing_partitions",
+    "stage",
+    "write",
+]
 
 
 def write(table: Table, request: Request, requested: InstantTime, completed: InstantTime) -> Table:

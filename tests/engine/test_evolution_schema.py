@@ -140,7 +140,9 @@ def place_of(table: str) -> tuple[str]:
 def test_numbers_are_no_values_of_a_text_that_orders(rows: str):
     """As texts 9 follows 10; in any other column of text they are taken."""
     incoming = arrow_schema(record(TYPES[rows]))
-    assert writer_schema(record("string"), incoming, "t", Options(), FixedFields(places=("c",))).avro == record("string")
+    assert writer_schema(record("string"), incoming, "t", Options(), FixedFields(places=("c",))).avro == record(
+        "string"
+    )
     refused(record("string"), incoming, Options(WIDEN), FixedFields(ordering=("c",)))
 
 
@@ -148,7 +150,8 @@ def test_what_a_write_changes_of_the_columns_is_said():
     """Types at every depth, columns that come and go, and that nulls are allowed from now on."""
     inner = pa.struct([("x", pa.int32())])
     before = avro_of_arrow(
-        pa.schema([pa.field("a", pa.int32(), nullable=False), ("b", pa.int32()), ("s", inner), ("l", pa.list_(inner))]), "t"
+        pa.schema([pa.field("a", pa.int32(), nullable=False), ("b", pa.int32()), ("s", inner), ("l", pa.list_(inner))]),
+        "t",
     )
     wider = pa.struct([("x", pa.int64()), ("y", pa.string())])
     rows = columns(a=pa.int64(), s=wider, l=pa.list_(wider), n=pa.decimal128(5, 2))

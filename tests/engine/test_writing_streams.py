@@ -147,9 +147,7 @@ class Memory(Watching):
 
 
 @pytest.mark.parametrize("operation", ["bulk_insert", "insert", "upsert"])
-def test_memory_does_not_grow_with_the_stream(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operation: str
-):
+def test_memory_does_not_grow_with_the_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operation: str):
     """A stream four times as long needs no more of it, and leaves no file beside the table."""
     monkeypatch.setattr(streamed, "PART_BYTES", 200_000)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

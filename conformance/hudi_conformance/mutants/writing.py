@@ -217,7 +217,9 @@ def _copy_on_write_is_logged(original: Function) -> Function:
     return logged
 
 
-@mutant("missing-partitions-stop-a-deletion", "OW-018", "One absent partition, and none goes.", "writers.has_nothing_to_do")
+@mutant(
+    "missing-partitions-stop-a-deletion", "OW-018", "One absent partition, and none goes.", "writers.has_nothing_to_do"
+)
 def _missing_partitions_stop_a_deletion(original: Function) -> Function:
     def easily_idle(table: Table, request: Request) -> bool:
         idle: bool = original(table, request)
@@ -227,9 +229,7 @@ def _missing_partitions_stop_a_deletion(original: Function) -> Function:
     return easily_idle
 
 
-@mutant(
-    "nothing-deleted-is-committed", "OW-018", "An empty deletion is an action, too.", "writers.has_nothing_to_do"
-)
+@mutant("nothing-deleted-is-committed", "OW-018", "An empty deletion is an action, too.", "writers.has_nothing_to_do")
 def _nothing_deleted_is_committed(_: Function) -> Function:
     return lambda _table, _request: False
 
@@ -257,7 +257,9 @@ def _evolution_is_ignored(original: Function) -> Function:
     return lambda configuration, own, given, _evolves: original(configuration, own, given, False)  # noqa: FBT003
 
 
-@mutant("wider-types-lose-values", "DM-005", "Longs become doubles where evolution is asked for.", "schemas.written_field")
+@mutant(
+    "wider-types-lose-values", "DM-005", "Longs become doubles where evolution is asked for.", "schemas.written_field"
+)
 def _wider_types_lose_values(original: Function) -> Function:
     def to_doubles(configuration: Configuration, own: Field, given: Field | None, evolves: bool) -> Field:
         if evolves and given is not None and (own.type, given.type) == ("int64", "float64"):
@@ -268,6 +270,8 @@ def _wider_types_lose_values(original: Function) -> Function:
     return to_doubles
 
 
-@mutant("keys-are-widened", "DM-005", "Columns of keys, partitions and ordering are widened as others.", "schemas.is_fixed")
+@mutant(
+    "keys-are-widened", "DM-005", "Columns of keys, partitions and ordering are widened as others.", "schemas.is_fixed"
+)
 def _keys_are_widened(_: Function) -> Function:
     return lambda _configuration, _column: False

@@ -113,7 +113,9 @@ class Reconciling:
     def _refuse_another(self, table: PrimitiveType, rows: PrimitiveType, kind: PrimitiveType, place: str) -> None:
         """Clauses: DM-005."""
         if place in self.ordering and reorders(table, rows):
-            raise _of_types(table, rows, place, "cast the ordering column to the table's type: texts have another order")
+            raise _of_types(
+                table, rows, place, "cast the ordering column to the table's type: texts have another order"
+            )
         if kind == table:
             return
         if place in self.fixed:

@@ -18,7 +18,14 @@ from hudi_spark.errors import typed_errors
 from hudi_spark.evolution.arrow_types import columns_of_arrow
 from hudi_spark.evolution.avro_form import avro_of_columns, columns_of_avro, record_name
 from hudi_spark.evolution.casting import brought
-from hudi_spark.evolution.reconciling import EVOLVES, Missing, Reconciling, described_changes, refuse_doubles, refuse_nothing
+from hudi_spark.evolution.reconciling import (
+    EVOLVES,
+    Missing,
+    Reconciling,
+    described_changes,
+    refuse_doubles,
+    refuse_nothing,
+)
 from hudi_spark.evolution.rules import kept, met
 from hudi_spark.options.resolving import Options
 

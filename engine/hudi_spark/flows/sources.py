@@ -35,13 +35,17 @@ class Batches:
                 yield from self._checked(item, number)
         except pa.ArrowException as error:
             message = f"the stream of rows broke off: {error}"
-            raise HudiError(Reason.CONFIG_INVALID, "OW-014", message, hint="nothing was written: give it anew") from error
+            raise HudiError(
+                Reason.CONFIG_INVALID, "OW-014", message, hint="nothing was written: give it anew"
+            ) from error
 
     def _checked(self, item: Any, number: int) -> list[pa.RecordBatch]:
         if not isinstance(item, pa.RecordBatch | pa.Table):
             raise _no_rows(f"item {number} of the rows is of type {type(item).__name__}")
         if not item.schema.equals(self.schema):
-            message = f"batch {number} of the rows has the columns {_columns(item.schema)}, the first {_columns(self.schema)}"
+            message = (
+                f"batch {number} of the rows has the columns {_columns(item.schema)}, the first {_columns(self.schema)}"
+            )
             raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-003", message, hint="cast the batches to one schema")
         return item.to_batches() if isinstance(item, pa.Table) else [item]
 

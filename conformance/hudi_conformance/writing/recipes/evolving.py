@@ -91,7 +91,9 @@ def fixed_columns(case: WritingCase) -> None:
         (Field("number", "int32"), Field("zone", "int32"), Field("ts", "int32"), Field("rider", "string"))
     )
     case.create(record_key=["number"], partition_by=["zone"])
-    case.write("insert", [{"number": 1, "zone": 7, "ts": 5, "rider": "a"}, {"number": 2, "zone": 8, "ts": 5, "rider": "ñ"}])
+    case.write(
+        "insert", [{"number": 1, "zone": 7, "ts": 5, "rider": "a"}, {"number": 2, "zone": 8, "ts": 5, "rider": "ñ"}]
+    )
     changed = [{"number": 1, "zone": 7, "ts": 6, "rider": "b"}]
     for column in ("number", "zone", "ts"):
         case.write("upsert", changed, schema=_with(case.schema, column, "int64"), configs=_EVOLVING, reject=_REFUSED)

@@ -147,7 +147,9 @@ def delete_partition(case: WritingCase) -> None:
     case.incremental(deleted)
 
 
-@writing("single/delete_partition_partly_there", shapes(versions=(6, 9)), "OW-018", "missing-partitions-stop-a-deletion")
+@writing(
+    "single/delete_partition_partly_there", shapes(versions=(6, 9)), "OW-018", "missing-partitions-stop-a-deletion"
+)
 def delete_partition_partly_there(case: WritingCase) -> None:
     """A deletion of partitions of which one is not there deletes the others, and names it.
 
