@@ -4,7 +4,8 @@ from hudi_spark.arrow_checking import check_table
 from hudi_spark.arrow_reading import explain, read_arrow, read_changes, read_incremental, read_stream
 from hudi_spark.arrow_writing import create_arrow, services_arrow, write_arrow
 from hudi_spark.creation.definition import TableDefinition
-from hudi_spark.errors import DamagedLogWarning, HudiError, UnsupportedFeature
+from hudi_spark.effects.afterwards import ServiceWarning
+from hudi_spark.errors import DamagedLogWarning, HudiError, OutcomeUnknownError, UnsupportedFeature
 from hudi_spark.readings import Readings
 from hudi_spark.services.recovering.asked import KnownOfTable
 from hudi_spark.table import HudiTable
@@ -15,7 +16,9 @@ __all__ = [
     "HudiError",
     "HudiTable",
     "KnownOfTable",
+    "OutcomeUnknownError",
     "Readings",
+    "ServiceWarning",
     "TableDefinition",
     "UnsupportedFeature",
     "check_table",

@@ -273,10 +273,12 @@ def _texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _answer(outcome: Outcome | None) -> ValueAnswer:
-    """An action, nulls where there was nothing to do; partitions that are not there as warnings."""
-    missing = () if outcome is None else outcome.missing_partitions
-    warnings = tuple(AnswerWarning("OW-018", f"there is no partition {name!r}") for name in missing)
-    return ValueAnswer({name: getattr(outcome, name, None) or None for name in _NOTHING.value}, warnings)
+    """An action, nulls where there was nothing to do; partitions that are not there, and what failed later, as warnings."""
+    if outcome is None:
+        return ValueAnswer(dict(_NOTHING.value))
+    missing = (AnswerWarning("OW-018", f"there is no partition {name!r}") for name in outcome.missing_partitions)
+    failures = (AnswerWarning("OW-010", f"{one.reason}: {one}") for one in outcome.failures)
+    return ValueAnswer({name: getattr(outcome, name) or None for name in _NOTHING.value}, (*missing, *failures))
 
 
 def _pending(started: StartedWrite) -> ValueAnswer:

@@ -17,7 +17,7 @@ from hudi_spark.flows.in_process import InProcess
 from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.services.lifecycle import InlineServices
 from hudi_spark.services.table_services import TableServices
-from hudi_spark.writing.requests import WriteRequest
+from hudi_spark.writing.requests import WriteRequest, write_id_of
 from hudi_spark.writing.writer import TableWriter
 
 
@@ -28,6 +28,7 @@ def write_arrow(
     *,
     filter: Any = None,  # noqa: A002 - the word that reads use
     partitions: Sequence[str] = (),
+    write_id: str = "",
     readings: Reading | Readings = "released",
     configs: Mapping[str, str] | None = None,
     storage_options: Mapping[str, str] | None = None,
@@ -37,18 +38,21 @@ def write_arrow(
     `operation`: insert, upsert, bulk_insert, delete (of `rows`, or of the stored rows that `filter` chooses),
     insert_overwrite, insert_overwrite_table, delete_partition (of `partitions`), partial_update; empty for the one that
     the options name, or an upsert.
-    What it answers tells what was committed; printed, that is one line.
+    `write_id`: an id of the caller's own; a write of an id that a commit of the active timeline has is not done again.
+    What it answers tells what was committed, and which services failed after it; printed, that is one line.
 
     Raises:
-        HudiError: the table, a row or an option is refused, and nothing is changed; STORAGE_FAILED.
+        HudiError: the table, a row or an option is refused, and nothing is changed; STORAGE_FAILED before the write stood.
+        OutcomeUnknownError: whether the write stands is not known; `services_arrow(path).has_completed(instant)` asks.
 
-    Clauses: OW-001, OW-014.
+    Clauses: OW-001, OW-010, OW-014.
 
     """
     writer = TableWriter(
         table_storage(path, storage_options), InProcess(), {}, readings_named(readings), lifecycle=InlineServices()
     )
-    return writer.write(WriteRequest(operation, rows, filter, tuple(partitions), configs or {}))
+    once = write_id_of(write_id)
+    return writer.write(WriteRequest(operation, rows, filter, tuple(partitions), configs or {}, once=once))
 
 
 def services_arrow(

@@ -2,7 +2,8 @@
 
 Exception
 ├── HudiError             the table or the request breaks a rule; `reason` says which
-│   └── StorageFailedError   the operating system or an object store refused or failed; an OSError, too
+│   ├── StorageFailedError   the operating system or an object store refused or failed; an OSError, too
+│   └── OutcomeUnknownError  whether an action stands is not known; `requested` is its instant
 └── UnsupportedFeature    both are legal, this reader does not have the feature yet
 UserWarning
 └── DamagedLogWarning     the format tells readers to skip these bytes, and to say so
@@ -61,6 +62,25 @@ class StorageFailedError(HudiError, OSError):
 
     Clauses: SA-005.
     """
+
+
+class OutcomeUnknownError(HudiError):
+    """An action that may stand: what completes it was sent, and whether that took place cannot be known here and now.
+
+    `action`, `requested`: the action to ask for, by `has_completed` of the table or its services. Until then it must
+    not be done again, unless it has a `write_id`, with which it is safe to do it again.
+
+    Clauses: OW-010.
+    """
+
+    def __init__(self, action: str, requested: str, file: str, cause: str) -> None:
+        message = f"the {action} {requested} may stand: its completed file was sent, and no answer came: {cause}"
+        hint = f"ask has_completed({requested!r}) before doing it again; with a write_id doing it again is safe"
+        super().__init__(Reason.OUTCOME_UNKNOWN, "OW-010", message, file, hint=hint)
+        self.args = (action, requested, file, cause)
+        self.action = action
+        self.requested = requested
+
 
 
 class UnsupportedFeature(Exception):  # noqa: N818 - says what this reader lacks, not that the table is wrong

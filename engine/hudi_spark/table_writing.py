@@ -1,6 +1,7 @@
 """What `HudiTable` writes."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hudi_format.storage import Storage
@@ -20,7 +21,7 @@ from hudi_spark.services.maintained import MaintainedTable
 from hudi_spark.services.recovering.asked import KnownOfTable, Recovered
 from hudi_spark.services.table_services import TableServices
 from hudi_spark.writing.actions import IndexRequest, TableActions
-from hudi_spark.writing.requests import WriteRequest
+from hudi_spark.writing.requests import WriteRequest, write_id_of
 from hudi_spark.writing.writer import TableWriter
 
 if TYPE_CHECKING:
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
 class TableWrites(MaintainedTable):
     """The writes of one table, with Spark. Each is one action on the timeline, whole or not there.
 
-    Every method takes `configs`, Hudi's own keys, which go before the table object's, and answers what was committed;
-    printed, that is one line.
+    Every method takes `configs`, Hudi's own keys, which go before the table object's, and answers what was committed,
+    and which services failed after it; printed, that is one line. An OutcomeUnknownError says that a write may stand.
+    `write_id`: an id of the caller's own; a write of an id that a commit of the active timeline has is not done again.
 
-    Clauses: OW-001, OW-014.
+    Clauses: OW-001, OW-010, OW-014.
     """
 
     def __init__(self, spark: "SparkSession", storage: Storage, readings: Readings, configs: Mapping[str, str]) -> None:
@@ -42,7 +44,7 @@ class TableWrites(MaintainedTable):
         self._readings = readings
         self._configs = dict(configs)
 
-    def insert(self, rows: "DataFrame", configs: Mapping[str, str] | None = None) -> Outcome:
+    def insert(self, rows: "DataFrame", configs: Mapping[str, str] | None = None, *, write_id: str = "") -> Outcome:
         """Add rows; keys that the table holds are not looked up.
 
         Raises:
@@ -51,9 +53,9 @@ class TableWrites(MaintainedTable):
         Clauses: OW-012, OW-014.
 
         """
-        return self._write("insert", rows, configs)
+        return self._write("insert", rows, configs, write_id)
 
-    def upsert(self, rows: "DataFrame", configs: Mapping[str, str] | None = None) -> Outcome:
+    def upsert(self, rows: "DataFrame", configs: Mapping[str, str] | None = None, *, write_id: str = "") -> Outcome:
         """Add rows with new keys, and merge the others with those that the table holds.
 
         Raises:
@@ -62,9 +64,11 @@ class TableWrites(MaintainedTable):
         Clauses: OW-003, OW-015, OW-016.
 
         """
-        return self._write("upsert", rows, configs)
+        return self._write("upsert", rows, configs, write_id)
 
-    def bulk_insert(self, rows: "DataFrame", configs: Mapping[str, str] | None = None) -> Outcome:
+    def bulk_insert(
+        self, rows: "DataFrame", configs: Mapping[str, str] | None = None, *, write_id: str = ""
+    ) -> Outcome:
         """Add many rows to new file groups: one job, each of Spark's partitions by itself.
 
         Raises:
@@ -73,9 +77,11 @@ class TableWrites(MaintainedTable):
         Clauses: OW-012, OW-014.
 
         """
-        return self._write("bulk_insert", rows, configs)
+        return self._write("bulk_insert", rows, configs, write_id)
 
-    def update_columns(self, rows: "DataFrame", configs: Mapping[str, str] | None = None) -> Outcome:
+    def update_columns(
+        self, rows: "DataFrame", configs: Mapping[str, str] | None = None, *, write_id: str = ""
+    ) -> Outcome:
         """Change some columns: rows bring their key, their partition, the ordering fields and the columns to change.
 
         Raises:
@@ -84,13 +90,15 @@ class TableWrites(MaintainedTable):
         Clauses: OW-025, MG-021.
 
         """
-        return self._write("partial_update", rows, configs)
+        return self._write("partial_update", rows, configs, write_id)
 
     def delete(
         self,
         rows: "DataFrame | None" = None,
         filter: Any = None,  # noqa: A002 - the word that reads use
         configs: Mapping[str, str] | None = None,
+        *,
+        write_id: str = "",
     ) -> Outcome:
         """Remove the keys of rows that hold the key and partition columns, or the stored rows that a filter chooses.
 
@@ -100,9 +108,11 @@ class TableWrites(MaintainedTable):
         Clauses: OW-013.
 
         """
-        return self._run_write(WriteRequest("delete", rows, filter, (), configs or {}))
+        return self._run_write(WriteRequest("delete", rows, filter, (), configs or {}), write_id)
 
-    def insert_overwrite(self, rows: "DataFrame", configs: Mapping[str, str] | None = None) -> Outcome:
+    def insert_overwrite(
+        self, rows: "DataFrame", configs: Mapping[str, str] | None = None, *, write_id: str = ""
+    ) -> Outcome:
         """Put rows in place of all that the partitions hold which they are in.
 
         Raises:
@@ -111,9 +121,11 @@ class TableWrites(MaintainedTable):
         Clauses: OW-018.
 
         """
-        return self._write("insert_overwrite", rows, configs)
+        return self._write("insert_overwrite", rows, configs, write_id)
 
-    def insert_overwrite_table(self, rows: "DataFrame", configs: Mapping[str, str] | None = None) -> Outcome:
+    def insert_overwrite_table(
+        self, rows: "DataFrame", configs: Mapping[str, str] | None = None, *, write_id: str = ""
+    ) -> Outcome:
         """Put rows in place of all that the table holds.
 
         Raises:
@@ -122,9 +134,11 @@ class TableWrites(MaintainedTable):
         Clauses: OW-018.
 
         """
-        return self._write("insert_overwrite_table", rows, configs)
+        return self._write("insert_overwrite_table", rows, configs, write_id)
 
-    def delete_partitions(self, partitions: Sequence[str], configs: Mapping[str, str] | None = None) -> Outcome:
+    def delete_partitions(
+        self, partitions: Sequence[str], configs: Mapping[str, str] | None = None, *, write_id: str = ""
+    ) -> Outcome:
         """Remove all that partitions hold, given by their paths below the table.
 
         Raises:
@@ -133,7 +147,8 @@ class TableWrites(MaintainedTable):
         Clauses: OW-018.
 
         """
-        return self._run_write(WriteRequest("delete_partition", None, None, tuple(partitions), configs or {}))
+        request = WriteRequest("delete_partition", None, None, tuple(partitions), configs or {})
+        return self._run_write(request, write_id)
 
     def write_batch(
         self, rows: "DataFrame", batch: int, operation: str = "upsert", configs: Mapping[str, str] | None = None
@@ -200,11 +215,11 @@ class TableWrites(MaintainedTable):
         """What the metadata table says that storage and data do not: nothing, where all is well."""
         return TableActions(self._writer()).validate_metadata()
 
-    def _write(self, operation: str, rows: "DataFrame", configs: Mapping[str, str] | None) -> Outcome:
-        return self._run_write(WriteRequest(operation, rows, None, (), configs or {}))
+    def _write(self, operation: str, rows: "DataFrame", configs: Mapping[str, str] | None, write_id: str) -> Outcome:
+        return self._run_write(WriteRequest(operation, rows, None, (), configs or {}), write_id)
 
-    def _run_write(self, request: WriteRequest) -> Outcome:
-        return self._writer().write(request)
+    def _run_write(self, request: WriteRequest, write_id: str) -> Outcome:
+        return self._writer().write(replace(request, once=write_id_of(write_id)))
 
     def _services(self) -> TableServices:
         return TableServices(self._writer())

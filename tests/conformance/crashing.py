@@ -14,7 +14,7 @@ from faulty_storage import Fault, FaultyStorage, When
 from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.loading import load
 from hudi_format.storage import LocalStorage
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, OutcomeUnknownError
 from hudi_spark.state.snapshots import load_table
 from hudi_spark.writing.actions import TableActions
 from hudi_spark.writing.writer import WriteRequest
@@ -89,9 +89,13 @@ class Failed:
         return fault.seen
 
     def broken(self, program: Program, table: Path, number: int) -> bool:
+        count = completed(table)
         try:
             program.run(writer_of(FaultyStorage(LocalStorage(table), Fault(number, self.when))))
-        except (OSError, HudiError):
+        except OutcomeUnknownError:
+            return True
+        except (OSError, HudiError) as error:
+            assert program.name not in WRITES or completed(table) == count, f"reported as failed, and stands: {error}"
             return True
         return False
 

@@ -8,7 +8,7 @@ from hudi_format.names import TimelineFileName
 
 from hudi_spark.committing.opening import state_of_table
 from hudi_spark.committing.work import TableWork
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, OutcomeUnknownError
 from hudi_spark.evolution.statements import SchemaStatement, put_history
 from hudi_spark.indexing.index import FinishedWrite
 from hudi_spark.indexing.recovering import take_back
@@ -56,6 +56,7 @@ def complete(
 
     Raises:
         HudiError: WRITE_CONFLICT, by `check` too; LOCK_UNAVAILABLE, LOCK_LOST.
+        OutcomeUnknownError: it may stand; nothing of it is taken back.
 
     Clauses: OW-010, TL-003, LK-003, LK-004, MT-003, TM-003.
 
@@ -99,22 +100,14 @@ def complete_locked(  # noqa: PLR0917 - an action is told by all of them
         completed = work.time(timeline, finished.requested) if configuration.has_completion_times else None
         name = TimelineFileName(finished.requested, finished.action, "COMPLETED", completed)
         holding.complete(configuration, name, completion.content)
+    except OutcomeUnknownError:
+        raise
     except HudiError:
         # A lock that was lost meanwhile is the reason, whatever failed first; without it nothing is touched.
         holding.prove()
-        if not _has_completed(work, snapshot, finished):
-            take_back(work.effects, finished.requested, work.clock)
+        take_back(work.effects, finished.requested, work.clock)
         raise
     return completed
-
-
-def _has_completed(work: TableWork, snapshot: Snapshot, finished: FinishedWrite) -> bool:
-    """Whether the action is there all the same: an error may be told of a put that took place.
-
-    Clauses: SA-005.
-    """
-    timeline = load_timeline(work.storage, snapshot.configuration)
-    return any(one.requested == finished.requested for one in timeline.completed(finished.action))
 
 
 def _after_loss(work: TableWork, snapshot: Snapshot, completion: Completion) -> Instant | None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 from hudi_format.timeline.commit_metadata import WriteStat
 
+from hudi_spark.effects.afterwards import Failure
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -12,7 +14,10 @@ class Outcome:
 
     `deleted`: files that it removed, by partition. `schema_changes`: what became of the table's columns, a text each.
     `missing_partitions`: those that were to be deleted and held nothing. Where there was nothing to do at all there is no
-    action: both times and its name are empty.
+    action: both times and its name are empty. `failures`: what failed after it had completed; it stands. `repeated`: a
+    write of its id stood already, and nothing was written now.
+
+    Clauses: OW-010.
     """
 
     requested: str
@@ -22,9 +27,10 @@ class Outcome:
     written: tuple[WriteStat, ...] = field(repr=False, default=())
     replaced: Mapping[str, tuple[str, ...]] = field(repr=False, default_factory=dict)
     deleted: Mapping[str, tuple[str, ...]] = field(repr=False, default_factory=dict)
-
     schema_changes: tuple[str, ...] = ()
     missing_partitions: tuple[str, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    repeated: bool = False
 
     def __str__(self) -> str:
         missing = [f"no partition {name!r}" for name in self.missing_partitions]
@@ -44,6 +50,8 @@ class Outcome:
             *([f"{removed} files removed"] if removed else []),
             f"{_total(self.written, 'total_write_bytes') / 1_000_000:.1f} MB",
             *self.schema_changes,
+            *(["written before"] if self.repeated else []),
+            *(str(one) for one in self.failures),
         ]
 
 

@@ -14,9 +14,10 @@ from hudi_format.names import TimelineFileName, timeline_file_name
 from hudi_format.storage import Storage
 from hudi_format.table.markers import HEARTBEATS_FOLDER, MARKERS_FOLDER
 
+from hudi_spark.effects.afterwards import note
 from hudi_spark.effects.fences import Fence, fence_of
 from hudi_spark.effects.hooks import Effect, Hook, NoHook
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, OutcomeUnknownError
 from hudi_spark.metadata.subfolder import subfolder
 from hudi_spark.state.configuration import TableConfiguration
 
@@ -48,16 +49,64 @@ class Effects:
         Clauses: TL-002, TL-007, SA-001.
 
         """
-        path = timeline_path(configuration, name)
-        told = _instant(name)
+        path, told = timeline_path(configuration, name), _instant(name)
+        self._create_instant(path, content, told, self._claimed(path, content, told))
+
+    def complete_instant(self, configuration: TableConfiguration, name: TimelineFileName, content: bytes) -> None:
+        """The completed file of an action appears: the action stands.
+
+        After an error the file is looked for, so that an action that stands is not reported as failed.
+
+        Raises:
+            HudiError: WRITE_CONFLICT when another one's file is there already.
+            OutcomeUnknownError: whether the file is there, or will be, is not known.
+
+        Clauses: TL-002, SA-001, OW-010.
+
+        """
+        path, told = timeline_path(configuration, name), _instant(name)
+        claimed = self._claimed(path, content, told)
+        try:
+            self._create_instant(path, content, told, claimed)
+        except Exception as error:
+            if not self._stands(path, content, told, error, claimed=claimed is not None):
+                raise
+            note("completion", error)
+
+    def _claimed(self, path: str, content: bytes, told: Mapping[str, str]) -> Fence | None:
+        """The lock by which a file of the timeline is claimed, where it has to be."""
         fence = self._fence()
-        claimed = fence is not None and fence.claim(joined(self.folder, path), content, told, self.folder)
-        with self._effect("create_instant", sure=claimed, **told):
-            if claimed and fence is not None and fence.overtaken():
+        if fence is None or not fence.claim(joined(self.folder, path), content, told, self.folder):
+            return None
+        return fence
+
+    def _create_instant(self, path: str, content: bytes, told: Mapping[str, str], claimed: Fence | None) -> None:
+        with self._effect("create_instant", sure=claimed is not None, **told):
+            if claimed is not None and claimed.overtaken():
                 return
             if not self.storage.put_if_absent(path, content) and not (claimed and self.storage.read(path) == content):
                 hint = "another writer has the same instant: write again"
                 raise HudiError(Reason.WRITE_CONFLICT, "TL-002", "the instant is there already", path, hint=hint)
+
+    def _stands(self, path: str, content: bytes, told: Mapping[str, str], error: Exception, *, claimed: bool) -> bool:
+        """Whether a completed file is there after an error; one that was claimed and is not will be put by others.
+
+        Raises:
+            OutcomeUnknownError: neither can be known.
+
+        Clauses: LK-002, OW-010.
+
+        """
+        failure: Exception = error
+        try:
+            if self.storage.exists(path):
+                return self.storage.read(path) == content
+            known = not claimed
+        except OSError as unread:
+            known, failure = False, unread
+        if known:
+            return False
+        raise OutcomeUnknownError(told["action"], told["requested"], path, str(failure)) from error
 
     def finish_instant(self, path: str, content: bytes, told: Mapping[str, Any]) -> None:
         """A timeline file that its writer claimed and did not put appears; nothing happens where it is there.

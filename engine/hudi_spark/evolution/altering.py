@@ -90,7 +90,7 @@ def alter_schema(
         before_completion(requested, metadata)
     completed = clock.instant(requested) if configuration.has_completion_times else None
     name = TimelineFileName(requested, action, "COMPLETED", completed)
-    effects.create_instant(configuration, name, _content(configuration, metadata))
+    effects.complete_instant(configuration, name, _content(configuration, metadata))
     return AlteredSchema(requested, completed, action)
 
 

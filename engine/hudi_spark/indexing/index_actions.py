@@ -52,8 +52,8 @@ _NOTHING_YET: Final = "00000000000000000"
 
 def create_index(
     effects: Effects, state: WriterState, definition: IndexDefinition, executor: Executor, clock: Clock
-) -> str:
-    """Make an index of everything that has completed; the time of its action.
+) -> tuple[str, str | None]:
+    """Make an index of everything that has completed; requested and completion time of its action, as `Outcome` has it.
 
     Called under the table's lock; `state` is that of the table under the lock. Writes that are on their way complete
     after it, and log to it. An action of the same index that died is gone on with.
@@ -140,7 +140,7 @@ class _Making:
             raise _refused(f"the table has {name} already")
         refuse_unfit(self._keeping(), name, self.definition)
 
-    def run(self) -> str:
+    def run(self) -> tuple[str, str | None]:
         pending = self._pending()
         instant = pending.requested if pending else self.clock.instant(self._newest())
         covered = IndexPartition(metadata_partition_path=self.definition.name, index_upto_instant=self._last_write())
@@ -151,8 +151,9 @@ class _Making:
         self._build()
         content = serialise_index_commit(IndexCommit(index_partition_infos=(covered,)))
         completed = self.clock.instant(instant) if self._layout.has_completion_times else None
-        self._put(instant, "COMPLETED", content, completed)
-        return instant
+        name = TimelineFileName(instant, ACTION, "COMPLETED", completed)
+        self.effects.complete_instant(self.state.configuration, name, content)
+        return instant, completed
 
     def _build(self) -> None:
         """Defined, marked, filled, whole.
@@ -204,8 +205,8 @@ class _Making:
         done = [one.requested for one in timeline.completed_data()]
         return max((one for one in done if not pending or one < min(pending)), default=_NOTHING_YET)
 
-    def _put(self, instant: str, step: TimelineState, content: bytes, completed: str | None = None) -> None:
-        name = TimelineFileName(instant, ACTION, step, completed)
+    def _put(self, instant: str, step: TimelineState, content: bytes) -> None:
+        name = TimelineFileName(instant, ACTION, step)
         self.effects.create_instant(self.state.configuration, name, content)
 
     def _list(self, whole: tuple[str, ...], building: tuple[str, ...] = ()) -> None:

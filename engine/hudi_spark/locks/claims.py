@@ -141,6 +141,11 @@ def put(storage: Storage, number: int, claim: Claim) -> bool:
     return storage.put_if_absent(_path(number), claim.encoded()) and numbers(storage)[-1:] == [number]
 
 
+def is_put(storage: Storage, number: int, claim: Claim) -> bool:
+    """Whether the number is taken by this very claim, of whose put an error was reported."""
+    return storage.exists(_path(number)) and storage.read(_path(number)) == claim.encoded()
+
+
 def was_carried_out(effects: Effects, claim: Claim) -> bool:
     """Whether the file of a claim is there with its content: somebody has put it for its holder."""
     try:

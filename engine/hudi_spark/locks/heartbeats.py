@@ -26,6 +26,7 @@ from hudi_format.json_text import read_json
 from hudi_format.storage import FileStatus, Storage
 from hudi_format.table.markers import HEARTBEATS_FOLDER, heartbeat_instant
 
+from hudi_spark.effects.afterwards import afterwards
 from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError
 from hudi_spark.locks.processes import parse_process, table_key, this_process
@@ -153,7 +154,8 @@ def beating(effects: Effects, options: Options, requested: str, lock: str = "") 
     try:
         yield
     finally:
-        stop_heart(effects, requested)
+        with afterwards("stop_heartbeat"):
+            stop_heart(effects, requested)
 
 
 def is_alive(storage: Storage, options: Options, requested: str) -> bool:

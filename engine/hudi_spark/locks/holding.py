@@ -10,17 +10,18 @@ import random
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hudi_format.names import TimelineFileName
 
+from hudi_spark.effects.afterwards import afterwards
 from hudi_spark.effects.fences import fence_of, fenced
 from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import traced_process
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, OutcomeUnknownError
 from hudi_spark.locks import claims
 from hudi_spark.locks.heartbeats import refuse_strangers
 from hudi_spark.locks.processes import table_key
@@ -89,12 +90,13 @@ class Holding:
 
         Raises:
             HudiError: LOCK_LOST, and then it does not appear; WRITE_CONFLICT when it is there already.
+            OutcomeUnknownError: whether it appears is not known.
 
-        Clauses: LK-002, LK-003, TL-002.
+        Clauses: LK-002, LK-003, TL-002, OW-010.
 
         """
         self.confirm()
-        self.effects.create_instant(configuration, name, content)
+        self.effects.complete_instant(configuration, name, content)
 
     def claim(self, path: str, content: bytes, told: Mapping[str, Any], folder: str) -> bool:
         """Whether a timeline file has to appear from now on: those that others rely on are claimed first.
@@ -110,13 +112,36 @@ class Holding:
         self.confirm()
         # Whoever puts the file, the effect is this process's.
         claim = claims.Claim(self.holder, path, folder, {**told, "process": traced_process()}, content)
-        if not claims.put(self.effects.storage, self.number + 1, claim) and not claims.was_carried_out(
-            self.effects, claim
-        ):
+        if not self._claimed(claim) and not claims.was_carried_out(self.effects, claim):
             raise self._lost()
         self.number += 1
         self._requested = told["state"] == "REQUESTED"
         return True
+
+    def _claimed(self, claim: claims.Claim) -> bool:
+        """Whether the next number is this claim's; after an error of the put it is looked for.
+
+        Raises:
+            OutcomeUnknownError: nobody knows whether the claim of a completed action is there.
+
+        Clauses: LK-002, OW-010.
+
+        """
+        assert self.number is not None
+        storage, number = self.effects.storage, self.number + 1
+        try:
+            return claims.put(storage, number, claim)
+        except OSError as error:
+            try:
+                there = claims.is_put(storage, number, claim)
+            except OSError as unread:
+                if claim.folder or claim.told["state"] != "COMPLETED":
+                    raise error from unread
+                told = claim.told
+                raise OutcomeUnknownError(told["action"], told["requested"], claim.path, str(unread)) from error
+            if not there:
+                raise
+            return claims.numbers(storage)[-1] == number
 
     def leave(self) -> None:
         """A request that was claimed last is behind its holder: whoever comes next does not put it again.
@@ -192,9 +217,11 @@ def table_lock(effects: Effects, options: Options, holder: str) -> Iterator[Hold
             with fenced(base, holding):
                 yield holding
         finally:
-            holding.leave()
+            # What was done under the lock is done, or has failed, whatever becomes of the lock now.
+            with afterwards("release_lock"):
+                holding.leave()
             holding.wait_out(options.number(_SKEW) / 1000)
-            with effects.tell("release_lock", holder=holder):
+            with afterwards("release_lock"), effects.tell("release_lock", holder=holder):
                 pass
 
 
@@ -205,15 +232,20 @@ def _entered(
     refuse_strangers(effects.storage, options, provider.place if provider else "", holder)
     if provider is None:
         return Holding(effects, holder)
-    stack.callback(provider.close)
+    stack.callback(_let_go, provider.close)
     lease = _taken(provider, patience_of(options), holder)
-    stack.callback(lease.release)
+    stack.callback(_let_go, lease.release)
     holding = Holding(effects, holder, lease)
     if provider.leased:
         with fenced(effects.storage.base, holding):
             holding.number = claims.enter(effects, holder)
         holding.confirm()
     return holding
+
+
+def _let_go(step: Callable[[], None]) -> None:
+    with afterwards("release_lock"):
+        step()
 
 
 def _taken(provider: LockProvider, patience: Patience, holder: str) -> Lease:

@@ -20,8 +20,9 @@ from hudi_spark.committing.attempts import back_to_requested
 from hudi_spark.committing.completing import Check, Completion, complete
 from hudi_spark.committing.reconciling import announced, remove_unnamed
 from hudi_spark.committing.work import TableWork
+from hudi_spark.effects.afterwards import afterwards
 from hudi_spark.effects.helper import joined
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, OutcomeUnknownError
 from hudi_spark.state.commits import commit_of
 from hudi_spark.state.configuration import TableConfiguration, load_configuration
 from hudi_spark.state.snapshots import Snapshot
@@ -53,7 +54,7 @@ class Attempt:
         self._begin()
         try:
             yield
-        except TakenOverError:
+        except (TakenOverError, OutcomeUnknownError):
             raise
         except BaseException as error:
             with _noted(error):
@@ -75,11 +76,14 @@ class Attempt:
         checks = partial(_both, partial(self._settle, stats), check)
         try:
             completed = complete(self.work, snapshot, completion, checks)
+        except OutcomeUnknownError:
+            raise
         except HudiError as error:
             with _noted(error):
                 self._remove_strays(stats)
             raise
-        self.work.effects.delete_markers(self.requested)
+        with afterwards("delete_markers"):
+            self.work.effects.delete_markers(self.requested)
         return completed
 
     def _remove_strays(self, stats: tuple[WriteStat, ...]) -> None:

@@ -1,37 +1,30 @@
 """The services that a writer runs with its writes, as its options ask for them."""
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from hudi_format.errors import FormatError
-
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.effects.afterwards import afterwards
+from hudi_spark.errors import typed_errors
 from hudi_spark.services.archiving.inline import archive_inline, refuse_unarchivable
 from hudi_spark.services.cleaning.inline import clean_inline
-from hudi_spark.services.clustering.inline import cluster_inline, finish_clustering
+from hudi_spark.services.clustering.inline import cluster_inline, finish_clustering, refuse_contradiction
 from hudi_spark.services.compaction.inline import compact_inline
 from hudi_spark.services.restoring.before_writes import take_back_leftovers
 from hudi_spark.services.time_to_live.dropping import drop_old_partitions_inline
 
 _ENABLED: Final = "hoodie.table.services.enabled"
-_FAIL: Final = "hoodie.fail.writes.on.inline.table.service.exception"
 
-AFTER: Final[tuple[Callable[[TableWork], None], ...]] = (
-    clean_inline,
-    archive_inline,
-    compact_inline,
-    cluster_inline,
-    drop_old_partitions_inline,
-)
+AFTER: Final[Mapping[str, Callable[[TableWork], None]]] = {
+    "clean": clean_inline,
+    "archive": archive_inline,
+    "compaction": compact_inline,
+    "clustering": cluster_inline,
+    "drop old partitions": drop_old_partitions_inline,
+}
 """What runs after a commit, in this order; each looks at the options itself."""
-
-
-class ServiceWarning(UserWarning):
-    """A service after a commit failed; the commit stands, and the options say that the writer is not to fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +38,13 @@ class InlineServices:
         """Roll back what dead writers left, where the policy of failed writes is eager; finish what they clustered.
 
         Raises:
-            HudiError: LOCK_UNAVAILABLE, LOCK_LOST; what an archival would refuse.
+            HudiError: LOCK_UNAVAILABLE, LOCK_LOST; what an archival would refuse; options that contradict one
+                another.
 
         """
         refuse_unarchivable(work)
+        if work.options.flag(_ENABLED):
+            refuse_contradiction(work)
         take_back_leftovers(work)
         if work.options.flag(_ENABLED):
             finish_clustering(work)
@@ -56,17 +52,14 @@ class InlineServices:
     def after(self, work: TableWork, outcome: Outcome) -> None:
         """Clean, archive, then compact and cluster: what the options ask for, and where it is due.
 
-        Raises:
-            HudiError: as the services, unless the options say that they fail no write.
+        A service that fails is noted in the outcome, and the others run; the write stands.
+
+        Clauses: OW-010.
 
         """
+        del outcome
         if not work.options.flag(_ENABLED):
             return
-        for service in AFTER:
-            try:
+        for name, service in AFTER.items():
+            with afterwards(name), typed_errors():
                 service(work)
-            except (HudiError, FormatError, UnsupportedFeature, OSError) as error:
-                if work.options.flag(_FAIL):
-                    raise
-                message = f"after {outcome.operation} {outcome.requested}, which stands: {error}"
-                warnings.warn(message, ServiceWarning, stacklevel=2)

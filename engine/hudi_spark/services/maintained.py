@@ -13,6 +13,17 @@ class MaintainedTable(UndoneTable):
     Clauses: CP-001, LK-004.
     """
 
+    def has_completed(self, instant: str) -> bool:
+        """Whether an action stands, by its requested time; what an OutcomeUnknownError leaves open.
+
+        Raises:
+            HudiError: LOCK_UNAVAILABLE.
+
+        Clauses: OW-010.
+
+        """
+        return self._services().has_completed(instant)
+
     def schedule(self, service: str, configs: Mapping[str, str] | None = None) -> str | None:
         """Plan a table service, for whoever executes it: compaction, logcompaction, clustering, clean or indexing.
 

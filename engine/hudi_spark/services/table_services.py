@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hudi_spark.committing.outcome import Outcome
+from hudi_spark.effects.afterwards import with_failures
 from hudi_spark.errors import boundary
 from hudi_spark.services import running
 from hudi_spark.services.archiving.running import archive
@@ -19,6 +20,8 @@ from hudi_spark.services.savepoints.saving import delete_savepoint, savepoint
 from hudi_spark.services.time_to_live.dropping import drop_old_partitions
 from hudi_spark.services.time_to_live.expired import DAYS_KEY
 from hudi_spark.services.upgrading.changing import change_version
+from hudi_spark.state.history import archived_since
+from hudi_spark.state.snapshots import load_table
 from hudi_spark.writing.progress import shown
 from hudi_spark.writing.writer import TableWriter
 
@@ -45,6 +48,7 @@ class TableServices:
         with boundary(self.writer.storage.base):
             return running.schedule(self.writer.work(configs), service, asked)
 
+    @with_failures
     def execute(self, requested: str, configs: Configs = None) -> Outcome:
         """What a plan asks for is done.
 
@@ -55,6 +59,7 @@ class TableServices:
         with boundary(self.writer.storage.base), shown("execute"):
             return running.execute(self.writer.work(configs), requested)
 
+    @with_failures
     def run(self, service: str, configs: Configs = None, **asked: Any) -> Outcome | None:
         """Execute the plans of a service that wait, then one that it makes now; None where there is nothing to do.
 
@@ -66,6 +71,7 @@ class TableServices:
         with boundary(self.writer.storage.base), shown(service):
             return running.run(self.writer.work(configs), service, asked)
 
+    @with_failures
     def cluster(
         self,
         sort: str | Sequence[str] = (),
@@ -86,6 +92,7 @@ class TableServices:
             given = {**clustering_configs(sort, layout, partitions), **(configs or {})}
             return running.run(self.writer.work(given), "clustering")
 
+    @with_failures
     def drop_old_partitions(self, days: int | None = None, configs: Configs = None) -> Outcome | None:
         """Delete the partitions that are older than so many days; None where there are none.
 
@@ -100,6 +107,7 @@ class TableServices:
             given = {} if days is None else {DAYS_KEY: str(days)}
             return drop_old_partitions(self.writer.work({**given, **(configs or {})}))
 
+    @with_failures
     def clean(self, configs: Configs = None) -> Outcome | None:
         """Carry out the cleans that wait, then delete the files that nobody retained needs; None where there are none.
 
@@ -155,6 +163,7 @@ class TableServices:
         with boundary(self.writer.storage.base), shown("downgrade"):
             return change_version(self.writer.work(configs), to, upgrade=False)
 
+    @with_failures
     def rollback(self, instant: str, configs: Configs = None, *, unschedule: bool = False) -> Outcome:
         """Take back an action that has not completed; of a table service its attempt, or with `unschedule` its plan.
 
@@ -180,6 +189,7 @@ class TableServices:
         with boundary(self.writer.storage.base), shown("rollback"):
             return roll_back_failed_writes(work, policy_of(work.options))
 
+    @with_failures
     def savepoint(self, instant: str | None = None, comment: str = "", configs: Configs = None) -> Outcome:
         """Keep what the table was at a completed write, the newest one where none is named.
 
@@ -192,6 +202,7 @@ class TableServices:
         with boundary(self.writer.storage.base), shown("savepoint"):
             return savepoint(self.writer.work(configs), instant, comment)
 
+    @with_failures
     def delete_savepoint(self, instant: str, configs: Configs = None) -> Outcome:
         """End a savepoint.
 
@@ -204,6 +215,7 @@ class TableServices:
         with boundary(self.writer.storage.base):
             return delete_savepoint(self.writer.work(configs), instant)
 
+    @with_failures
     def restore(self, to: str, configs: Configs = None, *, saved: bool = False) -> Outcome:
         """Bring the table back to what it was at a completed write; `saved`: one that has a savepoint.
 
@@ -215,6 +227,29 @@ class TableServices:
         """
         with boundary(self.writer.storage.base), shown("restore"):
             return restore(self.writer.work(configs), to, saved=saved)
+
+    def has_completed(self, instant: str) -> bool:
+        """Whether an action stands, by its requested time: completed, on the active timeline or in the history.
+
+        Under the lock, so that what its process had claimed when it ended is there.
+
+        Raises:
+            HudiError: LOCK_UNAVAILABLE; TIMELINE_FILE_CORRUPT for a broken history.
+
+        Clauses: OW-010, LK-002.
+
+        """
+        with boundary(self.writer.storage.base):
+            work = self.writer.work()
+            with work.lock("ask"):
+                configuration, timeline = load_table(work.storage)
+                known = [one for one in timeline.instants if one.requested == instant and not one.is_savepoint]
+                known = known or [
+                    one
+                    for one in archived_since(work.storage, configuration, instant)
+                    if one.requested == instant and not one.is_savepoint
+                ]
+            return any(one.is_completed for one in known)
 
     def recover(self, known: KnownOfTable | None = None, configs: Configs = None) -> Recovered:
         """Build a table again that lost its properties, its timeline, or both; what cannot be known is in the answer.

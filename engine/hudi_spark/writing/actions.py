@@ -17,6 +17,7 @@ from hudi_format.timeline.commit_metadata import CommitMetadata
 
 from hudi_spark.committing.opening import state_of_table
 from hudi_spark.committing.outcome import Outcome
+from hudi_spark.effects.afterwards import with_failures
 from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError, boundary
 from hudi_spark.evolution.altering import OPERATION, alter_schema
@@ -75,6 +76,7 @@ class TableActions:
 
     writer: TableWriter
 
+    @with_failures
     def create_index(self, request: IndexRequest, configs: Mapping[str, str] | None = None) -> Outcome:
         """Make an index of all that has completed.
 
@@ -87,8 +89,8 @@ class TableActions:
         """
         with boundary(self.writer.storage.base), self._locked(configs) as (effects, state):
             clock, executor = self.writer.clock, self.writer.executor
-            requested = create_index(effects, state, request.definition(), executor, clock)
-            return self._outcome(requested, ACTION, "INDEX")
+            done = create_index(effects, state, request.definition(), executor, clock)
+            return Outcome(*done, ACTION, "INDEX")
 
     def drop_index(self, name: str, configs: Mapping[str, str] | None = None) -> None:
         """Take an index away, by its name or that of its folder.
@@ -105,6 +107,7 @@ class TableActions:
             found = next((one for one in names if one in listed.split(",")), name)
             drop_index(effects, state, found)
 
+    @with_failures
     def alter_schema(self, changes: Sequence[SchemaChange], configs: Mapping[str, str] | None = None) -> Outcome:
         """Change columns: an action of its own; files keep what they hold and are read by the columns' ids.
 
@@ -138,14 +141,6 @@ class TableActions:
         work = self.writer.work(configs)
         with work.lock(_HOLDER):
             yield work.effects, state_of_table(work.storage, work.snapshot(), work.options)
-
-    def _outcome(self, requested: str, action: str, operation: str) -> Outcome:
-        snapshot = self.writer.work().snapshot()
-        done = [one for one in snapshot.timeline.instants if one.requested == requested and one.action == action]
-        if not done:
-            message = f"the action {requested} has left the timeline"
-            raise HudiError(Reason.INSTANT_NOT_FOUND, "IG-001", message, hint="look at the timeline")
-        return Outcome(requested, done[0].completed, action, operation)
 
 
 def _refuse_indexed(state: WriterState, changes: Sequence[SchemaChange]) -> None:

@@ -8,6 +8,8 @@ from hudi_adapter.reasons import Reason
 
 from hudi_spark.errors import HudiError
 from hudi_spark.options.resolving import Options
+from hudi_spark.state.snapshots import Snapshot
+from hudi_spark.writing.once import Once, WriteId
 from hudi_spark.writing.operations import OPERATIONS, Operation, operation_named
 
 _OPERATION: Final = "hoodie.datasource.write.operation"
@@ -22,7 +24,8 @@ class WriteRequest:
     """What to write: rows (an Arrow table, or a DataFrame on Spark), a filter that chooses stored rows, or partitions.
 
     `operation`: empty for the one that the options name, an upsert where they name none.
-    `extra`: entries of the commit's extra metadata, a source's checkpoint for instance.
+    `extra`: entries of the commit's extra metadata, a source's checkpoint for instance. `once`: what it is known by
+    when it is tried again.
 
     Clauses: OW-014, OW-018.
     """
@@ -33,6 +36,7 @@ class WriteRequest:
     partitions: Sequence[str] = ()
     configs: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, str] = field(default_factory=dict)
+    once: Once | None = None
 
 
 def operation_of(request: WriteRequest, options: Options) -> Operation:
@@ -70,6 +74,12 @@ def duplicates_policy(options: Options) -> str:
     return "drop" if options.flag(_DROPS) else options.text(_POLICY)
 
 
-def with_extra(options: Options, request: WriteRequest) -> Options:
+def with_extra(options: Options, request: WriteRequest, snapshot: Snapshot) -> Options:
     """The options, with what the request adds to the commit's metadata."""
-    return replace(options, extra={**options.extra, **request.extra})
+    once = {} if request.once is None else request.once.entry(snapshot.commits)
+    return replace(options, extra={**options.extra, **request.extra, **once})
+
+
+def write_id_of(text: str) -> WriteId | None:
+    """What a write is known by when it is tried again, by its caller's id; None for none."""
+    return WriteId(text) if text else None

@@ -30,6 +30,7 @@ from hudi_spark.writing.columns import TARGET, TARGET_FIELD
 from hudi_spark.writing.concurrency import concurrency_of
 from hudi_spark.writing.context import WriteContext
 from hudi_spark.writing.grouping import groups_of, is_bucketed, state_for_tags
+from hudi_spark.writing.once import Once
 from hudi_spark.writing.operations import Operation
 from hudi_spark.writing.planning import context_of_write, key_generator_of, state_of_write, statement_of
 from hudi_spark.writing.requests import duplicates_policy
@@ -52,11 +53,11 @@ class Write:
     Clauses: OW-001.
     """
 
-    def __init__(self, work: TableWork, snapshot: Snapshot, operation: Operation) -> None:
+    def __init__(self, work: TableWork, snapshot: Snapshot, operation: Operation, once: Once | None = None) -> None:
         self.work = work
         self._snapshot = snapshot
         self.operation = operation
-        self._transaction = Transaction(work, snapshot, operation)
+        self._transaction = Transaction(work, snapshot, operation, once)
         self._state: WriterState | None = None
         self._staged = Staged()
 

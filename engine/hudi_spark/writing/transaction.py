@@ -18,9 +18,10 @@ from hudi_spark.committing.completing import Completion, complete
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.reconciling import remove_announced, remove_unnamed
 from hudi_spark.committing.work import TableWork
+from hudi_spark.effects.afterwards import afterwards
 from hudi_spark.effects.entries import delete_entries
 from hudi_spark.effects.helper import Effects
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, OutcomeUnknownError
 from hudi_spark.evolution.schema import schema_changes
 from hudi_spark.evolution.statements import SchemaStatement, table_avro
 from hudi_spark.files.written import WrittenFile
@@ -30,10 +31,11 @@ from hudi_spark.locks.providers.choosing import place_of
 from hudi_spark.state.commits import GroupId
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.snapshots import Snapshot
-from hudi_spark.state.timeline import load_timeline
+from hudi_spark.state.timeline import Timeline, load_timeline
 from hudi_spark.writer_state import WriterState
-from hudi_spark.writing.concurrency import concurrency_of
+from hudi_spark.writing.concurrency import Concurrency, concurrency_of
 from hudi_spark.writing.contents import completed_metadata, inflight_content, metadata_content, requested_content
+from hudi_spark.writing.once import Once, refuse_repeated
 from hudi_spark.writing.operations import Operation
 from hudi_spark.writing.routing import Routes
 
@@ -64,8 +66,9 @@ class Transaction:
     Clauses: OW-001, OW-010, TL-002, TL-003.
     """
 
-    def __init__(self, work: TableWork, snapshot: Snapshot, operation: Operation) -> None:
+    def __init__(self, work: TableWork, snapshot: Snapshot, operation: Operation, once: Once | None = None) -> None:
         self.work = work
+        self.once = once
         self.snapshot = snapshot
         self.operation = operation
         self.requested = ""
@@ -150,6 +153,7 @@ class Transaction:
 
         Raises:
             HudiError: WRITE_CONFLICT when what completed meanwhile touched the same file groups.
+            OutcomeUnknownError: it may stand; all that it wrote stays.
 
         Clauses: OW-004, OW-005, OW-010, TL-023, TL-026, LK-003, MK-003, MK-004.
 
@@ -157,15 +161,16 @@ class Transaction:
         stats = tuple(one.stat for one in staged.written)
         remove_unnamed(self._effects, self.requested, stats)
         concurrency = concurrency_of(state, self.operation)
-        check = partial(concurrency.refuse_under_lock, requested=self.requested, groups=staged.groups())
+        check = partial(self._refuse, concurrency, staged.groups())
         try:
             concurrency.refuse_early(self.requested, staged.groups(), staged=True)
             completed = complete(self.work, self.snapshot, self._completion(staged), check, state)
+        except OutcomeUnknownError:
+            raise
         except HudiError as error:
             self._give_up(error)
             raise
-        self._effects.delete_markers(self.requested)
-        stop_heart(self._effects, self.requested)
+        self._clear()
         return Outcome(
             self.requested,
             completed,
@@ -176,6 +181,15 @@ class Transaction:
             schema_changes=schema_changes(table_avro(self.snapshot), state.schema),
             missing_partitions=staged.missing,
         )
+
+    def _refuse(self, concurrency: Concurrency, groups: frozenset[GroupId], timeline: Timeline) -> None:
+        """What completed meanwhile is neither this write nor in its way.
+
+        Clauses: OW-004, OW-010.
+        """
+        if self.once is not None:
+            refuse_repeated(self.work.storage, self.snapshot.timeline, timeline, self.once)
+        concurrency.refuse_under_lock(timeline, requested=self.requested, groups=groups)
 
     def _completion(self, staged: Staged) -> Completion:
         told = (self.requested, self.action, self.operation.stored)
@@ -192,9 +206,7 @@ class Transaction:
         """
         timeline = load_timeline(self.work.storage, self._configuration)
         if self.requested in {one.requested for one in timeline.completed_data()}:
-            # An error may be told of a put that took place.
-            self._effects.delete_markers(self.requested)
-            stop_heart(self._effects, self.requested)
+            self._clear()
             return
         remove_announced(self._effects, self.requested)
         self._effects.delete_markers(self.requested)
@@ -202,6 +214,16 @@ class Transaction:
             if one.requested == self.requested and one.action == self.action:
                 delete_entries(self._effects, self._configuration, one)
         stop_heart(self._effects, self.requested)
+
+    def _clear(self) -> None:
+        """What is needed until a write has completed goes.
+
+        Clauses: OW-010, MK-004.
+        """
+        with afterwards("delete_markers"):
+            self._effects.delete_markers(self.requested)
+        with afterwards("stop_heartbeat"):
+            stop_heart(self._effects, self.requested)
 
     def _give_up(self, error: HudiError) -> None:
         """Take the write back; after a lost lock only under it, since somebody may be at work on what was left.

@@ -12,6 +12,7 @@ from hudi_format.storage import Storage
 from hudi_spark.clock import Clock, SystemClock
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork, new_file_id
+from hudi_spark.effects.afterwards import with_failures
 from hudi_spark.effects.helper import Effects
 from hudi_spark.effects.hooks import Hook, hooks_of_environment
 from hudi_spark.errors import HudiError, boundary
@@ -19,8 +20,8 @@ from hudi_spark.execution.planning import Query
 from hudi_spark.flows.flow import Executor, Flow
 from hudi_spark.options.resolving import Options, resolve
 from hudi_spark.readings import RELEASED, Readings
-from hudi_spark.writing.batches import batch_entry, is_written
 from hudi_spark.writing.lifecycle import Alone, Lifecycle
+from hudi_spark.writing.once import Batch, WrittenBeforeError, repeated, write_of
 from hudi_spark.writing.operations import Operation
 from hudi_spark.writing.planning import refuse_contradictions
 from hudi_spark.writing.progress import shown
@@ -54,12 +55,13 @@ class TableWriter:
     lifecycle: Lifecycle = field(default_factory=Alone)
 
     def write(self, request: WriteRequest) -> Outcome:
-        """A whole write.
+        """A whole write; what fails after it has completed is part of the outcome.
 
         Raises:
             HudiError: the table, the rows or an option is refused; the table answers as before.
+            OutcomeUnknownError: whether the write stands is not known.
 
-        Clauses: OW-001, OW-009.
+        Clauses: OW-001, OW-009, OW-010.
 
         """
         with boundary(self.storage.base):
@@ -71,7 +73,14 @@ class TableWriter:
         """The request with rows of the executor: what can be read only once is read once however often it is tried."""
         return request if request.rows is None else replace(request, rows=self.executor.rows(request.rows))
 
+    @with_failures
     def _write(self, request: WriteRequest) -> Outcome:
+        try:
+            return self._written(request)
+        except WrittenBeforeError as error:
+            return repeated(error.commit)
+
+    def _written(self, request: WriteRequest) -> Outcome:
         with boundary(self.storage.base), shown(request.operation or "write") as progress:
             write = self._prepared(request)
             rows, partitions = self._given(request, write)
@@ -101,12 +110,9 @@ class TableWriter:
 
         """
         with boundary(self.storage.base):
-            options = resolve(self.configs, request.configs)
-            stream = options.text(_STREAM) or _ONE_STREAM
-            snapshot = self._work(options).snapshot()
-            if is_written(snapshot, stream, batch):
-                return None
-        return self.write(replace(request, extra={**request.extra, **batch_entry(snapshot, stream, batch)}))
+            stream = resolve(self.configs, request.configs).text(_STREAM) or _ONE_STREAM
+        outcome = self.write(replace(request, once=Batch(stream, batch)))
+        return None if outcome.repeated else outcome
 
     def begin(self, request: WriteRequest) -> "StartedWrite":
         """A write that is requested; its phases are run one by one.
@@ -145,12 +151,15 @@ class TableWriter:
         return TableWork(effects, self.executor, options, self.clock, self.readings, self.file_ids)
 
     def _prepared(self, request: WriteRequest) -> Write:
-        work = self._work(with_extra(resolve(self.configs, request.configs), request))
+        work = self._work(resolve(self.configs, request.configs))
         operation = operation_of(request, work.options)
         self.lifecycle.before(work)
         snapshot = work.snapshot()
         refuse_contradictions(snapshot.configuration, work.options, operation, self.readings)
-        return Write(work, snapshot, operation)
+        if request.once is not None and (before := write_of(snapshot.commits, request.once)) is not None:
+            raise WrittenBeforeError(before)
+        work = replace(work, options=with_extra(work.options, request, snapshot))
+        return Write(work, snapshot, operation, request.once)
 
     def _given(self, request: WriteRequest, write: Write) -> tuple[Flow | None, tuple[str, ...]]:
         """The rows of a request, None where it names partitions only; and these.
@@ -193,6 +202,7 @@ class StartedWrite:
         """
         self.writer.stage(self.write, request)
 
+    @with_failures
     def commit(self) -> Outcome:
         """Complete it.
 

@@ -22,19 +22,30 @@ def cluster_inline(work: TableWork) -> None:
     """What the options ask for: cluster, plans that wait first; or only plan, unless a plan waits.
 
     Raises:
-        HudiError: CONFIG_INVALID where the options ask for both; as the service.
+        HudiError: as the service.
 
     Clauses: CL-003, CL-008.
 
     """
     inline, schedules = (work.options.flag(key) for key in (_CLUSTER, _SCHEDULE))
-    if inline and schedules:
-        message = f"{_CLUSTER} and {_SCHEDULE} are both true"
-        raise HudiError(Reason.CONFIG_INVALID, "CL-008", message, hint="a writer either clusters or only plans it")
     if inline:
         running.run(work, _SERVICE)
     elif (schedules or work.options.flag(_BESIDE)) and not _one_waits(work):
         running.schedule(work, _SERVICE)
+
+
+def refuse_contradiction(work: TableWork) -> None:
+    """Nothing, unless the options ask for both: to cluster, and only to plan it; that is refused before the write.
+
+    Raises:
+        HudiError: CONFIG_INVALID.
+
+    Clauses: CL-008.
+
+    """
+    if work.options.flag(_CLUSTER) and work.options.flag(_SCHEDULE):
+        message = f"{_CLUSTER} and {_SCHEDULE} are both true"
+        raise HudiError(Reason.CONFIG_INVALID, "CL-008", message, hint="a writer either clusters or only plans it")
 
 
 def finish_clustering(work: TableWork) -> None:

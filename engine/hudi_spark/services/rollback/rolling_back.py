@@ -23,6 +23,7 @@ from hudi_format.timeline.plans import (
 from hudi_spark.committing.completing import Completion, complete_locked, nothing_to_check
 from hudi_spark.committing.outcome import Outcome
 from hudi_spark.committing.work import TableWork
+from hudi_spark.effects.afterwards import afterwards
 from hudi_spark.effects.entries import DOWNWARDS, delete_entries
 from hudi_spark.effects.helper import joined
 from hudi_spark.files.written import WrittenFile
@@ -98,8 +99,9 @@ class RollingBack:
         completion = Completion(finished, content, retire=lambda: self._retire(undone))
         completed = complete_locked(self.work, self.holding, self.snapshot, completion, nothing_to_check)
         # Side effects of the write, and of attempts to undo it, go last.
-        clear(self.work, undone)
-        clear(self.work, rollback)
+        with afterwards("delete_markers"):
+            clear(self.work, undone)
+            clear(self.work, rollback)
         return Outcome(rollback, completed, ROLLBACK, OPERATION, deleted=gone)
 
     def _requested(self, timeline: Timeline, target: Instant) -> BegunRollback:
