@@ -27,6 +27,9 @@ pytestmark = [pytest.mark.crashes, pytest.mark.filterwarnings("ignore::hudi_spar
 LOCKED: Mapping[str, str] = {
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.StorageBasedLockProvider",
     "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
+    # A process that cannot let go of the lock leaves it for as long.
+    "hoodie.write.lock.storage.validity.timeout.secs": "2",
+    "hoodie.write.lock.storage.renew.interval.secs": "1",
     "hoodie.time.generator.max_expected_clock_skew_ms": "1",
 }
 SERVED: Mapping[str, str] = {
@@ -87,7 +90,7 @@ ACTIONS: Mapping[str, tuple[str, Act]] = {
 ERRORS = (
     HudiError("LOCK_LOST", "LK-002", "another process has taken it", hint="write again"),
     OSError(28, "No space left on device"),
-    FormatError("TIMELINE_FILE_CORRUPT", "TL-014", "the file does not begin with Obj"),
+    FormatError("TIMELINE_FILE_CORRUPT", "TL-014", "a.clean", 0, "the file does not begin with Obj"),
     ZeroDivisionError("a defect"),
 )
 

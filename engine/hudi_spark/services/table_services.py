@@ -20,8 +20,7 @@ from hudi_spark.services.savepoints.saving import delete_savepoint, savepoint
 from hudi_spark.services.time_to_live.dropping import drop_old_partitions
 from hudi_spark.services.time_to_live.expired import DAYS_KEY
 from hudi_spark.services.upgrading.changing import change_version
-from hudi_spark.state.history import archived_since
-from hudi_spark.state.snapshots import load_table
+from hudi_spark.state.snapshots import has_completed
 from hudi_spark.writing.progress import shown
 from hudi_spark.writing.writer import TableWriter
 
@@ -231,7 +230,8 @@ class TableServices:
     def has_completed(self, instant: str) -> bool:
         """Whether an action stands, by its requested time: completed, on the active timeline or in the history.
 
-        Under the lock, so that what its process had claimed when it ended is there.
+        One that is not seen to stand is looked for again under the lock: what its process had claimed when it ended is
+        there then.
 
         Raises:
             HudiError: LOCK_UNAVAILABLE; TIMELINE_FILE_CORRUPT for a broken history.
@@ -241,15 +241,10 @@ class TableServices:
         """
         with boundary(self.writer.storage.base):
             work = self.writer.work()
+            if has_completed(work.storage, instant):
+                return True
             with work.lock("ask"):
-                configuration, timeline = load_table(work.storage)
-                known = [one for one in timeline.instants if one.requested == instant and not one.is_savepoint]
-                known = known or [
-                    one
-                    for one in archived_since(work.storage, configuration, instant)
-                    if one.requested == instant and not one.is_savepoint
-                ]
-            return any(one.is_completed for one in known)
+                return has_completed(work.storage, instant)
 
     def recover(self, known: KnownOfTable | None = None, configs: Configs = None) -> Recovered:
         """Build a table again that lost its properties, its timeline, or both; what cannot be known is in the answer.

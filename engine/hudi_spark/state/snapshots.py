@@ -11,7 +11,7 @@ from hudi_spark.errors import HudiError
 from hudi_spark.readings import Readings
 from hudi_spark.state.commits import Commit, GroupId, load_commits, newest_base_files, replaced_groups
 from hudi_spark.state.configuration import TableConfiguration, load_configuration
-from hudi_spark.state.history import completions_of, whole_timeline
+from hudi_spark.state.history import archived_since, completions_of, whole_timeline
 from hudi_spark.state.listing import STORAGE, FileListing, ListFiles, list_stored, stored_files
 from hudi_spark.state.pending_plans import pending_compactions
 from hudi_spark.state.removals import is_cleaned, is_undone, refuse_cleaned, undone_instants
@@ -125,6 +125,23 @@ def load_table(storage: Storage) -> tuple[TableConfiguration, Timeline]:
     """
     configuration = load_configuration(storage)
     return configuration, load_timeline(storage, configuration)
+
+
+@read_anew
+def has_completed(storage: Storage, requested: str) -> bool:
+    """Whether an action has completed, by its requested time: on the active timeline, or in the history.
+
+    Raises:
+        HudiError, FormatError: as `load_table`; TIMELINE_FILE_CORRUPT for a broken history.
+
+    Clauses: TL-004, HS-001.
+
+    """
+    configuration, timeline = load_table(storage)
+    for known in (timeline.instants, archived_since(storage, configuration, requested)):
+        if any(one.requested == requested and one.is_completed and not one.is_savepoint for one in known):
+            return True
+    return False
 
 
 # What a bootstrap's commits have for a time: of meta fields alone, and of whole records.
