@@ -82,7 +82,6 @@ class OutcomeUnknownError(HudiError):
         self.requested = requested
 
 
-
 class UnsupportedFeature(Exception):  # noqa: N818 - says what this reader lacks, not that the table is wrong
     """A legal table or request that needs a feature which is not built; `feature` is its name."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 
 from hudi_model.actions import Action, Instant
-from hudi_model.contents import CleanMetadata, RollbackMetadata
+from hudi_model.contents import CleanMetadata, CleanPlan, RollbackMetadata
 from hudi_model.files import FileSlice, GroupId
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.slicing import data_files, group_of, path_of
@@ -97,7 +97,7 @@ def refuse_absent(
 ) -> None:
     """Nothing, unless storage lacks a file that is named and not older than the base file its group is read from.
 
-    Raises: the reason; RANGE_NOT_RETAINED where a clean deleted what an older time needs.
+    Raises: the reason; RANGE_NOT_RETAINED where a clean deleted what an older time needs, or has begun to.
 
     Clauses: RD-011, RD-014, RD-018.
     """
@@ -107,6 +107,8 @@ def refuse_absent(
         if group in replaced or path in present or time < read_from.get(group, ""):
             continue
         if path not in removed_files(view.table.timeline):
+            if path in planned_removals(view.table.timeline):
+                raise Rejection(Reason.RANGE_NOT_RETAINED, "RD-014", path, "a clean that has not completed deleted it")
             raise Rejection(reason, clause, path, "the timeline names it, storage lacks it")
         if view.read_time is not None:
             detail = f"as of {view.read_time}: a clean deleted the file"
@@ -150,3 +152,15 @@ def removed_files(timeline: Timeline) -> frozenset[str]:
     contents = map(sound_content, completed_actions(timeline, Action.CLEAN, Action.ROLLBACK, Action.RESTORE))
     pairs = (one.deleted_files for one in contents if isinstance(one, CleanMetadata | RollbackMetadata))
     return frozenset(f"{partition}/{name}" if partition else name for many in pairs for partition, name in many)
+
+
+def planned_removals(timeline: Timeline) -> frozenset[str]:
+    """The paths that the plans of pending cleans name.
+
+    Clauses: CN-009, RD-014.
+    """
+    done = {one.requested for one in completed_actions(timeline, Action.CLEAN)}
+    plans = (
+        one.content for one in timeline.entries if one.requested not in done and isinstance(one.content, CleanPlan)
+    )
+    return frozenset(f"{partition}/{name}" if partition else name for one in plans for partition, name in one.files)

@@ -95,9 +95,11 @@ class Failed:
         except OutcomeUnknownError:
             return True
         except (OSError, HudiError) as error:
-            assert program.name not in WRITES or completed(table) == count, f"reported as failed, and stands: {error}"
-            return True
-        return False
+            failed: Exception = error
+        else:
+            return False
+        assert program.name not in WRITES or completed(table) == count, f"reported as failed, and stands: {failed}"
+        return True
 
 
 def tried(program: Program, way: Way, folder: Path, choose: Choose) -> int:

@@ -1,8 +1,7 @@
-"""An action that stands is never reported as failed, whatever fails after it; what may stand has an error of its own."""
+"""An action that stands is not reported as failed, whatever fails after it; what may stand has its own error."""
 
 import shutil
 from collections.abc import Callable, Mapping
-
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -235,7 +234,7 @@ def test_what_may_stand_has_an_error_of_its_own(
     request = WriteRequest("insert", rows_of(NEW), once=write_id_of("night-17"))
     with pytest.raises(OutcomeUnknownError, match="may stand") as caught:
         writer_of(storage, configs=options).write(request)
-    stands = when == "after" or where == "put" and bool(configs)
+    stands = when == "after" or (where == "put" and bool(configs))
     services = services_arrow(table, configs=options)
     assert services.has_completed(caught.value.requested) == stands
     assert answers(table) == (sorted([*before, *NEW]) if stands else before)

@@ -112,13 +112,14 @@ class Services(Operations):
         kept = SavepointMetadata(frozenset(bases | logs))
         self.complete(Action.SAVEPOINT, saved, kept, later(at))
 
-    def clean(self, at: InstantTime, retain: InstantTime) -> None:
-        """A clean that removes the base files which no question from `retain` on needs."""
+    def clean(self, at: InstantTime, retain: InstantTime, *, completes: bool = True) -> None:
+        """A clean that removes the base files which no question from `retain` on needs; one may die after that."""
         gone = {(file.partition, file.name) for file in self.base_files if self._superseded(file, retain)}
         self.base_files = [file for file in self.base_files if (file.partition, file.name) not in gone]
         plan = CleanPlan(retain, frozenset(gone))
         self.begin(Action.CLEAN, at, plan, plan)
-        self.complete(Action.CLEAN, at, CleanMetadata(retain, frozenset(gone)))
+        if completes:
+            self.complete(Action.CLEAN, at, CleanMetadata(retain, frozenset(gone)))
 
     def roll_back(self, at: InstantTime, target: InstantTime, *, blocks: bool = True) -> None:
         """Undo a write: its instant goes, and its files, or in version 6 a command block disowns its log blocks.

@@ -216,6 +216,16 @@ def _cleaned_range_answered(_: Function) -> Function:
     return lambda _timeline, _read_time: None
 
 
+@mutant(
+    "pending-clean-overlooked",
+    "RD-014",
+    "A file that a clean deleted before it completed is taken for a lost one.",
+    "retention.planned_removals",
+)
+def _pending_clean_overlooked(_: Function) -> Function:
+    return lambda _timeline: frozenset()
+
+
 @mutant("escaping-path-accepted", "SL-007", "A path may leave the table.", "retention.inner_path")
 def _escaping_path_accepted(_: Function) -> Function:
     return lambda path: path

@@ -23,7 +23,7 @@ from hudi_spark.state.commits import Commit, GroupId, load_commits, refuse_escap
 from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration, flag
 from hudi_spark.state.history import whole_timeline
 from hudi_spark.state.ranges import WritesOfRange, time_range, timeline_of_range, writes_of_range
-from hudi_spark.state.removals import cleaned_paths, undone_instants
+from hudi_spark.state.removals import cleaned_paths, planned_paths, undone_instants
 from hudi_spark.state.slicing import FileGroup, FileSlice, completion_times, list_file_groups
 from hudi_spark.state.snapshots import Snapshot, load_table
 from hudi_spark.state.timeline import Timeline, visibility
@@ -193,7 +193,8 @@ class _Planning:
 
         Clauses: CD-006, HS-008.
         """
-        return cleaned_paths(self._storage, whole_timeline(self._storage, self._configuration, self._timeline))
+        whole = whole_timeline(self._storage, self._configuration, self._timeline)
+        return cleaned_paths(self._storage, whole) | planned_paths(self._storage, self._timeline)
 
     def _reading(self, drafts: Sequence["_Draft"]) -> "_Reading":
         """What all states are read with: every column, record key and commit time."""

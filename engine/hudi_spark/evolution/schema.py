@@ -74,12 +74,12 @@ class FixedFields:
     ordering: Collection[str] = ()
 
 
-def writer_schema(  # noqa: PLR0917 - all that decides
+def writer_schema(
     table: Mapping[str, Any] | None,
     incoming: pa.Schema,
     table_name: str,
     options: Options,
-    fixed: FixedFields = FixedFields(),  # noqa: B008 - a constant
+    fixed: FixedFields = FixedFields(),
     *,
     partial: bool = False,
 ) -> WriterSchema:

@@ -9,7 +9,7 @@ from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
 
 from hudi_spark.arrays import one_chunk
-from hudi_spark.errors import SkippedBytes, typed_errors
+from hudi_spark.errors import HudiError, SkippedBytes, typed_errors
 from hudi_spark.execution.differences import differs
 from hudi_spark.execution.filters import expression, filter_of, mask, matching, pushable
 from hudi_spark.merging import fields
@@ -20,6 +20,7 @@ from hudi_spark.merging.log_scan import LocatedBlock, scan_logs
 from hudi_spark.merging.rules import MergeRule
 from hudi_spark.schemas.base_rows import External, instant_of, read_base_rows
 from hudi_spark.schemas.table_columns import BY_NAME, SliceColumns
+from hudi_spark.state.lost_files import why_lost
 from hudi_spark.state.ranges import COMMIT_TIME
 from hudi_spark.state.timeline import Visibility
 
@@ -100,20 +101,28 @@ def run_task(task: SliceTask) -> SliceRows:
     """The rows of a slice that match, in the columns asked for.
 
     Raises:
-        HudiError: BASE_FILE_MISSING, BASE_FILE_CORRUPT, LOG_CONTENT_CORRUPT, SCHEMA_INCOMPATIBLE, KEY_MISSING.
+        HudiError: BASE_FILE_MISSING, LOG_FILE_MISSING, BASE_FILE_CORRUPT, LOG_CONTENT_CORRUPT, SCHEMA_INCOMPATIBLE,
+            KEY_MISSING; RANGE_NOT_RETAINED where a clean was faster.
         UnsupportedFeature: content that is not built.
 
-    Clauses: MF-002, RD-012, RD-013, RD-017.
+    Clauses: MF-002, RD-012, RD-013, RD-014, RD-017.
 
     """
-    with typed_errors():
-        context = task.context
-        if task.changes is None and not task.log_files:
-            return SliceRows(_output(_plain_rows(task), context), ())
-        scan = scan_logs(context.storage, task.log_files, context.visibility)
-        if task.changes is not None:
-            return SliceRows(_output(_changed_rows(task, task.changes, scan.blocks), context), scan.skipped)
-        return SliceRows(_output(_merged_rows(task, scan.blocks).rows, context), scan.skipped)
+    try:
+        with typed_errors():
+            return _rows(task)
+    except HudiError as error:
+        raise why_lost(task.context.storage, error) from error
+
+
+def _rows(task: SliceTask) -> SliceRows:
+    context = task.context
+    if task.changes is None and not task.log_files:
+        return SliceRows(_output(_plain_rows(task), context), ())
+    scan = scan_logs(context.storage, task.log_files, context.visibility)
+    if task.changes is not None:
+        return SliceRows(_output(_changed_rows(task, task.changes, scan.blocks), context), scan.skipped)
+    return SliceRows(_output(_merged_rows(task, scan.blocks).rows, context), scan.skipped)
 
 
 def _changed_rows(task: SliceTask, changes: Changes, blocks: tuple[LocatedBlock, ...]) -> pa.Table:

@@ -46,7 +46,7 @@ def scan_logs(storage: Storage, log_files: Sequence[str], visibility: Visibility
 
     Raises:
         FormatError: LOG_CONTENT_CORRUPT for a block that breaks the format inside an intact frame.
-        HudiError: LOG_CONTENT_CORRUPT for a block without instant.
+        HudiError: LOG_CONTENT_CORRUPT for a block without instant; LOG_FILE_MISSING.
 
     Clauses: LF-010, LF-012, LF-015, LF-016, LF-018, LF-019, RD-013.
 

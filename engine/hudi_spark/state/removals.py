@@ -1,15 +1,18 @@
 """What completed cleans, rollbacks and restores took away: instants and files."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TypeVar
 
 from hudi_adapter.reasons import Reason
+from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.storage import Storage
 from hudi_format.timeline.plans import (
     CleanMetadata,
     RestoreMetadata,
     RollbackMetadata,
     parse_clean_metadata,
+    parse_cleaner_plan,
     parse_restore_metadata,
     parse_rollback_metadata,
 )
@@ -111,6 +114,24 @@ def cleaned_paths(storage: Storage, timeline: Timeline) -> frozenset[str]:
         for partition, deleted in clean.partition_metadata.items()
         for name in deleted.success_delete_files
     )
+
+
+def planned_paths(storage: Storage, timeline: Timeline) -> frozenset[str]:
+    """Every data file that the plans of pending cleans name; a plan that cannot be read names none.
+
+    Clauses: RD-014, CN-009.
+    """
+    found: set[str] = set()
+    for one in timeline.pending("clean"):
+        for state in ("REQUESTED", "INFLIGHT"):
+            if (file := one.files.get(state)) is not None:
+                with suppress(FormatError, UnsupportedFormat):
+                    plan = parse_cleaner_plan(storage.read(file), file)
+                    named = plan.file_paths_to_be_deleted_per_partition or {}
+                    for partition, infos in named.items():
+                        found.update(_path(partition, info.file_path or "") for info in infos)
+                    break
+    return frozenset(found)
 
 
 def is_undone(storage: Storage, timeline: Timeline, path: str) -> bool:

@@ -14,7 +14,7 @@ from hudi_spark.state.configuration import TableConfiguration, load_configuratio
 from hudi_spark.state.history import archived_since, completions_of, whole_timeline
 from hudi_spark.state.listing import STORAGE, FileListing, ListFiles, list_stored, stored_files
 from hudi_spark.state.pending_plans import pending_compactions
-from hudi_spark.state.removals import is_cleaned, is_undone, refuse_cleaned, undone_instants
+from hudi_spark.state.removals import is_cleaned, is_undone, planned_paths, refuse_cleaned, undone_instants
 from hudi_spark.state.slicing import (
     FileGroup,
     FileSlice,
@@ -304,6 +304,10 @@ class _Slices:
                 message = f"as of {self.visibility.limit} needs a file that a clean deleted"
                 raise HudiError(Reason.RANGE_NOT_RETAINED, "RD-014", message, path, hint="ask for a later instant")
         elif not is_undone(self.storage, timeline, path):
+            if path in planned_paths(self.storage, self.timeline):
+                message = "a clean that has not completed deleted the file"
+                hint = "ask for a later instant, or again, where the table was written meanwhile"
+                raise HudiError(Reason.RANGE_NOT_RETAINED, "RD-014", message, path, hint=hint)
             message = "the timeline names the file and storage lacks it"
             hint = "restore the file, or restore the table to a savepoint"
             raise HudiError(reason, clause, message, path, hint=hint)

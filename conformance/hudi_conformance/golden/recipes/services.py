@@ -163,6 +163,40 @@ def cleaned(table: GoldenTable) -> None:
     table.instants("timeline", "the clean is an action", "TL-001", "lowest-state-rules")
 
 
+@golden(
+    "v9/cow_clean_under_way",
+    "A clean deleted files and has not completed",
+    copy_on_write(9),
+    also=(6, 8),
+)
+def clean_under_way(table: GoldenTable) -> None:
+    """Four commits; a clean whose plan is inflight has deleted the files that only the first two needed."""
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r11")))
+    table.upsert(second(3), rides(30, ("r01", "r12")))
+    table.upsert(second(4), rides(40, ("r02",)))
+    table.clean(second(5), second(3), completes=False)
+    table.snapshot("snapshot", "the newest state needs none of them", "RD-001 RD-011", "oldest-base-file")
+    table.as_of(
+        second(3.7), "as-of-retained", "nor does what the plan retains", "RD-014 RD-010", "as-of-reads-everything"
+    )
+    table.as_of(
+        second(1.7),
+        "as-of-deleted",
+        "a file that the plan names was deleted, not lost",
+        "RD-014 CN-009",
+        "pending-clean-overlooked",
+    )
+    table.incremental(
+        "earliest",
+        second(2),
+        "incremental-deleted",
+        "a range whose end needs one is refused for that",
+        "IN-007 RD-014",
+        "pending-clean-overlooked",
+    )
+
+
 @golden("v8/mor_savepoint", "A savepoint has no requested file", merge_on_read(8), also=(6,))
 def savepoint(table: GoldenTable) -> None:
     """Updates around a savepoint of the first write."""
