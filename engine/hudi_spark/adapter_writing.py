@@ -273,7 +273,7 @@ def _texts(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _answer(outcome: Outcome | None) -> ValueAnswer:
-    """An action, nulls where there was nothing to do; partitions that are not there, and what failed later, as warnings."""
+    """An action, nulls where there was nothing to do; absent partitions and what failed later are warnings."""
     if outcome is None:
         return ValueAnswer(dict(_NOTHING.value))
     missing = (AnswerWarning("OW-018", f"there is no partition {name!r}") for name in outcome.missing_partitions)

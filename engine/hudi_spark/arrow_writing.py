@@ -42,7 +42,7 @@ def write_arrow(
     What it answers tells what was committed, and which services failed after it; printed, that is one line.
 
     Raises:
-        HudiError: the table, a row or an option is refused, and nothing is changed; STORAGE_FAILED before the write stood.
+        HudiError: the table, a row or an option is refused, or STORAGE_FAILED; nothing is changed.
         OutcomeUnknownError: whether the write stands is not known; `services_arrow(path).has_completed(instant)` asks.
 
     Clauses: OW-001, OW-010, OW-014.

@@ -19,11 +19,12 @@ from compaction_tables import (
     whole,
 )
 from hudi_format.storage import LocalStorage
-from hudi_spark import HudiError, read_arrow
+from hudi_spark import read_arrow
+from hudi_spark.effects.afterwards import ServiceWarning
 from hudi_spark.flows.in_process import InProcess
 from hudi_spark.schemas.columns import snapshot_schema
 from hudi_spark.services.compaction.planned_slices import snapshot_of_plan
-from hudi_spark.services.lifecycle import InlineServices, ServiceWarning
+from hudi_spark.services.lifecycle import InlineServices
 from hudi_spark.state.pending_plans import compaction_plan
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -74,17 +75,17 @@ def test_a_write_may_only_plan(tmp_path: Path):
     assert [one.state for one in instants(table) if one.action == "compaction"] == ["REQUESTED"]
 
 
-def test_services_that_fail_are_errors_or_warnings(tmp_path: Path):
-    """The write stands either way."""
+def test_services_that_fail_are_part_of_the_outcome(tmp_path: Path):
+    """The write stands: an error would make its caller write again, and so would conflicts that are tried again."""
     strategy = {"hoodie.compaction.strategy": "DayBasedCompactionStrategy", "hoodie.compact.inline": "true", **NOW}
     table = Written(tmp_path, "MERGE_ON_READ", configs={**strategy, **QUIET})
     table.write("insert", rows((0,), price=1.0))
-    with pytest.raises(HudiError, match="is no day"):
-        table.write_and_serve("upsert", rows((0,), ts=2, price=2.0))
-    assert table.found() == [("k0", 2.0)]
-    quiet = {"hoodie.fail.writes.on.inline.table.service.exception": "false"}
-    with pytest.warns(ServiceWarning, match="which stands"):
-        table.write_and_serve("upsert", rows((0,), ts=3, price=3.0), configs=quiet)
+    for price, configs in ((2.0, {}), (3.0, {"hoodie.fail.writes.on.inline.table.service.exception": "true"})):
+        with pytest.warns(ServiceWarning, match="the action stands"):
+            done = table.write_and_serve("upsert", rows((0,), ts=int(price), price=price), configs=configs)
+        assert [(one.step, one.reason) for one in done.failures] == [("compaction", "CONFIG_INVALID")]
+        assert "is no day" in str(done)
+        assert table.found() == [("k0", price)]
     off = {"hoodie.table.services.enabled": "false"}
     table.write_and_serve("upsert", rows((0,), ts=4, price=4.0), configs=off)
     assert table.found() == [("k0", 4.0)]

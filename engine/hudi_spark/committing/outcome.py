@@ -13,9 +13,9 @@ class Outcome:
     """A completed action: its times (before version 8 there is no completion time), its action, what it wrote.
 
     `deleted`: files that it removed, by partition. `schema_changes`: what became of the table's columns, a text each.
-    `missing_partitions`: those that were to be deleted and held nothing. Where there was nothing to do at all there is no
-    action: both times and its name are empty. `failures`: what failed after it had completed; it stands. `repeated`: a
-    write of its id stood already, and nothing was written now.
+    `missing_partitions`: those that were to be deleted and held nothing. Where there was nothing to do at all there is
+    no action: both times and its name are empty. `failures`: what failed after it had completed; it stands.
+    `repeated`: a write of its id stood already, and nothing was written now.
 
     Clauses: OW-010.
     """

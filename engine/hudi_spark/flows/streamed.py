@@ -1,8 +1,8 @@
 """Rows of a source that can be read only once: stored on disk in parts, and worked on a part at a time.
 
 A stream is read to its end before anything of a write is in storage, so that a stream that breaks off leaves nothing,
-and a write that is tried again has its rows. What is stored lies in files without names (`TMPDIR` chooses the disk) that
-are mapped into memory, and go with the process.
+and a write that is tried again has its rows. What is stored lies in files without names (`TMPDIR` chooses the disk)
+that are mapped into memory, and go with the process.
 """
 
 import mmap

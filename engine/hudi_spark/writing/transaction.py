@@ -44,8 +44,8 @@ from hudi_spark.writing.routing import Routes
 class Staged:
     """What a write has put into storage and not committed.
 
-    `stated`: what its commit says of the schema. `extra`: further entries of the commit's metadata. `missing`: partitions
-    to be deleted that hold nothing.
+    `stated`: what its commit says of the schema. `extra`: further entries of the commit's metadata. `missing`:
+    partitions to be deleted that hold nothing.
     """
 
     written: tuple[WrittenFile, ...] = ()

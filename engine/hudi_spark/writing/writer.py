@@ -20,6 +20,8 @@ from hudi_spark.execution.planning import Query
 from hudi_spark.flows.flow import Executor, Flow
 from hudi_spark.options.resolving import Options, resolve
 from hudi_spark.readings import RELEASED, Readings
+from hudi_spark.state.lost_files import why_lost
+from hudi_spark.state.vanishing import read_anew
 from hudi_spark.writing.lifecycle import Alone, Lifecycle
 from hudi_spark.writing.once import Batch, WrittenBeforeError, repeated, write_of
 from hudi_spark.writing.operations import Operation
@@ -59,6 +61,7 @@ class TableWriter:
 
         Raises:
             HudiError: the table, the rows or an option is refused; the table answers as before.
+                RANGE_NOT_RETAINED where cleans took away what it was to be merged with, each time that it began.
             OutcomeUnknownError: whether the write stands is not known.
 
         Clauses: OW-001, OW-009, OW-010.
@@ -67,7 +70,10 @@ class TableWriter:
         with boundary(self.storage.base):
             retries = resolve(self.configs, request.configs).number(_RETRIES)
             request = self._readable(request)
-        return retry_on_conflict(partial(self._write, request), attempts=retries + 1)
+        try:
+            return retry_on_conflict(partial(read_anew(self._write), request), attempts=retries + 1)
+        except HudiError as error:
+            raise why_lost(self.storage, error) from error
 
     def _readable(self, request: WriteRequest) -> WriteRequest:
         """The request with rows of the executor: what can be read only once is read once however often it is tried."""
@@ -140,7 +146,10 @@ class TableWriter:
                 write.abort()
                 raise
             with _silenced(write):
-                write.stage(rows, partitions)
+                try:
+                    write.stage(rows, partitions)
+                except HudiError as error:
+                    raise why_lost(self.storage, error) from error
 
     def work(self, configs: Mapping[str, str] | None = None) -> TableWork:
         """What an action on the table is given, with further options."""
