@@ -193,13 +193,12 @@ def groups_with_room(view: View) -> tuple[GroupId, ...]:
 def bucket_group(view: View, write: Write, partition: str, key: str) -> GroupId:
     """The file group of a key's bucket: the one whose file id begins with the bucket's number, or a new one.
 
+    Raises: CONFIG_INVALID.
+
     Clauses: OW-022, OW-023, SW-002.
     """
     settings = write.request.settings
-    named = [name for name in setting(settings, "hoodie.bucket.index.hash.field").split(",") if name]
-    parts = dict(part.split(":", 1) for part in key.split(",") if ":" in part)
-    is_composite = len(view.configuration.record_key) > 1
-    values = [parts[name] for name in named or parts] if is_composite else [key]
+    values = hashed_texts(key, hash_fields(view, write))
     prefix = f"{bucket_of(values, number(settings, 'hoodie.bucket.index.num.buckets')):08d}"
     there = [one for one in committed_groups(view) if one[0] == partition and one[1][:8] == prefix]
     if there and write.request.operation not in REPLACES:
@@ -207,6 +206,47 @@ def bucket_group(view: View, write: Write, partition: str, key: str) -> GroupId:
     shared = setting(settings, "hoodie.write.concurrency.mode").upper() == NON_BLOCKING
     tail = SHARED_TAIL if shared else new_file_id(write.requested, partition, prefix)[8:]
     return partition, prefix + tail
+
+
+def hash_fields(view: View, write: Write) -> tuple[str, ...]:
+    """The key fields whose values are hashed: those that the setting names, else all.
+
+    Raises: CONFIG_INVALID where the setting names another column, or the table has no key fields.
+
+    Clauses: OW-022.
+    """
+    name, fields = "hoodie.bucket.index.hash.field", view.configuration.record_key
+    named = tuple(one for one in setting(write.request.settings, name).split(",") if one)
+    if not fields or not {*named} <= {*fields}:
+        raise Rejection(Reason.CONFIG_INVALID, "OW-022", name, f"{named} are not among the key fields {fields}")
+    return named or fields
+
+
+def hashed_texts(key: str, fields: Iterable[str]) -> tuple[str, ...]:
+    """The texts of a key that its bucket is the hash of: the values of the hash fields, in the order of the key.
+
+    A field begins behind a comma that is followed by a colon, with no comma between, once the field before it has had
+    its colon. A key without comma or without colon, or in which no hash field is found, is hashed whole.
+
+    Clauses: OW-022.
+    """
+    parts, wanted = list[str](), {*fields}
+    for piece in key.split(","):
+        if parts and not (":" in piece and ":" in parts[-1]):
+            parts[-1] += f",{piece}"
+        else:
+            parts.append(piece)
+    pairs = [part.partition(":") for part in parts] if "," in key else []
+    found = [value for name, colon, value in pairs if colon and name in wanted]
+    return tuple(map(part_text, found)) or (key,)
+
+
+def part_text(part: str) -> str:
+    """The text that a part of a composite key stands for; null, which Java hashes like the empty text, as that.
+
+    Clauses: OW-022.
+    """
+    return "" if part in ("__null__", "__empty__") else part
 
 
 def bucket_of(values: Iterable[str], buckets: int) -> int:

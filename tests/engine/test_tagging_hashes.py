@@ -4,6 +4,8 @@ import pyarrow as pa
 import pytest
 from hudi_format.hashing import bucket_hash, bucket_id
 from hudi_format.table.hash_ring import first_ring
+from hudi_model.tagging import bucket_of
+from hudi_model.tagging import hashed_texts as hashed_texts_of_model
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.tagging.bucket_counts import BucketCounts, parsed_rules
 from hudi_spark.tagging.hash_keys import bucket_hashes, hashed_texts
@@ -35,6 +37,17 @@ APACHE = [
     ("\U0001f600x", ["id"], 959858),
     (":", ["id"], 89),
     ("a:1,b:2", ["c"], 655600),
+    ("x,id:7", ["id"], 871442),
+    ("foo:1,id:7", ["id"], 86),
+    (",id:1,city:2", ["id", "city"], 81),
+    ("id:x,", ["id"], 3795),
+    ("id:1,,city:2", ["id", "city"], 49464),
+    ("id:1,city:x,id:7", ["id", "city"], 80655),
+    ("id:1,city:x,id:7", ["city"], 151),
+    ("id:__null__,city:__empty__", ["id", "city"], 961),
+    ("id:a,b:,city:é", ["id", "city"], 4201),
+    ("id:a b:c,d,city:x", ["id", "city"], 956019),
+    ("id:1,city:2", ["city", "id"], 2530),
 ]
 NAMES = ("id", "city", "day")
 VALUES = st.text(st.sampled_from("ab,:1é\U0001f600\x1f_"), max_size=6) | st.sampled_from(["__null__", "__empty__", ""])
@@ -58,6 +71,14 @@ def test_a_column_is_hashed_as_its_keys_one_by_one(rows: list[tuple[str, str, st
     keys = [",".join(f"{name}:{value}" for name, value in zip(NAMES, row, strict=True)) for row in rows]
     together = bucket_hashes(pa.array(keys, pa.string()), sorted(fields))
     assert together.tolist() == [int(bucket_hashes(pa.array([key]), sorted(fields))[0]) for key in keys]
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(VALUES | st.sampled_from(["id:", ",id:"]), max_size=4).map("".join), min_size=1, max_size=8))
+def test_keys_that_look_composite_are_hashed_as_the_model_does(keys: list[str]):
+    """Values of a single key field with commas, colons and names of fields in them."""
+    found = bucket_hashes(pa.array(keys, pa.string()), ["id"]).tolist()
+    assert found == [bucket_of(hashed_texts_of_model(key, ["id"]), 2**31) for key in keys]
 
 
 @settings(deadline=None)

@@ -9,7 +9,7 @@ from hudi_model.partitions import partition_path, record_key
 from hudi_model.queries import list_file_slices, read_snapshot
 from hudi_model.records import Record
 from hudi_model.rejection import Reason, Rejection, Unsupported
-from hudi_model.tagging import bucket_of
+from hudi_model.tagging import bucket_of, hashed_texts
 from hudi_model.time import tick
 from test_model_writers import BUCKETS, after, new, row, upsert
 
@@ -64,6 +64,41 @@ def test_bucket_fields_of_composite_keys() -> None:
     settings = {**BUCKETS, "hoodie.bucket.index.hash.field": "id"}
     table = after(table, upsert(row("k", note="x"), row("k", note="y"), **settings))
     assert {log.file_id[:8] for log in table.log_files} == {f"{bucket_of(['k'], 4):08d}"}
+
+
+# What BucketIdentifier of 1.1.1 answers for keys, hash fields and 1,000,003 buckets.
+@pytest.mark.parametrize(
+    ("key", "fields", "bucket"),
+    [
+        ("k:v", ["id"], 104774),
+        ("a,b", ["id"], 94710),
+        ("id:a,b", ["id"], 94710),
+        ("id:1,city:x", ["id", "city"], 2600),
+        ("id:1,city:x:y", ["city"], 117270),
+        ("id:1,city:x,y:z", ["city"], 151),
+        ("id:1,city:__null__", ["id", "city"], 2480),
+        ("id:__null__,city:__empty__", ["id", "city"], 961),
+        ("id:a,b:,city:é", ["id", "city"], 4201),
+        ("id:a b:c,d,city:x", ["id", "city"], 956019),
+        ("id:1,,city:2", ["id", "city"], 49464),
+        ("id:1,city:x,id:7", ["id", "city"], 80655),
+        ("id:1,city:2", ["city", "id"], 2530),
+        ("x,id:7", ["id"], 871442),
+        (",id:1,city:2", ["id", "city"], 81),
+        ("a:1,b:2", ["c"], 655600),
+    ],
+)
+def test_keys_are_taken_apart_as_released(key: str, fields: list[str], bucket: int) -> None:
+    """Values may hold commas and colons; null and empty parts hash alike."""
+    assert bucket_of(hashed_texts(key, fields), 1_000_003) == bucket
+
+
+@pytest.mark.parametrize("named", ["note", "id,absent"])
+def test_hash_fields_are_key_fields(named: str) -> None:
+    """Another column would move a row when it changes."""
+    with pytest.raises(Rejection) as found:
+        after(new(), upsert(row("a"), **BUCKETS, **{"hoodie.bucket.index.hash.field": named}))
+    assert (found.value.reason, found.value.clause) == (Reason.CONFIG_INVALID, "OW-022")
 
 
 def test_an_unknown_index_is_refused() -> None:

@@ -124,6 +124,25 @@ def _bucket_hash_keeps_its_sign(_: Function) -> Function:
     return of_characters
 
 
+@mutant(
+    "composite-keys-end-at-commas",
+    "OW-022",
+    "Every comma in a composite key begins a field.",
+    "tagging.hashed_texts",
+)
+def _composite_keys_end_at_commas(_: Function) -> Function:
+    def split(key: str, fields: Iterable[str]) -> tuple[str, ...]:
+        parts = dict(part.split(":", 1) for part in key.split(",") if ":" in part)
+        return tuple(parts[one] for one in fields if one in parts) or (key,)
+
+    return split
+
+
+@mutant("null-key-parts-hashed-as-words", "OW-022", "Null in a key is hashed as its word.", "tagging.part_text")
+def _null_key_parts_hashed_as_words(_: Function) -> Function:
+    return lambda part: part
+
+
 @mutant("combine-keeps-the-first", "OW-019 MG-017", "Of rows of one key the first is written.", "tagging.combined")
 def _combine_keeps_the_first(_: Function) -> Function:
     return lambda _view, many: many[0]

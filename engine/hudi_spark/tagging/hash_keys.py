@@ -4,7 +4,8 @@ a key without a comma or without a colon   the key itself: one field makes it
 id:7,city:Bonn                             the values of the hash fields, in the order of the key
 id:7,city:__null__                         null in place of the value; the empty text for __empty__
 
-A field begins behind each comma that is followed by a colon with neither between, so values may have both.
+A field begins behind each comma that is followed by a colon with neither between, once the field before it has had its
+own colon: values may have both, and a comma before the first colon belongs to the first name.
 """
 
 from collections.abc import Sequence
@@ -67,7 +68,8 @@ def _of_parted(keys: pa.Array, numbers: npt.NDArray[np.int64], fields: Sequence[
     apart = pc.replace_substring_regex(keys, ",([^,:]*):", f"{_MARK}\\1:")
     order = _order_of_fields(apart, fields)
     columns = [_value(apart, field) for field in order]
-    regular = pc.invert(pc.match_substring(keys, _MARK))
+    # A comma before the first colon begins no field, though a colon may follow it.
+    regular = pc.and_not(pc.match_substring_regex(keys, "^[^,:]*:"), pc.match_substring(keys, _MARK))
     for field in order:
         once = pc.equal(pc.count_substring_regex(apart, _field_pattern(field)), 1)
         regular = pc.and_(regular, once)
@@ -132,7 +134,7 @@ def _pairs(key: str) -> list[tuple[str, str]]:
     """The fields and values that a key is read as."""
     parts: list[str] = []
     for piece in key.split(","):
-        if parts and ":" not in piece:
+        if parts and not (":" in piece and ":" in parts[-1]):
             parts[-1] += f",{piece}"
         else:
             parts.append(piece)

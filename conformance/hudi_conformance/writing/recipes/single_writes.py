@@ -362,6 +362,28 @@ def buckets(case: WritingCase) -> None:
     case.slices()
 
 
+@writing(
+    "single/composite_buckets",
+    (*shapes((6, 9), (COW,), record_key=("id", "rider")), *shapes((8,), (MOR,), record_key=("id", "rider"))),
+    "OW-022",
+    "composite-keys-end-at-commas null-key-parts-hashed-as-words",
+)
+def composite_buckets(case: WritingCase) -> None:
+    """A composite key is hashed by the values of its parts, whatever signs they hold.
+
+    Given rides into sixteen buckets a city, whose riders hold commas and colons, are null or empty.
+    When an upsert changes all of them.
+    Then each is in the bucket of its two values, and is there once.
+    """
+    buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "16"}
+    riders = {"r01": "a,b", "r02": "a b:c,d", "r03": None, "r04": "", "fähre-05": "12:30", "🚲-16": "é,ü:,"}
+    case.create()
+    for ts in (10, 20):
+        case.write("upsert", [ride(key, ts, rider=rider) for key, rider in riders.items()], configs=buckets)
+        case.slices()
+    case.snapshot()
+
+
 @writing("single/kinds_of_indexes", shapes(versions=(9,)), "OW-020", "tagging-sees-nothing any-index-will-do")
 def kinds_of_indexes(case: WritingCase) -> None:
     """Simple and bloom indexes answer alike, and an unknown kind is refused.
