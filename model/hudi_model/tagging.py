@@ -18,12 +18,12 @@ from hudi_model.requests import ADDS, REPLACES, Operation, Write
 from hudi_model.schemas import table_schema
 from hudi_model.settings import number, setting, switch
 from hudi_model.slicing import group_of, present_groups, snapshot_slices
-from hudi_model.views import View
+from hudi_model.views import View, replaced_groups
 
 LOOKED_UP = ("SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "RECORD_INDEX", "GLOBAL_RECORD_LEVEL_INDEX")
 NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
-SHARED_TAIL = "-0000-0000-0000-000000000000-0"
-"""The rest of a bucket's file id where writers do not wait for each other: both open the same group."""
+SHARED_TAIL = "-0000-0000-0000-000000000000-"
+"""What follows the bucket in a file id, before its last number, where writers do not wait for each other."""
 
 Incoming: TypeAlias = tuple[str, Version]
 """A row to write, as a version of its key, and the partition it asks for."""
@@ -204,8 +204,19 @@ def bucket_group(view: View, write: Write, partition: str, key: str) -> GroupId:
     if there and write.request.operation not in REPLACES:
         return there[0]
     shared = setting(settings, "hoodie.write.concurrency.mode").upper() == NON_BLOCKING
-    tail = SHARED_TAIL if shared else new_file_id(write.requested, partition, prefix)[8:]
-    return partition, prefix + tail
+    return partition, shared_file_id(view, partition, prefix) if shared else (
+        prefix + new_file_id(write.requested, partition, prefix)[8:]
+    )
+
+
+def shared_file_id(view: View, partition: str, prefix: str) -> str:
+    """The file id of a bucket that all writers open alike: its last number follows those that were replaced.
+
+    Clauses: SW-002.
+    """
+    named = (file_id for place, file_id in replaced_groups(view) if place == partition)
+    ends = (file_id.removeprefix(prefix + SHARED_TAIL) for file_id in named if file_id.startswith(prefix))
+    return f"{prefix}{SHARED_TAIL}{max((int(end) for end in ends if end.isdecimal()), default=-1) + 1}"
 
 
 def hash_fields(view: View, write: Write) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from hudi_model.schemas import table_schema
 from hudi_model.slicing import group_of, present_groups, snapshot_slices
 from hudi_model.staging import Change, Staged
 from hudi_model.tables import Table
-from hudi_model.tagging import Incoming, Place, committed_groups, place_of
+from hudi_model.tagging import SHARED_TAIL, Incoming, Place, committed_groups, place_of
 from hudi_model.time import InstantTime
 from hudi_model.views import View
 
@@ -114,6 +114,16 @@ def _new_bucket_group_each_time(original: Function) -> Function:
         return partition, file_id[:8] + new_file_id(write.requested, partition)[8:]
 
     return opened_anew
+
+
+@mutant(
+    "replaced-buckets-are-opened-again",
+    "SW-002 OW-018",
+    "A non-blocking writer opens a bucket under its first file id, though that was replaced.",
+    "tagging.shared_file_id",
+)
+def _replaced_buckets_are_opened_again(_: Function) -> Function:
+    return lambda _view, _partition, prefix: f"{prefix}{SHARED_TAIL}0"
 
 
 @mutant("bucket-hash-keeps-its-sign", "OW-022", "The bucket's hash is taken as it is.", "tagging.bucket_of")

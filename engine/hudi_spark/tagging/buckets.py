@@ -2,7 +2,7 @@
 
 existing groups   found by these characters, whatever follows them
 new groups        <bucket>-<rest of a UUID>-0, the same for every task of a write
-non-blocking      <bucket>-0000-0000-0000-000000000000-0, the same for every writer
+non-blocking      <bucket>-0000-0000-0000-000000000000-0, the same for every writer; once replaced: -1, -2 ...
 """
 
 import re
@@ -20,7 +20,7 @@ from hudi_spark.arrays import one_chunk
 from hudi_spark.errors import HudiError
 from hudi_spark.flows.flow import Flow, TaskIdentity
 from hudi_spark.options.resolving import Options
-from hudi_spark.state.commits import GroupId
+from hudi_spark.state.commits import GroupId, replaced_groups
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.tagging.bucket_counts import COUNT_KEY, BucketCounts, bucket_counts
@@ -33,7 +33,7 @@ BUCKET_DIGITS: Final = 8
 _FIELDS: Final = "hoodie.bucket.index.hash.field"
 _CONCURRENCY: Final = "hoodie.write.concurrency.mode"
 _NON_BLOCKING: Final = "NON_BLOCKING_CONCURRENCY_CONTROL"
-_FIXED: Final = "-0000-0000-0000-000000000000-0"
+_SHARED = re.compile(rf"([0-9]{{{BUCKET_DIGITS}}})-0000-0000-0000-000000000000-([0-9]+)")
 _NUMBER = re.compile(rf"[0-9]{{{BUCKET_DIGITS}}}")
 _LOOKED_INTO: Final = 4
 _BUCKET_BITS: Final = 31
@@ -54,10 +54,10 @@ def in_buckets(keyed: Flow, state: WriterState, instant: str) -> Flow:
     counts = bucket_counts(state)
     known = known_buckets(state.slices, counts)
     non_blocking = state.options.text(_CONCURRENCY) == _NON_BLOCKING
-    taken = _earlier_groups(state) if non_blocking else frozenset()
+    shared = _SharedIds.of(state) if non_blocking else None
     fields = hash_fields(state.configuration, state.options)
     _refuse_other_count(state, counts, fields)
-    tagging = _Tagging(fields, counts, known, instant, non_blocking, taken)
+    tagging = _Tagging(fields, counts, known, instant, shared)
     return keyed.map(tagging, tagged_schema(keyed.schema))
 
 
@@ -130,6 +130,30 @@ def bucket_of_file_id(file_id: str) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
+class _SharedIds:
+    """The file ids under which all non-blocking writers open buckets: whose group was replaced has the next number.
+
+    Clauses: SW-002.
+    """
+
+    replaced: Mapping[GroupId, int]
+
+    @staticmethod
+    def of(state: WriterState) -> "_SharedIds":
+        """What the replacements on the timeline leave free."""
+        greatest: dict[GroupId, int] = {}
+        for partition, file_id in replaced_groups(state.snapshot.commits):
+            if found := _SHARED.fullmatch(file_id):
+                bucket = partition, found[1]
+                greatest[bucket] = max(greatest.get(bucket, 0), int(found[2]))
+        return _SharedIds(greatest)
+
+    def file_id(self, partition: str, digits: str) -> str:
+        """The file id of a bucket that no slice belongs to."""
+        return f"{digits}-0000-0000-0000-000000000000-{self.replaced.get((partition, digits), -1) + 1}"
+
+
+@dataclass(frozen=True, slots=True)
 class _Tagging:
     """Tags rows by their keys alone."""
 
@@ -137,8 +161,7 @@ class _Tagging:
     counts: BucketCounts
     known: Mapping[str, Mapping[int, FileSlice]]
     instant: str
-    non_blocking: bool
-    taken: frozenset[GroupId]
+    shared: _SharedIds | None
 
     def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
         del identity
@@ -166,19 +189,10 @@ class _Tagging:
         if found is not None:
             return found.file_id, found.base_instant
         digits = f"{bucket:0{BUCKET_DIGITS}d}"
-        if self.non_blocking and (partition, digits + _FIXED) not in self.taken:
-            return digits + _FIXED, None
+        if self.shared is not None:
+            return self.shared.file_id(partition, digits), None
         rest = str(uuid.uuid5(_NAMES, f"{self.instant}/{partition}/{digits}"))[BUCKET_DIGITS:]
         return f"{digits}{rest}-0", None
-
-
-def _earlier_groups(state: WriterState) -> frozenset[GroupId]:
-    """Groups that commits name and no slice belongs to: they were replaced, and their ids may not come back.
-
-    Clauses: OW-018, OW-023.
-    """
-    named = {group for commit in state.snapshot.commits for group, _, _ in commit.data_files()}
-    return frozenset(named - {(one.partition, one.file_id) for one in state.slices})
 
 
 def _invalid(message: str, hint: str) -> HudiError:

@@ -52,6 +52,30 @@ def one_bucket_opened_twice(case: WritingCase) -> None:
     case.state()
 
 
+@writing("streams/deleted_and_opened_again", _STREAMS, "SW-002 OW-018", "replaced-buckets-are-opened-again")
+def deleted_and_opened_again(case: WritingCase) -> None:
+    """A bucket that was replaced is opened under another file id, which two writers choose alike.
+
+    Given rides in buckets, of which one city was deleted.
+    When two upserts that began together bring rides of that city, and another upsert follows.
+    Then every ride is there once: both opened one file group for a bucket, and not the one that was replaced.
+    """
+    _streamed(case)
+    for ts in (20, 40):
+        case.write("delete_partition", partitions=["oslo"])
+        case.begin("one", "upsert", rides(ts, ("r01", "r02", "駅-06"), rider="one"))
+        case.begin("two", "upsert", rides(ts + 1, ("r01", "r02"), rider="two"))
+        case.stage("one")
+        case.stage("two")
+        case.commit("two")
+        case.commit("one")
+        case.snapshot()
+        case.slices()
+    case.write("upsert", [ride("r01", 60)])
+    case.state()
+    case.shows(kills="new-bucket-group-each-time")
+
+
 @writing("streams/three_writers", _STREAMS, "SW-003 SW-007", "non-blocking-writers-check every-log-is-of-its-slice")
 def three_writers(case: WritingCase) -> None:
     """Logs of three writers lie side by side, each under the instant of its write.
