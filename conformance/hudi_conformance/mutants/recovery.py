@@ -107,6 +107,16 @@ def _savepoint_of_cleaned_files(original: Function) -> Function:
     return unaware
 
 
+@mutant(
+    "cleans-by-versions-keep-all",
+    "SR-001",
+    "A clean that states no instant to retain has taken nothing.",
+    "services.savepoints.kept_from",
+)
+def _cleans_by_versions_keep_all(_: Function) -> Function:
+    return lambda _timeline, clean: getattr(clean.content, "earliest_to_retain", None)
+
+
 @mutant("savepoint-keeps-nothing", "SR-002", "A savepoint names no files.", "services.savepoints.savepoint")
 def _savepoint_keeps_nothing(original: Function) -> Function:
     def empty(table: Table, instant: InstantTime, completed: InstantTime, comment: str = "") -> Effects:

@@ -6,19 +6,23 @@ import hudi_model.effects as durable
 from hudi_model.actions import Action, Instant, State
 from hudi_model.contents import RestorePlan, RollbackMetadata
 from hudi_model.effects import Effect, Effects, perform
+from hudi_model.readings import RELEASED
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.retention import refuse_missing, refuse_missing_logs
 from hudi_model.services.plans import entry, is_completed, plan_of, request
 from hudi_model.services.rollback import entries_of, forget, plan_for, undo_files
+from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import OpenTable, Table, open_table, whole_timeline
 from hudi_model.time import InstantTime
 from hudi_model.timeline import WRITE_ACTIONS, completed_actions
+from hudi_model.views import view_at
 
 
 def schedule(table: Table, requested: InstantTime, _settings: Mapping[str, str], savepoint: InstantTime) -> Effects:
     """The plan to go back to a savepoint.
 
     Raises: INSTANT_NOT_FOUND where there is no such savepoint; CONFIG_INVALID where a later one keeps what would go;
-    RANGE_NOT_RETAINED where later writes have left the timeline.
+    RANGE_NOT_RETAINED where later writes have left the timeline, or a clean took what the restored table needs.
 
     Clauses: SR-004, SR-005.
     """
@@ -32,7 +36,21 @@ def schedule(table: Table, requested: InstantTime, _settings: Mapping[str, str],
     for one in whole_timeline(table):
         if one.requested > savepoint and one.requested not in active and one.action in WRITE_ACTIONS:
             raise Rejection(Reason.RANGE_NOT_RETAINED, "SR-004", one.requested, "a later write has been archived")
+    refuse_cleaned(opened, savepoint)
     return request(table, requested, Action.RESTORE, RestorePlan(savepoint, undone))
+
+
+def refuse_cleaned(opened: OpenTable, savepoint: InstantTime) -> None:
+    """Nothing, unless storage lacks a file of the saved state: a release may save what a clean has been at.
+
+    Raises: RANGE_NOT_RETAINED; BASE_FILE_MISSING, LOG_FILE_MISSING where no clean took it.
+
+    Clauses: SR-004, RD-011, RD-018.
+    """
+    view = view_at(opened, savepoint, RELEASED)
+    slices = snapshot_slices(view)
+    refuse_missing(view, slices)
+    refuse_missing_logs(view, slices)
 
 
 def instants_after(opened: OpenTable, savepoint: InstantTime) -> tuple[InstantTime, ...]:

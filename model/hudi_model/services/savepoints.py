@@ -1,6 +1,6 @@
 """Savepoints: a completed write whose files are kept, whatever cleaning does, until the savepoint is deleted."""
 
-from hudi_model.actions import Action, State
+from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.contents import CleanMetadata, CleanPlan, SavepointMetadata
 from hudi_model.effects import DeleteInstant, Effects
 from hudi_model.readings import RELEASED
@@ -9,7 +9,7 @@ from hudi_model.services.plans import entry
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime
-from hudi_model.timeline import completed_actions, completed_data
+from hudi_model.timeline import Timeline, completed_actions, completed_data
 from hudi_model.views import view_at
 
 
@@ -26,8 +26,7 @@ def savepoint(table: Table, instant: InstantTime, completed: InstantTime, commen
         raise Rejection(Reason.INSTANT_NOT_FOUND, "SR-001", instant, "no write of this instant has completed")
     if instant in {one.requested for one in completed_actions(opened.timeline, Action.SAVEPOINT)}:
         raise Rejection(Reason.CONFIG_INVALID, "SR-001", instant, "the write is saved already")
-    cleans = (one.content for one in table.timeline if isinstance(one.content, CleanMetadata | CleanPlan))
-    if any(one.earliest_to_retain and instant < one.earliest_to_retain for one in cleans):
+    if any(instant < kept for one in table.timeline if (kept := kept_from(opened.timeline, one))):
         raise Rejection(Reason.RANGE_NOT_RETAINED, "SR-001", instant, "files of this time may have been cleaned")
     slices = snapshot_slices(view_at(opened, instant, RELEASED))
     names = ((one.partition, file.name) for one in slices for file in (one.base_file, *one.log_files) if file)
@@ -36,6 +35,19 @@ def savepoint(table: Table, instant: InstantTime, completed: InstantTime, commen
         entry(table, instant, Action.SAVEPOINT, State.INFLIGHT),
         entry(table, instant, Action.SAVEPOINT, State.COMPLETED, kept, completed),
     )
+
+
+def kept_from(timeline: Timeline, clean: TimelineEntry) -> InstantTime | None:
+    """The earliest write as of which a clean, done or planned, leaves the table whole; None of any other entry.
+
+    One that counts versions keeps what the last write before it reads, and says nothing of older ones.
+
+    Clauses: SR-001, CN-004.
+    """
+    if not isinstance(clean.content, CleanMetadata | CleanPlan):
+        return None
+    before = (one.requested for one in completed_data(timeline) if one.requested <= clean.requested)
+    return clean.content.earliest_to_retain or max(before, default=clean.requested)
 
 
 def delete_savepoint(table: Table, instant: InstantTime) -> Effects:

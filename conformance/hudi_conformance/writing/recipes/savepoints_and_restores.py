@@ -111,6 +111,25 @@ def cleaned(case: WritingCase) -> None:
     case.state()
 
 
+@writing("savepoint_restore/cleaned_by_versions", shapes(types=(COW,)), "SR-001", "cleans-by-versions-keep-all")
+def cleaned_by_versions(case: WritingCase) -> None:
+    """A clean that counts versions keeps the last write before it, and no older one can be saved.
+
+    Given a clean that keeps one version of each file group, planned and then carried out.
+    When an older write is saved, before and after, and the last one before the clean.
+    Then the older one is refused both times, and the table goes back to the other.
+    """
+    _, second, last = written(case)
+    plan = case.schedule("clean", VERSIONS)
+    case.service("savepoint", instant=second.requested, reject="RANGE_NOT_RETAINED")
+    case.execute(plan, VERSIONS)
+    case.service("savepoint", instant=second.requested, reject="RANGE_NOT_RETAINED")
+    case.service("savepoint", instant=last.requested)
+    case.write("upsert", rides(40, ("r01",)))
+    case.service("restore", instant=last.requested)
+    case.state()
+
+
 @writing("savepoint_restore/saved_files_stay", shapes(types=(MOR,)), "SR-002 CN-008", "savepoint-keeps-nothing")
 def saved_files_stay(case: WritingCase) -> None:
     """A savepoint names the base files and logs that a snapshot as of it reads.

@@ -84,17 +84,18 @@ def _refuse_archived(archived: Iterable[Instant], timeline: Timeline) -> None:
 def _refuse_gone(work: TableWork, snapshot: Snapshot, target: Instant) -> None:
     """Nothing while all is there that the restored table will read.
 
+    A savepoint that was made after a clean does not name what that took: so commits are asked as well.
+
     Clauses: SR-001, SR-004.
     """
     saved = _saved_files(work.storage, snapshot.timeline, target)
     if saved is None:
         refuse_cleaned_since(work.storage, snapshot.timeline, target.requested)
-        files_as_of(work, snapshot, target)
-        return
-    for path in saved:
+    for path in saved or ():
         if not work.storage.exists(path):
             message = f"a file that the savepoint {target.requested} keeps is gone"
             raise HudiError(Reason.RANGE_NOT_RETAINED, "SR-004", message, path, hint="restore to a later write")
+    files_as_of(work, snapshot, target)
 
 
 def _saved_files(storage: Storage, timeline: Timeline, target: Instant) -> tuple[str, ...] | None:
