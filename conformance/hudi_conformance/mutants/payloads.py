@@ -213,6 +213,21 @@ def _payload_marker_any_case(original: Function) -> Function:
 
 
 @mutant(
+    "flagged-captures-never-compete",
+    "PL-009",
+    "A change that bears the flag removes what precedes it, however late its place.",
+    "merge_rules.version_of_record",
+)
+def _flagged_captures_never_compete(original: Function) -> Function:
+    def removing(record: Record, key: str, rule: MergeRule, *, partial: bool = False) -> Version:
+        found: Version = original(record, key, rule, partial=partial)
+        flagged = bool(rule.payload) and record.values.get("_hoodie_is_deleted") is True
+        return replace(found, ordering=None) if flagged else found
+
+    return removing
+
+
+@mutant(
     "payload-tombstones-compete",
     "PL-009",
     "A tombstone competes by its ordering value under every payload class.",

@@ -31,8 +31,8 @@ def incoming_records(
     flagged, marked = flagged_deletes(rows), marked_deletes(rows, rule)
     ordering = ordering_columns(rows, rule)
     natural = pc.or_(pc.invert(all_valid(ordering, count)), unconditional)
-    if rule.plain_deletes:
-        natural = pc.or_(natural, pc.or_(flagged, marked) if rule.plain_markers else flagged)
+    if rule.plain_marks:
+        natural = pc.or_(natural, pc.or_(flagged, marked))
     deleted = pc.or_(pc.or_(flagged, marked), unconditional)
     met_by = rows.column(RECORD_KEY) if keys is None else keys
     columns = [met_by, pa.chunked_array([pa.arange(0, count)]), deleted, natural, *ordering]

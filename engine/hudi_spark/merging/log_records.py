@@ -145,8 +145,8 @@ def _data(  # noqa: PLR0917 - one line of a table needs them all
     natural = pc.invert(all_valid(ordering, count))
     numbers = pa.chunked_array([pa.arange(first, first + count)])
     flagged, marked = flagged_deletes(decoded), marked_deletes(decoded, rule)
-    if rule.plain_deletes:
-        natural = pc.or_(natural, pc.or_(flagged, marked) if rule.plain_markers else flagged)
+    if rule.plain_marks:
+        natural = pc.or_(natural, pc.or_(flagged, marked))
     columns = [_present(keys.keys(rows), one), numbers, pc.or_(flagged, marked), natural, *ordering]
     return pa.Table.from_arrays(columns, schema=form)
 

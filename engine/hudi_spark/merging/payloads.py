@@ -20,13 +20,13 @@ PAYLOAD_MODES: Final[Mapping[str, MergeMode]] = {
 # Payloads whose tables have to be merged by the payload's own rule before version 9.
 _RULES: Final[Mapping[str, MergeRule]] = {
     "OverwriteNonDefaultsWithLatestAvroPayload": MergeRule(
-        _COMMIT, (), plain_deletes=True, plain_markers=True, completion=Completion("defaults")
+        _COMMIT, (), plain_deletes=True, plain_marks=True, completion=Completion("defaults")
     ),
     "PartialUpdateAvroPayload": MergeRule(
-        _EVENT, (), plain_deletes=True, plain_markers=True, completion=Completion("nulls", newest_meta=True)
+        _EVENT, (), plain_deletes=True, plain_marks=True, completion=Completion("nulls", newest_meta=True)
     ),
     "AWSDmsAvroPayload": MergeRule(
-        _COMMIT, (), "Op", "D", marker_of_any_case=True, plain_deletes=True, plain_markers=True
+        _COMMIT, (), "Op", "D", marker_of_any_case=True, plain_deletes=True, plain_marks=True
     ),
     "PostgresDebeziumAvroPayload": MergeRule(
         _EVENT,

@@ -36,8 +36,8 @@ class MergeRule:
     `delete_field` and `delete_marker` name a column and the value with which a data record is a delete.
     `deletes_reach_base`: a version without ordering value hides the base row from the versions after it.
     `ordering_form`: ordering fields hold values, or the one field holds places `file.position` in a binary log.
-    `plain_deletes`: tombstones and flagged records beat what precedes them whatever ordering value they carry;
-    records with the delete marker do where `plain_markers` says so.
+    `plain_deletes`: tombstones beat what precedes them whatever ordering value they carry; records that mark
+    themselves deleted, by the flag or by the delete marker, do where `plain_marks` says so.
 
     Clauses: MG-001, MG-008, MG-012, MG-013, PL-006, PL-007, PL-008, PL-009, RM-001.
     """
@@ -50,7 +50,7 @@ class MergeRule:
     marker_of_any_case: bool = False
     ordering_form: OrderingForm = "values"
     plain_deletes: bool = False
-    plain_markers: bool = False
+    plain_marks: bool = False
     completion: Completion | None = None
     merger: CarriedMerger | None = None
 

@@ -1,7 +1,7 @@
 """Payload classes: tables of each class that has a meaning of its own, in each version."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hudi_model.merge_rules import PartialUpdate
 from hudi_model.payloads import PAYLOADS, version_9_properties
@@ -250,6 +250,53 @@ def delete_marker(table: GoldenTable) -> None:
         "MG-008 PL-010",
         "payload-marker-any-case deleted-flag-ignored",
     )
+
+
+_FLAGGED = Field("_hoodie_is_deleted", "boolean")
+
+
+def _flagged(payload: str) -> _Kind:
+    kind = _KINDS[payload]
+    return replace(kind, columns=(*kind.columns, _FLAGGED))
+
+
+def _write_flagged(table: GoldenTable, kind: _Kind) -> None:
+    def at(place: int, name: str, operation: str = "u", *, gone: bool = False) -> Row:
+        return {**_row(kind, name[0], place, name, "1", operation), _FLAGGED.name: gone}
+
+    table.insert(second(1), [at(10, f"{key} first") for key in "abcdefgh"])
+    on_time = [at(20, "a gone", gone=True), at(20, "b gone", "d"), at(20, "e gone", gone=True), at(20, "f gone", "d")]
+    late = [at(5, "c gone", gone=True), at(5, "d gone", "d")]
+    table.upsert(second(2), [*on_time, *late, at(20, "g second"), at(20, "h second")])
+    table.upsert(second(3), [at(15, "e late"), at(15, "f late"), at(15, "g gone", gone=True), at(15, "h gone", "d")])
+    table.snapshot(
+        "snapshot",
+        "a mark of either kind deletes where its place is the latest, and no newer row else",
+        f"PL-009 {kind.clauses.split()[0]}",
+        "flagged-captures-never-compete payload-marker-ignored deleted-flag-ignored",
+    )
+
+
+@golden(
+    "v8/mor_payload_postgres_flagged",
+    "Both marks of deletes in a PostgreSQL change capture",
+    _flagged("PostgresDebeziumAvroPayload").layout(8),
+    ("payload",),
+)
+def postgres_flagged(table: GoldenTable) -> None:
+    """Log records that bear the flag or the column's marker, on time and late, and late rows after them."""
+    _write_flagged(table, _flagged("PostgresDebeziumAvroPayload"))
+
+
+@golden(
+    "v6/mor_payload_mysql_flagged",
+    "Both marks of deletes in a MySQL change capture",
+    _flagged("MySqlDebeziumAvroPayload").layout(6),
+    ("payload",),
+)
+def mysql_flagged(table: GoldenTable) -> None:
+    """Log records that bear the flag or the column's marker, on time and late, and late rows after them."""
+    _write_flagged(table, _flagged("MySqlDebeziumAvroPayload"))
 
 
 _EXAMPLE = {
