@@ -58,8 +58,8 @@ TYPES = {
     "a_int": struct(("a", "int"), ("b", "string")),
     "a_long": struct(("a", "long"), ("b", "string")),
 }
-# What 1.1.1 answers for a column of the first type and rows of the others: the table's type stays, or the rows' wins. The
-# latter only where it is asked for, and where no value changes.
+# What 1.1.1 answers for a column of the first type and rows of the others: the table's type stays, or the rows' wins.
+# The latter only where it is asked for, and where no value changes.
 DECISIONS = """
 int      stays: -                                   wins: long float double string
 long     stays: int                                 wins: float double string
@@ -121,9 +121,10 @@ def test_types_meet_as_the_release_decides(table: str):
             refused(record(TYPES[table]), incoming, Options(WIDEN))
 
 
-def refused(
-    table: dict[str, object], incoming: pa.Schema, options: Options, fixed: FixedFields = FixedFields()
-) -> None:
+_NONE_FIXED = FixedFields()
+
+
+def refused(table: dict[str, object], incoming: pa.Schema, options: Options, fixed: FixedFields = _NONE_FIXED) -> None:
     with pytest.raises(HudiError, match=r"column 'c.*' is .* in the rows and .* in the table") as caught:
         writer_schema(table, incoming, "t", options, fixed)
     assert caught.value.reason == "SCHEMA_INCOMPATIBLE"

@@ -1,8 +1,8 @@
 """Rows that can be read only once: written whole, once, a part at a time."""
 
-import os
 import tempfile
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ class Exported:
     def __init__(self, table: pa.Table) -> None:
         self._reader = table.to_reader(max_chunksize=7)
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:  # noqa: PLW3201 - Arrow's name
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self._reader.__arrow_c_stream__(requested_schema)
 
 
@@ -96,7 +96,7 @@ INDEXES = {
 @pytest.mark.parametrize("index", sorted(INDEXES))
 @pytest.mark.usefixtures("small_parts")
 def test_parts_come_to_the_same_table(tmp_path: Path, index: str):
-    """A stream of many parts leaves what its table leaves: keys that come twice, keys that are there, keys that move."""
+    """A stream of many parts leaves what its table leaves: keys that come twice, are there already, or move."""
     one, other = _two_tables(tmp_path, table_type="MERGE_ON_READ", configs=INDEXES[index])
     late = rows(range(0, 40, 2), 3, 3.0)
     moved = rows([3, 6], 9, 9.0).set_column(1, "region", pa.array(["west", "west"]))
@@ -124,7 +124,7 @@ def test_a_bulk_insert_sorts_across_parts(tmp_path: Path, mode: str):
         for region, name, key in table_rows:
             files.setdefault(f"{region}/{name}", []).append(key)
         ranges = sorted((place.split("/")[0], min(keys), max(keys)) for place, keys in files.items())
-        assert all(a[0] != b[0] or a[2] < b[1] for a, b in zip(ranges, ranges[1:], strict=False))
+        assert all(a[0] != b[0] or a[2] < b[1] for a, b in pairwise(ranges))
 
 
 class Watching:
@@ -167,7 +167,7 @@ def test_memory_does_not_grow_with_the_stream(tmp_path: Path, monkeypatch: pytes
         peaks.append(memory.peak - before)
         assert len(table.ids()) == count * 1000
     assert peaks[1] < peaks[0] * 2
-    assert sorted(os.listdir(tmp_path)) == ["20", "80"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["20", "80"]
 
 
 def _broken() -> Iterator[pa.RecordBatch]:

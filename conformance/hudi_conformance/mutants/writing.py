@@ -249,12 +249,12 @@ def _numbers_become_texts(original: Function) -> Function:
 
 @mutant("evolution-is-not-asked-for", "DM-005", "Columns are widened unasked.", "schemas.written_field")
 def _evolution_is_not_asked_for(original: Function) -> Function:
-    return lambda configuration, own, given, _evolves: original(configuration, own, given, True)  # noqa: FBT003
+    return lambda configuration, own, given, _evolves: original(configuration, own, given, True)
 
 
 @mutant("evolution-is-ignored", "DM-005", "No column is widened, asked or not.", "schemas.written_field")
 def _evolution_is_ignored(original: Function) -> Function:
-    return lambda configuration, own, given, _evolves: original(configuration, own, given, False)  # noqa: FBT003
+    return lambda configuration, own, given, _evolves: original(configuration, own, given, False)
 
 
 @mutant(

@@ -30,10 +30,10 @@ def savepoint(table: Table, instant: InstantTime, completed: InstantTime, commen
         raise Rejection(Reason.RANGE_NOT_RETAINED, "SR-001", instant, "files of this time may have been cleaned")
     slices = snapshot_slices(view_at(opened, instant, RELEASED))
     names = ((one.partition, file.name) for one in slices for file in (one.base_file, *one.log_files) if file)
-    kept = SavepointMetadata(frozenset(names), comment)
+    saved = SavepointMetadata(frozenset(names), comment)
     return (
         entry(table, instant, Action.SAVEPOINT, State.INFLIGHT),
-        entry(table, instant, Action.SAVEPOINT, State.COMPLETED, kept, completed),
+        entry(table, instant, Action.SAVEPOINT, State.COMPLETED, saved, completed),
     )
 
 
@@ -47,7 +47,8 @@ def kept_from(timeline: Timeline, clean: TimelineEntry) -> InstantTime | None:
     if not isinstance(clean.content, CleanMetadata | CleanPlan):
         return None
     before = (one.requested for one in completed_data(timeline) if one.requested <= clean.requested)
-    return clean.content.earliest_to_retain or max(before, default=clean.requested)
+    earliest = clean.content.earliest_to_retain
+    return InstantTime(earliest) if earliest else max(before, default=clean.requested)
 
 
 def delete_savepoint(table: Table, instant: InstantTime) -> Effects:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hudi_model.records import Field, Schema
 
-from hudi_conformance.golden.rides import RIDES, ride
+from hudi_conformance.golden.rides import RIDES, Row, ride
 from hudi_conformance.writing.recipes.single_writes import with_rides
 from hudi_conformance.writing.registry import writing
 from hudi_conformance.writing.shapes import shapes
@@ -94,7 +94,7 @@ def fixed_columns(case: WritingCase) -> None:
     case.write(
         "insert", [{"number": 1, "zone": 7, "ts": 5, "rider": "a"}, {"number": 2, "zone": 8, "ts": 5, "rider": "ñ"}]
     )
-    changed = [{"number": 1, "zone": 7, "ts": 6, "rider": "b"}]
+    changed: list[Row] = [{"number": 1, "zone": 7, "ts": 6, "rider": "b"}]
     for column in ("number", "zone", "ts"):
         case.write("upsert", changed, schema=_with(case.schema, column, "int64"), configs=_EVOLVING, reject=_REFUSED)
     case.state()
