@@ -63,7 +63,8 @@ class Step:
     """One op of a case: what is asked and what must come of it; an open question has neither answer nor reasons.
 
     Of a step of a writing case: `done` is what a writing op must answer, `input` the file of its rows, `by` the role
-    and `process` the process of it that takes the step. `clause` is the one with two readings that the answer shows.
+    and `process` the process of it that takes the step; one with `reasons` too may do it or refuse it. `clause` is the
+    one with two readings that the answer shows.
     """
 
     op: str

@@ -91,7 +91,7 @@ def _judge_refusal(case: Case, step: Step, refusal: Mapping[str, Any]) -> Outcom
 def _judge_done(case: Case, step: Step, answered: "_Answered") -> Outcome:
     """What a writing op answered: which action it was, or whether there was anything to plan."""
     value, silent = answered.content, _silent(step, answered)
-    if step.reasons:
+    if step.reasons and not step.done:
         return Outcome(case, Verdict.FAIL, f"did it where it must refuse with {' or '.join(step.reasons)}")
     if not isinstance(value, Mapping):
         return Outcome(case, Verdict.FAIL, f"answered {value!r:.80}, where an object is asked")

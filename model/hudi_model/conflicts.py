@@ -5,6 +5,7 @@ from hudi_model.blocks import blocks_of
 from hudi_model.contents import CommitMetadata, CompactionPlan, ReplacePlan
 from hudi_model.files import BaseFile, DataBlock, DeleteBlock, GroupId
 from hudi_model.keys import key_of
+from hudi_model.readings import RELEASED, Reading, Readings
 from hudi_model.records import sound_deletes, sound_records
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.requests import Write
@@ -20,12 +21,16 @@ from hudi_model.transitions import may_complete
 PLANNED = (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING, Action.REPLACE_COMMIT)
 
 
-def refuse_conflicts(table: Table, write: Write) -> None:
+OVERWRITE, OVERWRITE_TABLE = "INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE"
+"""Operations that bring rows in place of others, as commits name them."""
+
+
+def refuse_conflicts(table: Table, write: Write, readings: Readings = RELEASED) -> None:
     """Nothing, unless something since the write began is in its way.
 
     Raises: WRITE_CONFLICT.
 
-    Clauses: OW-004, OW-005, OW-006, OW-007, OW-008, TL-023.
+    Clauses: OW-004, OW-005, OW-006, OW-007, OW-008, OW-035, TL-023.
     """
     timeline = open_table(table).timeline
     if not may_complete(timeline, write.requested):
@@ -37,7 +42,23 @@ def refuse_conflicts(table: Table, write: Write) -> None:
         if shared:
             clause = "OW-005" if other.state is State.COMPLETED else "OW-006"
             raise conflict(clause, write, f"{other.requested}.{other.action} touches {shared} too")
+        if readings.concurrent_overwrites is Reading.TEXT and overwrite_each_other(write.metadata, other.content):
+            raise conflict("OW-035", write, f"{other.requested}.{other.action} overwrites the same partitions")
     refuse_common_keys(table, write)
+
+
+def overwrite_each_other(mine: object, other: object) -> bool:
+    """Whether two commits are overwrites that wrote into one partition, or both of the whole table.
+
+    Clauses: OW-035.
+    """
+    if not (isinstance(mine, CommitMetadata) and isinstance(other, CommitMetadata)):
+        return False
+    operations = {mine.operation, other.operation}
+    if not operations <= {OVERWRITE, OVERWRITE_TABLE}:
+        return False
+    written = [{group_of(stat)[0] for stat in one.write_stats} for one in (mine, other)]
+    return operations == {OVERWRITE_TABLE} or bool(written[0] & written[1])
 
 
 def conflict(clause: str, write: Write, detail: str) -> Rejection:

@@ -15,7 +15,7 @@ class Reading(StrEnum):
 class Readings:
     """One reading for each clause that has two; as released unless told.
 
-    Clauses: RD-007, RD-010, MG-010, MG-013, IN-004, PL-002, SR-008.
+    Clauses: RD-007, RD-010, MG-010, MG-013, IN-004, PL-002, SR-008, OW-035.
     """
 
     log_order: Reading = Reading.RELEASED
@@ -25,6 +25,7 @@ class Readings:
     incremental_merge: Reading = Reading.RELEASED
     overwriting_precombine: Reading = Reading.RELEASED
     saved_travel: Reading = Reading.RELEASED
+    concurrent_overwrites: Reading = Reading.RELEASED
 
 
 RELEASED = Readings()
@@ -38,6 +39,7 @@ CHOICE_OF_CLAUSE = {
     "IN-004": "incremental_merge",
     "PL-002": "overwriting_precombine",
     "SR-008": "saved_travel",
+    "OW-035": "concurrent_overwrites",
 }
 """Which choice each clause with two readings governs."""
 

@@ -14,7 +14,7 @@ from hudi_model.merge_rules import Version
 from hudi_model.metadata import asked_for, with_metadata
 from hudi_model.partitions import own_path
 from hudi_model.reading import base_rows
-from hudi_model.readings import RELEASED
+from hudi_model.readings import RELEASED, Readings
 from hudi_model.requests import ADDS, REPLACES, Operation, Request, Write
 from hudi_model.schemas import table_schema
 from hudi_model.services.plans import entry
@@ -213,16 +213,16 @@ def has_nothing_to_do(table: Table, request: Request) -> bool:
     return request.operation is Operation.DELETE_PARTITION and bool(missing) and missing == request.partitions
 
 
-def commit(table: Table, write: Write, completed: InstantTime) -> Effects:
+def commit(table: Table, write: Write, completed: InstantTime, readings: Readings = RELEASED) -> Effects:
     """From its completed file on the write counts, unless what happened meanwhile is in its way.
 
     The caller holds the table's lock.
 
     Raises: WRITE_CONFLICT.
 
-    Clauses: OW-004, OW-010, MK-004, MT-003, LK-003, TL-026.
+    Clauses: OW-004, OW-010, OW-035, MK-004, MT-003, LK-003, TL-026.
     """
-    refuse_conflicts(table, write)
+    refuse_conflicts(table, write, readings)
     done = enter(table, write, State.COMPLETED, write.metadata, completed)
     asked = asked_for(table, write.request.settings)
     ended = (done, durable.DeleteMarkers(write.requested), *heartbeat(write, None))

@@ -14,7 +14,7 @@ from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import timeline_folder
 from hudi_model.filters import check_filter, matches
 from hudi_model.queries import read_snapshot
-from hudi_model.readings import RELEASED
+from hudi_model.readings import RELEASED, Readings
 from hudi_model.records import Field, Record, Schema
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.schemas import table_schema, written_schema
@@ -41,6 +41,7 @@ class Session:
     """The writes of one adapter process: those that have begun and wait for their next phase."""
 
     open_writes: dict[tuple[Path, str], writers.Write] = field(default_factory=dict)
+    readings: Readings = RELEASED
     told: tuple[tuple[str, str], ...] = ()
     """What the last op says beside its value: clause and message."""
 
@@ -135,7 +136,7 @@ def commit_write(session: Session, path: Path, params: Params) -> Value:
     completed = Clock(params).next(table)
     site = Site(path, Schema(()), staged.requested)
     try:
-        perform(table, writers.commit(table, staged, completed), site)
+        perform(table, writers.commit(table, staged, completed, session.readings), site)
     except Rejection as refusal:
         if refusal.reason is Reason.WRITE_CONFLICT:
             abort_write(session, path, params)

@@ -3,6 +3,7 @@
 from hudi_model.actions import Instant
 from hudi_model.files import LogFile
 from hudi_model.locks import Lease
+from hudi_model.readings import RELEASED, Readings
 from hudi_model.rejection import Rejection
 from hudi_model.requests import Write
 from hudi_model.tables import Table
@@ -52,9 +53,9 @@ def _key_check_not_made(_: Function) -> Function:
 
 @mutant("rolled-back-writer-commits", "OW-008", "A writer does not look after itself.", "conflicts.refuse_conflicts")
 def _rolled_back_writer_commits(original: Function) -> Function:
-    def unaware(table: Table, write: Write) -> None:
+    def unaware(table: Table, write: Write, readings: Readings = RELEASED) -> None:
         try:
-            original(table, write)
+            original(table, write, readings)
         except Rejection as rejection:
             if rejection.clause != "OW-008":
                 raise

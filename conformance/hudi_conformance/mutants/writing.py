@@ -9,7 +9,7 @@ from hudi_model.configuration import Configuration
 from hudi_model.effects import Effects
 from hudi_model.files import GroupId
 from hudi_model.merge_rules import Version
-from hudi_model.readings import RELEASED
+from hudi_model.readings import RELEASED, Readings
 from hudi_model.records import Field, Record, Schema
 from hudi_model.requests import REPLACES, Operation, Request, Write
 from hudi_model.staging import Change, Staged, base_file
@@ -47,10 +47,10 @@ def _updates_rewrite_in_merge_on_read(_: Function) -> Function:
 
 @mutant("stats-forget-a-file", "OW-017 TL-026", "A commit names all its files but the first.", "writers.commit")
 def _stats_forget_a_file(original: Function) -> Function:
-    def forgetful(table: Table, write: Write, completed: InstantTime) -> Effects:
+    def forgetful(table: Table, write: Write, completed: InstantTime, readings: Readings = RELEASED) -> Effects:
         if write.metadata is not None:
             write = replace(write, metadata=replace(write.metadata, write_stats=write.metadata.write_stats[1:]))
-        effects: Effects = original(table, write, completed)
+        effects: Effects = original(table, write, completed, readings)
         return effects
 
     return forgetful
@@ -58,12 +58,12 @@ def _stats_forget_a_file(original: Function) -> Function:
 
 @mutant("overwrites-take-what-came-since", "OW-018", "What is replaced is looked up at the commit.", "writers.commit")
 def _overwrites_take_what_came_since(original: Function) -> Function:
-    def late(table: Table, write: Write, completed: InstantTime) -> Effects:
+    def late(table: Table, write: Write, completed: InstantTime, readings: Readings = RELEASED) -> Effects:
         if write.metadata is not None:
             mine = {(one.partition, one.file_id) for one in write.metadata.write_stats}
             found = writers.replaced(view_at(open_table(table), None, RELEASED), write) - mine
             write = replace(write, metadata=replace(write.metadata, replaced=found))
-        effects: Effects = original(table, write, completed)
+        effects: Effects = original(table, write, completed, readings)
         return effects
 
     return late

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hudi_adapter.rows import write_rows
+from hudi_model.readings import RELEASED, Readings
 from hudi_model.rejection import Rejection
 from hudi_model.time import tick
 
@@ -29,6 +30,7 @@ class ModelPlayer:
 
     name: str
     folder: Path
+    readings: Readings = RELEASED
     times: StepTimes = field(default_factory=StepTimes)
     processes: dict[int, Session] = field(default_factory=dict)
     taken: int = 0
@@ -54,7 +56,9 @@ class ModelPlayer:
     def _written(self, draft: Draft) -> dict[str, Any]:
         params = {"now": tick(self.taken * 1000), **self.times.resolved(self._params(draft))}
         try:
-            value = self.processes.setdefault(draft.process, Session()).run(draft.op, self.table, params)
+            value = self.processes.setdefault(draft.process, Session(readings=self.readings)).run(
+                draft.op, self.table, params
+            )
         except Rejection as refusal:
             self._hold(draft, refusal.reason.value, str(refusal))
             return {}

@@ -2,12 +2,14 @@
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase as fnmatch
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from hudi_adapter.rows import Rows, write_rows
+from hudi_model.readings import RELEASED, Reading, with_reading
 
 from hudi_conformance.case_files import writing_case_of
 from hudi_conformance.case_values import READER, WRITER, WRITING, Case, GoldenTable
@@ -97,14 +99,51 @@ def _steps(recipe: WritingRecipe, made: WritingCase, folder: Path, tables: Table
             fresh_copy(tables[recipe.begins_with], player.table)
         else:
             player.table.mkdir()
+        by_text = ByText.of(made.drafts, recipe.id, Path(work) / "by-text")
         for number, draft in enumerate(made.drafts, start=1):
-            answer = player.take(draft)
+            answer = by_text.completed(draft, player.take(draft))
             entry: dict[str, Any] = {"op": draft.op, "params": dict(draft.params), **_who(draft)}
             if draft.rows is not None:
                 entry["input"] = _kept(inputs, draft.rows, folder)
             if isinstance(answer, Expected) and answer.text:
                 entry["clause"] = answer.clause
             yield {**entry, **_outcome(draft, answer, f"{number:02}", folder / "expected")}
+
+
+@dataclass(slots=True)
+class ByText:
+    """The same steps taken where a clause is read by its text; nothing where no step is refused by that alone."""
+
+    player: ModelPlayer | None
+    clause: str
+
+    @classmethod
+    def of(cls, drafts: Iterable[Draft], name: str, folder: Path) -> "ByText":
+        """The second player of a recipe, where it needs one."""
+        clause = next((draft.text_rejects for draft in drafts if draft.text_rejects), "")
+        if not clause:
+            return cls(None, "")
+        player = ModelPlayer(name, folder, with_reading(RELEASED, clause, Reading.TEXT))
+        player.table.mkdir(parents=True)
+        return cls(player, clause)
+
+    def completed(self, draft: Draft, answer: dict[str, Any] | Expected) -> dict[str, Any] | Expected:
+        """The answer, with that by the text beside it where the two differ.
+
+        Raises:
+            GoldenError: a clause with two readings matters to the answer too.
+
+        """
+        if self.player is None:
+            return answer
+        found = self.player.take(replace(draft, reject="WRITE_CONFLICT") if draft.text_rejects else draft)
+        if not isinstance(answer, Expected) or not isinstance(found, Expected):
+            return answer
+        if found.released.satisfies(answer.released) and answer.released.satisfies(found.released):
+            return answer
+        if answer.text or found.text:
+            raise GoldenError(f"{self.player.name}: two clauses with two readings matter to one answer")
+        return Expected(answer.released, found.released, self.clause)
 
 
 def _who(draft: Draft) -> dict[str, Any]:
@@ -125,7 +164,8 @@ def _outcome(draft: Draft, answer: dict[str, Any] | Expected, name: str, folder:
         return {"reject": {"reason": draft.reject}}
     if not isinstance(answer, Expected):
         warnings = [{"clause": clause} for clause in draft.warns]
-        return {**({"done": answer} if answer else {}), **({"warnings": warnings} if warnings else {})}
+        either = {"reject": {"reason": "WRITE_CONFLICT"}, "clause": draft.text_rejects} if draft.text_rejects else {}
+        return {**({"done": answer} if answer else {}), **({"warnings": warnings} if warnings else {}), **either}
     ending = "jsonl" if answer.released.is_rows else "json"
     files = {"released": answer.released, **({"text": answer.text} if answer.text else {})}
     names = {reading: f"{name}{f'.{reading}' if answer.text else ''}.{ending}" for reading in files}

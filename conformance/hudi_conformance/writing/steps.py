@@ -41,7 +41,10 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One step as a recipe states it; `reject` is the reason of a refusal, `warns` the clauses that a doer warns of."""
+    """One step as a recipe states it; `reject` is the reason of a refusal, `warns` the clauses that a doer warns of.
+
+    `text_rejects`: the clause by whose text it is refused, with WRITE_CONFLICT, and as released is not.
+    """
 
     op: str
     params: Mapping[str, Any]
@@ -50,6 +53,7 @@ class Draft:
     by: str = WRITER
     process: int = 1
     warns: tuple[str, ...] = ()
+    text_rejects: str = ""
 
     @property
     def writes(self) -> bool:
@@ -125,9 +129,10 @@ class WritingCase:
         """The second phase: its files."""
         return self._step(replace(self._started[txn], op="stage_write", reject=reject))
 
-    def commit(self, txn: str, *, reject: str | None = None) -> Done:
-        """The third phase: checks, then the completed file."""
-        return self._step(replace(self._started[txn], op="commit_write", reject=reject, rows=None))
+    def commit(self, txn: str, *, reject: str | None = None, text_rejects: str = "") -> Done:
+        """The third phase: checks, then the completed file; `text_rejects`: the clause by whose text it is refused."""
+        draft = replace(self._started[txn], op="commit_write", reject=reject, rows=None, text_rejects=text_rejects)
+        return self._step(draft)
 
     def abort(self, txn: str) -> Done:
         """The write is given up."""

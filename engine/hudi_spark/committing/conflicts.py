@@ -1,6 +1,7 @@
 """Whether what happened since an action began leaves it standing.
 
 completed since      a write, overwrite, clustering of the same file groups: the first to complete wins (OW-005)
+                     an overwrite of a partition that the action overwrites too (OW-035)
                      a compaction or log compaction that was planned before the action: in nobody's way (OW-006)
 planned since        a compaction, log compaction or clustering of the same file groups (OW-006)
 rollback             of the action itself (OW-008)
@@ -12,14 +13,14 @@ Clauses: OW-004, OW-005, OW-006, OW-008, TL-023.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError
 from hudi_spark.options.resolving import Options
-from hudi_spark.state.commits import GroupId, commit_of
+from hudi_spark.state.commits import Commit, GroupId, commit_of
 from hudi_spark.state.pending_plans import pending_compactions, pending_log_compactions, rollback_plan
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant, Timeline
@@ -29,6 +30,7 @@ _STRATEGY: Final = "hoodie.write.lock.conflict.resolution.strategy"
 _STRATEGIES: Final = ("SimpleConcurrentFileWrites", "BucketIndexConcurrentFileWrites", "PreferWriter")
 _ENDING: Final = "ConflictResolutionStrategy"
 _REWRITES: Final = ("COMPACT", "LOG_COMPACT")
+_OVERWRITES: Final[Mapping[str, str]] = {"INSERT_OVERWRITE": "partitions", "INSERT_OVERWRITE_TABLE": "table"}
 _SHOWN: Final = 3
 
 
@@ -87,7 +89,7 @@ def refuse_conflicts(storage: Storage, began_with: Snapshot, timeline: Timeline,
 class WriteConflicts:
     """What a write that was requested at a time, on what it began with, conflicts with.
 
-    Clauses: OW-004, OW-005, OW-006, OW-008.
+    Clauses: OW-004, OW-005, OW-006, OW-008, OW-035.
     """
 
     storage: Storage
@@ -95,6 +97,7 @@ class WriteConflicts:
     requested: str
     groups: frozenset[GroupId]
     rules: ConflictRules
+    overwrites: Literal["nothing", "partitions", "table"] = "nothing"
 
     def refuse_any(self, timeline: Timeline) -> None:
         """Nothing when the write may complete; called under the lock.
@@ -139,6 +142,23 @@ class WriteConflicts:
             if not rewrites or self._is_newer(instant):
                 changed = commit.groups() | commit.replaced_groups()
                 _refuse_shared(instant, changed, self.groups, self.rules, "OW-006" if rewrites else "OW-005")
+            self._refuse_overwrite(instant, commit)
+
+    def _refuse_overwrite(self, instant: Instant, commit: Commit) -> None:
+        """No order of two overwrites of a partition leaves the rows of both.
+
+        Clauses: OW-035.
+        """
+        other = _OVERWRITES.get(commit.metadata.operation_type or "")
+        if self.overwrites == "nothing" or other is None:
+            return
+        shared = sorted({group[0] for group in self.groups} & {group[0] for group in commit.groups()})
+        if shared or other == self.overwrites == "table":
+            place = f"the partition {shared[0]!r}" if shared else "the table"
+            message = (
+                f"{instant.action} {instant.requested}, which completed since the write began, overwrote {place} too"
+            )
+            raise HudiError(Reason.WRITE_CONFLICT, "OW-035", message, instant.file, hint="write again")
 
     def _refuse_planned(self, timeline: Timeline) -> None:
         """Before version 8 a log is named after the slice that its writer saw: there no strategy lets a plan pass.

@@ -27,7 +27,7 @@ from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Timeline, load_timeline
 from hudi_spark.tagging.kinds import index_of
 from hudi_spark.writer_state import WriterState
-from hudi_spark.writing.operations import Operation
+from hudi_spark.writing.operations import Operation, Replaces
 
 _MODE: Final = "hoodie.write.concurrency.mode"
 _NON_BLOCKING: Final = "NON_BLOCKING_CONCURRENCY_CONTROL"
@@ -49,6 +49,7 @@ class Concurrency:
     began_with: Snapshot
     rules: ConflictRules
     only_logs: bool
+    overwrites: Replaces = "nothing"
 
     def refuse_under_lock(self, timeline: Timeline, requested: str, groups: frozenset[GroupId]) -> None:
         """Nothing when the write may complete.
@@ -90,7 +91,7 @@ class Concurrency:
                 self._refuse_marked(other, groups)
 
     def _conflicts(self, requested: str, groups: frozenset[GroupId]) -> WriteConflicts:
-        return WriteConflicts(self.storage, self.began_with, requested, groups, self.rules)
+        return WriteConflicts(self.storage, self.began_with, requested, groups, self.rules, self.overwrites)
 
     def _marked(self) -> set[str]:
         return {folder.rpartition("/")[2] for folder in self.storage.list_folders(MARKERS_FOLDER)}
@@ -121,7 +122,8 @@ def concurrency_of(state: WriterState, operation: Operation) -> Concurrency:
     bucketed = state.options.text("hoodie.index.type") == "BUCKET" and index_of(state).kind == "bucket"
     rules = conflict_rules(state.options, by_bucket=bucketed)
     only_logs = non_blocking and not operation.bulk and operation.name != "delete_partition"
-    return Concurrency(state.storage, state.options, state.snapshot, rules, only_logs)
+    overwrites = "nothing" if operation.name == "delete_partition" else operation.replaces
+    return Concurrency(state.storage, state.options, state.snapshot, rules, only_logs, overwrites)
 
 
 def _refuse_blocking(state: WriterState, operation: Operation) -> None:

@@ -70,7 +70,7 @@ def _row(  # noqa: PLR0917 - a row in the order of its columns
         "_event_bin_file": "bin.001",
         "_event_pos": place,
     }
-    return {field.name: values[field.name] for field in kind.columns}
+    return {field.name: values[field.name] for field in kind.columns if field.name in values}
 
 
 def _write(table: GoldenTable, payload: str) -> None:

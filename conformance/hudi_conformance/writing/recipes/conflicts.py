@@ -197,6 +197,43 @@ def overwrite_leaves_what_came_since(case: WritingCase) -> None:
     case.state()
 
 
+@writing("conflicts/overwrites_of_an_empty_partition", _BESIDE, "OW-035 OW-018", "overwrites-are-usual-commits")
+def overwrites_of_an_empty_partition(case: WritingCase) -> None:
+    """Two overwrites of one partition conflict, also where neither finds a file group to replace.
+
+    Given rides of two cities.
+    When two insert overwrites of a third city begin together, and complete one after the other.
+    Then by the text the second is refused; as released both complete, and the rides of both are there.
+    """
+    with_rides(case)
+    case.begin("one", "insert_overwrite", [{**ride("r03", 20), "city": "quito"}])
+    case.begin("two", "insert_overwrite", [{**ride("r04", 20), "city": "quito"}])
+    case.stage("one")
+    case.stage("two")
+    case.commit("one")
+    case.commit("two", text_rejects="OW-035")
+    case.snapshot()
+
+
+@writing("conflicts/overwrites_of_two_partitions", _BESIDE, "OW-035 OW-018", "every-write-conflicts")
+def overwrites_of_two_partitions(case: WritingCase) -> None:
+    """Overwrites of different partitions do not conflict.
+
+    Given rides of two cities.
+    When insert overwrites of two more cities begin together, and an insert into one of these completes first.
+    Then all complete.
+    """
+    with_rides(case)
+    case.begin("one", "insert_overwrite", [{**ride("r03", 20), "city": "quito"}])
+    case.begin("two", "insert_overwrite", [{**ride("r04", 20), "city": "riga"}])
+    case.stage("one")
+    case.stage("two")
+    case.write("insert", [{**ride("r05", 20), "city": "quito"}])
+    case.commit("one")
+    case.commit("two")
+    case.snapshot()
+
+
 @writing("conflicts/new_key_twice", _FEW, "OW-002 OW-003", "writes-see-what-completes-meanwhile")
 def new_key_twice(case: WritingCase) -> None:
     """A write builds on what had completed when it began.
