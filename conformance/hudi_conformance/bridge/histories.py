@@ -10,6 +10,7 @@ from hudi_format.storage import Storage
 from hudi_format.timeline import archived_log, plans
 from hudi_format.timeline import history as files
 from hudi_format.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
+from hudi_format.timeline.headerless import with_header
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import timeline_folder, timeline_layout
 from hudi_model.contents import CommitMetadata as Commit
@@ -79,11 +80,12 @@ def _archived_instant(row: files.HistoryRow, path: str) -> ArchivedInstant:
         return ArchivedInstant(InstantTime(requested), None, Action.COMMIT, unknown)
     done = TimelineFileName(requested, row.action, "COMPLETED", completed)
     asked = TimelineFileName(requested, _PLANNED.get(row.action, row.action), "REQUESTED", None)
+    content = with_header(row.metadata or b"", row.action, path)
     return ArchivedInstant(
         InstantTime(requested),
         InstantTime(completed) if completed else None,
         Action(row.action),
-        load_content(row.metadata or b"", path, done),
+        load_content(content, path, done),
         _plan(row.plan or b"", path, asked),
     )
 

@@ -42,6 +42,16 @@ def _json_on_the_timeline_refused(original: Function) -> Function:
     return empty_or_avro
 
 
+@mutant(
+    "bare-records-refused",
+    "TL-030",
+    "The contents of the history's rows are containers, as files of the timeline are.",
+    "hudi_format.timeline.headerless.with_header",
+)
+def _bare_records_refused(_: Function) -> Function:
+    return lambda data, _action, _file: data
+
+
 def _without_replaced(original: Function, start: bytes) -> Function:
     """What commits that begin so say of the groups they replace is not read."""
 

@@ -1,9 +1,14 @@
 """Tables whose old actions have moved to the timeline's history, sound and damaged."""
 
+import io
+from dataclasses import replace
 from pathlib import Path
 
+import fastavro
+from hudi_format.avro.files import read_container
+from hudi_format.avro.schemas import writing_schema
 from hudi_format.timeline.archived_log import archived_log_name, read_archived_log, write_archived_log
-from hudi_format.timeline.history import HistoryRow, write_history_file
+from hudi_format.timeline.history import HistoryRow, read_history_file, write_history_file
 
 from hudi_conformance.golden import harm
 from hudi_conformance.golden.layout import merge_on_read
@@ -53,6 +58,40 @@ def archived_8(table: GoldenTable) -> None:
     """Seven writes to logs, an archival after each."""
     _archived(table, 10)
     _asked(table, "HS-008 HS-001 HS-007 TL-030 TL-031", "history-not-listed history-forgets-completion-on-reading")
+
+
+@golden(
+    "v9/mor_archived_before_an_upgrade",
+    "A history whose rows hold bare records",
+    merge_on_read(9),
+    _FEATURES,
+    also=(8,),
+)
+def archived_before_an_upgrade(table: GoldenTable) -> None:
+    """Seven writes, an archival after each; the archived contents are Avro records without the head of a container.
+
+    So an upgrade by Apache Hudi 1.0.2 leaves what had been archived in version 6.
+    """
+    _archived(table, 10)
+    table.damage(_bare)
+    _asked(table, "HS-008 HS-001 HS-007 TL-030", "history-not-listed")
+    check(table, "the rows of the history are sound", "TL-030", "bare-records-refused")
+
+
+def _bare(table: Path) -> None:
+    """The contents of the history's rows without the container around them."""
+    for file in table.glob(f"{_HISTORY}/*.parquet"):
+        rows = read_history_file(file.read_bytes(), file.name)
+        file.write_bytes(write_history_file([replace(one, metadata=_record(one.metadata)) for one in rows]))
+
+
+def _record(container: bytes | None) -> bytes | None:
+    if not container:
+        return container
+    schema, (record,) = read_container(container, "history")
+    stream = io.BytesIO()
+    fastavro.schemaless_writer(stream, writing_schema(schema), record)
+    return stream.getvalue()
 
 
 @golden("v6/mor_archived", "An archived log", merge_on_read(6), _FEATURES)
