@@ -331,7 +331,7 @@ def trace(
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; what the system refuses, as a file that cannot be written, is one line and exit code 2."""
     # The groups bring their own options; they are loaded only when named.
     named = sys.argv[1] if len(sys.argv) > 1 else ""
     if named in _GROUPS:
@@ -339,7 +339,11 @@ def main() -> None:
     else:
         for name, told in _TOLD.items():
             app.add_typer(typer.Typer(help=told), name=name)
-    app()
+    try:
+        app()
+    except OSError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(2)
 
 
 _GROUPS = {

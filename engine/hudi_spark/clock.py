@@ -79,13 +79,13 @@ class SystemClock:
 
     def wait_past(self, newest: str) -> None:
         """Returns when this computer's clock shows more; an instant of the local time zone is one of those known."""
-        if not newest or newest <= self._last:
+        if newest < max(self._last, instant_text(self.now().astimezone(self.zone))):
             return
         self._wait(self._meant(newest, self.patience) + _MILLISECOND, "than the timeline's newest instant")
 
     def refuse_far_ahead(self, newest: str, seconds: float) -> None:
         """A timeline that another clock has led further than `seconds` into the future is not gone on with."""
-        if not newest or newest <= self._last:
+        if newest < max(self._last, instant_text(self.now().astimezone(self.zone))):
             return
         ahead = (self._meant(newest, seconds) - self.now()).total_seconds()
         if ahead > seconds:
@@ -144,9 +144,19 @@ def instant_text(moment: datetime) -> str:
 def next_instant(instant: str) -> str:
     """The instant one millisecond later; of more than 17 digits the first 17 count.
 
+    Raises:
+        HudiError: INSTANT_MALFORMED.
+
     Clauses: TM-001.
+
     """
-    return instant_text(_moment(instant) + _MILLISECOND)
+    try:
+        return instant_text(_moment(instant) + _MILLISECOND)
+    except OverflowError as error:
+        hint = "look at the timeline for a file that is named so: there is no time after it"
+        raise HudiError(
+            Reason.INSTANT_MALFORMED, "TM-001", f"{instant} is the last of all moments", hint=hint
+        ) from error
 
 
 def milliseconds_of(instant: str) -> int:
@@ -158,5 +168,10 @@ def milliseconds_of(instant: str) -> int:
 
 
 def _moment(instant: str) -> datetime:
+    """Clauses: TM-001."""
     padded = (instant + "999")[:17] if len(instant) == len("yyyyMMddHHmmss") else instant[:17]
-    return datetime.strptime(padded[:14], _FORM).replace(microsecond=int(padded[14:17]) * 1000, tzinfo=UTC)
+    try:
+        return datetime.strptime(padded[:14], _FORM).replace(microsecond=int(padded[14:17]) * 1000, tzinfo=UTC)
+    except ValueError as error:
+        hint = "look at the timeline for a file that is named so: no writer of Hudi made it"
+        raise HudiError(Reason.INSTANT_MALFORMED, "TM-001", f"{instant!r} is no moment", hint=hint) from error

@@ -1,8 +1,11 @@
 """Object stores: the same interface and the same answers as on a local file system, over a real endpoint."""
 
+import os
 import pickle
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +197,41 @@ def test_a_projected_scan_reads_no_whole_file(tmp_path: Path, monkeypatch: pytes
     assert 0 < sum(length for path, length in read if path == file.path) < file.size / 4
 
 
+def _forget(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """An environment that names nobody."""
+    for name in [one for one in os.environ if one.startswith(("AWS_", "GOOGLE_", "AZURE_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+
+
+@contextmanager
+def _asked() -> Iterator[tuple[str, list[str]]]:
+    """An address that knows nothing, and the paths that it was asked for."""
+    seen: list[str] = []
+
+    class Nothing(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(self.path)
+            self.send_response(404)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        do_PUT = do_GET
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
+            """Nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Nothing)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", seen
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
 class TestCredentials:
     def test_they_are_never_printed(self, s3: Endpoint):
         storage = open_storage("s3://absent-bucket/t", {**s3.options, "fs.s3a.access.key": "ACCESS"})
@@ -208,6 +246,60 @@ class TestCredentials:
         storage = open_storage(f"s3://{BUCKET}/{tmp_path.name}", s3.options)
         pickle.loads(pickle.dumps(storage)).put("a", b"x")  # noqa: S301 - what Spark does with a task
         assert storage.read("a") == b"x"
+
+    @pytest.mark.parametrize(
+        ("base", "said"),
+        [
+            ("s3a://bucket/t", "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
+            ("gs://bucket/t", "set GOOGLE_APPLICATION_CREDENTIALS"),
+            ("az://bucket/t", "set AZURE_STORAGE_ACCOUNT_KEY"),
+        ],
+    )
+    def test_without_them_one_line_says_what_to_set(
+        self, base: str, said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ):
+        """Before any request, so none goes to the metadata address of the machine."""
+        _forget(monkeypatch, tmp_path)
+        for half in ({}, {"AWS_WEB_IDENTITY_TOKEN_FILE": "/token"}, {"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://x"}):
+            for name, value in half.items():
+                monkeypatch.setenv(name, value)
+            with pytest.raises(HudiError, match=said) as caught:
+                read_arrow(base)
+            assert caught.value.reason == "CONFIG_INVALID"
+            assert "\n" not in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("options", "environment"),
+        [
+            ({"instance_credentials": "true"}, {}),
+            ({"fs.s3a.aws.credentials.provider": "com.amazonaws.auth.InstanceProfileCredentialsProvider"}, {}),
+            ({"metadata_endpoint": "{url}"}, {}),
+            ({}, {"AWS_METADATA_ENDPOINT": "{url}"}),
+        ],
+    )
+    def test_the_metadata_address_is_asked_where_an_option_says_so(
+        self, options: dict[str, str], environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ):
+        _forget(monkeypatch, tmp_path)
+        with _asked() as (url, seen):
+            monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+            for name, value in environment.items():
+                monkeypatch.setenv(name, value.format(url=url))
+            given = {name: value.format(url=url) for name, value in options.items()}
+            storage = open_storage("s3://bucket/t", {"metadata_endpoint": url, **given} if options else given)
+            with pytest.raises(StorageError):
+                storage.read("a")
+        assert any("/latest/" in one for one in seen)
+
+    def test_what_is_public_is_asked_without_any(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+        _forget(monkeypatch, tmp_path)
+        with _asked() as (url, seen):
+            storage = open_storage(
+                "s3://bucket/t", {"skip_signature": "true", "endpoint": url, "metadata_endpoint": url}
+            )
+            with pytest.raises((StorageError, FileNotFoundError)):
+                storage.read("a")
+        assert seen == ["/bucket/t/a"]
 
     @pytest.mark.parametrize("base", ["s3://key:secret@bucket/t", "s3:///t", "gs://"])
     def test_a_uri_names_a_bucket_and_nobody(self, base: str):
@@ -248,8 +340,10 @@ def test_an_endpoint_that_fails_in_the_middle_is_no_corrupt_file(monkeypatch: py
         raise StorageError("read", path, "the endpoint went away")
 
     monkeypatch.setattr(ObjectStorage, "read_range", read_range)
-    with pytest.raises(StorageError, match="went away"):
+    with pytest.raises(HudiError, match="went away") as caught:
         read_arrow(base)
+    assert caught.value.reason == "STORAGE_FAILED"
+    assert "check endpoint, region and credentials" in str(caught.value)
 
 
 @pytest.mark.spark

@@ -210,7 +210,7 @@ def test_a_path_that_leaves_the_table_is_an_error(tmp_path: Path):
 
 def test_a_storage_that_is_not_built_is_not_a_table():
     with pytest.raises(HudiError) as caught:
-        read_arrow("s3://bucket/table")
+        read_arrow("hdfs://bucket/table")
     assert caught.value.reason == "NOT_A_TABLE"
 
 

@@ -79,7 +79,7 @@ def commit_content(found: commit_metadata.CommitMetadata, file: str) -> CommitMe
 
 def _schema(text: str, file: str) -> Schema:
     """The columns of a commit's schema; the entries of a metadata table have those of the model."""
-    avro = record_schema(text, file)
+    avro = record_schema(text, file, clause="DM-003")
     return metadata.SCHEMA if avro.get("name") == RECORD_NAME else model_schema(avro)
 
 

@@ -156,7 +156,7 @@ def table_avro(snapshot: Snapshot) -> dict[str, Any] | None:
 
     """
     found = stated_schema(snapshot.commits, snapshot.configuration)
-    return None if found is None else without_meta_fields(record_schema(*found))
+    return None if found is None else without_meta_fields(record_schema(*found, clause="DM-003"))
 
 
 def put_history(

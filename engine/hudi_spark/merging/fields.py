@@ -4,6 +4,9 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from hudi_adapter.reasons import Reason
+
+from hudi_spark.errors import HudiError
 
 
 def column_of(name: str, schema: pa.Schema) -> str | None:
@@ -23,19 +26,42 @@ def columns_of(names: Iterable[str], schema: pa.Schema) -> tuple[str, ...]:
 
 
 def field_type(name: str, schema: pa.Schema) -> pa.DataType:
-    """The type of a field that the table has."""
+    """The type of a field that the table has.
+
+    Raises:
+        HudiError: PROPERTIES_INVALID for any other.
+
+    Clauses: OW-032.
+
+    """
     if name in schema.names:
         return schema.field(name).type
     column, *inner = name.split(".")
+    if column not in schema.names:
+        raise _unknown(name)
     return _inner_type(schema.field(column).type, inner)
 
 
 def field_values(table: pa.Table, name: str) -> pa.ChunkedArray:
-    """The values of a field that the table has; null where a struct on the way is null."""
+    """The values of a field that the table has; null where a struct on the way is null.
+
+    Raises:
+        HudiError: PROPERTIES_INVALID for any other.
+
+    Clauses: OW-032.
+
+    """
     if name in table.column_names:
         return table.column(name)
     column, *inner = name.split(".")
+    if column not in table.column_names:
+        raise _unknown(name)
     return pc.struct_field(table.column(column), inner)
+
+
+def _unknown(name: str) -> HudiError:
+    hint = "let hoodie.properties name fields of the table's schema"
+    return HudiError(Reason.PROPERTIES_INVALID, "OW-032", f"the table's field {name} is no column", hint=hint)
 
 
 def _inner_type(kind: pa.DataType, names: list[str]) -> pa.DataType | None:

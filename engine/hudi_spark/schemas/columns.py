@@ -98,7 +98,7 @@ def columns_of(avro: str, file: str) -> pa.Schema:
     Clauses: MF-001, MF-002.
 
     """
-    schema = record_schema(avro, file)
+    schema = record_schema(avro, file, clause="DM-003")
     hidden = {*META_FIELDS, OPERATION_FIELD}
     fields = [field for field in arrow_schema(schema, file) if field.name not in hidden]
     return pa.schema([pa.field(field.name, nullable(field.type)) for field in fields])

@@ -67,16 +67,18 @@ def _check(text: str | bytes) -> None:
     parse_schema(schema, named_schemas={})
 
 
-def record_schema(text: str | bytes, file: str, reason: str = Reason.SCHEMA_INCOMPATIBLE) -> dict[str, Any]:
+def record_schema(
+    text: str | bytes, file: str, reason: str = Reason.SCHEMA_INCOMPATIBLE, clause: str = "LF-007"
+) -> dict[str, Any]:
     """The same for a schema that has to be a record.
 
     Raises:
         FormatError: as `parse_avro_schema`, and `reason` for any other type.
 
     """
-    schema = parse_avro_schema(text, file, reason)
+    schema = parse_avro_schema(text, file, reason, clause)
     if not isinstance(schema, dict) or schema.get("type") not in ("record", "error"):
-        raise FormatError(reason, "LF-007", file, None, "the Avro schema is no record")
+        raise FormatError(reason, clause, file, None, "the Avro schema is no record")
     return schema
 
 

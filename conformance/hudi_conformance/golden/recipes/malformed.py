@@ -111,6 +111,25 @@ def unparsable_avro(table: GoldenTable) -> None:
     _refused(table, "the torn deltacommit is refused", "TL-015 TL-020", "damaged-commit-accepted")
 
 
+def _field_twice(table: GoldenTable, commit: str, quote: bytes) -> None:
+    _updates(table)
+    old, new = (b"%bname%b:%b%b%b" % (quote, quote, quote, name, quote) for name in (b"ratio", b"rider"))
+    table.damage(harm.substitute(f"{table.layout.timeline_folder}/{commit}", old, new))
+    _refused(table, "the schema is refused", "DM-003", "damaged-commit-accepted")
+
+
+@golden("v6/bad_schema_field_twice", "A commit's schema has two fields of one name", merge_on_read(6))
+def field_twice_json(table: GoldenTable) -> None:
+    """The schema of the second deltacommit, which is JSON, calls its last column as it calls the fourth."""
+    _field_twice(table, f"{second(2)}.deltacommit", b'\\"')
+
+
+@golden("v9/bad_schema_field_twice", "A commit's schema has two fields of one name", copy_on_write(9), also=(8,))
+def field_twice_avro(table: GoldenTable) -> None:
+    """The schema of the second commit, which is Avro, calls its last column as it calls the fourth."""
+    _field_twice(table, f"{second(2)}_{second(2.5)}.commit", b'"')
+
+
 @golden("v9/bad_action", "A timeline file names an unknown action", merge_on_read(9))
 def unknown_action(table: GoldenTable) -> None:
     """A completed file with the action `teleport` stands among the others."""
