@@ -34,6 +34,17 @@ def run(tiny: TinyCorpus, tmp_path: Path) -> Run:
     return ran
 
 
+@pytest.mark.parametrize("place", ["/nonexistent/timeline.svg", "/proc/timeline.svg"])
+def test_what_the_system_refuses_is_one_line(run: Run, place: str):
+    """A picture that cannot be written: the path, and exit code 2."""
+    table = Path(__file__).parents[2] / "golden_tables" / "v9" / "cow_upserts" / "table"
+    ended = run("timeline", str(table), "--svg", place)
+    assert ended.returncode == 2
+    assert ended.stderr.count("\n") == 1
+    assert place in ended.stderr
+    assert "Traceback" not in ended.stderr + ended.stdout
+
+
 def test_the_release_is_told(run: Run):
     """What a report of a problem begins with."""
     assert run("--version").stdout.startswith("hudi-conformance 0.")

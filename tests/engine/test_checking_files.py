@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from checked_reference import assert_alike
 from checked_tables import (
@@ -191,3 +192,18 @@ def test_rows_are_judged_by_their_meta_fields(tmp_path: Path, column: str, value
     edited_rows(some(table, BASE, 1), column, value)
     assert clauses(table) <= {("SA-001", "error")}
     assert (clause, severity) in clauses(table, deep=True)
+
+
+def test_a_damaged_page_is_a_finding_and_the_check_goes_on(tmp_path: Path):
+    """The page of any column: whichever part of the check meets it first, BF-004 names the file, and others, too."""
+    table = copied(indexed, tmp_path)
+    some(table, LOG).unlink()
+    path = some(table, BASE, 0)
+    sound, group = path.read_bytes(), pq.read_metadata(path).row_group(0)
+    for column in range(group.num_columns):
+        data, at = bytearray(sound), group.column(column).data_page_offset
+        data[at : at + 8] = b"\xff" * 8
+        path.write_bytes(data)
+        found = check_table(table, deep=True)
+        assert {one.where for one in found if one.clause == "BF-004"} == {str(path.relative_to(table))}
+        assert "RD-018" in {one.clause for one in found}

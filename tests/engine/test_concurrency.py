@@ -189,6 +189,44 @@ def test_the_timeline_of_others_is_waited_for(tmp_path: Path):
     assert 0.9 < slept[0] < 1.1
 
 
+def test_a_timeline_far_ahead_is_not_followed_in_silence(tmp_path: Path):
+    """One wrong clock moves no other writer into its future: it is refused with nothing changed, unless it is asked."""
+    table = new_table(tmp_path)
+    right, ahead = table.clock, datetime(2106, 1, 1, tzinfo=UTC)
+    table.clock = SystemClock(now=lambda: ahead)  # type: ignore[assignment]
+    assert table.write("upsert", rows([1], 2, 2.0)).requested.startswith("2106")
+    table.clock, before = right, table.files()
+    for act in (lambda: table.write("upsert", rows([1], 3, 3.0)), lambda: table.write("delete", rows([1]))):
+        with pytest.raises(HudiError, match=r"21060101\d+, is \d+\.\d s after the clock") as caught:
+            act()
+        assert (caught.value.reason, caught.value.clause) == ("CONFIG_INVALID", "TM-008")
+        assert "hoodie.time.generator.max_timeline_ahead_ms" in caught.value.hint
+        assert table.files() == before
+    for lock in ({}, FILE_LOCK):
+        asked = {**lock, "hoodie.time.generator.max_timeline_ahead_ms": str(10**13)}
+        written = table.write("upsert", rows([1], 3, 3.0), configs=asked)
+        assert written.requested.startswith("2106")
+
+
+@pytest.mark.parametrize(("seconds", "follows"), [(-10, True), (59, True), (61, False)])
+def test_the_bound_of_a_timeline_ahead_is_exact(seconds: int, follows: bool):
+    now = datetime(2025, 1, 1, tzinfo=UTC)
+    clock = SystemClock(now=lambda: now)
+    newest = instant_text(now + timedelta(seconds=seconds))
+    if follows:
+        clock.refuse_far_ahead(newest, 60.0)
+        assert clock.instant(newest) > newest
+    else:
+        with pytest.raises(HudiError, match="TM-008"):
+            clock.refuse_far_ahead(newest, 60.0)
+
+
+@pytest.mark.parametrize("instant", ["99999999999999999", "99991231235959999"])
+def test_an_instant_that_nothing_follows_is_refused(instant: str):
+    with pytest.raises(HudiError, match="INSTANT_MALFORMED"):
+        SystemClock().instant(instant)
+
+
 def test_processes_write_to_one_table_of_an_object_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The storage-based lock on S3: both commit, whatever they conflict in."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")

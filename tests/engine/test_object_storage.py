@@ -216,7 +216,7 @@ def _asked() -> Iterator[tuple[str, list[str]]]:
             self.send_header("Content-Length", "0")
             self.end_headers()
 
-        do_PUT = do_GET
+        do_PUT = do_GET  # noqa: N815 - the name of the base class
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
             """Nothing."""

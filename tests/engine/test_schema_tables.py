@@ -1,6 +1,7 @@
 """Whole tables whose columns have ids, whose partition columns were dropped, or whose data stands elsewhere."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -267,6 +268,19 @@ def test_a_data_file_outside_of_the_bootstrap_base_path_is_refused(tmp_path: Pat
         bootstrap(tmp_path / f"t{number}", tmp_path / f"s{number}", uri=uri)
         with pytest.raises(HudiError, match="PATH_ESCAPES_TABLE"):
             read_arrow(tmp_path / f"t{number}")
+
+
+@pytest.mark.parametrize("place", ["subprocess:Popen", "s3://", "hdfs://elsewhere/t"])
+def test_a_bootstrap_base_path_that_is_no_place_is_refused(tmp_path: Path, place: str) -> None:
+    """By its key and value; nothing named in it is looked up."""
+    bootstrap(tmp_path / "t", tmp_path / "s")
+    file = tmp_path / "t" / ".hoodie" / "hoodie.properties"
+    kept = [line for line in file.read_text().splitlines() if not line.startswith("hoodie.bootstrap.base.path=")]
+    file.write_text("\n".join([*kept, f"hoodie.bootstrap.base.path={place}", ""]))
+    with pytest.raises(HudiError, match=re.escape(f"hoodie.bootstrap.base.path is '{place}'")) as caught:
+        read_arrow(tmp_path / "t")
+    assert caught.value.reason == "PROPERTIES_INVALID"
+    assert str(tmp_path / "t" / ".hoodie" / "hoodie.properties") in str(caught.value)
 
 
 def test_a_bootstrapped_slice_that_the_index_lacks_is_refused(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """The one error: it says where, why, by which rule and what to do, and travels between processes."""
 
+import errno
+import os
 import pickle
 
 import pytest
@@ -32,3 +34,12 @@ def test_a_librarys_complaint_becomes_one_line():
 def test_a_programming_error_that_is_no_bad_input_is_not_hidden():
     with pytest.raises(KeyboardInterrupt), refusing(Reason.BASE_FILE_CORRUPT, "BF-004", "f", None, "x"):
         raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("code", [errno.EIO, errno.EMFILE, errno.EACCES])
+def test_what_the_system_answers_is_no_damage(code: int):
+    """A read that fails leaves the file as sound as it was."""
+    with pytest.raises(OSError, match=os.strerror(code)), refusing(Reason.BASE_FILE_CORRUPT, "BF-004", "f", None, "x"):
+        raise OSError(code, os.strerror(code))
+    with pytest.raises(FormatError), refusing(Reason.BASE_FILE_CORRUPT, "BF-004", "f", None, "x"):
+        raise OSError("Deserializing page header failed.")

@@ -1,8 +1,11 @@
 """Local storage: whole files or none, paths that stay inside, names of every kind."""
 
+import errno
 import os
 import threading
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hudi_format.errors import FormatError, Reason
@@ -168,3 +171,35 @@ def test_what_disappears_while_a_folder_is_listed_is_not_listed(tmp_path: Path, 
     monkeypatch.setattr(LocalStorage, "_entries", lambda self, folder: seen)  # noqa: ARG005 - as the method is called
     (tmp_path / "a").unlink()
     assert [one.path for one in LocalStorage(tmp_path).list_files()] == ["b"]
+
+
+@pytest.mark.parametrize("put", [LocalStorage.put, LocalStorage.put_if_absent])
+@pytest.mark.parametrize("fails", ["fsync", "link", "replace"])
+def test_a_put_that_fails_leaves_nothing(fails: str, put: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Neither under the name nor under one that is only passing."""
+    storage = LocalStorage(tmp_path)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(*((Path, "replace") if fails == "replace" else (os, fails)), full)
+    if (fails, put) in {("link", LocalStorage.put), ("replace", LocalStorage.put_if_absent)}:
+        put(storage, "a/b", b"x")
+        assert storage.read("a/b") == b"x"
+        return
+    with pytest.raises(OSError, match="No space"):
+        put(storage, "a/b", b"x")
+    assert [one.name for one in tmp_path.rglob("*")] == ["a"]
+
+
+def test_what_a_dead_put_left_is_swept_once_it_is_old(tmp_path: Path):
+    """Nobody lists it; a living put is left alone, and so is every other file."""
+    storage = LocalStorage(tmp_path)
+    storage.put("a/kept", b"x")
+    for name in (".hudi-put-old", ".hudi-put-new"):
+        (tmp_path / "a" / name).write_bytes(b"half")
+    for name in ("kept", ".hudi-put-old"):
+        os.utime(tmp_path / "a" / name, (time.time() - 4000,) * 2)
+    assert [one.path for one in storage.list_files()] == ["a/kept"]
+    assert storage.sweep(3600.0) == 1
+    assert sorted(one.name for one in (tmp_path / "a").iterdir()) == [".hudi-put-new", "kept"]

@@ -10,6 +10,7 @@ from hudi_model.time import (
     is_instant,
     moment_of,
     query_instant,
+    refuse_far_ahead,
     tick,
     uncertainty,
     widen,
@@ -92,3 +93,14 @@ def test_without_the_extra_tick_two_clocks_can_give_one_time() -> None:
     too_early = generate_waiting(first.released - 1, 0, BOUND)
     assert too_early.instant == first.instant
     assert uncertainty(BOUND) == BOUND + 1
+
+
+@given(TICKS, TICKS, st.integers(0, 10**9))
+def test_a_clock_is_followed_up_to_a_bound(newest: int, now: int, bound: int) -> None:
+    refuse_far_ahead(None, tick(now), bound)
+    if newest - now <= bound:
+        refuse_far_ahead(tick(newest), tick(now), bound)
+    else:
+        with pytest.raises(Rejection) as caught:
+            refuse_far_ahead(tick(newest), tick(now), bound)
+        assert (caught.value.reason, caught.value.clause) == (Reason.CONFIG_INVALID, "TM-008")
