@@ -80,12 +80,18 @@ class Play:
         return found
 
     def checked(self) -> Outcome | None:
-        """What is wrong with the table by who checks it; None where nothing is."""
+        """What is wrong with the table by who checks it; None where nothing is but what it came with."""
         checker = self.cast.checker()
         if checker is None:
             return None
         heard, _ = self._ask(checker, Step(_CHECK, {}), {})
         found = _errors(heard)
+        if found and self.case.begins_with:
+            before, out_dir = self.folder / "before", self.folder / "out-before"
+            fresh_copy(self.case.begins_with, before)
+            out_dir.mkdir(parents=True)
+            known = _errors(checker.ask(_CHECK, before, {}, out_dir, self.judging.step_limit_s))
+            found = tuple(one for one in found if one not in known)
         return Outcome(self.case, Verdict.FAIL, "check_table finds errors", differences=found) if found else None
 
     def _lacking(self) -> str:
