@@ -1,170 +1,146 @@
-"""Readers take no lock: what they listed may be archived before they read it, and they answer all the same."""
+"""What was listed and is gone when it is read: files of data, plans, processes."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Final
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
-from cleaned_tables import timeline_of, upserted, work_on
+from hudi_format.base.files import base_file_footer, read_base_file
+from hudi_format.errors import FormatError
 from hudi_format.storage import LocalStorage
-from hudi_spark.arrow_reading import read_query
-from hudi_spark.changes.incremental import IncrementalQuery
-from hudi_spark.clock import SystemClock
-from hudi_spark.errors import HudiError
-from hudi_spark.execution.planning import Query
-from hudi_spark.services.archiving.running import archive
-from hudi_spark.services.table_services import TableServices
-from hudi_spark.writing.requests import WriteRequest
-from written_tables import Written, rows
+from hudi_spark import HudiError, TableDefinition, create_arrow, services_arrow, write_arrow
+from hudi_spark.locks.processes import Process, host, parse_process, this_process
+from hudi_spark.merging.log_scan import scan_logs
+from hudi_spark.state.pending_plans import (
+    groups_in_pending_plans,
+    is_clustering,
+    pending_clusterings,
+    pending_compactions,
+    pending_log_compactions,
+)
+from hudi_spark.state.snapshots import load_table
+from hudi_spark.state.timeline import visibility
 
-FEW = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
-
-
-class Overtaken(LocalStorage):
-    """Before the first file of the timeline is read, `happens`."""
-
-    def __init__(self, base: Path, happens: Callable[[], object]) -> None:
-        super().__init__(base)
-        self._happens = [happens]
-
-    def read(self, path: str) -> bytes:
-        if "commit" in path and self._happens:
-            self._happens.pop()()
-        return super().read(path)
-
-
-@pytest.mark.parametrize("version", [6, 8, 9])
-@pytest.mark.parametrize("of", [Query, IncrementalQuery])
-def test_a_reader_that_archival_overtakes_answers_as_before(tmp_path: Path, version: int, of: type[Query]):
-    table = upserted(tmp_path / "table", 5, version=version)
-    before = read_query(LocalStorage(table.path), of()).rows
-    storage = Overtaken(table.path, lambda: archive(work_on(table, FEW)))
-    assert read_query(storage, of()).rows.sort_by("id").equals(before.sort_by("id"))
-    assert len(completed_files(table)) < 5
-
-
-class Cleaned(LocalStorage):
-    """Before a data file is looked at for the first time, and again as often as `happens` has anything to do."""
-
-    def __init__(self, base: Path, happens: Callable[[], bool]) -> None:
-        super().__init__(base)
-        self._happens = happens
-        self._busy = False
-
-    def resolve(self, path: str) -> str:
-        self._look(path)
-        return super().resolve(path)
-
-    def _look(self, path: str) -> None:
-        if not self._busy and not path.startswith(".hoodie") and path.endswith(".parquet"):
-            self._busy = True
-            self._busy = not self._happens()
-
-
-LAST = {
-    "hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS",
-    "hoodie.clean.fileversions.retained": "1",
-    "hoodie.parquet.small.file.limit": "0",
+SCHEMA: Final = pa.schema([("id", pa.string()), ("city", pa.string()), ("ts", pa.int64())])
+_PLANS: Final = {
+    "compaction": {"hoodie.compact.inline.max.delta.commits": "1"},
+    "clustering": {"hoodie.clustering.inline.max.commits": "1", "hoodie.clustering.async.max.commits": "1"},
 }
 
 
-def compacted_and_cleaned(table: Written) -> None:
-    """A new slice of every file group, and the one before it goes."""
-    table.clock = SystemClock()  # type: ignore[assignment]
-    table.write("upsert", rows(range(4), ts=20, price=20.0))
-    services = TableServices(table.writer())
-    if table.table_type == "MERGE_ON_READ":
-        services.run("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
-    assert services.clean(LAST) is not None
+class _Losing(LocalStorage):
+    """A storage that loses a file before it is read for the nth time."""
+
+    left = 0
+
+    def read_range(self, path: str, offset: int, length: int) -> bytes:
+        self.left -= 1
+        if self.left == 0:
+            Path(self.resolve(path)).unlink()
+        return super().read_range(path, offset, length)
 
 
-def once(table: Written) -> Callable[[], bool]:
-    """Cleaned before the first look, and left alone after that."""
-    times = iter([True])
-
-    def happens() -> bool:
-        if next(times, False):
-            compacted_and_cleaned(table)
-        return False
-
-    return happens
+def _table(folder: Path, table_type: Any) -> Path:
+    path = folder / "table"
+    keys: Any = {"record_key": ("id",), "partition_by": ("city",), "ordering": ("ts",)}
+    create_arrow(str(path), TableDefinition("t", SCHEMA, table_type=table_type, **keys))
+    for ts in (1, 2):
+        write_arrow(str(path), pa.table({"id": ["a"], "city": ["oslo"], "ts": [ts]}, schema=SCHEMA), "upsert")
+    return path
 
 
-@pytest.fixture(params=["COPY_ON_WRITE", "MERGE_ON_READ"])
-def served(request: pytest.FixtureRequest, tmp_path: Path) -> Written:
-    """A table whose slices are all about to go."""
-    version = 6 if request.node.name.endswith("6]") else 9
-    table = Written(tmp_path / "table", request.param, version, configs=LAST)
-    table.write("insert", rows(range(4)))
-    table.write("upsert", rows(range(4), ts=2, price=2.0))
-    return table
+_READS: Final[dict[str, Callable[[LocalStorage, str], object]]] = {
+    "rows": read_base_file,
+    "matching rows": lambda storage, path: read_base_file(storage, path, filter=pc.field("ts") > 0),
+    "footer": base_file_footer,
+}
 
 
-@pytest.mark.parametrize("version", [9, 6])
-def test_a_reader_from_whom_a_clean_took_the_slice_plans_again(served: Written, version: int):
-    assert served.version == version
-    found = read_query(Cleaned(served.path, once(served)), Query(columns=["id", "price"])).rows
-    assert sorted(found.to_pylist(), key=str) == [{"id": f"k{n}", "price": 20.0} for n in range(4)]
+@pytest.mark.parametrize("what", _READS)
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_base_file_that_goes_while_it_is_read_is_missing(tmp_path: Path, what: str, number: int):
+    """Not corrupt: who reads plans again, and nobody looks for damage."""
+    table = _table(tmp_path, "COPY_ON_WRITE")
+    path = next((table / "oslo").glob("*.parquet"))
+    storage = _Losing(table)
+    storage.left = number
+    with pytest.raises(FormatError) as caught:
+        _READS[what](storage, str(path.relative_to(table)))
+    assert caught.value.reason == "BASE_FILE_MISSING"
+    assert not path.exists()
 
 
-@pytest.mark.parametrize("version", [9, 6])
-def test_a_writer_from_whom_a_clean_took_the_slice_plans_again(served: Written, version: int):
-    """What was written meanwhile is merged with, not overwritten; the conflict is with nobody."""
-    assert served.version == version
-    if (version, served.table_type) == (6, "MERGE_ON_READ"):
-        pytest.skip("in version 6 no compaction is planned after a write that is pending")
-    writer = served.writer(Cleaned(served.path, once(served)))
-    done = writer.write(WriteRequest("upsert", rows([0, 9], ts=5, price=5.0), configs=LAST))
-    assert load_timeline_of(served)[-1] == done.requested
-    assert served.found() == [*((f"k{n}", 20.0) for n in range(4)), ("k9", 5.0)]
-    assert [one for one in served.files() if ".temp/" in one or ".heartbeat/" in one] == []
+def test_a_base_file_of_the_metadata_table_that_goes_is_missing(tmp_path: Path):
+    """Of an HFile, too."""
+    table = _table(tmp_path, "COPY_ON_WRITE")
+    path = next((table / ".hoodie/metadata/files").glob("*.hfile"))
+    storage = _Losing(table)
+    storage.left = 1
+    with pytest.raises(FormatError) as caught:
+        read_base_file(storage, str(path.relative_to(table)))
+    assert caught.value.reason == "BASE_FILE_MISSING"
 
 
-def test_what_is_cleaned_each_time_is_refused_for_that(served: Written):
-    """It ends, and does not say that a file was lost."""
-    storage = Cleaned(served.path, lambda: compacted_and_cleaned(served) is None)
-    with pytest.raises(HudiError, match="a clean deleted the file") as caught:
-        read_query(storage, Query())
-    assert caught.value.reason == "RANGE_NOT_RETAINED"
-    assert "restore" not in caught.value.hint
-
-
-def test_a_question_of_the_past_that_a_clean_overtakes_is_refused_for_that(served: Written):
-    past = load_timeline_of(served)[0]
+def test_a_log_that_goes_before_it_is_read_is_missing(tmp_path: Path):
+    """LOG_FILE_MISSING, with its path."""
+    table = _table(tmp_path, "MERGE_ON_READ")
+    log = next((table / "oslo").glob(".*.log.*"))
+    storage = LocalStorage(table)
+    _, timeline = load_table(storage)
+    log.unlink()
     with pytest.raises(HudiError) as caught:
-        read_query(Cleaned(served.path, once(served)), Query(as_of=past))
-    assert caught.value.reason == "RANGE_NOT_RETAINED"
+        scan_logs(storage, [str(log.relative_to(table))], visibility(timeline, None, "requested"))
+    assert (caught.value.reason, caught.value.file) == ("LOG_FILE_MISSING", str(log.relative_to(table)))
 
 
-def test_a_lost_file_is_still_a_lost_file(served: Written):
-    """No clean has taken it."""
-    found = [one for one in served.path.rglob("*.parquet") if ".hoodie" not in one.parts]
-    gone = max(found, key=lambda one: one.name.rpartition("_")[2])
-    storage = Cleaned(served.path, lambda: gone.unlink(missing_ok=True) is not None)
-    with pytest.raises(HudiError, match="BASE_FILE_MISSING"):
-        read_query(storage, Query())
+@pytest.mark.parametrize("service", _PLANS)
+def test_a_plan_that_was_taken_away_is_not_pending(tmp_path: Path, service: str):
+    """Who listed the timeline before goes on; where slices depend on what became of the plan, it is a conflict."""
+    table = _table(tmp_path, "MERGE_ON_READ" if service == "compaction" else "COPY_ON_WRITE")
+    requested = services_arrow(table).schedule(service, _PLANS[service])
+    assert requested is not None
+    storage = LocalStorage(table)
+    _, timeline = load_table(storage)
+    assert groups_in_pending_plans(storage, timeline)
+    services_arrow(table).rollback(requested, unschedule=True)
+    assert not groups_in_pending_plans(storage, timeline)
+    assert not pending_clusterings(storage, timeline)
+    assert not pending_log_compactions(storage, timeline)
+    assert not any(is_clustering(storage, one) for one in timeline.instants)
+    if service == "compaction":
+        with pytest.raises(HudiError) as caught:
+            pending_compactions(storage, timeline)
+        assert caught.value.reason == "WRITE_CONFLICT"
 
 
-def load_timeline_of(table: Written) -> list[str]:
-    """The requested times of the completed writes."""
-    return [one.requested for one in timeline_of(table).completed_data()]
+@pytest.fixture
+def ended() -> Process:
+    """A process of this computer that has ended and was waited for."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as child:
+        found = Process(host(), child.pid, "1")
+        child.wait()
+    return found
 
 
-@pytest.mark.parametrize("version", [8, 9])
-def test_a_write_that_took_long_is_in_the_range_in_which_it_completed(tmp_path: Path, version: int):
-    """Archival takes it first, as it was requested first; writes that completed before it stay."""
-    table = upserted(tmp_path / "table", 1, version=version)
-    request = WriteRequest("upsert", rows([90], ts=90))
-    long = table.writer().begin(request)
-    short = [table.write("upsert", rows([n], ts=n)) for n in range(11, 21, 2)]
-    long.stage(request)
-    done = long.commit()
-    archive(work_on(table, FEW))
-    assert done.requested not in [one.requested for one in timeline_of(table).instants]
-    for begin, ids in ((short[-1].completed, ["k90"]), (short[-2].completed, ["k19", "k90"]), (done.completed, [])):
-        found = read_query(LocalStorage(table.path), IncrementalQuery(begin=begin)).rows
-        assert sorted(found.column("id").to_pylist()) == ids
+def test_a_process_that_ends_while_it_is_looked_at_has_ended(ended: Process, monkeypatch: pytest.MonkeyPatch):
+    """Linux answers ESRCH to whoever has opened the file of a process that ends."""
+
+    def gone(*_: object, **__: object) -> str:
+        raise ProcessLookupError(3, "No such process")
+
+    assert ended.has_ended()
+    assert not this_process().has_ended()
+    monkeypatch.setattr(Path, "read_text", gone)
+    assert ended.has_ended()
+    # What cannot be seen and answers to its number is alive: the system may hide the files of others.
+    assert not Process(host(), this_process().pid, "1").has_ended()
 
 
-def completed_files(table: Written) -> list[Path]:
-    folder = table.path / ".hoodie" / ("" if table.version == 6 else "timeline")
-    return list(folder.glob("*commit"))
+@pytest.mark.parametrize("text", ["", "x", "a|b", "a|b|c", "a|²|c", f"a|{'9' * 5000}|c", "|1|c", "a|-1|c", "a|1.5|c"])
+def test_a_text_that_names_no_process_is_none(text: str):
+    """Whoever wrote it into a lock or a heartbeat."""
+    assert parse_process(text) is None
