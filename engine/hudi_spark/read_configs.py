@@ -11,6 +11,13 @@ from hudi_spark.options.entries import Entry, Status
 from hudi_spark.options.resolving import resolve
 
 BY_POSITIONS: Final = "hoodie.merge.use.record.positions"
+END_SCHEMA: Final = "hoodie.datasource.read.schema.use.end.instanttime"
+# What Hudi's own readers must be given and this one finds in the table: taken, and without effect.
+_KEPT_BY_THE_TABLE: Final = (
+    "hoodie.keygen.timebased.",
+    "hoodie.deltastreamer.keygen.timebased.",
+    "hoodie.streamer.keygen.timebased.",
+)
 _SCOPE: Final = "read"
 
 
@@ -48,7 +55,7 @@ def _is_taken(entry: Entry | None, name: str) -> bool:
     return (
         entry is not None
         and name.startswith("hoodie.")
-        and _SCOPE in entry.scopes
+        and (_SCOPE in entry.scopes or name.startswith(_KEPT_BY_THE_TABLE))
         and entry.status is not Status.REFUSED
     )
 

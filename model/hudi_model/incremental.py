@@ -13,7 +13,7 @@ from hudi_model.merge_rules import PartialUpdate
 from hudi_model.queries import Answer, Selection, select, sound_snapshot, warnings_of
 from hudi_model.reading import read_slice
 from hudi_model.readings import RELEASED, Reading, Readings
-from hudi_model.records import META_FIELDS, Record, Value
+from hudi_model.records import META_FIELDS, Record, Schema, Value
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import inner_path
 from hudi_model.schemas import KEEPS_SCHEMA, table_schema
@@ -41,26 +41,35 @@ class TimeRange:
 
 
 def read_incremental(
-    table: Table, begin: str, end: str | None = None, readings: Readings = RELEASED, selection: Selection | None = None
+    table: Table,
+    begin: str,
+    end: str | None = None,
+    readings: Readings = RELEASED,
+    selection: Selection | None = None,
+    *,
+    columns_of_end: bool = False,
 ) -> Answer:
-    """The merged rows that writes completed within a range brought, as of its end.
+    """The merged rows that writes completed within a range brought, as of its end, in the columns of the newest commit.
 
     A row belongs to the write that it names as its own; services keep that name when they rewrite a row.
 
     Raises: INSTANT_MALFORMED, RANGE_NOT_RETAINED, CONFIG_INVALID, and every reason of a snapshot.
 
-    Clauses: IN-001, IN-003, IN-004, IN-005, HS-008.
+    `columns_of_end`: in those as of the end of the range.
+
+    Clauses: IN-001, IN-003, IN-004, IN-005, IN-009, HS-008.
     """
     opened, asked = open_range(table, begin, end)
     view = view_at_end(opened, asked.end, readings)
+    schema = table_schema(view if columns_of_end else view_at(opened, None, readings))
     times = {one.requested: completion(one) for one in whole_timeline(table) if one.action in WRITE_ACTIONS}
 
     def counts(instant: Value) -> bool:
         named = InstantTime(str(instant))
         return is_within_range(asked, times.get(named, named))
 
-    slices, schema = slices_of_range(view, asked), table_schema(view)
-    rows = (row for one in slices for row in rows_of_range(view, one, asked, counts))
+    slices = slices_of_range(view, asked)
+    rows = (row for one in slices for row in rows_of_range(view, one, asked, counts, schema))
     warnings = tuple(warning for one in slices for warning in warnings_of(one))
     return select(schema, rows, selection or Selection(), warnings)
 
@@ -127,7 +136,7 @@ def slices_of_range(view: View, asked: TimeRange) -> tuple[FileSlice, ...]:
 
 
 def rows_of_range(
-    view: View, found: FileSlice, asked: TimeRange, counts: Callable[[Value], bool]
+    view: View, found: FileSlice, asked: TimeRange, counts: Callable[[Value], bool], schema: Schema
 ) -> tuple[Record, ...]:
     """The rows of a slice that changed within a range; as released late rows that lost, too, where the key's did not.
 
@@ -135,8 +144,7 @@ def rows_of_range(
 
     Clauses: IN-001, IN-004.
     """
-    schema = table_schema(view)
-    earlier = earlier_rows(view, found, asked)
+    earlier = earlier_rows(view, found, asked, schema)
     changed = tuple(
         row for row in read_slice(view, found, schema) if counts(commit_of(row)) or is_another(row, earlier)
     )
@@ -176,7 +184,7 @@ def own_values(row: Record) -> str:
     return repr(sorted((name, value) for name, value in row.values.items() if name not in META_FIELDS))
 
 
-def earlier_rows(view: View, found: FileSlice, asked: TimeRange) -> Mapping[str, Record] | None:
+def earlier_rows(view: View, found: FileSlice, asked: TimeRange, schema: Schema) -> Mapping[str, Record] | None:
     """The rows by key, as of the begin, of the file groups that a slice's rows come from; None where they are gone.
 
     Rows change under their commit time where logs are merged and nowhere else; there is no state to compare with
@@ -189,7 +197,7 @@ def earlier_rows(view: View, found: FileSlice, asked: TimeRange) -> Mapping[str,
     groups = origins_within(view, group_of(found), asked)
     if asked.begin is None or not groups or view.configuration.table_type != "MERGE_ON_READ":
         return None
-    before, schema = view_at_end(view.table, asked.begin, view.readings), table_schema(view)
+    before = view_at_end(view.table, asked.begin, view.readings)
     try:
         slices = sound_snapshot(before, groups)
     except Rejection:

@@ -15,6 +15,8 @@ from hudi_model.time import InstantTime
 RELEASED = readings_of_model.RELEASED
 SKIPPING = ("hoodie.metadata.enable", "hoodie.enable.data.skipping")
 """The settings of a reader that uses the metadata table and its indexes."""
+END_SCHEMA = "hoodie.datasource.read.schema.use.end.instanttime"
+"""The setting of an incremental query that has the columns as of its end."""
 READINGS = {"released": RELEASED, "text": readings_of_model.TEXT}
 
 
@@ -69,7 +71,9 @@ def _optimized(table: Table, params: Mapping[str, Any], readings: Readings) -> A
 
 def _incremental(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:
     selection = queries.Selection(**_selection(params))
-    return _rows(incremental.read_incremental(table, *_range(params), readings, selection))
+    at_end = str((params.get("configs") or {}).get(END_SCHEMA)).lower() == "true"
+    answer = incremental.read_incremental(table, *_range(params), readings, selection, columns_of_end=at_end)
+    return _rows(answer)
 
 
 def _changes(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:

@@ -8,9 +8,8 @@ from hudi_model.files import BaseFile, FileSlice
 from hudi_model.incremental import TimeRange, slice_within
 from hudi_model.reading import read_slice
 from hudi_model.readings import Reading, Readings
-from hudi_model.records import Record, Value
+from hudi_model.records import Record, Schema, Value
 from hudi_model.rejection import Rejection
-from hudi_model.schemas import table_schema
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import OpenTable, Table
 from hudi_model.time import InstantTime
@@ -90,14 +89,36 @@ def _commit_times_tell_all(_: Function) -> Function:
     "incremental.rows_of_range",
 )
 def _released_rows_alone(original: Function) -> Function:
-    def alone(view: View, found: FileSlice, asked: TimeRange, counts: Callable[[Value], bool]) -> tuple[Record, ...]:
+    def alone(
+        view: View, found: FileSlice, asked: TimeRange, counts: Callable[[Value], bool], schema: Schema
+    ) -> tuple[Record, ...]:
         if view.readings.incremental_merge is Reading.TEXT:
-            whole: tuple[Record, ...] = original(view, found, asked, counts)
+            whole: tuple[Record, ...] = original(view, found, asked, counts, schema)
             return whole
-        rows = read_slice(view, slice_within(found, counts), table_schema(view))
+        rows = read_slice(view, slice_within(found, counts), schema)
         return tuple(row for row in rows if counts(row.values.get("_hoodie_commit_time")))
 
     return alone
+
+
+@mutant(
+    "range-has-columns-of-its-end",
+    "IN-009",
+    "A range has the columns as of its end, whatever is asked for.",
+    "incremental.read_incremental",
+)
+def _range_has_columns_of_its_end(original: Function) -> Function:
+    return lambda *args, **kwargs: original(*args, **{**kwargs, "columns_of_end": True})
+
+
+@mutant(
+    "range-has-the-newest-columns",
+    "IN-009",
+    "A range has the columns of the newest commit, whatever is asked for.",
+    "incremental.read_incremental",
+)
+def _range_has_the_newest_columns(original: Function) -> Function:
+    return lambda *args, **kwargs: original(*args, **{**kwargs, "columns_of_end": False})
 
 
 @mutant(

@@ -16,10 +16,10 @@ from hudi_spark.execution.tasks import Changes, ReadContext, SliceTask
 from hudi_spark.merging.keys import RECORD_KEY
 from hudi_spark.merging.modes import PARTIAL_UPDATES, merge_mode, merge_rule
 from hudi_spark.metadata.listing import lister
-from hudi_spark.read_configs import check_configs
+from hudi_spark.read_configs import END_SCHEMA, check_configs
 from hudi_spark.schemas.origins import Origins, origins_of
 from hudi_spark.state.commits import Commit, GroupId
-from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration
+from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration, flag
 from hudi_spark.state.listing import FileListing
 from hudi_spark.state.ranges import (
     COMMIT_TIME,
@@ -55,7 +55,7 @@ def plan_incremental(storage: Storage, query: IncrementalQuery) -> Plan:
         FormatError: what a file of the timeline breaks.
         UnsupportedFeature: what this reader cannot read yet.
 
-    Clauses: IN-001, IN-002, IN-003, IN-004, IN-005, IN-006, IN-007.
+    Clauses: IN-001, IN-002, IN-003, IN-004, IN-005, IN-006, IN-007, IN-009.
 
     """
     check_configs(query.configs)
@@ -70,12 +70,25 @@ def plan_incremental(storage: Storage, query: IncrementalQuery) -> Plan:
     before = _states_at_begin(storage, (configuration, timeline), query, writes, slices, listing)
     earlier = tuple(one for found in before.values() if found is not None for one in found.slices)
     whole = replace(snapshot, slices=(*snapshot.slices, *earlier))
-    context, origins = read_context(storage, query, whole), origins_of(storage, whole)
+    described = replace(whole, commits=_stating(storage, (configuration, active), query, snapshot))
+    context, origins = read_context(storage, query, described), origins_of(storage, described)
     # Indexes of records know the newest rows alone, and not a late one that lost.
     pruned = pruned_slices(storage, query, replace(snapshot, slices=slices), origins, context, latest=False)
     ranged = _Ranged(query, configuration, writes, context, snapshot.visibility, origins)
     tasks = tuple(ranged.task(one, before) for one in pruned.slices)
     return Plan(tasks, ranged.filtered, snapshot, pruned)
+
+
+def _stating(
+    storage: Storage, table: tuple[TableConfiguration, Timeline], query: Query, at_end: Snapshot
+) -> tuple[Commit, ...]:
+    """The commits that tell the columns: all there are, or where it is asked for those up to the end of the range.
+
+    Clauses: IN-009.
+    """
+    if flag(query.configs, END_SCHEMA, default=False):
+        return at_end.commits
+    return snapshot_at(storage, table, query.readings, None, "requested", frozenset()).commits
 
 
 def _refuse_without_commit_times(configuration: TableConfiguration) -> None:

@@ -119,9 +119,21 @@ def _added_columns(table: GoldenTable) -> None:
         columns=["id", "tip", "note"],
     )
     table.info("table-info", "the schema is that of the newest commit", "DM-003", "schema-of-oldest-commit")
+    first = "earliest", second(1) if table.layout.version < 8 else second(1.5)
+    table.incremental(
+        *first, "range-before", "the range has the new columns too, as nulls", "IN-009", "range-has-columns-of-its-end"
+    )
+    table.incremental(
+        *first,
+        "range-before-in-its-columns",
+        "the range has the columns as of its end, as asked for",
+        "IN-009",
+        "range-has-the-newest-columns",
+        configs={"hoodie.datasource.read.schema.use.end.instanttime": "true"},
+    )
 
 
-@golden("v9/mor_added_columns", "Two columns came with the second write", merge_on_read(9))
+@golden("v9/mor_added_columns", "Two columns came with the second write", merge_on_read(9), also=(6,))
 def added_columns_mor(table: GoldenTable) -> None:
     """Base files lack two columns that log blocks have."""
     _added_columns(table)
