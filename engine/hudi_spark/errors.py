@@ -6,7 +6,8 @@ Exception
 │   └── OutcomeUnknownError  whether an action stands is not known; `requested` is its instant
 └── UnsupportedFeature    both are legal, this reader does not have the feature yet
 UserWarning
-└── DamagedLogWarning     the format tells readers to skip these bytes, and to say so
+├── DamagedLogWarning     the format tells readers to skip these bytes, and to say so
+└── RangeWarning          a range was answered from the newest snapshot, as was asked for
 """
 
 import errno
@@ -99,6 +100,13 @@ class DamagedLogWarning(UserWarning):
     """A torn or garbage block of a log file was skipped.
 
     Clauses: LF-010, RD-013.
+    """
+
+
+class RangeWarning(UserWarning):
+    """A range that is no longer whole was answered from the newest snapshot, as its reader asked for.
+
+    Clauses: IN-007.
     """
 
 

@@ -11,6 +11,7 @@ from hudi_spark.options.entries import Entry, Status
 from hudi_spark.options.resolving import resolve
 
 BY_POSITIONS: Final = "hoodie.merge.use.record.positions"
+FALLBACK: Final = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
 END_SCHEMA: Final = "hoodie.datasource.read.schema.use.end.instanttime"
 # What Hudi's own readers must be given and this one finds in the table: taken, and without effect.
 _KEPT_BY_THE_TABLE: Final = (

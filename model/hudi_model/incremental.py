@@ -121,17 +121,20 @@ def writes_within(view: View, asked: TimeRange) -> tuple[Instant, ...]:
 
 
 def slices_of_range(view: View, asked: TimeRange) -> tuple[FileSlice, ...]:
-    """The slices as of the end of the range.
+    """The slices as of the end of the range; none where no write completed in it, services apart.
 
     Raises: as for a snapshot; RANGE_NOT_RETAINED where a clean deleted what the end of the range needs.
 
-    Clauses: IN-007.
+    Clauses: IN-005, IN-007.
     """
     writes, state = writes_within(view, asked), view.table.state
+    unknown = reaches_unknown(view.table, asked)
+    if not unknown and all(commit_metadata(one).operation in KEEPS_SCHEMA for one in writes):
+        return ()
     named = {inner_path(stat.path) for one in writes for stat in commit_metadata(one).write_stats if stat.path}
     lost = named - set(map(path_of, data_files(state)))
     as_text = view.readings.incremental_merge is Reading.TEXT
-    needs_state = as_text or lost or reaches_unknown(view.table, asked)
+    needs_state = as_text or lost or unknown
     return sound_snapshot(view) if needs_state else snapshot_slices(view)
 
 

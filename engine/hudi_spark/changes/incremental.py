@@ -1,5 +1,6 @@
 """An incremental query becomes tasks: the slices at the end of the range, compared with those at its begin."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,14 +10,14 @@ from hudi_adapter.reasons import Reason
 from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, RangeWarning
 from hudi_spark.execution.filters import filter_of
 from hudi_spark.execution.planning import Plan, Query, pruned_slices, read_context, slice_task
 from hudi_spark.execution.tasks import Changes, ReadContext, SliceTask
 from hudi_spark.merging.keys import RECORD_KEY
 from hudi_spark.merging.modes import PARTIAL_UPDATES, merge_mode, merge_rule
 from hudi_spark.metadata.listing import lister
-from hudi_spark.read_configs import END_SCHEMA, check_configs
+from hudi_spark.read_configs import END_SCHEMA, FALLBACK, check_configs
 from hudi_spark.schemas.origins import Origins, origins_of
 from hudi_spark.state.commits import Commit, GroupId
 from hudi_spark.state.configuration import PROPERTIES_FILE, TableConfiguration, flag
@@ -65,9 +66,17 @@ def plan_incremental(storage: Storage, query: IncrementalQuery) -> Plan:
     timeline = timeline_of_range(storage, configuration, active, asked)
     writes = writes_of_range(timeline, asked)
     listing = lister(query.configs)(storage, configuration, active)
-    snapshot = _state_at_end(storage, (configuration, timeline), query, writes, listing)
-    slices = () if asked.is_empty else tuple(one for one in snapshot.slices if _may_hold(one, writes))
-    before = _states_at_begin(storage, (configuration, timeline), query, writes, slices, listing)
+    table = (configuration, timeline)
+    try:
+        snapshot = _state_at_end(storage, table, query, writes, listing)
+        slices = () if asked.is_empty else tuple(one for one in snapshot.slices if _may_hold(one, writes))
+        before = _states_at_begin(storage, table, query, writes, slices, listing)
+    except HudiError as error:
+        if error.reason != Reason.RANGE_NOT_RETAINED or not flag(query.configs, FALLBACK, default=False):
+            raise
+        warnings.warn(f"rows that changed after the range {asked} are missing: {error}", RangeWarning, stacklevel=5)
+        snapshot = snapshot_at(storage, table, query.readings, None, "requested", listing=listing)
+        slices, before = tuple(one for one in snapshot.slices if _may_hold(one, writes)), {}
     earlier = tuple(one for found in before.values() if found is not None for one in found.slices)
     whole = replace(snapshot, slices=(*snapshot.slices, *earlier))
     described = replace(whole, commits=_stating(storage, (configuration, active), query, snapshot))
@@ -126,6 +135,8 @@ def _touched(storage: Storage, writes: WritesOfRange) -> frozenset[GroupId] | No
     commits = commits_of(storage, writes.inside)
     if commits is None or writes.reaches_unknown:
         return None
+    if all(commit.is_service for commit in commits):
+        return frozenset()
     return frozenset(group for commit in commits for group in commit.groups())
 
 
