@@ -36,7 +36,8 @@ def same_values(left: pa.ChunkedArray, right: pa.ChunkedArray) -> pa.Array:
     """
     one, other = one_chunk(left), one_chunk(right)
     if pa.types.is_nested(one.type):
-        return pa.array([repr(a) == repr(b) for a, b in zip(one.to_pylist(), other.to_pylist(), strict=True)])
+        same = (repr(a) == repr(b) for a, b in zip(one.to_pylist(), other.to_pylist(), strict=True))
+        return pa.array(same, pa.bool_())
     if pa.types.is_floating(one.type):
         bits = _BITS[one.type.bit_width]
         one, other = one.view(bits), other.view(bits)
