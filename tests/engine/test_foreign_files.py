@@ -25,6 +25,7 @@ from hudi_spark import (
 )
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from undoing_tables import SOAK
 
 SCHEMA: Final = pa.schema([("id", pa.string()), ("city", pa.string()), ("ts", pa.int64())])
 ROWS: Final = pa.table({"id": ["a"], "city": ["oslo"], "ts": [1]}, schema=SCHEMA)
@@ -137,7 +138,7 @@ def _actions(path: str, configs: Mapping[str, str]) -> dict[str, Callable[[], ob
     }
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=300 if SOAK else 25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(place=st.sampled_from(PLACES), content=CONTENTS, configs=st.sampled_from(CONFIGS), several=st.booleans())
 def test_what_others_left_ends_no_call_without_a_reason(
     template: Path, place: str, content: bytes | None, configs: dict[str, str], several: bool
