@@ -1,9 +1,7 @@
 """Old file slices go, by policies; what somebody needs stays; a clean that died is finished by the next."""
 
-import os
 import shutil
 import tempfile
-import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ from engine_tables import TableBuilder, row, tick
 from hudi_format.names import PARTITION_METAFILE, parse_data_file_name
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plans import CleanerPlan, CleanMetadata, parse_clean_metadata, parse_cleaner_plan
-from hudi_spark import read_arrow, services_arrow
+from hudi_spark import read_arrow
 from hudi_spark.errors import HudiError
 from hudi_spark.flows.in_process import InProcess
 from hudi_spark.locks.heartbeats import beating
@@ -389,15 +387,3 @@ def test_a_log_stays_in_the_slice_in_which_its_write_completed(tmp_path: Path, o
     assert min(name.rpartition("_")[2][:17] for name in done.deleted["north"]) == tick(10)
     assert not [name for name in done.deleted["north"] if tick(20) in name]
     assert "slow writer" in read_arrow(tmp_path).column("note").to_pylist()
-
-
-@pytest.mark.parametrize("version", [6, 9])
-def test_a_clean_sweeps_what_dead_puts_left(version: int, tmp_path: Path):
-    """In the partitions and below .hoodie, when it is an hour old; also where no file is due to go."""
-    table = Written(tmp_path, version=version)
-    table.write("upsert", rows([1]))
-    for folder in (tmp_path, tmp_path / ".hoodie" / "metadata"):
-        (folder / ".hudi-put-dead").write_bytes(b"half")
-        os.utime(folder / ".hudi-put-dead", (time.time() - 4000,) * 2)
-    assert services_arrow(tmp_path).clean() is None
-    assert list(tmp_path.rglob(".hudi-put-*")) == []

@@ -1,11 +1,14 @@
 """Every durable effect of a writer is told, in the words that model, specs and tests share."""
 
 import json
+import os
+import time
 from importlib.resources import files
 from pathlib import Path
 
 import hudi_adapter
 import pytest
+from hudi_spark import services_arrow
 from hudi_spark.effects.hooks import Effect, TraceFile
 from hudi_spark.writing.requests import WriteRequest
 from jsonschema import Draft202012Validator
@@ -75,3 +78,15 @@ def test_a_writer_can_be_stopped_between_any_two_effects(tmp_path: Path):
             assert table.found() in (before, after)
         number += 4
     assert number > 4 * 3
+
+
+@pytest.mark.parametrize("version", [6, 9])
+def test_a_clean_sweeps_what_dead_puts_left(version: int, tmp_path: Path):
+    """In the partitions and below .hoodie, when it is an hour old; also where no file is due to go."""
+    table = Written(tmp_path, version=version)
+    table.write("upsert", rows([1]))
+    for folder in (tmp_path, tmp_path / ".hoodie" / "metadata"):
+        (folder / ".hudi-put-dead").write_bytes(b"half")
+        os.utime(folder / ".hudi-put-dead", (time.time() - 4000,) * 2)
+    assert services_arrow(tmp_path).clean() is None
+    assert list(tmp_path.rglob(".hudi-put-*")) == []
