@@ -164,13 +164,15 @@ def written_field(configuration: Configuration, own: Field, given: Field | None,
 def taken(configuration: Configuration, own: Field, given: Field) -> bool:
     """Whether the column's type holds the values as they are: of the same family, or of narrower numbers.
 
-    Raises: unsupported `schema-evolution` for numbers that become text.
+    Raises: unsupported `schema-evolution` for numbers that become text, and for decimals of other digits.
 
     Clauses: DM-005.
     """
     if own.type in WIDTHS and given.type in WIDTHS:
         return WIDTHS.index(given.type) <= WIDTHS.index(own.type)
     if own.type == "string" and given.type in WIDTHS and own.name not in configuration.ordering:
+        raise Unsupported("schema-evolution")
+    if own.type != given.type and family_of(own) == family_of(given) == "decimal":
         raise Unsupported("schema-evolution")
     return family_of(own) == family_of(given)
 

@@ -99,6 +99,7 @@ def record(kind: object, *, optional: bool = True):
     return {"type": "record", "name": "t_record", "namespace": "hoodie.t", "fields": fields}
 
 
+NOTHING_FIXED = FixedFields()
 LOSES = {"int": {"float"}, "long": {"float", "double"}}
 
 
@@ -121,10 +122,9 @@ def test_types_meet_as_the_release_decides(table: str):
             refused(record(TYPES[table]), incoming, Options(WIDEN))
 
 
-_NONE_FIXED = FixedFields()
-
-
-def refused(table: dict[str, object], incoming: pa.Schema, options: Options, fixed: FixedFields = _NONE_FIXED) -> None:
+def refused(
+    table: dict[str, object], incoming: pa.Schema, options: Options, fixed: FixedFields = NOTHING_FIXED
+) -> None:
     with pytest.raises(HudiError, match=r"column 'c.*' is .* in the rows and .* in the table") as caught:
         writer_schema(table, incoming, "t", options, fixed)
     assert caught.value.reason == "SCHEMA_INCOMPATIBLE"

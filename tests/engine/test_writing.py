@@ -59,6 +59,25 @@ def test_a_late_partial_update_that_asks_for_another_partition_writes_nothing(tm
     assert table.found(("_hoodie_commit_time", "region", "ts", "price")) == before
 
 
+def test_a_deletion_names_the_partitions_that_are_not_there(tmp_path: Path):
+    """Where none is there nothing is written; in the option `*` stands for any text."""
+    table = Written(tmp_path)
+    table.write("upsert", rows(range(4)))
+    before = table.files()
+    nothing = table.write("delete_partition", partitions=["nord", "nord"])
+    assert (nothing.requested, nothing.completed, nothing.missing_partitions) == ("", None, ("nord",))
+    assert str(nothing) == "DELETE_PARTITION: nothing to do, no partition 'nord'"
+    pattern = {"hoodie.datasource.write.partitions.to.delete": "x*,nor.*"}
+    assert table.write("delete_partition", configs=pattern).missing_partitions == ("x*", "nor.*")
+    assert table.files() == before
+    pattern = {"hoodie.datasource.write.partitions.to.delete": "n*h,west"}
+    outcome = table.write("delete_partition", configs=pattern)
+    assert outcome.missing_partitions == ("west",)
+    assert list(outcome.replaced) == ["north"]
+    assert str(outcome).endswith("no partition 'west'")
+    assert table.ids() == ["k0", "k2"]
+
+
 def test_an_outcome_is_one_line(tmp_path: Path):
     """Printed, a commit says what, when, how much."""
     outcome = Written(tmp_path).write("upsert", rows(range(4)))

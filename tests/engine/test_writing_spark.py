@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 import written_tables
-from hudi_spark import HudiTable
+from hudi_spark import HudiError, HudiTable
 from hudi_spark.flows.on_spark import OnSpark
 from hudi_spark.services.table_services import TableServices
 from hudi_spark.writing.requests import WriteRequest
@@ -56,6 +56,39 @@ def test_both_executors_write_equal_bytes(tmp_path: Path, spark: Any, table_type
     first, second = _bytes(here.path), _bytes(there.path)
     assert sorted(first) == sorted(second)
     assert [name for name in first if first[name] != second[name]] == []
+
+
+def test_a_data_frame_does_not_change_the_types_of_a_table(tmp_path: Path, spark: Any):
+    """Text for the ordering number is refused; a column of longs is taken where that is asked for, and is said."""
+    schema = "id string, region string, ts bigint, n int"
+    table = HudiTable.create(
+        spark,
+        tmp_path,
+        name="trips",
+        schema=spark.createDataFrame([], schema).schema,
+        record_key="id",
+        partition_by="region",
+        ordering="ts",
+    )
+    table.upsert(spark.createDataFrame([("a", "x", 10, 1)], schema))
+    texts = spark.createDataFrame([("a", "x", "9", 2)], schema.replace("ts bigint", "ts string"))
+    longs = spark.createDataFrame([("a", "x", 11, 2**40)], schema.replace("n int", "n bigint"))
+    asked = {"hoodie.schema.on.read.enable": "true"}
+    for frame, configs in ((texts, {}), (texts, asked), (longs, {})):
+        with pytest.raises(HudiError, match="in the rows and") as refused:
+            table.upsert(frame, configs=configs)
+        assert refused.value.reason == "SCHEMA_INCOMPATIBLE"
+    assert table.upsert(longs, configs=asked).schema_changes == ("column n from int to long",)
+    assert [row.n for row in table.snapshot().collect()] == [2**40]
+
+
+def test_spark_takes_frames_and_tables_alone(tmp_path: Path, spark: Any):
+    """A stream is refused before anything is read of it."""
+    table, reader = Written(tmp_path), rows([1]).to_reader()
+    with pytest.raises(HudiError, match=r"RecordBatchReader.*write_arrow") as refused:
+        table.writer(executor=OnSpark(spark)).write(WriteRequest("upsert", reader))
+    assert refused.value.reason == "CONFIG_INVALID"
+    assert reader.read_all().num_rows == 1
 
 
 def test_a_batch_that_comes_again_is_written_once(tmp_path: Path, spark: Any):

@@ -96,7 +96,7 @@ INDEXES = {
 @pytest.mark.parametrize("index", sorted(INDEXES))
 @pytest.mark.usefixtures("small_parts")
 def test_parts_come_to_the_same_table(tmp_path: Path, index: str):
-    """A stream of many parts leaves what its table leaves: keys that come twice, are there already, or move."""
+    """A stream of many parts leaves what its table does: keys that come twice, that are there, that move."""
     one, other = _two_tables(tmp_path, table_type="MERGE_ON_READ", configs=INDEXES[index])
     late = rows(range(0, 40, 2), 3, 3.0)
     moved = rows([3, 6], 9, 9.0).set_column(1, "region", pa.array(["west", "west"]))
@@ -167,7 +167,7 @@ def test_memory_does_not_grow_with_the_stream(tmp_path: Path, monkeypatch: pytes
         peaks.append(memory.peak - before)
         assert len(table.ids()) == count * 1000
     assert peaks[1] < peaks[0] * 2
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["20", "80"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["20", "80"]
 
 
 def _broken() -> Iterator[pa.RecordBatch]:
