@@ -108,7 +108,7 @@ def test_a_replaced_group_of_which_nothing_is_known_is_refused(tmp_path: Path):
     builder.commit(20, [stat], action="replacecommit", replaced={"north": ("f1",)}, operation="INSERT_OVERWRITE")
     archive(builder, 10)
     next(tmp_path.glob(f"north/*{tick(10)}*")).unlink()
-    with pytest.raises(HudiError, match="RANGE_NOT_RETAINED in .*north/f1"):
+    with pytest.raises(HudiError, match=r"RANGE_NOT_RETAINED in .*north/f1"):
         read_changes(tmp_path, tick(14))
 
 

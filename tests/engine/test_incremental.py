@@ -135,3 +135,20 @@ def test_nothing_but_zeros_leaves_the_begin_open(begin: str):
 def test_a_bound_that_is_no_instant_is_refused(begin: str):
     with pytest.raises(HudiError, match="INSTANT_MALFORMED"):
         time_range(begin, None)
+
+
+@pytest.mark.parametrize("version", [6, 8, 9])
+def test_a_range_of_services_alone_is_empty_also_where_its_slices_were_cleaned(tmp_path: Path, version: int):
+    """A compaction brings no rows; that its base files are gone since takes nothing from the answer."""
+    table = Written(tmp_path / "table", "MERGE_ON_READ", version, configs=WITHOUT_METADATA)
+    table.write("insert", rows(range(4)))
+    before = table.write("upsert", rows(range(4), ts=2, price=2.0))
+    services = TableServices(table.writer())
+    compacted = services.run("compaction", COMPACTED)
+    table.write("upsert", rows(range(4), ts=3, price=3.0))
+    services.run("compaction", COMPACTED)
+    assert services.clean(LAST_VERSION) is not None
+    assert compacted is not None
+    begin, end = (one.completed or one.requested for one in (before, compacted))
+    assert read_incremental(table.path, begin, end).num_rows == 0
+    assert read_incremental(table.path, end).num_rows == 4

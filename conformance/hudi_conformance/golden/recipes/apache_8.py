@@ -43,7 +43,7 @@ def clustered(table: WrittenTable) -> None:
     )
     file_slices(table, "replaced-group-visible", "RD-003")
     timeline(table, clauses="TL-006 TL-008")
-    chunk(table, 2, 3, "clustering brings no rows", "IN-005", "rewritten-rows-are-new")
+    chunk(table, 2, 3, "clustering brings no rows", "IN-005", "range-begin-ignored")
     chunk(table, 1, 3, "rows are of the write that brought them", "IN-005 IN-003", "rewritten-rows-are-new")
     meta_fields(table)
     up_to_last_but_one(table, "range-begin-ignored")

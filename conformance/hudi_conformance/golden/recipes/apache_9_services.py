@@ -82,7 +82,7 @@ def clustered(table: WrittenTable) -> None:
     )
     file_slices(table, "replaced-group-visible", "RD-003")
     timeline(table, clauses="TL-006 TL-001")
-    chunk(table, 2, 3, "clustering brings no rows", "IN-005", "rewritten-rows-are-new")
+    chunk(table, 2, 3, "clustering brings no rows", "IN-005", "range-begin-ignored")
     meta_fields(table)
     filtered_after_merging(table)
     up_to_last_but_one(table, "range-begin-ignored")

@@ -46,7 +46,7 @@ def _chunks(table: GoldenTable) -> None:
         at[1], at[4], "delete-in-range", "a deleted row does not show", "IN-001", "range-begin-ignored deletes-ignored"
     )
     table.incremental(
-        at[4], at[5], "compaction-only", "a compaction brings no rows", "IN-005", "rewritten-rows-are-new"
+        at[4], at[5], "compaction-only", "a compaction brings no rows", "IN-005", "range-begin-ignored"
     )
     table.incremental(
         at[5],
@@ -161,7 +161,7 @@ def copy_on_write_ranges(table: GoldenTable) -> None:
         "range-end-exclusive range-begin-ignored",
     )
     table.incremental(
-        second(5.5), second(6.5), "clustered", "clustering brings no rows", "IN-005", "rewritten-rows-are-new"
+        second(5.5), second(6.5), "clustered", "clustering brings no rows", "IN-005", "range-begin-ignored"
     )
     table.incremental(
         second(1.5),
