@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow.compute as pc
 import pytest
 from change_tables import BY_COMMIT_TIME, GrowingTable, archive
+from cleaned_tables import WITHOUT_METADATA
 from engine_tables import COLUMNS, TableBuilder, avro, row, tick
 from hudi_format.log.blocks import HeaderKey
 from hudi_format.log.content import data_block
@@ -14,10 +15,14 @@ from hudi_format.storage import open_storage
 from hudi_spark import HudiError, read_arrow, read_incremental
 from hudi_spark.changes.incremental import IncrementalQuery, plan_incremental
 from hudi_spark.execution.in_process import run_in_process
+from hudi_spark.services.table_services import TableServices
 from hudi_spark.state.ranges import time_range
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from written_tables import Written, rows
 
+COMPACTED = {"hoodie.compact.inline.max.delta.commits": "1"}
+LAST_VERSION = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
 VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
 LAYOUTS = pytest.mark.parametrize(("version", "mor"), [(6, True), (8, True), (9, True), (9, False)])
 
