@@ -303,4 +303,5 @@ def test_what_the_check_and_its_reference_say_otherwise_of_a_real_table_is_told_
     shutil.copytree(GOLDEN / table / "table", tmp_path / made.id / "table")
     found = list(checking.told_of([made], NULL if adapter == "null" else find_adapter(adapter, suite_root()), known))
     assert len(found) == len(lines)
-    assert all(line.startswith(f"{made.id}: {text}") for line, text in zip(found, lines, strict=True)), found
+    assert all(one.text.startswith(f"{made.id}: {text}") for one, text in zip(found, lines, strict=True)), found
+    assert [one.is_difference for one in found] == [not text.startswith("TL-") for text in lines]

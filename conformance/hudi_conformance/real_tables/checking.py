@@ -5,8 +5,9 @@ difference (`<table>::check_table`) or is an error itself.
 """
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from hudi_format.storage import LocalStorage
 from hudi_model.rejection import Rejection, Unsupported
@@ -17,7 +18,7 @@ from hudi_conformance.bridge.checking import load_for_check
 from hudi_conformance.real_tables.cache import is_answered, place_of
 from hudi_conformance.real_tables.catalogue import Recipe
 from hudi_conformance.real_tables.known import KnownDifference, known_difference
-from hudi_conformance.session import Reply, Session
+from hudi_conformance.session import Heard, Reply, Session
 
 OP = "check_table"
 _LIMIT_S = 600.0
@@ -38,7 +39,14 @@ def _of_model(recipe: Recipe) -> tuple[Violation, ...] | None:
         return None
 
 
-def told_of(recipes: Iterable[Recipe], adapter: AdapterConfig, known: Sequence[KnownDifference] = ()) -> Iterator[str]:
+class Line(NamedTuple):
+    """What a check found: an error of the table, or where the checking adapter and the model differ."""
+
+    text: str
+    is_difference: bool
+
+
+def told_of(recipes: Iterable[Recipe], adapter: AdapterConfig, known: Sequence[KnownDifference] = ()) -> Iterator[Line]:
     """A line for each error that a checking adapter finds in a built table, and for what the model says otherwise."""
     with (
         tempfile.TemporaryDirectory(prefix="hudi-conformance-check-") as folder,
@@ -46,23 +54,35 @@ def told_of(recipes: Iterable[Recipe], adapter: AdapterConfig, known: Sequence[K
     ):
         for recipe in recipes:
             if is_answered(recipe):
-                yield from (f"{recipe.id}: {line}" for line in _lines(recipe, session, adapter.name, known, folder))
+                heard = session.ask(OP, place_of(recipe.id).table.absolute(), {"deep": True}, Path(folder), _LIMIT_S)
+                for one in _lines(recipe, heard, adapter.name, known):
+                    yield one._replace(text=f"{recipe.id}: {one.text}")
 
 
-def _lines(recipe: Recipe, session: Session, name: str, known: Sequence[KnownDifference], folder: str) -> Iterator[str]:
-    table = place_of(recipe.id).table.absolute()
-    heard = session.ask(OP, table, {"deep": True}, Path(folder), _LIMIT_S)
+def _lines(recipe: Recipe, heard: Heard, name: str, known: Sequence[KnownDifference]) -> Iterator[Line]:
     if not isinstance(heard, Reply) or "result" not in heard.message:
-        yield f"{name} does not check it: {heard.message if isinstance(heard, Reply) else heard}"
+        answer = heard.message if isinstance(heard, Reply) else heard
+        yield Line(f"{name} does not check it: {answer}", is_difference=True)
         return
     found = heard.message["result"]["value"]
-    yield from (f"{one['clause']} {one['where']}: {one['message']}" for one in found if one["severity"] == "error")
+    for one in found:
+        if one["severity"] == "error":
+            yield Line(f"{one['clause']} {one['where']}: {one['message']}", is_difference=False)
+    differences = _differences(recipe, found, name, known)
+    yield from (Line(text, is_difference=True) for text in differences)
+
+
+def _differences(
+    recipe: Recipe, found: Sequence[Mapping[str, str]], name: str, known: Sequence[KnownDifference]
+) -> Iterator[str]:
     reference = _of_model(recipe)
     if reference is None:
         return
     engine = {(one["clause"], one["severity"]) for one in found}
     model = {(one.clause, one.severity.value) for one in reference}
-    listed = known_difference(known, f"{recipe.id}::{OP}", name)
+    # Entries of all questions about a table are about its rows.
+    about_checks = [one for one in known if all(text.endswith(f"::{OP}") for text in one.questions)]
+    listed = known_difference(about_checks, f"{recipe.id}::{OP}", name)
     if listed and engine == model:
         yield f"{name} and the model differ no longer, which is listed: {listed.why}"
     for clause, severity in sorted(engine ^ model) if not listed else ():

@@ -81,7 +81,8 @@ def today(
     chosen = rotating_part(due, dt.datetime.now(dt.UTC).timetuple().tm_yday, count)
     built = build_tables(chosen)
     code = _code(chosen, _compared(chosen, adapter or ADAPTERS, 4))
-    raise typer.Exit(built or code or _check(chosen, CHECKER))
+    differences = _checked(chosen, CHECKER)[1]
+    raise typer.Exit(built or code or int(differences > 0))
 
 
 @app.command()
@@ -91,17 +92,19 @@ def check(
     adapter: Annotated[str, typer.Option("--adapter", "-a", help="Who checks beside the model.")] = CHECKER,
 ) -> None:
     """Check the tables that are built, rows and indexes too: exit 0 when no error is found, and the model agrees."""
-    raise typer.Exit(_check(_chosen(wanted, bundle), adapter))
+    raise typer.Exit(int(any(_checked(_chosen(wanted, bundle), adapter))))
 
 
-def _check(chosen: Sequence[Recipe], adapter: str) -> int:
-    root, out, lines = suite_root(), console(), 0
+def _checked(chosen: Sequence[Recipe], adapter: str) -> tuple[int, int]:
+    """How many errors the checks find, and how many differences between them."""
+    root, out, found = suite_root(), console(), Counter[bool]()
     for line in told_of(chosen, find_adapter(adapter, root), load_known(root)):
-        out.print(line, markup=False)
-        lines += 1
+        out.print(line.text, markup=False)
+        found[line.is_difference] += 1
     built = sum(map(is_answered, chosen))
-    out.print(f"{built} of {len(chosen)} tables are built, {lines} errors and differences", markup=False)
-    return int(lines > 0)
+    told = f"{found[False]} errors, {found[True]} differences from the model"
+    out.print(f"{built} of {len(chosen)} tables are built, {told}", markup=False)
+    return found[False], found[True]
 
 
 def _compared(chosen: Sequence[Recipe], adapters: Sequence[str], shown: int) -> list[Compared]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from hudi_format.metadata.partitions import Partition, file_group_of_id
-from hudi_format.timeline.plans import CompactionPlan
+from hudi_format.timeline.plans import CompactionPlan, RollbackMetadata
 
 from hudi_spark.checking.stored import Stored, TableState
 from hudi_spark.checking.violations import Violations, clause_of_index
@@ -145,10 +145,16 @@ def _check_actions(state: TableState, own: TableState, violations: Violations) -
         if not one.is_completed or one.action not in _COMMITS_BESIDE or kept_since is None:
             continue
         there = beside.get(one.requested)
-        if there is None and one.at("completed") > kept_since:
+        if there is None and one.at("completed") > kept_since and not _undoes_nothing(state, one, beside):
             violations.error("MT-003", one.file, "the metadata table has no deltacommit of the action")
         elif there is not None and there.at("completed") > one.at("completed"):
             violations.error("MT-004", one.file, f"{there.file} completed after the action")
+
+
+def _undoes_nothing(state: TableState, one: Instant, beside: Mapping[str, Instant]) -> bool:
+    """Whether an action is the rollback of a write that the metadata table does not have."""
+    result = state.contents.results.get(one)
+    return isinstance(result, RollbackMetadata) and beside.keys().isdisjoint(result.commits_rollback)
 
 
 def _is_of_action(one: Instant) -> bool:

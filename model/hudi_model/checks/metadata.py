@@ -10,6 +10,7 @@ from typing import Any
 from hudi_model.actions import Action, State
 from hudi_model.checks.building import being_built, passed_by, since_opened
 from hudi_model.checks.finding import Evidence, Violation, error, refusals
+from hudi_model.checks.timeline import undone_by
 from hudi_model.configuration import property_names
 from hudi_model.contents import IndexDefinition
 from hudi_model.files import FileSlice
@@ -169,6 +170,9 @@ def actions_not_logged(table: OpenTable, metadata: Table) -> Iterator[Violation]
         if not is_logged or one.completed is None or first is None or one.completed <= first:
             continue
         if one.requested not in known:
+            # Of a write that did not come so far nothing is to be taken back.
+            if one.action is Action.ROLLBACK and not known.keys() & {*undone_by(one)}:
+                continue
             yield error("MT-003", where, "the action completed without a commit of its own to the metadata table")
         elif (known[one.requested] or "") > one.completed:
             yield error("MT-004", where, f"the metadata table had it at {known[one.requested]}, after it completed")
