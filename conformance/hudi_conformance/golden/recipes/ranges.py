@@ -45,9 +45,7 @@ def _chunks(table: GoldenTable) -> None:
     table.incremental(
         at[1], at[4], "delete-in-range", "a deleted row does not show", "IN-001", "range-begin-ignored deletes-ignored"
     )
-    table.incremental(
-        at[4], at[5], "compaction-only", "a compaction brings no rows", "IN-005", "range-begin-ignored"
-    )
+    table.incremental(at[4], at[5], "compaction-only", "a compaction brings no rows", "IN-005", "range-begin-ignored")
     table.incremental(
         at[5],
         at[6],
