@@ -8,7 +8,13 @@ import fastavro
 from hudi_format.avro.files import read_container
 from hudi_format.avro.schemas import writing_schema
 from hudi_format.timeline.archived_log import archived_log_name, read_archived_log, write_archived_log
-from hudi_format.timeline.history import HistoryRow, read_history_file, write_history_file
+from hudi_format.timeline.history import (
+    HistoryRow,
+    parse_manifest,
+    read_history_file,
+    serialise_manifest,
+    write_history_file,
+)
 
 from hudi_conformance.golden import harm
 from hudi_conformance.golden.layout import merge_on_read
@@ -79,10 +85,15 @@ def archived_before_an_upgrade(table: GoldenTable) -> None:
 
 
 def _bare(table: Path) -> None:
-    """The contents of the history's rows without the container around them."""
+    """The contents of the history's rows without the container around them; manifests name the new lengths."""
     for file in table.glob(f"{_HISTORY}/*.parquet"):
         rows = read_history_file(file.read_bytes(), file.name)
         file.write_bytes(write_history_file([replace(one, metadata=_record(one.metadata)) for one in rows]))
+    sizes = {file.name: file.stat().st_size for file in table.glob(f"{_HISTORY}/*.parquet")}
+    for manifest in table.glob(f"{_HISTORY}/manifest_*"):
+        entries = parse_manifest(manifest.read_bytes(), manifest.name)
+        changed = [replace(one, file_length=sizes.get(one.file_name, one.file_length)) for one in entries]
+        manifest.write_bytes(serialise_manifest(changed))
 
 
 def _record(container: bytes | None) -> bytes | None:
