@@ -86,7 +86,7 @@ def merge_on_read(table: WrittenTable) -> None:
         "incremental-compaction",
         "a compaction brings no rows",
         "IN-005",
-        "rewritten-rows-are-new",
+        "range-begin-ignored",
     )
     table.incremental(
         table.after(3),
