@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from hudi_adapter import limits
 from hudi_adapter.filters import FUNCTIONS
 from hudi_adapter.messages import MESSAGES, VALUE_OPS, schema
 from jinja2 import Environment, StrictUndefined
@@ -47,8 +48,19 @@ def protocol_page(root: Path) -> str:
         messages=[_message(name) for name in MESSAGES],
         values=[{"name": op, "table": _table(schema(f"value_{op}"))} for op in VALUE_OPS],
         functions=", ".join(f"`{name}`" for name in sorted(FUNCTIONS)),
+        limits=list(_limits()),
         reasons=_reasons(root / "specs" / "reasons.toml"),
     )
+
+
+def _limits() -> Iterator[tuple[str, str]]:
+    yield "an answer, from its question on", "`limit_s` seconds"
+    yield "a message", f"{limits.MESSAGE_BYTES >> 20} MiB, arrays and objects nested {limits.MESSAGE_DEPTH} deep"
+    yield "a rows file", f"{limits.FILE_BYTES >> 20} MiB"
+    yield "its rows, decoded: no compression, no dictionary, no text shared", f"{limits.DECODED_BYTES >> 20} MiB"
+    yield "its columns", f"{limits.COLUMNS}"
+    yield "its values: rows times columns, and each element of a list", f"{limits.VALUES}"
+    yield "what is kept of stderr (the rest is read and dropped)", f"{limits.LOG_BYTES >> 20} MiB"
 
 
 def example(name: str) -> Mapping[str, Any]:
