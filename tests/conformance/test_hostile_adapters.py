@@ -10,7 +10,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from hostile_adapter import DO, GOOD
+from hostile_adapter import DO, GOOD, WRITES
+from hudi_conformance.resources import WRITING_CASES
 from hudi_conformance.session import Broken, Hung, Reply, Session
 from tiny_corpus import TinyCorpus
 
@@ -122,6 +123,7 @@ def _pages(report: Path) -> list[str]:
     return [page.read_text(encoding="utf-8") for page in report.rglob("*.html")]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(BOUND_S + 60)
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one", "two-workers"])
 def test_pytest_survives_every_bad_answer(tiny: TinyCorpus, run: Run, tmp_path: Path, pids: Path, workers: list[str]):
@@ -247,3 +249,44 @@ def test_a_process_that_does_not_read_is_not_waited_for(tmp_path: Path, pids: Pa
 
     assert heard == Hung(2.0)
     assert time.monotonic() - begun < 30
+
+
+WRITING_CASE = """\
+title = "A write and a question that names its time"
+table_version = 9
+clauses = ["RD-001"]
+kills = ["some-mutant"]
+
+[[steps]]
+op = "create_table"
+params = {{do = "empty"}}
+
+[[steps]]
+op = "write"
+params = {{do = "{do}"}}
+done = {{action = "commit"}}
+
+[[steps]]
+op = "read_snapshot"
+params = {{do = "good", instant = "$2.requested"}}
+expect = "one.jsonl"
+"""
+
+
+def test_a_writing_case_survives_every_bad_value(tiny: TinyCorpus, run: Run, tmp_path: Path, pids: Path):
+    """What a write answers is used by later steps: no value of it ends the run."""
+    for do in WRITES:
+        folder = tiny.root / WRITING_CASES / "hostile" / do
+        (folder / "expected").mkdir(parents=True)
+        (folder / "expected" / "one.jsonl").write_text(GOOD, encoding="utf-8")
+        (folder / "case.toml").write_text(WRITING_CASE.format(do=do), encoding="utf-8")
+
+    done = run("hudi_conformance.cli", "run", "--limit", LIMIT_S, "--report", str(tmp_path / "report"))
+
+    text = (tmp_path / "report" / "results.jsonl").read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in text.split("\n") if line]
+    verdicts = {line["case"]: line["verdict"] for line in lines if line["kind"] == "case"}
+    assert done.returncode == 1, done.stderr
+    assert verdicts == {do: "pass" if do == "sound" else "fail" for do in WRITES}
+    _assert_plain(done.stdout + text)
+    assert not _survivors(pids)
