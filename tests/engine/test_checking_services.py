@@ -10,6 +10,7 @@ import pytest
 from checked_reference import assert_alike
 from checked_tables import (
     BASE,
+    INDEXED,
     LOGS,
     PLAIN,
     SOON,
@@ -37,9 +38,11 @@ from hudi_format.timeline import plans
 from hudi_format.timeline.commit_metadata import WriteStat, parse_commit_metadata, serialise_avro
 from hudi_format.timeline.history import read_history_file, write_history_file
 from hudi_spark import check_table, read_arrow, services_arrow
+from hudi_spark.writing.actions import TableActions
 from hudi_spark.writing.requests import WriteRequest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from undoing_tables import Undoable
 from written_tables import Written, rows
 
 DAMAGED = Damages()
@@ -236,6 +239,33 @@ def test_indexes_are_compared_with_rows(tmp_path: Path):
     edited_rows(base, "id", "zz")
     # Its size in the list of files is another one then, too.
     assert {"IX-020", "MT-011", "MT-010"} <= {clause for clause, _ in clauses(table, deep=True)}
+
+
+def test_the_rollback_of_a_write_that_the_metadata_table_never_had_needs_nothing_there(tmp_path: Path):
+    """As 1.1.1 leaves it (MT-003); that of a write which is there does."""
+    table = Undoable(tmp_path / "table", 9, "COPY_ON_WRITE")
+    table.services().rollback(table.dead_write())
+    (rolled_back,) = (one.name.split("_")[0] for one in table.path.glob(".hoodie/timeline/*_*.rollback"))
+    beside = [*table.path.glob(f".hoodie/metadata/.hoodie/timeline/{rolled_back}*")]
+    assert beside
+    for one in beside:
+        one.unlink()
+    assert clauses(table.path, deep=True) == set()
+    assert_alike("a rollback of nothing", table.path)
+
+
+@pytest.mark.parametrize("version", [6, 8, 9])
+def test_an_index_may_be_dropped_after_it_was_compacted(version: int, tmp_path: Path):
+    """Neither its plans nor its commits, which stay on the timeline, say that a file is missing."""
+    soon = {"hoodie.metadata.compact.max.delta.commits": "2", "hoodie.clean.commits.retained": "1"}
+    table = Written(tmp_path / "table", version=version, configs={**INDEXED, **soon})
+    for number in range(6):
+        table.write("upsert", rows(range(6), ts=number))
+    assert list(table.path.glob(".hoodie/metadata/.hoodie/**/*.compaction.requested"))
+    TableActions(table.writer()).drop_index("column_stats")
+    table.configs = {key: value for key, value in table.configs.items() if "column.stats" not in key}
+    table.write("upsert", rows(range(6), ts=9))
+    assert clauses(table.path, deep=True) == set()
 
 
 STEPS = st.lists(st.sampled_from(["upsert", "delete", "compaction", "cluster", "clean", "archive", "die"]), max_size=6)
