@@ -28,8 +28,8 @@ GIVEN = rows(("kept", 5, "U", None), ("marked", 5, "D", None), ("flagged", 5, "U
     ("rule", "natural"),
     [
         (EVENT, ["late"]),
-        (replace(EVENT, plain_deletes=True), ["flagged", "late"]),
-        (replace(EVENT, plain_deletes=True, plain_markers=True), ["marked", "flagged", "late"]),
+        (replace(EVENT, plain_deletes=True), ["late"]),
+        (replace(EVENT, plain_deletes=True, plain_marks=True), ["marked", "flagged", "late"]),
     ],
 )
 def test_which_versions_compete_by_their_position_alone(rule: MergeRule, natural: list[str]):
@@ -47,7 +47,7 @@ def test_rows_that_are_given_to_delete_do_so_whatever_they_carry():
 
 
 @pytest.mark.parametrize(
-    ("payload", "plain_markers"),
+    ("payload", "plain_marks"),
     [
         ("OverwriteNonDefaultsWithLatestAvroPayload", True),
         ("PartialUpdateAvroPayload", True),
@@ -56,11 +56,11 @@ def test_rows_that_are_given_to_delete_do_so_whatever_they_carry():
         ("MySqlDebeziumAvroPayload", False),
     ],
 )
-def test_payloads_delete_whatever_ordering_value_a_flagged_record_has(payload: str, plain_markers: object):
-    """Records with the delete marker compete by it where the payload comes from Debezium."""
+def test_payloads_delete_whatever_ordering_value_a_marked_record_has(payload: str, plain_marks: object):
+    """Records that mark themselves deleted compete where the payload comes from Debezium."""
     rule = payload_rule(MODELS + payload, EVENT)
     assert rule is not None
-    assert (rule.plain_deletes, rule.plain_markers) == (True, plain_markers)
+    assert (rule.plain_deletes, rule.plain_marks) == (True, plain_marks)
 
 
 def test_one_row_a_key_is_written_and_deletes_stay():

@@ -148,10 +148,10 @@ def test_a_block_without_instant_is_refused(tmp_path: Path, monkeypatch: pytest.
     assert (caught.value.reason, caught.value.file, caught.value.offset) == ("LOG_CONTENT_CORRUPT", "log", 7)
 
 
-def test_a_payload_flag_without_markers_leaves_marked_records_to_their_ordering_value():
-    """Flagged records delete whatever ordering value they carry; marked ones compete by it."""
+def test_marks_compete_where_a_payload_says_so_of_tombstones_alone():
+    """Records that mark themselves deleted, by the flag or by the column, keep their ordering value."""
     rule = replace(RULES["event time"], plain_deletes=True, delete_field="name", delete_marker="gone")
     flagged = Version({**version("a", ts=3, name="x").values, "price": None}, deleted=True)
     marked = version("b", ts=3, name="gone", price=None)
     found = winners(rule, [flagged, marked])
-    assert dict(zip(found.deleted.to_pylist(), found.natural.to_pylist(), strict=True)) == {"a": True, "b": False}
+    assert dict(zip(found.deleted.to_pylist(), found.natural.to_pylist(), strict=True)) == {"a": False, "b": False}

@@ -45,10 +45,10 @@ RULES = {
     "text, ignoring defaults": replace(EVENT, completion=IGNORE_DEFAULTS, deletes_reach_base=True),
     "event time, filling in": replace(EVENT, completion=FILL_UNAVAILABLE),
     "partial update payload": replace(
-        EVENT, completion=Completion("nulls", newest_meta=True), plain_deletes=True, plain_markers=True
+        EVENT, completion=Completion("nulls", newest_meta=True), plain_deletes=True, plain_marks=True
     ),
     "postgres payload": replace(
-        EVENT, completion=Completion("unavailable", "?", newer_only=True), plain_deletes=True, plain_markers=True
+        EVENT, completion=Completion("unavailable", "?", newer_only=True), plain_deletes=True, plain_marks=True
     ),
 }
 

@@ -8,6 +8,7 @@ from typing import Final
 from hudi_model.records import Field, Schema, Value
 
 from hudi_conformance.golden.rides import RIDES, ride
+from hudi_conformance.write_checks.cases import TableShape
 from hudi_conformance.writing.registry import writing
 from hudi_conformance.writing.shapes import COW, MOR, shapes
 from hudi_conformance.writing.steps import WritingCase
@@ -67,3 +68,45 @@ writing(
     "LF-017 OW-013 MG-006 MG-007",
     _KILLS,
 )(marked_and_again)
+
+
+_CAPTURED: Final = Schema(
+    (*_MARKED.fields, Field("_event_lsn", "int64"), Field("_change_operation_type", "string")),
+)
+_POSTGRES: Final = {
+    "hoodie.compaction.payload.class": "org.apache.hudi.common.model.debezium.PostgresDebeziumAvroPayload"
+}
+
+
+def _captures(*versions: int, kind: str) -> tuple[TableShape, ...]:
+    traits = {"ordering": ("_event_lsn",), "merge_mode": None, "properties": _POSTGRES}
+    return shapes(versions=versions, types=(kind,), **traits)
+
+
+def _change(key: str, place: int, kind: str = "u", *, mark: bool = False) -> dict[str, Value]:
+    return {**ride(key, place), _MARK: mark, "_event_lsn": place, "_change_operation_type": kind}
+
+
+def marked_captures(case: WritingCase) -> None:
+    """A change capture that marks a delete late, by the flag or by the column, meets a newer row.
+
+    Given rides of a PostgreSQL change capture.
+    When an upsert brings deletes of both kinds, in time and late, and a late delete by key.
+    Then a copy-on-write table keeps the rows whose marks came late, a merge-on-read table logs those marks as
+    tombstones, which remove the rows, and the delete by key removes its row.
+    """
+    case.schema = _CAPTURED
+    case.create()
+    case.write("insert", [_change(key, 10) for key in ("r01", "r02", "r03", "r04", "r11", "año-15")])
+    marks = [("r01", 20, "u", True), ("r02", 20, "d", False), ("r03", 5, "u", True), ("r04", 5, "d", False)]
+    case.write("upsert", [_change(key, place, kind, mark=mark) for key, place, kind, mark in marks])
+    case.write("delete", [_change("r11", 5)])
+    case.snapshot()
+
+
+writing("deletes/marked_captures", _captures(8, kind=COW), "PL-009 PL-007 OW-013", "flagged-captures-never-compete")(
+    marked_captures
+)
+writing("deletes/marked_captures_logged", _captures(8, kind=MOR), "PL-009 OW-013", "payload-tombstones-compete")(
+    marked_captures
+)
