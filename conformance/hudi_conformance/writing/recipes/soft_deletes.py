@@ -79,8 +79,7 @@ _POSTGRES: Final = {
 
 
 def _captures(*versions: int, kind: str) -> tuple[TableShape, ...]:
-    traits = {"ordering": ("_event_lsn",), "merge_mode": None, "properties": _POSTGRES}
-    return shapes(versions=versions, types=(kind,), **traits)
+    return shapes(versions, (kind,), ordering=("_event_lsn",), merge_mode=None, properties=_POSTGRES)
 
 
 def _change(key: str, place: int, kind: str = "u", *, mark: bool = False) -> dict[str, Value]:
