@@ -1,11 +1,21 @@
 """A restored table is what it was; who stops on the way is followed; where there is no way back nothing is changed."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hudi_adapter.reasons import Reason
 from hudi_format.storage import LocalStorage
-from hudi_format.timeline.plans import parse_restore_metadata, parse_restore_plan
+from hudi_format.timeline.plans import (
+    CleanMetadata,
+    CleanPartition,
+    SavepointPartition,
+    parse_restore_metadata,
+    parse_restore_plan,
+    parse_savepoint_metadata,
+    serialise_clean_metadata,
+    serialise_savepoint_metadata,
+)
 from hudi_spark.errors import HudiError
 from hudi_spark.services.restoring.before_writes import take_back_leftovers
 from hudi_spark.services.restoring.restoring import restore
@@ -163,6 +173,33 @@ def test_there_is_no_way_back_to_what_is_gone(tmp_path: Path):
     with pytest.raises(HudiError, match="is gone") as gone:
         restore(table.work(), table.second)
     assert gone.value.reason == Reason.RANGE_NOT_RETAINED
+    assert table.files() == files
+
+
+def test_there_is_no_way_back_to_what_a_clean_took(tmp_path: Path):
+    """A release saves what a clean that counts versions has been at: the savepoint names what was left."""
+    table = Undoable(tmp_path, 9, "COPY_ON_WRITE")
+    savepoint(table.work(), table.second)
+    (saved,) = table.actions("savepoint")
+    content = parse_savepoint_metadata((tmp_path / saved.file).read_bytes(), saved.file)
+    lost = next(path for path in sorted(table.data_files()) if table.second in path)
+    partition, _, name = lost.rpartition("/")
+    kept = tuple(one for one in content.partition_metadata[partition].savepoint_data_file if one != name)
+    left = {**content.partition_metadata, partition: SavepointPartition(partition, kept)}
+    saved_after = serialise_savepoint_metadata(replace(content, partition_metadata=left))
+    (tmp_path / saved.file).write_bytes(saved_after)
+    LocalStorage(tmp_path).delete(lost)
+    clean = int(table.second) + 500
+    done = CleanMetadata(
+        str(clean), partition_metadata={partition: CleanPartition(partition, success_delete_files=(name,))}
+    )
+    for state in (f"{clean}.clean.requested", f"{clean}.clean.inflight"):
+        (tmp_path / ".hoodie/timeline" / state).write_bytes(b"")
+    (tmp_path / f".hoodie/timeline/{clean}_{clean + 1}.clean").write_bytes(serialise_clean_metadata(done))
+    files = table.files()
+    with pytest.raises(HudiError, match="a clean deleted") as refused:
+        restore(table.work(), table.second)
+    assert refused.value.reason == Reason.RANGE_NOT_RETAINED
     assert table.files() == files
 
 

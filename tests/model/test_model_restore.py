@@ -147,6 +147,16 @@ def test_logs_on_the_slice_of_an_undone_compaction_go_with_it() -> None:
     assert (rows(read_snapshot(after)), after.log_files) == ([ONE], ())
 
 
+def test_there_is_no_way_back_to_what_a_clean_took() -> None:
+    """A release saves what a clean that counts versions has been at: the savepoint names what was left."""
+    found, lost = saved(), saved().base_files[0]
+    clean = CleanMetadata(None, frozenset({(lost.partition, lost.name)}))
+    timeline = (*found.timeline, entry(8, Action.CLEAN, completed=8.5, content=clean))
+    without = replace(found, base_files=found.base_files[1:])
+    assert reason(schedule, replace(without, timeline=timeline), at(20), {}, at(2)) is Reason.RANGE_NOT_RETAINED
+    assert reason(schedule, without, at(20), {}, at(2)) is Reason.BASE_FILE_MISSING
+
+
 def test_a_later_savepoint_stands_in_the_way() -> None:
     """It is to be deleted first."""
     found = saved()
