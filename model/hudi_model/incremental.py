@@ -190,15 +190,15 @@ def own_values(row: Record) -> str:
 def earlier_rows(view: View, found: FileSlice, asked: TimeRange, schema: Schema) -> Mapping[str, Record] | None:
     """The rows by key, as of the begin, of the file groups that a slice's rows come from; None where they are gone.
 
-    Rows change under their commit time where logs are merged and nowhere else; there is no state to compare with
-    where the begin is open, or nothing of the range was written to the group.
+    Rows change under their commit time where logs are merged, or versions complete each other, and nowhere else; there
+    is no state to compare with where the begin is open, or nothing of the range was written to the group.
 
     Raises: RANGE_NOT_RETAINED where versions complete each other and the state at the begin is gone.
 
     Clauses: IN-001, IN-007.
     """
     groups = origins_within(view, group_of(found), asked)
-    if asked.begin is None or not groups or view.configuration.table_type != "MERGE_ON_READ":
+    if asked.begin is None or not groups or not (view.configuration.table_type == "MERGE_ON_READ" or completes(view)):
         return None
     before = view_at_end(view.table, asked.begin, view.readings)
     try:

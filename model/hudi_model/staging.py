@@ -1,6 +1,6 @@
 """The files of a write: what each file group gets, as a base file or as log blocks, with their meta fields."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import hudi_model.effects as durable
@@ -102,7 +102,9 @@ def base_file(view: View, change: Change, schema: Schema, requested: InstantTime
     old = tuple(version_of_row(row, key_of(row, view.configuration, where), rule) for row in stored)
     rows = (*stored, *(one.record for one in change.versions if one.record and not one.is_delete))
     if not change.appended:
-        rows = merge_slice(rule, old, change.versions, view.readings)
+        merged = merge_slice(rule, old, change.versions, view.readings)
+        known = {one.key: one.record for one in old if one.record}
+        rows = tuple(with_own_time(row, key_of(row, view.configuration, where), known, change) for row in merged)
     if not change.found and not rows:
         return None
     extension = base_extension(view.configuration)
@@ -119,6 +121,20 @@ def base_file(view: View, change: Change, schema: Schema, requested: InstantTime
     stat = WriteStat(*change.group, path_of(file), change.found.base_instant if change.found else "null", *counts)
     stat = replace(stat, change_logs=(path_of(feed),) if feed else ())
     return Staged(file, stat, "MERGE" if change.found else "CREATE", feed)
+
+
+def with_own_time(row: Record, key: str, before: Mapping[str, Record], change: Change) -> Record:
+    """A merged row with the time of the write that changed its values, though an older version won.
+
+    Clauses: MF-010, CD-004.
+    """
+    old, brought = before.get(key), next((one.record for one in change.versions if one.key == key and one.record), None)
+    names = ("_hoodie_commit_time", "_hoodie_commit_seqno")
+    if old is None or brought is None or any(row.values.get(name) != old.values.get(name) for name in names):
+        return row
+    if own_columns(row) == own_columns(old):
+        return old
+    return Record({**row.values, **{name: brought.values[name] for name in names if name in brought.values}})
 
 
 def change_log(view: View, change: Change, made: Iterable[CdcRecord], requested: InstantTime) -> LogFile | None:

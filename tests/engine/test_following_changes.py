@@ -99,7 +99,7 @@ def grown(path: Path, kind: str, steps: list[tuple[str, list[dict[str, Any]]]]) 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=_STEPS, data=st.data())
 def test_ranges_applied_in_turn_and_feeds_give_the_snapshot(
     tmp_path_factory: pytest.TempPathFactory, kind: str, steps: Any, data: st.DataObject

@@ -134,8 +134,8 @@ def shapes(
 
 
 def completing_shapes() -> st.SearchStrategy[Shape]:
-    """Kinds of merge-on-read tables in which versions of a row complete each other."""
-    return shapes(types=("MERGE_ON_READ",)).flatmap(
+    """Kinds of tables in which versions of a row complete each other."""
+    return shapes().flatmap(
         lambda of: st.sampled_from(UPDATES[1:] if of.version == 9 else UPDATES[1:2]).map(
             lambda update: replace(of, update=update)
         )

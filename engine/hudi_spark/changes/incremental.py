@@ -150,7 +150,8 @@ def _states_at_begin(  # noqa: PLR0917 - a state is told by all of them
 ) -> dict[GroupId, Snapshot | None]:
     """For each slice the state at the begin of the groups that its rows come from; None where that is gone.
 
-    Only where logs are merged do rows change under their commit time. A begin that is open has nothing before it.
+    Rows change under their commit time where logs are merged, or versions complete each other. A begin that is open has
+    nothing before it.
 
     Raises:
         HudiError: RANGE_NOT_RETAINED or what is missing, where versions complete each other and the state is gone.
@@ -160,7 +161,7 @@ def _states_at_begin(  # noqa: PLR0917 - a state is told by all of them
     """
     configuration, _ = table
     begin = writes.range.begin
-    if not begin or configuration.table_type != "MERGE_ON_READ":
+    if not begin or not (configuration.table_type == "MERGE_ON_READ" or _completes(configuration, query)):
         return {}
     commits = commits_of(storage, writes.inside)
     origins = {one.group: _origins(one.group, commits) for one in slices}
@@ -171,10 +172,14 @@ def _states_at_begin(  # noqa: PLR0917 - a state is told by all of them
     try:
         whole = at_begin(frozenset().union(*origins.values()))
     except HudiError:
-        if merge_rule(configuration, query.configs).completes:
+        if _completes(configuration, query):
             raise
         return {group: _or_none(at_begin, of) for group, of in origins.items()}
     return {group: _part(whole, of) for group, of in origins.items()}
+
+
+def _completes(configuration: TableConfiguration, query: Query) -> bool:
+    return merge_rule(configuration, query.configs).completes
 
 
 def _part(whole: Snapshot, groups: frozenset[GroupId]) -> Snapshot:

@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from hudi_format.names import BaseFileName
+from hudi_format.schemas import META_FIELDS
 from hudi_format.timeline.commit_metadata import NO_PREVIOUS_COMMIT, RuntimeStats, WriteStat
 
+from hudi_spark.arrays import one_chunk
 from hudi_spark.effects.helper import joined
+from hudi_spark.execution.differences import same_values
 from hudi_spark.files.base import BaseFileBytes, base_file, empty_meta_fields, rolled_base_file
 from hudi_spark.files.changes import write_changes
 from hudi_spark.files.statistics import base_file_statistics
@@ -18,6 +22,7 @@ from hudi_spark.merging.incoming import incoming_records
 from hudi_spark.merging.kernel import merge
 from hudi_spark.merging.log_records import flagged_deletes, marked_deletes
 from hudi_spark.schemas.base_rows import read_base_rows
+from hudi_spark.state.ranges import COMMIT_TIME
 from hudi_spark.state.slicing import FileSlice
 from hudi_spark.tagging.columns import RECORD_KEY
 from hudi_spark.writing.changed_rows import changes_of
@@ -115,7 +120,30 @@ def merged_rows(rows: pa.Table, deletes: pa.ChunkedArray, one: FileSlice, contex
         return Merged(pa.concat_tables([base, added]), base.slice(0, 0), Counts(inserts=added.num_rows))
     records = incoming_records(rows, context.rule, deletes=deletes, missing=context.missing)
     found = merge(base, records, context.stored_keys, context.rule)
-    return _counted(base, found, rows, context)
+    return _counted(base, _with_own_time(base, found, rows, context), rows, context)
+
+
+def _with_own_time(base: pa.Table, merged: pa.Table, rows: pa.Table, context: WriteContext) -> pa.Table:
+    """The merged rows, with the time of this write where it changed values of a row that won.
+
+    Clauses: MF-010.
+    """
+    if not context.rule.completes or not context.configuration.populates_meta_fields:
+        return merged
+    keys = context.stored_keys.keys(merged)
+    known = one_chunk(pc.index_in(keys, value_set=one_chunk(context.stored_keys.keys(base))))
+    incoming = one_chunk(pc.index_in(keys, value_set=one_chunk(rows.column(RECORD_KEY))))
+    was, brought = base.take(known), rows.take(incoming)
+    filled = one_chunk(pc.and_(pc.is_valid(known), pc.is_valid(incoming)))
+    filled = pc.and_(filled, same_values(merged.column(COMMIT_TIME), was.column(COMMIT_TIME)))
+    own = [name for name in merged.column_names if name not in META_FIELDS]
+    same = [same_values(merged.column(name), was.column(name)) for name in own]
+    filled = pc.and_(filled, pc.invert(reduce(pc.and_, same)))
+    for name in META_FIELDS[:2]:
+        place = merged.column_names.index(name)
+        times = pc.if_else(filled, one_chunk(brought.column(name)), one_chunk(merged.column(name)))
+        merged = merged.set_column(place, merged.schema.field(name), times)
+    return merged
 
 
 def stored_rows(one: FileSlice, context: WriteContext) -> pa.Table:
