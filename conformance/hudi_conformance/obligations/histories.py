@@ -133,9 +133,9 @@ def shapes(
     return st.builds(Shape, *map(st.sampled_from, (newest, types, modes, partitioned)))
 
 
-def completing_shapes() -> st.SearchStrategy[Shape]:
+def completing_shapes(table_type: str) -> st.SearchStrategy[Shape]:
     """Kinds of tables in which versions of a row complete each other."""
-    return shapes().flatmap(
+    return shapes(types=(table_type,)).flatmap(
         lambda of: st.sampled_from(UPDATES[1:] if of.version == 9 else UPDATES[1:2]).map(
             lambda update: replace(of, update=update)
         )

@@ -43,13 +43,18 @@ TOLD = st.one_of(
     stories(MERGED, OPERATIONS, services=("compaction",), longest=5),
     stories(shapes(types=("COPY_ON_WRITE",)), OPERATIONS, longest=5),
 )
-COMPLETED = stories(
-    st.one_of(st.just(Shape(update="IGNORE_DEFAULTS")), completing_shapes(), MERGED),
-    (*[Operation.UPSERT] * 4, Operation.DELETE),
-    services=("compaction", "clustering"),
-    longest=7,
-    shortest=3,
-    brought=rows(2, KEYS[1:3], DAYS[:1]),
+AGAIN = (*[Operation.UPSERT] * 4, Operation.DELETE)
+FEW_ROWS = rows(2, KEYS[1:3], DAYS[:1])
+COMPLETED = st.one_of(
+    stories(
+        st.one_of(st.just(Shape(update="IGNORE_DEFAULTS")), completing_shapes("MERGE_ON_READ"), MERGED),
+        AGAIN,
+        services=("compaction", "clustering"),
+        longest=7,
+        shortest=3,
+        brought=FEW_ROWS,
+    ),
+    stories(completing_shapes("COPY_ON_WRITE"), AGAIN, ("clustering",), longest=5, shortest=2, brought=FEW_ROWS),
 )
 """The same few rows again and again, in tables in which versions complete each other and in others."""
 MERGED_ROWS = replace(RELEASED, incremental_merge=Reading.TEXT)
