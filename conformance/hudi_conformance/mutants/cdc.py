@@ -61,6 +61,20 @@ def _copied_rows(original: Function) -> Function:
     return eager
 
 
+@mutant(
+    "changes-by-commit-time",
+    "CD-004 CD-005",
+    "Only a row with the commit time of the write is updated by it.",
+    "cdc.derived_changes",
+)
+def _by_commit_time(original: Function) -> Function:
+    def named(write: Instant, before: dict[str, Record], after: dict[str, Record]) -> Iterator[CdcRecord]:
+        own = {key for key, row in after.items() if row.values.get("_hoodie_commit_time") == write.requested}
+        return (one for one in original(write, before, after) if one.operation == DELETE or one.key in own)
+
+    return named
+
+
 @mutant("gone-rows-untold", "CD-005", "Rows that are gone are no change.", "cdc.derived_changes")
 def _gone_rows_untold(original: Function) -> Function:
     return lambda *arguments: (one for one in original(*arguments) if one.operation != DELETE)

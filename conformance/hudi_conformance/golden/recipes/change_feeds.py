@@ -23,12 +23,16 @@ _TOKEN = "0-1-0"  # noqa: S105 - a write token
 Rows = dict[Group, dict[str, Record]]
 
 
-def _feed(mode: str, layout: Callable[..., Layout] = copy_on_write, version: int = 9) -> Layout:
+def _feed(
+    mode: str, layout: Callable[..., Layout] = copy_on_write, version: int = 9, *, filling: bool = False
+) -> Layout:
     properties = {"hoodie.table.cdc.enabled": "true", "hoodie.table.cdc.supplemental.logging.mode": mode}
+    if filling:
+        properties["hoodie.table.partial.update.mode"] = "IGNORE_DEFAULTS"
     return layout(version, schema=_SCHEMA, properties=properties)
 
 
-def _short(ts: int, keys: Sequence[str], **changes: str) -> list[Row]:
+def _short(ts: int, keys: Sequence[str], **changes: str | None) -> list[Row]:
     """Rides without the columns that the change query of Apache Hudi does not render."""
     return [{field.name: row[field.name] for field in _SCHEMA.fields} for row in rides(ts, keys, **changes)]
 
@@ -289,4 +293,72 @@ def undecodable(table: GoldenTable) -> None:
     table.damage(harm.overwrite_content(data_path(log), 4, b"\x00\x00\x00\x09"))
     table.changes(
         "0", None, "changes", "a block that does not decode is refused", "CD-009 LF-013", "change-logs-ignored"
+    )
+
+
+def _filled(table: GoldenTable) -> None:
+    groups = [table.group(city, number) for city in ("oslo", "lima") for number in (0, 1)]
+    unset = {"rider": None}
+    table.insert(second(1), _short(10, (*KEYS["oslo"], *KEYS["lima"]), rider="first"))
+    table.upsert(
+        second(2), [*_short(20, ("r01", "r11", "fähre-05"), **unset), *_short(20, ("r21", "r22@lima"), **unset)]
+    )
+    table.compact(second(3), groups)
+    table.upsert(second(4), [*_short(15, ("r21", "r01"), rider="late"), *_short(30, ("r02",), **unset)])
+    table.compact(second(5), groups)
+    table.upsert(second(6), _short(15, ("r22@lima", "r11"), rider="late"))
+    _tell_slices(table)
+
+
+@golden(
+    "v9/mor_ranges_filled",
+    "Rows that come late fill columns of those that win",
+    _feed("DATA_BEFORE_AFTER", merge_on_read, filling=True),
+    ("cdc", "incremental", "partial-update"),
+)
+def ranges_filled(table: GoldenTable) -> None:
+    """New rows without rider; after a compaction late rows with one, before a second compaction and after it."""
+    _filled(table)
+    at = {number: second(number + 0.5) for number in range(8)}
+    table.incremental(
+        at[3],
+        at[4],
+        "filled",
+        "a row that a late one filled is answered whole, under the commit time that it has; a late row alone is not",
+        "IN-001 MG-023 MG-025",
+        "commit-times-tell-all range-begin-ignored range-end-exclusive",
+        meta_columns=True,
+    )
+    table.incremental(
+        at[3],
+        at[5],
+        "filled-and-compacted",
+        "a compaction within the range makes no difference",
+        "IN-001 IN-005",
+        "commit-times-tell-all range-begin-ignored rewritten-rows-are-new",
+        meta_columns=True,
+    )
+    table.incremental(
+        at[4], at[5], "compacted", "a compaction brings no rows", "IN-005 IN-001", "rewritten-rows-are-new"
+    )
+    table.incremental(
+        at[5],
+        None,
+        "filled-in-lima",
+        "what is filled shows where it is asked for by the column that it has now",
+        "IN-001 RD-012",
+        "commit-times-tell-all",
+        columns=["id", "rider"],
+        filter=["rider", "=", "late"],
+    )
+    table.changes(
+        at[3],
+        at[5],
+        "changes",
+        "a row whose columns a late one filled is updated",
+        "CD-004 CD-005",
+        "changes-by-commit-time range-begin-ignored",
+    )
+    table.changes(
+        at[5], None, "changes-in-lima", "so it is in the other city", "CD-004 CD-005", "changes-by-commit-time"
     )

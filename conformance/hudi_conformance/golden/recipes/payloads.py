@@ -181,6 +181,15 @@ def _ask(table: GoldenTable, kind: _Kind) -> None:
         kills.split()[0],
         columns=["name"],
     )
+    half = 0 if table.layout.version == 6 else 0.5
+    table.incremental(
+        second(1 + half),
+        second(3 + half),
+        "range",
+        "what completes each other is answered whole, as of the end of the range",
+        "IN-001 IN-004 MG-013",
+        "range-begin-ignored",
+    )
     mode = PAYLOADS[kind.payload].mode.value if version_9 else "CUSTOM"
     other = "mode-always-commit-time" if "EVENT" in mode or mode == "CUSTOM" else "mode-always-event-time"
     table.info(

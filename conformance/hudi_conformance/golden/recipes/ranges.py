@@ -102,6 +102,45 @@ def ranges_6(table: GoldenTable) -> None:
     _chunks(table)
 
 
+def _came_back(table: GoldenTable) -> None:
+    at = _times(table)
+    groups = [table.group(city, number) for city in ("oslo", "lima") for number in (0, 1)]
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r11"), rider="before the delete"))
+    table.delete(second(3), "oslo", "r01", "r02")
+    table.delete(second(4), "lima", "r11")
+    table.upsert(second(5), rides(5, ("r01",), rider="late"))
+    table.upsert(second(6), rides(5, ("r11",), rider="late"))
+    table.compact(second(7), groups)
+    table.incremental(
+        at[4],
+        at[5],
+        "came-back",
+        "a row that a delete hid and a late row brings back is answered, though an older write brought it",
+        "IN-001 MG-013",
+        "range-begin-ignored later-rows-compete",
+        meta_columns=True,
+    )
+    table.incremental(
+        at[4],
+        at[7],
+        "came-back-and-compacted",
+        "a compaction within the range makes no difference",
+        "IN-001 IN-005 MG-013",
+        "range-begin-ignored",
+        meta_columns=True,
+    )
+
+
+_BACK = "A row from before a delete comes back when an older one arrives"
+
+
+@golden("v9/mor_ranges_came_back", _BACK, merge_on_read(9), _FEATURES, also=(6, 8))
+def came_back(table: GoldenTable) -> None:
+    """Updates, deletes without ordering value, rows with a lower value than the first ones, a compaction."""
+    _came_back(table)
+
+
 @golden("v6/cow_whole_seconds", "Questions name whole seconds, in version 6", copy_on_write(6), _FEATURES)
 def whole_seconds(table: GoldenTable) -> None:
     """Three writes, the second in the middle of a second."""
