@@ -339,7 +339,7 @@ def ranges_filled(table: GoldenTable) -> None:
         meta_columns=True,
     )
     table.incremental(
-        at[4], at[5], "compacted", "a compaction brings no rows", "IN-005 IN-001", "rewritten-rows-are-new"
+        at[4], at[5], "compacted", "a compaction brings no rows", "IN-005 IN-001", "range-begin-ignored"
     )
     table.incremental(
         at[5],
