@@ -38,6 +38,16 @@ def _files_count_when_staged(original: Function) -> Function:
     return completed_at_once
 
 
+@mutant(
+    "filled-rows-keep-their-time",
+    "MF-010",
+    "A row of a base file whose columns a late one fills keeps its commit time.",
+    "staging.with_own_time",
+)
+def _filled_rows_keep_their_time(_: Function) -> Function:
+    return lambda row, *_rest: row
+
+
 @mutant("completed-without-files", "OW-001", "A write completes without the files it names.", "staging.placing")
 def _completed_without_files(original: Function) -> Function:
     def announced_only(table: Table, requested: InstantTime, staged: Staged) -> Effects:

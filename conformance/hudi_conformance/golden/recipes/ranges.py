@@ -114,20 +114,11 @@ def _came_back(table: GoldenTable) -> None:
     table.compact(second(7), groups)
     table.incremental(
         at[4],
-        at[5],
-        "came-back",
-        "a row that a delete hid and a late row brings back is answered, though an older write brought it",
-        "IN-001 MG-013",
-        "range-begin-ignored later-rows-compete",
-        meta_columns=True,
-    )
-    table.incremental(
-        at[4],
         at[7],
-        "came-back-and-compacted",
-        "a compaction within the range makes no difference",
-        "IN-001 IN-005 MG-013",
-        "range-begin-ignored",
+        "came-back",
+        "a row that a delete hid is answered once it is back, though an older write brought it",
+        "IN-001 IN-005",
+        "commit-times-tell-all",
         meta_columns=True,
     )
 

@@ -33,6 +33,26 @@ def upsert(case: WritingCase) -> None:
         case.shows("OW-015 TT-001", "copy-on-write-forgets-old-rows copy-on-write-is-logged")
 
 
+_FILLING = {"hoodie.compaction.payload.class": "org.apache.hudi.common.model.PartialUpdateAvroPayload"}
+
+
+@writing("single/late_row_fills", shapes((9,), (COW, MOR), properties=_FILLING), "MG-023 MG-025 IN-001", "")
+def late_row_fills(case: WritingCase) -> None:
+    """A late row fills columns of the one that stands, and the change is reported.
+
+    Given rides without riders, in a table whose versions complete each other.
+    When an older version of one ride brings a rider.
+    Then the ride has the rider beside its own values; a rewritten file has it under the time of the late write, a log
+    leaves it its own, and a range after the first write has it in both.
+    """
+    case.create()
+    first = case.write("insert", rides(10, ("r01", "r11"), rider=None))
+    case.write("upsert", [ride("r01", 5, rider="late")])
+    case.snapshot()
+    case.incremental(first)
+    case.shows(*(("", "commit-times-tell-all") if case.is_mor else ("MF-010 OW-015", "filled-rows-keep-their-time")))
+
+
 @writing("single/insert_of_a_known_key", shapes(), "OW-012 OW-020", "insert-groups-by-partition")
 def insert_of_a_known_key(case: WritingCase) -> None:
     """An insert looks no key up.
