@@ -338,9 +338,7 @@ def ranges_filled(table: GoldenTable) -> None:
         "commit-times-tell-all range-begin-ignored rewritten-rows-are-new",
         meta_columns=True,
     )
-    table.incremental(
-        at[4], at[5], "compacted", "a compaction brings no rows", "IN-005 IN-001", "range-begin-ignored"
-    )
+    table.incremental(at[4], at[5], "compacted", "a compaction brings no rows", "IN-005 IN-001", "range-begin-ignored")
     table.incremental(
         at[5],
         None,
