@@ -29,8 +29,8 @@ ASKED = {
 NAMES = ("bloom_filters", "record_index")
 
 
-class Stopped(Exception):  # noqa: N818 - a death is no error
-    """A death."""
+class Stopped(BaseException):
+    """A death: it is no error, and no service that fails."""
 
 
 class Meanwhile:

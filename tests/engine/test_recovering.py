@@ -25,8 +25,8 @@ NON_BLOCKING = {
 }
 
 
-class Stopped(Exception):  # noqa: N818 - a death is no error
-    """A death."""
+class Stopped(BaseException):
+    """A death: it is no error, and no service that fails."""
 
 
 class Dying:

@@ -33,8 +33,8 @@ KINDS = ("COPY_ON_WRITE", "MERGE_ON_READ")
 PLAIN = {"hoodie.metadata.enable": "false", "hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
 
 
-class Stopped(Exception):  # noqa: N818 - a death is no error
-    """A death."""
+class Stopped(BaseException):
+    """A death: it is no error, and no service that fails."""
 
 
 class Stopping:
