@@ -3,8 +3,6 @@
 import atexit
 import io
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Final
 from weakref import WeakSet
 
@@ -16,35 +14,21 @@ _LONGEST_WAIT: Final = 2.0
 """Seconds; whoever keeps a stream open until the end does not need more."""
 
 
-def open_stored(storage: Storage, path: str, missing: Callable[[str], Exception] | None = None) -> io.RawIOBase:
-    """A file of a storage as a stream; `missing` makes the error for a file that is not there.
+def open_stored(storage: Storage, path: str) -> io.RawIOBase:
+    """A file of a storage as a stream.
 
     Raises:
-        FileNotFoundError: it is not there, or goes while the stream is read; unless `missing` says otherwise.
+        FileNotFoundError: it is not there, or goes while the stream is read.
 
     """
-    with _present(path, missing):
-        return _StoredFile(storage, path, storage.size(path), missing)
-
-
-@contextmanager
-def _present(path: str, missing: Callable[[str], Exception] | None) -> Iterator[None]:
-    try:
-        yield
-    except FileNotFoundError as error:
-        if missing is None:
-            raise
-        raise missing(path) from error
+    return _StoredFile(storage, path, storage.size(path))
 
 
 class _StoredFile(io.RawIOBase):
     """A file of a storage as a stream, so that only the ranges that its reader asks for are read."""
 
-    def __init__(
-        self, storage: Storage, path: str, size: int, missing: Callable[[str], Exception] | None = None
-    ) -> None:
+    def __init__(self, storage: Storage, path: str, size: int) -> None:
         super().__init__()
-        self._missing = missing
         self._storage = storage
         self._path = path
         self._size = size
@@ -68,8 +52,7 @@ class _StoredFile(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         left = max(self._size - self._position, 0)
         wanted = left if size < 0 else min(size, left)
-        with _present(self._path, self._missing):
-            data = self._storage.read_range(self._path, self._position, wanted) if wanted else b""
+        data = self._storage.read_range(self._path, self._position, wanted) if wanted else b""
         self._position += len(data)
         return data
 
