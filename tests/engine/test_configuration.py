@@ -13,7 +13,7 @@ def load(path: Path):
 
 
 def test_a_folder_without_properties_is_not_a_table(tmp_path: Path):
-    with pytest.raises(HudiError, match=r"NOT_A_TABLE.*base path") as caught:
+    with pytest.raises(FormatError, match=r"NOT_A_TABLE.*base path") as caught:
         load(tmp_path / "absent")
     assert caught.value.reason == "NOT_A_TABLE"
 

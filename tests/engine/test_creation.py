@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hudi_format.errors import FormatError
 from hudi_format.storage import LocalStorage
 from hudi_spark.creation.creating import create_table
 from hudi_spark.creation.definition import TableDefinition
@@ -166,7 +167,7 @@ def test_a_making_that_stops_leaves_no_table(tmp_path: Path):
     storage = LocalStorage(tmp_path)
     with pytest.raises(Stopped):
         create_table(Effects(storage, StopBefore(stops=True)), DEFINITION)
-    with pytest.raises(HudiError, match="NOT_A_TABLE"):
+    with pytest.raises(FormatError, match="NOT_A_TABLE"):
         load_configuration(storage)
     watched = StopBefore(stops=False)
     create_table(Effects(storage, watched), DEFINITION)

@@ -107,7 +107,7 @@ def test_a_broken_metadata_table_leaves_the_answer_as_it_is(tmp_path: Path):
     assert read_arrow(table).sort_by("id") == expected
     assert "list of files" in load_snapshot(open_storage(table), RELEASED, None, list_by_metadata).listed_by
     shutil.rmtree(table / ".hoodie" / "metadata")
-    assert "no .hoodie/hoodie.properties" in refused(table)
+    assert "NOT_A_TABLE" in refused(table)
     assert read_arrow(table).sort_by("id") == expected
 
 

@@ -79,6 +79,7 @@ SERVICES: Mapping[str, Call] = {
     "archive": lambda path: services_arrow(path, configs=FEW).archive(),
     "upgrade": lambda path: services_arrow(path).upgrade(9),
     "downgrade": lambda path: services_arrow(path).downgrade(6),
+    "has_completed": lambda path: services_arrow(path).has_completed("20250101000000000"),
     "rollback": lambda path: services_arrow(path).rollback("20250101000000000"),
     "roll_back_failed_writes": lambda path: services_arrow(path).roll_back_failed_writes(),
     "savepoint": lambda path: services_arrow(path).savepoint(),

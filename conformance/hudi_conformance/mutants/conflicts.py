@@ -1,12 +1,14 @@
 """Rules of writers beside each other, broken."""
 
 from hudi_model.actions import Instant
+from hudi_model.conflicts import OVERWRITE, concurrent_set, conflict
+from hudi_model.contents import CommitMetadata
 from hudi_model.files import LogFile
 from hudi_model.locks import Lease
 from hudi_model.readings import RELEASED, Readings
 from hudi_model.rejection import Rejection
 from hudi_model.requests import Write
-from hudi_model.tables import Table
+from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, at_or_before
 from hudi_model.timeline import Timeline, commit_metadata, completed_data
 from hudi_model.views import View
@@ -114,3 +116,23 @@ def _locks_are_shared(_: Function) -> Function:
 @mutant("lost-lease-still-counts", "LK-002", "Whoever once had a lock has it.", "locks.refuse_lost")
 def _lost_lease_still_counts(_: Function) -> Function:
     return lambda _lease, _holder, _now: None
+
+
+@mutant(
+    "overwrites-conflict-everywhere",
+    "OW-035",
+    "Two overwrites conflict whatever partitions they write into.",
+    "conflicts.refuse_conflicts",
+)
+def _overwrites_conflict_everywhere(original: Function) -> Function:
+    def whatever_partition(table: Table, write: Write, readings: Readings = RELEASED) -> None:
+        original(table, write, readings)
+        others = concurrent_set(open_table(table).timeline, write)
+        if write.metadata.operation == OVERWRITE and any(_operation(one) == OVERWRITE for one in others):
+            raise conflict("OW-035", write, "another overwrite completed since it began")
+
+    return whatever_partition
+
+
+def _operation(instant: Instant) -> str:
+    return instant.content.operation if isinstance(instant.content, CommitMetadata) else ""

@@ -215,7 +215,12 @@ def overwrites_of_an_empty_partition(case: WritingCase) -> None:
     case.snapshot()
 
 
-@writing("conflicts/overwrites_of_two_partitions", _BESIDE, "OW-035 OW-018", "every-write-conflicts")
+@writing(
+    "conflicts/overwrites_of_two_partitions",
+    _BESIDE,
+    "OW-035 OW-018",
+    "every-write-conflicts overwrites-conflict-everywhere",
+)
 def overwrites_of_two_partitions(case: WritingCase) -> None:
     """Overwrites of different partitions do not conflict.
 
