@@ -1,45 +1,47 @@
-"""What is slow, or starts another implementation or Spark, is taken in turns where `--one-in` says so."""
+"""Of the tests that are slow, or start another implementation or Spark, `--shard K/N` runs one part in N."""
 
-import datetime as dt
-import os
+import re
+import zlib
 from typing import Final
 
 import pytest
 
-_IN_TURNS: Final = ("peers", "spark", "slow")
+_SHARDED: Final = ("peers", "spark", "slow")
 _OF_OTHER_TARGETS: Final = ("browser", "crashes", "templates")
-_TURN: Final = "HUDI_CONFORMANCE_TURN"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """How many days it takes until each such test has had its turn."""
-    parser.addoption("--one-in", type=int, default=1, metavar="N", help=f"of {', '.join(_IN_TURNS)}: one in N each day")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """The number of the day, told to the workers, so that midnight does not part them."""
-    if config.getoption("one_in") > 1:
-        os.environ.setdefault(_TURN, str(dt.datetime.now(dt.UTC).date().toordinal()))
+    """The shard to run; which tests are in it depends on their names alone."""
+    parser.addoption("--shard", metavar="K/N", default="1/1", help=f"the K-th part in N of {', '.join(_SHARDED)} tests")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """How to take the same turn again."""
-    number = config.getoption("one_in")
-    return f"{_TURN}={os.environ[_TURN]}: one in {number} of {', '.join(_IN_TURNS)}" if number > 1 else None
+    """Which shard this is."""
+    number, count = _shard(config)
+    return f"shard {number} of {count} of the {', '.join(_SHARDED)} tests" if count > 1 else None
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out those whose turn it is not; neighbours in a file have different days."""
-    number = config.getoption("one_in")
-    if number < 2:
-        return
-    in_turns = sorted({item.nodeid for item in items if _is_in_turns(item)})
-    left = {name for place, name in enumerate(in_turns) if (place + int(os.environ[_TURN])) % number}
+    """Leave out the tests of other shards."""
+    number, count = _shard(config)
+    left = {
+        item.nodeid
+        for item in items
+        if _is_sharded(item) and zlib.crc32(item.nodeid.encode("utf-8", "replace")) % count != number - 1
+    }
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
     items[:] = [item for item in items if item.nodeid not in left]
 
 
-def _is_in_turns(item: pytest.Item) -> bool:
+def _shard(config: pytest.Config) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d+)/(\d+)", config.getoption("shard"))
+    number, count = map(int, found.groups()) if found else (0, 0)
+    if not 1 <= number <= count:
+        raise pytest.UsageError(f"--shard {config.getoption('shard')}: K/N with K from 1 to N, such as 1/5")
+    return number, count
+
+
+def _is_sharded(item: pytest.Item) -> bool:
     marks = {mark.name for mark in item.iter_markers()}
-    return not marks.isdisjoint(_IN_TURNS) and marks.isdisjoint(_OF_OTHER_TARGETS)
+    return not marks.isdisjoint(_SHARDED) and marks.isdisjoint(_OF_OTHER_TARGETS)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -31,6 +31,7 @@ __all__ = [
     "read_answer",
     "read_rows",
     "rows_of_arrow",
+    "rows_of_json",
     "rows_of_mappings",
     "write_rows",
 ]
@@ -180,12 +181,21 @@ def _rows_of_json_lines(text: str) -> Rows:
     lines = [line for line in text.split("\n") if line.strip()]
     if not lines:
         raise RowsError("the first line must be the schema")
-    schema = _schema_of(parse_json(lines[0]))
-    if len(schema) > COLUMNS or (len(lines) - 1) * max(1, len(schema)) > VALUES:
+    return rows_of_json(parse_json(lines[0]), [parse_json(line) for line in lines[1:]])
+
+
+def rows_of_json(header: Any, rows: Collection[Any]) -> Rows:
+    """Rows of their JSON forms: the object with the schema, and an object a row.
+
+    Raises:
+        RowsError: a part has another shape, holds what the logical types cannot say, or is larger than an answer may be.
+
+    """
+    schema = _schema_of(header)
+    if len(schema) > COLUMNS or len(rows) * max(1, len(schema)) > VALUES:
         raise RowsError(f"more than {COLUMNS} columns, or {VALUES} values in all rows and columns")
     kinds = [(name, parse_type(logical)) for name, logical in schema]
-    rows = tuple(_row_of(number, parse_json(line), kinds) for number, line in enumerate(lines[1:], start=1))
-    return Rows(schema, rows)
+    return Rows(schema, tuple(_row_of(number, row, kinds) for number, row in enumerate(rows, start=1)))
 
 
 def _schema_of(header: Any) -> tuple[tuple[str, str], ...]:

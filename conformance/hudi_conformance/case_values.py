@@ -7,6 +7,8 @@ from typing import Any
 
 from hudi_adapter import protocol
 
+from hudi_conformance.answers_file import read_answer
+
 ID_PREFIX = "conformance"
 WRITING = "writing"
 WRITER, SERVICER, READER = "A", "B", "C"
@@ -14,6 +16,8 @@ WRITER, SERVICER, READER = "A", "B", "C"
 END_PROCESS = "end_process"
 """A step of the suite itself: the process that is named is killed."""
 WRITING_OPS = frozenset({*protocol.WRITING_OPS, END_PROCESS})
+CONFIGURED = WRITING_OPS - {"create_table", END_PROCESS}
+"""Steps that take the settings of their case."""
 AREAS = {
     "TL": "timeline",
     "TM": "time",
@@ -51,10 +55,28 @@ AREAS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Expectation:
-    """A file below `expected/`, and the reading it belongs to where a clause has two."""
+class Kept:
+    """Rows or a value in a file of answers, by name."""
 
     file: Path
+    name: str
+
+    @property
+    def content(self) -> Any:
+        """What is kept: `Rows`, or a JSON value.
+
+        Raises:
+            CorpusError: the file cannot be read or has no such name.
+
+        """
+        return read_answer(self.file, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """An answer that is expected, and the reading it belongs to where a clause has two."""
+
+    answer: Kept
     reading: str | None = None
 
 
@@ -62,7 +84,7 @@ class Expectation:
 class Step:
     """One op of a case: what is asked and what must come of it; an open question has neither answer nor reasons.
 
-    Of a step of a writing case: `done` is what a writing op must answer, `input` the file of its rows, `by` the role
+    Of a step of a writing case: `done` is what a writing op must answer, `input` the rows that it writes, `by` the role
     and `process` the process of it that takes the step; one with `reasons` too may do it or refuse it. `clause` is the
     one with two readings that the answer shows.
     """
@@ -73,7 +95,7 @@ class Step:
     reasons: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     done: Mapping[str, Any] = field(default_factory=dict)
-    input: Path | None = None
+    input: Kept | None = None
     by: str = WRITER
     process: int = 1
     clause: str = ""
@@ -91,7 +113,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class GoldenTable:
-    """A table on disk: `folder` holds table/, expected/ and MANIFEST; that of a writing case holds what it puts in."""
+    """A golden table; of cases that write, what stands in its place. `folder` holds its files."""
 
     id: str
     folder: Path
@@ -104,7 +126,8 @@ class GoldenTable:
 class Case:
     """One question, or several in turn, about one golden table; or writes, with questions between them.
 
-    `begins_with`: the golden table that the writes go on with, where they do not begin with none.
+    `file` is where the case stands; `begins_with` the golden table that the writes go on with, where they do not
+    begin with none.
     """
 
     name: str
@@ -116,6 +139,7 @@ class Case:
     when: str
     then: str
     steps: tuple[Step, ...]
+    file: Path
     begins_with: GoldenTable | None = None
 
     @property
@@ -127,11 +151,6 @@ class Case:
     def id(self) -> str:
         """The id that never changes: `conformance::<table>::<case>`."""
         return f"{ID_PREFIX}::{self.table.id}::{self.name}"
-
-    @property
-    def file(self) -> Path:
-        """Where the case stands."""
-        return self.table.folder / ("case.toml" if self.writes else "cases.toml")
 
     @property
     def area(self) -> str:

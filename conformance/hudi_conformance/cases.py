@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from hudi_conformance.case_files import cases_of, table_of, writing_case_of
-from hudi_conformance.case_values import AREAS, ID_PREFIX, WRITING, Case, Expectation, GoldenTable, Step
+from hudi_conformance.case_files import cases_of, table_of, writing_cases_of
+from hudi_conformance.case_values import AREAS, ID_PREFIX, Case, Expectation, GoldenTable, Step
 from hudi_conformance.resources import TABLES, WRITING_CASES
 
 __all__ = [
@@ -84,8 +84,8 @@ def load_golden_cases(root: Path, selection: Selection | None = None) -> tuple[C
 
 def _writing_cases(root: Path, tables: Iterable[GoldenTable]) -> list[Case]:
     known = {table.id: table for table in tables}
-    folders = sorted(path.parent for path in (root / WRITING_CASES).glob("*/*/case.toml"))
-    return [writing_case_of(folder, f"{WRITING}/{folder.parent.name}", known) for folder in folders]
+    files = sorted((root / WRITING_CASES).glob("*/*.toml"))
+    return sorted((case for file in files for case in writing_cases_of(file, known)), key=lambda case: case.id)
 
 
 def normal_id(text: str) -> str:

@@ -15,7 +15,6 @@ from hudi_adapter.values import ValueFormError
 from hudi_conformance.cases import Case, Expectation, Step
 from hudi_conformance.cell_comparison import compare_cells
 from hudi_conformance.comparison import compare_rows
-from hudi_conformance.resources import CorpusError
 from hudi_conformance.session import Broken, Heard, Hung
 from hudi_conformance.value_comparison import compare_values
 from hudi_conformance.verdicts import Outcome, Verdict
@@ -64,14 +63,10 @@ def _with_comparison(outcome: Outcome, step: Step, answer: Any = None, refused: 
     """The outcome with the answer beside the expected one, where it is not a pass."""
     if outcome.verdict is Verdict.PASS or (isinstance(answer, Rows) and len(answer.rows) > _MOST_ROWS_DRAWN):
         return outcome
-    readings = {one.reading or "": _expected(one.file) for one in step.expectations} or {"": None}
+    readings = {one.reading or "": one.answer.content for one in step.expectations} or {"": None}
     compared = [replace(compare_cells(step.op, readings[name], answer), reading=name) for name in readings]
     nearest = min(compared, key=lambda one: one.unlike)
     return replace(outcome, comparison=replace(nearest, refused=refused, refusals=step.reasons))
-
-
-def _expected(file: Path) -> Any:
-    return _expected_value(file) if file.suffix == ".json" else _expected_rows(file)
 
 
 def _judge_refusal(case: Case, step: Step, refusal: Mapping[str, Any]) -> Outcome:
@@ -170,28 +165,14 @@ def _answer(result: Mapping[str, Any], out_dir: Path) -> Any:
 
 def _held_against(op: str, expectation: Expectation, answer: Any, tell: Tell | None) -> _Match:
     telling = partial(tell, op) if tell else None
-    if expectation.file.suffix == ".json":
-        expected, is_rows = _expected_value(expectation.file), isinstance(answer, Rows)
-        told = (_ROWS_NOT_VALUE,) if is_rows else compare_values(op, expected, answer, telling)
+    expected = expectation.answer.content
+    if not isinstance(expected, Rows):
+        differences = (_ROWS_NOT_VALUE,) if isinstance(answer, Rows) else compare_values(op, expected, answer, telling)
     elif not isinstance(answer, Rows):
-        told = ("a value, where rows are asked",)
+        differences = ("a value, where rows are asked",)
     else:
-        told = compare_rows(_expected_rows(expectation.file), telling(answer) if telling else answer)
-    return _Match(expectation.reading, told)
-
-
-def _expected_value(file: Path) -> Any:
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CorpusError(f"{file.parent.parent.name}/expected/{file.name}: {error}") from error
-
-
-def _expected_rows(file: Path) -> Rows:
-    try:
-        return read_rows(file)
-    except (RowsError, LogicalTypeError, ValueFormError) as error:
-        raise CorpusError(f"{file.parent.parent.name}/expected/{file.name}: {error}") from error
+        differences = compare_rows(expected, telling(answer) if telling else answer)
+    return _Match(expectation.reading, differences)
 
 
 def _counted(answer: Any) -> str:

@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from hudi_adapter.rows import write_rows
+
 from hudi_conformance.case_values import END_PROCESS, READER, WRITER, Case, Step
 from hudi_conformance.casting import Asked, Cast
+from hudi_conformance.golden.archive import unpack
 from hudi_conformance.judging import ReadingClauses, judge
 from hudi_conformance.session import Heard, Reply
 from hudi_conformance.step_times import TimeRules
-from hudi_conformance.table_copies import fresh_copy
 from hudi_conformance.told_answers import AbsentTimeError, StepTimes
 from hudi_conformance.verdicts import Outcome, Verdict
 
@@ -112,7 +114,7 @@ class Play:
 
     def _lay_out(self) -> None:
         if self.case.begins_with:
-            fresh_copy(self.case.begins_with, self.table)
+            unpack(self.case.begins_with.folder, self.table)
         else:
             self.table.mkdir(parents=True)
 
@@ -139,7 +141,12 @@ class Play:
         return judge(self.case, step, heard, out_dir, self.judging.reading_clause, tell=self.times.told)
 
     def _params(self, step: Step) -> Mapping[str, Any]:
-        return {**step.params, "input": str(step.input)} if step.input else step.params
+        if step.input is None:
+            return step.params
+        rows = self.folder / f"{step.input.name.replace('/', '-')}.jsonl"
+        if not rows.is_file():
+            write_rows(rows, step.input.content)
+        return {**step.params, "input": str(rows)}
 
     def _ask(self, player: Asked, step: Step, params: Mapping[str, Any]) -> tuple[Heard, Path]:
         self._asked += 1

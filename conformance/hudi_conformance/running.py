@@ -18,13 +18,13 @@ from hudi_conformance.case_values import WRITER
 from hudi_conformance.cases import Case
 from hudi_conformance.casting import Cast, Roles
 from hudi_conformance.expected_failures import ExpectedFailure
+from hudi_conformance.golden.archive import unpack
 from hudi_conformance.in_process import InProcess
 from hudi_conformance.judging import ReadingClauses, judge
 from hudi_conformance.playing_steps import Judging, play
 from hudi_conformance.processes import in_begun_processes
 from hudi_conformance.resources import CorpusError
 from hudi_conformance.session import START_LIMIT_S
-from hudi_conformance.table_copies import fresh_copy
 from hudi_conformance.verdicts import Outcome, ReadingLedger, Verdict, against_expectation
 from hudi_conformance.work_folders import removed
 
@@ -143,7 +143,7 @@ class AdapterRun:
 
     def _steps(self, cast: Cast, case: Case, folder: Path) -> Outcome:
         """The first step that does not pass, or the last one, with the reading that any of them showed."""
-        session, table = cast.player(WRITER), fresh_copy(case.table, folder / "table")
+        session, table = cast.player(WRITER), unpack(case.table.folder, folder / "table")
         outcome = Outcome(case, Verdict.PASS)
         for number, step in enumerate(case.steps, start=1):
             out_dir = folder / f"out-{number}"

@@ -106,7 +106,7 @@ def test_a_broken_case_file_names_itself(tiny: TinyCorpus, text: str, told: str)
 
 def test_expect_and_reject_exclude_each_other(tiny: TinyCorpus, passing: Params):
     """A step has one outcome."""
-    tiny.case("both", passing, outcome='expect = "rows.jsonl"\nreject = {reason = "NOT_A_TABLE"}')
+    tiny.case("both", passing, outcome='expect = "rows"\nreject = {reason = "NOT_A_TABLE"}')
 
     with pytest.raises(CorpusError, match="not both"):
         load_cases(tiny.root)

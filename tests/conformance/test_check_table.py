@@ -14,6 +14,7 @@ from hudi_conformance.adapters_config import AdapterConfig, find_adapter
 from hudi_conformance.bridge import load_for
 from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.checking import load_for_check
+from hudi_conformance.golden.archive import folder_of, golden_ids, unpacked_corpus
 from hudi_conformance.inspecting import BROKEN, CHECKER, NOT_JUDGED, SOUND, Check, check
 from hudi_conformance.real_tables import cache, checking
 from hudi_conformance.real_tables.catalogue import recipes
@@ -24,7 +25,7 @@ from hudi_format.storage import LocalStorage, ReadOnlyStorage
 from hudi_format.table.properties import parse_properties, serialise_properties
 from hudi_model.violations import violations
 
-GOLDEN = Path(__file__).parents[2] / "golden_tables"
+GOLDEN = unpacked_corpus()
 MANY_FILES = Path(__file__).parents[2] / "benchmarks" / "many_files.py"
 INDEXED = GOLDEN / "v9" / "apache_mor_metadata_table" / "table"
 Found = set[tuple[str, str]]
@@ -34,11 +35,10 @@ stays, so that a filter by the index misses the row (the table's own case says s
 
 
 def written_by_apache() -> list[str]:
-    tables = (path.parent for path in sorted(GOLDEN.glob("*/*/table.toml")))
     return [
-        str(folder.relative_to(GOLDEN))
-        for folder in tables
-        if "Apache" in tomllib.loads((folder / "table.toml").read_text(encoding="utf-8"))["written_by"]
+        name
+        for name in golden_ids()
+        if "Apache" in tomllib.loads((folder_of(name) / "table.toml").read_text(encoding="utf-8"))["written_by"]
     ]
 
 

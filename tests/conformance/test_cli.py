@@ -1,6 +1,5 @@
 """The command line, in its exit codes and what it prints."""
 
-import json
 import os
 import subprocess
 import sys
@@ -120,12 +119,12 @@ def test_what_cannot_be_judged_exits_2(tiny: TinyCorpus, run: Run, arguments: li
 def test_missing_bytes_exit_2(tiny: TinyCorpus, run: Run, passing: Params):
     """A corpus with holes gives no verdict."""
     tiny.case("one", passing)
-    (tiny.table() / "MANIFEST").unlink()
+    (tiny.table() / "table.zip").unlink()
 
     done = run("run", "--adapter", "fake")
 
     assert done.returncode == 2
-    assert "MANIFEST" in done.stderr
+    assert "table.zip" in done.stderr
 
 
 def test_two_adapters_stand_side_by_side(tiny: TinyCorpus, run: Run, passing: Params):
@@ -198,15 +197,17 @@ class TestNull:
     def corpus(self, tiny: TinyCorpus) -> TinyCorpus:
         """Cases of every shape."""
         tiny.case("rows", {})
-        tiny.case("empty-columns", {}, 'expect = "none.jsonl"')
+        tiny.case("empty-columns", {}, 'expect = "none"')
         tiny.case("refused", {}, 'reject = {reason = "LOG_CONTENT_CORRUPT"}')
-        tiny.case("timeline", {}, 'expect = "timeline.json"', op="list_timeline")
-        tiny.case("info", {}, 'expect = "info.json"', op="table_info")
-        folder = tiny.table() / "expected"
-        (folder / "none.jsonl").write_text('{"schema":[{"name":"id","type":"string"}]}\n', encoding="utf-8")
+        tiny.case("timeline", {}, 'expect = "timeline"', op="list_timeline")
+        tiny.case("info", {}, 'expect = "info"', op="table_info")
         entry = {"requested": "1", "completed": "2", "action": "commit", "state": "COMPLETED"}
-        (folder / "timeline.json").write_text(json.dumps([entry]), encoding="utf-8")
-        (folder / "info.json").write_text('{"table_version":9,"table_type":"COPY_ON_WRITE"}', encoding="utf-8")
+        tiny.answers(
+            tiny.table(),
+            none={"schema": [{"name": "id", "type": "string"}], "rows": []},
+            timeline={"value": [entry]},
+            info={"value": {"table_version": 9, "table_type": "COPY_ON_WRITE"}},
+        )
         return tiny
 
     @pytest.mark.parametrize("kind", sorted(KINDS))

@@ -9,10 +9,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from hudi_conformance.answers_file import names
+from hudi_conformance.case_files import EXPECTED
 from hudi_conformance.golden import manifest
-from hudi_conformance.golden.building import INDEX, TABLE_BUDGET, WITH_METADATA_TABLE, build, index, table_folders
+from hudi_conformance.golden.archive import ARCHIVE, INDEX, contents, listed, pack, unpack
+from hudi_conformance.golden.building import TABLE_BUDGET, WITH_METADATA_TABLE, build, index, table_folders
 from hudi_conformance.golden.cases import GoldenError
-from hudi_conformance.golden.checking import manifest_differences
+from hudi_conformance.golden.checking import archive_differences
 from hudi_conformance.golden.cli import app
 from hudi_conformance.golden.layout import copy_on_write
 from hudi_conformance.golden.questions import RECIPES, WRITTEN, golden
@@ -64,19 +67,11 @@ def test_a_third_of_the_reading_cases_stands_on_tables_that_apache_hudi_wrote() 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.relative_to(ROOT).as_posix())
 def test_each_table_is_whole_and_within_its_budget(folder: Path) -> None:
     """What the manifest says is there, nothing else is, and it stays small."""
-    entries = manifest.parse((folder / manifest.MANIFEST).read_text(encoding="utf-8"))
+    entries = listed(folder)
 
-    missing_bytes = [
-        line for line in manifest.differences(folder / "table", entries) if not _is_empty_folder(line, entries)
-    ]
-    assert missing_bytes == []
-    budget = WITH_METADATA_TABLE if (folder / "table/.hoodie/metadata").is_dir() else TABLE_BUDGET
-    assert sum(entry.size for entry in entries) <= budget
-
-
-def _is_empty_folder(line: str, entries: tuple[manifest.Entry, ...]) -> bool:
-    """Version control keeps no empty folders: a checkout lacks them, and copies are made by the manifest."""
-    return line.startswith("missing: ") and line.removeprefix("missing: ") in {e.path for e in entries if e.is_folder}
+    assert manifest.differences(entries, contents(folder / ARCHIVE)) == []
+    has_metadata_table = any(entry.path.startswith(".hoodie/metadata/") for entry in entries)
+    assert sum(entry.size for entry in entries) <= (WITH_METADATA_TABLE if has_metadata_table else TABLE_BUDGET)
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.relative_to(ROOT).as_posix())
@@ -100,7 +95,7 @@ def test_expected_answers_and_cases_name_each_other() -> None:
             for step in case["steps"]:
                 expect = step.get("expect", {})
                 named |= {expect} if isinstance(expect, str) else set(expect.values())
-        assert named == {path.name for path in (folder / "expected").iterdir()} if named else True, folder
+        assert named == names(folder / EXPECTED), folder
 
 
 def test_the_index_is_what_stands_on_disk() -> None:
@@ -131,16 +126,33 @@ def test_two_builds_under_two_hash_seeds_give_equal_bytes(tmp_path: Path) -> Non
 
     assert _bytes(tmp_path / "1") == _bytes(tmp_path / "2")
     for table in SAMPLE:
-        assert _bytes(tmp_path / "1" / table) == _bytes(ROOT / table), table
+        assert listed(tmp_path / "1" / table) == listed(ROOT / table), table
+        for name in ("cases.toml", EXPECTED):
+            assert (tmp_path / "1" / table / name).read_bytes() == (ROOT / table / name).read_bytes(), table
 
 
 def test_check_tells_what_changed(tmp_path: Path) -> None:
-    """A byte changed by hand is seen through the manifest."""
+    """A byte changed by hand is seen through the list of files."""
     shutil.copytree(ROOT / "v9/mor_deletes", tmp_path / "v9/mor_deletes")
-    victim = next((tmp_path / "v9/mor_deletes/table/oslo").glob("*.parquet"))
-    victim.write_bytes(b"")
+    files = unpack(tmp_path / "v9/mor_deletes", tmp_path / "files")
+    next((files / "oslo").glob("*.parquet")).write_bytes(b"")
+    pack(files, tmp_path / "v9/mor_deletes" / ARCHIVE)
 
-    assert manifest_differences(tmp_path)[-1].startswith("v9/mor_deletes: changed: oslo/")
+    (difference,) = archive_differences(tmp_path)
+    assert difference.startswith("v9/mor_deletes: changed: oslo/")
+
+
+def test_packing_twice_gives_the_same_archive(tmp_path: Path) -> None:
+    """Dates and the order of folders do not show; dot files and empty folders are kept."""
+    files = unpack(ROOT / "v9/mor_deletes", tmp_path / "files")
+    (files / "empty").mkdir()
+    for name in ("one.zip", "two.zip"):
+        pack(files, tmp_path / name)
+        for path in files.rglob("*"):
+            os.utime(path, (1, 1))
+
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    assert contents(tmp_path / "one.zip") == manifest.scan(files, 0)
 
 
 def test_a_case_whose_mutant_survives_fails_the_build(tmp_path: Path) -> None:

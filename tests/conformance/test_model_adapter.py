@@ -11,11 +11,11 @@ from hudi_conformance.adapters.model import adapter
 from hudi_conformance.bridge import writing
 from hudi_conformance.bridge.asking import OPERATIONS, READINGS
 from hudi_conformance.cases import Case, load_golden_cases
+from hudi_conformance.golden.archive import unpack
 from hudi_conformance.judging import judge
 from hudi_conformance.mutants import MUTANTS, mutated
 from hudi_conformance.reading_clauses import ClauseBook
 from hudi_conformance.session import Reply
-from hudi_conformance.table_copies import fresh_copy
 from hudi_conformance.verdicts import Outcome, Verdict
 from hudi_model.readings import Readings
 
@@ -32,7 +32,7 @@ def _outcomes(cases: list[Case], readings: Readings, folder: Path) -> Iterator[O
         copy, out = folder / case.table.id, folder / f"out-{number}"
         if not copy.exists():
             copy.parent.mkdir(exist_ok=True)
-            fresh_copy(case.table, copy)
+            unpack(case.table.folder, copy)
         out.mkdir()
         message = {"cmd": "run", "seq": number, "op": step.op, "table": str(copy), "out_dir": str(out), "limit_s": 60}
         answers = io.StringIO()
@@ -92,13 +92,13 @@ def test_an_op_that_the_model_lacks_is_unsupported(tmp_path: Path) -> None:
 @pytest.mark.parametrize("params", [{}, {"instant": 20250101000001000}, {"instant": None}])
 def test_a_time_that_is_no_text_is_malformed(tmp_path: Path, params: dict[str, object]) -> None:
     """As in the engine's adapter: refused, not an error."""
-    table = fresh_copy(CASES[0].table, tmp_path / "table")
+    table = unpack(CASES[0].table.folder, tmp_path / "table")
 
     assert _refusal("read_as_of", table, params, tmp_path)["reason"] == "INSTANT_MALFORMED"
 
 
 def test_a_link_that_leaves_the_table_is_refused(tmp_path: Path) -> None:
-    table = fresh_copy(CASES[0].table, tmp_path / "table")
+    table = unpack(CASES[0].table.folder, tmp_path / "table")
     (table / "elsewhere").symlink_to("/")
 
     assert _refusal("read_snapshot", table, {}, tmp_path)["reason"] == "PATH_ESCAPES_TABLE"

@@ -7,15 +7,15 @@ from hudi_adapter.protocol import Rejected, Request, Unsupported
 from hudi_adapter.reasons import Reason
 from hudi_conformance.adapters import daft
 from hudi_conformance.cases import load_tables
+from hudi_conformance.golden.archive import unpack
 from hudi_conformance.resources import suite_root
-from hudi_conformance.table_copies import fresh_copy
 
 ROOT = suite_root()
 
 
 def _asked(tmp_path: Path, table: str, **params: object) -> list[dict[str, object]]:
     (golden,) = (one for one in load_tables(ROOT) if one.id == table)
-    request = Request("read_snapshot", fresh_copy(golden, tmp_path / "table"), params, tmp_path, 60)
+    request = Request("read_snapshot", unpack(golden.folder, tmp_path / "table"), params, tmp_path, 60)
     answer = daft.adapter().operations["read_snapshot"](request)
     return list(answer.rows.to_pylist())
 

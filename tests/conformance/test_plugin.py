@@ -11,7 +11,7 @@ import pytest
 from tiny_corpus import Params, TinyCorpus
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-BOTH = 'expect = {released = "rows.jsonl", text = "other.jsonl"}'
+BOTH = 'expect = {released = "rows", text = "other"}'
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from hudi_conformance.real_tables.comparing import Verdict, compare
 from hudi_conformance.real_tables.known import KnownDifference, KnownDifferencesError, load_known
 from hudi_conformance.real_tables.questions import all_questions
 from hudi_conformance.real_tables.results import load_results, save_results
-from hudi_conformance.real_tables.rotation import rotating_part
+from hudi_conformance.real_tables.sampling import sample_of
 
 ALL = recipes()
 
@@ -157,6 +157,6 @@ def test_a_list_of_known_differences_that_does_not_parse_is_refused(tmp_path: Pa
         load_known(tmp_path)
 
 
-def test_the_rotating_part_comes_around_to_every_table():
-    seen = {one.id for day in range(366) for one in rotating_part(ALL, day, 4)}
+def test_every_table_is_in_a_sample():
+    seen = {one.id for number in range(366) for one in sample_of(ALL, number, 4)}
     assert seen == {one.id for one in ALL}

@@ -1,6 +1,5 @@
 """Verdicts, from the answer of a process to the outcome of a case."""
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from hudi_conformance.adapters_config import AdapterConfigError, find_adapter
 from hudi_conformance.cases import load_cases
 from hudi_conformance.expected_failures import ExpectedFailure, load_expected_failures, resolved
 from hudi_conformance.failure_text import failure_text
+from hudi_conformance.golden.archive import pack
 from hudi_conformance.reading_clauses import ClauseBook
 from hudi_conformance.resources import CorpusError
 from hudi_conformance.running import AdapterRun, RunOptions
@@ -22,7 +22,7 @@ CLAUSE_LINE = (
     "  specs/clauses/reading.md#rd-001-snapshot-read-time"
 )
 REJECT = 'reject = {reason = "LOG_CONTENT_CORRUPT"}'
-BOTH = 'expect = {released = "rows.jsonl", text = "other.jsonl"}'
+BOTH = 'expect = {released = "rows", text = "other"}'
 
 
 @pytest.fixture
@@ -45,9 +45,9 @@ def ask(tiny: TinyCorpus, tmp_path: Path) -> Ask:
     [
         ({"do": "reject", "reason": "LOG_CONTENT_CORRUPT"}, REJECT, Verdict.PASS),
         ({"do": "reject", "reason": "BASE_FILE_CORRUPT"}, REJECT, Verdict.WRONG_REASON),
-        ({"do": "reject", "reason": "NOT_A_TABLE"}, 'expect = "rows.jsonl"', Verdict.FAIL),
+        ({"do": "reject", "reason": "NOT_A_TABLE"}, 'expect = "rows"', Verdict.FAIL),
         ({"do": "value", "value": 3}, REJECT, Verdict.FAIL),
-        ({"do": "value", "value": 3}, 'expect = "rows.jsonl"', Verdict.FAIL),
+        ({"do": "value", "value": 3}, 'expect = "rows"', Verdict.FAIL),
         ({"do": "unsupported"}, REJECT, Verdict.UNSUPPORTED),
         ({"do": "errored"}, REJECT, Verdict.ERROR),
         ({"do": "value", "value": 3}, "", Verdict.OPEN),
@@ -132,22 +132,19 @@ class TestFreshCopies:
     """Tables as the adapter sees them."""
 
     def test_dot_files_empty_folders_and_times_are_restored(self, tiny: TinyCorpus, ask: Ask):
-        """What archives and git lose is in the MANIFEST."""
+        """The archive and the list of files in table.toml hold what git loses."""
         names = [".hoodie", ".hoodie/hoodie.properties", ".hoodie/timeline", "city=Zürich", "city=Zürich/f1.parquet"]
-        tiny.case("see", {"do": "see_table"}, 'expect = "seen.json"', op="see")
+        tiny.case("see", {"do": "see_table"}, 'expect = "seen"', op="see")
         times = {".hoodie/hoodie.properties": 1735689600000, "city=Zürich/f1.parquet": 1735689600000}
-        expected = {"names": names, "times": times}
-        (tiny.table() / "expected" / "seen.json").write_text(json.dumps(expected), encoding="utf-8")
+        tiny.answers(tiny.table(), seen={"value": {"names": names, "times": times}})
 
         assert [one.differences for one in ask()] == [()]
 
     def test_a_case_never_sees_what_another_did(self, tiny: TinyCorpus, ask: Ask):
         """The fake adapter deletes a file of its table; the next case has it again."""
-        tiny.case("first", {"do": "see_table"}, 'expect = "seen.json"', op="see")
-        tiny.case("second", {"do": "see_table"}, 'expect = "seen.json"', op="see")
-        (tiny.table() / "expected" / "seen.json").write_text(
-            '{"times":{".hoodie/hoodie.properties":1735689600000}}', encoding="utf-8"
-        )
+        tiny.case("first", {"do": "see_table"}, 'expect = "seen"', op="see")
+        tiny.case("second", {"do": "see_table"}, 'expect = "seen"', op="see")
+        tiny.answers(tiny.table(), seen={"value": {"times": {".hoodie/hoodie.properties": 1735689600000}}})
 
         assert {one.verdict for one in ask()} == {Verdict.PASS}
 
@@ -155,11 +152,13 @@ class TestFreshCopies:
     def test_missing_or_changed_bytes_stop_the_run(self, tiny: TinyCorpus, ask: Ask, passing: Params, damage: str):
         """A verdict on other bytes than the corpus has would be worth nothing."""
         tiny.case("one", passing)
-        file = tiny.table() / "table" / "city=Zürich" / "f1.parquet"
+        folder = tiny.table()
+        file = tiny.root / "files" / "v9" / "tiny" / "city=Zürich" / "f1.parquet"
         if damage == "gone":
             file.unlink()
         else:
             file.write_bytes(b"PAR2")
+        pack(tiny.root / "files" / "v9" / "tiny", folder / "table.zip")
 
         with pytest.raises(CorpusError, match=r"f1\.parquet"):
             ask()
@@ -167,9 +166,9 @@ class TestFreshCopies:
     def test_a_missing_expected_answer_stops_the_run(self, tiny: TinyCorpus, ask: Ask, passing: Params):
         """An absent answer is no pass."""
         tiny.case("one", passing)
-        (tiny.table() / "expected" / "rows.jsonl").unlink()
+        (tiny.table() / "expected.json").write_text("{}", encoding="utf-8")
 
-        with pytest.raises(CorpusError, match=r"rows\.jsonl"):
+        with pytest.raises(CorpusError, match=r"no answer 'rows'"):
             ask()
 
 
@@ -178,7 +177,7 @@ class TestWarnings:
 
     def test_a_required_warning_must_be_given(self, tiny: TinyCorpus, ask: Ask, passing: Params):
         """Right rows in silence fail."""
-        outcome = 'expect = "rows.jsonl"\nwarnings = [{clause = "LF-010"}]'
+        outcome = 'expect = "rows"\nwarnings = [{clause = "LF-010"}]'
         tiny.case("silent", passing, outcome)
         tiny.case("told", {**passing, "warn": "LF-010"}, outcome)
         tiny.case("other", {**passing, "warn": "LF-011"}, outcome)
@@ -217,7 +216,7 @@ class TestReadings:
         self, tiny: TinyCorpus, ask: Ask, passing: Params, other: Params
     ):
         """What does not tell readings apart does not choose one."""
-        same = 'expect = {released = "rows.jsonl", text = "rows.jsonl"}'
+        same = 'expect = {released = "rows", text = "rows"}'
         tiny.case("same", passing, same, clauses=("RD-007",))
         tiny.case("text", other, BOTH, clauses=("RD-007",))
 

@@ -11,12 +11,13 @@ from hudi_conformance.bridge import load
 from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.checking import load_timeline
 from hudi_conformance.drawing_timelines import NEWEST, chosen, draw, print_timeline
+from hudi_conformance.golden.archive import unpacked_corpus
 from hudi_conformance.report.timeline_drawing import timeline_svg
 from hudi_format.storage import LocalStorage
 from hudi_model.time import tick
 from rich.console import Console
 
-GOLDEN = Path(__file__).parents[2] / "golden_tables"
+GOLDEN = unpacked_corpus()
 HISTORIES = ("v6/mor_archived", "v8/mor_archived", "v9/mor_archived")
 ACTIONS = ("deltacommit", "commit", "clean", "compaction", "rollback")
 WAITING = (3, 501, 999)

@@ -11,11 +11,11 @@ from hudi_conformance.bridge import load
 from hudi_conformance.case_values import READER, SERVICER, WRITER, Case
 from hudi_conformance.cases import load_cases, load_golden_cases, load_tables
 from hudi_conformance.casting import Cast, Roles
+from hudi_conformance.golden.archive import unpack
 from hudi_conformance.golden.cases import GoldenError
 from hudi_conformance.resources import WRITING_CASES, CorpusError
 from hudi_conformance.session import Heard, Reply
 from hudi_conformance.step_times import TimeRules
-from hudi_conformance.table_copies import fresh_copy
 from hudi_conformance.told_answers import StepTimes
 from hudi_conformance.verdicts import Verdict
 from hudi_conformance.writing.building import hold_to_kills, played
@@ -187,14 +187,14 @@ def test_times_that_cannot_be_are_told(op: str, answer: tuple[int, int | None, s
 
 def test_an_unknown_table_or_role_is_an_error_of_the_corpus(tmp_path: Path) -> None:
     """Nothing is guessed about a case that cannot be played."""
-    folder = tmp_path / WRITING_CASES / "area" / "one"
-    folder.mkdir(parents=True)
+    file = tmp_path / WRITING_CASES / "area" / "one.toml"
+    file.parent.mkdir(parents=True)
     (tmp_path / "golden_tables").mkdir()
     head = 'title = "One"\nclauses = ["OW-001"]\ntable_version = 9\n'
-    text = head + '{more}[[steps]]\nop = "write"\nby = "{by}"\nparams = {{}}\n'
+    text = head + '{more}[scripts]\n1 = [{{op = "write", by = "{by}"}}]\n[[case]]\nid = "one"\nscript = "1"\n'
 
     for more, by, said in (('table = "v9/none"\n', "A", "no golden table"), ("", "D", "is no role")):
-        (folder / "case.toml").write_text(text.format(more=more, by=by), encoding="utf-8")
+        file.write_text(text.format(more=more, by=by), encoding="utf-8")
         with pytest.raises(CorpusError, match=said):
             load_cases(tmp_path)
 
@@ -203,7 +203,7 @@ def test_remembered_files_are_read_again_when_they_change(tmp_path: Path) -> Non
     """A process that writes and reads keeps small files; a changed one is another file."""
     table = next(one for one in load_tables(ROOT) if one.id == "v9/mor_deletes")
     copy = tmp_path / "table"
-    fresh_copy(table, copy)
+    unpack(table.folder, copy)
     before = load(copy)
     log = next(copy.rglob("*.log.*"))
     log.write_bytes(log.read_bytes()[:-9])

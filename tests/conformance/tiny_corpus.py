@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hudi_conformance.golden import manifest
+from hudi_conformance.golden.archive import pack
 
 Params = dict[str, Any]
 ROWS = (
@@ -103,29 +104,33 @@ class TinyCorpus:
         folder = self.root / "golden_tables" / table_id
         if folder.is_dir():
             return folder
-        (folder / "table" / ".hoodie" / "timeline").mkdir(parents=True)
-        (folder / "table" / "city=Zürich").mkdir()
-        (folder / "table" / ".hoodie" / "hoodie.properties").write_text("hoodie.table.name=t\n", encoding="utf-8")
-        (folder / "table" / "city=Zürich" / "f1.parquet").write_bytes(b"PAR1")
-        entries = manifest.scan(folder / "table", manifest.WRITTEN_MS)
-        (folder / "MANIFEST").write_text(manifest.render(entries), encoding="utf-8")
+        files = self.root / "files" / table_id
+        (files / ".hoodie" / "timeline").mkdir(parents=True)
+        (files / "city=Zürich").mkdir()
+        (files / ".hoodie" / "hoodie.properties").write_text("hoodie.table.name=t\n", encoding="utf-8")
+        (files / "city=Zürich" / "f1.parquet").write_bytes(b"PAR1")
+        folder.mkdir(parents=True)
+        pack(files, folder / "table.zip")
         version = table_id[1]
         (folder / "table.toml").write_text(
-            f'id = "{table_id}"\ntitle = "Tiny"\ntable_version = {version}\nfeatures = ["table-version-{version}"]\n',
+            f'id = "{table_id}"\ntitle = "Tiny"\ntable_version = {version}\nfeatures = ["table-version-{version}"]\n'
+            + manifest.render(manifest.scan(files, manifest.WRITTEN_MS)),
             encoding="utf-8",
         )
-        (folder / "expected").mkdir()
-        (folder / "expected" / "rows.jsonl").write_text(ROWS, encoding="utf-8")
-        (folder / "expected" / "other.jsonl").write_text(OTHER_ROWS, encoding="utf-8")
-        # What git does not keep must come back from the MANIFEST.
-        (folder / "table" / ".hoodie" / "timeline").rmdir()
+        self.answers(folder, rows=_entry(ROWS), other=_entry(OTHER_ROWS))
         return folder
+
+    def answers(self, folder: Path, **entries: Any) -> None:
+        """Keep more answers of a table, each as an entry of its expected.json."""
+        path = folder / "expected.json"
+        there = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        path.write_text(json.dumps({**there, **entries}), encoding="utf-8")
 
     def case(  # noqa: PLR0917 - a case has these parts
         self,
         name: str,
         params: dict[str, Any],
-        outcome: str = 'expect = "rows.jsonl"',
+        outcome: str = 'expect = "rows"',
         table_id: str = "v9/tiny",
         clauses: tuple[str, ...] = ("RD-001",),
         op: str = "read_snapshot",
@@ -148,6 +153,11 @@ class TinyCorpus:
         ]
         path.write_text(text + "\n".join(lines) + "\n\n", encoding="utf-8")
         return f"conformance::{table_id}::{name}"
+
+
+def _entry(lines: str) -> dict[str, Any]:
+    schema, *rows = map(json.loads, lines.splitlines())
+    return {**schema, "rows": rows}
 
 
 def _toml(value: Any) -> str:

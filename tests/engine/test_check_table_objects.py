@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from hudi_conformance.adapters_config import find_adapter
 from hudi_conformance.drawing_timelines import draw
+from hudi_conformance.golden.archive import unpacked_corpus
 from hudi_conformance.inspecting import BROKEN, CHECKER, NOT_JUDGED, SOUND, Check, check
 from hudi_conformance.resources import suite_root
 from hudi_format.storage import open_storage
 from object_endpoint import BUCKET, Endpoint, endpoint, upload
 
-GOLDEN = Path(__file__).parents[2] / "golden_tables"
+GOLDEN = unpacked_corpus()
 TABLES = ("v9/apache_mor_metadata_table", "v6/apache_mor_compacted", "v9/bad_two_completions")
 
 

@@ -13,13 +13,13 @@ import test_checking_timeline as timeline
 from checked_reference import KNOWN, assert_alike
 from checked_tables import badly_damaged
 from hudi_adapter.reasons import Reason
-from hudi_conformance.resources import suite_root
+from hudi_conformance.golden.archive import unpacked_corpus
 from hudi_format.storage import LocalStorage, open_storage
 from hudi_spark import HudiError, check_table
 from hudi_spark.checking import checking
 from hudi_spark.flows.in_process import InProcess
 
-_GOLDEN = sorted(path.parent for path in suite_root().glob("golden_tables/*/*/cases.toml"))
+_GOLDEN = sorted(path.parent for path in unpacked_corpus().glob("*/*/table"))
 # Tables of which a case asks what reading refuses, and none what a check says.
 _REFUSED = {
     "v9/bad_change_log_content": "LF-007",

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from engine_tables import TableBuilder, row, tick
+from hudi_conformance.golden.archive import unpacked_corpus
 from hudi_format.log.blocks import HeaderKey
 from hudi_format.metadata.files import metadata_base_file, metadata_block, metadata_delete_block
 from hudi_format.metadata.keys import column_stats_key, secondary_key
@@ -36,7 +37,7 @@ from hudi_spark.state.listing import ListFiles, list_stored
 from hudi_spark.state.snapshots import load_snapshot, load_table
 from hudi_spark.state.timeline import Timeline
 
-GOLDEN = Path(__file__).parents[2] / "golden_tables"
+GOLDEN = unpacked_corpus()
 TABLES = sorted(path.parents[3] for path in GOLDEN.glob("*/*/table/.hoodie/metadata/.hoodie/hoodie.properties"))
 # Lists that are wrong on purpose; a write that died has files in storage alone; indexes without the list of files.
 UNLIKE = {"mor_metadata_uncommitted", "mor_indexes_without_list"}

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from engine_tables import TableBuilder, row
 from hudi_adapter import Request
+from hudi_conformance.golden.archive import unpacked_corpus
 from hudi_format.errors import FormatError, InvalidOption, Reason, StorageError
 from hudi_format.storage import ObjectStorage, Storage, open_storage
 from hudi_spark import HudiError, HudiTable, TableDefinition, create_arrow, read_arrow, write_arrow
@@ -21,7 +22,7 @@ from hudi_spark.adapter_executors import InProcess
 from hudi_spark.readings import RELEASED
 from object_endpoint import BUCKET, PAGE, SECRET, Endpoint, endpoint, upload
 
-GOLDEN = Path(__file__).parents[2] / "golden_tables"
+GOLDEN = unpacked_corpus()
 TABLES = [
     "v6/apache_cow_upserts",
     "v6/apache_mor_event_time",

@@ -4,7 +4,6 @@ import datetime as dt
 import math
 from collections.abc import Iterable
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +11,7 @@ import pytest
 from hudi_adapter.arrow_types import logical_type
 from hudi_adapter.filters import Column
 from hudi_adapter.values import encode_value
+from hudi_conformance.golden.archive import unpacked_corpus
 from hudi_format.metadata.records import ColumnStats
 from hudi_format.metadata.wrapped_values import ValueKind, ValueType, Wrapped
 from hudi_spark import HudiTable, explain, read_arrow
@@ -26,7 +26,7 @@ from hudi_spark.pruning.statistics import facts_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-GOLDEN = Path(__file__).parents[2] / "golden_tables"
+GOLDEN = unpacked_corpus()
 _SCHEMA = pa.schema([("n", pa.int32()), ("s", pa.string()), ("x", pa.float64()), ("d", pa.date32())])
 _VALUES = {
     "n": st.integers(-3, 3),

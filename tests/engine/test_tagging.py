@@ -7,13 +7,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from engine_tables import TableBuilder, row
+from hudi_conformance.golden.archive import unpacked_corpus
 from hudi_format.base.files import read_base_file
 from hudi_format.log.blocks import HeaderKey
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.tagging.kinds import MissingIndexWarning, is_global
 from tagging_tables import GROUP, KEY, PATH, incoming, own_rows, state_of, tags
 
-GOLDEN = Path(__file__).parents[2] / "golden_tables"
+GOLDEN = unpacked_corpus()
 TABLES = [
     GOLDEN / name / "table"
     for name in (

@@ -1,11 +1,11 @@
 """The file of index definitions: those of real tables byte for byte, every definition both ways, bad ones refused."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from format_strategies import TEXT
+from hudi_conformance.golden.archive import unpacked_corpus
 from hudi_format.errors import FormatError, Reason
 from hudi_format.table.index_definitions import (
     DEFINITIONS_FILE,
@@ -16,7 +16,7 @@ from hudi_format.table.index_definitions import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden_tables"
+GOLDEN = unpacked_corpus()
 NAMES = st.text(min_size=1, max_size=8)
 TEXTS = st.lists(TEXT, max_size=2).map(tuple)
 OPTIONS = st.dictionaries(TEXT, TEXT, max_size=2)

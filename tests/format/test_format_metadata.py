@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from format_strategies import LONGS, TEXT, damaged
+from hudi_conformance.golden.archive import unpacked_corpus
 from hudi_format.base.bloom_filters import build_bloom_filter, decode_bloom_filter
 from hudi_format.errors import FormatError, Reason, UnsupportedFormat
 from hudi_format.hfile.blocks import Origin
@@ -55,7 +56,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 ORIGIN = Origin("f.hfile")
-GOLDEN = Path(__file__).parents[2] / "golden_tables"
+GOLDEN = unpacked_corpus()
 RELEASES = list(SchemaRelease)
 INTS = st.integers(-(2**31), 2**31 - 1)
 FLOATS = st.floats(allow_nan=False, width=32)

@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hudi_conformance.golden.archive import unpacked_corpus
 from hudi_format.hfile.blocks import Origin
 from hudi_format.hfile.reader import open_hfile
 from hudi_format.log.blocks import BlockType, HeaderKey, RawBlock, encode_block, read_blocks
 from hudi_format.metadata.codec import decode_metadata_record, reading_metadata_schema
 from hudi_format.metadata.files import decode_metadata_block, metadata_base_file, metadata_block
 
-GOLDEN = Path(__file__).parents[2] / "golden_tables"
+GOLDEN = unpacked_corpus()
 # Those of older versions, and those with an empty property of partition fields, it does not list by (docs/peers.md).
 TABLES = sorted(GOLDEN / "v9" / name / "table" for name in ("apache_cow_cleaned", "apache_mor_metadata_table"))
 

@@ -1,9 +1,8 @@
 """The file that makes a folder a partition: three forms, each both ways, none trusted."""
 
-from pathlib import Path
-
 import pytest
 from format_strategies import INSTANTS, damaged
+from hudi_conformance.golden.archive import unpacked_corpus
 from hudi_format.errors import FormatError, Reason
 from hudi_format.table.partition_metafile import (
     MetafileForm,
@@ -16,7 +15,7 @@ from hudi_format.table.partition_metafile import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden_tables"
+GOLDEN = unpacked_corpus()
 FORMS: list[MetafileForm] = ["properties", "parquet", "orc"]
 METAFILES = st.builds(PartitionMetafile, INSTANTS, st.integers(0, 999))
 

@@ -1,12 +1,11 @@
 """Keys of the properties: newest name first, old names, defaults by version, and no key of a real table unknown."""
 
-from pathlib import Path
-
 import pytest
+from hudi_conformance.golden.archive import unpacked_corpus
 from hudi_format.table.properties import parse_properties
 from hudi_format.table.property_keys import PROPERTY_KEYS, property_key, property_value
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden_tables"
+GOLDEN = unpacked_corpus()
 MERGE_PROPERTY = "hoodie.record.merge.property."
 
 

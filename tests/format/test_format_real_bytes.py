@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hudi_conformance.golden.archive import unpacked_corpus
 from hudi_format.avro.files import read_container
 from hudi_format.base.bloom_filters import build_bloom_filter, decode_bloom_filter, encode_bloom_filter
 from hudi_format.base.files import BLOOM_FILTER_KEY, BLOOM_TYPE_KEY, base_file_footer, read_base_file
@@ -33,7 +34,7 @@ from hudi_format.table.properties import check_checksum, parse_properties, seria
 from hudi_format.timeline import plans
 from hudi_format.timeline.commit_metadata import parse_commit_metadata, serialise_avro, serialise_json
 
-GOLDEN = Path(__file__).parents[2] / "golden_tables"
+GOLDEN = unpacked_corpus()
 BASES = sorted(path / "table" for path in GOLDEN.glob("v*/apache_*"))
 FORMS = {form.schema["name"]: form for form in vars(plans).values() if isinstance(form, plans.PlanForm)}
 PROPERTIES = ".hoodie/hoodie.properties"

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pyarrow as pa
 from damage import damage
+from hudi_conformance.golden.archive import unpacked_corpus
 from hudi_spark import HudiError, UnsupportedFeature, read_arrow, read_changes, read_incremental
 from hudi_spark.errors import DamagedLogWarning
 
-GOLDEN = Path(__file__).parents[2] / "golden_tables"
+GOLDEN = unpacked_corpus()
 CHANGES = ("drop", "truncate", "garble", "swap")
 QUESTIONS: dict[str, Callable[[Path], pa.Table]] = {
     "snapshot": read_arrow,

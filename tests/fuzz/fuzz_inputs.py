@@ -8,11 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from hudi_conformance.golden.archive import unpacked_corpus
 from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.log import blocks
 from hudi_format.storage import LocalStorage
 
-GOLDEN = Path(__file__).parents[2] / "golden_tables"
+GOLDEN = unpacked_corpus()
 REFUSALS = (FormatError, UnsupportedFormat)
 # The longest input that is damaged: what makes a parser fail is in heads and tails, not in the number of rows.
 LONGEST = 48 * 1024

@@ -1,8 +1,8 @@
 import datetime as dt
-from pathlib import Path
 
 import pytest
 from hudi_conformance.bridge.loading import load
+from hudi_conformance.golden.archive import unpacked_corpus
 from hudi_model.configuration import configure
 from hudi_model.locks import Lease, acquire, acquire_groups, refuse_lost
 from hudi_model.partitions import partition_path, record_key
@@ -13,7 +13,7 @@ from hudi_model.tagging import bucket_of, hashed_texts
 from hudi_model.time import tick
 from test_model_writers import BUCKETS, after, new, row, upsert
 
-GOLDEN = Path(__file__).parents[2] / "golden_tables"
+GOLDEN = unpacked_corpus()
 
 
 def test_buckets_are_those_of_released_writers() -> None:

@@ -11,14 +11,14 @@ from typing import Any
 
 from hudi_adapter.protocol import PROTOCOL_VERSION, Adapter
 from hudi_adapter.serving import serve
-from hudi_conformance.case_files import cases_of, table_of, writing_case_of
+from hudi_conformance.case_files import cases_of, table_of, writing_cases_of
 from hudi_conformance.case_values import WRITING
 from hudi_conformance.cases import Case, GoldenTable, load_tables
+from hudi_conformance.golden.archive import unpack
 from hudi_conformance.judging import judge
 from hudi_conformance.playing_steps import Judging, Play
 from hudi_conformance.resources import TABLES, WRITING_CASES
 from hudi_conformance.session import Reply
-from hudi_conformance.table_copies import fresh_copy
 from hudi_conformance.verdicts import Outcome, Verdict
 from hudi_spark.adapter import adapter_of
 from hudi_spark.adapter_executors import InProcess
@@ -76,7 +76,10 @@ def case_here(name: str) -> Case:
     """The case of an id; only its own file is read."""
     _, place, own = name.split("::")
     if place.startswith(f"{WRITING}/"):
-        return writing_case_of(ROOT / WRITING_CASES / place.removeprefix(f"{WRITING}/") / own, place, _tables())
+        area = ROOT / WRITING_CASES / place.removeprefix(f"{WRITING}/")
+        files = sorted((one for one in area.glob("*.toml") if own.startswith(one.stem)), key=lambda one: -len(one.stem))
+        cases = (case for file in files for case in writing_cases_of(file, _tables()))
+        return next(case for case in cases if case.name == own)
     return next(case for case in cases_of(table_of(ROOT / TABLES / place, place)) if case.name == own)
 
 
@@ -106,7 +109,7 @@ def _written(case: Case, folder: Path) -> Outcome:
 
 
 def _read(case: Case, folder: Path) -> Outcome:
-    engine, table = EngineHere(), fresh_copy(case.table, folder / "table")
+    engine, table = EngineHere(), unpack(case.table.folder, folder / "table")
     outcome = Outcome(case, Verdict.PASS)
     for number, step in enumerate(case.steps, start=1):
         out_dir = folder / f"out-{number}"

@@ -92,7 +92,7 @@ id = "answers"
 clauses = ["TL-001"]
 [[case.steps]]
 op = "read_snapshot"
-expect = "a.jsonl"
+expect = "a"
 warnings = [{ clause = "TL-001" }]
 
 [[case]]
@@ -107,15 +107,17 @@ id = "names"
 clauses = ["TL-002"]
 [[case.steps]]
 op = "list_timeline"
-expect = "b.json"
+expect = "b"
 """,
-    "conformance/writing_cases/area/one/case.toml": """
+    "conformance/writing_cases/area/one.toml": """
 table_version = 9
 title = "Writes"
 clauses = ["TL-001"]
-[[steps]]
-op = "read_snapshot"
-expect = "a.jsonl"
+[scripts]
+1 = [{op = "read_snapshot", expect = "1"}]
+[[case]]
+id = "one"
+script = "1"
 """,
     "conformance/trace_cases/one.toml": 'clauses = ["TL-001"]\nreject = {line = 1}\n',
     "adapters/one.expected.toml": '[[case]]\nid = "x"\nclause = "TL-004"\n',

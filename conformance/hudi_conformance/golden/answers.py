@@ -1,12 +1,11 @@
 """What the model answers to a question, in the form that expected answers are kept in, and which mutants differ."""
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-from hudi_adapter.rows import Rows, encode_value
+from hudi_adapter.rows import Rows
 from hudi_format.errors import FormatError
 from hudi_model.readings import CHOICE_OF_CLAUSE, Reading, Readings, with_reading
 from hudi_model.rejection import Rejection, Unsupported
@@ -44,13 +43,6 @@ class Verdict:
     def is_empty(self) -> bool:
         """Whether it is an answer that holds nothing."""
         return self.answers and not (self.content.rows if self.is_rows else self.content)
-
-    @property
-    def text(self) -> str:
-        """The answer as the file that keeps it."""
-        if self.is_rows:
-            return rows_text(self.content)
-        return json.dumps(self.content, ensure_ascii=False, indent=1) + "\n"
 
     def satisfies(self, expected: "Verdict") -> bool:
         """Whether the runner would let this pass where the other is expected: more warnings do no harm."""
@@ -167,18 +159,3 @@ def _verdict_of(read: Table | FormatError, question: Question) -> Verdict:
     if isinstance(read, FormatError):
         return Verdict(question.op, reject=str(read.reason))
     return verdict(read, question)
-
-
-def rows_text(rows: Rows) -> str:
-    """JSON Lines with the schema in front and the rows sorted by their text, so that equal bags give equal bytes."""
-    header = _dumps({"schema": [{"name": name, "type": logical} for name, logical in rows.schema]})
-    lines = sorted(_dumps(_encoded(rows, row)) for row in rows.rows)
-    return "".join(f"{line}\n" for line in [header, *lines])
-
-
-def _encoded(rows: Rows, row: tuple[Any, ...]) -> Mapping[str, Any]:
-    return {name: encode_value(value, logical) for (name, logical), value in zip(rows.schema, row, strict=True)}
-
-
-def _dumps(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

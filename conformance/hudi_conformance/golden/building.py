@@ -1,6 +1,5 @@
-"""Golden tables on disk: bytes from recipes, answers from the model, the manifest and the index."""
+"""Golden tables on disk: bytes from recipes, answers from the model, the archive and the index."""
 
-import hashlib
 import json
 import shutil
 import tomllib
@@ -11,12 +10,13 @@ from typing import Any
 
 from hudi_conformance.bridge import load, store
 from hudi_conformance.golden import manifest, toml_text
+from hudi_conformance.golden.archive import ARCHIVE, INDEX, pack, unpacked
 from hudi_conformance.golden.cases import Case, GoldenError, answered, write_cases
 from hudi_conformance.golden.questions import RECIPES, WRITTEN, Recipe, WrittenRecipe
 from hudi_conformance.golden.recipes import load_recipes
 from hudi_conformance.processes import in_processes
+from hudi_conformance.work_folders import work_folder
 
-INDEX = "index.json"
 TABLE_BUDGET = 100_000
 WITH_METADATA_TABLE = 800_000
 Report = Callable[[str], None]
@@ -31,7 +31,7 @@ class Built:
 
 
 def build(root: Path, only: Iterable[str] = (), report: Report = lambda _: None) -> list[Built]:
-    """Rebuild the model-written tables below `root`, and the cases, manifests and index of all.
+    """Rebuild the model-written tables below `root`, and the cases and index of all.
 
     Tables that Apache Hudi wrote keep their bytes. `only` names tables; without it, folders that no recipe
     makes are removed.
@@ -42,7 +42,7 @@ def build(root: Path, only: Iterable[str] = (), report: Report = lambda _: None)
     """
     load_recipes()
     chosen = set(only)
-    there = (one for one in WRITTEN if (root / one / "table").is_dir())
+    there = (one for one in WRITTEN if (root / one / ARCHIVE).is_file())
     tasks = [(root, one) for one in (*RECIPES, *there) if not chosen or one in chosen]
     built = []
     for one in in_processes(_build_one, tasks):
@@ -62,35 +62,47 @@ def _build_one(task: tuple[Path, str]) -> Built:
 
 def _build_recipe(root: Path, recipe: Recipe) -> Built:
     folder = root / recipe.id
-    shutil.rmtree(folder, ignore_errors=True)
     made = recipe.made()
-    store(made.state(), folder / "table")
-    for damage in made.damages:
-        damage(folder / "table")
-    cases = answered(recipe.id, folder / "table", made.questions)
+    with work_folder("golden-") as work:
+        table = Path(work) / "table"
+        store(made.state(), table)
+        for damage in made.damages:
+            damage(table)
+        cases = answered(recipe.id, table, made.questions)
+        files = _packed(folder, table, manifest.WRITTEN_MS)
     write_cases(folder, recipe.given, recipe.place, cases)
-    _write_manifest(folder, manifest.WRITTEN_MS)
-    (folder / "table.toml").write_text(_table_text(recipe, cases), encoding="utf-8")
+    (folder / "table.toml").write_text(_table_text(recipe, cases) + manifest.render(files), encoding="utf-8")
     return Built(recipe.id, tuple(cases))
 
 
 def _ask_written(root: Path, asked: WrittenRecipe) -> Built:
     folder = root / asked.id
-    shutil.rmtree(folder / "expected", ignore_errors=True)
-    cases = answered(asked.id, folder / "table", asked.made(load(folder / "table")).questions)
+    table = unpacked(folder)
+    cases = answered(asked.id, table, asked.made(load(table)).questions)
     write_cases(folder, asked.given, f"{asked.ask.__module__}:{asked.ask.__name__}", cases)
-    if not (folder / manifest.MANIFEST).exists():
-        _write_manifest(folder, None)
     return Built(asked.id, tuple(cases))
 
 
-def _write_manifest(folder: Path, written_ms: int | None) -> None:
-    entries = manifest.scan(folder / "table", written_ms)
+def pack_written(folder: Path, table: Path, described: str) -> None:
+    """Keep a table that a release of Apache Hudi wrote: its archive, and what table.toml says of it.
+
+    Raises:
+        GoldenError: the table is over its budget.
+
+    """
+    files = _packed(folder, table, None)
+    (folder / "table.toml").write_text(described + manifest.render(files), encoding="utf-8")
+
+
+def _packed(folder: Path, table: Path, written_ms: int | None) -> tuple[manifest.Entry, ...]:
+    entries = manifest.scan(table, written_ms)
     size = sum(entry.size for entry in entries)
-    budget = WITH_METADATA_TABLE if (folder / "table" / ".hoodie" / "metadata").is_dir() else TABLE_BUDGET
+    budget = WITH_METADATA_TABLE if (table / ".hoodie" / "metadata").is_dir() else TABLE_BUDGET
     if size > budget:
         raise GoldenError(f"{folder.name}: {size} bytes are over the budget of {budget} a table")
-    (folder / manifest.MANIFEST).write_text(manifest.render(entries), encoding="utf-8")
+    folder.mkdir(parents=True, exist_ok=True)
+    pack(table, folder / ARCHIVE)
+    return entries
 
 
 def _table_text(recipe: Recipe, cases: Iterable[Case]) -> str:
@@ -129,7 +141,7 @@ def table_folders(root: Path) -> list[Path]:
 
 
 def write_index(root: Path) -> None:
-    """Write index.json: every table with its traits, its cases and the digest of its manifest."""
+    """Write index.json: every table with its traits, its cases and the digest of its list of files."""
     text = json.dumps({"tables": index(root)}, ensure_ascii=False, indent=1)
     (root / INDEX).write_text(text + "\n", encoding="utf-8")
 
@@ -142,7 +154,7 @@ def index(root: Path) -> list[dict[str, Any]]:
 def _index_entry(folder: Path) -> dict[str, Any]:
     table = tomllib.loads((folder / "table.toml").read_text(encoding="utf-8"))
     cases = tomllib.loads((folder / "cases.toml").read_text(encoding="utf-8"))["case"]
-    digest = hashlib.sha256((folder / manifest.MANIFEST).read_bytes()).hexdigest()
+    digest = manifest.digest(manifest.parse(table))
     described = {name: table[name] for name in ("id", "title", "table_version", "table_type", "written_by", "features")}
     listed = [
         {
@@ -154,4 +166,4 @@ def _index_entry(folder: Path) -> dict[str, Any]:
         }
         for case in cases
     ]
-    return {**described, "manifest_sha256": digest, "cases": listed}
+    return {**described, "files_sha256": digest, "cases": listed}

@@ -1,4 +1,4 @@
-"""cases.toml and expected/: a table's questions with the answers that the model gives."""
+"""cases.toml and expected.json: a table's questions with the answers that the model gives."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -7,6 +7,8 @@ from typing import Any
 
 from hudi_model.tables import Table
 
+from hudi_conformance.answers_file import answer_text, text_of
+from hudi_conformance.case_files import EXPECTED
 from hudi_conformance.golden import toml_text
 from hudi_conformance.golden.answers import Expected, Verdict, expected, killed, killed_in_bytes
 from hudi_conformance.golden.misreading import Misreading, misreading
@@ -88,14 +90,13 @@ def _control(table_id: str, state: Table, question: Question, answer: Expected) 
 
 
 def write_cases(folder: Path, given: str, place: str, cases: Iterable[Case]) -> None:
-    """Write cases.toml and the answers below expected/."""
-    answers = folder / "expected"
-    answers.mkdir(parents=True, exist_ok=True)
-    parts = [HEADER.format(place=place)]
+    """Write cases.toml and expected.json."""
+    parts, answers = [HEADER.format(place=place)], {}
     for case in cases:
         parts.append(_case_text(given, case))
-        for name, answer in _all_files(case):
-            (answers / name).write_text(answer.text, encoding="utf-8")
+        answers.update({name: answer_text(answer.content) for name, answer in _all_answers(case)})
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / EXPECTED).write_text(text_of(answers), encoding="utf-8")
     (folder / "cases.toml").write_text("\n".join(parts), encoding="utf-8")
 
 
@@ -114,37 +115,35 @@ def _case_text(given: str, case: Case) -> str:
     step: dict[str, Any] = {"op": question.op, "params": dict(question.params), **read_as, **_outcome(case)}
     steps = [step]
     if case.control:
-        steps.append({"op": case.control.op, "params": {}, "expect": _control_file(case)})
+        steps.append({"op": case.control.op, "params": {}, "expect": _control_name(case)})
     return f"[[case]]\n{toml_text.lines(head)}" + "".join(f"[[case.steps]]\n{toml_text.lines(one)}" for one in steps)
 
 
-def _control_file(case: Case) -> str:
-    ending = "jsonl" if case.control and case.control.is_rows else "json"
-    return f"{case.question.id}.control.{ending}"
+def _control_name(case: Case) -> str:
+    return f"{case.question.id}.control"
 
 
 def _outcome(case: Case) -> dict[str, Any]:
     released = case.answer.released
     if released.reject:
         return {"reject": {"reason": released.reject}}
-    names = [name for name, _ in _files(case)]
+    names = [name for name, _ in _answers(case)]
     expect = names[0] if len(names) == 1 else {"released": names[0], "text": names[1]}
     warnings = [{"clause": clause} for clause in released.warnings]
     return {"expect": expect, **({"warnings": warnings} if warnings else {})}
 
 
-def _all_files(case: Case) -> Iterator[tuple[str, Verdict]]:
-    yield from _files(case)
+def _all_answers(case: Case) -> Iterator[tuple[str, Verdict]]:
+    yield from _answers(case)
     if case.control:
-        yield _control_file(case), case.control
+        yield _control_name(case), case.control
 
 
-def _files(case: Case) -> Iterator[tuple[str, Verdict]]:
-    """File name and verdict of each expected answer."""
+def _answers(case: Case) -> Iterator[tuple[str, Verdict]]:
+    """Name and verdict of each expected answer."""
     released, text = case.answer.released, case.answer.text
-    ending = "jsonl" if released.is_rows else "json"
     if not released.answers:
         return
-    yield (f"{case.question.id}.released.{ending}" if text else f"{case.question.id}.{ending}"), released
+    yield (f"{case.question.id}.released" if text else case.question.id), released
     if text:
-        yield f"{case.question.id}.text.{ending}", text
+        yield f"{case.question.id}.text", text

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hudi_conformance.golden import manifest
+from hudi_conformance.golden.archive import ARCHIVE, contents, listed
 from hudi_conformance.golden.building import build, table_folders
 from hudi_conformance.resources import WRITING_CASES
 from hudi_conformance.writing.building import build as build_writing_cases
@@ -19,7 +20,7 @@ def check(root: Path) -> list[str]:
         # Tables that Apache Hudi wrote are input: their bytes are copied, their answers are asked anew.
         shutil.copytree(root, fresh)
         build(fresh)
-        return [*_folder_differences(root, fresh), *manifest_differences(root), *_written_differences(root.parent)]
+        return [*_folder_differences(root, fresh), *archive_differences(root), *_written_differences(root.parent)]
 
 
 def _written_differences(root: Path) -> list[str]:
@@ -29,14 +30,13 @@ def _written_differences(root: Path) -> list[str]:
         return list(_folder_differences(root / WRITING_CASES, Path(temporary)))
 
 
-def manifest_differences(root: Path) -> list[str]:
-    """Where a table's files differ from its manifest."""
-    found = []
-    for folder in table_folders(root):
-        entries = manifest.parse((folder / manifest.MANIFEST).read_text(encoding="utf-8"))
-        name = folder.relative_to(root).as_posix()
-        found += [f"{name}: {difference}" for difference in manifest.differences(folder / "table", entries)]
-    return found
+def archive_differences(root: Path) -> list[str]:
+    """Where the archive of a table differs from the list of its files in table.toml."""
+    return [
+        f"{folder.relative_to(root).as_posix()}: {difference}"
+        for folder in table_folders(root)
+        for difference in manifest.differences(listed(folder), contents(folder / ARCHIVE))
+    ]
 
 
 def _folder_differences(root: Path, fresh: Path) -> Iterator[str]:

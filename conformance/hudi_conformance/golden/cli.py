@@ -1,4 +1,4 @@
-"""`hudi-conformance golden`: rebuild the corpus, or see whether it stands as built."""
+"""`hudi-conformance golden`: rebuild the corpus, see whether it stands as built, unpack and compare tables."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,10 +6,12 @@ from typing import Annotated
 import typer
 
 from hudi_conformance.case_values import WRITING
+from hudi_conformance.golden.archive import folder_of, unpack
 from hudi_conformance.golden.building import build as build_tables
 from hudi_conformance.golden.cases import GoldenError
 from hudi_conformance.golden.checking import check as check_tables
-from hudi_conformance.resources import WRITING_CASES
+from hudi_conformance.golden.diffing import diff
+from hudi_conformance.resources import WRITING_CASES, CorpusError
 from hudi_conformance.writing.building import build as build_writing_cases
 
 app = typer.Typer(help="Golden tables: build them from their recipes, check what stands on disk.", no_args_is_help=True)
@@ -26,7 +28,7 @@ def build(
     *,
     verbose: Annotated[bool, typer.Option("--kills", help="Print which mutants each case kills.")] = False,
 ) -> None:
-    """Rebuild model-written tables, the cases, manifests and index of all tables, and the cases that write."""
+    """Rebuild model-written tables, the cases and index of all tables, and the cases that write."""
     report = typer.echo if verbose else lambda _: None
     named = tables or []
     writing = [one.removeprefix(f"{WRITING}/") for one in named if one.startswith(f"{WRITING}/")]
@@ -41,6 +43,38 @@ def build(
     except GoldenError as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(1) from error
+
+
+@app.command("unpack")
+def unpack_table(
+    name: Annotated[str, typer.Argument(help="The id of a golden table, such as v9/mor_deletes.")],
+    folder: Annotated[Path, typer.Argument(help="The folder to write its files to.")],
+) -> None:
+    """Write the files of a golden table below a folder, empty folders and modification times included."""
+    try:
+        typer.echo(unpack(folder_of(name), folder))
+    except CorpusError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(2) from error
+
+
+@app.command("diff")
+def diff_tables(
+    one: Annotated[str, typer.Argument(help="A golden table's id, a folder, an archive, or REVISION:ID.")],
+    other: Annotated[str, typer.Argument(help="The other side, in the same form.")],
+) -> None:
+    """Show how two tables differ, by timeline, file slices, rows and files: exit 1 where they do."""
+    try:
+        found = diff(one, other)
+    except CorpusError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(2) from error
+    for part, lines in found.items():
+        typer.echo(f"{part}: {len(lines)} {'difference' if len(lines) == 1 else 'differences'}")
+        typer.echo("".join(f"  {line}\n" for line in lines), nl=False)
+    if found:
+        raise typer.Exit(1)
+    typer.echo("no difference")
 
 
 @app.command()

@@ -16,6 +16,8 @@ def inline(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, int | float):
         return repr(value)
+    if isinstance(value, str) and _is_literal(value):
+        return f"'{value}'"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
@@ -32,3 +34,8 @@ def lines(values: Mapping[str, Any]) -> str:
 
 def _key(name: str) -> str:
     return name if name.replace("-", "_").isidentifier() and name.isascii() else json.dumps(name)
+
+
+def _is_literal(text: str) -> bool:
+    """Whether a text reads better between single quotes, which escape nothing."""
+    return '"' in text and "'" not in text and text.isprintable()

@@ -9,11 +9,13 @@ import hashlib
 import json
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 Line = dict[str, Any]
+_ARCHIVE = "table.zip"
 
 
 def main() -> None:
@@ -48,7 +50,7 @@ def answers(asked: Line) -> Iterator[Line]:
     load_recipes()
     root = Path(asked["folder"])
     made_here = {name: one for name, one in RECIPES.items() if wanted(name, asked["tables"])}
-    there = {n: one for n, one in WRITTEN.items() if wanted(n, asked["tables"]) and (root / n / "table").is_dir()}
+    there = {n: one for n, one in WRITTEN.items() if wanted(n, asked["tables"]) and (root / n / _ARCHIVE).is_file()}
     yield {"total": len(made_here) + len(there), "known": len(RECIPES) + len(WRITTEN)}
     for name, recipe in made_here.items():
         with tempfile.TemporaryDirectory(prefix="hudi-impact-table-") as place:
@@ -64,8 +66,13 @@ def answers(asked: Line) -> Iterator[Line]:
                 continue
             yield {"table": name, "sum": sum_of(folder), "cases": cases(load(folder), questions)}
     for name, written in there.items():
-        state = load(root / name / "table")
-        yield {"table": name, "sum": "", "cases": cases(state, written.made(state).questions)}
+        with (
+            tempfile.TemporaryDirectory(prefix="hudi-impact-table-") as place,
+            zipfile.ZipFile(root / name / _ARCHIVE) as kept,
+        ):
+            kept.extractall(place)
+            state = load(Path(place))
+            yield {"table": name, "sum": "", "cases": cases(state, written.made(state).questions)}
 
 
 def wanted(name: str, globs: Iterable[str]) -> bool:
@@ -93,7 +100,9 @@ def text_of(verdict: Any) -> str:
     """An answer as one text: a refusal, or rows or a value with the warnings."""
     if not verdict.answers:
         return f"refused: {verdict.reject or verdict.unsupported}\n"
-    return str(verdict.text) + "".join(f"warning: {clause}\n" for clause in verdict.warnings)
+    content = verdict.content
+    rows = sorted(map(repr, content.rows)) if hasattr(content, "rows") else [json.dumps(content, sort_keys=True)]
+    return "".join(f"{row}\n" for row in rows) + "".join(f"warning: {clause}\n" for clause in verdict.warnings)
 
 
 def sum_of(folder: Path) -> str:

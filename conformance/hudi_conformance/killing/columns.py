@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from hudi_conformance.cases import Case, load_cases
 from hudi_conformance.golden.answers import Answering, killed, killed_in_bytes
+from hudi_conformance.golden.archive import unpacked
 from hudi_conformance.golden.misreading import Misreading, misreading
 from hudi_conformance.golden.questions import Question
 from hudi_conformance.mutants import MUTANTS, Mutant, met
@@ -39,7 +40,7 @@ def killed_by(case: AnyCase, mutants: Iterable[Mutant] | None = None) -> tuple[s
     if isinstance(case, TraceCase):
         return tuple(case.killed(met(case.verdict, every)))
     if not case.writes:
-        read, question = _read(case.table.folder / "table"), question_of(case)
+        read, question = _read(unpacked(case.table.folder)), question_of(case)
         answer = Answering(read.sound, question)
         found = killed(read.sound, question, answer, every)
         return (*found, *killed_in_bytes(read, question, answer, every))

@@ -90,10 +90,15 @@ def _case_citations(checkout: Checkout) -> Iterator[Citation]:
     for path in sorted((checkout.root / TABLES).rglob("table.toml")):
         name = checkout.name(path)
         yield from (Citation(found, "table", name, 1) for found in words(read_toml(checkout, name).get("clauses")))
-    for path in sorted((checkout.root / WRITING_CASES).rglob("case.toml")):
+    for path in sorted((checkout.root / WRITING_CASES).glob("*/*.toml")):
         name = checkout.name(path)
-        case = read_toml(checkout, name)
-        yield from _ids_of_case(case, name, 1, str(case.get("table_version")))
+        content = read_toml(checkout, name)
+        scripts = content.get("scripts")
+        for case in tables(content.get("case")):
+            stated = {**content, **case}
+            steps = scripts.get(stated.get("script")) if isinstance(scripts, dict) else None
+            line = _line_of(path, str(case.get("id")))
+            yield from _ids_of_case({**stated, "steps": steps}, name, line, str(stated.get("table_version")))
 
 
 def _ids_of_case(case: dict[str, Any], name: str, line: int, version: str) -> Iterator[Citation]:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hudi_conformance.adapters_config import find_adapter
+from hudi_conformance.answers_file import input_text
 from hudi_conformance.cases import Case, load_cases
 from hudi_conformance.casting import CHECKER
 from hudi_conformance.expected_failures import load_expected_failures, load_read_back
 from hudi_conformance.findings import Finding
+from hudi_conformance.golden.archive import listed
 from hudi_conformance.peers.asking import PEERS
 from hudi_conformance.peers.recorded import Record, load_record
 from hudi_conformance.reading_clauses import ClauseBook
@@ -179,5 +181,8 @@ def _all_cases(one: _Shown) -> Iterator[str]:
 
 def _size(case: Case | None) -> int:
     """The bytes of what a case is asked about."""
-    folder = case.table.folder if case else Path("absent")
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    if case is None:
+        return 0
+    if not case.writes:
+        return sum(entry.size for entry in listed(case.table.folder))
+    return sum(len(input_text(step.input.content)) for step in case.steps if step.input)

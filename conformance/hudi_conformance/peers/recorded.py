@@ -6,14 +6,16 @@ An answer belongs to a subject: a golden table with its questions, or one case t
 import datetime as dt
 import hashlib
 import json
-import tomllib
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from hudi_conformance.answers_file import answer_text, input_text
 from hudi_conformance.case_values import WRITING
 from hudi_conformance.cases import Case
+from hudi_conformance.golden import manifest
+from hudi_conformance.golden.archive import listed
 from hudi_conformance.verdicts import FAILURES, Verdict
 
 FOLDER = Path("conformance") / "peer_answers"
@@ -91,8 +93,8 @@ def with_results(record: Record, implementation: Mapping[str, str], cases: Itera
     told: dict[str, list[Mapping[str, Any]]] = {}
     for line in lines:
         told.setdefault(subject(asked[line["id"]]), []).append(line)
-    folders = _folders(asked.values())
-    fresh = {name: _recorded(folders[name], told[name]) for name in told}
+    subjects = _by_subject(asked.values())
+    fresh = {name: _recorded(subjects[name], told[name]) for name in told}
     return Record(record.adapter, dict(implementation), {**record.tables, **fresh})
 
 
@@ -101,14 +103,17 @@ def stale_tables(record: Record, cases: Iterable[Case]) -> tuple[str, ...]:
 
     Cases that write are asked of a peer by name: one that was never asked lacks nothing.
     """
-    now = _folders(cases)
+    now = _by_subject(cases)
     asked = {name for name in now if name in record.tables or not name.startswith(f"{WRITING}/")}
     changed = {name for name in asked if not _is_fresh(record.tables.get(name), now[name])}
     return tuple(sorted(changed | (record.tables.keys() - now.keys())))
 
 
-def _folders(cases: Iterable[Case]) -> dict[str, Path]:
-    return {subject(case): case.table.folder for case in cases}
+def _by_subject(cases: Iterable[Case]) -> dict[str, list[Case]]:
+    found: dict[str, list[Case]] = {}
+    for case in cases:
+        found.setdefault(subject(case), []).append(case)
+    return found
 
 
 def contradictions(record: Record) -> tuple[str, ...]:
@@ -157,52 +162,49 @@ def longest_unasked(record: Record, count: int) -> tuple[str, ...]:
     return tuple(sorted(record.tables, key=lambda name: (record.tables[name].asked, name))[:count])
 
 
-def _recorded(folder: Path, lines: Iterable[Mapping[str, Any]]) -> RecordedTable:
+def _recorded(cases: list[Case], lines: Iterable[Mapping[str, Any]]) -> RecordedTable:
     ordered = sorted(lines, key=lambda line: str(line["case"]))
     return RecordedTable(
-        table_bytes(folder),
-        questions(folder),
+        table_bytes(cases),
+        questions(cases),
         dt.datetime.now(dt.UTC).date().isoformat(),
         {line["case"]: line["verdict"] for line in ordered},
         {line["case"]: line["answer_sha256"] for line in ordered},
     )
 
 
-def _is_fresh(recorded: RecordedTable | None, folder: Path) -> bool:
-    if recorded is None or recorded.table_bytes != table_bytes(folder):
+def _is_fresh(recorded: RecordedTable | None, cases: list[Case]) -> bool:
+    if recorded is None or recorded.table_bytes != table_bytes(cases):
         return False
-    return recorded.questions == questions(folder)
+    return recorded.questions == questions(cases)
 
 
-def table_bytes(folder: Path) -> str:
-    """The hash of a table's MANIFEST; of the rows that a case puts in, where it writes."""
-    manifest = folder / "MANIFEST"
-    if manifest.is_file():
-        return hashlib.sha256(manifest.read_bytes()).hexdigest()
-    return _hashed(sorted(folder.glob("input*")))
+def table_bytes(cases: Iterable[Case]) -> str:
+    """The hash of the files of a golden table; of the rows that a case puts in, where it writes."""
+    every = list(cases)
+    if not every[0].writes:
+        return manifest.digest(listed(every[0].table.folder))
+    return _hashed(input_text(step.input.content) for case in every for step in case.steps if step.input)
 
 
-def questions(folder: Path) -> str:
-    """The hash of what a folder's cases ask and of what must come of it; how they are told may change."""
-    asked = [_asked(path) for path in sorted(folder.glob("case*.toml"))]
-    text = json.dumps(asked, sort_keys=True, default=str)
-    return hashlib.sha256(f"{text}\n{_hashed(sorted((folder / 'expected').glob('*')))}".encode()).hexdigest()
+def questions(cases: Iterable[Case]) -> str:
+    """The hash of what cases ask and of what must come of it; how they are described may change."""
+    return _hashed(text for case in sorted(cases, key=lambda one: one.name) for text in _asked(case))
 
 
-def _asked(path: Path) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The steps of each case; which clause an answer is a reading of is no part of the question."""
-    entry = tomllib.loads(path.read_text(encoding="utf-8"))
-    cases = entry.get("case", [{**entry, "id": path.parent.name}])
-    return [
-        (case["id"], [{key: value for key, value in step.items() if key != "clause"} for step in case["steps"]])
-        for case in cases
-    ]
+def _asked(case: Case) -> Iterator[str]:
+    """A case and its steps; which clause an answer is a reading of is no part of the question."""
+    yield case.name
+    for step in case.steps:
+        asked = (step.op, step.params, step.reasons, step.warnings, step.done, step.by, step.process)
+        yield json.dumps(asked, sort_keys=True, default=str)
+        yield from (f"{one.reading}\n{answer_text(one.answer.content)}" for one in step.expectations)
 
 
-def _hashed(paths: Iterable[Path]) -> str:
+def _hashed(texts: Iterable[str]) -> str:
     digest = hashlib.sha256()
-    for path in paths:
-        digest.update(f"{path.name}\n".encode() + path.read_bytes())
+    for text in texts:
+        digest.update(f"{text}\n".encode())
     return digest.hexdigest()
 
 

@@ -1,6 +1,6 @@
 """`python -m hudi_conformance.recipes_apache.runner BUNDLE INTO [ID ...]`: write the tables of one bundle.
 
-A table is written below one fixed folder (plans hold absolute paths), loses Hadoop's checksum files, and is moved.
+A table is written below one fixed folder (plans hold absolute paths), loses Hadoop's checksum files, and is packed.
 """
 
 import shutil
@@ -8,6 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from hudi_conformance.golden.archive import ARCHIVE
+from hudi_conformance.golden.building import pack_written
 from hudi_conformance.peers.bundles import bundle_jar
 from hudi_conformance.peers.session import start_session
 from hudi_conformance.recipes_apache.catalogue import Recipe, recipes
@@ -37,14 +39,13 @@ def write_tables(bundle: str, into: Path, chosen: tuple[str, ...] = ()) -> list[
 
 
 def write_table(session: object, made: Recipe, target: Path) -> None:
-    """Run one recipe and move its table to `target/table`, beside its `table.toml`."""
+    """Run one recipe and keep its table below `target`."""
     place = WRITTEN_BELOW / made.id.replace("/", "_")
     shutil.rmtree(place, ignore_errors=True)
     made.steps(TableWriter(session, place, made.table_type, made.table_version, made.bundle))
     remove_side_files(place)
-    target.mkdir(parents=True, exist_ok=True)
-    shutil.move(place, target / "table")
-    (target / "table.toml").write_text(table_toml(made), encoding="utf-8")
+    pack_written(target, place, table_toml(made))
+    shutil.rmtree(place)
 
 
 def remove_side_files(table: Path) -> None:
@@ -71,7 +72,7 @@ def table_toml(made: Recipe) -> str:
 
 
 def _is_wanted(made: Recipe, into: Path, chosen: tuple[str, ...]) -> bool:
-    return not (into / made.id / "table").exists() and (not chosen or made.id in chosen)
+    return not (into / made.id / ARCHIVE).exists() and (not chosen or made.id in chosen)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,11 @@
 """The page of a case: what is asked of which table, what was answered instead, and how to see it again."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from hudi_adapter.logical_types import LogicalTypeError
-from hudi_adapter.rows import RowsError, read_rows
-from hudi_adapter.values import ValueFormError
 from markupsafe import Markup
 
+from hudi_conformance.case_values import Kept
 from hudi_conformance.cell_comparison import compare_cells
 from hudi_conformance.cells import Comparison
 from hudi_conformance.clauses import Clause
@@ -20,6 +15,7 @@ from hudi_conformance.report.page import verdicts_of
 from hudi_conformance.report.slices_drawing import slices_svg
 from hudi_conformance.report.tallies import group_of
 from hudi_conformance.report.timeline_drawing import timeline_svg
+from hudi_conformance.resources import CorpusError
 
 NARROW = 60
 """So many letters of one side stand beside those of the other."""
@@ -150,14 +146,14 @@ def _width(cells: Comparison) -> int:
 
 
 def _step(number: int, asked: Asked) -> StepView:
-    found = ((reading, expected_cells(asked.op, file)) for reading, file in asked.expected)
+    found = ((reading, expected_cells(asked.op, kept)) for reading, kept in asked.expected)
     return StepView(number, asked, tuple((reading, cells) for reading, cells in found if cells is not None))
 
 
-def expected_cells(op: str, file: Path) -> Comparison | None:
-    """An expected answer as lines of cells; None where the file cannot be read any more."""
+def expected_cells(op: str, kept: Kept) -> Comparison | None:
+    """An expected answer as lines of cells; None where it cannot be read any more."""
     try:
-        answer: Any = json.loads(file.read_text(encoding="utf-8")) if file.suffix == ".json" else read_rows(file)
-    except (OSError, ValueError, RowsError, LogicalTypeError, ValueFormError):
+        answer = kept.content
+    except CorpusError:
         return None
     return compare_cells(op, answer, answer)

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
+from hudi_conformance.case_values import Kept
 from hudi_conformance.cells import Comparison
 from hudi_conformance.clauses import Clause
 from hudi_conformance.report.file_layout import DrawnGroup
@@ -25,14 +25,14 @@ class Implementation:
 class Asked:
     """One step of a case: who does or asks what, and what must come of it.
 
-    `expected` are files of answers, by the reading they belong to; `read` the paths of what the answer is made of.
+    `expected` are the kept answers, by the reading they belong to; `read` the paths of what the answer is made of.
     """
 
     op: str
     params: str = ""
     who: str = ""
     must: str = ""
-    expected: tuple[tuple[str, Path], ...] = ()
+    expected: tuple[tuple[str, Kept], ...] = ()
     read: frozenset[str] = frozenset()
 
 

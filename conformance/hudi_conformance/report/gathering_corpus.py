@@ -13,6 +13,7 @@ from hudi_conformance import cases as corpus
 from hudi_conformance.bridge import load
 from hudi_conformance.bridge.asking import ask
 from hudi_conformance.case_values import READER, SERVICER, WRITER, WRITING
+from hudi_conformance.golden.archive import unpacked
 from hudi_conformance.mutants import MUTANTS
 from hudi_conformance.report.evidence import Asked, GoldenTable, Question
 from hudi_conformance.report.file_layout import DrawnGroup, files_read, layout_of
@@ -31,7 +32,7 @@ class Shown:
 def shown_table(table: corpus.GoldenTable, cases: Iterable[corpus.Case]) -> Shown:
     """A golden table as the model sees it, and its cases with the files that each answer is made of."""
     made = tomllib.loads((table.folder / "table.toml").read_text(encoding="utf-8"))
-    state = load(table.folder / "table")
+    state = load(unpacked(table.folder))
     timeline, refusal = _timeline(state)
     values = GoldenTable(
         id=table.id,
@@ -83,7 +84,7 @@ def _asked(step: corpus.Step, *, alone: bool) -> Asked:
         params=json.dumps(given, ensure_ascii=False) if given else "",
         who="" if alone else f"{_ROLES.get(step.by, step.by)}{process}",
         must=_must(step),
-        expected=tuple((one.reading or "", one.file) for one in step.expectations),
+        expected=tuple((one.reading or "", one.answer) for one in step.expectations),
     )
 
 

@@ -1,6 +1,5 @@
 """Writing cases on disk: steps from recipes, answers from the model; each kills the mutants that it names."""
 
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase as fnmatch
@@ -11,19 +10,19 @@ from typing import Any
 from hudi_adapter.rows import Rows, write_rows
 from hudi_model.readings import RELEASED, Reading, with_reading
 
-from hudi_conformance.case_files import writing_case_of
+from hudi_conformance.case_files import writing_cases_of
 from hudi_conformance.case_values import READER, WRITER, WRITING, Case, GoldenTable
 from hudi_conformance.cases import load_tables
-from hudi_conformance.golden import toml_text
 from hudi_conformance.golden.answers import Expected
+from hudi_conformance.golden.archive import unpack
 from hudi_conformance.golden.cases import GoldenError
 from hudi_conformance.mutants import MUTANTS, mutated
 from hudi_conformance.playing_steps import Judging, Play
 from hudi_conformance.processes import in_processes
-from hudi_conformance.table_copies import fresh_copy
 from hudi_conformance.verdicts import Outcome, Verdict
 from hudi_conformance.work_folders import work_folder
 from hudi_conformance.writing.answering import ModelPlayer
+from hudi_conformance.writing.family_file import FamilyFile, StepEntry
 from hudi_conformance.writing.in_process import ModelCast
 from hudi_conformance.writing.recipes import load_recipes
 from hudi_conformance.writing.registry import RECIPES, WritingRecipe
@@ -35,9 +34,9 @@ Tables = Mapping[str, GoldenTable]
 
 
 def build(root: Path, folder: Path, only: Iterable[str] = (), report: Report = lambda _: None) -> list[str]:
-    """Rebuild the writing cases below a folder, or those that are named by a glob; the ids of what was built.
+    """Rebuild the files of writing cases below a folder, or those with a case that a glob names; the ids of the cases.
 
-    `root` holds the golden tables that cases begin with. Without names, folders that no recipe makes are removed.
+    `root` holds the golden tables that cases begin with. Without names, files that no recipe makes are removed.
 
     Raises:
         GoldenError: a recipe declares what the model does not bear out.
@@ -45,20 +44,23 @@ def build(root: Path, folder: Path, only: Iterable[str] = (), report: Report = l
     """
     load_recipes()
     patterns = tuple(only)
-    chosen = [one for one in RECIPES if not patterns or any(fnmatch(one, each) for each in patterns)]
-    for built in in_processes(_build_named, [(root, folder, one) for one in chosen]):
+    families = {
+        one.family for name, one in RECIPES.items() if not patterns or any(fnmatch(name, each) for each in patterns)
+    }
+    for built in in_processes(_build_named, [(root, folder, one) for one in sorted(families)]):
         report(f"{WRITING}/{built}")
     if not patterns:
-        for stranger in {path.parent for path in folder.glob("*/*/case.toml")} - {folder / one for one in RECIPES}:
-            shutil.rmtree(stranger)
-    return chosen
+        wanted = {folder / f"{family}{ending}" for family in families for ending in (".toml", ".json")}
+        for file in {path for path in folder.glob("*/*") if path.is_file()} - wanted:
+            file.unlink()
+    return [name for name, one in RECIPES.items() if one.family in families]
 
 
 def _build_named(task: tuple[Path, Path, str]) -> str:
-    root, folder, name = task
+    root, folder, family = task
     load_recipes()
-    _build_one(RECIPES[name], folder / name, _tables(root))
-    return name
+    _build_family([one for one in RECIPES.values() if one.family == family], folder / f"{family}.toml", _tables(root))
+    return family
 
 
 @cache
@@ -66,37 +68,37 @@ def _tables(root: Path) -> Tables:
     return {table.id: table for table in load_tables(root)}
 
 
-def _build_one(recipe: WritingRecipe, folder: Path, tables: Tables) -> None:
-    made = recipe.made()
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / "expected").mkdir(parents=True)
-    steps = "".join(f"[[steps]]\n{toml_text.lines(step)}" for step in _steps(recipe, made, folder, tables))
-    head = toml_text.lines(_head(recipe, made))
-    (folder / "case.toml").write_text(HEADER.format(place=recipe.place) + head + steps, encoding="utf-8")
-    hold_to_kills(writing_case_of(folder, f"{WRITING}/{folder.parent.name}", tables))
+def _build_family(recipes: list[WritingRecipe], file: Path, tables: Tables) -> None:
+    made = FamilyFile(HEADER.format(place=recipes[0].place), recipes[0].title, recipes[0].given_when_then)
+    for recipe in recipes:
+        case = recipe.made()
+        made.add(_head(recipe, case), _steps(recipe, case, made, tables))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(made.text(), encoding="utf-8")
+    file.with_suffix(".json").write_text(made.answers_text(), encoding="utf-8")
+    for built in writing_cases_of(file, tables):
+        hold_to_kills(built)
 
 
 def _head(recipe: WritingRecipe, made: WritingCase) -> dict[str, Any]:
     shape = recipe.shape
     return {
-        "title": recipe.title,
+        "id": recipe.id.partition("/")[2],
         "clauses": list(dict.fromkeys(made.clauses)),
         "kills": list(dict.fromkeys(made.kills)),
-        **recipe.told,
         "table_version": shape.version,
         "table_type": shape.table_type,
-        "features": recipe.features,
+        "features": list(recipe.features),
         **({"table": recipe.begins_with} if recipe.begins_with else {}),
     }
 
 
-def _steps(recipe: WritingRecipe, made: WritingCase, folder: Path, tables: Tables) -> Iterator[dict[str, Any]]:
-    """The steps as the file holds them; rows and answers are written beside it."""
-    inputs: list[Rows] = []
+def _steps(recipe: WritingRecipe, made: WritingCase, file: FamilyFile, tables: Tables) -> Iterator[StepEntry]:
+    """The steps with what the model answers to each."""
     with work_folder("writing-") as work:
         player = ModelPlayer(recipe.id, Path(work))
         if recipe.begins_with:
-            fresh_copy(tables[recipe.begins_with], player.table)
+            unpack(tables[recipe.begins_with].folder, player.table)
         else:
             player.table.mkdir()
         by_text = ByText.of(made.drafts, recipe.id, Path(work) / "by-text")
@@ -104,10 +106,11 @@ def _steps(recipe: WritingRecipe, made: WritingCase, folder: Path, tables: Table
             answer = by_text.completed(draft, player.take(draft))
             entry: dict[str, Any] = {"op": draft.op, "params": dict(draft.params), **_who(draft)}
             if draft.rows is not None:
-                entry["input"] = _kept(inputs, draft.rows, folder)
+                entry["input"] = file.input_name(draft.rows)
             if isinstance(answer, Expected) and answer.text:
                 entry["clause"] = answer.clause
-            yield {**entry, **_outcome(draft, answer, f"{number:02}", folder / "expected")}
+            outcome, answers = _outcome(draft, answer, str(number))
+            yield StepEntry({**entry, **outcome}, answers)
 
 
 @dataclass(slots=True)
@@ -151,29 +154,19 @@ def _who(draft: Draft) -> dict[str, Any]:
     return {**by, **({"process": draft.process} if draft.process != 1 else {})}
 
 
-def _kept(inputs: list[Rows], rows: Rows, folder: Path) -> str:
-    """The file of an input; one for all steps that bring the same rows."""
-    if rows not in inputs:
-        inputs.append(rows)
-        write_rows(folder / f"input-{len(inputs)}.jsonl", rows)
-    return f"input-{inputs.index(rows) + 1}.jsonl"
-
-
-def _outcome(draft: Draft, answer: dict[str, Any] | Expected, name: str, folder: Path) -> dict[str, Any]:
+def _outcome(draft: Draft, answer: dict[str, Any] | Expected, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a step says must come of it, and the answers that it names."""
     if draft.reject:
-        return {"reject": {"reason": draft.reject}}
+        return {"reject": {"reason": draft.reject}}, {}
     if not isinstance(answer, Expected):
         warnings = [{"clause": clause} for clause in draft.warns]
         either = {"reject": {"reason": "WRITE_CONFLICT"}, "clause": draft.text_rejects} if draft.text_rejects else {}
-        return {**({"done": answer} if answer else {}), **({"warnings": warnings} if warnings else {}), **either}
-    ending = "jsonl" if answer.released.is_rows else "json"
-    files = {"released": answer.released, **({"text": answer.text} if answer.text else {})}
-    names = {reading: f"{name}{f'.{reading}' if answer.text else ''}.{ending}" for reading in files}
-    for reading, verdict in files.items():
-        (folder / names[reading]).write_text(verdict.text, encoding="utf-8")
+        return {**({"done": answer} if answer else {}), **({"warnings": warnings} if warnings else {}), **either}, {}
+    readings = {"released": answer.released, **({"text": answer.text} if answer.text else {})}
+    named = {reading: f"{name}.{reading}" if answer.text else name for reading in readings}
     warnings = [{"clause": clause} for clause in answer.released.warnings]
-    expect = names if answer.text else names["released"]
-    return {"expect": expect, **({"warnings": warnings} if warnings else {})}
+    said = {"expect": named if answer.text else name, **({"warnings": warnings} if warnings else {})}
+    return said, {named[reading]: found.content for reading, found in readings.items()}
 
 
 def hold_to_kills(case: Case) -> None:

@@ -1,4 +1,4 @@
-"""Recipes of writing cases, by the id that is their folder below conformance/writing_cases."""
+"""Recipes of writing cases, by id; those of one family stand in one file below conformance/writing_cases."""
 
 import inspect
 import re
@@ -17,7 +17,8 @@ _PART = re.compile(r"^(Given|When|Then)\b", re.MULTILINE)
 class WritingRecipe:
     """A function that states steps on a table of a shape, and what the case shows.
 
-    `begins_with`: the golden table that the steps go on with, where they make none.
+    `family` is what the ids of its shapes begin with; `begins_with` the golden table that the steps go on with, where
+    they make none.
     """
 
     id: str
@@ -26,6 +27,7 @@ class WritingRecipe:
     kills: tuple[str, ...]
     features: tuple[str, ...]
     state: Play
+    family: str
     begins_with: str | None = None
 
     @property
@@ -34,7 +36,7 @@ class WritingRecipe:
         return (inspect.getdoc(self.state) or "").partition("\n")[0].rstrip(".")
 
     @property
-    def told(self) -> Mapping[str, str]:
+    def given_when_then(self) -> Mapping[str, str]:
         """Given, when and then, as the docstring says.
 
         Raises:
@@ -84,7 +86,7 @@ def writing(  # noqa: PLR0917 - the parts of a recipe, in the order in which the
             kind = "mor" if shape.table_type == "MERGE_ON_READ" else "cow"
             named = (f"table-version-{shape.version}", kind, *features.split())
             RECIPES[recipe_id] = WritingRecipe(
-                recipe_id, shape, tuple(clauses.split()), tuple(kills.split()), named, state, begins_with
+                recipe_id, shape, tuple(clauses.split()), tuple(kills.split()), named, state, name, begins_with
             )
         return state
 

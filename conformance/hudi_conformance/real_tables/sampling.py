@@ -1,18 +1,18 @@
-"""The part of the real tables that is compared on a day: all of them come around."""
+"""A few of the real tables, to be compared in one run; each is in one of the samples."""
 
 from collections.abc import Sequence
 
 from hudi_conformance.real_tables.catalogue import Recipe
 
 
-def rotating_part(made: Sequence[Recipe], day: int, count: int) -> tuple[Recipe, ...]:
-    """A day's tables, all of one release, with those that they begin with."""
+def sample_of(made: Sequence[Recipe], number: int, count: int) -> tuple[Recipe, ...]:
+    """The tables of a sample, all of one release, with those that they begin with."""
     bundles = sorted({one.bundle for one in made})
     groups = []
     for bundle in bundles:
         mine = [one for one in made if one.bundle == bundle]
         groups += [mine[start : start + count] for start in range(0, len(mine), count)]
-    return with_beginnings(groups[day % len(groups)], made) if groups else ()
+    return with_beginnings(groups[number % len(groups)], made) if groups else ()
 
 
 def with_beginnings(chosen: Sequence[Recipe], made: Sequence[Recipe]) -> tuple[Recipe, ...]:
