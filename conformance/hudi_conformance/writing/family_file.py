@@ -128,7 +128,7 @@ def _common(cases: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _without(case: dict[str, Any], common: dict[str, Any]) -> dict[str, Any]:
-    left = {}
+    left: dict[str, Any] = {}
     for name, value in case.items():
         if name in {"shape", "configs"}:
             rest = {key: one for key, one in value.items() if key not in common.get(name, {})}
