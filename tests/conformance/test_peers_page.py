@@ -6,6 +6,7 @@ import pytest
 from hudi_conformance.adapters_config import find_adapter
 from hudi_conformance.cases import load_cases
 from hudi_conformance.expected_failures import load_expected_failures, load_read_back
+from hudi_conformance.golden.archive import listed
 from hudi_conformance.peers.asking import PEERS
 from hudi_conformance.peers.page import peers_page
 from hudi_conformance.peers.recorded import load_record
@@ -55,5 +56,5 @@ def test_the_case_that_is_shown_is_the_smallest_of_its_adapter(page: str):
     tables = {case.id: case.table.folder for case in load_cases(ROOT)}
     failures = load_expected_failures(find_adapter("hudi-rs", ROOT).expected_failures).values()
     torn = [failure.id for failure in failures if failure.clause == "LF-010"]
-    sizes = {one: sum(path.stat().st_size for path in tables[one].rglob("*") if path.is_file()) for one in torn}
+    sizes = {one: sum(entry.size for entry in listed(tables[one])) for one in torn}
     assert f"hudi-conformance repro {min(torn, key=sizes.__getitem__)} --adapter hudi-rs" in page
