@@ -188,7 +188,7 @@ def rows_of_json(header: Any, rows: Collection[Any]) -> Rows:
     """Rows of their JSON forms: the object with the schema, and an object a row.
 
     Raises:
-        RowsError: a part has another shape, holds what the logical types cannot say, or is larger than an answer may be.
+        RowsError: a part has another shape, holds what the logical types cannot say, or is larger than answers may be.
 
     """
     schema = _schema_of(header)

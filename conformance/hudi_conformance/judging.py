@@ -8,9 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hudi_adapter.logical_types import LogicalTypeError
-from hudi_adapter.rows import Rows, RowsError, read_answer, read_rows
-from hudi_adapter.values import ValueFormError
+from hudi_adapter.rows import Rows, RowsError, read_answer
 
 from hudi_conformance.cases import Case, Expectation, Step
 from hudi_conformance.cell_comparison import compare_cells

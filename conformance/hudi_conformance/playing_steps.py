@@ -90,7 +90,7 @@ class Play:
         found = _errors(heard)
         if found and self.case.begins_with:
             before, out_dir = self.folder / "before", self.folder / "out-before"
-            fresh_copy(self.case.begins_with, before)
+            unpack(self.case.begins_with.folder, before)
             out_dir.mkdir(parents=True)
             known = _errors(checker.ask(_CHECK, before, {}, out_dir, self.judging.step_limit_s))
             found = tuple(one for one in found if one not in known)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hudi_conformance.adapters.null import KINDS
 from hudi_conformance.cases import load_cases
+from hudi_conformance.golden.archive import golden_table
 from hudi_conformance.results import ResultsError, read_results
 from hudi_conformance.suite import SuiteOptions, run_suite
 from tiny_corpus import Params, TinyCorpus
@@ -36,7 +37,7 @@ def run(tiny: TinyCorpus, tmp_path: Path) -> Run:
 @pytest.mark.parametrize("place", ["/nonexistent/timeline.svg", "/proc/timeline.svg"])
 def test_what_the_system_refuses_is_one_line(run: Run, place: str):
     """A picture that cannot be written: the path, and exit code 2."""
-    table = Path(__file__).parents[2] / "golden_tables" / "v9" / "cow_upserts" / "table"
+    table = golden_table("v9/cow_upserts")
     ended = run("timeline", str(table), "--svg", place)
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1

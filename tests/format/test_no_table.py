@@ -5,12 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hudi_conformance.golden.archive import golden_table
 from hudi_format.errors import FormatError
 from hudi_format.storage import LocalStorage, open_storage
 from hudi_format.table.no_table import no_table
 from hudi_spark import HudiError, check_table, read_arrow
 
-TABLE = Path(__file__).parents[2] / "golden_tables" / "v9" / "mor_event_time_late_data" / "table"
+TABLE = golden_table("v9/mor_event_time_late_data")
 
 
 @pytest.fixture

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from hudi_conformance.golden.archive import unpacked_corpus
 from hudi_format.avro.files import read_container, write_container
 from hudi_format.errors import FormatError
 
-GOLDEN = Path(__file__).parents[2] / "golden_tables"
+GOLDEN = unpacked_corpus()
 TABLES = (
     "v6/apache_cow_upserts",
     "v6/apache_mor_event_time",

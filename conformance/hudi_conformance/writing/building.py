@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hudi_adapter.rows import Rows, write_rows
 from hudi_model.readings import RELEASED, Reading, with_reading
 
 from hudi_conformance.case_files import writing_cases_of
