@@ -44,16 +44,16 @@ format: env
 
 golden: env  ## rebuild the model-written golden tables, the index, the generated pages
 	$(CLI) golden build
-	$(RUN) -m hudi_conformance.trace_cases
+	$(RUN) -m hudi_conformance.verification.trace_cases
 	$(MAKE) pages
 
 pages: env  ## write the generated pages again, in seconds: status, coverage, clauses and the references
-	$(RUN) -m hudi_conformance.report.status
-	$(RUN) -m hudi_conformance.report.coverage
-	$(RUN) -m hudi_conformance.report.model_page
-	$(RUN) -m hudi_conformance.report.known_bugs
-	$(RUN) -m hudi_conformance.report.clause_index
-	$(RUN) -m hudi_conformance.report.protocol_page
+	$(RUN) -m hudi_conformance.pages.status
+	$(RUN) -m hudi_conformance.pages.coverage
+	$(RUN) -m hudi_conformance.pages.model_page
+	$(RUN) -m hudi_conformance.pages.known_bugs
+	$(RUN) -m hudi_conformance.pages.clause_index
+	$(RUN) -m hudi_conformance.pages.protocol_page
 	$(RUN) -m hudi_spark.options.page
 	$(CLI) mutants page
 
@@ -66,7 +66,7 @@ peers: env  ## ask releases of Apache Hudi, hudi-rs and Daft again, also of what
 	$(CLI) writes matrix --sample --record $(foreach name,$(WRITERS),--writer $(name)) $(foreach name,$(READERS),--reader $(name))
 	$(CLI) real build
 	$(CLI) real compare --record
-	$(RUN) -m hudi_conformance.report.status
+	$(RUN) -m hudi_conformance.pages.status
 
 real: env  ## build a few tables with Apache Hudi and compare what it and the adapters answer
 	$(CLI) real sample

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from hudi_adapter.java import set_java_home
-from hudi_conformance.peers.bundles import bundle_jar
+from hudi_conformance.apache.bundles import bundle_jar
 
 _SETTINGS = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",

@@ -11,9 +11,9 @@ from typing import Annotated, NoReturn, TypeVar
 import typer
 
 from hudi_conformance.adapter_templates.command import new_adapter
-from hudi_conformance.adapters_config import AdapterConfigError, adapter_names, find_adapter
-from hudi_conformance.cases import Selection, load_cases, matches_id, normal_id
-from hudi_conformance.resources import CorpusError, suite_root
+from hudi_conformance.runner.adapters_config import AdapterConfigError, adapter_names, find_adapter
+from hudi_conformance.runner.cases import Selection, load_cases, matches_id, normal_id
+from hudi_conformance.runner.resources import CorpusError, suite_root
 
 app = typer.Typer(
     help="The conformance suite of the Apache Hudi table format.",
@@ -76,8 +76,8 @@ def run(
     limit: _Limit = 60.0,
 ) -> None:
     """Put the cases to one or more adapters: exit 0 all well, 1 a bad verdict, 2 nothing could be judged."""
-    from hudi_conformance.console import console
-    from hudi_conformance.suite import SuiteOptions, run_suite
+    from hudi_conformance.runner.console import console
+    from hudi_conformance.runner.suite import SuiteOptions, run_suite
 
     out = console()
     options = SuiteOptions(
@@ -113,7 +113,7 @@ def list_cases(
     adapters: Annotated[bool, typer.Option("--adapters", help="List the adapters instead.")] = False,
 ) -> None:
     """List the cases: id, clauses, title."""
-    from hudi_conformance.selecting import select
+    from hudi_conformance.runner.selecting import select
 
     root = _usable(suite_root)
     if adapters:
@@ -131,8 +131,8 @@ app.command(name="new-adapter")(new_adapter)
 @app.command()
 def smoke(adapter: _Adapter, limit: _Limit = 60.0) -> None:
     """Check a new adapter against the protocol and tell the first violation."""
-    from hudi_conformance.console import console
-    from hudi_conformance.smoke import smoke as check
+    from hudi_conformance.runner.console import console
+    from hudi_conformance.runner.smoke import smoke as check
 
     root = _usable(suite_root)
     config = _usable(lambda: find_adapter(adapter, root))
@@ -151,9 +151,9 @@ def repro(
     limit: _Limit = 60.0,
 ) -> None:
     """Run one case again and show every difference."""
-    from hudi_conformance.casting import roles_of
-    from hudi_conformance.console import console
-    from hudi_conformance.reproducing import reproduce
+    from hudi_conformance.runner.adapter_pool import roles_of
+    from hudi_conformance.runner.console import console
+    from hudi_conformance.runner.reproducing import reproduce
 
     root = _usable(suite_root)
     config = _usable(lambda: find_adapter(adapter, root))
@@ -171,7 +171,7 @@ def lint(
     ] = None,
 ) -> None:
     """Check clauses, citations and registries of the checkout."""
-    from hudi_conformance.lint import main as lint_main
+    from hudi_conformance.verification.lint import main as lint_main
 
     raise typer.Exit(lint_main(texts=texts))
 
@@ -186,7 +186,7 @@ def specs(
     page: Annotated[Path | None, typer.Option(help="The page of figures to write.")] = None,
 ) -> None:
     """Run TLC over the TLA+ modules, and compare them with the model, state for state."""
-    from hudi_conformance.checking_specs import Asked, check_specs
+    from hudi_conformance.verification.checking_specs import Asked, check_specs
 
     raise typer.Exit(check_specs(asked=Asked(modules or (), agreements, soak, draw, page)))
 
@@ -222,7 +222,7 @@ def check_table(
     limit: Annotated[float, typer.Option(help="Seconds that the check may take.")] = 24 * 3600.0,
 ) -> None:
     """Name every clause that a real table violates, with the file: exit 1 for an error, 2 when it cannot be judged."""
-    from hudi_conformance.inspecting import Check, check
+    from hudi_conformance.report.inspecting import Check, check
 
     config = _usable(lambda: find_adapter(adapter, _usable(suite_root)))
     raise typer.Exit(check(place, Check(config, _pairs(option or ()), deep, limit), as_json=as_json))
@@ -238,7 +238,7 @@ def timeline(
     option: Annotated[list[str] | None, typer.Option(help="`key=value` for the object store.")] = None,
 ) -> None:
     """Draw a table's timeline: each action from requested to completed."""
-    from hudi_conformance.drawing_timelines import draw
+    from hudi_conformance.report.drawing_timelines import draw
 
     raise typer.Exit(draw(place, _pairs(option or ()), svg, history=history, every=every))
 
@@ -259,9 +259,9 @@ def prove(
     soak: Annotated[bool, typer.Option("--soak", help="Explore scenarios further and write docs/soak.md.")] = False,
 ) -> None:
     """Check what must hold of the model; print the shortest counterexample of what does not."""
-    from hudi_conformance.console import console
-    from hudi_conformance.proving import prove as check
-    from hudi_conformance.proving import soak as explore_further
+    from hudi_conformance.runner.console import console
+    from hudi_conformance.verification.proving import prove as check
+    from hudi_conformance.verification.proving import soak as explore_further
 
     if soak:
         raise typer.Exit(explore_further(Path("docs/soak.md"), console()))
@@ -278,8 +278,8 @@ def explore(
     draw: Annotated[Path | None, typer.Option(help="The page to draw what breaks a law on.")] = None,
 ) -> None:
     """Try every order of the effects of processes that share a table, and every death."""
-    from hudi_conformance.console import console
-    from hudi_conformance.proving import explore as search
+    from hudi_conformance.runner.console import console
+    from hudi_conformance.verification.proving import explore as search
 
     raise typer.Exit(search(scenario, crashes, mutant, console(), whole=whole, draw=draw))
 
@@ -291,8 +291,8 @@ def counterexample(
     draw: Annotated[Path | None, typer.Option(help="The page to draw it on.")] = None,
 ) -> None:
     """Draw a counterexample of Apalache: every step, and the timeline that it leaves."""
-    from hudi_conformance.console import console
-    from hudi_conformance.counterexamples.reading import show_file
+    from hudi_conformance.runner.console import console
+    from hudi_conformance.verification.counterexamples.reading import show_file
 
     raise typer.Exit(show_file(file, violates, draw, console()))
 
@@ -309,8 +309,8 @@ def impact(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Show what a change moves: answers, obligations, laws and TLA+ runs: exit 1 where one comes out otherwise."""
-    from hudi_conformance.console import console
-    from hudi_conformance.impact.command import Scope, show_impact
+    from hudi_conformance.runner.console import console
+    from hudi_conformance.verification.impact.command import Scope, show_impact
 
     scope = Scope(everything, specs, tuple(table or ()), tuple(scenario or ()))
     raise typer.Exit(show_impact(Path.cwd(), base, scope, console(), html, as_json=as_json))
@@ -324,8 +324,8 @@ def trace(
     tla: Annotated[bool, typer.Option("--tla", help="Only the TLA+ modules.")] = False,
 ) -> None:
     """Check a trace by the model and by TLA+: exit 1 and the first line that no behaviour explains, 2 for no trace."""
-    from hudi_conformance.console import console
-    from hudi_conformance.tracing.console import check
+    from hudi_conformance.runner.console import console
+    from hudi_conformance.verification.tracing.console import check
 
     raise typer.Exit(check(file, console(), model=model or not tla, tla=tla or not model))
 
@@ -347,14 +347,14 @@ def main() -> None:
 
 
 _GROUPS = {
-    "alternation": "alternation",
-    "golden": "golden",
-    "histories": "histories",
-    "mutants": "killing",
-    "peers": "peers",
-    "real": "real_tables",
-    "schedules": "schedules",
-    "writes": "write_checks",
+    "alternation": "interop.mixed_writers",
+    "golden": "corpus.golden",
+    "histories": "interop.stress",
+    "mutants": "verification.mutation_matrix",
+    "peers": "interop.peers",
+    "real": "interop.real_tables",
+    "schedules": "verification.interleavings",
+    "writes": "interop.fuzzing",
 }
 """Packages whose `cli` has the commands of a group."""
 

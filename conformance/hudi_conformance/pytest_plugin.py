@@ -67,6 +67,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if not config.getoption("--conformance"):
         return
-    from hudi_conformance.pytest_cases import prepare  # noqa: PLC0415 - only now is anything heavy needed
+    from hudi_conformance.runner.pytest_cases import prepare  # noqa: PLC0415 - only now is anything heavy needed
 
     prepare(config)

@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from crashing import Failed, Killed, Way, tried
-from hudi_conformance.proving import commit_of
+from hudi_conformance.runner.resources import commit_of
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from table_programs import PROGRAMS
 

@@ -2,10 +2,10 @@
 
 import random
 
-from hudi_conformance.cells import CHANGED, EQUAL, EXTRA, MISSING, Comparison, Line
-from hudi_conformance.clauses import Clause
 from hudi_conformance.report.evidence import Asked, Evidence, GoldenTable, Implementation, Outcome, Question
 from hudi_conformance.report.file_layout import BASE, CHANGES, LOG, DrawnFile, DrawnGroup, DrawnSlice
+from hudi_conformance.runner.cells import CHANGED, EQUAL, EXTRA, MISSING, Comparison, Line
+from hudi_conformance.runner.clauses import Clause
 
 NAMES = ("model", "engine-in-process", "engine-spark", "hudi-rs", "daft")
 AREAS = ("TL", "RD", "MG", "LF", "CN", "SL", "IN")

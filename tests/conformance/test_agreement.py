@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hudi_conformance.agreement.comparing import compare
-from hudi_conformance.agreement.model_graphs import action_of, scenario_of
-from hudi_conformance.agreement.projecting import VARIABLES, Projection
-from hudi_conformance.tla.manifest import Agreement, ManifestError, Run, load_manifest
+from hudi_conformance.verification.agreement.comparing import compare
+from hudi_conformance.verification.agreement.model_graphs import action_of, scenario_of
+from hudi_conformance.verification.agreement.projecting import VARIABLES, Projection
+from hudi_conformance.verification.tla.manifest import Agreement, ManifestError, Run, load_manifest
 from hudi_model.protocol import Protocol
 from hudi_model.store import Store
 

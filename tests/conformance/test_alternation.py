@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from hudi_adapter.rows import Rows, read_rows, write_rows
-from hudi_conformance.alternation.cases import ENGINE, Alternation, draw, has_metadata_table
-from hudi_conformance.alternation.checking import Result, Table, check, minimised, played_once
-from hudi_conformance.alternation.page import page
-from hudi_conformance.alternation.playing import Players, play
-from hudi_conformance.resources import suite_root
-from hudi_conformance.session import Heard, Reply
+from hudi_conformance.interop.mixed_writers.cases import ENGINE, Alternation, draw, has_metadata_table
+from hudi_conformance.interop.mixed_writers.checking import Result, Table, check, minimised, played_once
+from hudi_conformance.interop.mixed_writers.page import page
+from hudi_conformance.interop.mixed_writers.playing import Players, play
+from hudi_conformance.runner.resources import suite_root
+from hudi_conformance.runner.session import Heard, Reply
 
 PEER = "1.1.1"
 

@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-from hudi_conformance.cases import AREAS
+from hudi_conformance.runner.cases import AREAS
 
 ROOT = Path(__file__).parents[2]
 

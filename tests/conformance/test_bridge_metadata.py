@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from hudi_conformance.bridge import load, store
-from hudi_conformance.golden.layout import merge_on_read
-from hudi_conformance.golden.questions import GoldenTable
-from hudi_conformance.golden.recipes.indexes import EVERY, OLD, spread
-from hudi_conformance.golden.rides import ride, second
+from hudi_conformance.corpus.golden.layout import merge_on_read
+from hudi_conformance.corpus.golden.questions import GoldenTable
+from hudi_conformance.corpus.golden.recipes.indexes import EVERY, OLD, spread
+from hudi_conformance.corpus.golden.rides import ride, second
 from hudi_model.metadata import metadata_differences, rows_of, valid, view_of
 from hudi_model.tables import Table
 

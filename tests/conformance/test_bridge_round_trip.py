@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hudi_conformance.bridge import load, store
-from hudi_conformance.golden import harm
-from hudi_conformance.golden.groups import Group
-from hudi_conformance.golden.layout import Layout
-from hudi_conformance.golden.questions import GoldenTable
-from hudi_conformance.golden.rides import fleet, ride, rides, second
+from hudi_conformance.corpus.golden import harm
+from hudi_conformance.corpus.golden.groups import Group
+from hudi_conformance.corpus.golden.layout import Layout
+from hudi_conformance.corpus.golden.questions import GoldenTable
+from hudi_conformance.corpus.golden.rides import fleet, ride, rides, second
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.contents import CommitMetadata, OtherContent
 from hudi_model.files import CorruptBlock, DataBlock

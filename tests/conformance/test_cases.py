@@ -5,12 +5,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hudi_conformance import resources
-from hudi_conformance.adapters_config import AdapterConfigError, find_adapter
-from hudi_conformance.cases import Selection, load_cases, matches_id, normal_id
-from hudi_conformance.reading_clauses import ClauseBook
-from hudi_conformance.resources import CorpusError
-from hudi_conformance.selecting import select
+from hudi_conformance.runner import resources
+from hudi_conformance.runner.adapters_config import AdapterConfigError, find_adapter
+from hudi_conformance.runner.cases import Selection, load_cases, matches_id, normal_id
+from hudi_conformance.runner.reading_clauses import ClauseBook
+from hudi_conformance.runner.resources import CorpusError
+from hudi_conformance.runner.selecting import select
 from tiny_corpus import Params, TinyCorpus
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from hudi_adapter.rows import Rows
-from hudi_conformance.cell_comparison import compare_cells
-from hudi_conformance.cells import (
+from hudi_conformance.runner.cell_comparison import compare_cells
+from hudi_conformance.runner.cells import (
     CHANGED,
     EQUAL,
     EXTRA,
@@ -16,8 +16,8 @@ from hudi_conformance.cells import (
     MOST_TEXT,
     comparison_of,
 )
-from hudi_conformance.comparison import compare_rows
-from hudi_conformance.results import FORMAT, ResultsError, read_results
+from hudi_conformance.runner.comparison import compare_rows
+from hudi_conformance.runner.results import FORMAT, ResultsError, read_results
 from hypothesis import given
 from hypothesis import strategies as st
 

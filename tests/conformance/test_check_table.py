@@ -10,17 +10,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hudi_conformance.adapters_config import AdapterConfig, find_adapter
 from hudi_conformance.bridge import load_for
 from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.checking import load_for_check
-from hudi_conformance.golden.archive import folder_of, golden_ids, unpacked_corpus
-from hudi_conformance.inspecting import BROKEN, CHECKER, NOT_JUDGED, SOUND, Check, check
-from hudi_conformance.real_tables import cache, checking
-from hudi_conformance.real_tables.catalogue import recipes
-from hudi_conformance.real_tables.checking import errors_in
-from hudi_conformance.real_tables.known import KnownDifference
-from hudi_conformance.resources import suite_root
+from hudi_conformance.interop.real_tables import cache, checking
+from hudi_conformance.interop.real_tables.catalogue import recipes
+from hudi_conformance.interop.real_tables.checking import errors_in
+from hudi_conformance.interop.real_tables.known import KnownDifference
+from hudi_conformance.report.inspecting import BROKEN, CHECKER, NOT_JUDGED, SOUND, Check, check
+from hudi_conformance.runner.adapters_config import AdapterConfig, find_adapter
+from hudi_conformance.runner.archive import folder_of, golden_ids, unpacked_corpus
+from hudi_conformance.runner.resources import suite_root
 from hudi_format.storage import LocalStorage, ReadOnlyStorage
 from hudi_format.table.properties import parse_properties, serialise_properties
 from hudi_model.violations import violations

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from hudi_conformance.adapters.null import KINDS
-from hudi_conformance.cases import load_cases
-from hudi_conformance.golden.archive import golden_table
-from hudi_conformance.results import ResultsError, read_results
-from hudi_conformance.suite import SuiteOptions, run_suite
+from hudi_conformance.runner.archive import golden_table
+from hudi_conformance.runner.cases import load_cases
+from hudi_conformance.runner.results import ResultsError, read_results
+from hudi_conformance.runner.suite import SuiteOptions, run_suite
 from tiny_corpus import Params, TinyCorpus
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -226,7 +226,7 @@ class TestNull:
     @pytest.mark.parametrize("kind", sorted(KINDS))
     def test_it_passes_no_case_of_the_corpus(self, kind: str, tmp_path: Path):
         """A case that it passes asks nothing."""
-        from hudi_conformance.cases import Selection  # noqa: PLC0415 - likewise
+        from hudi_conformance.runner.cases import Selection  # noqa: PLC0415 - likewise
         from rich.console import Console  # noqa: PLC0415 - only here
 
         root = Path(__file__).resolve().parents[2]

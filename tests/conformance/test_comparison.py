@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import pytest
 from hudi_adapter.rows import Rows
-from hudi_conformance.comparison import compare_rows
-from hudi_conformance.value_comparison import compare_values
+from hudi_conformance.runner.comparison import compare_rows
+from hudi_conformance.runner.value_comparison import compare_values
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -8,18 +8,18 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from hudi_conformance.checking_specs import Asked, check_specs
 from hudi_conformance.cli import app
-from hudi_conformance.counterexamples.bars import bars_of
-from hudi_conformance.counterexamples.behaviour import Behaviour, Situation, Step, behaviour_of_json
-from hudi_conformance.counterexamples.page import behaviour_page
-from hudi_conformance.counterexamples.picture import behaviour_svg, held_by
-from hudi_conformance.counterexamples.sources import of_counterexample, of_finding, of_itf, of_moves
-from hudi_conformance.mutants import MUTANTS, mutated
-from hudi_conformance.obligations import OBLIGATIONS
-from hudi_conformance.obligations.scenarios import SCENARIOS
-from hudi_conformance.proving import tried
-from hudi_conformance.tla.output import read_finding
+from hudi_conformance.corpus.mutants import MUTANTS, mutated
+from hudi_conformance.verification.checking_specs import Asked, check_specs
+from hudi_conformance.verification.counterexamples.bars import bars_of
+from hudi_conformance.verification.counterexamples.behaviour import Behaviour, Situation, Step, behaviour_of_json
+from hudi_conformance.verification.counterexamples.page import behaviour_page
+from hudi_conformance.verification.counterexamples.picture import behaviour_svg, held_by
+from hudi_conformance.verification.counterexamples.sources import of_counterexample, of_finding, of_itf, of_moves
+from hudi_conformance.verification.properties import OBLIGATIONS
+from hudi_conformance.verification.properties.scenarios import SCENARIOS
+from hudi_conformance.verification.proving import tried
+from hudi_conformance.verification.tla.output import read_finding
 from hudi_model.store import Store
 from hypothesis import given
 from hypothesis import strategies as st

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from hudi_conformance.peers import dynamodb_local as fetching
-from hudi_conformance.peers.bundles import BundleUnavailableError
-from hudi_conformance.peers.dynamodb_local import Released, dynamodb_local, missing_dynamodb_local, released
+from hudi_conformance.apache import dynamodb_local as fetching
+from hudi_conformance.apache.bundles import BundleUnavailableError
+from hudi_conformance.apache.dynamodb_local import Released, dynamodb_local, missing_dynamodb_local, released
 
 
 @pytest.fixture(autouse=True)

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from hudi_conformance.real_tables.catalogue import Recipe
-from hudi_conformance.report.feature_matrix import Facts, Feature, load_facts, load_features, matrix_rows
-from hudi_conformance.resources import suite_root
+from hudi_conformance.interop.real_tables.catalogue import Recipe
+from hudi_conformance.pages.feature_matrix import Facts, Feature, load_facts, load_features, matrix_rows
+from hudi_conformance.runner.resources import suite_root
 
 FEATURE = Feature("Deletes", "Log files", ("log-delete",), ("*_deletes",), ("read_snapshot",), (9,), {})
 MADE = Recipe("a/b-mor-1.1.1-v9", "1.1.1", 9, "MERGE_ON_READ", ("log-delete",), lambda _: None)

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from hudi_conformance.adapters_config import AdapterConfigError, adapter_names, find_adapter
-from hudi_conformance.cases import load_cases
-from hudi_conformance.expected_failures import load_expected_failures, load_read_back, resolved
-from hudi_conformance.findings import findings_below
-from hudi_conformance.resources import suite_root
+from hudi_conformance.runner.adapters_config import AdapterConfigError, adapter_names, find_adapter
+from hudi_conformance.runner.cases import load_cases
+from hudi_conformance.runner.expected_failures import load_expected_failures, load_read_back, resolved
+from hudi_conformance.runner.findings import findings_below
+from hudi_conformance.runner.resources import suite_root
 
 ROOT = suite_root()
 IDS = tuple(case.id for case in load_cases(ROOT))

@@ -9,18 +9,18 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hudi_conformance.answers_file import names
-from hudi_conformance.case_files import EXPECTED
-from hudi_conformance.golden import manifest
-from hudi_conformance.golden.archive import ARCHIVE, INDEX, contents, listed, pack, unpack
-from hudi_conformance.golden.building import TABLE_BUDGET, WITH_METADATA_TABLE, build, index, table_folders
-from hudi_conformance.golden.cases import GoldenError
-from hudi_conformance.golden.checking import archive_differences
-from hudi_conformance.golden.cli import app
-from hudi_conformance.golden.layout import copy_on_write
-from hudi_conformance.golden.questions import RECIPES, WRITTEN, golden
-from hudi_conformance.golden.recipes import load_recipes
-from hudi_conformance.golden.rides import fleet, second
+from hudi_conformance.corpus.golden.building import TABLE_BUDGET, WITH_METADATA_TABLE, build, index, table_folders
+from hudi_conformance.corpus.golden.cases import GoldenError
+from hudi_conformance.corpus.golden.checking import archive_differences
+from hudi_conformance.corpus.golden.cli import app
+from hudi_conformance.corpus.golden.layout import copy_on_write
+from hudi_conformance.corpus.golden.questions import RECIPES, WRITTEN, golden
+from hudi_conformance.corpus.golden.recipes import load_recipes
+from hudi_conformance.corpus.golden.rides import fleet, second
+from hudi_conformance.runner import manifest
+from hudi_conformance.runner.answers_file import names
+from hudi_conformance.runner.archive import ARCHIVE, INDEX, contents, listed, pack, unpack
+from hudi_conformance.runner.case_files import EXPECTED
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[2] / "golden_tables"
@@ -116,7 +116,7 @@ def test_two_builds_under_two_hash_seeds_give_equal_bytes(tmp_path: Path) -> Non
         command = [
             sys.executable,
             "-m",
-            "hudi_conformance.golden.cli",
+            "hudi_conformance.corpus.golden.cli",
             "build",
             "--root",
             str(tmp_path / seed),

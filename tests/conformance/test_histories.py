@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from hudi_adapter.rows import Rows
-from hudi_conformance.histories.judging import judge, whole_trace
-from hudi_conformance.histories.locks import PROVIDERS
-from hudi_conformance.histories.page import page
-from hudi_conformance.histories.playing import Played, play
-from hudi_conformance.histories.records import Record, Written
-from hudi_conformance.histories.rereading import readers_named, reread
-from hudi_conformance.histories.settings import MERGE_ON_READ, OPTIMISTIC, Setting, every_setting, soaked_settings
+from hudi_conformance.interop.stress.judging import judge, whole_trace
+from hudi_conformance.interop.stress.locks import PROVIDERS
+from hudi_conformance.interop.stress.page import page
+from hudi_conformance.interop.stress.playing import Played, play
+from hudi_conformance.interop.stress.records import Record, Written
+from hudi_conformance.interop.stress.rereading import readers_named, reread
+from hudi_conformance.interop.stress.settings import MERGE_ON_READ, OPTIMISTIC, Setting, every_setting, soaked_settings
 from hudi_format.storage import LocalStorage
 from hudi_spark.flows.in_process import InProcess
 from hudi_spark.writing.actions import TableActions

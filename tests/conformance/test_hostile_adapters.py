@@ -11,8 +11,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from hostile_adapter import DO, GOOD, WRITES
-from hudi_conformance.resources import WRITING_CASES
-from hudi_conformance.session import Broken, Hung, Reply, Session
+from hudi_conformance.runner.resources import WRITING_CASES
+from hudi_conformance.runner.session import Broken, Hung, Reply, Session
 from tiny_corpus import TinyCorpus
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -8,16 +8,22 @@ from pathlib import Path
 
 import pytest
 from hudi_conformance.cli import app
-from hudi_conformance.impact.comparing import (
+from hudi_conformance.verification.impact.comparing import (
     HOLDS,
     doubtful,
     moved_answers,
     rewritten_tables,
     turned_statements,
 )
-from hudi_conformance.impact.functions import changed_functions, clauses_of, clauses_of_mutants, functions_of, reaches
-from hudi_conformance.impact.modules import turned_runs
-from hudi_conformance.impact.touching import changed_modules
+from hudi_conformance.verification.impact.functions import (
+    changed_functions,
+    clauses_of,
+    clauses_of_mutants,
+    functions_of,
+    reaches,
+)
+from hudi_conformance.verification.impact.modules import turned_runs
+from hudi_conformance.verification.impact.touching import changed_modules
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[2]

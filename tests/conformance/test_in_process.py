@@ -5,14 +5,14 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hudi_conformance.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
-from hudi_conformance.case_values import END_PROCESS
-from hudi_conformance.cases import Case, load_cases
-from hudi_conformance.in_process import InProcess
-from hudi_conformance.reading_clauses import ClauseBook
-from hudi_conformance.running import AdapterRun, RunOptions
-from hudi_conformance.session import Broken, Reply
-from hudi_conformance.verdicts import Outcome, Verdict
+from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
+from hudi_conformance.runner.case_values import END_PROCESS
+from hudi_conformance.runner.cases import Case, load_cases
+from hudi_conformance.runner.in_process import InProcess
+from hudi_conformance.runner.reading_clauses import ClauseBook
+from hudi_conformance.runner.running import AdapterRun, RunOptions
+from hudi_conformance.runner.session import Broken, Reply
+from hudi_conformance.runner.verdicts import Outcome, Verdict
 
 ROOT = Path(__file__).parents[2]
 FEW = 4

@@ -7,8 +7,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from hudi_conformance.junit import junit_of
-from hudi_conformance.results import RunResults
+from hudi_conformance.runner.junit import junit_of
+from hudi_conformance.runner.results import RunResults
 from tiny_corpus import Params, TinyCorpus
 
 

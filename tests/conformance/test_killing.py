@@ -5,13 +5,13 @@ import os
 from pathlib import Path
 
 import pytest
-from hudi_conformance.killing.columns import every_case
-from hudi_conformance.killing.lots import Played, drawn, faults, play_row
-from hudi_conformance.killing.matrix import Matrix, Row, kept_matrix
-from hudi_conformance.killing.page import unbroken_musts
-from hudi_conformance.killing.unbroken import UNBROKEN
-from hudi_conformance.mutants import MUTANTS
-from hudi_conformance.trace_cases.cases import TraceCase
+from hudi_conformance.corpus.mutants import MUTANTS
+from hudi_conformance.corpus.trace_cases import TraceCase
+from hudi_conformance.verification.mutation_matrix.columns import every_case
+from hudi_conformance.verification.mutation_matrix.lots import Played, drawn, faults, play_row
+from hudi_conformance.verification.mutation_matrix.matrix import Matrix, Row, kept_matrix
+from hudi_conformance.verification.mutation_matrix.page import unbroken_musts
+from hudi_conformance.verification.mutation_matrix.unbroken import UNBROKEN
 
 ROOT = Path(__file__).parents[2]
 SEED = os.environ.get("HUDI_CONFORMANCE_LOT") or dt.datetime.now(dt.UTC).date().isoformat()

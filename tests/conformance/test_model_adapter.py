@@ -10,13 +10,13 @@ from hudi_adapter.serving import serve
 from hudi_conformance.adapters.model import adapter
 from hudi_conformance.bridge import writing
 from hudi_conformance.bridge.asking import OPERATIONS, READINGS
-from hudi_conformance.cases import Case, load_golden_cases
-from hudi_conformance.golden.archive import unpack
-from hudi_conformance.judging import judge
-from hudi_conformance.mutants import MUTANTS, mutated
-from hudi_conformance.reading_clauses import ClauseBook
-from hudi_conformance.session import Reply
-from hudi_conformance.verdicts import Outcome, Verdict
+from hudi_conformance.corpus.mutants import MUTANTS, mutated
+from hudi_conformance.runner.archive import unpack
+from hudi_conformance.runner.cases import Case, load_golden_cases
+from hudi_conformance.runner.judging import judge
+from hudi_conformance.runner.reading_clauses import ClauseBook
+from hudi_conformance.runner.session import Reply
+from hudi_conformance.runner.verdicts import Outcome, Verdict
 from hudi_model.readings import Readings
 
 ROOT = Path(__file__).parents[2]

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hudi_conformance.report.model_page import PACKAGE, PAGE, PARTS, model_page
+from hudi_conformance.pages.model_page import PACKAGE, PAGE, PARTS, model_page
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,14 +5,14 @@ from pathlib import Path
 import hudi_model.configuration
 import pytest
 from hudi_conformance.bridge.checking import load_for
-from hudi_conformance.cases import Case, load_golden_cases
-from hudi_conformance.golden.answers import expected, killed
-from hudi_conformance.killing.columns import every_case, killed_by, question_of
-from hudi_conformance.killing.matrix import kept_matrix
-from hudi_conformance.killing.page import page
-from hudi_conformance.mutants import MUTANTS, mutated
-from hudi_conformance.mutants.registry import Mutant
-from hudi_conformance.obligations import OBLIGATIONS
+from hudi_conformance.corpus.golden.answers import expected, killed
+from hudi_conformance.corpus.mutants import MUTANTS, mutated
+from hudi_conformance.corpus.mutants.registry import Mutant
+from hudi_conformance.runner.cases import Case, load_golden_cases
+from hudi_conformance.verification.mutation_matrix.columns import every_case, killed_by, question_of
+from hudi_conformance.verification.mutation_matrix.matrix import kept_matrix
+from hudi_conformance.verification.mutation_matrix.page import page
+from hudi_conformance.verification.properties import OBLIGATIONS
 
 ROOT = Path(__file__).parents[2]
 CASES = load_golden_cases(ROOT)

@@ -9,8 +9,8 @@ from hudi_adapter.reasons import Reason
 from hudi_conformance.adapters import hudi_rs
 from hudi_conformance.adapters.apache_hudi_releases import features_of, too_new
 from hudi_conformance.adapters.python_packages import selected
-from hudi_conformance.peers.java_errors import refusal
-from hudi_conformance.peers.notices import corrupt_blocks, settings_text
+from hudi_conformance.apache.java_errors import refusal
+from hudi_conformance.apache.notices import corrupt_blocks, settings_text
 
 _NOTICE = "Log HoodieLogFile{pathStr='file:/t/p=1/.g_1.log.1_0-0-0', fileLen=944} has a corrupted block at 106\n"
 _NEWER_NOTICE = "Log HoodieLogFile(pathStr=file:/t/p=1/.g_1.log.1_0-0-0, fileSize=944) has a corrupted block at 106\n"

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from hudi_conformance.peers import bundles
-from hudi_conformance.peers.bundles import Bundle, BundleUnavailableError, bundle_jar
+from hudi_conformance.apache import bundles
+from hudi_conformance.apache.bundles import Bundle, BundleUnavailableError, bundle_jar
 
 
 def test_every_bundle_names_a_coordinate_of_its_version_and_a_hash():

@@ -6,9 +6,9 @@ import pytest
 from hudi_adapter.protocol import Rejected, Request, Unsupported
 from hudi_adapter.reasons import Reason
 from hudi_conformance.adapters import daft
-from hudi_conformance.cases import load_tables
-from hudi_conformance.golden.archive import unpack
-from hudi_conformance.resources import suite_root
+from hudi_conformance.runner.archive import unpack
+from hudi_conformance.runner.cases import load_tables
+from hudi_conformance.runner.resources import suite_root
 
 ROOT = suite_root()
 

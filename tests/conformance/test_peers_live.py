@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hudi_conformance.adapters_config import find_adapter
-from hudi_conformance.cases import Selection, load_cases
-from hudi_conformance.peers.asking import missing_bundle, peers_required
-from hudi_conformance.peers.recorded import load_record
-from hudi_conformance.reading_clauses import ClauseBook
-from hudi_conformance.resources import suite_root
-from hudi_conformance.running import AdapterRun, RunOptions
-from hudi_conformance.suite import lists_of
+from hudi_conformance.interop.peers.asking import missing_bundle, peers_required
+from hudi_conformance.interop.peers.recorded import load_record
+from hudi_conformance.runner.adapters_config import find_adapter
+from hudi_conformance.runner.cases import Selection, load_cases
+from hudi_conformance.runner.reading_clauses import ClauseBook
+from hudi_conformance.runner.resources import suite_root
+from hudi_conformance.runner.running import AdapterRun, RunOptions
+from hudi_conformance.runner.suite import lists_of
 
 ROOT = suite_root()
 SAMPLE = ("v6/apache_mor_pending_compaction", "v8/apache_mor_event_time", "v9/apache_mor_torn_log")

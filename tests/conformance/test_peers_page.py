@@ -3,15 +3,15 @@
 import re
 
 import pytest
-from hudi_conformance.adapters_config import find_adapter
-from hudi_conformance.cases import load_cases
-from hudi_conformance.expected_failures import load_expected_failures, load_read_back
-from hudi_conformance.golden.archive import listed
-from hudi_conformance.peers.asking import PEERS
-from hudi_conformance.peers.page import peers_page
-from hudi_conformance.peers.recorded import load_record
-from hudi_conformance.reading_clauses import ClauseBook
-from hudi_conformance.resources import suite_root
+from hudi_conformance.interop.peers.asking import PEERS
+from hudi_conformance.interop.peers.page import peers_page
+from hudi_conformance.interop.peers.recorded import load_record
+from hudi_conformance.runner.adapters_config import find_adapter
+from hudi_conformance.runner.archive import listed
+from hudi_conformance.runner.cases import load_cases
+from hudi_conformance.runner.expected_failures import load_expected_failures, load_read_back
+from hudi_conformance.runner.reading_clauses import ClauseBook
+from hudi_conformance.runner.resources import suite_root
 
 ROOT = suite_root()
 

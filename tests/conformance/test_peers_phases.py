@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from hudi_adapter.rows import Rows, read_rows, write_rows
-from hudi_conformance.adapters_config import find_adapter
-from hudi_conformance.peers.asking import missing_bundle, peers_required
-from hudi_conformance.resources import suite_root
-from hudi_conformance.session import Reply, Session
+from hudi_conformance.interop.peers.asking import missing_bundle, peers_required
+from hudi_conformance.runner.adapters_config import find_adapter
+from hudi_conformance.runner.resources import suite_root
+from hudi_conformance.runner.session import Reply, Session
 
 ROOT = suite_root()
 COLUMNS = (("id", "string"), ("day", "string"), ("ts", "int64"), ("note", "string"))

@@ -5,11 +5,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hudi_conformance.golden import manifest
-from hudi_conformance.golden.archive import ARCHIVE, contents, listed, unpacked
-from hudi_conformance.recipes_apache import damaged, orders
-from hudi_conformance.recipes_apache.catalogue import Recipe, recipes
-from hudi_conformance.resources import suite_root
+from hudi_conformance.corpus.recipes_apache import damaged, orders
+from hudi_conformance.corpus.recipes_apache.catalogue import Recipe, recipes
+from hudi_conformance.runner import manifest
+from hudi_conformance.runner.archive import ARCHIVE, contents, listed, unpacked
+from hudi_conformance.runner.resources import suite_root
 
 TABLES = suite_root() / "golden_tables"
 # Hosts and this or that developer's folders; the recipes write below one neutral folder.

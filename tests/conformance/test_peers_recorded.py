@@ -5,13 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hudi_conformance.adapters_config import find_adapter
-from hudi_conformance.cases import load_cases, normal_id
-from hudi_conformance.expected_failures import load_expected_failures
-from hudi_conformance.peers import asking
-from hudi_conformance.peers.asking import PEERS, ask_peer
-from hudi_conformance.peers.page import peers_page
-from hudi_conformance.peers.recorded import (
+from hudi_conformance.interop.peers import asking
+from hudi_conformance.interop.peers.asking import PEERS, ask_peer
+from hudi_conformance.interop.peers.page import peers_page
+from hudi_conformance.interop.peers.recorded import (
     RecordError,
     contradictions,
     load_record,
@@ -22,9 +19,12 @@ from hudi_conformance.peers.recorded import (
     stale_tables,
     subject,
 )
-from hudi_conformance.resources import suite_root
-from hudi_conformance.writing.matrix import CHECKED, WROTE
-from hudi_conformance.writing.matrix_record import load_matrix
+from hudi_conformance.interop.writers_and_readers.matrix import CHECKED, WROTE
+from hudi_conformance.interop.writers_and_readers.record import load_matrix
+from hudi_conformance.runner.adapters_config import find_adapter
+from hudi_conformance.runner.cases import load_cases, normal_id
+from hudi_conformance.runner.expected_failures import load_expected_failures
+from hudi_conformance.runner.resources import suite_root
 from rich.console import Console
 from tiny_corpus import Params, TinyCorpus
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from hudi_adapter.java import java_home
-from hudi_conformance.peers.trust import PASSWORD, authorities_file, trust_store
+from hudi_conformance.apache.trust import PASSWORD, authorities_file, trust_store
 from hypothesis import given
 from hypothesis import strategies as st
 

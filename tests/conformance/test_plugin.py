@@ -60,7 +60,7 @@ def test_without_the_option_nothing_happens(run: Run, tmp_path: Path):
     """An installed suite does not disturb other test runs, nor imports anything for them."""
     (tmp_path / "foreign" / "test_own.py").write_text(
         "import sys\n\n\ndef test_own():\n"
-        "    heavy = {'pyarrow', 'jsonschema', 'hudi_conformance.cases', 'hudi_adapter'}\n"
+        "    heavy = {'pyarrow', 'jsonschema', 'hudi_conformance.runner.cases', 'hudi_adapter'}\n"
         "    assert not heavy & sys.modules.keys()\n",
         encoding="utf-8",
     )

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from hudi_conformance.cases import load_cases
-from hudi_conformance.resources import CACHE_VARIABLE, CORPUS_VARIABLE
+from hudi_conformance.runner.cases import load_cases
+from hudi_conformance.runner.resources import CACHE_VARIABLE, CORPUS_VARIABLE
 
 PYTEST = ("-m", "pytest", "-p", "no:cacheprovider", "-q", "--conformance")
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from hudi_conformance.cli import app
-from hudi_conformance.obligations import OBLIGATIONS
-from hudi_conformance.obligations.scenarios import SCENARIOS
-from hudi_conformance.proving import SOAKED
-from hudi_conformance.traces import check_trace, lines_of, schema, snake_case
+from hudi_conformance.corpus.traces import check_trace, lines_of, schema, snake_case
+from hudi_conformance.verification.properties import OBLIGATIONS
+from hudi_conformance.verification.properties.scenarios import SCENARIOS
+from hudi_conformance.verification.proving import SOAKED
 from hudi_model.effects import Effect
 from hudi_model.protocol import Protocol
 from hudi_model.store import Store

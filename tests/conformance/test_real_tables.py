@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 from hudi_adapter.rows import Rows, write_rows
-from hudi_conformance.adapters_config import AdapterConfig
-from hudi_conformance.real_tables import cache, catalogue, fingerprints
-from hudi_conformance.real_tables.cache import Place
-from hudi_conformance.real_tables.catalogue import Question, Recipe, recipes
-from hudi_conformance.real_tables.comparing import Verdict, compare
-from hudi_conformance.real_tables.known import KnownDifference, KnownDifferencesError, load_known
-from hudi_conformance.real_tables.questions import all_questions
-from hudi_conformance.real_tables.results import load_results, save_results
-from hudi_conformance.real_tables.sampling import sample_of
+from hudi_conformance.interop.real_tables import cache, catalogue, fingerprints
+from hudi_conformance.interop.real_tables.cache import Place
+from hudi_conformance.interop.real_tables.catalogue import Question, Recipe, recipes
+from hudi_conformance.interop.real_tables.comparing import Verdict, compare
+from hudi_conformance.interop.real_tables.known import KnownDifference, KnownDifferencesError, load_known
+from hudi_conformance.interop.real_tables.questions import all_questions
+from hudi_conformance.interop.real_tables.results import load_results, save_results
+from hudi_conformance.interop.real_tables.sampling import sample_of
+from hudi_conformance.runner.adapters_config import AdapterConfig
 
 ALL = recipes()
 

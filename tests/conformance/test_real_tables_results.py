@@ -2,11 +2,11 @@
 
 from fnmatch import fnmatchcase
 
-from hudi_conformance.real_tables.catalogue import recipes
-from hudi_conformance.real_tables.known import load_known
-from hudi_conformance.real_tables.page import PAGE, real_tables_page
-from hudi_conformance.real_tables.results import load_results
-from hudi_conformance.resources import suite_root
+from hudi_conformance.interop.real_tables.catalogue import recipes
+from hudi_conformance.interop.real_tables.known import load_known
+from hudi_conformance.interop.real_tables.page import PAGE, real_tables_page
+from hudi_conformance.interop.real_tables.results import load_results
+from hudi_conformance.runner.resources import suite_root
 
 
 def test_every_known_difference_is_about_tables_that_recipes_make():

@@ -7,8 +7,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from hudi_conformance.cells import CHANGED, EXTRA, MISSING, Comparison, Line
-from hudi_conformance.clauses import Clause
 from hudi_conformance.report.evidence import Asked, Evidence, GoldenTable, Implementation, Outcome, Question
 from hudi_conformance.report.file_layout import BASE, LOG, DrawnFile, DrawnGroup, DrawnSlice
 from hudi_conformance.report.html import Report, write_pages, write_report
@@ -16,7 +14,9 @@ from hudi_conformance.report.links import case_anchor, case_file, table_file
 from hudi_conformance.report.matrix import feature_rows, matrix, totals
 from hudi_conformance.report.page import page_of
 from hudi_conformance.report.tallies import GROUPS, group_of, tally
-from hudi_conformance.verdicts import Verdict
+from hudi_conformance.runner.cells import CHANGED, EXTRA, MISSING, Comparison, Line
+from hudi_conformance.runner.clauses import Clause
+from hudi_conformance.runner.verdicts import Verdict
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hudi_conformance.peers.asking import peers_required
+from hudi_conformance.interop.peers.asking import peers_required
 from hudi_conformance.report.html import write_pages
 from hudi_conformance.report.links import case_anchor, case_file, table_file
 from hudi_conformance.report.runs import runs_of

@@ -9,7 +9,7 @@ from hudi_conformance.report.html import write_report
 from hudi_conformance.report.page import page_of
 from hudi_conformance.report.runs import History, history_of, result_files, runs_of
 from hudi_conformance.report.runs_drawing import runs_svg
-from hudi_conformance.results import ResultsError
+from hudi_conformance.runner.results import ResultsError
 
 CASES = ("a", "b", "c", "d")
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from hudi_conformance.lint.checkout import find_root
-from hudi_conformance.report.status import STATUS_PAGE, status_markdown, write_status
+from hudi_conformance.pages.status import STATUS_PAGE, status_markdown, write_status
+from hudi_conformance.verification.lint.checkout import find_root
 
 CLAUSE = """## MG-003 The greater | ordering value wins
 - level: must
@@ -74,4 +74,4 @@ def test_the_committed_page_is_current():
     root = find_root(Path(__file__))
     made = status_markdown(root)
 
-    assert (root / STATUS_PAGE).read_text(encoding="utf-8") == made, "run python -m hudi_conformance.report.status"
+    assert (root / STATUS_PAGE).read_text(encoding="utf-8") == made, "run python -m hudi_conformance.pages.status"

@@ -4,16 +4,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from hudi_conformance.adapters_config import AdapterConfigError, find_adapter
-from hudi_conformance.cases import load_cases
-from hudi_conformance.expected_failures import ExpectedFailure, load_expected_failures, resolved
-from hudi_conformance.failure_text import failure_text
-from hudi_conformance.golden.archive import pack
-from hudi_conformance.reading_clauses import ClauseBook
-from hudi_conformance.resources import CorpusError
-from hudi_conformance.running import AdapterRun, RunOptions
-from hudi_conformance.skips import load_skips, resolved_skips
-from hudi_conformance.verdicts import Outcome, Verdict
+from hudi_conformance.runner.adapters_config import AdapterConfigError, find_adapter
+from hudi_conformance.runner.archive import pack
+from hudi_conformance.runner.cases import load_cases
+from hudi_conformance.runner.expected_failures import ExpectedFailure, load_expected_failures, resolved
+from hudi_conformance.runner.failure_text import failure_text
+from hudi_conformance.runner.reading_clauses import ClauseBook
+from hudi_conformance.runner.resources import CorpusError
+from hudi_conformance.runner.running import AdapterRun, RunOptions
+from hudi_conformance.runner.skips import load_skips, resolved_skips
+from hudi_conformance.runner.verdicts import Outcome, Verdict
 from tiny_corpus import Params, TinyCorpus
 
 Ask = Callable[..., list[Outcome]]

@@ -5,15 +5,15 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hudi_conformance.peers.asking import missing_bundle, peers_required
-from hudi_conformance.resources import suite_root
-from hudi_conformance.schedules.coarse import coarse_graph
-from hudi_conformance.schedules.fine import fine_graph
-from hudi_conformance.schedules.graph import Cover, Edge, Graph, cover, graph_of
-from hudi_conformance.schedules.page import write_page
-from hudi_conformance.schedules.results import Result, load, save
-from hudi_conformance.schedules.running import Bounds, play_all
-from hudi_conformance.schedules.scenarios import SCHEDULES
+from hudi_conformance.interop.peers.asking import missing_bundle, peers_required
+from hudi_conformance.runner.resources import suite_root
+from hudi_conformance.verification.interleavings.coarse import coarse_graph
+from hudi_conformance.verification.interleavings.fine import fine_graph
+from hudi_conformance.verification.interleavings.graph import Cover, Edge, Graph, cover, graph_of
+from hudi_conformance.verification.interleavings.page import write_page
+from hudi_conformance.verification.interleavings.results import Result, load, save
+from hudi_conformance.verification.interleavings.running import Bounds, play_all
+from hudi_conformance.verification.interleavings.scenarios import SCHEDULES
 from hypothesis import given
 from hypothesis import strategies as st
 

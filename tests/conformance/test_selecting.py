@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from hudi_conformance.adapters_config import AdapterConfigError, find_adapter
-from hudi_conformance.cases import Case, load_cases
-from hudi_conformance.selecting import one_of_each
-from hudi_conformance.suite import refuse_strangers
+from hudi_conformance.runner.adapters_config import AdapterConfigError, find_adapter
+from hudi_conformance.runner.cases import Case, load_cases
+from hudi_conformance.runner.selecting import one_of_each
+from hudi_conformance.runner.suite import refuse_strangers
 
 ROOT = Path(__file__).parents[2]
 CORPUS = load_cases(ROOT)

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hudi_conformance.session import Broken, Hung, Reply, Session
+from hudi_conformance.runner.session import Broken, Hung, Reply, Session
 from tiny_corpus import TinyCorpus
 
 CHILD = (

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from hudi_conformance.bridge import load
 from hudi_conformance.bridge.asking import ask
-from hudi_conformance.cases import load_tables
 from hudi_conformance.report.file_layout import (
     BASE,
     CHANGES,
@@ -19,7 +18,8 @@ from hudi_conformance.report.file_layout import (
     layout_of,
 )
 from hudi_conformance.report.slices_drawing import WIDTH, description, slices_svg
-from hudi_conformance.resources import suite_root
+from hudi_conformance.runner.cases import load_tables
+from hudi_conformance.runner.resources import suite_root
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -10,9 +10,9 @@ import pytest
 from hudi_conformance.bridge import load
 from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.checking import load_timeline
-from hudi_conformance.drawing_timelines import NEWEST, chosen, draw, print_timeline
-from hudi_conformance.golden.archive import unpacked_corpus
-from hudi_conformance.report.timeline_drawing import timeline_svg
+from hudi_conformance.drawing.timeline_drawing import timeline_svg
+from hudi_conformance.report.drawing_timelines import NEWEST, chosen, draw, print_timeline
+from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.storage import LocalStorage
 from hudi_model.time import tick
 from rich.console import Console

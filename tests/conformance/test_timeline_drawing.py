@@ -6,8 +6,8 @@ from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
-from hudi_conformance.report.timeline_drawing import timeline_svg
-from hudi_conformance.report.timeline_style import ACTIONS
+from hudi_conformance.drawing.timeline_drawing import timeline_svg
+from hudi_conformance.drawing.timeline_style import ACTIONS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

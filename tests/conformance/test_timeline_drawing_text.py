@@ -4,9 +4,9 @@ import io
 from datetime import timedelta
 
 import pytest
-from hudi_conformance.report.console_timeline import plain, timeline_table
-from hudi_conformance.report.moments import axis_text, clock_time, elapsed_text, order_of, readable
-from hudi_conformance.report.scale import scale_of
+from hudi_conformance.drawing.console_timeline import plain, timeline_table
+from hudi_conformance.drawing.moments import axis_text, clock_time, elapsed_text, order_of, readable
+from hudi_conformance.drawing.scale import scale_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console

@@ -4,13 +4,13 @@ import json
 import shutil
 from pathlib import Path
 
-import hudi_conformance.trace_cases.recipes  # noqa: F401 - registers them
+import hudi_conformance.verification.trace_cases.recipes  # noqa: F401 - registers them
 import pytest
-from hudi_conformance.mutants import MUTANTS
-from hudi_conformance.resources import CorpusError
-from hudi_conformance.trace_cases.building import RECIPES, RecipeError, all_files, build, trace_case
-from hudi_conformance.trace_cases.cases import FOLDER, TraceCase, load_trace_cases
-from hudi_conformance.tracing.console import check
+from hudi_conformance.corpus.mutants import MUTANTS
+from hudi_conformance.corpus.trace_cases import FOLDER, TraceCase, load_trace_cases
+from hudi_conformance.runner.resources import CorpusError
+from hudi_conformance.verification.trace_cases.building import RECIPES, RecipeError, all_files, build, trace_case
+from hudi_conformance.verification.tracing.console import check
 from rich.console import Console
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +28,7 @@ def test_the_model_says_what_the_case_says(case: TraceCase) -> None:
 
 
 def test_the_files_are_what_the_recipes_make() -> None:
-    """To write them anew: `python -m hudi_conformance.trace_cases`."""
+    """To write them anew: `python -m hudi_conformance.verification.trace_cases`."""
     there = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / FOLDER).iterdir()}
 
     assert there == all_files(RECIPES.values())

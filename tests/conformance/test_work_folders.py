@@ -4,8 +4,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hudi_conformance import work_folders
-from hudi_conformance.work_folders import work_folder
+from hudi_conformance.runner import work_folders
+from hudi_conformance.runner.work_folders import work_folder
 
 
 @pytest.fixture

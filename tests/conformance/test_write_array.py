@@ -5,15 +5,15 @@ import time
 from pathlib import Path
 
 import pytest
-from hudi_conformance.peers.asking import missing_bundle, peers_required
-from hudi_conformance.report.written import written_lines
-from hudi_conformance.resources import suite_root
-from hudi_conformance.write_checks.array import FACTORS, SAME, array_rows, possible
-from hudi_conformance.write_checks.cases import WriteCase
-from hudi_conformance.write_checks.known_readers import known_readers, unexplained
-from hudi_conformance.write_checks.pairs import covering_rows, pairs_of
-from hudi_conformance.write_checks.reading_back import Told, differs, played_by, told_of
-from hudi_conformance.write_checks.recorded import add_results, load_results
+from hudi_conformance.corpus.table_shapes import WriteCase
+from hudi_conformance.interop.fuzzing.array import FACTORS, SAME, array_rows, possible
+from hudi_conformance.interop.fuzzing.known_readers import known_readers, unexplained
+from hudi_conformance.interop.fuzzing.pairs import covering_rows, pairs_of
+from hudi_conformance.interop.fuzzing.reading_back import Told, differs, played_by, told_of
+from hudi_conformance.interop.fuzzing.recorded import add_results, load_results
+from hudi_conformance.interop.peers.asking import missing_bundle, peers_required
+from hudi_conformance.pages.written import written_lines
+from hudi_conformance.runner.resources import suite_root
 
 ROOT = suite_root()
 ROWS = array_rows()

@@ -5,14 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hudi_conformance.adapters_config import find_adapter
-from hudi_conformance.resources import suite_root
-from hudi_conformance.session import Session
-from hudi_conformance.write_checks.cases import Step, TableShape, WriteCase
-from hudi_conformance.write_checks.checking import Found, Summary, check_cases
-from hudi_conformance.write_checks.drawing import Limits, draw_case
-from hudi_conformance.write_checks.minimising import minimised, smaller_cases
-from hudi_conformance.write_checks.playing import Options, Side, play
+from hudi_conformance.corpus.table_shapes import Step, TableShape, WriteCase
+from hudi_conformance.interop.fuzzing.checking import Found, Summary, check_cases
+from hudi_conformance.interop.fuzzing.drawing import Limits, draw_case
+from hudi_conformance.interop.fuzzing.minimising import minimised, smaller_cases
+from hudi_conformance.interop.fuzzing.playing import Options, Side, play
+from hudi_conformance.runner.adapters_config import find_adapter
+from hudi_conformance.runner.resources import suite_root
+from hudi_conformance.runner.session import Session
 
 ROOT = suite_root()
 COLUMNS = (("id", "string"), ("ts", "int64"), ("note", "string"))

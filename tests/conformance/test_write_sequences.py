@@ -3,10 +3,10 @@
 import os
 
 import pytest
-from hudi_conformance.resources import suite_root
-from hudi_conformance.write_checks.checking import Found, Summary, check_cases, two_sides
-from hudi_conformance.write_checks.drawing import Limits, draw_case
-from hudi_conformance.write_checks.playing import Options
+from hudi_conformance.interop.fuzzing.checking import Found, Summary, check_cases, two_sides
+from hudi_conformance.interop.fuzzing.drawing import Limits, draw_case
+from hudi_conformance.interop.fuzzing.playing import Options
+from hudi_conformance.runner.resources import suite_root
 
 SOAK = os.environ.get("HUDI_CONFORMANCE_SOAK", "") not in {"", "0"}
 SECONDS = 3600.0 if SOAK else 15.0

@@ -7,22 +7,22 @@ from typing import Any
 
 import pytest
 from hudi_adapter.rows import Rows
-from hudi_conformance.adapters_config import AdapterConfig
 from hudi_conformance.bridge import load
-from hudi_conformance.case_values import READER, SERVICER, WRITER, Case
-from hudi_conformance.cases import load_cases, load_golden_cases, load_tables
-from hudi_conformance.casting import Cast, Roles
-from hudi_conformance.golden.archive import unpack
-from hudi_conformance.golden.cases import GoldenError
-from hudi_conformance.resources import WRITING_CASES, CorpusError
-from hudi_conformance.session import Heard, Reply
-from hudi_conformance.step_times import TimeRules
-from hudi_conformance.told_answers import StepTimes
-from hudi_conformance.verdicts import Verdict
-from hudi_conformance.writing.building import hold_to_kills, played
-from hudi_conformance.writing.in_process import ModelCast, ModelSession
-from hudi_conformance.writing.recipes import load_recipes
-from hudi_conformance.writing.registry import RECIPES
+from hudi_conformance.corpus.golden.cases import GoldenError
+from hudi_conformance.corpus.writing.building import hold_to_kills, played
+from hudi_conformance.corpus.writing.in_process import ModelCast, ModelSession
+from hudi_conformance.corpus.writing.recipes import load_recipes
+from hudi_conformance.corpus.writing.registry import RECIPES
+from hudi_conformance.runner.adapter_pool import Cast, Roles
+from hudi_conformance.runner.adapters_config import AdapterConfig
+from hudi_conformance.runner.archive import unpack
+from hudi_conformance.runner.case_values import READER, SERVICER, WRITER, Case
+from hudi_conformance.runner.cases import load_cases, load_golden_cases, load_tables
+from hudi_conformance.runner.instant_order import TimeRules
+from hudi_conformance.runner.normalized_answers import StepTimes
+from hudi_conformance.runner.resources import WRITING_CASES, CorpusError
+from hudi_conformance.runner.session import Heard, Reply
+from hudi_conformance.runner.verdicts import Verdict
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -6,22 +6,22 @@ from typing import Any
 
 import pytest
 from hudi_adapter.reasons import Reason
-from hudi_conformance.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
-from hudi_conformance.case_values import READER, Case, Step
-from hudi_conformance.cases import load_cases
-from hudi_conformance.casting import Roles
-from hudi_conformance.expected_failures import ReadBack, load_expected_failures, load_read_back
-from hudi_conformance.failure_text import repro_command
-from hudi_conformance.findings import Finding
-from hudi_conformance.peers.java_errors import refusal
-from hudi_conformance.playing_steps import Judging, Play
-from hudi_conformance.resources import suite_root
-from hudi_conformance.verdicts import Outcome, Verdict
-from hudi_conformance.writing import matrix_record
-from hudi_conformance.writing.in_process import ModelCast, ModelSession
-from hudi_conformance.writing.matrix import CHECKED, WROTE, Known, Played, sample, sampled_for
-from hudi_conformance.writing.matrix_page import PAGE, matrix_page
-from hudi_conformance.writing.matrix_record import add_writer, load_matrix, recorded, relist
+from hudi_conformance.apache.java_errors import refusal
+from hudi_conformance.corpus.writing.in_process import ModelCast, ModelSession
+from hudi_conformance.interop.writers_and_readers import record as matrix_record
+from hudi_conformance.interop.writers_and_readers.matrix import CHECKED, WROTE, Known, Played, sample, sampled_for
+from hudi_conformance.interop.writers_and_readers.page import PAGE, matrix_page
+from hudi_conformance.interop.writers_and_readers.record import add_writer, load_matrix, recorded, relist
+from hudi_conformance.runner.adapter_pool import Roles
+from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
+from hudi_conformance.runner.case_values import READER, Case, Step
+from hudi_conformance.runner.cases import load_cases
+from hudi_conformance.runner.expected_failures import ReadBack, load_expected_failures, load_read_back
+from hudi_conformance.runner.failure_text import repro_command
+from hudi_conformance.runner.findings import Finding
+from hudi_conformance.runner.resources import suite_root
+from hudi_conformance.runner.step_execution import Judging, Play
+from hudi_conformance.runner.verdicts import Outcome, Verdict
 from hypothesis import given
 from hypothesis import strategies as st
 

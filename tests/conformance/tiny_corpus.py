@@ -6,8 +6,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from hudi_conformance.golden import manifest
-from hudi_conformance.golden.archive import pack
+from hudi_conformance.runner import manifest
+from hudi_conformance.runner.archive import pack
 
 Params = dict[str, Any]
 ROWS = (

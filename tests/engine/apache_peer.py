@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from hudi_adapter.rows import arrow_of_rows, read_rows
-from hudi_conformance.session import Reply, Session
+from hudi_conformance.runner.session import Reply, Session
 from hudi_spark import read_arrow
 
 _LIMIT_S = 180.0

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from apache_peer import Apache
 from dynamodb_locks import ACCOUNT
-from hudi_conformance.dynamodb_server import dynamodb
-from hudi_conformance.lock_servers import Server
-from hudi_conformance.peers.asking import missing_bundle, peers_required
-from hudi_conformance.peers.dynamodb_local import missing_dynamodb_local
-from hudi_conformance.resources import suite_root
-from hudi_conformance.session import Session
+from hudi_conformance.apache.dynamodb_local import missing_dynamodb_local
+from hudi_conformance.interop.dynamodb_server import dynamodb
+from hudi_conformance.interop.lock_servers import Server
+from hudi_conformance.interop.peers.asking import missing_bundle, peers_required
+from hudi_conformance.runner.resources import suite_root
+from hudi_conformance.runner.session import Session
 
 
 @pytest.fixture(scope="session")

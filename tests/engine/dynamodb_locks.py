@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 import pytest
-from hudi_conformance.lock_servers import Server
+from hudi_conformance.interop.lock_servers import Server
 from hudi_spark.locks.providers.dynamodb import DynamoDbLockProvider, LockTable
 
 TABLE: Final = "hudi_locks"

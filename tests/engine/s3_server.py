@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hudi_conformance.lock_servers import Server, free_port, running
+from hudi_conformance.interop.lock_servers import Server, free_port, running
 
 _ONE_AT_A_TIME = """
 from moto.server import DomainDispatcherApplication, create_backend_app

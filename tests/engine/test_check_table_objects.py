@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from hudi_conformance.adapters_config import find_adapter
-from hudi_conformance.drawing_timelines import draw
-from hudi_conformance.golden.archive import unpacked_corpus
-from hudi_conformance.inspecting import BROKEN, CHECKER, NOT_JUDGED, SOUND, Check, check
-from hudi_conformance.resources import suite_root
+from hudi_conformance.report.drawing_timelines import draw
+from hudi_conformance.report.inspecting import BROKEN, CHECKER, NOT_JUDGED, SOUND, Check, check
+from hudi_conformance.runner.adapters_config import find_adapter
+from hudi_conformance.runner.archive import unpacked_corpus
+from hudi_conformance.runner.resources import suite_root
 from hudi_format.storage import open_storage
 from object_endpoint import BUCKET, Endpoint, endpoint, upload
 

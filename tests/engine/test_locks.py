@@ -12,7 +12,7 @@ from unittest import mock
 
 import pytest
 from dynamodb_locks import DYNAMODB, dynamodb_options
-from hudi_conformance.lock_servers import free_port, zookeeper
+from hudi_conformance.interop.lock_servers import free_port, zookeeper
 from hudi_format.storage import LocalStorage, ObjectStorage, Storage, open_storage
 from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError

@@ -7,7 +7,7 @@ from typing import Any
 import boto3
 import pytest
 from dynamodb_locks import DYNAMODB, TABLE, dynamodb_lock, dynamodb_options
-from hudi_conformance.lock_servers import Server
+from hudi_conformance.interop.lock_servers import Server
 from hudi_format.storage import LocalStorage
 from hudi_spark.effects.helper import Effects
 from hudi_spark.errors import HudiError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from apache_peer import Apache
-from hudi_conformance.lock_servers import Server, zookeeper
+from hudi_conformance.interop.lock_servers import Server, zookeeper
 from hudi_format.storage import LocalStorage
 from hudi_spark.clock import SystemClock
 from hudi_spark.effects.helper import Effects

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from dynamodb_locks import ACCOUNT, dynamodb_options
-from hudi_conformance.lock_servers import Server
+from hudi_conformance.interop.lock_servers import Server
 from hudi_format.names import TimelineFileName
 from hudi_format.storage import LocalStorage
 from hudi_spark.clock import SystemClock

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from engine_tables import TableBuilder, row, tick
-from hudi_conformance.golden.archive import unpacked_corpus
+from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.log.blocks import HeaderKey
 from hudi_format.metadata.files import metadata_base_file, metadata_block, metadata_delete_block
 from hudi_format.metadata.keys import column_stats_key, secondary_key

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from engine_tables import TableBuilder, row
 from hudi_adapter import Request
-from hudi_conformance.golden.archive import unpacked_corpus
+from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.errors import FormatError, InvalidOption, Reason, StorageError
 from hudi_format.storage import ObjectStorage, Storage, open_storage
 from hudi_spark import HudiError, HudiTable, TableDefinition, create_arrow, read_arrow, write_arrow

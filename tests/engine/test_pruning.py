@@ -11,7 +11,7 @@ import pytest
 from hudi_adapter.arrow_types import logical_type
 from hudi_adapter.filters import Column
 from hudi_adapter.values import encode_value
-from hudi_conformance.golden.archive import unpacked_corpus
+from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.metadata.records import ColumnStats
 from hudi_format.metadata.wrapped_values import ValueKind, ValueType, Wrapped
 from hudi_spark import HudiTable, explain, read_arrow

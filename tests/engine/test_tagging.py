@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from engine_tables import TableBuilder, row
-from hudi_conformance.golden.archive import unpacked_corpus
+from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.base.files import read_base_file
 from hudi_format.log.blocks import HeaderKey
 from hudi_spark.errors import HudiError, UnsupportedFeature

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from format_strategies import TEXT
-from hudi_conformance.golden.archive import unpacked_corpus
+from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.errors import FormatError, Reason
 from hudi_format.table.index_definitions import (
     DEFINITIONS_FILE,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from format_strategies import LONGS, TEXT, damaged
-from hudi_conformance.golden.archive import unpacked_corpus
+from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.base.bloom_filters import build_bloom_filter, decode_bloom_filter
 from hudi_format.errors import FormatError, Reason, UnsupportedFormat
 from hudi_format.hfile.blocks import Origin

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hudi_conformance.golden.archive import unpacked_corpus
+from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.hfile.blocks import Origin
 from hudi_format.hfile.reader import open_hfile
 from hudi_format.log.blocks import BlockType, HeaderKey, RawBlock, encode_block, read_blocks

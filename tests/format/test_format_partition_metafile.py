@@ -2,7 +2,7 @@
 
 import pytest
 from format_strategies import INSTANTS, damaged
-from hudi_conformance.golden.archive import unpacked_corpus
+from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.errors import FormatError, Reason
 from hudi_format.table.partition_metafile import (
     MetafileForm,

@@ -1,7 +1,7 @@
 """Keys of the properties: newest name first, old names, defaults by version, and no key of a real table unknown."""
 
 import pytest
-from hudi_conformance.golden.archive import unpacked_corpus
+from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.table.properties import parse_properties
 from hudi_format.table.property_keys import PROPERTY_KEYS, property_key, property_value
 

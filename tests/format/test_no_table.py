@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hudi_conformance.golden.archive import golden_table
+from hudi_conformance.runner.archive import golden_table
 from hudi_format.errors import FormatError
 from hudi_format.storage import LocalStorage, open_storage
 from hudi_format.table.no_table import no_table

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 from damage import damage
-from hudi_conformance.golden.archive import unpacked_corpus
+from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_spark import HudiError, UnsupportedFeature, read_arrow, read_changes, read_incremental
 from hudi_spark.errors import DamagedLogWarning
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hudi_conformance.golden.archive import unpacked_corpus
+from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.log import blocks
 from hudi_format.storage import LocalStorage

@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 
 import pytest
-from hudi_conformance.obligations.scenarios import SCENARIOS
-from hudi_conformance.traces import Line, lines_of
-from hudi_conformance.tracing.modules import Trace
-from hudi_conformance.tracing.samples import samples
+from hudi_conformance.corpus.traces import Line, lines_of
+from hudi_conformance.verification.properties.scenarios import SCENARIOS
+from hudi_conformance.verification.tracing.modules import Trace
+from hudi_conformance.verification.tracing.samples import samples
 from hudi_model.accepts import accepts
 from hypothesis import given
 from hypothesis import strategies as st

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hudi_conformance.obligations.histories import Shape
+from hudi_conformance.verification.properties.histories import Shape
 from hudi_model import metadata
 from hudi_model.checks.metadata import agrees
 from hudi_model.contents import CommitMetadata, IndexDefinition, WriteStat

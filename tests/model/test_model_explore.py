@@ -1,6 +1,6 @@
-from hudi_conformance.mutants import MUTANTS, mutated
-from hudi_conformance.obligations import laws
-from hudi_conformance.obligations.scenarios import SCENARIOS
+from hudi_conformance.corpus.mutants import MUTANTS, mutated
+from hudi_conformance.verification.properties import laws
+from hudi_conformance.verification.properties.scenarios import SCENARIOS
 from hudi_model.explore import Exploration
 from hudi_model.protocol import World
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hudi_conformance.obligations.histories import Shape
+from hudi_conformance.verification.properties.histories import Shape
 from hudi_model import metadata
 from hudi_model.contents import IndexDefinition
 from hudi_model.effects import CommitMetadataTable, perform

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hudi_conformance.mutants import MUTANTS, mutated
+from hudi_conformance.corpus.mutants import MUTANTS, mutated
 from hudi_model.actions import Action, State
 from hudi_model.contents import IndexDefinition
 from hudi_model.effects import perform

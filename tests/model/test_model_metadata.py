@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hudi_conformance.obligations.histories import Shape, Step, new_table, taken
+from hudi_conformance.verification.properties.histories import Shape, Step, new_table, taken
 from hudi_model import metadata, writers
 from hudi_model.actions import Action, State
 from hudi_model.contents import IndexDefinition

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from hudi_conformance.obligations.scenarios import (
+from hudi_conformance.verification.properties.scenarios import (
     COMMIT_TIME,
     COPY_ON_WRITE,
     ROLLBACK,
@@ -12,7 +12,7 @@ from hudi_conformance.obligations.scenarios import (
     reader,
     writer,
 )
-from hudi_conformance.obligations.scenarios import Shape as Kind
+from hudi_conformance.verification.properties.scenarios import Shape as Kind
 from hudi_model.actions import State
 from hudi_model.explore import project
 from hudi_model.protocol import Move, Protocol, World

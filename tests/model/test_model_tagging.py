@@ -2,7 +2,7 @@ import datetime as dt
 
 import pytest
 from hudi_conformance.bridge.loading import load
-from hudi_conformance.golden.archive import unpacked_corpus
+from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_model.configuration import configure
 from hudi_model.locks import Lease, acquire, acquire_groups, refuse_lost
 from hudi_model.partitions import partition_path, record_key

@@ -2,7 +2,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hudi_conformance.golden.layout import copy_on_write, merge_on_read
+from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.cdc import read_changes
 from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan

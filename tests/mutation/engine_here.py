@@ -11,15 +11,15 @@ from typing import Any
 
 from hudi_adapter.protocol import PROTOCOL_VERSION, Adapter
 from hudi_adapter.serving import serve
-from hudi_conformance.case_files import cases_of, table_of, writing_cases_of
-from hudi_conformance.case_values import WRITING
-from hudi_conformance.cases import Case, GoldenTable, load_tables
-from hudi_conformance.golden.archive import unpack
-from hudi_conformance.judging import judge
-from hudi_conformance.playing_steps import Judging, Play
-from hudi_conformance.resources import TABLES, WRITING_CASES
-from hudi_conformance.session import Reply
-from hudi_conformance.verdicts import Outcome, Verdict
+from hudi_conformance.runner.archive import unpack
+from hudi_conformance.runner.case_files import cases_of, table_of, writing_cases_of
+from hudi_conformance.runner.case_values import WRITING
+from hudi_conformance.runner.cases import Case, GoldenTable, load_tables
+from hudi_conformance.runner.judging import judge
+from hudi_conformance.runner.resources import TABLES, WRITING_CASES
+from hudi_conformance.runner.session import Reply
+from hudi_conformance.runner.step_execution import Judging, Play
+from hudi_conformance.runner.verdicts import Outcome, Verdict
 from hudi_spark.adapter import adapter_of
 from hudi_spark.adapter_executors import InProcess
 from hudi_spark.merging.reference_mergers import register_reference_mergers

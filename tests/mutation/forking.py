@@ -15,7 +15,7 @@ from cosmic_ray.distribution.distributor import Distributor
 from cosmic_ray.mutating import use_mutation
 from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_item import TestOutcome, WorkerOutcome, WorkItem, WorkResult
-from hudi_conformance import judging, playing_steps  # noqa: F401
+from hudi_conformance.runner import judging  # noqa: F401
 from killing_one import engine_first, killer
 from mutation_targets import Asked
 from reaching import Reached

@@ -7,7 +7,7 @@ from typing import Final
 
 import typer
 from explanations import KINDS, Explanations, complaints, explanations
-from hudi_conformance.report.markdown import markdown_table
+from hudi_conformance.runner.markdown import markdown_table
 from mutation_targets import AREAS, ASKED, LIMIT_S, ROOT, SURVIVORS_ASKED, Area
 from results import Result, kept
 

@@ -15,8 +15,8 @@ from types import FrameType
 from typing import Any, Final, TypeAlias
 
 import pytest
-from hudi_conformance.cases import load_cases
-from hudi_conformance.processes import in_processes
+from hudi_conformance.runner.cases import load_cases
+from hudi_conformance.runner.processes import in_processes
 from mutation_targets import BUILD, ENGINE, MODULES, ROOT, test_files
 
 Line: TypeAlias = tuple[str, int]

@@ -1,8 +1,8 @@
 """Every proof obligation is as its registry says: proved ones hold and are not empty, refuted ones have a case."""
 
 import pytest
-from hudi_conformance.mutants import MUTANTS, mutated
-from hudi_conformance.obligations import OBLIGATIONS, Counterexample, Obligation, Verdict
+from hudi_conformance.corpus.mutants import MUTANTS, mutated
+from hudi_conformance.verification.properties import OBLIGATIONS, Counterexample, Obligation, Verdict
 
 _PROVED = [one for one in OBLIGATIONS.values() if one.verdict is Verdict.PROVED]
 _REFUTED = [one for one in OBLIGATIONS.values() if one.verdict is Verdict.REFUTED]

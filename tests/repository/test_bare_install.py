@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 SCRIPT = Path(__file__).parent / "bare_imports.py"
-OF_EXTRAS = {"hudi_conformance.real_tables.recipes.metadata": "py4j"}
+OF_EXTRAS = {"hudi_conformance.interop.real_tables.recipes.metadata": "py4j"}
 """What makes real tables needs Spark before it is asked anything."""
 
 

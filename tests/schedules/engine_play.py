@@ -18,13 +18,13 @@ import pyarrow as pa
 from hudi_adapter.protocol import Request, RowsAnswer, ValueAnswer
 from hudi_adapter.rows import Rows, arrow_of_rows, read_rows, rows_of_arrow
 from hudi_conformance.bridge.storing import store
-from hudi_conformance.schedules.fine import FineMove, Label
-from hudi_conformance.schedules.graph import Edge, Graph
-from hudi_conformance.schedules.playing import expected_read
-from hudi_conformance.schedules.reading import READS, told
-from hudi_conformance.schedules.scenarios import COLUMNS, Actor, Schedule, Service
-from hudi_conformance.traces import fault_of_line
-from hudi_conformance.traces import told as told_refusal
+from hudi_conformance.corpus.traces import fault_of_line
+from hudi_conformance.corpus.traces import told as told_refusal
+from hudi_conformance.verification.interleavings.fine import FineMove, Label
+from hudi_conformance.verification.interleavings.graph import Edge, Graph
+from hudi_conformance.verification.interleavings.playing import expected_read
+from hudi_conformance.verification.interleavings.reading import READS, told
+from hudi_conformance.verification.interleavings.scenarios import COLUMNS, Actor, Schedule, Service
 from hudi_format.storage import LocalStorage
 from hudi_model.accepts import accepts
 from hudi_model.protocol import World

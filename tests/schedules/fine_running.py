@@ -5,10 +5,10 @@ from itertools import islice
 from pathlib import Path
 
 from engine_play import EnginePlay, Played
-from hudi_conformance.schedules.fine import Label, fine_graph
-from hudi_conformance.schedules.graph import Cover
-from hudi_conformance.schedules.results import Result, counted
-from hudi_conformance.schedules.scenarios import Schedule
+from hudi_conformance.verification.interleavings.fine import Label, fine_graph
+from hudi_conformance.verification.interleavings.graph import Cover
+from hudi_conformance.verification.interleavings.results import Result, counted
+from hudi_conformance.verification.interleavings.scenarios import Schedule
 
 PLAYER = "engine-in-process"
 UNCOUNTED = {

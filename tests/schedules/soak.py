@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from fine_running import play_paths
-from hudi_conformance.schedules.results import add
-from hudi_conformance.schedules.scenarios import SCHEDULES
+from hudi_conformance.verification.interleavings.results import add
+from hudi_conformance.verification.interleavings.scenarios import SCHEDULES
 
 
 def main() -> None:

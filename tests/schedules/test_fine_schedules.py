@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from fine_running import play_paths
-from hudi_conformance.schedules.scenarios import SCHEDULES
+from hudi_conformance.verification.interleavings.scenarios import SCHEDULES
 
 pytestmark = pytest.mark.crashes
 

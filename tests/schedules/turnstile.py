@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from hudi_conformance.schedules.fine import Label, label_of
+from hudi_conformance.verification.interleavings.fine import Label, label_of
 from hudi_spark.effects.hooks import Effect
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.locks.holding import table_lock

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from hudi_conformance.checking_specs import check_specs
-from hudi_conformance.tla.apalache import ABSENT, apalache_checks, run_apalache
+from hudi_conformance.verification.checking_specs import check_specs
+from hudi_conformance.verification.tla.apalache import ABSENT, apalache_checks, run_apalache
 
 MODULE = """---- MODULE {name} ----
 EXTENDS Integers

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hudi_conformance.tla import class_archive, tlc
-from hudi_conformance.tla.class_archive import sharing_options
-from hudi_conformance.tla.manifest import Run
-from hudi_conformance.tla.tlc import run_tlc, tlc_jar
+from hudi_conformance.verification.tla import class_archive, tlc
+from hudi_conformance.verification.tla.class_archive import sharing_options
+from hudi_conformance.verification.tla.manifest import Run
+from hudi_conformance.verification.tla.tlc import run_tlc, tlc_jar
 
 SPECS = Path(__file__).resolve().parents[2] / "specs" / "tla"
 

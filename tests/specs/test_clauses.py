@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hudi_conformance.clauses import Clause, Source, load_clauses, parse_clauses, parse_sources
+from hudi_conformance.runner.clauses import Clause, Source, load_clauses, parse_clauses, parse_sources
 from hypothesis import given
 from hypothesis import strategies as st
 

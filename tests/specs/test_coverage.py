@@ -5,11 +5,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hudi_conformance.lint import lint
-from hudi_conformance.lint.checkout import read_checkout
-from hudi_conformance.lint.coverage import check_coverage, check_passages, coverage_reasons, read_coverage
-from hudi_conformance.lint.passages import cut_passages
-from hudi_conformance.report.coverage import COVERAGE_PAGE, coverage_markdown, write_coverage
+from hudi_conformance.pages.coverage import COVERAGE_PAGE, coverage_markdown, write_coverage
+from hudi_conformance.verification.lint import lint
+from hudi_conformance.verification.lint.checkout import read_checkout
+from hudi_conformance.verification.lint.coverage import check_coverage, check_passages, coverage_reasons, read_coverage
+from hudi_conformance.verification.lint.passages import cut_passages
 from small_checkout import FILES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -180,7 +180,7 @@ def test_the_page_counts_passages_and_links_clauses(checkout: Path):
 def test_the_committed_page_is_current():
     made = coverage_markdown(ROOT)
 
-    assert (ROOT / COVERAGE_PAGE).read_text(encoding="utf-8") == made, "run python -m hudi_conformance.report.coverage"
+    assert (ROOT / COVERAGE_PAGE).read_text(encoding="utf-8") == made, "run python -m hudi_conformance.pages.coverage"
 
 
 def test_the_page_is_written_where_it_is_committed(checkout: Path):

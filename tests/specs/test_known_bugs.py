@@ -4,11 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hudi_conformance.cases import load_cases
-from hudi_conformance.known_bugs import KnownBug, faults, load_known_bugs, page
-from hudi_conformance.lint.checkout import read_checkout
-from hudi_conformance.obligations import OBLIGATIONS
-from hudi_conformance.report.known_bugs import PAGE
+from hudi_conformance.pages.known_bug_list import KnownBug, faults, load_known_bugs, page
+from hudi_conformance.pages.known_bugs import PAGE
+from hudi_conformance.runner.cases import load_cases
+from hudi_conformance.verification.lint.checkout import read_checkout
+from hudi_conformance.verification.properties import OBLIGATIONS
 
 ROOT = Path(__file__).parents[2]
 BUGS = load_known_bugs(ROOT)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hudi_conformance.lint import find_root, lint, main
+from hudi_conformance.verification.lint import find_root, lint, main
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_checkout import FILES

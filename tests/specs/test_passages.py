@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from hudi_conformance.lint.passages import PREAMBLE, Passage, cut_passages, section_passages
-from hudi_conformance.lint.sources import Section, SourceText, cut_sections
+from hudi_conformance.verification.lint.passages import PREAMBLE, Passage, cut_passages, section_passages
+from hudi_conformance.verification.lint.sources import Section, SourceText, cut_sections
 from hypothesis import given
 from hypothesis import strategies as st
 

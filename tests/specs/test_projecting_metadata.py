@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from hudi_conformance.agreement.projecting import Projection
-from hudi_conformance.obligations.scenarios import SCENARIOS
-from hudi_conformance.tla.expressions import Value, function
+from hudi_conformance.verification.agreement.projecting import Projection
+from hudi_conformance.verification.properties.scenarios import SCENARIOS
+from hudi_conformance.verification.tla.expressions import Value, function
 from hudi_model.protocol import Protocol, World
 from hudi_model.store import Store
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hudi_conformance.lint.sources import (
+from hudi_conformance.verification.lint.sources import (
     SourcesError,
     SourceText,
     check_texts,

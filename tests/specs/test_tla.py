@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
-from hudi_conformance.checking_specs import check_specs
-from hudi_conformance.tla.apalache import INDUCTIVE
-from hudi_conformance.tla.configuration import Configuration, configure, parse_configuration
-from hudi_conformance.tla.manifest import ManifestError, Run, load_manifest
-from hudi_conformance.tla.output import read_finding
-from hudi_conformance.tla.tlc import run_tlc
+from hudi_conformance.verification.checking_specs import check_specs
+from hudi_conformance.verification.tla.apalache import INDUCTIVE
+from hudi_conformance.verification.tla.configuration import Configuration, configure, parse_configuration
+from hudi_conformance.verification.tla.manifest import ManifestError, Run, load_manifest
+from hudi_conformance.verification.tla.output import read_finding
+from hudi_conformance.verification.tla.tlc import run_tlc
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -4,11 +4,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hudi_conformance.agreement.comparing import differing
-from hudi_conformance.tla.expressions import ExpressionError, Function, Value, function, parse_value, show
-from hudi_conformance.tla.graph import Graph, State
-from hudi_conformance.tla.manifest import ManifestError, Run
-from hudi_conformance.tla.tlc import dump_graph
+from hudi_conformance.verification.agreement.comparing import differing
+from hudi_conformance.verification.tla.expressions import ExpressionError, Function, Value, function, parse_value, show
+from hudi_conformance.verification.tla.graph import Graph, State
+from hudi_conformance.verification.tla.manifest import ManifestError, Run
+from hudi_conformance.verification.tla.tlc import dump_graph
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,7 @@
 """A counterexample shows what a step changed, not the whole state again."""
 
 import pytest
-from hudi_conformance.tla.values import difference, members
+from hudi_conformance.verification.tla.values import difference, members
 from hypothesis import given
 from hypothesis import strategies as st
 

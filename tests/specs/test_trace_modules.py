@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from engine_traces import served_table
-from hudi_conformance.obligations.scenarios import SCENARIOS
-from hudi_conformance.trace_cases.cases import load_trace_cases
-from hudi_conformance.traces import lines_of, named_instant_line, read_trace
-from hudi_conformance.tracing.checking import Verdict, judge
-from hudi_conformance.tracing.console import check, told_verdict
-from hudi_conformance.tracing.modules import Line, Trace, sample_module
-from hudi_conformance.tracing.samples import SPOILT, samples
-from hudi_conformance.tracing.samples import lines_of as sample_lines
+from hudi_conformance.corpus.trace_cases import load_trace_cases
+from hudi_conformance.corpus.traces import lines_of, named_instant_line, read_trace
+from hudi_conformance.verification.properties.scenarios import SCENARIOS
+from hudi_conformance.verification.tracing.checking import Verdict, judge
+from hudi_conformance.verification.tracing.console import check, told_verdict
+from hudi_conformance.verification.tracing.modules import Line, Trace, sample_module
+from hudi_conformance.verification.tracing.samples import SPOILT, samples
+from hudi_conformance.verification.tracing.samples import lines_of as sample_lines
 from hudi_model.accepts import accepts
 from hudi_model.protocol import Protocol
 from hudi_model.store import Store

@@ -8,8 +8,8 @@ import pytest
 import yaml
 from hudi_conformance.adapter_templates.merger_cases import FILE, text
 from hudi_conformance.adapter_templates.writing import LANGUAGES, NewAdapterError, write_adapter
-from hudi_conformance.expected_failures import load_expected_failures
-from hudi_conformance.skips import load_skips
+from hudi_conformance.runner.expected_failures import load_expected_failures
+from hudi_conformance.runner.skips import load_skips
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

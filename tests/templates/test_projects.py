@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from hudi_conformance.adapter_templates.writing import LANGUAGES, write_adapter
-from hudi_conformance.results import read_results
+from hudi_conformance.runner.results import read_results
 
 BIN = Path(sys.executable).parent
 REQUIRED = "HUDI_CONFORMANCE_REQUIRE_TEMPLATES"

@@ -30,12 +30,12 @@ from hudi_adapter.serving import serve
 from hudi_conformance.adapters import apache_hudi_services, apache_hudi_writing
 from hudi_conformance.adapters.apache_hudi_phases import OpenWrites
 from hudi_conformance.adapters.apache_hudi_releases import features_of, newer, too_new
-from hudi_conformance.case_values import WRITING_OPS
-from hudi_conformance.peers import hudi_views, notices
-from hudi_conformance.peers.bundles import bundle_jar
-from hudi_conformance.peers.java_errors import refusal
-from hudi_conformance.peers.session import start_session
-from hudi_conformance.peers.spark_filters import spark_condition
+from hudi_conformance.apache import hudi_views, notices
+from hudi_conformance.apache.bundles import bundle_jar
+from hudi_conformance.apache.java_errors import refusal
+from hudi_conformance.apache.session import start_session
+from hudi_conformance.apache.spark_filters import spark_condition
+from hudi_conformance.runner.case_values import WRITING_OPS
 
 
 class ApacheHudi:

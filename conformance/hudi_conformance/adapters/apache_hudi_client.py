@@ -10,7 +10,7 @@ from hudi_adapter.protocol import Unsupported
 from hudi_format.table.properties import parse_properties
 
 from hudi_conformance.adapters.apache_hudi_writing import PROPERTIES, write_options
-from hudi_conformance.peers import hudi_views
+from hudi_conformance.apache import hudi_views
 
 # Only what is asked for happens.
 _ALONE = {

@@ -15,7 +15,7 @@ from hudi_adapter.reasons import Reason
 
 from hudi_conformance.adapters.apache_hudi_client import WriteClient, java_list, java_map, records_of
 from hudi_conformance.adapters.apache_hudi_writing import OPERATIONS, configs_of, rows_of
-from hudi_conformance.peers import hudi_views
+from hudi_conformance.apache import hudi_views
 
 _REPLACING = {"insert_overwrite", "insert_overwrite_table", "delete_partition"}
 _BY_FRAME = "partial_update"

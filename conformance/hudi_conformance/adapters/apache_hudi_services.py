@@ -10,7 +10,7 @@ from hudi_conformance.adapters.apache_hudi_client import WriteClient, client_of,
 from hudi_conformance.adapters.apache_hudi_phases import answered, shown
 from hudi_conformance.adapters.apache_hudi_releases import newer
 from hudi_conformance.adapters.apache_hudi_writing import configs_of
-from hudi_conformance.peers import hudi_views
+from hudi_conformance.apache import hudi_views
 
 _TYPES = {"compaction": "COMPACT", "logcompaction": "LOG_COMPACT", "clustering": "CLUSTER", "clean": "CLEAN"}
 # Indexing refuses to run where writers are not told that they may not be alone.

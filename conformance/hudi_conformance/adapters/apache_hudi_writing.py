@@ -13,8 +13,8 @@ from hudi_adapter.reasons import Reason
 from hudi_adapter.rows import arrow_of_rows, read_rows
 from hudi_format.table.properties import parse_properties
 
-from hudi_conformance.peers import hudi_views
-from hudi_conformance.peers.spark_filters import spark_condition
+from hudi_conformance.apache import hudi_views
+from hudi_conformance.apache.spark_filters import spark_condition
 
 PROPERTIES = ".hoodie/hoodie.properties"
 _PLAIN = {

@@ -23,7 +23,7 @@ from hudi_adapter.serving import serve
 from hudi_adapter.values import decode_value
 
 from hudi_conformance.adapters.python_packages import NativeErrors, selected
-from hudi_conformance.peers.spark_filters import OPERATORS
+from hudi_conformance.apache.spark_filters import OPERATORS
 
 FEATURES = (
     "table-version-5",

@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with ExitStack() as stack:
         if options.mutant:
             # Hundreds of rules broken: a process that breaks none starts without them.
-            mutants = importlib.import_module("hudi_conformance.mutants")
+            mutants = importlib.import_module("hudi_conformance.corpus.mutants")
             if options.mutant not in mutants.MUTANTS:
                 parser.error(f"no mutant is named {options.mutant}: hudi-conformance mutants list")
             stack.enter_context(mutants.mutated(mutants.MUTANTS[options.mutant]))

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hudi_adapter.protocol import Answer, Operation, Rejected, Request, Unsupported
 from hudi_adapter.reasons import Reason
 
-from hudi_conformance.peers.hudi_views import META_FIELDS
+from hudi_conformance.apache.hudi_views import META_FIELDS
 
 _KEPT_TEXT = 4000
 

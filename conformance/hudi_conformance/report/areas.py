@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from hudi_conformance.cases import AREAS
+from hudi_conformance.runner.cases import AREAS
 
 UNCLASSIFIED = "other"
 

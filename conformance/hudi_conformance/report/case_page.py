@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from hudi_conformance.case_values import Kept
-from hudi_conformance.cell_comparison import compare_cells
-from hudi_conformance.cells import Comparison
-from hudi_conformance.clauses import Clause
+from hudi_conformance.drawing.timeline_drawing import timeline_svg
 from hudi_conformance.report.evidence import Asked, Evidence, GoldenTable, Outcome, Question
 from hudi_conformance.report.links import case_anchor, case_file, table_file
 from hudi_conformance.report.page import verdicts_of
 from hudi_conformance.report.slices_drawing import slices_svg
 from hudi_conformance.report.tallies import group_of
-from hudi_conformance.report.timeline_drawing import timeline_svg
-from hudi_conformance.resources import CorpusError
+from hudi_conformance.runner.case_values import Kept
+from hudi_conformance.runner.cell_comparison import compare_cells
+from hudi_conformance.runner.cells import Comparison
+from hudi_conformance.runner.clauses import Clause
+from hudi_conformance.runner.resources import CorpusError
 
 NARROW = 60
 """So many letters of one side stand beside those of the other."""

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from hudi_conformance.clauses import Clause
 from hudi_conformance.report.areas import area_name, in_order
 from hudi_conformance.report.clause_text import rule_html
 from hudi_conformance.report.evidence import Evidence
 from hudi_conformance.report.page import CaseLine, Page
 from hudi_conformance.report.tallies import Tally, tally
+from hudi_conformance.runner.clauses import Clause
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from hudi_conformance.report.svg import legal
+from hudi_conformance.drawing.svg import legal
 
 
 def rule_html(text: str) -> Markup:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hudi_conformance.case_values import Kept
-from hudi_conformance.cells import Comparison
-from hudi_conformance.clauses import Clause
 from hudi_conformance.report.file_layout import DrawnGroup
+from hudi_conformance.runner.case_values import Kept
+from hudi_conformance.runner.cells import Comparison
+from hudi_conformance.runner.clauses import Clause
 
 
 @dataclass(frozen=True, slots=True)

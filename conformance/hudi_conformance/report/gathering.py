@@ -5,20 +5,20 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hudi_conformance import cases as corpus
-from hudi_conformance.adapters_config import AdapterConfigError, find_adapter
-from hudi_conformance.case_values import WRITING
-from hudi_conformance.cells import comparison_of
-from hudi_conformance.clauses import Clause, load_clauses
-from hudi_conformance.expected_failures import load_expected_failures
-from hudi_conformance.processes import in_processes
+from hudi_conformance.corpus.trace_cases import FOLDER as TRACE_CASES
+from hudi_conformance.corpus.trace_cases import load_trace_cases
 from hudi_conformance.report.evidence import Evidence, GoldenTable, Implementation, Outcome, Question
 from hudi_conformance.report.gathering_corpus import Shown, question_of, shown_table, writing_table
 from hudi_conformance.report.tallies import ALARMING, group_of
-from hudi_conformance.resources import suite_root
-from hudi_conformance.results import RunResults, read_results
-from hudi_conformance.trace_cases.cases import FOLDER as TRACE_CASES
-from hudi_conformance.trace_cases.cases import load_trace_cases
+from hudi_conformance.runner import cases as corpus
+from hudi_conformance.runner.adapters_config import AdapterConfigError, find_adapter
+from hudi_conformance.runner.case_values import WRITING
+from hudi_conformance.runner.cells import comparison_of
+from hudi_conformance.runner.clauses import Clause, load_clauses
+from hudi_conformance.runner.expected_failures import load_expected_failures
+from hudi_conformance.runner.processes import in_processes
+from hudi_conformance.runner.resources import suite_root
+from hudi_conformance.runner.results import RunResults, read_results
 
 Line = Mapping[str, Any]
 

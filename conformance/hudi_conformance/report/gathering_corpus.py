@@ -9,14 +9,14 @@ from typing import Any
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import Table
 
-from hudi_conformance import cases as corpus
 from hudi_conformance.bridge import load
 from hudi_conformance.bridge.asking import ask
-from hudi_conformance.case_values import READER, SERVICER, WRITER, WRITING
-from hudi_conformance.golden.archive import unpacked
-from hudi_conformance.mutants import MUTANTS
+from hudi_conformance.corpus.mutants import MUTANTS
 from hudi_conformance.report.evidence import Asked, GoldenTable, Question
 from hudi_conformance.report.file_layout import DrawnGroup, files_read, layout_of
+from hudi_conformance.runner import cases as corpus
+from hudi_conformance.runner.archive import unpacked
+from hudi_conformance.runner.case_values import READER, SERVICER, WRITER, WRITING
 
 _ROLES: Mapping[str, str] = {WRITER: "the writer", SERVICER: "the table service", READER: "the reader"}
 

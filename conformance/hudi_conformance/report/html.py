@@ -10,6 +10,9 @@ from urllib.parse import quote
 from jinja2 import Environment
 from markupsafe import Markup
 
+from hudi_conformance.drawing.svg import legal
+from hudi_conformance.drawing.templating import resource, templates
+from hudi_conformance.drawing.timeline_style import embedded_style
 from hudi_conformance.report.case_page import CasePages, table_drawings
 from hudi_conformance.report.clause_page import clauses_page, rules_of
 from hudi_conformance.report.evidence import Evidence
@@ -19,10 +22,7 @@ from hudi_conformance.report.page import cases_with_findings, page_of
 from hudi_conformance.report.runs import History, history_of, result_files, runs_of
 from hudi_conformance.report.runs_drawing import runs_svg
 from hudi_conformance.report.slices_style import slices_style
-from hudi_conformance.report.svg import legal
-from hudi_conformance.report.templating import resource, templates
-from hudi_conformance.report.timeline_style import embedded_style
-from hudi_conformance.results import RESULTS_FILE, RunResults
+from hudi_conformance.runner.results import RESULTS_FILE, RunResults
 
 GENERATOR = "hudi-conformance report"
 

@@ -3,7 +3,7 @@
 import hashlib
 import re
 
-from hudi_conformance.case_values import ID_PREFIX
+from hudi_conformance.runner.case_values import ID_PREFIX
 
 INDEX = "index.html"
 CLAUSES = "clauses.html"

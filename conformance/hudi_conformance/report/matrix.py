@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hudi_conformance.clauses import Clause
 from hudi_conformance.report.areas import area_name, area_of, in_order
 from hudi_conformance.report.evidence import Evidence
 from hudi_conformance.report.tallies import Tally, tally
+from hudi_conformance.runner.clauses import Clause
 
 Verdicts = Mapping[str, Sequence[tuple[str, str]]]
 _VERSION = "table-version-"

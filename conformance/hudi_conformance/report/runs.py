@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hudi_conformance.report.page import Page
 from hudi_conformance.report.tallies import ALARMING, Tally, group_of, tally
-from hudi_conformance.results import RESULTS_FILE, ResultsError, RunResults, read_results
+from hudi_conformance.runner.results import RESULTS_FILE, ResultsError, RunResults, read_results
 
 Verdicts = Mapping[tuple[str, str], str]
 

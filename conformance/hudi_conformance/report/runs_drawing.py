@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from hudi_conformance.report.moments import shortened
+from hudi_conformance.drawing.moments import shortened
+from hudi_conformance.drawing.svg import element, number, words
 from hudi_conformance.report.runs import Run
-from hudi_conformance.report.svg import element, number, words
 from hudi_conformance.report.tallies import Tally
 
 HEIGHT = 132.0

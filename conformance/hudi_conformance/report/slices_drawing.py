@@ -12,9 +12,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import groupby
 
+from hudi_conformance.drawing.moments import axis_text, clock_time, day_of, readable, shortened
+from hudi_conformance.drawing.svg import element, number, words
 from hudi_conformance.report.file_layout import BASE, CHANGES, DrawnFile, DrawnGroup, DrawnSlice
-from hudi_conformance.report.moments import axis_text, clock_time, day_of, readable, shortened
-from hudi_conformance.report.svg import element, number, words
 
 WIDTH = 960.0
 MARGIN = 16.0

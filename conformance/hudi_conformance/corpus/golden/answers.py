@@ -1,0 +1,161 @@
+"""What the model answers to a question, in the form that expected answers are kept in, and which mutants differ."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+from hudi_adapter.rows import Rows
+from hudi_format.errors import FormatError
+from hudi_model.readings import CHOICE_OF_CLAUSE, Reading, Readings, with_reading
+from hudi_model.rejection import Rejection, Unsupported
+from hudi_model.tables import Table
+
+from hudi_conformance.bridge.asking import RELEASED, ask
+from hudi_conformance.corpus.golden.misreading import Misreading
+from hudi_conformance.corpus.golden.questions import Question
+from hudi_conformance.corpus.mutants import Mutant, met, mutated
+from hudi_conformance.runner.comparison import compare_rows
+from hudi_conformance.runner.value_comparison import compare_values
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Rows or a JSON value, or the reason of a refusal, or the feature that lacks."""
+
+    op: str
+    content: Any = None
+    reject: str | None = None
+    unsupported: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def answers(self) -> bool:
+        """Whether there is an answer at all."""
+        return self.reject is None and self.unsupported is None
+
+    @property
+    def is_rows(self) -> bool:
+        """Whether the answer is rows."""
+        return isinstance(self.content, Rows)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is an answer that holds nothing."""
+        return self.answers and not (self.content.rows if self.is_rows else self.content)
+
+    def satisfies(self, expected: "Verdict") -> bool:
+        """Whether the runner would let this pass where the other is expected: more warnings do no harm."""
+        if not (self.answers and expected.answers):
+            return (self.reject, self.unsupported) == (expected.reject, expected.unsupported)
+        return set(expected.warnings) <= set(self.warnings) and not self._differences(expected)
+
+    def _differences(self, expected: "Verdict") -> tuple[str, ...]:
+        if self.is_rows and expected.is_rows:
+            return compare_rows(expected.content, self.content)
+        return compare_values(self.op, expected.content, self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The model's verdict, and that of the text where one clause has two readings and they differ: which clause."""
+
+    released: Verdict
+    text: Verdict | None = None
+    clause: str = ""
+
+    @property
+    def may_be_empty(self) -> bool:
+        """Whether an answer that holds nothing is right under one of the readings."""
+        return self.released.is_empty or (self.text is not None and self.text.is_empty)
+
+    def accepts(self, verdict: Verdict) -> bool:
+        """Whether either reading is met."""
+        return verdict.satisfies(self.released) or (self.text is not None and verdict.satisfies(self.text))
+
+
+def verdict(table: Table, question: Question, readings: Readings = RELEASED) -> Verdict:
+    """The model's answer to a question, refusals included."""
+    try:
+        answered = ask(table, question.op, question.params, readings)
+    except Rejection as refusal:
+        return Verdict(question.op, reject=refusal.reason.value)
+    except Unsupported as lack:
+        return Verdict(question.op, unsupported=lack.feature)
+    warnings = tuple(sorted(warning.clause for warning in answered.warnings))
+    return Verdict(question.op, answered.content, warnings=warnings)
+
+
+def expected(table: Table, question: Question) -> Expected:
+    """The model's verdict under both readings.
+
+    Raises:
+        ValueError: more than one clause decides between them.
+
+    """
+    released = verdict(table, question)
+    others = {
+        clause: verdict(table, question, with_reading(RELEASED, clause, Reading.TEXT)) for clause in CHOICE_OF_CLAUSE
+    }
+    differing = {clause: other for clause, other in others.items() if not other.satisfies(released)}
+    if len(differing) > 1:
+        raise ValueError(f"{question.id}: the readings of {', '.join(differing)} all matter; a case may hold one")
+    clause, text = next(iter(differing.items()), ("", None))
+    return Expected(released, text, clause)
+
+
+@dataclass(slots=True)
+class Answering:
+    """The same as `expected`, of which the other readings are asked only where the released one is not met."""
+
+    table: Table
+    question: Question
+    _released: Verdict | None = None
+    _expected: Expected | None = None
+
+    def ask(self) -> Verdict:
+        """The model's verdict as released, asked anew and kept."""
+        self._released = verdict(self.table, self.question)
+        return self._released
+
+    def accepts(self, found: Verdict) -> bool:
+        """Whether either reading is met."""
+        if found.satisfies(self._released or self.ask()):
+            return True
+        self._expected = self._expected or expected(self.table, self.question)
+        return self._expected.accepts(found)
+
+
+Answer: TypeAlias = Expected | Answering
+
+
+def killed(table: Table, question: Question, answer: Answer, mutants: Iterable[Mutant]) -> list[str]:
+    """The names of the model's mutants whose answer would not pass; asked are those that the question comes by."""
+    play = answer.ask if isinstance(answer, Answering) else partial(verdict, table, question)
+    asked = met(play, (one for one in mutants if not one.of_bytes))
+    return [one.name for one in asked if not _survives(table, question, answer, one)]
+
+
+def killed_in_bytes(table: Misreading, question: Question, answer: Answer, mutants: Iterable[Mutant]) -> list[str]:
+    """The same of mutants whose rule is one of bytes: each is asked of the table as it reads it."""
+
+    def accepts(read: Table | FormatError) -> bool:
+        return answer.accepts(_verdict_of(read, question))
+
+    return [one.name for one in mutants if one.of_bytes and table.is_noticed(one, accepts)]
+
+
+def _survives(table: Table, question: Question, answer: Answer, mutant: Mutant) -> bool:
+    with mutated(mutant):
+        try:
+            found = verdict(table, question)
+        except Exception:  # noqa: BLE001 - a broken model may break anywhere; that is an answer no case accepts
+            return False
+    # Held against the answer outside the block, since other readings may have to be asked.
+    return answer.accepts(found)
+
+
+def _verdict_of(read: Table | FormatError, question: Question) -> Verdict:
+    if isinstance(read, FormatError):
+        return Verdict(question.op, reject=str(read.reason))
+    return verdict(read, question)

@@ -1,0 +1,223 @@
+"""The questions that a recipe asks of its table, and the tables as recipes declare them."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from hudi_model.actions import Action, State
+from hudi_model.tables import Table
+from hudi_model.time import InstantTime
+
+from hudi_conformance.corpus.golden.layout import Layout
+from hudi_conformance.corpus.golden.services import Services
+
+Damage = Callable[[Path], None]
+
+_WHEN = {
+    "read_snapshot": "a snapshot is read",
+    "read_as_of": "the table is read as of {instant}",
+    "read_optimized": "the base files alone are read",
+    "read_incremental": "the rows that came after {begin} are read",
+    "read_changes": "the changes after {begin} are read",
+    "list_timeline": "the timeline is listed",
+    "list_file_slices": "the file slices of a snapshot are listed",
+    "table_info": "the table is described",
+    "check_table": "the table is checked",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One case: an op with its parameters, what must come of it and which broken models it tells apart."""
+
+    id: str
+    op: str
+    then: str
+    clauses: tuple[str, ...]
+    kills: tuple[str, ...]
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What the case is about, in one line."""
+        return self.then[0].upper() + self.then[1:]
+
+    @property
+    def when(self) -> str:
+        """The question in words."""
+        text = _WHEN[self.op].format(**self.params)
+        rest = {name: value for name, value in self.params.items() if name not in {"instant", "begin"}}
+        return text + (f", with {', '.join(f'{name} = {value}' for name, value in rest.items())}" if rest else "")
+
+
+class Asking:
+    """Collects questions; mixed into whatever a recipe is handed."""
+
+    questions: list[Question]
+
+    def ask(self, op: str, name: str, then: str, clauses: str, kills: str, **params: Any) -> None:
+        """One question; clauses and kills are names with blanks between."""
+        self.questions.append(Question(name, op, then, tuple(clauses.split()), tuple(kills.split()), params))
+
+    def snapshot(self, name: str, then: str, clauses: str, kills: str, **params: Any) -> None:
+        """Ask for the latest completed state."""
+        self.ask("read_snapshot", name, then, clauses, kills, **params)
+
+    def as_of(self, instant: str, name: str, then: str, clauses: str, kills: str) -> None:
+        """Ask for the state as of an instant."""
+        self.ask("read_as_of", name, then, clauses, kills, instant=instant)
+
+    def optimized(self, name: str, then: str, clauses: str, kills: str, **params: Any) -> None:
+        """Ask for the rows of base files."""
+        self.ask("read_optimized", name, then, clauses, kills, **params)
+
+    def incremental(  # noqa: PLR0917 - begin and end come first, as in the protocol
+        self, begin: str, end: str | None, name: str, then: str, clauses: str, kills: str, **params: Any
+    ) -> None:
+        """Ask for the rows that writes of a range brought."""
+        until = {} if end is None else {"end": end}
+        self.ask("read_incremental", name, then, clauses, kills, begin=begin, **until, **params)
+
+    def changes(  # noqa: PLR0917 - likewise
+        self, begin: str, end: str | None, name: str, then: str, clauses: str, kills: str
+    ) -> None:
+        """Ask for the changes that writes of a range made."""
+        until = {} if end is None else {"end": end}
+        self.ask("read_changes", name, then, clauses, kills, begin=begin, **until)
+
+    def slices(self, name: str, then: str, clauses: str, kills: str, **params: Any) -> None:
+        """Ask which file slices a snapshot reads."""
+        self.ask("list_file_slices", name, then, clauses, kills, **params)
+
+    def instants(self, name: str, then: str, clauses: str, kills: str) -> None:
+        """Ask for the timeline."""
+        self.ask("list_timeline", name, then, clauses, kills)
+
+    def whole_timeline(self, name: str, then: str, clauses: str, kills: str) -> None:
+        """Ask for the timeline, archived actions too."""
+        self.ask("list_timeline", name, then, clauses, kills, include_history=True)
+
+    def info(self, name: str, then: str, clauses: str, kills: str) -> None:
+        """Ask what the table says of itself."""
+        self.ask("table_info", name, then, clauses, kills)
+
+
+@dataclass(slots=True)
+class GoldenTable(Services, Asking):
+    """A table under construction with its questions, and the damage done to its bytes once they are written."""
+
+    questions: list[Question] = field(default_factory=list)
+    damages: list[Damage] = field(default_factory=list)
+
+    def damage(self, deed: Damage) -> None:
+        """Do this to the stored table's folder."""
+        self.damages.append(deed)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A model-written table: how it is laid out and the function that writes it and asks."""
+
+    id: str
+    title: str
+    layout: Layout
+    features: tuple[str, ...]
+    write: Callable[[GoldenTable], None]
+
+    @property
+    def given(self) -> str:
+        """The function's docstring: the table in words."""
+        return " ".join((self.write.__doc__ or "").split())
+
+    @property
+    def place(self) -> str:
+        """Module and function."""
+        return f"{self.write.__module__}:{self.write.__name__}"
+
+    def made(self) -> GoldenTable:
+        """The table and its questions, in memory."""
+        table = GoldenTable(self.id, self.layout)
+        self.write(table)
+        return table
+
+
+RECIPES: dict[str, Recipe] = {}
+
+
+def golden(
+    table_id: str, title: str, layout: Layout, features: Iterable[str] = (), also: Iterable[int] = ()
+) -> Callable[[Callable[[GoldenTable], None]], Callable[[GoldenTable], None]]:
+    """Register a recipe under the id that is its folder below golden_tables/.
+
+    `also`: other table versions in which the same table is written, under ids that differ in the version alone.
+    """
+
+    def register(write: Callable[[GoldenTable], None]) -> Callable[[GoldenTable], None]:
+        name = table_id.partition("/")[2]
+        _register(table_id, title, layout, features, write)
+        for version in also:
+            _register(f"v{version}/{name}", title, replace(layout, version=version), features, write)
+        return write
+
+    return register
+
+
+def _register(
+    table_id: str, title: str, layout: Layout, features: Iterable[str], write: Callable[[GoldenTable], None]
+) -> None:
+    if table_id in RECIPES:
+        raise ValueError(f"two recipes write {table_id}")
+    kind = "mor" if layout.merge_on_read else "cow"
+    RECIPES[table_id] = Recipe(table_id, title, layout, (f"table-version-{layout.version}", kind, *features), write)
+
+
+class WrittenTable(Asking):
+    """A table that Apache Hudi wrote: only questions are declared, its bytes stand.
+
+    `commits` are the instants of its completed data actions, as requested, oldest first.
+    """
+
+    def __init__(self, commits: tuple[InstantTime, ...]) -> None:
+        self.questions = []
+        self.commits = commits
+
+    def after(self, number: int) -> InstantTime:
+        """The millisecond before the n-th commit but one was requested: what stood when the n-th had completed."""
+        return InstantTime(str(int(self.commits[number + 1]) - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenRecipe:
+    """The questions of a table that Apache Hudi wrote."""
+
+    id: str
+    given: str
+    ask: Callable[[WrittenTable], None]
+
+    def made(self, state: Table) -> WrittenTable:
+        """The questions, which may name the instants of the table."""
+        table = WrittenTable(_commits(state))
+        self.ask(table)
+        return table
+
+
+def _commits(state: Table) -> tuple[InstantTime, ...]:
+    actions = (Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT)
+    done = {entry.requested for entry in state.timeline if entry.state is State.COMPLETED and entry.action in actions}
+    return tuple(sorted(done))
+
+
+WRITTEN: dict[str, WrittenRecipe] = {}
+
+
+def written(table_id: str) -> Callable[[Callable[[WrittenTable], None]], Callable[[WrittenTable], None]]:
+    """Register the questions of a table that Apache Hudi wrote, by its folder below golden_tables/."""
+
+    def register(ask: Callable[[WrittenTable], None]) -> Callable[[WrittenTable], None]:
+        if table_id in WRITTEN:
+            raise ValueError(f"two functions ask {table_id}")
+        WRITTEN[table_id] = WrittenRecipe(table_id, " ".join((ask.__doc__ or "").split()), ask)
+        return ask
+
+    return register

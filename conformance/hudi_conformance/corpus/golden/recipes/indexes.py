@@ -1,0 +1,260 @@
+"""Tables with a metadata table that holds every kind of index their version has, asked with filters."""
+
+import datetime as dt
+import math
+from decimal import Decimal
+from typing import Any
+
+from hudi_model.contents import IndexDefinition
+
+from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
+from hudi_conformance.corpus.golden.questions import GoldenTable, golden
+from hudi_conformance.corpus.golden.rides import CITIES, KEYS, ride, second
+from hudi_conformance.corpus.golden.usual import deep_check, skipping
+
+FEATURES = ("metadata-table",)
+STATISTICS = IndexDefinition("column_stats", "column_stats")
+PARTITIONS = IndexDefinition("partition_stats", "partition_stats")
+BLOOM = IndexDefinition("bloom_filters", "bloom_filters")
+RECORDS = IndexDefinition("record_index", "record_index")
+RIDER = IndexDefinition("secondary_index_rider", "secondary_index", "identity", ("rider",))
+LOWER = IndexDefinition("expr_index_lower", "column_stats", "lower", ("rider",))
+YEAR = IndexDefinition("expr_index_year", "column_stats", "year", ("seen",))
+UPPER = IndexDefinition("expr_index_upper", "bloom_filters", "upper", ("id",))
+OLD = (STATISTICS, BLOOM, RECORDS)
+EVERY = (*OLD, PARTITIONS, RIDER, LOWER, YEAR, UPPER)
+
+
+def spread(ts: int) -> list[dict[str, Any]]:
+    """Every ride; those of a group's first rides have small values, those of the other group great ones."""
+    rows = []
+    for city in CITIES:
+        for number, key in enumerate(KEYS[city]):
+            rows.append(ride(key, ts, **values(number, number % 2)))
+    rows[-1]["ratio"] = math.nan
+    return rows
+
+
+def values(number: int, step: int) -> dict[str, Any]:
+    """The columns of a ride that filters ask for, by its number and the range of its group."""
+    return {
+        "rider": None if number == 4 else f"Ann${number}\\" if step == 0 else f"Zoe {number}",
+        "fare": Decimal(1000 * step + number).scaleb(-2) if number < 5 else None,
+        "day": dt.date(2024 + step, 1, 1 + number),
+        "seen": dt.datetime(2024 + step, 2, 3, 4, 5, 6, 1000 * number, tzinfo=dt.UTC),
+        "paid": bool(step),
+        "ratio": number / 8 + 100 * step,
+    }
+
+
+def lived(table: GoldenTable) -> None:
+    """Inserts, indexes, an update beyond the bounds of its file, a late one, a delete."""
+    indexes = EVERY if table.layout.version > 6 else OLD
+    table.insert(second(1), spread(10))
+    table.keep_indexes(*indexes)
+    table.upsert(second(2), [ride("r01", 20, **{**values(0, 0), "fare": Decimal("50.00"), "rider": "Moe"})])
+    table.upsert(second(3), [ride("r12", 5, **{**values(1, 1), "fare": Decimal("77.00"), "rider": "late"})])
+    table.delete(second(4), "lima", "r13")
+
+
+def ask_ranges(table: GoldenTable) -> None:
+    """Filters that statistics of columns answer."""
+    judged = "logs-unjudged" if table.layout.merge_on_read else "ends-excluded"
+    skipping(
+        table,
+        "fare-of-log",
+        ["fare", "=", "50.00"],
+        "a value that a log alone has is found",
+        "IX-054 IX-051 MT-011",
+        judged,
+    )
+    skipping(
+        table,
+        "fare-ends",
+        ["fare", "<=", "0.00"],
+        "the least value of a file is in it",
+        "IX-053 MT-023 MT-012",
+        "ends-excluded",
+    )
+    skipping(
+        table,
+        "day-between",
+        ["and", ["day", ">=", "2025-01-02"], ["day", "<", "2025-01-05"]],
+        "dates are bounded as dates",
+        "IX-053 MT-023 IX-051",
+        "ends-excluded",
+    )
+    skipping(
+        table,
+        "seen-at",
+        ["seen", "=", "2024-02-03T04:05:06.004000Z"],
+        "moments are bounded to the microsecond",
+        "MT-023 IX-053",
+        "ends-excluded",
+    )
+    skipping(
+        table, "no-rider", ["rider", "is_null"], "nulls are counted apart from bounds", "IX-053 MT-011", "nulls-skipped"
+    )
+    skipping(
+        table,
+        "not-small",
+        ["not", ["fare", "<", "0.03"]],
+        "what is not so of all rows of a file may be so of some",
+        "IX-052 IX-053",
+        "negation-of-bounds",
+    )
+    skipping(
+        table,
+        "either",
+        ["or", ["fare", "=", "10.01"], ["day", "=", "2024-01-03"]],
+        "a file is ruled out where each part is",
+        "IX-052 IX-051",
+        "or-as-and",
+    )
+    skipping(
+        table,
+        "known-and-unknown",
+        ["or", ["ratio", ">", 100.5], ["fare", "=", "0.02"]],
+        "what no index knows may be true: one file has no statistics of its ratios",
+        "IX-052 MT-013",
+        "unknown-part-is-false",
+    )
+
+
+def ask_keys(table: GoldenTable) -> None:
+    """Filters that places and bloom filters answer."""
+    skipping(
+        table,
+        "key",
+        ["id", "in", ["r02", "駅-06", "nobody"]],
+        "keys are found where they live",
+        "IX-055 IX-020 IX-023",
+        "record-index-of-nobody or-as-and",
+    )
+    skipping(
+        table,
+        "text-like-a-key",
+        ["rider", "in", ["Zoe 1", "r02"]],
+        "only the key is asked of the record index",
+        "IX-055 IX-051",
+        "record-index-for-any-column",
+    )
+    skipping(
+        table,
+        "key-and-range",
+        ["and", ["id", "=", "r04"], ["day", ">", "2025-01-01"]],
+        "one index rules out what another leaves",
+        "IX-055 IX-053 IX-058 IX-052",
+        "record-index-of-nobody",
+    )
+
+
+def ask_newer(table: GoldenTable) -> None:
+    """Filters that indexes since version 8 answer."""
+    skipping(
+        table,
+        "rider",
+        ["rider", "=", "Ann$2\\"],
+        "signs that part a key are escaped in it",
+        "IX-057 IX-033 IX-030 IX-003",
+        "secondary-keys-unescaped",
+    )
+    skipping(
+        table,
+        "riders",
+        ["rider", "in", ["Moe", "Zoe 3"]],
+        "each value leads to the keys that have it",
+        "IX-057 IX-031",
+        "secondary-index-of-nothing",
+    )
+    skipping(
+        table,
+        "lower",
+        [["fn", "lower", "rider"], "=", "zoe 3"],
+        "bounds of a function bound its results",
+        "IX-040 IX-051",
+        "expressions-never-match",
+    )
+    skipping(
+        table,
+        "case-of-column",
+        ["rider", "<", "a"],
+        "an index of lower case says nothing of the column itself",
+        "IX-040 IX-042",
+        "expressions-taken-for-columns",
+    )
+    skipping(
+        table,
+        "year",
+        [["fn", "year", "seen"], "=", 2025],
+        "a year is a number, its column a moment",
+        "IX-040 MT-023 IX-004",
+        "ends-excluded",
+    )
+    skipping(
+        table,
+        "upper",
+        [["fn", "upper", "id"], "=", "R02"],
+        "a bloom filter of results is asked for results",
+        "IX-040 IX-058",
+        "expressions-never-match unknown-part-is-false",
+    )
+
+
+def ask_soundness(table: GoldenTable) -> None:
+    """Every index holds what files and rows give."""
+    clauses = "MT-005 MT-001 MT-002 MT-003 MT-010 MT-011 MT-012 MT-018 MT-023 MT-024 IX-010 IX-011 IX-020 IX-021 IX-023"
+    kills = "statistics-of-first-row nulls-uncounted bounds-in-order-of-length record-index-of-partitions"
+    if table.layout.merge_on_read:
+        kills += " filters-of-logs metadata-logs-unread metadata-base-files-unread metadata-deletes-ignored"
+    else:
+        kills += " newest-slices-listed"
+    if table.layout.version > 6:
+        clauses += " MT-014 IX-030 IX-031 IX-040"
+        kills += " nulls-unindexed secondary-keys-unescaped"
+    deep_check(table, "every index holds what files and merged rows give", clauses, kills)
+
+
+def _asked(table: GoldenTable) -> None:
+    lived(table)
+    ask_ranges(table)
+    ask_keys(table)
+    if table.layout.version > 6:
+        ask_newer(table)
+    ask_soundness(table)
+
+
+@golden("v9/mor_indexed", "Every kind of index, over logs", merge_on_read(9), FEATURES)
+def indexed_9(table: GoldenTable) -> None:
+    """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes to logs."""
+    _asked(table)
+
+
+@golden("v8/mor_indexed", "Every kind of index, over logs", merge_on_read(8), FEATURES)
+def indexed_8(table: GoldenTable) -> None:
+    """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes to logs."""
+    _asked(table)
+
+
+@golden("v6/mor_indexed", "Statistics, bloom filters and a record index, over logs", merge_on_read(6), FEATURES)
+def indexed_6(table: GoldenTable) -> None:
+    """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes to logs."""
+    _asked(table)
+
+
+@golden("v9/cow_indexed", "Every kind of index, over base files", copy_on_write(9), FEATURES)
+def indexed_cow_9(table: GoldenTable) -> None:
+    """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes."""
+    _asked(table)
+
+
+@golden("v8/cow_indexed", "Every kind of index, over base files", copy_on_write(8), FEATURES)
+def indexed_cow_8(table: GoldenTable) -> None:
+    """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes."""
+    _asked(table)
+
+
+@golden("v6/cow_indexed", "Statistics, bloom filters and a record index, over base files", copy_on_write(6), FEATURES)
+def indexed_cow_6(table: GoldenTable) -> None:
+    """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes."""
+    _asked(table)

@@ -1,0 +1,162 @@
+"""What services and rollbacks leave that died: attempts, their markers, plans that wait."""
+
+from hudi_model.actions import Action, State
+from hudi_model.contents import CompactionOperation, CompactionPlan, RollbackPlan
+from hudi_model.files import BaseFile, DataBlock, LogFile
+from hudi_model.time import InstantTime
+
+from hudi_conformance.corpus.golden import harm
+from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
+from hudi_conformance.corpus.golden.questions import GoldenTable, golden
+from hudi_conformance.corpus.golden.rides import fleet, rides, second
+from hudi_conformance.corpus.golden.usual import check
+from hudi_conformance.corpus.golden.writer import Written
+
+_CHECK = "what died left no violation"
+_OF_THE_DEAD = "0-9-9"
+
+
+def marked(table: GoldenTable, at: InstantTime, written: Written, kind: str) -> None:
+    """Markers of an attempt that announce these files."""
+    files: tuple[BaseFile | LogFile, ...] = (*written.base_files, *written.log_files)
+    for file in files:
+        table.damage(harm.write(f".hoodie/.temp/{at}/{file.partition}/{file.name}.marker.{kind}"))
+
+
+def _compaction(table: GoldenTable) -> None:
+    """Of two planned groups the attempt has written one, and dies before its second file."""
+    groups = [table.group("oslo", 0), table.group("lima", 0)]
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r11")))
+    attempt = table.base_file(groups[0], second(3), table.merged()[groups[0]][:1], token=_OF_THE_DEAD)
+    table.slice_instants[groups[0]] = second(1)
+    table.schedule_compaction(second(3), groups)
+    table.place(attempt)
+    marked(table, second(3), attempt, "MERGE")
+    table.upsert(second(4), rides(30, ("r01",)))
+    table.snapshot(
+        "snapshot",
+        "until the compaction has completed its base files do not count",
+        "CP-006 TL-026",
+        "pending-slice-not-joined",
+    )
+    table.slices(
+        "slices", "the plan has opened a slice that has no base file yet", "CP-006", "pending-slice-not-joined"
+    )
+
+
+@golden("v9/mor_interrupted_compaction", "An attempt at a compaction died between two files", merge_on_read(9))
+def compaction_9(table: GoldenTable) -> None:
+    """A compaction of one group a city is inflight; one base file with too few rows and its marker are there."""
+    _compaction(table)
+
+
+@golden("v8/mor_interrupted_compaction", "An attempt at a compaction died between two files", merge_on_read(8))
+def compaction_8(table: GoldenTable) -> None:
+    """A compaction of one group a city is inflight; one base file with too few rows and its marker are there."""
+    _compaction(table)
+
+
+@golden("v6/mor_interrupted_compaction", "An attempt at a compaction died between two files", merge_on_read(6))
+def compaction_6(table: GoldenTable) -> None:
+    """A compaction of one group a city is inflight; one base file with too few rows and its marker are there."""
+    _compaction(table)
+
+
+def _log_compaction(table: GoldenTable) -> None:
+    at, group = second(4), table.group("oslo", 0)
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r03")))
+    table.upsert(second(3), rides(30, ("r03",)))
+    logs = tuple(one.name for one in table.log_files)
+    base = next(one for one in table.base_files if one.file_id == group.file_id)
+    operation = CompactionOperation(group.partition, group.file_id, second(1), base.name, logs)
+    table.begin(Action.LOG_COMPACTION, at, CompactionPlan((operation,)))
+    block = DataBlock(at, (), compacted_instants=(second(3), second(2)), schema=table.schema)
+    attempt = table.log_file(group, at, block, token=_OF_THE_DEAD)
+    table.place(attempt)
+    marked(table, at, attempt, "CREATE" if table.layout.version >= 8 else "APPEND")
+    table.snapshot(
+        "snapshot",
+        "the attempt's log does not stand for the others",
+        "LC-006 LF-016",
+        "inflight-counts-as-committed",
+    )
+
+
+@golden("v9/mor_interrupted_log_compaction", "An attempt at a log compaction died", merge_on_read(9))
+def log_compaction_9(table: GoldenTable) -> None:
+    """A log compaction of one group is inflight; a log without rows that says it stands for others is there."""
+    _log_compaction(table)
+
+
+@golden("v6/mor_interrupted_log_compaction", "An attempt at a log compaction died", merge_on_read(6))
+def log_compaction_6(table: GoldenTable) -> None:
+    """A log compaction of one group is inflight; a log without rows that says it stands for others is there."""
+    _log_compaction(table)
+
+
+def _rollback(table: GoldenTable) -> None:
+    target, at = second(2), second(3)
+    table.insert(second(1), fleet(10))
+    failed = table.upsert(target, rides(90, ("r01", "r11"), rider="never"), state=State.INFLIGHT)
+    marked(table, target, failed, "MERGE")
+    files = frozenset((one.partition, one.name) for one in failed.base_files)
+    table.begin(Action.ROLLBACK, at, RollbackPlan(target, table.data_action, files))
+    # The first attempt has removed one of two files, and nothing else.
+    table.base_files.remove(failed.base_files[0])
+    table.snapshot("snapshot", "nothing of the write is read", "RB-009 TL-017", "uncommitted-base-file-visible")
+    table.instants("timeline", "the write and its rollback are inflight", "RB-003 RB-009", "lowest-state-rules")
+    check(table, _CHECK, "RB-004 RB-009", "leftovers-are-violations")
+
+
+@golden("v9/cow_interrupted_rollback", "A rollback died when one of two files was gone", copy_on_write(9), also=(8,))
+def rollback_9(table: GoldenTable) -> None:
+    """A failed update of both cities with its markers; its rollback is inflight and has removed one file."""
+    _rollback(table)
+
+
+@golden("v6/cow_interrupted_rollback", "A rollback died when one of two files was gone", copy_on_write(6))
+def rollback_6(table: GoldenTable) -> None:
+    """A failed update of both cities with its markers; its rollback is inflight and has removed one file."""
+    _rollback(table)
+
+
+@golden(
+    "v9/cow_rolled_back_leftover",
+    "A file of a write that was rolled back is still there",
+    copy_on_write(9),
+    also=(6, 8),
+)
+def leftover(table: GoldenTable) -> None:
+    """A failed update was rolled back by a plan that overlooked one of its files; four updates came since."""
+    table.insert(second(1), fleet(10))
+    failed = table.upsert(second(2), rides(90, ("r01", "r11"), rider="never"), state=State.INFLIGHT)
+    table.roll_back(second(3), second(2))
+    table.place(Written(failed.base_files[1:]))
+    for number in range(4, 8):
+        table.upsert(second(number), rides(10 * number, ("r02", "r12")))
+    table.snapshot(
+        "snapshot",
+        "the file counts for nothing, since the timeline has the rollback",
+        "AR-009 TL-017",
+        "uncommitted-base-file-visible",
+    )
+
+
+@golden("v9/cow_interrupted_archival", "An archival died when the history had its actions", copy_on_write(9))
+def archival(table: GoldenTable) -> None:
+    """Five writes; the history has the first three, and of these the files of the first alone have left."""
+    for number in range(1, 6):
+        table.upsert(second(number), rides(10 * number, ("r01", "r11")))
+    before = list(table.timeline)
+    table.archive(2)
+    left = {one.name for one in table.timeline}
+    table.timeline = [one for one in before if one.requested > second(1) or one.name in left]
+    table.whole_timeline(
+        "timeline",
+        "what stands in both is one completed action",
+        "AR-002 HS-008",
+        "history-not-listed",
+    )
+    table.snapshot("snapshot", "the rows are those of five writes", "AR-002 TL-018", "lowest-state-rules")

@@ -1,0 +1,210 @@
+"""Which files make a slice, in which order, and what pending compactions do to them."""
+
+from hudi_model.actions import State
+from hudi_model.records import Record
+
+from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
+from hudi_conformance.corpus.golden.questions import GoldenTable, golden
+from hudi_conformance.corpus.golden.rides import KEYS, Row, fleet, ride, rides, second
+from hudi_conformance.corpus.golden.usual import check
+
+_COMMIT_TIME = {"merge_mode": "COMMIT_TIME_ORDERING"}
+
+
+def _overlapping(table: GoldenTable) -> None:
+    groups = [table.group(city, number) for city in ("oslo", "lima") for number in (0, 1)]
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r11"), rider="asked first, done last"), done=second(6))
+    table.upsert(second(3), rides(30, ("r01", "r11"), rider="asked last, done first"), done=second(4))
+    table.compact(second(8), groups, done=second(8.5))
+    table.upsert(second(7), rides(35, ("r02", "r12"), rider="straddles the compaction"), done=second(9))
+    table.upsert(second(10), rides(40, ("r03", "r13")))
+    table.upsert(second(11), rides(50, ("r04",), rider="never completed"), state=State.INFLIGHT)
+
+
+@golden(
+    "v9/mor_overlapping_writers",
+    "Two writers overlap, a third straddles a compaction",
+    merge_on_read(9, **_COMMIT_TIME),
+)
+def overlapping_9(table: GoldenTable) -> None:
+    """Of two overlapping writes the first asked for completes last; a third straddles a compaction."""
+    _overlapping(table)
+    table.snapshot(
+        "snapshot",
+        "the log that completed after the compaction joins the slice that the compaction opened",
+        "RD-005 RD-002",
+        "v8-log-by-name inflight-counts-as-committed",
+    )
+    table.as_of(
+        second(7.5),
+        "as-of-before-compaction",
+        "of the overlapping writes the one requested later stands; by the text, the one that completed later",
+        "RD-007 MG-002",
+        "as-of-reads-everything",
+    )
+    table.slices("slices", "each group's newest slice has the logs completed after it", "RD-005", "v8-log-by-name")
+    table.optimized("read-optimized", "what the compaction wrote", "RD-009", "optimized-reads-logs")
+    table.instants("timeline", "one write is inflight, all others are completed", "TL-004 TL-008", "lowest-state-rules")
+
+
+@golden(
+    "v8/mor_overlapping_writers",
+    "Two writers overlap, a third straddles a compaction",
+    merge_on_read(8, **_COMMIT_TIME),
+)
+def overlapping_8(table: GoldenTable) -> None:
+    """Of two overlapping writes the first asked for completes last; a third straddles a compaction."""
+    _overlapping(table)
+    table.snapshot(
+        "snapshot",
+        "the log that completed after the compaction joins the slice that the compaction opened",
+        "RD-005 TL-013",
+        "v8-log-by-name",
+    )
+    table.as_of(
+        second(7.5),
+        "as-of-before-compaction",
+        "the order of the logs decides, and has two readings",
+        "RD-007",
+        "as-of-reads-everything",
+    )
+
+
+@golden("v6/mor_twelve_log_versions", "Log versions are numbers: 10 comes after 9", merge_on_read(6, **_COMMIT_TIME))
+def twelve_versions(table: GoldenTable) -> None:
+    """Twelve updates of the same rides, each in the next log version of its slice."""
+    table.insert(second(1), fleet(10))
+    for number in range(12):
+        table.upsert(second(2 + number), rides(20 + number, ("r01", "r12"), rider=f"version {number + 1}"))
+    table.snapshot("snapshot", "the twelfth update stands", "RD-006 RD-007", "log-order-by-text log-order-reversed")
+    table.as_of(second(10), "as-of-ninth", "the ninth update stands", "RD-010 LF-016", "as-of-exclusive")
+    table.as_of(second(9.5), "as-of-eighth", "the eighth update stands", "LF-016", "as-of-ignores-blocks")
+    table.slices("slices", "the log files stand in the order of their versions", "RD-007", "log-order-by-text")
+
+
+@golden("v6/mor_base_file_of_a_deltacommit", "A base file that a deltacommit wrote", merge_on_read(6))
+@golden(
+    "v9/mor_log_only", "Slices without base file, and base files that a deltacommit wrote", merge_on_read(9), also=(8,)
+)
+def log_only(table: GoldenTable) -> None:
+    """Rides inserted into logs; one group then gets a base file from a deltacommit, as small file handling does."""
+    table.upsert(second(1), fleet(10), operation="INSERT")
+    table.upsert(second(2), rides(20, ("r01", "r12")))
+    table.delete(second(3), "oslo", "r02")
+    group = table.group("oslo", 0)
+    merged: list[Row | Record] = [*table.merged()[group], ride("r21", 30)]
+    table.homes.move("oslo", ["r21"], group)
+    table.finish(second(4), table.base_file(group, second(4), merged), "UPSERT")
+    table.upsert(second(5), rides(40, ("r03",)))
+    table.snapshot(
+        "snapshot",
+        "log-only slices are read, and the deltacommit's base file opens a slice",
+        "RD-016 RD-017",
+        "log-only-slice-skipped",
+    )
+    table.as_of(second(2.7), "as-of-logs-only", "no group has a base file yet", "RD-017", "log-only-slice-skipped")
+    table.optimized("read-optimized", "only one group has a base file", "RD-009 RD-016", "optimized-reads-logs")
+    table.slices("slices", "one group's slice has a base file and one log", "RD-016", "log-only-slice-skipped")
+
+
+@golden("v6/mor_log_only", "Log-only slices named after their first deltacommit", merge_on_read(6))
+def log_only_6(table: GoldenTable) -> None:
+    """Rides inserted into logs; updates go to the next log version of the same slice."""
+    table.upsert(second(1), fleet(10), operation="INSERT")
+    table.upsert(second(2), rides(20, ("r01", "r12")))
+    table.delete(second(3), "oslo", "r02")
+    table.snapshot("snapshot", "log-only slices are read", "RD-017", "log-only-slice-skipped")
+    table.as_of(second(1.7), "as-of-first", "only the first blocks are read", "LF-016 RD-010", "as-of-ignores-blocks")
+
+
+def _without_partitions(table: GoldenTable) -> None:
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, (*KEYS["oslo"][:3], "r11")))
+    table.upsert(second(3), rides(15, ("r01", "🚲-16"), rider="late"))
+    table.snapshot("snapshot", "late rides lose", "MG-003 SL-002", "event-time-ignores-ordering")
+    table.slices("slices", "the partition is the empty text", "SL-003 SL-020 PR-021 RD-004", "log-order-reversed")
+    table.info("table-info", "no partition fields", "PR-005", "mode-always-commit-time")
+
+
+@golden("v9/mor_unpartitioned", "No partitions, two file groups", merge_on_read(9, partition_by=None))
+def unpartitioned_9(table: GoldenTable) -> None:
+    """Rides in the base folder itself."""
+    _without_partitions(table)
+
+
+@golden("v6/mor_unpartitioned", "No partitions, two file groups", merge_on_read(6, partition_by=None), also=(8,))
+def unpartitioned_6(table: GoldenTable) -> None:
+    """Rides in the base folder itself."""
+    _without_partitions(table)
+
+
+def _uncommitted(table: GoldenTable) -> None:
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(90, ("r01", "r11"), rider="inflight"), state=State.INFLIGHT)
+    table.upsert(second(3), rides(20, ("r01", "r12")))
+    table.insert(second(4), [ride("ghost-1", 99), ride("ghost-2", 99)], state=State.REQUESTED)
+
+
+@golden("v9/mor_uncommitted_files", "Files of instants that never completed are ignored", merge_on_read(9))
+def uncommitted_9(table: GoldenTable) -> None:
+    """Log files of an inflight deltacommit and base files of a requested one lie in storage."""
+    _uncommitted(table)
+    table.snapshot(
+        "snapshot",
+        "neither the inflight logs nor the requested base files are read",
+        "RD-002",
+        "inflight-counts-as-committed uncommitted-base-file-visible",
+    )
+    table.slices("slices", "uncommitted files are in no slice", "RD-002", "inflight-counts-as-committed")
+    check(table, "leftovers of failed writes are no violation", "RD-002", "leftovers-are-violations")
+    table.instants("timeline", "one instant is inflight, one requested", "TL-002 TL-004", "lowest-state-rules")
+
+
+@golden("v6/mor_uncommitted_blocks", "Blocks of instants that never completed are ignored", merge_on_read(6))
+def uncommitted_6(table: GoldenTable) -> None:
+    """A log version of an inflight deltacommit stands between committed ones; base files of a requested one lie by."""
+    _uncommitted(table)
+    table.snapshot(
+        "snapshot",
+        "the inflight block and the requested base files are not read",
+        "LF-016 LF-021 RD-002",
+        "uncommitted-block-visible uncommitted-base-file-visible",
+    )
+    table.instants("timeline", "one instant is inflight, one requested", "TL-002 TL-007", "lowest-state-rules")
+
+
+@golden("v6/cow_before_first_active", "Files older than the first active instant count as committed", copy_on_write(6))
+def before_first_active(table: GoldenTable) -> None:
+    """The first two commits left the active timeline, as archival does; their files are the newest of some groups."""
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01",)))
+    table.upsert(second(3), rides(30, ("r12",)))
+    table.upsert(second(4), rides(40, ("r02",)), state=State.INFLIGHT)
+    table.forget(second(1), second(2))
+    table.snapshot("snapshot", "all twelve rides are there", "TL-018", "before-first-active-uncommitted")
+    table.slices("slices", "older files are in their slices", "TL-018", "before-first-active-uncommitted")
+
+
+@golden("v9/mor_before_first_active", "Logs older than the first active instant count as committed", merge_on_read(9))
+def logs_before_first_active(table: GoldenTable) -> None:
+    """The insert and the first update left the active timeline."""
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r11")))
+    table.upsert(second(3), rides(30, ("r12",)))
+    table.forget(second(1), second(2))
+    table.snapshot("snapshot", "all rides and updates are there", "TL-018", "before-first-active-uncommitted")
+
+
+@golden("v9/cow_failed_attempts", "Attempts of a task that died", copy_on_write(9))
+def failed_attempts(table: GoldenTable) -> None:
+    """Beside the base files of an update lie those of two attempts of one of its tasks, a lower and a higher one."""
+    table.insert(second(1), fleet(10))
+    table.upsert(second(2), rides(20, ("r01", "r11")))
+    group = table.group("oslo", 0)
+    for token in ("0-0-9", "0-1-1"):
+        table.place(table.base_file(group, second(2), rides(90, ("r01",), rider=f"attempt {token}"), token=token))
+    table.snapshot(
+        "snapshot", "the attempt that the commit names counts", "SL-023 RD-002", "greatest-write-token-counts"
+    )
+    table.slices("slices", "the slice has the base file that the commit names", "SL-023", "greatest-write-token-counts")

@@ -1,0 +1,115 @@
+"""Questions that most tables are asked, with the mutants that most tables tell apart."""
+
+from typing import Any
+
+from hudi_model.time import InstantTime
+
+from hudi_conformance.bridge.asking import SKIPPING
+from hudi_conformance.corpus.golden.questions import Asking, WrittenTable
+
+
+def deep_check(table: Asking, then: str, clauses: str, kills: str) -> None:
+    """Ask what is wrong with the table, rows and what indexes hold of them included."""
+    table.ask("check_table", "check", then, clauses, kills, deep=True)
+
+
+def first_commit(table: WrittenTable, kills: str = "as-of-reads-everything") -> None:
+    """As of the moment before the second commit was requested."""
+    then = "of all commits only the first is there"
+    table.as_of(table.after(0), "as-of-first-commit", then, "RD-010 RD-001", kills)
+
+
+def last_but_one(table: WrittenTable, then: str, clauses: str, kills: str = "as-of-reads-everything") -> None:
+    """As of the moment before the newest commit was requested."""
+    table.as_of(table.after(len(table.commits) - 2), "as-of-last-but-one", then, clauses, kills)
+
+
+def exact_request(table: WrittenTable, kills: str = "as-of-reads-everything") -> None:
+    """As of the requested time of the newest commit but one: by the text it has not completed yet."""
+    then = "a commit counts from its requested time on; by the text, from its completion on"
+    table.as_of(table.commits[-2], "as-of-exact-request", then, "RD-010", kills)
+
+
+def before_all(table: WrittenTable, kills: str = "cleaned-range-answered") -> None:
+    """As of a time before the first commit."""
+    instant = InstantTime(str(int(table.commits[0]) - 1))
+    table.as_of(instant, "as-of-before-all", "a time that cleaning did not retain is refused", "RD-014", kills)
+
+
+def check(table: Asking, then: str, clauses: str, kills: str) -> None:
+    """Ask what is wrong with the table."""
+    table.ask("check_table", "check", then, clauses, kills)
+
+
+def base_files_only(table: WrittenTable, kills: str = "optimized-reads-logs") -> None:
+    """The read-optimized query."""
+    table.optimized("read-optimized", "logs are left out", "RD-009 TT-003 TT-002", kills)
+
+
+def file_slices(
+    table: WrittenTable, kills: str = "log-order-reversed", clauses: str = "RD-004 SL-003 SL-004 SL-005"
+) -> None:
+    """Which slices a snapshot reads."""
+    table.slices("slices", "each group's newest slice, its logs in merge order", clauses, kills)
+
+
+def timeline(table: WrittenTable, kills: str = "lowest-state-rules", clauses: str = "TL-004 TL-001") -> None:
+    """The listed timeline."""
+    table.instants("timeline", "every action stands once, in its highest state", clauses, kills)
+
+
+def description(table: WrittenTable, clauses: str, kills: str) -> None:
+    """What the table says of itself."""
+    table.info("table-info", "keys, partitions, ordering and merge mode as the properties amount to", clauses, kills)
+
+
+def skipping(  # noqa: PLR0917 - the filter comes first, as what is asked
+    table: Asking, name: str, form: Any, then: str, clauses: str, kills: str, **params: Any
+) -> None:
+    """The rows of a snapshot that a filter wants, asked of a reader that may skip what indexes rule out."""
+    configs = dict.fromkeys(SKIPPING, "true")
+    table.snapshot(name, then, clauses, kills, filter=form, configs=configs, **params)
+
+
+def meta_fields(table: WrittenTable, kills: str = "meta-columns-never") -> None:
+    """The rows with the table's own columns."""
+    then = "each row names the write that brought it and the file it lies in"
+    table.snapshot("meta-columns", then, "MF-001 MF-010 MF-013", kills, meta_columns=True)
+
+
+def some_columns(table: WrittenTable, kills: str = "event-time-ignores-ordering") -> None:
+    """Two columns, none of which decides which row wins."""
+    then = "leaving out the ordering column changes no winner"
+    table.snapshot("projection", then, "RD-012 MG-003", kills, columns=["note", "id"])
+
+
+def chunk(  # noqa: PLR0917 - begin and end come first, as in the protocol
+    table: WrittenTable, after: int, up_to: int, then: str, clauses: str, kills: str
+) -> None:
+    """The rows that writes brought after the n-th commit but one and up to another."""
+    name = f"incremental-{after + 1}-{up_to + 1}"
+    table.incremental(table.after(after), table.after(up_to), name, then, clauses, kills)
+
+
+def filtered_after_merging(table: WrittenTable, kills: str = "filter-before-merge") -> None:
+    """The rows of one range of ordering values."""
+    then = "a filter sees the rows that merging leaves, and no version that lost"
+    table.snapshot("filter-after-merge", then, "RD-012", kills, filter=["ts", "<", 200])
+
+
+def since_first(table: WrittenTable, kills: str = "range-begin-ignored") -> None:
+    """What came after the first commit."""
+    then = "rows that later commits brought, each once and as it is now"
+    table.incremental(table.after(0), None, "incremental-since-first", then, "IN-001 IN-002", kills)
+
+
+def up_to_last_but_one(table: WrittenTable, kills: str = "range-end-exclusive") -> None:
+    """What came up to the newest commit but one, its own completion included."""
+    begin, end = table.after(0), table.after(len(table.commits) - 2)
+    then = "a range ends where it says, whatever came later"
+    table.incremental(begin, end, "incremental-up-to", then, "IN-002 IN-001", kills)
+
+
+def keys_alone(table: WrittenTable, kills: str = "projection-ignored") -> None:
+    """One column."""
+    table.snapshot("key-column", "a projection changes no row", "RD-012", kills, columns=["id"])

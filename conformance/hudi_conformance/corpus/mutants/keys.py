@@ -1,0 +1,63 @@
+"""Rules of keys and paths that readers need to look values up, broken."""
+
+from dataclasses import replace
+
+from hudi_model.configuration import Configuration
+from hudi_model.keys import composed_key
+from hudi_model.partitions import partition_path
+from hudi_model.records import Record, Value
+
+from hudi_conformance.corpus.mutants.registry import Function, mutant
+
+_ENCODED = "hoodie.datasource.write.partitionpath.urlencode"
+
+
+@mutant("complex-keys-unnamed", "DM-030", "Keys of one field are spelt as the bare value.", "partitions.key_generator")
+def _complex_keys_unnamed(original: Function) -> Function:
+    def simple(configuration: Configuration) -> str:
+        kind: str = original(configuration)
+        return "SIMPLE" if kind == "COMPLEX" else kind
+
+    return simple
+
+
+@mutant("paths-unencoded", "DM-032", "Values stand in paths as they are.", "partitions.folder")
+def _paths_unencoded(original: Function) -> Function:
+    def plain(value: Value, name: str, kind: str, configuration: Configuration) -> str:
+        properties = {**configuration.properties, _ENCODED: "false"}
+        found: str = original(value, name, kind, replace(configuration, properties=properties))
+        return found
+
+    return plain
+
+
+@mutant("nulls-in-keys-unnamed", "DM-002", "A null part of a key is the empty text.", "keys.key_part")
+def _nulls_unnamed(original: Function) -> Function:
+    return lambda value: "" if value is None else original(value)
+
+
+@mutant("empty-texts-in-keys-unnamed", "DM-002", "An empty part of a key stays empty.", "keys.key_part")
+def _empty_texts_unnamed(original: Function) -> Function:
+    return lambda value: value if value == "" else original(value)
+
+
+@mutant("keys-are-made-anew", "MF-012", "A stored row has the key that its columns give.", "keys.key_of")
+def _keys_are_made_anew(_: Function) -> Function:
+    def anew(record: Record, configuration: Configuration, where: str) -> str:
+        return composed_key(record, configuration.record_key, where)
+
+    return anew
+
+
+@mutant("backslashes-make-folders", "DM-031", "A backslash in a partition value is a slash.", "partitions.folder")
+def _backslashes_make_folders(original: Function) -> Function:
+    def parted(value: Value, name: str, kind: str, configuration: Configuration) -> str:
+        found: str = original(value, name, kind, configuration)
+        return found.replace("\\", "/")
+
+    return parted
+
+
+@mutant("rows-lead-anywhere", "DM-031 SL-007", "A row's partition may be any path.", "partitions.own_path")
+def _rows_lead_anywhere(_: Function) -> Function:
+    return partition_path

@@ -1,0 +1,230 @@
+"""Documented defects of properties, change feeds, writers, services and indexes; see specs/known-bugs.toml."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from hudi_model.actions import Action
+from hudi_model.files import BaseFile, FileSlice, GroupId, LogFile
+from hudi_model.history import History
+from hudi_model.merge_rules import Version
+from hudi_model.queries import Answer, Selection
+from hudi_model.records import Record
+from hudi_model.rejection import Reason, Rejection
+from hudi_model.schemas import table_schema
+from hudi_model.slicing import group_of
+from hudi_model.time import InstantTime
+from hudi_model.timeline import commit_metadata
+from hudi_model.views import View, visible_commits
+
+from hudi_conformance.corpus.mutants.registry import Function, mutant
+
+
+@mutant(
+    "absent-history-refused", "HS-001", "A table without a history cannot be told whole.", "history.history_instants"
+)
+def _absent_history_refused(original: Function) -> Function:
+    def demanding(history: History, layout: int = 2) -> Any:
+        if history == History():
+            raise Rejection(Reason.TIMELINE_FILE_CORRUPT, "HS-002", "_version_", "there is no such file")
+        return original(history, layout)
+
+    return demanding
+
+
+@mutant(
+    "backup-is-preferred",
+    "PR-004",
+    "The backup is taken where there is one, sound or not.",
+    "configuration.sound_properties",
+)
+def _backup_is_preferred(original: Function) -> Function:
+    return lambda main, backup: original(main if backup is None else backup, None)
+
+
+@mutant("checksum-demanded", "PR-003", "Properties without checksum are refused.", "configuration.checksum_fault")
+def _checksum_demanded(original: Function) -> Function:
+    def demanding(properties: Mapping[str, str]) -> Rejection | None:
+        if "hoodie.table.checksum" not in properties:
+            return Rejection(Reason.CHECKSUM_MISMATCH, "PR-003", "hoodie.properties", "there is no checksum")
+        found: Rejection | None = original(properties)
+        return found
+
+    return demanding
+
+
+@mutant(
+    "partitions-filtered-by-folder",
+    "RD-012 DM-033",
+    "Partitions are left out whose folder is not the value that a filter asks for.",
+    "queries.answer",
+)
+def _partitions_filtered_by_folder(original: Function) -> Function:
+    def pruned(view: View, slices: tuple[FileSlice, ...], selection: Selection) -> Answer:
+        match selection.filter:
+            case [str() as column, "=", value] if column in view.configuration.partition_by:
+                slices = tuple(one for one in slices if one.partition.rpartition("=")[2] == value)
+        found: Answer = original(view, slices, selection)
+        return found
+
+    return pruned
+
+
+@mutant(
+    "deletes-need-a-change-log",
+    "CD-005",
+    "A write that says of deletes must have logged its changes.",
+    "cdc.logged_changes",
+)
+def _deletes_need_a_change_log(original: Function) -> Function:
+    def demanding(opened: Any, write: Any) -> Any:
+        if any(one.deletes and not one.change_logs for one in commit_metadata(write).write_stats):
+            raise Rejection(Reason.LOG_FILE_MISSING, "CD-003", str(write.requested), "there should be a change log")
+        return original(opened, write)
+
+    return demanding
+
+
+@mutant("first-change-log-alone", "CD-003", "Of a write's change logs the first is read.", "cdc.logged_changes")
+def _first_change_log_alone(original: Function) -> Function:
+    def first(opened: Any, write: Any) -> Any:
+        metadata = commit_metadata(write)
+        stats = tuple(replace(one, change_logs=one.change_logs[:1]) for one in metadata.write_stats)
+        return original(opened, replace(write, content=replace(metadata, write_stats=stats)))
+
+    return first
+
+
+@mutant(
+    "groups-of-failed-writes-are-buckets",
+    "OW-003 OW-023",
+    "A bucket's file group may be one that a failed write left.",
+    "tagging.committed_groups",
+)
+def _groups_of_failed_writes_are_buckets(_: Function) -> Function:
+    def any_group(view: View) -> tuple[GroupId, ...]:
+        files: list[BaseFile | LogFile] = [*view.table.state.base_files, *view.table.state.log_files]
+        return tuple(dict.fromkeys(group_of(one) for one in files))
+
+    return any_group
+
+
+@mutant(
+    "buckets-without-base-file-unknown",
+    "OW-023",
+    "A bucket whose file group has logs only is opened anew.",
+    "tagging.committed_groups",
+)
+def _buckets_without_base_file_unknown(_: Function) -> Function:
+    def with_base(view: View) -> tuple[GroupId, ...]:
+        return tuple(dict.fromkeys(group_of(one) for one in view.table.state.base_files))
+
+    return with_base
+
+
+def _parts(key: str) -> Iterator[str]:
+    yield from (part.rpartition(":")[2] for part in key.split(","))
+
+
+@mutant(
+    "bucket-of-what-follows-a-colon",
+    "OW-022",
+    "What stands before a colon in a key is not hashed.",
+    "tagging.bucket_of",
+)
+def _bucket_of_what_follows_a_colon(original: Function) -> Function:
+    return lambda values, buckets: original([part for value in values for part in _parts(value)], buckets)
+
+
+@mutant(
+    "file-name-kept", "MF-013", "A row that a service rewrites keeps the name of the file it lay in.", "staging.in_file"
+)
+def _file_name_kept(original: Function) -> Function:
+    return lambda row, name: row if row.values.get("_hoodie_file_name") else original(row, name)
+
+
+@mutant("inserts-marked-partial", "MG-022", "Every data block is marked as partial.", "staging.blocks_of_change")
+def _inserts_marked_partial(original: Function) -> Function:
+    return lambda change, *given: original(replace(change, partial=True), *given)
+
+
+@mutant(
+    "keys-have-the-order-of-numbers",
+    "MT-011",
+    "Texts of digits are ordered as numbers in statistics.",
+    "indexes.statistics",
+)
+def _keys_have_the_order_of_numbers(original: Function) -> Function:
+    def numeric(values: Any) -> Any:
+        if values and all(isinstance(one, str) and one.isdecimal() for one in values):
+            return [min(values, key=int), max(values, key=int), 0, len(values)]
+        return original(values)
+
+    return numeric
+
+
+@mutant(
+    "only-recent-partitions-cleaned",
+    "CN-015",
+    "A clean looks at partitions that were written since the last one, and at no others.",
+    "services.cleaning.removable_files",
+)
+def _only_recent_partitions_cleaned(original: Function) -> Function:
+    def recent(view: View, *rest: Any) -> frozenset[tuple[str, str]]:
+        cleans = (one.requested for one in view.timeline.instants if one.action is Action.CLEAN)
+        last = max(cleans, default=InstantTime(""))
+        writes = (commit_metadata(one) for one in visible_commits(view) if one.requested > last)
+        partitions = {stat.partition for one in writes for stat in one.write_stats}
+        return frozenset(place for place in original(view, *rest) if place[0] in partitions)
+
+    return recent
+
+
+@mutant(
+    "inserts-into-small-files-merge",
+    "OW-012 OW-020",
+    "A row inserted into a small file competes with the row of its key.",
+    "staging.base_file",
+)
+def _inserts_into_small_files_merge(original: Function) -> Function:
+    return lambda view, change, *rest: original(view, replace(change, appended=False), *rest)
+
+
+@mutant(
+    "metadata-never-updated",
+    "MT-003",
+    "Actions do not tell the metadata table of themselves.",
+    "metadata.with_metadata",
+)
+def _metadata_never_updated(_: Function) -> Function:
+    return lambda _table, effects: effects
+
+
+@mutant(
+    "partial-columns-by-place",
+    "OW-025",
+    "Values of a partial update are the table's columns from the first on.",
+    "staging.stored_row",
+)
+def _partial_columns_by_place(original: Function) -> Function:
+    def placed(view: View, version: Version, *rest: Any) -> Version:
+        if version.partial and version.record:
+            names = [field.name for field in table_schema(view).fields]
+            values = dict(zip(names, version.record.values.values(), strict=False))
+            version = replace(version, record=Record(values))
+        found: Version = original(view, version, *rest)
+        return found
+
+    return placed
+
+
+@mutant(
+    "every-rollback-has-one-token", "RB-007 SL-023", "Logs of commands all have one write token.", "names.log_file_name"
+)
+def _every_rollback_has_one_token(original: Function) -> Function:
+    def constant(file_id: str, instant: str, version: int, token: str, *rest: Any, **more: Any) -> str:
+        is_command = token.startswith("1-") and token.endswith("-1")
+        name: str = original(file_id, instant, version, "1-0-1" if is_command else token, *rest, **more)
+        return name
+
+    return constant

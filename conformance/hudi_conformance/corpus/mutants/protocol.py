@@ -1,0 +1,92 @@
+"""Rules of how processes share a table, broken."""
+
+from dataclasses import replace
+
+from hudi_model import programs
+from hudi_model.programs import Mind, Step
+from hudi_model.readings import RELEASED
+from hudi_model.services.plans import operation_on
+from hudi_model.slicing import snapshot_slices
+from hudi_model.tables import Table, open_table
+from hudi_model.views import view_at
+
+from hudi_conformance.corpus.mutants.registry import Function, mutant
+
+
+@mutant("lock-for-everyone", "LK-001", "Whoever asks for the lock gets it.", "protocol.is_free")
+def _lock_for_everyone(_: Function) -> Function:
+    return lambda _shared: True
+
+
+@mutant("lease-never-ends", "LK-002", "The dead keep the lock.", "protocol.lease_ended")
+def _lease_never_ends(_: Function) -> Function:
+    return lambda shared, _process: shared
+
+
+@mutant("heart-of-the-dead-beats", "RB-002", "The heartbeat of the dead goes on.", "protocol.with_dead_heart")
+def _heart_of_the_dead_beats(_: Function) -> Function:
+    return lambda shared, _instant, _store: shared
+
+
+@mutant("clock-forgets", "TM-003", "A time is given twice.", "protocol.next_tick")
+def _clock_forgets(_: Function) -> Function:
+    return lambda shared: shared.clock + 1 if shared.clock % 2 else max(shared.clock, 1)
+
+
+@mutant(
+    "completion-time-before-lock",
+    "TL-013 LK-003",
+    "A writer generates its completion time before it waits for the lock.",
+    "programs.writer",
+)
+def _completion_time_before_lock(original: Function) -> Function:
+    def early() -> tuple[Step, ...]:
+        *begun, lock, time, commit, release = original()
+        return (*begun, time, lock, commit, release)
+
+    return early
+
+
+@mutant("commit-without-lock", "LK-003", "A writer completes without the lock.", "programs.writer")
+def _commit_without_lock(original: Function) -> Function:
+    def unlocked() -> tuple[Step, ...]:
+        *begun, _lock, time, commit, _release = original()
+        return (*begun, time, commit)
+
+    return unlocked
+
+
+@mutant("services-plan-without-lock", "LK-004", "A table service plans without the lock.", "programs.service")
+def _services_plan_without_lock(original: Function) -> Function:
+    def unlocked() -> tuple[Step, ...]:
+        locks = (programs.take_lock, programs.release_lock)
+        found: tuple[Step, ...] = original()
+        return (*(step for step in found[:5] if step not in locks), *found[5:])
+
+    return unlocked
+
+
+@mutant("aborted-files-stay", "OW-009", "A refused write leaves all it has made.", "programs.abort_write")
+def _aborted_files_stay(_: Function) -> Function:
+    return lambda _table, mind: mind
+
+
+@mutant("rollback-keeps-files", "RB-009", "A rollback removes no files.", "services.rollback.undo_files")
+def _rollback_keeps_files(_: Function) -> Function:
+    return lambda *_: ()
+
+
+@mutant(
+    "reader-lists-anew",
+    "RD-001 RD-004",
+    "A reader takes each slice as it is when it comes to it.",
+    "programs.read_next_slice",
+)
+def _reader_lists_anew(original: Function) -> Function:
+    def anew(table: Table, mind: Mind) -> Mind:
+        now = snapshot_slices(view_at(open_table(table), None, RELEASED))
+        slices = tuple(map(operation_on, now))[-len(mind.slices) :]
+        found: Mind = original(table, replace(mind, seen=table.timeline, slices=slices))
+        return replace(found, seen=mind.seen)
+
+    return anew

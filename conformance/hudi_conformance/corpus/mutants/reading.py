@@ -1,0 +1,165 @@
+"""Rules of answers, columns and undecodable content, broken."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from hudi_model.actions import State
+from hudi_model.files import BaseFile, DataBlock, FileSlice, LogFile
+from hudi_model.filters import matches
+from hudi_model.merge_rules import Version
+from hudi_model.queries import Answer, Selection
+from hudi_model.records import META_FIELDS, Field, Record, Records, Schema
+from hudi_model.rejection import Reason, Rejection
+from hudi_model.tables import OpenTable, Table
+from hudi_model.timeline import commit_metadata
+from hudi_model.views import View, visible_commits
+from hudi_model.violations import Severity, Violation
+
+from hudi_conformance.corpus.mutants.registry import Function, mutant
+
+
+@mutant("malformed-names-ignored", "TL-016", "A timeline name that does not parse is passed over.", "tables.open_table")
+def _malformed_names_ignored(original: Function) -> Function:
+    def forgiving(table: Table) -> OpenTable:
+        found: OpenTable = original(replace(table, malformed=()))
+        return found
+
+    return forgiving
+
+
+@mutant("undecodable-block-skipped", "LF-013", "A block that does not decode is skipped.", "reading.block_versions")
+def _undecodable_block_skipped(original: Function) -> Function:
+    def forgiving(*arguments: Any) -> Iterator[Version]:
+        try:
+            yield from tuple(original(*arguments))
+        except Rejection:
+            return
+
+    return forgiving
+
+
+@mutant("damaged-base-file-empty", "BF-004", "A base file that does not parse has no rows.", "reading.base_rows")
+def _damaged_base_file_empty(original: Function) -> Function:
+    def forgiving(found: FileSlice, schema: Schema) -> tuple[Record, ...]:
+        try:
+            rows: tuple[Record, ...] = original(found, schema)
+        except Rejection:
+            return ()
+        return rows
+
+    return forgiving
+
+
+@mutant("as-of-ignores-blocks", "LF-016 RD-010", "A read time cuts files, not blocks.", "reading.block_counts")
+def _as_of_ignores_blocks(original: Function) -> Function:
+    return lambda view, instant: original(replace(view, limit=None), instant)
+
+
+@mutant("filter-before-merge", "RD-012", "A filter is applied before the winners are known.", "queries.answer")
+def _filter_before_merge(original: Function) -> Function:
+    def narrowed(view: View, slices: tuple[FileSlice, ...], selection: Selection) -> Answer:
+        passed = slices if selection.filter is None else tuple(_passing(one, view, selection.filter) for one in slices)
+        found: Answer = original(view, passed, selection)
+        return found
+
+    return narrowed
+
+
+def _passing(found: FileSlice, view: View, form: Any) -> FileSlice:
+    columns = [field for one in visible_commits(view) for field in (commit_metadata(one).schema or Schema(())).fields]
+    schema = Schema((*(Field(name, "string") for name in META_FIELDS), *dict.fromkeys(columns)))
+    base = found.base_file and _passing_base(found.base_file, form, schema)
+    return replace(found, base_file=base, log_files=tuple(_passing_log(log, form, schema) for log in found.log_files))
+
+
+def _passing_base(file: BaseFile, form: Any, schema: Schema) -> BaseFile:
+    return replace(file, records=_passing_records(file.records, form, schema))
+
+
+def _passing_log(log: LogFile, form: Any, schema: Schema) -> LogFile:
+    if not isinstance(log.blocks, tuple):
+        return log
+    blocks = (
+        replace(block, records=_passing_records(block.records, form, schema)) if isinstance(block, DataBlock) else block
+        for block in log.blocks
+    )
+    return replace(log, blocks=tuple(blocks))
+
+
+def _passing_records(records: Records, form: Any, schema: Schema) -> Records:
+    if not isinstance(records, tuple):
+        return records
+    return tuple(record for record in records if matches(form, _with_nulls(record.values, schema), schema))
+
+
+def _with_nulls(values: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    return {field.name: values.get(field.name) for field in schema.fields}
+
+
+@mutant("filter-ignored", "RD-012", "A filter is not applied.", "filters.matches")
+def _filter_ignored(_: Function) -> Function:
+    return lambda _form, _row, _schema: True
+
+
+@mutant("projection-ignored", "RD-012", "All columns are answered.", "queries.chosen_schema")
+def _projection_ignored(original: Function) -> Function:
+    return lambda stored, schema, selection: original(stored, schema, replace(selection, columns=None))
+
+
+@mutant("meta-columns-leaked", "MF-002", "Meta columns are answered unasked.", "queries.chosen_schema")
+def _meta_columns_leaked(original: Function) -> Function:
+    return lambda stored, schema, selection: original(stored, schema, replace(selection, meta_columns=True))
+
+
+@mutant("meta-columns-never", "MF-002", "Meta columns are not answered when asked for.", "queries.chosen_schema")
+def _meta_columns_never(original: Function) -> Function:
+    return lambda stored, schema, selection: original(stored, schema, replace(selection, meta_columns=False))
+
+
+@mutant("schema-of-oldest-commit", "DM-003", "The columns are those of the oldest commit.", "schemas.table_schema")
+def _schema_of_oldest_commit(original: Function) -> Function:
+    def oldest(view: View) -> Schema:
+        stated = [commit_metadata(one).schema for one in visible_commits(view)]
+        found: Schema = next((schema for schema in stated if schema), None) or original(view)
+        return Schema(tuple(field for field in found.fields if field.name not in META_FIELDS))
+
+    return oldest
+
+
+@mutant(
+    "missing-column-refused",
+    "DM-004",
+    "A file without one of the table's columns is refused.",
+    "schemas.conform_record",
+)
+def _missing_column_refused(original: Function) -> Function:
+    def strict(record: Record, schema: Schema, where: str) -> Record:
+        missing = [field.name for field in schema.fields if field.name not in record.values]
+        if missing:
+            raise Rejection(Reason.SCHEMA_INCOMPATIBLE, "DM-004", where, f"no column {missing[0]}")
+        found: Record = original(record, schema, where)
+        return found
+
+    return strict
+
+
+@mutant("violations-never", "TL-015 LF-013", "Every table is sound.", "violations.violations")
+def _violations_never(_: Function) -> Function:
+    return lambda _table: ()
+
+
+@mutant(
+    "leftovers-are-violations",
+    "RD-002",
+    "What failed writes leave behind is told as an error.",
+    "violations.violations",
+)
+def _leftovers_are_violations(original: Function) -> Function:
+    def severe(table: Table) -> tuple[Violation, ...]:
+        done = {entry.requested for entry in table.timeline if entry.state is State.COMPLETED}
+        files: list[BaseFile | LogFile] = [*table.base_files, *table.log_files]
+        left = [Violation("RD-002", Severity.ERROR, file.name, "left") for file in files if file.instant not in done]
+        return (*original(table), *left)
+
+    return severe

@@ -1,0 +1,152 @@
+"""Unusual shapes: composite keys, several ordering fields, grown schemas, log-only slices, overlapping writers."""
+
+from hudi_conformance.corpus.recipes_apache.catalogue import recipe
+from hudi_conformance.corpus.recipes_apache.orders import SCHEMA, deletes, key, order, orders
+from hudi_conformance.corpus.recipes_apache.overlaps import write_while_another_writes
+from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED, TableWriter
+
+_MOR = ("table-version-9", "mor", "base-parquet", "log-avro")
+_BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
+
+
+@recipe(
+    "v9/apache_mor_composite_key",
+    bundle="1.1.1",
+    title="A key of two fields, partitions of two levels with encoded characters, null key parts",
+    features=(*_MOR, "log-delete", "merge-event-time"),
+)
+def composite_key(table: TableWriter) -> None:
+    """Keys (shop, number) and partitions country/city, url-encoded and not hive style; upserts, late rows, a delete."""
+    table.schema = "shop string, number int, country string, city string, ts bigint, note string"
+    table.configure(
+        {
+            **EVENT_TIME,
+            "hoodie.datasource.write.recordkey.field": "shop,number",
+            "hoodie.datasource.write.partitionpath.field": "country,city",
+            "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.ComplexKeyGenerator",
+            "hoodie.datasource.write.hive_style_partitioning": "false",
+            "hoodie.datasource.write.partitionpath.urlencode": "true",
+        }
+    )
+    table.write(_sales(range(8), 100, "first"), "insert")
+    table.write(_sales(range(8, 12), 100, "second"), "insert")
+    table.upsert([*_sales((0, 1, 5), 200, "update"), *_sales((2, 9), 50, "late")])
+    table.delete(_sales((3,), 1, "delete"))
+
+
+def _sales(numbers: range | tuple[int, ...], ts: int, note: str) -> list[tuple[object, ...]]:
+    places = (("de", "münchen"), ("de", "a=b?c"), ("fr", None))
+    shops = ("a,b", "x:y", "магазин", None)
+    return [
+        (shops[number % 4], number, *places[number % 3], ts, None if number % 4 == 1 else f"{note} {number}")
+        for number in numbers
+    ]
+
+
+@recipe(
+    "v9/apache_mor_two_ordering_fields",
+    bundle="1.1.1",
+    title="Two ordering fields: the second decides where the first ties",
+    features=(*_MOR, "log-delete", "merge-event-time"),
+)
+def two_ordering_fields(table: TableWriter) -> None:
+    """Ordering (ts, version); upserts that win and lose on the first and on the second, soft deletes likewise."""
+    table.schema = "id string, region string, ts bigint, version string, note string, _hoodie_is_deleted boolean"
+    table.configure(
+        {"hoodie.table.ordering.fields": "ts,version", "hoodie.datasource.write.precombine.field": "ts,version"}
+    )
+    table.write([_versioned(number, 100, "b", "first") for number in range(8)], "insert")
+    table.upsert([_versioned(0, 100, "c", "wins"), _versioned(1, 100, "a", "loses"), _versioned(2, 99, "z", "loses")])
+    table.upsert([_versioned(3, 101, "a", "wins"), _versioned(4, 100, "b", "ties"), _versioned(0, 100, "b", "loses")])
+    table.upsert([_versioned(5, 100, "c", None, deleted=True), _versioned(6, 100, "a", None, deleted=True)])
+
+
+def _versioned(number: int, ts: int, version: str, note: str | None, *, deleted: bool = False) -> tuple[object, ...]:
+    base = order(number, ts, note)
+    return base.id, base.region, ts, version, note, deleted
+
+
+@recipe(
+    "v9/apache_mor_added_column",
+    bundle="1.1.1",
+    title="A column added between commits: older base files and logs lack it",
+    features=(*_MOR, "schema-evolution", "merge-event-time"),
+)
+def added_column(table: TableWriter) -> None:
+    """Insert and upsert with the first schema, upsert with one column more, insert of a new file group, late rows."""
+    table.configure(EVENT_TIME)
+    table.write(orders(range(8), 100, "first"), "insert")
+    table.upsert([*orders((0, 1), 200, "update"), *orders((2,), 50, "late")])
+    table.schema = f"{SCHEMA}, channel string"
+    table.upsert([(*each, "web") for each in orders((0, 3), 300, "wider")])
+    table.write([(*each, "ладья") for each in orders((8, 9), 100, "new")], "insert")
+    table.upsert([(*each, None) for each in [*orders((1,), 150, "late"), *orders((4,), 300, "null channel")]])
+
+
+@recipe(
+    "v9/apache_mor_small_files",
+    bundle="1.1.1",
+    title="Inserts routed to small files: a deltacommit rewrites a base file, logs on both sides of it",
+    features=(*_MOR, "merge-event-time"),
+)
+def small_files(table: TableWriter) -> None:
+    """Insert, inserts that join the small base files, an upsert into logs, a mixed upsert, all deltacommits."""
+    table.configure({**EVENT_TIME, "hoodie.parquet.small.file.limit": "104857600"})
+    table.write(orders(range(8), 100, "first"), "insert")
+    table.upsert(orders((8, 9), 100, "joins a small file"))
+    table.upsert([*orders((0, 1, 8), 200, "update"), *orders((2,), 50, "late")])
+    table.upsert([*orders((10,), 100, "new"), *orders((3,), 300, "update"), *orders((0,), 150, "late")])
+
+
+@recipe(
+    "v9/apache_mor_log_only",
+    bundle="1.1.1",
+    title="Bucket index: file groups of logs only, one of them compacted later",
+    features=(*_MOR, "log-delete", "merge-event-time"),
+)
+def log_only(table: TableWriter) -> None:
+    """Bucket index, so that inserts go to logs; upserts and a delete, a compaction, a new partition of logs only."""
+    table.configure({**EVENT_TIME, **_BUCKETS})
+    table.upsert(orders(range(0, 8, 2), 100, "first"))
+    table.upsert([*orders((0, 2), 200, "update"), *orders((4,), 50, "late"), *deletes((6,), 200)])
+    table.schedule_compaction()
+    table.compact()
+    table.upsert([*orders((1, 3, 5), 100, "other region"), *orders((2,), 150, "late after")])
+    table.delete(orders((1,), 1, "delete"))
+
+
+@recipe(
+    "v9/apache_mor_overlapping_writers",
+    bundle="1.1.1",
+    title="Non-blocking writers: the first to begin is the last to complete",
+    features=(*_MOR, "merge-commit-time"),
+)
+def overlapping_writers(table: TableWriter) -> None:
+    """Insert, then one writer begins and reads slowly while a second begins, writes the same keys and completes."""
+    table.configure(
+        {
+            **_BUCKETS,
+            "hoodie.table.type": "MERGE_ON_READ",
+            "hoodie.write.record.merge.mode": "COMMIT_TIME_ORDERING",
+            "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
+            "hoodie.clean.failed.writes.policy": "LAZY",
+            "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
+        }
+    )
+    table.upsert(orders(range(8), 100, "first"))
+    write_while_another_writes(table)
+    table.upsert(orders((2,), 50, "last"))
+
+
+@recipe(
+    "v9/apache_cow_bulk_insert",
+    bundle="1.1.1",
+    title="Bulk insert by rows, not partitioned, into three file groups",
+    features=("table-version-9", "cow", "base-parquet", "merge-event-time"),
+)
+def bulk_insert(table: TableWriter) -> None:
+    """Two bulk inserts of several tasks each, then an upsert with late rows."""
+    table.configure({**EVENT_TIME, **NOT_PARTITIONED, "hoodie.bulkinsert.shuffle.parallelism": "2"})
+    table.write(orders(range(8), 100, "first"), "bulk_insert")
+    table.write(orders(range(8, 12), 100, "second"), "bulk_insert", hoodie__bulkinsert__shuffle__parallelism="1")
+    table.upsert([*orders((0, 5, 9), 200, "update"), *orders((2, 3), 50, f"late {key(2)}")])

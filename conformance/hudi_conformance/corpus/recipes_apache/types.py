@@ -1,0 +1,93 @@
+"""One table of each kind with a column of every type that Spark and Hudi both know."""
+
+import datetime as dt
+from decimal import Decimal
+
+from hudi_conformance.corpus.recipes_apache.catalogue import recipe
+from hudi_conformance.corpus.recipes_apache.orders import REGIONS, key
+from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME, TableWriter
+
+_SCHEMA = """
+    id string, region string, ts timestamp, flag boolean, small int, large bigint, ratio float, measure double,
+    price decimal(20,4), tiny decimal(4,2), body binary, day date, seen timestamp,
+    place struct<street: string, floor: int>, tags array<string>, counts map<string, bigint>,
+    history array<struct<at: date, what: string>>
+"""
+_EPOCH = dt.datetime(2024, 2, 29, 12, 0, 0, 123456, tzinfo=dt.UTC)
+_DOUBLES = (0.0, -0.0, float("nan"), float("inf"), -1.5e300, 1e-300)
+
+
+@recipe(
+    "v9/apache_mor_all_types",
+    bundle="1.1.1",
+    title="Every logical type, merge-on-read: values in base files and in logs, nulls, ordering by a timestamp",
+    features=("table-version-9", "mor", "base-parquet", "log-avro", "merge-event-time"),
+)
+def mor_all_types(table: TableWriter) -> None:
+    """Insert, upsert with other values and late rows, upsert with nulls in every column that may be null."""
+    _all_types(table)
+
+
+@recipe(
+    "v8/apache_cow_all_types",
+    bundle="1.0.2",
+    title="Version 8, every logical type, copy-on-write",
+    features=("table-version-8", "cow", "base-parquet", "merge-event-time"),
+)
+def cow_all_types(table: TableWriter) -> None:
+    """Insert, upsert with other values and late rows, upsert with nulls in every column that may be null."""
+    table.schema = " ".join(_SCHEMA.split())
+    table.configure(EVENT_TIME)
+    table.write([_row(number, 0, number // 6) for number in range(8)], "insert")
+    _changes(table)
+
+
+@recipe(
+    "v6/apache_mor_all_types",
+    bundle="0.15.0",
+    title="Version 6, every logical type, merge-on-read",
+    features=("table-version-6", "mor", "base-parquet", "log-avro", "payload-OverwriteWithLatestAvroPayload"),
+)
+def mor_all_types_6(table: TableWriter) -> None:
+    """Insert, upsert with other values and late rows, upsert with nulls in every column that may be null."""
+    _all_types(table)
+
+
+def _all_types(table: TableWriter) -> None:
+    table.schema = " ".join(_SCHEMA.split())
+    table.configure(EVENT_TIME)
+    table.write([_row(number, 0, 0) for number in range(6)], "insert")
+    table.write([_row(number, 0, 1) for number in range(6, 8)], "insert")
+    _changes(table)
+
+
+def _changes(table: TableWriter) -> None:
+    table.upsert([*(_row(number, 60, 2) for number in (0, 1, 6)), *(_row(number, -60, 3) for number in (2, 3))])
+    table.upsert([_empty(number, 120) for number in (1, 4)])
+
+
+def _row(number: int, later: int, salt: int) -> tuple[object, ...]:
+    mixed = number + 7 * salt
+    return (
+        key(number),
+        REGIONS[number % 2],
+        _EPOCH + dt.timedelta(seconds=later),
+        mixed % 2 == 0,
+        (-1) ** mixed * (2**31 - 1 - mixed),
+        (-1) ** mixed * (2**63 - 1 - mixed),
+        float(mixed) / 4,
+        _DOUBLES[mixed % 6],
+        Decimal(mixed * 12345678901).scaleb(-4),
+        Decimal(-mixed).scaleb(-2),
+        bytes([0, mixed, 255, 10]) if mixed % 3 else b"",
+        dt.date(1969, 12, 31) + dt.timedelta(days=mixed * 1000 - 1),
+        dt.datetime(1950, 1, 1, 0, 0, 0, mixed, tzinfo=dt.UTC) + dt.timedelta(days=mixed * 9999),
+        None if mixed % 5 == 4 else (f"rue {mixed} é", None if mixed % 2 else mixed),
+        [f"t{mixed}", "", "é"][: mixed % 4],
+        {"": mixed, "ключ": None} if mixed % 2 else {},
+        [(dt.date(2024, 1, 1), "a"), (None, None)],
+    )
+
+
+def _empty(number: int, later: int) -> tuple[object, ...]:
+    return (key(number), REGIONS[number % 2], _EPOCH + dt.timedelta(seconds=later), *[None] * 14)

@@ -1,0 +1,91 @@
+"""Trace cases as values: a trace beside a page that says by which clauses it is accepted, or refused at which line."""
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import hudi_model.accepts as judge
+from hudi_model.accepts import Refusal
+
+from hudi_conformance.corpus.mutants import Mutant, mutated
+from hudi_conformance.corpus.traces import Line, TraceError, read_trace
+from hudi_conformance.runner.resources import CorpusError
+
+FOLDER = "conformance/trace_cases"
+ACCEPTED = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TraceCase:
+    """One trace: `refused` is the number of the first line that nothing explains, or 0 where all are explained."""
+
+    name: str
+    title: str
+    clauses: tuple[str, ...]
+    kills: tuple[str, ...]
+    given: str
+    when: str
+    then: str
+    refused: int
+    lines: tuple[Line, ...]
+
+    @property
+    def id(self) -> str:
+        """The id that never changes: `trace::<name>`."""
+        return f"trace::{self.name}"
+
+    def verdict(self) -> Refusal | None:
+        """What the model says of the trace."""
+        return judge.accepts(self.lines)
+
+    def killed(self, mutants: Iterable[Mutant]) -> list[str]:
+        """The names of the mutants that say otherwise than the case."""
+        return [one.name for one in mutants if self._verdict_of(one) != self.refused]
+
+    def _verdict_of(self, mutant: Mutant) -> int:
+        with mutated(mutant):
+            refused = self.verdict()
+        return refused.number if refused else ACCEPTED
+
+
+def load_trace_cases(root: Path) -> tuple[TraceCase, ...]:
+    """All trace cases below a suite's root, by name.
+
+    Raises:
+        CorpusError: a page or a trace cannot be read, or there is none.
+
+    """
+    pages = sorted((root / FOLDER).glob("*.toml"))
+    if not pages:
+        raise CorpusError(f"{FOLDER} holds no case")
+    return tuple(map(_case, pages))
+
+
+def _case(page: Path) -> TraceCase:
+    try:
+        told = tomllib.loads(page.read_text(encoding="utf-8"))
+        trace = page.with_suffix(".ndjson").read_text(encoding="utf-8")
+        return TraceCase(
+            name=page.stem,
+            title=str(told["title"]),
+            clauses=tuple(told["clauses"]),
+            kills=tuple(told["kills"]),
+            given=str(told["given"]),
+            when=str(told["when"]),
+            then=str(told["then"]),
+            refused=_refused(told),
+            lines=read_trace(trace),
+        )
+    except (OSError, KeyError, ValueError, TraceError) as error:
+        raise CorpusError(f"{page.name}: {error}") from error
+
+
+def _refused(told: dict[str, Any]) -> int:
+    if told.get("accept") is True and "reject" not in told:
+        return ACCEPTED
+    number = int(told["reject"]["line"])
+    if number < 1 or "accept" in told:
+        raise ValueError("a case has `accept = true`, or `reject` with a line from 1 on")
+    return number

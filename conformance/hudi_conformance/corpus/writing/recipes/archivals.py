@@ -1,0 +1,256 @@
+"""Archivals: which actions leave the active timeline, which stay, and what the table is afterwards."""
+
+from typing import Final
+
+from hudi_conformance.corpus.golden.rides import fleet, rides
+from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
+from hudi_conformance.corpus.writing.registry import writing
+from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
+from hudi_conformance.corpus.writing.steps import Done, WritingCase
+
+KEEPS: Final = {
+    "hoodie.keep.min.commits": "2",
+    "hoodie.keep.max.commits": "3",
+    "hoodie.clean.commits.retained": "1",
+    "hoodie.compact.inline.max.delta.commits": "1",
+}
+"""The last of these keeps no more deltacommits than a compaction needs that is due after one."""
+COUNTING_VERSIONS: Final = {**KEEPS, "hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS"}
+"""With these the cleaner retains no moment, so that it keeps nothing from being archived."""
+MERGING: Final = {
+    **KEEPS,
+    "hoodie.keep.min.commits": "1",
+    "hoodie.keep.max.commits": "2",
+    "hoodie.timeline.compaction.batch.size": "2",
+}
+REWRITTEN: Final = shapes(types=(COW,))
+
+
+def rewritten(case: WritingCase, commits: int = 5) -> tuple[Done, ...]:
+    """An insert, then updates of one ride."""
+    case.create()
+    first = case.write("insert", fleet(10))
+    return first, *(case.write("upsert", rides(10 * place, ("r01",))) for place in range(2, commits + 1))
+
+
+def told(case: WritingCase) -> None:
+    """Both timelines and the rows."""
+    case.timeline()
+    case.timeline(include_history=True)
+    case.snapshot()
+    case.slices()
+
+
+@writing("archival/oldest_leave", shapes(), "AR-001 AR-004 AR-011", "history-not-listed")
+def oldest_leave(case: WritingCase) -> None:
+    """The oldest writes move to the history, and the table is the same.
+
+    Given five writes.
+    When archival keeps two of them.
+    Then the active timeline has the last two, the whole timeline all five, and the rows and slices are what they were.
+    """
+    rewritten(case)
+    case.service("archive", KEEPS)
+    told(case)
+
+
+@writing("archival/again_and_again", REWRITTEN, "AR-002 AR-001 AR-010", "history-not-listed")
+def again_and_again(case: WritingCase) -> None:
+    """Each action is in the whole timeline once, however often archival runs.
+
+    Given five writes and an archival.
+    When archival runs again at once, and after two more writes once more.
+    Then each write is listed once.
+    """
+    rewritten(case)
+    case.service("archive", KEEPS)
+    case.service("archive", KEEPS)
+    case.write("upsert", rides(70, ("r11",)))
+    case.write("upsert", rides(80, ("r11",)))
+    case.service("archive", KEEPS)
+    told(case)
+    if case.shape.version >= 8:
+        case.shows(kills="manifest-names-the-new-file-only")
+
+
+@writing("archival/cleans_go_along", REWRITTEN, "AR-004", "archival-leaves-cleans")
+def cleans_go_along(case: WritingCase) -> None:
+    """Cleans that are older than the last write that leaves go with it; a savepoint stays.
+
+    Given cleans between five writes.
+    When archival keeps two writes.
+    Then the older cleans are in the history, the younger on the active timeline.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    cleaning = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
+    for ts in (20, 30, 40, 50):
+        case.write("upsert", rides(ts, ("r01",)))
+        case.run("clean", cleaning)
+    case.service("archive", {**KEEPS, **cleaning})
+    told(case)
+
+
+@writing("archival/pending_write", shapes(configs={**OPTIMISTIC, **SHARED_LOCK}), "AR-005", "archived-past-pending")
+def pending_write(case: WritingCase) -> None:
+    """Nothing leaves that is younger than a pending write, nor the last one before it.
+
+    Given three writes, a writer that has made its files, and three more writes.
+    When archival is to keep two.
+    Then the third write and all since stay, and the pending write completes.
+    """
+    rewritten(case, 3)
+    case.begin("slow", "upsert", rides(50, ("r11",)))
+    case.stage("slow")
+    for ts in (60, 70, 80):
+        case.write("upsert", rides(ts, ("r01",)), process=2)
+    case.service("archive", COUNTING_VERSIONS)
+    told(case)
+    case.commit("slow")
+    told(case)
+
+
+@writing("archival/pending_compaction", shapes(types=(MOR,)), "AR-005", "archived-past-pending")
+def pending_compaction(case: WritingCase) -> None:
+    """A planned compaction keeps what comes after it.
+
+    Given two writes, a compaction that waits, and three more writes.
+    When archival is to keep two.
+    Then the second write and all since stay, and the compaction is carried out.
+    """
+    rewritten(case, 2)
+    plan = case.schedule("compaction", COMPACTION_DUE)
+    for ts in (60, 70, 80):
+        case.write("upsert", rides(ts, ("r01",)))
+    case.service("archive", COUNTING_VERSIONS)
+    told(case)
+    case.execute(plan, COMPACTION_DUE)
+    told(case)
+
+
+@writing("archival/savepoint", REWRITTEN, "AR-006 AR-004", "archived-beyond-savepoints")
+def savepoint(case: WritingCase) -> None:
+    """Nothing leaves that a savepoint keeps, nor what came after it, unless told.
+
+    Given five writes, the second of them saved.
+    When archival is to keep two, and is then told to go beyond savepoints.
+    Then at first the first write alone leaves, and later all but the saved one and the last two.
+    """
+    _, second, *_ = rewritten(case)
+    case.service("savepoint", instant=second.requested)
+    case.service("archive", KEEPS)
+    told(case)
+    case.service("archive", {**KEEPS, "hoodie.archive.beyond.savepoint": "true"})
+    told(case)
+
+
+@writing("archival/replaced_files", REWRITTEN, "AR-007 CN-007", "archived-before-replaced-files-are-gone")
+def replaced_files(case: WritingCase) -> None:
+    """A replacecommit stays until the files that it replaced are cleaned.
+
+    Given an insert, a city overwritten, and four more writes.
+    When archival is to keep two, and again after a clean.
+    Then the replacecommit and all since stay at first, and leave later; the replaced rides never come back.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("insert_overwrite", rides(20, ("r11",)))
+    for ts in (30, 40, 50, 60):
+        case.write("upsert", rides(ts, ("r01",)))
+    case.service("archive", KEEPS)
+    told(case)
+    case.run("clean", {"hoodie.clean.commits.retained": "1", "hoodie.table.services.incremental.enabled": "false"})
+    case.service("archive", KEEPS)
+    told(case)
+
+
+@writing(
+    "archival/rolled_back", shapes(configs={**OPTIMISTIC, **SHARED_LOCK}), "AR-004 TL-017", "archival-leaves-cleans"
+)
+def rolled_back(case: WritingCase) -> None:
+    """A rollback leaves with the writes around it, and what it undid does not come back.
+
+    Given an insert, a write that died and was rolled back, and four more writes.
+    When archival keeps two.
+    Then the rollback is in the history, and the rides are those of the living writes.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    failed = case.begin("dead", "upsert", rides(90, ("r11",)), process=2)
+    case.stage("dead")
+    case.end_process(2)
+    case.service("rollback", instant=failed.requested)
+    for ts in (30, 40, 50, 60):
+        case.write("upsert", rides(ts, ("r01",)))
+    case.service("archive", KEEPS)
+    told(case)
+
+
+@writing(
+    "archival/levels",
+    shapes((8, 9), (COW,)),
+    "HS-009 AR-002",
+    "merging-loses-a-row",
+)
+def levels(case: WritingCase) -> None:
+    """Full levels of the history are merged, and no action is lost.
+
+    Given an archival after every write, told to merge two files of a level.
+    When eight writes have come.
+    Then every write is listed once.
+    """
+    rewritten(case, 3)
+    for ts in (40, 50, 60, 70, 80):
+        case.write("upsert", rides(ts, ("r01",)))
+        case.service("archive", MERGING)
+    told(case)
+
+
+@writing(
+    "archival/leftover_of_a_rollback",
+    shapes((9,), (COW,)),
+    "AR-009 AR-004",
+    "rollback-archived-with-leftovers",
+    begins_with="v9/cow_rolled_back_leftover",
+)
+def leftover_of_a_rollback(case: WritingCase) -> None:
+    """A rollback stays as long as a file of the write that it undid is there.
+
+    Given a write that was rolled back and left a file, and four writes since.
+    When archival is to keep two writes.
+    Then writes leave and the rollback stays, so that the file does not come to count.
+    """
+    case.service("archive", COUNTING_VERSIONS)
+    told(case)
+
+
+@writing(
+    "archival/metadata_table_v6",
+    shapes((6,), (MOR,)),
+    "AR-008",
+    "archived-before-the-metadata-table-compacts",
+    begins_with="v6/apache_mor_keys",
+)
+@writing(
+    "archival/metadata_table_v8",
+    shapes((8,), (MOR,)),
+    "AR-008",
+    "archived-before-the-metadata-table-compacts",
+    begins_with="v8/apache_mor_statistics",
+)
+@writing(
+    "archival/metadata_table",
+    shapes((9,), (MOR,)),
+    "AR-008",
+    "archived-before-the-metadata-table-compacts",
+    begins_with="v9/apache_mor_metadata_table",
+)
+def metadata_table(case: WritingCase) -> None:
+    """Nothing leaves that the metadata table has in its logs only.
+
+    Given five writes of Apache Hudi with a metadata table that has never been compacted.
+    When archival is to keep two of them.
+    Then all stay.
+    """
+    case.service("archive", {**COUNTING_VERSIONS, "hoodie.metadata.enable": "true"})
+    told(case)

@@ -1,0 +1,294 @@
+"""Cleans: what goes by each policy, what plans, savepoints and replacecommits keep, and how a clean is carried out."""
+
+from typing import Final
+
+from hudi_conformance.corpus.golden.rides import fleet, ride, rides
+from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
+from hudi_conformance.corpus.writing.registry import writing
+from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
+from hudi_conformance.corpus.writing.steps import Done, WritingCase
+
+COMMITS: Final = {"hoodie.clean.policy": "KEEP_LATEST_COMMITS", "hoodie.clean.commits.retained": "2"}
+VERSIONS: Final = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
+HOURS: Final = {"hoodie.clean.policy": "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained": "24"}
+ALL_LOOKED_AT: Final = {"hoodie.table.services.incremental.enabled": "false"}
+REWRITTEN: Final = shapes(types=(COW,))
+GONE: Final = "RANGE_NOT_RETAINED"
+
+
+def rewritten(case: WritingCase) -> tuple[Done, ...]:
+    """Four commits, each of which writes one city's base file anew; the other city's, the first and the last do."""
+    case.create()
+    first = case.write("insert", fleet(10))
+    between = [case.write("upsert", rides(ts, ("r01",))) for ts in (20, 30)]
+    return first, *between, case.write("upsert", rides(40, ("r01", "r11")))
+
+
+@writing(
+    "cleaning/latest_commits",
+    REWRITTEN,
+    "CN-001 CN-002 CN-009",
+    "clean-takes-every-old-slice clean-takes-the-newest-slice",
+)
+def latest_commits(case: WritingCase) -> None:
+    """Slices older than the commits to keep go, but for the last one before them.
+
+    Given four commits; a city was written by each, another by the first and the last.
+    When a clean keeps two commits.
+    Then the table reads as before, the third commit is read as it was, and what is older is refused.
+    """
+    first, second, third, _ = rewritten(case)
+    case.run("clean", COMMITS)
+    case.state()
+    case.ask("read_as_of", instant=third.bound)
+    case.ask("read_as_of", instant=first.requested, reject=GONE)
+    case.ask("read_as_of", instant=second.requested, reject=GONE)
+
+
+@writing("cleaning/few_commits", REWRITTEN, "CN-002 CN-009", "cleans-all-but-the-newest")
+def few_commits(case: WritingCase) -> None:
+    """With no more commits than are to be kept nothing is planned.
+
+    Given four commits.
+    When a clean is to keep four, and then three.
+    Then the first has nothing to do, and the second has.
+    """
+    rewritten(case)
+    case.schedule("clean", {**COMMITS, "hoodie.clean.commits.retained": "4"})
+    case.schedule("clean", {**COMMITS, "hoodie.clean.commits.retained": "3"})
+    case.state()
+
+
+@writing("cleaning/latest_versions", REWRITTEN, "CN-004 CN-001 CN-009", "clean-leaves-a-planned-file")
+def latest_versions(case: WritingCase) -> None:
+    """Of each group the newest versions stay, whenever they were written.
+
+    Given two cities, of which one was written twice.
+    When a clean keeps one version of each file.
+    Then the table reads as before, and a moment of the past is refused as soon as it needs the one file that is gone.
+    """
+    case.create()
+    first = case.write("insert", fleet(10))
+    last = case.write("upsert", rides(20, ("r01",)))
+    case.run("clean", VERSIONS)
+    case.state()
+    case.ask("read_as_of", instant=last.bound)
+    case.ask("read_as_of", instant=first.bound, reject=GONE)
+
+
+@writing("cleaning/latest_hours", REWRITTEN, "CN-003 CN-009", "hours-count-from-the-last-write")
+def latest_hours(case: WritingCase) -> None:
+    """Nothing that is not older than the hours to keep goes.
+
+    Given four commits, all of the last hour.
+    When a clean keeps 24 hours.
+    Then there is nothing to plan.
+    """
+    first, *_ = rewritten(case)
+    case.schedule("clean", HOURS)
+    case.state()
+    case.ask("read_as_of", instant=first.bound)
+
+
+@writing("cleaning/pending_compaction", shapes(types=(MOR,)), "CN-005 CN-001", "clean-ignores-pending-plans")
+def pending_compaction(case: WritingCase) -> None:
+    """What a pending compaction reads stays.
+
+    Given a compaction that has completed, logs on its slices, and a second compaction that waits.
+    When more writes come, a clean that keeps one version is carried out, and the compaction after it.
+    Then the compaction finds its files, and the table reads as before.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("upsert", rides(20, ("r01", "r11")))
+    case.run("compaction", COMPACTION_DUE)
+    case.write("upsert", rides(30, ("r01", "r02")))
+    waiting = case.schedule("compaction", COMPACTION_DUE)
+    case.write("upsert", rides(40, ("r01", "r12")))
+    case.run("clean", VERSIONS)
+    case.state()
+    case.execute(waiting, COMPACTION_DUE)
+    case.optimized()
+    case.state()
+
+
+@writing("cleaning/one_at_a_time", REWRITTEN, "CN-006 CN-009", "cleans-planned-beside-each-other")
+def one_at_a_time(case: WritingCase) -> None:
+    """While a clean waits no other is planned.
+
+    Given a planned clean that waits, and a commit since.
+    When another clean is planned, the first is carried out by another process, and one more is planned.
+    Then only the last finds something to plan.
+    """
+    rewritten(case)
+    waiting = case.schedule("clean", COMMITS)
+    case.write("upsert", rides(50, ("r01",)))
+    case.schedule("clean", COMMITS)
+    case.execute(waiting, COMMITS, process=2)
+    case.run("clean", COMMITS)
+    case.state()
+
+
+@writing("cleaning/as_planned", REWRITTEN, "CN-009 TL-025", "clean-goes-by-what-is-old-by-then")
+def as_planned(case: WritingCase) -> None:
+    """A clean removes what its plan names, and nothing that has become old since.
+
+    Given a planned clean that keeps one version of each file.
+    When two more commits come and the clean is then carried out.
+    Then the version that was the newest when it was planned is there.
+    """
+    *_, last = rewritten(case)
+    waiting = case.schedule("clean", VERSIONS)
+    case.write("upsert", rides(50, ("r01",)))
+    case.write("upsert", rides(60, ("r01",)))
+    case.execute(waiting, VERSIONS)
+    case.ask("read_as_of", instant=last.bound)
+    case.state()
+
+
+@writing("cleaning/replaced_groups", REWRITTEN, "CN-007 CN-001", "clean-takes-replaced-groups-at-once")
+def replaced_groups(case: WritingCase) -> None:
+    """Replaced groups stay whole as long as a retained commit reads them, and then go whole.
+
+    Given a commit, a city overwritten, and one more commit.
+    When a clean keeps two commits, which read the old groups still, and a later one keeps the last two.
+    Then the first clean has nothing to do, and the old groups are gone after the second.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    second = case.write("upsert", rides(20, ("r01", "r11")))
+    case.write("insert_overwrite", rides(30, ("r11", "r12")))
+    keeping = {**COMMITS, **ALL_LOOKED_AT}
+    case.schedule("clean", keeping)
+    case.ask("read_as_of", instant=second.bound)
+    case.write("upsert", rides(40, ("r01",)))
+    case.write("upsert", rides(50, ("r01",)))
+    case.run("clean", keeping)
+    case.ask("read_as_of", instant=second.requested, reject=GONE)
+    case.state()
+
+
+@writing("cleaning/savepoint", REWRITTEN, "CN-008 SR-002 SR-003", "clean-ignores-savepoints savepoint-keeps-nothing")
+def savepoint(case: WritingCase) -> None:
+    """What a savepoint names stays until the savepoint is deleted.
+
+    Given four commits, of which the second is saved.
+    When a clean keeps one version of each file, the savepoint is deleted, and another clean follows a commit.
+    Then the saved files are there after the first clean, and gone after the second.
+    """
+    first, second, *_ = rewritten(case)
+    case.service("savepoint", instant=second.requested)
+    case.run("clean", {**VERSIONS, **ALL_LOOKED_AT})
+    case.ask("read_as_of", instant=second.bound)
+    case.ask("read_as_of", instant=first.requested, reject=GONE)
+    case.service("delete_savepoint", instant=second.requested)
+    case.write("upsert", rides(50, ("r01",)))
+    case.run("clean", {**VERSIONS, **ALL_LOOKED_AT})
+    case.ask("read_as_of", instant=second.requested, reject=GONE)
+    case.state()
+
+
+@writing("cleaning/partition_goes_whole", REWRITTEN, "CN-011 CN-007", "overwrite-keeps-old-groups")
+def partition_goes_whole(case: WritingCase) -> None:
+    """A partition of which nothing is left goes, and comes back with the next write into it.
+
+    Given a city that was deleted as a partition.
+    When a clean keeps one version of each file, and a writer then inserts a ride of the city.
+    Then the city is gone, and is there again with that ride alone.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("delete_partition", partitions=["lima"])
+    case.run("clean", VERSIONS)
+    case.state()
+    case.write("insert", [ride("r41@lima", 10)])
+    case.state()
+
+
+@writing("cleaning/written_since", REWRITTEN, "CN-011 CN-012", "partition-goes-with-what-came-since")
+def written_since(case: WritingCase) -> None:
+    """A partition into which a write came after the plan stays.
+
+    Given a city that was deleted as a partition, and a planned clean of its files.
+    When a writer inserts a ride of the city, and the clean is then carried out.
+    Then the ride is there.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("delete_partition", partitions=["lima"])
+    waiting = case.schedule("clean", VERSIONS)
+    case.write("insert", [ride("r41@lima", 10)])
+    case.execute(waiting, VERSIONS)
+    case.state()
+
+
+@writing("cleaning/done_once", REWRITTEN, "CN-012 CN-009", "lowest-state-rules")
+def done_once(case: WritingCase) -> None:
+    """A clean that has completed is not carried out again.
+
+    Given a clean that has completed.
+    When another process asks to carry it out once more, and the table is then written and cleaned again.
+    Then there is no such plan any more, and the next clean has its own files.
+    """
+    *_, last = rewritten(case)
+    plan = case.schedule("clean", COMMITS)
+    case.execute(plan, COMMITS)
+    case.execute(plan, COMMITS, process=2, reject="INSTANT_NOT_FOUND")
+    case.write("upsert", rides(50, ("r01",)))
+    case.run("clean", COMMITS)
+    case.state()
+    case.ask("read_as_of", instant=last.bound)
+
+
+@writing("cleaning/unknown_policy", shapes((9,), (COW,)), "CN-001", "unknown-policies-keep-all")
+def unknown_policy(case: WritingCase) -> None:
+    """A policy that nobody knows is refused.
+
+    Given four commits.
+    When a clean is planned by a policy of another name.
+    Then it is refused, and nothing is planned.
+    """
+    rewritten(case)
+    case.schedule("clean", {"hoodie.clean.policy": "KEEP_LATEST_MOODS"}, reject="CONFIG_INVALID")
+    case.state()
+
+
+@writing("cleaning/logs_by_completion", shapes((8, 9), (MOR,)), "CN-005 CN-001 CN-002", "clean-takes-every-old-slice")
+def logs_by_completion(case: WritingCase) -> None:
+    """Old slices go with their logs, and the slice that the retained commits need stays whole.
+
+    Given two compactions with logs between and after them.
+    When a clean keeps two commits.
+    Then the table reads as before, and so does the first retained moment.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("upsert", rides(20, ("r01", "r11")))
+    case.run("compaction", COMPACTION_DUE)
+    case.write("upsert", rides(30, ("r01", "r11")))
+    kept = case.write("upsert", rides(40, ("r01",)))
+    case.run("compaction", COMPACTION_DUE)
+    case.run("clean", COMMITS)
+    case.state()
+    case.ask("read_as_of", instant=kept.bound)
+
+
+@writing("cleaning/time_to_live", shapes(), "CN-014 CN-013 TL-027", "live-partitions-expire")
+def time_to_live(case: WritingCase) -> None:
+    """Partitions that have outlived their time are deleted by a replacecommit.
+
+    Given two cities, and another clock: one city was written long ago, the other today.
+    When old partitions are dropped, today and many years later.
+    Then at first the old city goes, and a change of the table tells so; later the other one.
+    """
+    case.create()
+    case.write("insert", rides(10, ("r01", "r02", "駅-06")), now="20300101000000000")
+    case.write("insert", rides(10, ("r11", "🚲-16")), now="20400101000000000")
+    case.service("time_to_live", {KEPT: "30"}, now="20400102000000000")
+    case.state()
+    case.service("time_to_live", {KEPT: "30"}, now="20400102000000001")
+    case.service("time_to_live", {KEPT: "30"}, now="20500101000000000")
+    case.state()
+
+
+KEPT: Final = "hoodie.partition.ttl.strategy.days.retain"

@@ -1,0 +1,153 @@
+"""Clusterings: slices read together and written anew, in file groups that take the place of theirs."""
+
+from typing import Final
+
+from hudi_conformance.corpus.golden.rides import fleet, ride, rides
+from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
+from hudi_conformance.corpus.writing.registry import writing
+from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
+from hudi_conformance.corpus.writing.steps import Done, WritingCase
+
+DUE: Final = {"hoodie.clustering.inline.max.commits": "1", "hoodie.clustering.async.max.commits": "1"}
+TABLES: Final = shapes()
+SHARED: Final = shapes(configs={**OPTIMISTIC, **SHARED_LOCK})
+
+
+def written(case: WritingCase) -> tuple[Done, Done]:
+    """Two inserts, so that cities have two groups each, then an update, a late one and a delete."""
+    case.create()
+    first = case.write("insert", fleet(10))
+    case.write("insert", [ride("r21@oslo", 10), ride("r22@lima", 10)])
+    case.write("upsert", [ride("r01", 20), ride("r11", 5, rider="late"), ride("r22@lima", 20)])
+    return first, case.write("delete", rides(None, ("r12",)))
+
+
+@writing("clustering/result", TABLES, "CL-004 CL-006 CL-003", "clustering-replaces-nothing")
+def result(case: WritingCase) -> None:
+    """The groups of a plan become new ones with the rows that a snapshot reads.
+
+    Given cities with two file groups each, updates and a delete.
+    When a clustering is planned and carried out.
+    Then the table has the same rows, in one new group a city, and it completes as a replacecommit.
+    """
+    written(case)
+    case.run("clustering", DUE)
+    case.optimized()
+    case.state()
+    if case.is_mor:
+        case.shows(kills="clustering-reads-base-files-only")
+
+
+@writing("clustering/plan", TABLES, "CL-003 CP-002 TL-006", "clustering-waits-under-another-name")
+def plan(case: WritingCase) -> None:
+    """A plan waits under the name that the version has for it, and changes no row.
+
+    Given cities with two file groups each.
+    When a clustering is planned, and another process carries it out.
+    Then the plan is requested as a replacecommit before version 8 and as a clustering later, and completes as one name.
+    """
+    written(case)
+    asked = case.schedule("clustering", DUE)
+    case.timeline()
+    case.snapshot()
+    case.execute(asked, DUE, process=2)
+    case.state()
+
+
+@writing("clustering/rows_keep_their_write", TABLES, "CL-007 TL-027", "clustering-rewrites-commit-time")
+def rows_keep_their_write(case: WritingCase) -> None:
+    """A clustering brings no row anew.
+
+    Given two inserts, an update and a delete.
+    When a clustering has completed, and a reader asks for what came after the last write, and after the first.
+    Then nothing came after the last write, and after the first one what the writes brought.
+    """
+    first, last = written(case)
+    case.run("clustering", DUE)
+    case.snapshot()
+    case.incremental(last)
+    case.incremental(first)
+
+
+@writing("clustering/gives_up", SHARED, "CL-005", "clustering-over-updates")
+def gives_up(case: WritingCase) -> None:
+    """A clustering whose groups were written gives up.
+
+    Given a planned clustering, and a writer that may update its groups.
+    When the writer updates a planned group, and the clustering is then carried out.
+    Then it is refused and the update stands.
+    """
+    written(case)
+    asked = case.schedule("clustering", DUE)
+    case.write("upsert", rides(30, ("r01",)), configs=ALLOWING)
+    case.execute(asked, DUE, reject="WRITE_CONFLICT")
+    case.snapshot()
+
+
+_ALLOW: Final = "org.apache.hudi.client.clustering.update.strategy.SparkAllowUpdateStrategy"
+ALLOWING: Final = {"hoodie.clustering.updates.strategy": _ALLOW}
+
+
+@writing("clustering/insert_beside_it", SHARED, "CL-005 CL-004", "clustering-replaces-nothing")
+def insert_beside_it(case: WritingCase) -> None:
+    """A clustering completes beside a write to other groups.
+
+    Given a planned clustering.
+    When a writer inserts rides, which open groups of their own, and the clustering is then carried out.
+    Then both stand.
+    """
+    written(case)
+    asked = case.schedule("clustering", DUE)
+    case.write("insert", [ride("r31@oslo", 30)])
+    case.execute(asked, DUE)
+    case.state()
+
+
+@writing("clustering/plans_apart", TABLES, "CL-002", "plans-share-groups")
+def plans_apart(case: WritingCase) -> None:
+    """A second plan leaves out the groups of the first.
+
+    Given a planned clustering that waits, and an insert since.
+    When another clustering is planned and carried out, and then the first.
+    Then the second took the new group alone, and both together change no row.
+    """
+    written(case)
+    first = case.schedule("clustering", DUE)
+    case.write("insert", [ride("r31@oslo", 30)])
+    second = case.schedule("clustering", DUE)
+    case.execute(second, DUE)
+    case.state()
+    case.execute(first, DUE)
+    case.state()
+
+
+@writing("clustering/beside_a_compaction", shapes(types=(MOR,)), "CL-002 CP-003", "plans-share-groups")
+def beside_a_compaction(case: WritingCase) -> None:
+    """A clustering leaves out what a compaction has planned.
+
+    Given a planned compaction that waits.
+    When a clustering is planned and carried out, and then the compaction.
+    Then the clustering took the groups without logs, and both together change no row.
+    """
+    written(case)
+    compaction = case.schedule("compaction", COMPACTION_DUE)
+    case.run("clustering", DUE)
+    case.state()
+    case.execute(compaction, COMPACTION_DUE)
+    case.optimized()
+    case.state()
+
+
+@writing("clustering/replaces_only_rows_elsewhere", shapes(types=(COW,)), "TL-027 CL-006", "overwrite-keeps-old-groups")
+def replaces_only_rows_elsewhere(case: WritingCase) -> None:
+    """One replacecommit changes rows, another one does not.
+
+    Given a table of two cities.
+    When a city is overwritten, and the table is then clustered.
+    Then the first replacecommit took the city's rides out of the table, and the second changed no row.
+    """
+    written(case)
+    case.write("insert_overwrite", rides(40, ("r01", "r02")))
+    case.snapshot()
+    case.run("clustering", DUE)
+    case.state()

@@ -1,0 +1,235 @@
+"""Compactions: planned and carried out apart, beside a writer, tried again; what they write and how they complete."""
+
+from typing import Final
+
+from hudi_conformance.corpus.golden.rides import KEYS, fleet, ride, rides
+from hudi_conformance.corpus.writing.registry import writing
+from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
+from hudi_conformance.corpus.writing.steps import Done, WritingCase
+
+DUE: Final = {"hoodie.compact.inline.max.delta.commits": "1"}
+TABLES: Final = shapes(types=(MOR,))
+LOGGING: Final = {
+    **OPTIMISTIC,
+    **SHARED_LOCK,
+    "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
+    "hoodie.index.type": "BUCKET",
+    "hoodie.bucket.index.num.buckets": "2",
+}
+"""A writer that adds logs to the slice that it knows, and is in nobody's way."""
+
+
+def logged(case: WritingCase) -> tuple[Done, Done]:
+    """A table of two cities with logs on some of its slices: an update, a late one, and a delete."""
+    case.create()
+    first = case.write("insert", fleet(10))
+    case.write("upsert", [*rides(20, ("r01", "r02", "駅-06")), ride("r11", 5, rider="late"), ride("🚲-16", None)])
+    return first, case.write("delete", rides(None, ("r03",)))
+
+
+@writing(
+    "compaction/result",
+    TABLES,
+    "CP-001 CP-004 CP-006",
+    "compaction-reads-logs-only plan-takes-one-slice compaction-dates-its-files-late",
+)
+def result(case: WritingCase) -> None:
+    """Each slice with logs gets a base file that holds what a snapshot reads.
+
+    Given updates, a late update and a delete in the logs of two cities.
+    When a compaction is planned and carried out.
+    Then base files alone hold the rows of a snapshot, under the instant of the plan; slices without logs keep theirs.
+    """
+    logged(case)
+    case.run("compaction", DUE)
+    case.optimized()
+    case.state()
+
+
+@writing("compaction/carried_out_later", TABLES, "CP-002 CP-005 TL-025", "executor-plans-anew")
+def carried_out_later(case: WritingCase) -> None:
+    """A plan is carried out as it was made.
+
+    Given a table whose compaction is planned by one process.
+    When a writer updates planned rides and others, and another process then carries the plan out.
+    Then the base files hold the rows of the plan's time, and the later update lies on top of them.
+    """
+    logged(case)
+    plan = case.schedule("compaction", DUE)
+    case.write("upsert", rides(30, ("r01", "r04", "r12")))
+    case.state()
+    case.execute(plan, DUE, process=2)
+    case.optimized()
+    case.state()
+
+
+@writing("compaction/plans_apart", TABLES, "CP-003 CP-012", "plans-share-groups")
+def plans_apart(case: WritingCase) -> None:
+    """A second plan leaves out the groups of the first.
+
+    Given a planned compaction that waits, and more updates.
+    When another compaction is planned.
+    Then there is nothing to plan, until the first has completed.
+    """
+    logged(case)
+    plan = case.schedule("compaction", DUE)
+    case.write("upsert", rides(30, ("r01", "r02")))
+    case.schedule("compaction", DUE)
+    case.timeline()
+    case.execute(plan, DUE)
+    case.run("compaction", DUE)
+    case.optimized()
+    case.state()
+
+
+@writing(
+    "compaction/rows_keep_their_write",
+    TABLES,
+    "CP-007",
+    "compaction-rewrites-commit-time",
+)
+def rows_keep_their_write(case: WritingCase) -> None:
+    """A compaction brings no row anew.
+
+    Given updates and a delete in logs.
+    When a compaction has completed, and a reader asks for what came after the last write, and after the first.
+    Then nothing came after the last write, and after the first one what the writes brought.
+    """
+    first, last = logged(case)
+    case.run("compaction", DUE)
+    case.snapshot()
+    case.incremental(last)
+    case.incremental(first)
+    case.write("upsert", rides(40, ("r13",)))
+    case.incremental(last)
+
+
+@writing("compaction/slice_without_rows", TABLES, "CP-007 CP-004", "empty-slices-get-no-base-file")
+def slice_without_rows(case: WritingCase) -> None:
+    """A slice in which no row is left gets a base file all the same.
+
+    Given a city all of whose rides are deleted by logs.
+    When a compaction has completed.
+    Then its base file without rows stands for the city, and the rides do not come back.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("delete", rides(None, KEYS["lima"]))
+    case.write("upsert", rides(20, ("r01",)))
+    case.run("compaction", DUE)
+    case.optimized()
+    case.state()
+
+
+@writing(
+    "compaction/beside_a_writer",
+    shapes((8, 9), (MOR,), LOGGING),
+    "CP-009 CP-011 CP-005",
+    "compaction-waits-for-writers",
+)
+def beside_a_writer(case: WritingCase) -> None:
+    """A compaction is planned while a write is inflight; the write lands on the slice that the plan opens.
+
+    Given a writer that has made its logs and not committed.
+    When a compaction is planned and carried out, and the write then commits.
+    Then the compaction has none of the write's rows, and the snapshot has them.
+    """
+    logged(case)
+    case.begin("one", "upsert", rides(30, ("r14",)))
+    case.stage("one")
+    plan = case.schedule("compaction", DUE)
+    case.execute(plan, DUE)
+    case.optimized()
+    case.commit("one")
+    case.state()
+    case.run("compaction", DUE)
+    case.optimized()
+
+
+@writing("compaction/carried_out_beside_a_writer", shapes((6,), (MOR,)), "CP-011 CP-005", "plan-skips-a-log")
+def carried_out_beside_a_writer(case: WritingCase) -> None:
+    """A planned compaction is carried out while a write is inflight, without a lock.
+
+    Given a compaction that is planned, and a writer that then made its logs and has not committed.
+    When the compaction is carried out, and the write then commits.
+    Then the compaction has none of the write's rows, and the snapshot has them.
+    """
+    logged(case)
+    plan = case.schedule("compaction", DUE)
+    case.begin("one", "upsert", rides(30, ("r14",)))
+    case.stage("one")
+    case.execute(plan, DUE)
+    case.optimized()
+    case.commit("one")
+    case.state()
+
+
+@writing("compaction/waits_for_a_writer", shapes((6,), (MOR,)), "CP-009", "v6-compaction-beside-writers")
+def waits_for_a_writer(case: WritingCase) -> None:
+    """Before version 8 a compaction waits for writes that began earlier.
+
+    Given a lone writer that has made its logs and not committed.
+    When a compaction is planned.
+    Then there is no plan before the write has completed.
+    """
+    logged(case)
+    case.begin("one", "upsert", rides(30, ("r01", "r14")))
+    case.stage("one")
+    case.schedule("compaction", DUE)
+    case.commit("one")
+    case.run("compaction", DUE)
+    case.optimized()
+    case.state()
+
+
+@writing("compaction/done_once", TABLES, "CP-010 CP-002", "lowest-state-rules")
+def done_once(case: WritingCase) -> None:
+    """A plan that has completed is not carried out again.
+
+    Given a compaction that has completed.
+    When another process carries out its plan once more.
+    Then there is no such plan any more, and the table stays as it is.
+    """
+    logged(case)
+    plan = case.schedule("compaction", DUE)
+    case.execute(plan, DUE)
+    case.execute(plan, DUE, process=2, reject="INSTANT_NOT_FOUND")
+    case.state()
+
+
+@writing(
+    "compaction/planned_before_a_write",
+    shapes(types=(MOR,), configs={**OPTIMISTIC, **SHARED_LOCK}),
+    "CP-006 OW-006",
+    "compaction-completes-as-a-write",
+)
+def planned_before_a_write(case: WritingCase) -> None:
+    """A compaction that was planned before a write began is not in its way.
+
+    Given a compaction that is planned, and a writer that then begins and makes logs on a planned slice.
+    When the compaction completes before the write does.
+    Then the write commits all the same: a compaction changes no row, and its completed file says that it is one.
+    """
+    logged(case)
+    plan = case.schedule("compaction", DUE)
+    case.begin("one", "upsert", rides(30, ("r01", "r14")))
+    case.stage("one")
+    case.execute(plan, DUE, process=2)
+    case.commit("one")
+    case.state()
+    case.optimized()
+
+
+@writing("compaction/copy_on_write", shapes(types=(COW,)), "CP-001", "copy-on-write-is-compacted")
+def copy_on_write(case: WritingCase) -> None:
+    """Tables without logs are not compacted.
+
+    Given a copy-on-write table.
+    When a compaction is planned.
+    Then it is refused.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("upsert", rides(20, ("r01", "r11")))
+    case.schedule("compaction", DUE, reject="CONFIG_INVALID")
+    case.state()

@@ -1,0 +1,100 @@
+"""Rows whose columns have other types than the table's."""
+
+from dataclasses import replace
+
+from hudi_model.records import Field, Schema
+
+from hudi_conformance.corpus.golden.rides import RIDES, Row, ride
+from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
+from hudi_conformance.corpus.writing.registry import writing
+from hudi_conformance.corpus.writing.shapes import shapes
+from hudi_conformance.corpus.writing.steps import WritingCase
+
+_EVOLVING = {"hoodie.schema.on.read.enable": "true"}
+_REFUSED = "SCHEMA_INCOMPATIBLE"
+_SEATS = Schema((*RIDES.fields, Field("seats", "int32"), Field("metres", "int64")))
+
+
+def _with(schema: Schema, name: str, kind: str) -> Schema:
+    """A schema in which one column has another type."""
+    return Schema(tuple(replace(one, type=kind) if one.name == name else one for one in schema.fields))
+
+
+@writing("evolving/text_for_a_number_that_orders", shapes(), "DM-005", "columns-take-any-type")
+def text_for_a_number_that_orders(case: WritingCase) -> None:
+    """Texts are not taken for the numbers of an ordering field: as text 9 would beat 10.
+
+    Given rides ordered by a number.
+    When an upsert brings the number as text, without a word and with evolution asked for.
+    Then it is refused both times, and the table is as it was.
+    """
+    with_rides(case)
+    late = [ride("r01", 9, rider="late", ratio=1.5)]
+    texts = [{**row, "ts": str(row["ts"])} for row in late]
+    case.write("upsert", texts, schema=_with(RIDES, "ts", "string"), reject=_REFUSED)
+    case.write("upsert", texts, schema=_with(RIDES, "ts", "string"), configs=_EVOLVING, reject=_REFUSED)
+    case.write("upsert", late)
+    case.state()
+
+
+@writing("evolving/number_for_a_text_that_orders", shapes(versions=(9,)), "DM-005", "numbers-become-texts")
+def number_for_a_text_that_orders(case: WritingCase) -> None:
+    """Numbers are not taken for the text of an ordering field.
+
+    Given rides ordered by a text.
+    When an upsert brings numbers.
+    Then it is refused, and the table is as it was.
+    """
+    case.schema = _with(RIDES, "ts", "string")
+    case.create()
+    case.write("insert", [{**ride(key, 1), "ts": "10"} for key in ("r01", "r11", "año-15")])
+    case.write("upsert", [ride("r01", 9)], schema=RIDES, reject=_REFUSED)
+    case.state()
+
+
+@writing(
+    "evolving/widened_when_asked",
+    shapes(),
+    "DM-005 DM-003 DM-004",
+    "evolution-is-not-asked-for evolution-is-ignored wider-types-lose-values",
+)
+def widened_when_asked(case: WritingCase) -> None:
+    """A column gets the wider type that rows bring where that is asked for and no value changes.
+
+    Given rides with a column of short integers and one of long ones.
+    When upserts bring longs and doubles in these, without asking for evolution and asking for it.
+    Then only the longs are taken, where they are asked for, and the integers that were there are longs.
+    """
+    case.schema = _SEATS
+    case.create()
+    first = case.write("insert", [ride("r01", 1, seats=4, metres=2**53 + 1), ride("r11", 1, seats=None, metres=7)])
+    wide = [ride("r01", 2, seats=2**40, metres=9), ride("r02", 2, seats=-1, metres=None)]
+    longs = _with(_SEATS, "seats", "int64")
+    case.write("upsert", wide, schema=longs, reject=_REFUSED)
+    doubles = [ride("r01", 2, seats=4, metres=0.5)]
+    case.write("upsert", doubles, schema=_with(_SEATS, "metres", "float64"), configs=_EVOLVING, reject=_REFUSED)
+    case.snapshot()
+    case.write("upsert", wide, schema=longs, configs=_EVOLVING)
+    case.state()
+    case.as_of(first)
+
+
+@writing("evolving/fixed_columns", shapes(versions=(6, 9)), "DM-005", "keys-are-widened")
+def fixed_columns(case: WritingCase) -> None:
+    """Columns of keys, partitions and ordering keep their types, whatever is asked for.
+
+    Given rides whose number, zone and ordering value are short integers.
+    When upserts bring each of them as longs, with evolution asked for.
+    Then all are refused, and the table is as it was.
+    """
+    case.schema = Schema(
+        (Field("number", "int32"), Field("zone", "int32"), Field("ts", "int32"), Field("rider", "string"))
+    )
+    case.create(record_key=["number"], partition_by=["zone"])
+    case.write(
+        "insert", [{"number": 1, "zone": 7, "ts": 5, "rider": "a"}, {"number": 2, "zone": 8, "ts": 5, "rider": "ñ"}]
+    )
+    changed: list[Row] = [{"number": 1, "zone": 7, "ts": 6, "rider": "b"}]
+    for column in ("number", "zone", "ts"):
+        case.write("upsert", changed, schema=_with(case.schema, column, "int64"), configs=_EVOLVING, reject=_REFUSED)
+    case.state()

@@ -1,0 +1,264 @@
+"""What died is finished or taken back by others: services tried again, a rollback taken up, an attempt undone."""
+
+from typing import Final
+
+from hudi_conformance.corpus.golden.rides import rides, second
+from hudi_conformance.corpus.writing.registry import writing
+from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
+from hudi_conformance.corpus.writing.steps import Draft, WritingCase
+
+CONFIGS: Final = {**OPTIMISTIC, **SHARED_LOCK}
+
+
+def execute(case: WritingCase, requested: str) -> None:
+    """A plan that the table came with is carried out."""
+    case.drafts.append(Draft("execute", {"requested": requested, "configs": CONFIGS}))
+
+
+def _log_compaction(case: WritingCase) -> None:
+    execute(case, second(4))
+    case.state()
+    case.write("upsert", rides(25, ("r03", "r02")))
+    case.state()
+
+
+@writing(
+    "interrupted/log_compaction_v9",
+    shapes((9,), (MOR,), CONFIGS),
+    "CP-010 LC-005 MK-003",
+    "retry-keeps-what-failed",
+    begins_with="v9/mor_interrupted_log_compaction",
+)
+def log_compaction_9(case: WritingCase) -> None:
+    """A new attempt at a log compaction removes what the failed one left, and does all of it.
+
+    Given a log compaction whose process died; its log, without rows, and the marker are there.
+    When another process carries the plan out.
+    Then one log stands for the planned ones, with their rows, and the marker's log is gone.
+    """
+    _log_compaction(case)
+
+
+@writing(
+    "interrupted/log_compaction_v6",
+    shapes((6,), (MOR,), CONFIGS),
+    "CP-010 LC-005 MK-003",
+    "retry-keeps-what-failed",
+    begins_with="v6/mor_interrupted_log_compaction",
+)
+def log_compaction_6(case: WritingCase) -> None:
+    """A new attempt at a log compaction removes what the failed one left, and does all of it.
+
+    Given a log compaction whose process died; its log, without rows, and the marker are there.
+    When another process carries the plan out.
+    Then one log stands for the planned ones, with their rows, and the marker's log is gone.
+    """
+    _log_compaction(case)
+
+
+def _compaction(case: WritingCase) -> None:
+    case.timeline()
+    execute(case, second(3))
+    case.optimized()
+    case.state()
+
+
+@writing(
+    "interrupted/compaction_v8",
+    shapes((8,), (MOR,), CONFIGS),
+    "CP-010 CP-005 CP-002 SL-023",
+    "compaction-reads-logs-only",
+    begins_with="v8/mor_interrupted_compaction",
+)
+@writing(
+    "interrupted/compaction_v9",
+    shapes((9,), (MOR,), CONFIGS),
+    "CP-010 CP-005 CP-002",
+    "compaction-reads-logs-only",
+    begins_with="v9/mor_interrupted_compaction",
+)
+def compaction_9(case: WritingCase) -> None:
+    """A new attempt at a compaction does all of it, whatever the failed one wrote.
+
+    Given a compaction whose process died; one base file with too few rows is there, and logs came since the plan.
+    When another process carries the plan out.
+    Then the base files hold what was planned, and the later logs lie on top.
+    """
+    _compaction(case)
+
+
+@writing(
+    "interrupted/compaction_v6",
+    shapes((6,), (MOR,), CONFIGS),
+    "CP-010 CP-005 CP-002 SL-023",
+    "compaction-reads-logs-only",
+    begins_with="v6/mor_interrupted_compaction",
+)
+def compaction_6(case: WritingCase) -> None:
+    """A new attempt at a compaction does all of it, whatever the failed one wrote.
+
+    Given a compaction whose process died; one base file with too few rows is there, and logs came since the plan.
+    When another process carries the plan out.
+    Then the base files hold what was planned, and the later logs lie on top.
+    """
+    _compaction(case)
+
+
+def _handed_back(case: WritingCase) -> None:
+    case.service("rollback", instant=second(3))
+    case.state()
+    execute(case, second(3))
+    case.optimized()
+    case.state()
+
+
+@writing(
+    "interrupted/compaction_handed_back_v8",
+    shapes((8,), (MOR,), CONFIGS),
+    "RB-008 CP-010 RB-006",
+    "rolled-back-plan-is-dropped",
+    begins_with="v8/mor_interrupted_compaction",
+)
+@writing(
+    "interrupted/compaction_handed_back_v9",
+    shapes((9,), (MOR,), CONFIGS),
+    "RB-008 CP-010 RB-006",
+    "rolled-back-plan-is-dropped",
+    begins_with="v9/mor_interrupted_compaction",
+)
+def handed_back_9(case: WritingCase) -> None:
+    """An attempt at a compaction is rolled back, and its plan stays.
+
+    Given a compaction whose process died, and logs on the slice that its plan opened.
+    When the attempt is rolled back, and the plan is then carried out.
+    Then in between the compaction is requested again and the later logs are read; afterwards all is in base files.
+    """
+    _handed_back(case)
+
+
+@writing(
+    "interrupted/compaction_handed_back_v6",
+    shapes((6,), (MOR,), CONFIGS),
+    "RB-008 CP-010 RB-006",
+    "rolled-back-plan-is-dropped",
+    begins_with="v6/mor_interrupted_compaction",
+)
+def handed_back_6(case: WritingCase) -> None:
+    """An attempt at a compaction is rolled back, and its plan stays.
+
+    Given a compaction whose process died, and logs that bear the instant of its plan.
+    When the attempt is rolled back, and the plan is then carried out.
+    Then in between the compaction is requested again and those logs are read; afterwards all is in base files.
+    """
+    _handed_back(case)
+
+
+def _rollback(case: WritingCase) -> None:
+    case.service("rollback", instant=second(2))
+    case.state()
+    case.service("rollback", instant=second(2), reject="INSTANT_NOT_FOUND")
+    case.write("upsert", rides(40, ("r01", "r11")))
+    case.state()
+
+
+@writing(
+    "interrupted/rollback_v8",
+    shapes((8,), (COW,), CONFIGS),
+    "RB-004 RB-003 MK-003",
+    "rollback-started-anew",
+    begins_with="v8/cow_interrupted_rollback",
+)
+@writing(
+    "interrupted/rollback_v9",
+    shapes((9,), (COW,), CONFIGS),
+    "RB-004 RB-003 MK-003",
+    "rollback-started-anew",
+    begins_with="v9/cow_interrupted_rollback",
+)
+def rollback_9(case: WritingCase) -> None:
+    """Who finds a pending rollback carries it out under its own instant.
+
+    Given a failed write whose rollback died when one of two files was gone.
+    When the write is rolled back again, and once more.
+    Then there is one rollback, that of the first attempt; a file that is gone is no error; then there is no such write.
+    """
+    _rollback(case)
+
+
+@writing(
+    "interrupted/rollback_v6",
+    shapes((6,), (COW,), CONFIGS),
+    "RB-004 RB-003 MK-003",
+    "rollback-started-anew",
+    begins_with="v6/cow_interrupted_rollback",
+)
+def rollback_6(case: WritingCase) -> None:
+    """Who finds a pending rollback carries it out under its own instant.
+
+    Given a failed write whose rollback died when one of two files was gone.
+    When the write is rolled back again, and once more.
+    Then there is one rollback, that of the first attempt; a file that is gone is no error; then there is no such write.
+    """
+    _rollback(case)
+
+
+@writing(
+    "interrupted/archival",
+    shapes((9,), (COW,), CONFIGS),
+    "AR-002 AR-001",
+    "interrupted-archival-is-left",
+    begins_with="v9/cow_interrupted_archival",
+)
+def archival(case: WritingCase) -> None:
+    """An interrupted archival is finished by the next.
+
+    Given a history that has three writes of five, the files of two of which are still on the active timeline.
+    When another process archives, told to keep two writes.
+    Then those files are gone, and every write is listed once.
+    """
+    case.timeline()
+    case.service("archive", {**CONFIGS, "hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"})
+    case.timeline()
+    case.timeline(include_history=True)
+    case.snapshot()
+
+
+def _foreign_clean(case: WritingCase) -> None:
+    case.execute(second(4), CONFIGS, reject="PATH_ESCAPES_TABLE")
+    case.state()
+    case.write("upsert", rides(25, ("r03", "r02")), configs={"hoodie.clean.automatic": "false"})
+    case.state()
+
+
+@writing(
+    "interrupted/foreign_clean_v9",
+    shapes((9,), (COW,), CONFIGS),
+    "SL-007 CN-009",
+    "plans-name-anything",
+    begins_with="v9/cow_foreign_clean",
+)
+def foreign_clean_9(case: WritingCase) -> None:
+    """A clean whose plan names a file that is none of the data is refused as a whole.
+
+    Given a clean that waits, whose plan names the table's properties beside an old base file.
+    When it is carried out, and rides are then changed.
+    Then it is refused, the table answers as before, and the write stands.
+    """
+    _foreign_clean(case)
+
+
+@writing(
+    "interrupted/foreign_clean_v6",
+    shapes((6,), (COW,), CONFIGS),
+    "SL-007 CN-009",
+    "plans-name-anything",
+    begins_with="v6/cow_foreign_clean",
+)
+def foreign_clean_6(case: WritingCase) -> None:
+    """A clean whose plan names a file that is none of the data is refused as a whole.
+
+    Given a clean that waits, whose plan names the table's properties beside an old base file.
+    When it is carried out, and rides are then changed.
+    Then it is refused, the table answers as before, and the write stands.
+    """
+    _foreign_clean(case)

@@ -1,0 +1,152 @@
+"""Log compactions: the blocks of a slice become one log, which stands for them."""
+
+from typing import Final
+
+from hudi_conformance.corpus.golden.rides import fleet, ride, rides
+from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
+from hudi_conformance.corpus.writing.registry import writing
+from hudi_conformance.corpus.writing.shapes import MOR, shapes
+from hudi_conformance.corpus.writing.steps import Done, WritingCase
+
+DUE: Final = {"hoodie.log.compaction.blocks.threshold": "2"}
+TABLES: Final = shapes(types=(MOR,))
+LATER: Final = shapes((8, 9), (MOR,))
+
+
+def logged(case: WritingCase) -> Done:
+    """A table with several logs on some slices: updates, a late one, and deletes, one of them of a row below."""
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("upsert", rides(20, ("r01", "r02", "r11", "🚲-16")))
+    case.write("upsert", [ride("r01", 30), ride("r11", 15, rider="late"), ride("fähre-05", 30)])
+    return case.write("delete", rides(None, ("r02", "r12")))
+
+
+@writing(
+    "log_compaction/result",
+    TABLES,
+    "LC-001 LC-003 LC-004 LC-005 LC-006",
+    "log-compaction-drops-deletes log-compaction-completes-as-commit log-compaction-removes-its-logs",
+)
+def result(case: WritingCase) -> None:
+    """The blocks of a slice become one log, deletes that win among them.
+
+    Given slices with several logs, of updates, a late update and deletes.
+    When a log compaction is planned and carried out.
+    Then a snapshot reads what it read before, base file and logs are where they were, and the new log stands for them.
+    """
+    logged(case)
+    case.run("logcompaction", DUE)
+    case.optimized()
+    case.state()
+
+
+@writing(
+    "log_compaction/without_a_gap",
+    shapes(types=(MOR,), merge_mode="COMMIT_TIME_ORDERING", ordering=()),
+    "LC-003 LC-005",
+    "plan-skips-a-log",
+)
+def without_a_gap(case: WritingCase) -> None:
+    """A block between others is compacted too, and the new log stands where the newest of them stood.
+
+    Given three logs of one slice, of which the first two bring versions of one ride and the third brings another ride.
+    When a log compaction is carried out, between two plain updates.
+    Then the second version stands, and the later update over it.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("upsert", rides(20, ("r01", "r02")))
+    case.write("upsert", rides(30, ("r01",)))
+    case.write("upsert", rides(40, ("r03",)))
+    case.run("logcompaction", DUE)
+    case.state()
+    case.write("upsert", rides(50, ("r02",)))
+    case.state()
+
+
+@writing("log_compaction/stands_for_blocks", TABLES, "LC-001 LC-004 LC-003", "log-compaction-drops-deletes")
+def stands_for_blocks(case: WritingCase) -> None:
+    """Later writes lie on top of what was compacted, and a compaction takes it up.
+
+    Given a log compaction that has completed.
+    When a writer updates, deletes and inserts again what lies in it, and a compaction follows.
+    Then the later writes win by the table's rule, and the compaction holds what a snapshot reads.
+    """
+    logged(case)
+    case.run("logcompaction", DUE)
+    case.write("upsert", [ride("r02", 40), ride("r01", 25, rider="late")])
+    case.write("delete", rides(None, ("r11",)))
+    case.state()
+    case.run("compaction", COMPACTION_DUE)
+    case.optimized()
+    case.state()
+
+
+@writing("log_compaction/plans_apart", TABLES, "LC-002 CP-003", "plans-share-groups")
+def plans_apart(case: WritingCase) -> None:
+    """A log compaction leaves out what a compaction has planned.
+
+    Given a planned compaction that waits, and more logs on its slices.
+    When a log compaction is planned.
+    Then there is nothing to plan, until the compaction has completed and logs have come again.
+    """
+    logged(case)
+    plan = case.schedule("compaction", COMPACTION_DUE)
+    case.write("upsert", rides(40, ("r01", "r11")))
+    case.write("upsert", rides(50, ("r01", "r11")))
+    case.schedule("logcompaction", DUE)
+    case.execute(plan, COMPACTION_DUE)
+    case.state()
+    case.run("logcompaction", DUE)
+    case.state()
+
+
+@writing("log_compaction/compaction_leaves_it_out", TABLES, "LC-002 CP-003 CP-012", "plans-share-groups")
+def compaction_leaves_it_out(case: WritingCase) -> None:
+    """A compaction leaves out what a log compaction has planned.
+
+    Given a planned log compaction that waits, and a slice with too few logs for it.
+    When a compaction is planned and carried out, and then the log compaction.
+    Then the compaction takes that slice alone, and after both a snapshot reads what it read before.
+    """
+    logged(case)
+    case.write("insert", [ride("r31@lima", 10)])
+    case.write("upsert", [ride("r31@lima", 20)])
+    plan = case.schedule("logcompaction", DUE)
+    case.run("compaction", COMPACTION_DUE)
+    case.optimized()
+    case.execute(plan, DUE, process=2)
+    case.state()
+
+
+@writing("log_compaction/carried_out_later", TABLES, "LC-003 LC-004 TL-025", "log-compaction-removes-its-logs")
+def carried_out_later(case: WritingCase) -> None:
+    """Blocks that came after the plan are not in the compacted log.
+
+    Given a planned log compaction.
+    When a writer updates planned rides, and another process then carries the plan out.
+    Then the later update is read once, on top of the compacted log.
+    """
+    logged(case)
+    plan = case.schedule("logcompaction", DUE)
+    case.write("upsert", [ride("r01", 40), ride("r02", 40)])
+    case.execute(plan, DUE, process=2)
+    case.state()
+
+
+@writing("log_compaction/cleaned_with_its_slice", LATER, "LC-009 CN-001", "cleaner-takes-compacted-logs")
+def cleaned_with_its_slice(case: WritingCase) -> None:
+    """Logs that a log compaction stands for stay as long as their slice.
+
+    Given a log compaction that has completed, and later writes to other slices.
+    When a clean keeps the last two commits.
+    Then nothing of the slice goes: an earlier moment is read from the logs as they were.
+    """
+    last = logged(case)
+    case.run("logcompaction", DUE)
+    case.write("upsert", rides(40, ("r14",)))
+    case.write("upsert", rides(50, ("r14",)))
+    case.schedule("clean", {"hoodie.clean.commits.retained": "2"})
+    case.state()
+    case.ask("read_as_of", instant=last.bound)

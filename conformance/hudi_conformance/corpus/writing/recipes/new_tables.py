@@ -1,0 +1,95 @@
+"""New tables: what they state, and what none can be."""
+
+from hudi_conformance.corpus.golden.rides import rides
+from hudi_conformance.corpus.writing.registry import writing
+from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
+from hudi_conformance.corpus.writing.steps import WritingCase
+
+
+@writing("tables/what_they_state", shapes(), "OW-031", "new-tables-forget-their-ordering")
+def what_they_state(case: WritingCase) -> None:
+    """A new table states version, type, keys, ordering and how it merges.
+
+    Given no table.
+    When one is made, and rides are written to it.
+    Then it tells what it was made with, and no action but the write is on its timeline.
+    """
+    case.create()
+    case.info()
+    case.timeline()
+    case.snapshot()
+    case.write("insert", rides(10, ("r01", "r11")))
+    case.state()
+
+
+@writing(
+    "tables/by_commit_time",
+    (
+        *shapes(versions=(9,), merge_mode="COMMIT_TIME_ORDERING", ordering=()),
+        *shapes(versions=(6,), types=(MOR,), merge_mode="COMMIT_TIME_ORDERING", ordering=()),
+    ),
+    "OW-031",
+    "new-tables-merge-by-event-time",
+)
+def by_commit_time(case: WritingCase) -> None:
+    """A new table that is to merge by commit time says so.
+
+    Given no table.
+    When one without ordering fields is made.
+    Then it tells that the last write decides.
+    """
+    case.create()
+    case.info()
+    case.write("upsert", rides(10, ("r01",)))
+    case.write("upsert", rides(5, ("r01",)))
+    case.snapshot()
+
+
+@writing("tables/inferred_mode", shapes(versions=(8, 9), types=(MOR,)), "MG-015 OW-031", "new-tables-infer-commit-time")
+def inferred_mode(case: WritingCase) -> None:
+    """A new table that states no mode, and has ordering columns, merges by event time.
+
+    Given no table.
+    When one is made without a mode, and a ride is written, and an older version of it.
+    Then it tells that the ordering column decides, and the older version has lost.
+    """
+    case.create(merge_mode=None)
+    case.info()
+    case.write("insert", rides(10, ("r01", "r11")))
+    case.write("upsert", rides(5, ("r01",), rider="late"))
+    case.snapshot()
+
+
+@writing("tables/what_none_can_be", shapes(versions=(9,), types=(COW,)), "OW-032", "anything-makes-a-table")
+def what_none_can_be(case: WritingCase) -> None:
+    """What no table can be made of is refused.
+
+    Given no table.
+    When tables without name, of an unknown type, version or mode, or with keys that are no columns are asked for.
+    Then each is refused, and one that is right is made at last.
+    """
+    case.create(name="", reject="CONFIG_INVALID")
+    case.create(table_type="COPY_ON_READ", reject="CONFIG_INVALID")
+    case.create(table_version=7, reject="CONFIG_INVALID")
+    case.create(merge_mode="GUESS", reject="CONFIG_INVALID")
+    case.create(record_key=["number"], reject="CONFIG_INVALID")
+    case.create(partition_by=["country"], reject="CONFIG_INVALID")
+    case.create(ordering=["when"], reject="CONFIG_INVALID")
+    case.create()
+    case.create(reject="CONFIG_INVALID")
+    case.info()
+
+
+@writing("tables/settings", shapes(), "OW-030", "any-text-is-a-number")
+def settings(case: WritingCase) -> None:
+    """A text that is no number where one is wanted is refused.
+
+    Given a table.
+    When a write names a number of buckets that is a word.
+    Then it is refused, and one with a number is not.
+    """
+    case.create()
+    many = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "many"}
+    case.write("upsert", rides(10, ("r01",)), configs=many, reject="CONFIG_INVALID")
+    case.write("upsert", rides(10, ("r01",)), configs={**many, "hoodie.bucket.index.num.buckets": "2"})
+    case.snapshot()

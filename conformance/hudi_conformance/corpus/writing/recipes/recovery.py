@@ -1,0 +1,151 @@
+"""Writers that died: what they leave does not count, a rollback takes it away, and a living writer is left alone."""
+
+from hudi_conformance.corpus.golden.rides import ride, rides
+from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
+from hudi_conformance.corpus.writing.registry import writing
+from hudi_conformance.corpus.writing.shapes import OPTIMISTIC, SHARED_LOCK, shapes
+from hudi_conformance.corpus.writing.steps import WritingCase
+
+_SHARED = {**OPTIMISTIC, **SHARED_LOCK}
+_ALL = shapes(configs=_SHARED)
+_FEW = shapes(versions=(6, 9), configs=_SHARED)
+
+
+@writing("recovery/dead_after_staging", _ALL, "RB-001 RB-003 RB-009", "rollback-is-no-action")
+def dead_after_staging(case: WritingCase) -> None:
+    """A write whose process died after its files is rolled back.
+
+    Given rides of two cities, and a writer that died between its files and its completion.
+    When its write is rolled back, and another changes the same ride.
+    Then the dead write has left no row, its action is gone, and the rollback is an action of its own.
+    """
+    with_rides(case)
+    dead = case.begin("dead", "upsert", rides(30, ("r01", "r03")), process=2)
+    case.stage("dead")
+    case.end_process(2)
+    case.state()
+    case.service("rollback", instant=dead.requested)
+    case.state()
+    case.write("upsert", [ride("r01", 20, rider="alive")])
+    case.state()
+
+
+@writing("recovery/dead_at_once", _FEW, "RB-001 RB-003", "rollback-is-no-action")
+def dead_at_once(case: WritingCase) -> None:
+    """A write whose process died before it made a file is rolled back.
+
+    Given rides of two cities, and a writer that died as soon as its insert overwrite was requested.
+    When its write is rolled back.
+    Then the table is as it was, but for the rollback on its timeline.
+    """
+    with_rides(case)
+    dead = case.begin("dead", "insert_overwrite", rides(30, ("r01",)), process=2)
+    case.end_process(2)
+    case.service("rollback", instant=dead.requested)
+    case.state()
+
+
+@writing("recovery/dead_delete", _FEW, "RB-001 RB-006", "rollback-is-no-action")
+def dead_delete(case: WritingCase) -> None:
+    """A delete whose process died deletes nothing.
+
+    Given rides of two cities, and a writer that died after it had staged a delete.
+    When its write is rolled back.
+    Then every ride is there, before and after.
+    """
+    with_rides(case)
+    dead = case.begin("dead", "delete", rides(30, ("r01", "r11")), process=2)
+    case.stage("dead")
+    case.end_process(2)
+    case.snapshot()
+    case.service("rollback", instant=dead.requested)
+    case.state()
+
+
+@writing("recovery/dead_among_the_living", _FEW, "RB-006 RB-009", "rollback-is-no-action")
+def dead_among_the_living(case: WritingCase) -> None:
+    """A rollback touches no files of other writes.
+
+    Given a writer that died after its files, and another that has changed another city since.
+    When the dead write is rolled back.
+    Then what the other wrote stands.
+    """
+    with_rides(case)
+    dead = case.begin("dead", "upsert", rides(30, ("r01", "r03")), process=2)
+    case.stage("dead")
+    case.end_process(2)
+    case.write("upsert", rides(20, ("r11", "r12")))
+    case.service("rollback", instant=dead.requested)
+    case.state()
+
+
+@writing("recovery/living_writer", _FEW, "RB-002 RB-001", "living-writes-are-failed writers-have-no-heart")
+def living_writer(case: WritingCase) -> None:
+    """A write that still beats is left alone.
+
+    Given rides of two cities, and a writer of another process that has staged its files.
+    When failed writes are looked for and rolled back, and the writer commits after that.
+    Then its write completes.
+    """
+    with_rides(case)
+    case.begin("slow", "upsert", [ride("r01", 20, rider="slow")], process=2)
+    case.stage("slow")
+    case.service("rollback")
+    case.timeline()
+    case.commit("slow")
+    case.state()
+
+
+@writing("recovery/completed_write", _FEW, "RB-005", "completed-writes-are-rolled-back")
+def completed_write(case: WritingCase) -> None:
+    """Only what has not completed is rolled back.
+
+    Given rides of two cities that have been changed.
+    When a rollback is asked for of the change, and of an instant that nobody knows.
+    Then both are refused, and the table is as it was.
+    """
+    with_rides(case)
+    changed = case.write("upsert", [ride("r01", 20)])
+    case.service("rollback", instant=changed.requested, reject="CONFIG_INVALID")
+    case.service("rollback", instant="20200101000000000", reject="INSTANT_NOT_FOUND")
+    case.state()
+
+
+@writing("recovery/two_dead_writers", _FEW, "RB-001 RB-003", "rollback-is-no-action")
+def two_dead_writers(case: WritingCase) -> None:
+    """Each dead write has a rollback of its own.
+
+    Given two writers of one process that died after they had changed different cities.
+    When both writes are rolled back, the newer one first.
+    Then the table is as it was, with two rollbacks on its timeline.
+    """
+    with_rides(case)
+    older = case.begin("older", "upsert", [ride("r01", 30)], process=2)
+    case.stage("older")
+    newer = case.begin("newer", "upsert", [ride("r11", 30)], process=2)
+    case.stage("newer")
+    case.end_process(2)
+    case.service("rollback", instant=newer.requested)
+    case.snapshot()
+    case.service("rollback", instant=older.requested)
+    case.state()
+
+
+@writing(
+    "recovery/pending_rollback_of_a_release",
+    shapes(versions=(9,), types=("COPY_ON_WRITE",)),
+    "RB-001",
+    "rollback-is-no-action",
+    begins_with="v9/apache_cow_failed_write",
+)
+def failed_write_of_a_release(case: WritingCase) -> None:
+    """A write that a release left unfinished is rolled back.
+
+    Given a table of release 1.1.1 with a write that never completed.
+    When failed writes are rolled back.
+    Then it is gone, and the rows are what they were.
+    """
+    case.snapshot()
+    case.service("rollback", {"hoodie.clean.failed.writes.policy": "EAGER"})
+    case.snapshot()
+    case.timeline()

@@ -1,0 +1,198 @@
+"""Rollbacks: which writes have failed, what is taken back of them, and what can be rolled back."""
+
+from typing import Final
+
+from hudi_conformance.corpus.golden.rides import fleet, ride, rides
+from hudi_conformance.corpus.writing.registry import writing
+from hudi_conformance.corpus.writing.shapes import ALONE, MOR, OPTIMISTIC, SHARED_LOCK, shapes
+from hudi_conformance.corpus.writing.steps import Done, WritingCase
+
+SHARED: Final = shapes(configs={**OPTIMISTIC, **SHARED_LOCK})
+IMPATIENT: Final = {"hoodie.client.heartbeat.interval_in_ms": "1"}
+"""After some milliseconds without a beat a write is taken for dead."""
+EAGER: Final = {**ALONE, "hoodie.clean.failed.writes.policy": "EAGER"}
+NEVER: Final = {"hoodie.clean.failed.writes.policy": "NEVER"}
+LISTING: Final = {"hoodie.rollback.using.markers": "false"}
+
+
+def abandoned(case: WritingCase, txn: str, key: str, process: int = 2) -> Done:
+    """A writer that has made its files, and dies."""
+    begun = case.begin(txn, "upsert", rides(50, (key,)), process=process)
+    case.stage(txn)
+    case.end_process(process)
+    return begun
+
+
+@writing("rollback/dead_writers", SHARED, "RB-001 RB-002 RB-003", "the-dead-are-spared")
+def dead_writers(case: WritingCase) -> None:
+    """Writes whose hearts have stopped are rolled back.
+
+    Given two writers that made their files and died.
+    When failed writes are rolled back.
+    Then both writes are gone, each by a rollback of its own, and their rides do not come.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    abandoned(case, "older", "r01")
+    abandoned(case, "younger", "r11", process=3)
+    case.service("rollback", IMPATIENT)
+    case.state()
+
+
+@writing("rollback/heart_that_beats", SHARED, "RB-002 MK-005 RB-001", "living-writes-are-failed writers-have-no-heart")
+def heart_that_beats(case: WritingCase) -> None:
+    """A write whose heart beats is left alone.
+
+    Given a writer that has made its files and is at work still.
+    When failed writes are rolled back.
+    Then there is none, and the write commits.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.begin("one", "upsert", rides(50, ("r01",)))
+    case.stage("one")
+    case.service("rollback")
+    case.timeline()
+    case.commit("one")
+    case.state()
+
+
+@writing("rollback/never", SHARED, "RB-001", "never-means-eager")
+def never(case: WritingCase) -> None:
+    """Where nobody is to roll failed writes back nobody does, unless one is named.
+
+    Given a writer that made its files and died.
+    When failed writes are rolled back under NEVER, and the write is then named.
+    Then the first does nothing, the second takes the write.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    failed = abandoned(case, "one", "r01")
+    case.service("rollback", {**IMPATIENT, **NEVER})
+    case.timeline()
+    case.service("rollback", {**IMPATIENT, **NEVER}, instant=failed.requested)
+    case.state()
+
+
+@writing("rollback/named", SHARED, "RB-003 RB-006 RB-009", "rollback-is-no-action rollback-takes-older-files")
+def named(case: WritingCase) -> None:
+    """A rollback is an action; the write's files and entries go, those of other writes stay.
+
+    Given a writer that made its files by an update and died, and an update of other rides since.
+    When its write is rolled back, and a writer then updates the same ride.
+    Then the timeline has the rollback and not the write, and both updates stand.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    failed = abandoned(case, "one", "r01")
+    case.write("upsert", rides(30, ("r11",)))
+    case.service("rollback", instant=failed.requested)
+    case.state()
+    case.write("upsert", rides(40, ("r01",)))
+    case.state()
+
+
+@writing("rollback/by_listing", SHARED, "RB-006 RB-003", "rollback-takes-older-files")
+def by_listing(case: WritingCase) -> None:
+    """Where markers are not used, what bears the write's instant is found by listing.
+
+    Given a writer that made its files by an update and died.
+    When its write is rolled back without markers, and a writer then updates the same ride.
+    Then the table is as it would be with markers.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    failed = abandoned(case, "one", "r01")
+    case.service("rollback", LISTING, instant=failed.requested)
+    case.state()
+    case.write("upsert", rides(40, ("r01", "r02")))
+    case.state()
+
+
+@writing("rollback/completed", shapes(), "RB-005", "completed-writes-are-rolled-back")
+def completed(case: WritingCase) -> None:
+    """What has completed, or is not there, is not rolled back.
+
+    Given two completed writes.
+    When the newest is rolled back, and an instant that nobody wrote is.
+    Then both are refused, and the table stays as it is.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    last = case.write("upsert", rides(20, ("r01",)))
+    case.service("rollback", instant=last.requested, reject="CONFIG_INVALID")
+    case.service("rollback", instant="20200101000000000", reject="INSTANT_NOT_FOUND")
+    case.state()
+
+
+@writing("rollback/slow_writer", SHARED, "TL-023 OW-008", "completes-whatever-became-of-it")
+def slow_writer(case: WritingCase) -> None:
+    """A write that was taken back meanwhile does not complete.
+
+    Given a saved insert, and a writer that has made its files and pauses.
+    When another process restores the table to the savepoint, and the writer then wakes and commits.
+    Then the commit is refused, and nothing of the write is left.
+    """
+    case.create()
+    saved = case.write("insert", fleet(10))
+    case.service("savepoint", instant=saved.requested)
+    case.begin("one", "upsert", rides(50, ("r01",)))
+    case.stage("one")
+    case.service("restore", instant=saved.requested)
+    case.commit("one", reject="WRITE_CONFLICT")
+    case.state()
+
+
+@writing("rollback/not_staged", SHARED, "RB-003 RB-009 SA-003", "rollback-is-no-action")
+def not_staged(case: WritingCase) -> None:
+    """A write that died when it was only requested is rolled back as any other.
+
+    Given a writer that died after its first phase.
+    When its write is rolled back.
+    Then the timeline has the rollback and not the write.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    failed = case.begin("one", "insert", [ride("r31", 10)], process=2)
+    case.end_process(2)
+    case.service("rollback", instant=failed.requested)
+    case.state()
+
+
+@writing(
+    "rollback/several_logs_deep",
+    shapes(types=(MOR,), configs={**OPTIMISTIC, **SHARED_LOCK}),
+    "RB-006 RB-003",
+    "rollback-takes-older-files",
+)
+def several_logs_deep(case: WritingCase) -> None:
+    """A write that was rolled back between others leaves their logs alone.
+
+    Given an update, a writer that made its logs and died, and an update of the same slice since.
+    When the dead write is rolled back, and a later update comes.
+    Then of each ride the newest version of the living writes stands.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    case.write("upsert", rides(20, ("r01", "r02")))
+    failed = abandoned(case, "one", "r01")
+    case.write("upsert", rides(30, ("r02", "r03")))
+    case.service("rollback", instant=failed.requested)
+    case.state()
+    case.write("upsert", rides(40, ("r03",)))
+    case.state()
+
+
+@writing("rollback/lone_writer", shapes(configs=EAGER), "RB-001 MK-005", "eager-means-never")
+def lone_writer(case: WritingCase) -> None:
+    """A lone writer takes every pending write for failed.
+
+    Given a writer that made its files and died; it had no heartbeat.
+    When failed writes are rolled back.
+    Then its write is, whenever it beat last.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    abandoned(case, "one", "r01")
+    case.service("rollback")
+    case.state()

@@ -1,0 +1,468 @@
+"""One write of each operation after an insert: what it changes, and what it leaves alone."""
+
+from hudi_conformance.corpus.golden.rides import RIDES, ride, rides
+from hudi_conformance.corpus.writing.registry import writing
+from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
+from hudi_conformance.corpus.writing.steps import Done, WritingCase, only
+
+_FIRST = ("r01", "r02", "r11", "año-15")
+
+
+def with_rides(case: WritingCase) -> Done:
+    """A table with two rides in each of two cities."""
+    case.create()
+    return case.write("insert", rides(10, _FIRST))
+
+
+@writing("single/upsert", shapes(), "OW-014 OW-003", "tagging-sees-nothing")
+def upsert(case: WritingCase) -> None:
+    """An upsert changes rows that are there and adds those that are not.
+
+    Given rides of two cities.
+    When an upsert brings a newer version of one ride, an older version of another, and a new one.
+    Then the newer version and the new ride stand, and the older version has lost.
+    """
+    first = with_rides(case)
+    case.write("upsert", [ride("r01", 20), ride("r11", 5, rider="late"), ride("🚲-16", 20)])
+    case.state()
+    case.as_of(first)
+    case.incremental(first)
+    if case.is_mor:
+        case.shows("OW-016", "updates-rewrite-in-merge-on-read")
+    else:
+        case.shows("OW-015 TT-001", "copy-on-write-forgets-old-rows copy-on-write-is-logged")
+
+
+_FILLING = {"hoodie.compaction.payload.class": "org.apache.hudi.common.model.PartialUpdateAvroPayload"}
+
+
+@writing("single/late_row_fills", shapes((9,), (COW, MOR), properties=_FILLING), "MG-023 MG-025 IN-001", "")
+def late_row_fills(case: WritingCase) -> None:
+    """A late row fills columns of the one that stands, and the change is reported.
+
+    Given rides without riders, in a table whose versions complete each other.
+    When an older version of one ride brings a rider.
+    Then the ride has the rider beside its own values; a rewritten file has it under the time of the late write, a log
+    leaves it its own, and a range after the first write has it in both.
+    """
+    case.create()
+    first = case.write("insert", rides(10, ("r01", "r11"), rider=None))
+    case.write("upsert", [ride("r01", 5, rider="late")])
+    case.snapshot()
+    case.incremental(first)
+    case.shows(*(("", "commit-times-tell-all") if case.is_mor else ("MF-010 OW-015", "filled-rows-keep-their-time")))
+
+
+@writing("single/insert_of_a_known_key", shapes(), "OW-012 OW-020", "insert-groups-by-partition")
+def insert_of_a_known_key(case: WritingCase) -> None:
+    """An insert looks no key up.
+
+    Given rides of two cities.
+    When an insert brings a ride whose key is there, and a new one.
+    Then both stand beside what is there, in file groups that the insert opened.
+    """
+    first = with_rides(case)
+    case.write("insert", [ride("r01", 20, rider="again"), ride("r03", 20)])
+    case.state()
+    case.incremental(first)
+
+
+@writing("single/bulk_insert", shapes(versions=(6, 9)), "OW-012 OW-014", "insert-groups-by-partition")
+def bulk_insert(case: WritingCase) -> None:
+    """A bulk insert opens file groups of its own.
+
+    Given rides of two cities.
+    When a bulk insert brings more.
+    Then all stand, the new ones in new file groups.
+    """
+    with_rides(case)
+    case.write("bulk_insert", rides(20, ("r03", "r12")))
+    case.state()
+    case.optimized()
+
+
+@writing("single/delete", shapes(), "OW-013 OW-003", "tagging-sees-nothing")
+def delete(case: WritingCase) -> None:
+    """A delete removes keys whatever their ordering values.
+
+    Given rides of two cities.
+    When a delete names two of them, one with an older ordering value, and a key that is not there.
+    Then the two are gone, and the unknown key has left no trace.
+    """
+    first = with_rides(case)
+    case.write("delete", [ride("r01", 20), ride("r11", 5), ride("r04", 20)])
+    case.state()
+    case.as_of(first)
+    if case.is_mor:
+        case.shows("OW-016", "delete-writes-nothing")
+
+
+@writing("single/delete_and_write_again", shapes(types=(MOR,)), "OW-013 OW-020", "delete-writes-nothing")
+def delete_and_write_again(case: WritingCase) -> None:
+    """A key whose row a log deleted belongs to the file group of its base row.
+
+    Given a ride that was deleted.
+    When it is written again, with an older ordering value than the deleted one had.
+    Then it is there again, in the file group where it was.
+    """
+    with_rides(case)
+    deleted = case.write("delete", [ride("r01", 20)])
+    case.snapshot()
+    case.write("upsert", [ride("r01", 5, rider="back")])
+    case.state()
+    case.incremental(deleted)
+
+
+@writing("single/insert_overwrite", shapes(), "OW-018 OW-014", "overwrite-keeps-old-groups")
+def insert_overwrite(case: WritingCase) -> None:
+    """An insert overwrite replaces the file groups of the partitions that its rows are in.
+
+    Given rides of two cities.
+    When one city is overwritten with two rides.
+    Then that city has these two, the other is as it was, and the action is a replacecommit.
+    """
+    first = with_rides(case)
+    case.write("insert_overwrite", rides(5, ("r01", "r03")))
+    case.state()
+    case.as_of(first)
+    case.incremental(first)
+    case.shows(kills="overwrites-are-usual-commits")
+
+
+@writing(
+    "single/insert_overwrite_table",
+    shapes(),
+    "OW-018 OW-014",
+    "overwrite-keeps-old-groups overwrites-are-usual-commits",
+)
+def insert_overwrite_table(case: WritingCase) -> None:
+    """An insert overwrite of the table replaces every file group.
+
+    Given rides of two cities.
+    When the table is overwritten with one ride.
+    Then that ride is all there is.
+    """
+    first = with_rides(case)
+    case.write("insert_overwrite_table", [ride("r02", 5)])
+    case.state()
+    case.as_of(first)
+
+
+@writing(
+    "single/delete_partition", shapes(), "OW-018 OW-014", "overwrite-keeps-old-groups overwrites-are-usual-commits"
+)
+def delete_partition(case: WritingCase) -> None:
+    """A deletion of a partition replaces its file groups by nothing.
+
+    Given rides of two cities.
+    When one city is deleted, and then one of its rides is written again.
+    Then that city has this ride alone, and the other is as it was.
+    """
+    with_rides(case)
+    deleted = case.write("delete_partition", partitions=["lima"])
+    case.state()
+    case.write("upsert", [ride("r11", 5)])
+    case.snapshot()
+    case.slices()
+    case.incremental(deleted)
+
+
+@writing(
+    "single/delete_partition_partly_there", shapes(versions=(6, 9)), "OW-018", "missing-partitions-stop-a-deletion"
+)
+def delete_partition_partly_there(case: WritingCase) -> None:
+    """A deletion of partitions of which one is not there deletes the others, and names it.
+
+    Given rides of two cities.
+    When one of them and a city without rides are deleted.
+    Then the other city is as it was, the action stands, and a warning names the city without rides.
+    """
+    with_rides(case)
+    case.write("delete_partition", partitions=["lima", "quito"], warns="OW-018")
+    case.state()
+
+
+@writing("single/delete_partition_not_there", shapes(), "OW-018", "nothing-deleted-is-committed")
+def delete_partition_not_there(case: WritingCase) -> None:
+    """A deletion of partitions that are not there is no action, and says so.
+
+    Given rides of two cities, of which one was deleted.
+    When it and a city that never had rides are deleted.
+    Then the timeline is as it was, and a warning names them.
+    """
+    with_rides(case)
+    case.write("delete_partition", partitions=["lima"])
+    case.write("delete_partition", partitions=["lima", "quito"], warns="OW-018")
+    case.state()
+
+
+@writing("single/partial_update", shapes(versions=(8, 9)), "OW-025", "partial-columns-by-place")
+def partial_update(case: WritingCase) -> None:
+    """A partial update changes the columns that it brings.
+
+    Given rides of two cities.
+    When the ratios of two of them are changed, one with an older ordering value.
+    Then the newer change stands, the other columns of that ride are as they were, and the older change has lost.
+    """
+    first = with_rides(case)
+    changed = [ride("r01", 20, ratio=0.5), ride("r11", 5, ratio=0.25)]
+    case.write("partial_update", changed, schema=only(RIDES, ("id", "city", "ts", "ratio")))
+    case.state()
+    if not case.is_mor:
+        case.incremental(first)
+
+
+@writing("single/partial_update_refused", shapes(versions=(6,)), "OW-025", "partial-updates-everywhere")
+def partial_update_refused(case: WritingCase) -> None:
+    """Tables of version 6 take no partial updates.
+
+    Given rides in a table of version 6.
+    When a partial update is asked for.
+    Then it is refused, and the table is as it was.
+    """
+    with_rides(case)
+    changed = [ride("r01", 20, rider="changed")]
+    schema = only(RIDES, ("id", "city", "ts", "rider"))
+    case.write("partial_update", changed, schema=schema, reject="CONFIG_INVALID")
+    case.snapshot()
+
+
+@writing("single/rows_of_one_key", shapes(versions=(6, 8, 9)), "OW-019 MG-017", "combine-keeps-the-first")
+def rows_of_one_key(case: WritingCase) -> None:
+    """Rows of one write with the same key are merged before they are written.
+
+    Given rides of two cities.
+    When one upsert brings two versions of a known ride and two of a new one, the newer first.
+    Then of each the newer one stands.
+    """
+    with_rides(case)
+    case.write("upsert", [*(ride("r01", ts, rider=f"at {ts}") for ts in (20, 30)), ride("r03", 20), ride("r03", 30)])
+    case.snapshot()
+    case.slices()
+
+
+@writing("single/inserts_are_not_combined", shapes(versions=(9,)), "OW-019 OW-015", "inserts-are-combined")
+def inserts_are_not_combined(case: WritingCase) -> None:
+    """Rows of one insert with the same key stand beside each other unless told.
+
+    Given a table with rides.
+    When an insert brings a key twice, and another does so with combining asked for.
+    Then the first key is there twice, and the second once.
+    """
+    with_rides(case)
+    case.write("insert", [ride("r03", 20), ride("r03", 30)])
+    case.write("insert", [ride("r04", 20), ride("r04", 30)], configs={"hoodie.combine.before.insert": "true"})
+    case.snapshot()
+
+
+@writing(
+    "single/upsert_by_commit_time",
+    shapes(versions=(6, 9), merge_mode="COMMIT_TIME_ORDERING", ordering=()),
+    "OW-003",
+    "tagging-sees-nothing",
+)
+def upsert_by_commit_time(case: WritingCase) -> None:
+    """Where commit time decides, the last write stands.
+
+    Given rides of two cities, merged by commit time.
+    When an upsert brings one of them with an older ordering value.
+    Then it stands.
+    """
+    with_rides(case)
+    case.write("upsert", [ride("r01", 5, rider="last")])
+    case.snapshot()
+    case.slices()
+    case.shows("OW-016" if case.is_mor else "OW-015")
+
+
+@writing("single/upsert_without_partitions", shapes(versions=(6, 9), partition_by=()), "OW-003", "tagging-sees-nothing")
+def upsert_without_partitions(case: WritingCase) -> None:
+    """An upsert of a table without partitions.
+
+    Given rides in the base folder itself.
+    When an upsert brings a newer version of one, and a new one.
+    Then both stand.
+    """
+    with_rides(case)
+    case.write("upsert", [ride("r11", 20), ride("r03", 20)])
+    case.state()
+
+
+@writing(
+    "single/upsert_of_composite_keys",
+    shapes(
+        versions=(6, 9),
+        record_key=("id", "rider"),
+        properties={"hoodie.datasource.write.hive_style_partitioning": "true"},
+    ),
+    "OW-003",
+    "tagging-sees-nothing",
+)
+def upsert_of_composite_keys(case: WritingCase) -> None:
+    """An upsert of rows whose key two columns make, in partitions named after their column.
+
+    Given rides whose keys are id and rider.
+    When an upsert brings one pair that is there, and one that shares the id alone.
+    Then the first is an update, and the second a new ride.
+    """
+    case.create()
+    case.write("insert", [ride("r01", 10, rider="ann"), ride("r11", 10, rider="bob")])
+    case.write("upsert", [ride("r01", 20, rider="ann"), ride("r11", 20, rider="cid")])
+    case.snapshot()
+    case.slices()
+
+
+_GLOBAL = {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true"}
+
+
+@writing(
+    "single/row_moves", shapes(versions=(6, 8, 9)), "OW-021 OW-024", "global-index-by-partition moved-row-stays-too"
+)
+def row_moves(case: WritingCase) -> None:
+    """With a global index a row that asks for another partition moves there.
+
+    Given rides of two cities.
+    When an upsert with a global index brings one of them in another city.
+    Then it is there, and in the old city no more.
+    """
+    with_rides(case)
+    case.write("upsert", [ride("r01", 20, city="lima")], configs=_GLOBAL)
+    case.state()
+
+
+@writing("single/row_stays", shapes(versions=(6, 9)), "OW-021", "global-index-by-partition")
+def row_stays(case: WritingCase) -> None:
+    """With a global index that keeps partitions a row is updated where it is.
+
+    Given rides of two cities.
+    When an upsert with a global index that updates no partition brings one of them in another city.
+    Then it is updated in the city where it was.
+    """
+    with_rides(case)
+    configs = {**_GLOBAL, "hoodie.simple.index.update.partition.path": "false"}
+    case.write("upsert", [ride("r01", 20, city="lima")], configs=configs)
+    case.snapshot()
+    case.slices()
+
+
+@writing("single/late_row_does_not_move", shapes(versions=(9,)), "OW-024", "late-rows-move")
+def late_row_does_not_move(case: WritingCase) -> None:
+    """A row moves only if it beats the stored row.
+
+    Given rides of two cities.
+    When an upsert with a global index brings one of them in another city, with an older ordering value.
+    Then the ride is where it was, as it was.
+    """
+    with_rides(case)
+    case.write("upsert", [ride("r01", 5, city="lima", rider="late"), ride("r12", 20)], configs=_GLOBAL)
+    case.snapshot()
+
+
+_BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "4"}
+
+
+@writing(
+    "single/buckets",
+    shapes(versions=(6, 8, 9)),
+    "OW-022 OW-023",
+    "bucket-hash-keeps-its-sign new-bucket-group-each-time",
+)
+def buckets(case: WritingCase) -> None:
+    """A bucket index finds the file group of a key by its hash.
+
+    Given rides written into four buckets a city.
+    When an upsert changes some and adds others.
+    Then each is in the file group of its bucket, and no bucket has two.
+    """
+    case.create()
+    case.write("upsert", rides(10, ("r01", "r02", "r03", "año-15")), configs=_BUCKETS)
+    case.slices()
+    case.write("upsert", rides(20, ("r01", "🚲-16", "fähre-05")), configs=_BUCKETS)
+    case.snapshot()
+    case.slices()
+
+
+@writing(
+    "single/composite_buckets",
+    (*shapes((6, 9), (COW,), record_key=("id", "rider")), *shapes((8,), (MOR,), record_key=("id", "rider"))),
+    "OW-022",
+    "composite-keys-end-at-commas null-key-parts-hashed-as-words",
+)
+def composite_buckets(case: WritingCase) -> None:
+    """A composite key is hashed by the values of its parts, whatever signs they hold.
+
+    Given rides into sixteen buckets a city, whose riders hold commas and colons, are null or empty.
+    When an upsert changes all of them.
+    Then each is in the bucket of its two values, and is there once.
+    """
+    buckets = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "16"}
+    riders = {"r01": "a,b", "r02": "a b:c,d", "r03": None, "r04": "", "fähre-05": "12:30", "🚲-16": "é,ü:,"}
+    case.create()
+    for ts in (10, 20):
+        case.write("upsert", [ride(key, ts, rider=rider) for key, rider in riders.items()], configs=buckets)
+        case.slices()
+    case.snapshot()
+
+
+@writing("single/kinds_of_indexes", shapes(versions=(9,)), "OW-020", "tagging-sees-nothing any-index-will-do")
+def kinds_of_indexes(case: WritingCase) -> None:
+    """Simple and bloom indexes answer alike, and an unknown kind is refused.
+
+    Given rides of two cities.
+    When upserts by bloom, global bloom and simple index change the same ride, and one names no index that there is.
+    Then each change is in the file group of the ride, and the unknown index is refused.
+    """
+    with_rides(case)
+    for number, kind in enumerate(("BLOOM", "GLOBAL_BLOOM", "SIMPLE")):
+        case.write("upsert", [ride("r01", 20 + number, rider=kind)], configs={"hoodie.index.type": kind})
+    case.write("upsert", [ride("r02", 20)], configs={"hoodie.index.type": "TELEPATHY"}, reject="CONFIG_INVALID")
+    case.state()
+
+
+@writing("single/insert_overwrite_of_nothing", shapes(versions=(9,), types=(COW,)), "OW-018", "inserts-replace")
+def overwrite_then_insert(case: WritingCase) -> None:
+    """What replaced file groups leaves those that come later alone.
+
+    Given a city that was overwritten.
+    When an insert adds a ride to it.
+    Then the rides of the overwrite and of the insert are there.
+    """
+    with_rides(case)
+    case.write("insert_overwrite", rides(20, ("r01",)))
+    case.write("insert", rides(30, ("r02",)))
+    case.state()
+
+
+@writing("single/partition_letters", shapes(), "DM-031 SL-020", "backslashes-make-folders")
+def partition_letters(case: WritingCase) -> None:
+    """A backslash, a percent sign, a blank or a line's end in a partition value is a letter of its folder's name.
+
+    Given rides of two cities.
+    When rides of cities with such names are written and changed, and one of them by a delete.
+    Then each city is a folder of its own, and later writes go on.
+    """
+    with_rides(case)
+    cities = ("os\\lo", "..\\lima", "li%20ma", " o", "a\nb")
+    many = [{**ride(f"p{number}", 10), "city": city} for number, city in enumerate(cities)]
+    case.write("upsert", many)
+    case.write("upsert", [{**one, "ts": 20, "rider": "changed"} for one in many[:3]])
+    case.write("delete", many[2:3])
+    case.write("upsert", rides(20, ("r01",)))
+    case.state()
+
+
+@writing("single/partition_names_refused", shapes(), "DM-031 SL-007", "rows-lead-anywhere")
+def partition_names_refused(case: WritingCase) -> None:
+    """A partition value that leads to no folder of the table is refused, and nothing of its write stays.
+
+    Given rides of two cities.
+    When rides come whose cities lead out of the table, below its own folder or to a folder that cannot be made.
+    Then each write is refused, a good row beside the bad one is not there, and the next write goes on.
+    """
+    with_rides(case)
+    for city in ("..", "a/../../b", "a//b", ".hoodie/x"):
+        bad = {**ride("p1", 10), "city": city}
+        case.write("upsert", [*rides(30, ("r01",)), bad], reject="PATH_ESCAPES_TABLE")
+    case.write("insert", [{**ride("p1", 10), "city": "a" * 256}], reject="CONFIG_INVALID")
+    case.write("upsert", rides(20, ("r01",)))
+    case.state()

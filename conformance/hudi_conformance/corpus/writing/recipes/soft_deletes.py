@@ -1,0 +1,111 @@
+"""Rows that an upsert brings marked as deleted: they compete by their ordering values, also by zero of any type."""
+
+import datetime as dt
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Final
+
+from hudi_model.records import Field, Schema, Value
+
+from hudi_conformance.corpus.golden.rides import RIDES, ride
+from hudi_conformance.corpus.table_shapes import TableShape
+from hudi_conformance.corpus.writing.registry import writing
+from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
+from hudi_conformance.corpus.writing.steps import WritingCase
+
+_MARK: Final = "_hoodie_is_deleted"
+_MARKED: Final = Schema((*RIDES.fields, Field(_MARK, "boolean")))
+_EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_LOW: Final[Mapping[str, Value]] = {"ts": 0, "rider": "", "fare": Decimal("0.00"), "seen": _EPOCH, "ratio": 0.0}
+_HIGH: Final[Mapping[str, Value]] = {
+    "ts": 5,
+    "rider": "e",
+    "fare": Decimal("5.00"),
+    "seen": _EPOCH + dt.timedelta(days=5),
+    "ratio": 5.0,
+}
+_KILLS: Final = "marked-rows-lose-their-ordering"
+_ZERO: Final = "zeroes-of-deletes-are-none"
+
+
+def _row(key: str, ordering: Mapping[str, Value], paid: bool | None, mark: bool | None = None) -> dict[str, Value]:
+    return {**ride(key, 0), **ordering, "paid": paid, _MARK: mark}
+
+
+def marked_and_again(case: WritingCase) -> None:
+    """Rows marked as deleted compete by their ordering values.
+
+    Given rides, some of them with the least ordering value of its type.
+    When an upsert marks some as deleted, in time and late, and the next brings two of them again, in time and late.
+    Then those that were deleted late and brought again in time stand, and the others that were deleted are gone.
+    """
+    case.schema = _MARKED
+    case.create()
+    both = (("r01", _HIGH), ("r02", _LOW), ("r03", _HIGH), ("r04", _LOW), ("r11", _HIGH))
+    case.write("insert", [_row(key, ordering, True) for key, ordering in both])
+    gone = (("r01", _HIGH), ("r03", _LOW), ("r04", _LOW), ("r11", _HIGH))
+    case.write("upsert", [_row(key, ordering, None, True) for key, ordering in gone])
+    case.snapshot()
+    case.write("upsert", [_row(key, _LOW, False) for key in ("r04", "r11")])
+    case.snapshot()
+
+
+writing(
+    "deletes/marked_rows", shapes(versions=(6, 8, 9), types=(COW,)), "OW-013 MG-006 MG-008", "deleted-flag-ignored"
+)(marked_and_again)
+for _field, _kills in {
+    "ts": f"{_KILLS} {_ZERO}",
+    "rider": _KILLS,
+    "fare": _KILLS,
+    "seen": _KILLS,
+    "ratio": _KILLS,
+}.items():
+    _of_one = shapes(versions=(6, 8, 9) if _field == "ts" else (6, 9), types=(MOR,), ordering=(_field,))
+    writing(f"deletes/marked_rows_by_{_field}", _of_one, "LF-017 OW-013 MG-006", _kills)(marked_and_again)
+writing(
+    "deletes/marked_rows_by_two_fields",
+    shapes(versions=(8, 9), types=(MOR,), ordering=("ts", "rider")),
+    "LF-017 OW-013 MG-006 MG-007",
+    _KILLS,
+)(marked_and_again)
+
+
+_CAPTURED: Final = Schema(
+    (*_MARKED.fields, Field("_event_lsn", "int64"), Field("_change_operation_type", "string")),
+)
+_POSTGRES: Final = {
+    "hoodie.compaction.payload.class": "org.apache.hudi.common.model.debezium.PostgresDebeziumAvroPayload"
+}
+
+
+def _captures(*versions: int, kind: str) -> tuple[TableShape, ...]:
+    return shapes(versions, (kind,), ordering=("_event_lsn",), merge_mode=None, properties=_POSTGRES)
+
+
+def _change(key: str, place: int, kind: str = "u", *, mark: bool = False) -> dict[str, Value]:
+    return {**ride(key, place), _MARK: mark, "_event_lsn": place, "_change_operation_type": kind}
+
+
+def marked_captures(case: WritingCase) -> None:
+    """A change capture that marks a delete late, by the flag or by the column, meets a newer row.
+
+    Given rides of a PostgreSQL change capture.
+    When an upsert brings deletes of both kinds, in time and late, and a late delete by key.
+    Then a copy-on-write table keeps the rows whose marks came late, a merge-on-read table logs those marks as
+    tombstones, which remove the rows, and the delete by key removes its row.
+    """
+    case.schema = _CAPTURED
+    case.create()
+    case.write("insert", [_change(key, 10) for key in ("r01", "r02", "r03", "r04", "r11", "año-15")])
+    marks = [("r01", 20, "u", True), ("r02", 20, "d", False), ("r03", 5, "u", True), ("r04", 5, "d", False)]
+    case.write("upsert", [_change(key, place, kind, mark=mark) for key, place, kind, mark in marks])
+    case.write("delete", [_change("r11", 5)])
+    case.snapshot()
+
+
+writing("deletes/marked_captures", _captures(8, kind=COW), "PL-009 PL-007 OW-013", "flagged-captures-never-compete")(
+    marked_captures
+)
+writing("deletes/marked_captures_logged", _captures(8, kind=MOR), "PL-009 OW-013", "payload-tombstones-compete")(
+    marked_captures
+)

@@ -1,0 +1,267 @@
+"""Tables that change their version, and what is written to them before and after."""
+
+from hudi_model.mergers import COUNTER
+
+from hudi_conformance.corpus.golden.rides import ride
+from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
+from hudi_conformance.corpus.writing.registry import writing
+from hudi_conformance.corpus.writing.shapes import COW, MOR, shapes
+from hudi_conformance.corpus.writing.steps import WritingCase
+
+_NOW = {"hoodie.compact.inline.max.delta.commits": "1"}
+
+
+def _changed(case: WritingCase) -> None:
+    with_rides(case)
+    case.write("upsert", [ride("r01", 20), ride("r11", 5), ride("r03", 20)])
+
+
+def _goes_on(case: WritingCase) -> None:
+    """Written to and read after a change of version."""
+    case.write("upsert", [ride("r01", 30), ride("r02", 5, rider="late"), ride("r12", 30)])
+    case.snapshot()
+    case.info()
+    if case.is_mor:
+        case.shows("VR-005", "logs-stay-logs")
+
+
+def _moved(case: WritingCase, service: str, version: int) -> None:
+    """Changed, brought to another version, read, and gone on with."""
+    _changed(case)
+    case.service(service, to=version)
+    case.snapshot()
+    case.optimized()
+    case.info()
+    _goes_on(case)
+
+
+@writing("versions/six_to_nine", shapes(versions=(6,)), "VR-004 VR-006", "version-stays")
+def six_to_nine(case: WritingCase) -> None:
+    """A table of version 6 becomes one of version 9.
+
+    Given rides in a table of version 6, with changes and a late row.
+    When it is upgraded, and written to.
+    Then the rows are the same, its logs are compacted, and the write after it merges as before.
+    """
+    _moved(case, "upgrade", 9)
+    case.shows("VR-007", "upgrade-to-commit-time")
+
+
+@writing("versions/six_to_eight", shapes(versions=(6,)), "VR-004 VR-006 VR-007", "version-stays upgrade-to-commit-time")
+def six_to_eight(case: WritingCase) -> None:
+    """A table of version 6 becomes one of version 8.
+
+    Given rides in a table of version 6, with changes and a late row.
+    When it is upgraded by one step, and written to.
+    Then the rows are the same, its logs are compacted, and the write after it merges as before.
+    """
+    _moved(case, "upgrade", 8)
+
+
+@writing("versions/nine_to_six", shapes(versions=(9,)), "VR-004 VR-006", "version-stays")
+def nine_to_six(case: WritingCase) -> None:
+    """A table of version 9 becomes one of version 6.
+
+    Given rides in a table of version 9, with changes and a late row.
+    When it is downgraded, and written to.
+    Then the rows are the same, and the write after it merges as before.
+    """
+    _moved(case, "downgrade", 6)
+
+
+@writing("versions/eight_to_nine", shapes(versions=(8,)), "VR-004 VR-006 VR-008", "version-stays")
+def eight_to_nine(case: WritingCase) -> None:
+    """A table of version 8 becomes one of version 9.
+
+    Given rides in a table of version 8.
+    When it is upgraded, and written to.
+    Then the rows are the same, and its ordering fields still decide.
+    """
+    _moved(case, "upgrade", 9)
+
+
+@writing("versions/nine_to_eight", shapes(versions=(9,)), "VR-004 VR-008", "version-stays")
+def nine_to_eight(case: WritingCase) -> None:
+    """A table of version 9 becomes one of version 8.
+
+    Given rides in a table of version 9.
+    When it is downgraded, and written to.
+    Then the rows are the same, and its ordering fields still decide.
+    """
+    _moved(case, "downgrade", 8)
+
+
+@writing("versions/there_and_back", shapes(versions=(6,), types=(MOR,)), "VR-004 VR-005", "logs-stay-logs")
+def there_and_back(case: WritingCase) -> None:
+    """A table goes to version 9 and back.
+
+    Given rides in a table of version 6.
+    When it is upgraded, changed, downgraded, and changed again.
+    Then the rows tell of every change.
+    """
+    _changed(case)
+    case.service("upgrade", to=9)
+    case.write("upsert", [ride("r02", 30), ride("r12", 30)])
+    case.service("downgrade", to=6)
+    case.snapshot()
+    _goes_on(case)
+
+
+@writing("versions/pending_compaction", shapes(versions=(6, 9), types=(MOR,)), "VR-005", "logs-stay-logs")
+def pending_compaction(case: WritingCase) -> None:
+    """A compaction that is planned is carried out before the version changes.
+
+    Given rides with logs, a compaction that is planned, and a log upon it.
+    When the version changes.
+    Then nothing is pending, there are no logs, and the rows are the same.
+    """
+    _changed(case)
+    case.schedule("compaction", _NOW)
+    case.write("upsert", [ride("r02", 40)])
+    case.snapshot()
+    case.service("upgrade" if case.shape.version == 6 else "downgrade", to=15 - case.shape.version)
+    case.snapshot()
+    case.optimized()
+
+
+@writing("versions/as_it_is", shapes(versions=(6, 9), types=(COW,)), "VR-004", "any-step-is-a-step")
+def as_it_is(case: WritingCase) -> None:
+    """A table that has the version already is left as it is, and no version but the known ones is gone to.
+
+    Given rides of two cities.
+    When the table is to change to the version that it has, and to one that nobody knows.
+    Then the first changes nothing, and the second is refused.
+    """
+    with_rides(case)
+    case.service("upgrade", to=case.shape.version)
+    case.state()
+    case.service("upgrade", to=7, reject="CONFIG_INVALID")
+    case.state()
+
+
+@writing(
+    "versions/five_to_six",
+    shapes(versions=(6,), types=(COW,)),
+    "VR-004",
+    "any-step-is-a-step",
+    begins_with="v5/cow_upserts",
+)
+def five_to_six(case: WritingCase) -> None:
+    """From version 5 the only way is to 6.
+
+    Given a table of version 5.
+    When it is to become version 9.
+    Then it is refused, and the table is as it was.
+    """
+    case.snapshot()
+    case.service("upgrade", to=9, reject="CONFIG_INVALID")
+    case.state()
+
+
+_OF_PAYLOADS = shapes(versions=(9,), types=(MOR,))
+
+
+def _to_and_fro(case: WritingCase, first: tuple[str, int], second: tuple[str, int]) -> None:
+    case.snapshot()
+    for name, version in (first, second):
+        case.service(name, to=version)
+        case.snapshot()
+        case.info()
+
+
+@writing(
+    "versions/payload_of_eight",
+    shapes(versions=(8,), types=(MOR,)),
+    "VR-008",
+    "properties-are-not-restated",
+    begins_with="v8/mor_payload_overwritenondefaultswithlatest",
+)
+def payload_of_eight(case: WritingCase) -> None:
+    """A payload class that version 9 gives up becomes properties, and comes back with version 8.
+
+    Given a table of version 8 that merges by a payload class.
+    When it is upgraded, and downgraded again.
+    Then the rows are the same throughout, and it tells how it merges in the words of each version.
+    """
+    _to_and_fro(case, ("upgrade", 9), ("downgrade", 8))
+
+
+@writing(
+    "versions/payload_of_nine",
+    _OF_PAYLOADS,
+    "VR-008",
+    "properties-are-not-restated",
+    begins_with="v9/mor_payload_awsdms",
+)
+def payload_of_nine(case: WritingCase) -> None:
+    """A payload class that a table of version 9 keeps as a legacy comes back with version 8.
+
+    Given a table of version 9 whose properties say what a payload class did.
+    When it is downgraded, and upgraded again.
+    Then the rows are the same throughout, and it tells how it merges in the words of each version.
+    """
+    _to_and_fro(case, ("downgrade", 8), ("upgrade", 9))
+
+
+@writing(
+    "versions/custom_merging_stays",
+    _OF_PAYLOADS,
+    "VR-009",
+    "version-stays custom-merging-becomes-version-6",
+    begins_with="v9/mor_merger_counter",
+)
+def custom_merging_stays(case: WritingCase) -> None:
+    """What version 6 cannot say keeps a table from it.
+
+    Given a table whose merging is custom and names no payload class.
+    When it is to become version 6.
+    Then it is refused, and the table is as it was.
+    """
+    case.service("downgrade", to=6, reject="CONFIG_INVALID")
+    case.snapshot()
+    case.info()
+
+
+@writing(
+    "versions/merger_of_eight_stays",
+    shapes((8,), (MOR,), merge_mode="CUSTOM", properties={"hoodie.record.merge.strategy.id": COUNTER.strategy}),
+    "VR-009",
+    "version-stays custom-merging-becomes-version-6",
+)
+def merger_of_eight_stays(case: WritingCase) -> None:
+    """What version 6 cannot say keeps a table of version 8 from it.
+
+    Given a table of version 8 whose merging is custom and names no payload class.
+    When it is to become version 6.
+    Then it is refused, and the table is as it was.
+    """
+    case.create()
+    case.service("downgrade", to=6, reject="CONFIG_INVALID")
+    case.info()
+
+
+_ARCHIVES = {
+    "hoodie.keep.min.commits": "2",
+    "hoodie.keep.max.commits": "3",
+    "hoodie.clean.commits.retained": "1",
+    "hoodie.timeline.compaction.batch.size": "2",
+}
+
+
+@writing("versions/archived_actions_of_eight", shapes(versions=(8,), types=(COW,)), "VR-010", "downgrade-drops-history")
+@writing("versions/archived_actions", shapes(versions=(9,), types=(COW,)), "VR-010", "downgrade-drops-history")
+def archived_actions(case: WritingCase) -> None:
+    """Archived actions come along when a table changes its version.
+
+    Given rides that were changed often enough for actions to be archived.
+    When the table is downgraded to version 6.
+    Then the whole timeline names every action, archived ones too, and the rows are the same.
+    """
+    with_rides(case)
+    for number in range(4):
+        case.write("upsert", [ride("r01", 20 + number)])
+    case.service("archive", _ARCHIVES)
+    case.timeline(include_history=True)
+    case.service("downgrade", to=6)
+    case.timeline(include_history=True)
+    case.snapshot()

@@ -1,0 +1,60 @@
+"""The tables that writing cases make, and the settings that go with every step on them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from hudi_conformance.corpus.table_shapes import SMALL_FILE_LIMIT, TableShape
+
+COW: Final = "COPY_ON_WRITE"
+MOR: Final = "MERGE_ON_READ"
+VERSIONS: Final = (6, 8, 9)
+ALONE: Final = {
+    SMALL_FILE_LIMIT: "0",
+    "hoodie.metadata.enable": "false",
+    "hoodie.clean.automatic": "false",
+    "hoodie.archive.automatic": "false",
+    "hoodie.compact.inline": "false",
+    "hoodie.clustering.inline": "false",
+    "hoodie.index.type": "SIMPLE",
+}
+"""What would run with a write by itself does not: a service is a step of its own."""
+OPTIMISTIC: Final = {
+    **ALONE,
+    "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
+    "hoodie.clean.failed.writes.policy": "LAZY",
+}
+"""Several writers, who check each other."""
+NON_BLOCKING: Final = {
+    **OPTIMISTIC,
+    "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
+    "hoodie.index.type": "BUCKET",
+    "hoodie.bucket.index.num.buckets": "2",
+}
+"""Several writers who only log, each key to its bucket."""
+SHARED_LOCK: Final = {
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
+}
+"""A lock that processes share: for cases with more than one."""
+_SHORT: Final = {COW: "cow", MOR: "mor"}
+
+
+def shapes(
+    versions: Iterable[int] = VERSIONS,
+    types: Iterable[str] = (COW, MOR),
+    configs: Mapping[str, str] = ALONE,
+    **traits: Any,
+) -> tuple[TableShape, ...]:
+    """A shape for each version and type: rides by city, merged by event time unless told."""
+    usual = {"partition_by": ("city",), "ordering": ("ts",), "merge_mode": "EVENT_TIME_ORDERING", **traits}
+    return tuple(TableShape(version, kind, configs=configs, **usual) for version in versions for kind in types)
+
+
+def with_configs(shape: TableShape, configs: Mapping[str, str]) -> TableShape:
+    """A shape with more settings."""
+    return replace(shape, configs={**shape.configs, **configs})
+
+
+def short_name(shape: TableShape) -> str:
+    """Type and version, as names of cases end."""
+    return f"{_SHORT[shape.table_type]}_v{shape.version}"

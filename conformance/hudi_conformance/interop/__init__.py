@@ -1,0 +1,1 @@
+"""Implementations held against each other: peers, real tables, mixed writers, stress runs, random sequences."""

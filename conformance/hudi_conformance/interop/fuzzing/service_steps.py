@@ -1,0 +1,163 @@
+"""Steps that bring no rows: table services, planned and carried out at once or with writes in between."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Final
+
+from hudi_conformance.corpus.table_shapes import Step, TableShape
+
+PLANNED: Final = ("compaction", "logcompaction", "clustering", "clean")
+RUN, SCHEDULE, EXECUTE = "run", "schedule", "execute"
+UNDOING: Final = ("restore", "rollback")
+DUE: Final[Mapping[str, str]] = {
+    "hoodie.compact.inline.max.delta.commits": "1",
+    "hoodie.log.compaction.blocks.threshold": "2",
+    "hoodie.clustering.inline.max.commits": "1",
+    "hoodie.clustering.async.max.commits": "1",
+    "hoodie.clean.commits.retained": "2",
+    "hoodie.keep.min.commits": "3",
+    "hoodie.keep.max.commits": "4",
+    "hoodie.timeline.compaction.batch.size": "2",
+    # Which partitions were looked at before is the planner's own affair.
+    "hoodie.table.services.incremental.enabled": "false",
+}
+"""Settings by which a short sequence is long enough for every service."""
+_WRITES: Final = ("commit", "deltacommit", "replacecommit")
+_LOGGED: Final = ("compaction", "logcompaction")
+Instant = Mapping[str, Any]
+Known = tuple[dict[Any, Any], set[Any]]
+"""Keys that are surely there, and keys that may stand twice."""
+
+
+@dataclass(slots=True)
+class Served:
+    """What the steps so far leave for services: writes that stand, those saved, what was known then, waiting plans.
+
+    `partial`: a write has left parts of rows in logs. `cleaned`: how many writes stood at the last clean.
+    """
+
+    standing: list[int] = field(default_factory=list)
+    saved: list[int] = field(default_factory=list)
+    waits: bool = False
+    partial: bool = False
+    cleaned: int = 0
+    memory: dict[int, Known] = field(default_factory=dict)
+
+    def wrote(self, number: int, held: Mapping[Any, Any], doubled: set[Any]) -> None:
+        """A write stands."""
+        self.standing.append(number)
+        self.memory[number] = (dict(held), set(doubled))
+
+    def after(self, step: Step) -> Known | None:
+        """What is known of keys after a service; None where it is what was known before."""
+        word = step.operation.partition(" ")[0]
+        self.waits = (self.waits and word != EXECUTE) or word == SCHEDULE
+        if step.operation in {f"{RUN} clean", EXECUTE}:
+            self.cleaned = len(self.standing)
+        if word == "savepoint" and step.target not in self.saved:
+            self.saved.append(step.target)
+        if word == "delete_savepoint":
+            self.saved.remove(step.target)
+        if word != "restore":
+            # A completed write is not rolled back: that is refused.
+            return None
+        last = step.target
+        self.standing = [one for one in self.standing if one <= last]
+        self.saved = [one for one in self.saved if one <= last]
+        held, doubled = self.memory[self.standing[-1]] if self.standing else ({}, set())
+        return dict(held), set(doubled)
+
+
+def service_step(operation: str, target: int = 0) -> Step:
+    """A step of a service; `target` is the step (from 1) that it is about."""
+    return Step(operation, configs=DUE, target=target)
+
+
+def drawn_service(dice: Random, shape: TableShape, served: Served) -> Step:
+    """A service for a table, by what the steps so far leave for it."""
+    planned = [one for one in PLANNED if _fits(one, shape)]
+    if served.partial and "logcompaction" in planned:
+        # What becomes of parts of rows nothing settles: 1.1.1 fails, the engine leaves them to a compaction.
+        planned.remove("logcompaction")
+    if served.waits and dice.random() < 0.5:
+        return service_step(EXECUTE)
+    possible = [*(f"{RUN} {one}" for one in planned), *(f"{SCHEDULE} {one}" for one in planned)]
+    if not _archival_shows(shape):
+        possible.append("archive")
+    if served.standing:
+        possible += ["savepoint", *(("rollback",) if _can_be_undone(served) else ())]
+    if served.saved and not served.waits:
+        possible += ["restore", "restore", "delete_savepoint"]
+    chosen = dice.choice(possible)
+    if chosen in {"restore", "delete_savepoint"}:
+        # What was saved later is in the way of a restore.
+        return service_step(chosen, served.saved[-1])
+    return service_step(chosen, served.standing[-1] if chosen in {"rollback", "savepoint"} else 0)
+
+
+def _archival_shows(shape: TableShape) -> bool:
+    """Whether a change feed tells how far archival went: that depends on a metadata table, which not all sides keep."""
+    fed = shape.properties.get("hoodie.table.cdc.enabled") == "true"
+    return fed and shape.configs.get("hoodie.metadata.enable") == "true"
+
+
+def _can_be_undone(served: Served) -> bool:
+    """Whether the last write can be rolled back: no plan waits, no savepoint keeps it, no clean has gone over it."""
+    return not served.waits and served.standing[-1] not in served.saved and len(served.standing) > served.cleaned
+
+
+def _fits(service: str, shape: TableShape) -> bool:
+    """Logs are there to be compacted; where a bucket's rows lie is not for a clustering to say."""
+    if service in _LOGGED:
+        return shape.table_type == "MERGE_ON_READ"
+    return service != "clustering" or shape.configs.get("hoodie.index.type") != "BUCKET"
+
+
+def requests_of(step: Step, shape: TableShape, done: Sequence[Instant]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The op and the parameters of a service; where a plan is carried out at once, that comes by `execution`."""
+    word, _, name = step.operation.partition(" ")
+    configs = {"configs": {**shape.configs, **step.configs}}
+    if word in {RUN, SCHEDULE}:
+        yield "schedule", {"service": name, **configs}
+    elif word == EXECUTE:
+        yield "execute", {"requested": waiting(done) or "", **configs}
+    else:
+        told = done[step.target - 1].get("requested") if step.target else None
+        instant = {"instant": told} if told else {}
+        yield "service", {"name": word, **instant, **configs}
+
+
+def noted(done: list[Instant], step: Step, value: Instant | None) -> None:
+    """What became of a service, as later steps and questions name it; what it undid has no time any more."""
+    word = step.operation.partition(" ")[0]
+    told: Instant = {}
+    if value is not None and word == SCHEDULE:
+        told = {"planned": value["requested"]}
+    elif value is not None and word in UNDOING:
+        undone = range(step.target, len(done)) if word == "restore" else (step.target - 1,)
+        for place in undone:
+            done[place] = {}
+    elif value is not None and "completed" in value and value["requested"] and value.get("action") in _WRITES:
+        told = value
+    done.append(told)
+
+
+def waiting(done: Sequence[Instant]) -> str | None:
+    """The plan that was scheduled last and not carried out."""
+    plans = [one["planned"] for one in done if one.get("planned")]
+    ended = {one.get("requested") for one in done}
+    return next((one for one in reversed(plans) if one not in ended), None)
+
+
+def is_service(step: Step) -> bool:
+    """Whether a step is a service."""
+    return step.operation.partition(" ")[0] in {
+        RUN,
+        SCHEDULE,
+        EXECUTE,
+        "archive",
+        "savepoint",
+        "delete_savepoint",
+        *UNDOING,
+    }

@@ -1,0 +1,146 @@
+"""Many alternations, failing ones made small and told with the one command that repeats them."""
+
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from hudi_conformance.interop.fuzzing.minimising import smaller_cases
+from hudi_conformance.interop.mixed_writers.cases import Alternation
+from hudi_conformance.interop.mixed_writers.playing import Failure, Played, Players, play
+from hudi_conformance.runner.adapters_config import find_adapter
+from hudi_conformance.runner.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of one seed; `small` is the failing alternation made small, where it failed."""
+
+    seed: int
+    alternation: Alternation
+    played: Played
+    seconds: float
+    small: Alternation | None = None
+
+    @property
+    def failure(self) -> Failure | None:
+        """How it failed."""
+        return self.played.failure
+
+    def told(self) -> str:
+        """One line, or the difference with the smallest alternation and the command that repeats it."""
+        shape = self.alternation.case.shape
+        kind = f"{self.alternation.peer}, version {shape.version}, {shape.table_type}"
+        index = shape.configs.get("hoodie.index.type", "default index")
+        line = f"seed {self.seed} ({kind}, {index}): {self.played.turns} turns, {self.played.agreed} answers agree"
+        left = "".join(f"; unsupported: {feature}" for feature in self.played.unsupported)
+        if self.failure is None:
+            return line + left
+        command = "hudi-conformance alternation repeat CASE.json"
+        case = (self.small or self.alternation).to_json()
+        return f"{line}{left}\n{self.failure}\n{case}# saved as CASE.json: {command}"
+
+
+class Table:
+    """The players by release, each started when its first turn comes."""
+
+    def __init__(self, engine: str, root: Path, referee: str | None) -> None:
+        self._engine, self._root, self._referee = engine, root, referee
+        self._stack = ExitStack()
+        self._sessions: dict[str, Session] = {}
+
+    def __enter__(self) -> Self:
+        self._logs = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-alternation-logs-")))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def players(self, peer: str) -> Players:
+        """The players of an alternation with a release."""
+        referee = None if self._referee is None else self._session(self._referee)
+        return Players(self._session(self._engine), self._session(peer_command(peer)), referee)
+
+    def _session(self, adapter: str) -> Session:
+        if adapter not in self._sessions:
+            config = find_adapter(adapter, self._root)
+            log = self._logs / f"{len(self._sessions)}.log"
+            self._sessions[adapter] = self._stack.enter_context(Session(config.command, log))
+        return self._sessions[adapter]
+
+
+def peer_command(peer: str) -> str:
+    """The command line of a release's adapter; another name is that of an adapter itself."""
+    if not peer[:1].isdigit():
+        return peer
+    return f"{sys.executable} -m hudi_conformance.adapters.apache_hudi --version {peer}"
+
+
+@contextmanager
+def emptied_folder() -> Iterator[Path]:
+    """A folder of its own, which goes."""
+    folder = Path(tempfile.mkdtemp(prefix="hudi-alternation-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def played_once(alternation: Alternation, players: Players) -> Played:
+    """An alternation played in a folder of its own."""
+    with emptied_folder() as folder:
+        return play(alternation, players, folder)
+
+
+def check(
+    alternations: Iterable[tuple[int, Alternation]], table: Table, *, seconds: float, attempts: int
+) -> Iterator[Result]:
+    """Play alternations until time is up; a failing one is tried smaller at most `attempts` times."""
+    until = time.monotonic() + seconds
+    for seed, alternation in alternations:
+        begun = time.monotonic()
+        if begun > until:
+            return
+        players = table.players(alternation.peer)
+        played = played_once(alternation, players)
+        small = None
+        if played.failure is not None:
+            small = minimised(alternation, played.failure, players, attempts)
+        yield Result(seed, alternation, played, time.monotonic() - begun, small)
+
+
+def minimised(alternation: Alternation, failure: Failure, players: Players, attempts: int) -> Alternation:
+    """The smallest alternation found that fails in the same way."""
+    alternation = _up_to(alternation, failure.turn)
+    left, smaller = attempts, True
+    while smaller:
+        smaller = False
+        for candidate in _smaller(alternation):
+            if left <= 0:
+                return alternation
+            left -= 1
+            again = played_once(candidate, players).failure
+            if again is not None and again.sort == failure.sort:
+                alternation, smaller = candidate, True
+                break
+    return alternation
+
+
+def _up_to(alternation: Alternation, turn: int) -> Alternation:
+    while len(alternation.case.steps) > max(turn, 1):
+        alternation = alternation.without_step(len(alternation.case.steps) - 1)
+    return alternation
+
+
+def _smaller(alternation: Alternation) -> Iterator[Alternation]:
+    """Every alternation that lacks one thing of this one: a step, then what the table has, then rows."""
+    steps = len(alternation.case.steps)
+    if steps > 1:
+        yield from (alternation.without_step(number) for number in range(steps - 1))
+    same = (case for case in smaller_cases(alternation.case) if len(case.steps) == steps)
+    yield from (alternation.with_case(case) for case in same)

@@ -1,0 +1,52 @@
+"""The last comparison, kept: what each adapter made of each table, without times and places."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from hudi_conformance.interop.real_tables.catalogue import recipes
+from hudi_conformance.interop.real_tables.comparing import BAD, Compared, Verdict
+from hudi_conformance.interop.real_tables.known import FOLDER
+
+_FILE = "results.json"
+
+
+def load_results(root: Path) -> dict[str, dict[str, Any]]:
+    """By table id, then by adapter: the questions asked by op, and the names of those whose answers were not equal."""
+    path = root / FOLDER / _FILE
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def save_results(root: Path, compared: Iterable[Compared]) -> Path:
+    """Put these results in place of what was said of the same tables and adapters; forget tables without recipe."""
+    found: dict[tuple[str, str], list[Compared]] = defaultdict(list)
+    for one in compared:
+        found[one.recipe.id, one.adapter].append(one)
+    kept = load_results(root)
+    for (table, adapter), mine in found.items():
+        kept.setdefault(table, {})[adapter] = _told(mine)
+    present = {made.id for made in recipes()}
+    lines = [
+        f"{json.dumps(table)}: {json.dumps(kept[table], ensure_ascii=False, sort_keys=True)}"
+        for table in sorted(kept.keys() & present)
+    ]
+    path = root / FOLDER / _FILE
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    return path
+
+
+def _told(mine: list[Compared]) -> Mapping[str, Any]:
+    asked: dict[str, list[str]] = defaultdict(list)
+    missing: dict[str, list[str]] = defaultdict(list)
+    for one in mine:
+        asked[one.question["op"]].append(one.question["name"])
+        if one.verdict is Verdict.UNSUPPORTED:
+            missing[one.told[0]].append(one.question["name"])
+    named = {
+        "known": [one.question["name"] for one in mine if one.verdict is Verdict.KNOWN],
+        "different": [one.question["name"] for one in mine if one.verdict in BAD],
+        "unsupported": missing,
+    }
+    return {"asked": asked, **{name: value for name, value in named.items() if value}}

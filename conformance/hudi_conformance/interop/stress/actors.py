@@ -1,0 +1,268 @@
+"""The processes of a history, each an adapter process driven by a thread: writers, a keeper of services, readers.
+
+A process may be told to die before one of its effects, as by `kill -9`; another then takes its place.
+"""
+
+import itertools
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hudi_adapter.rows import RowsError, read_answer, write_rows
+
+from hudi_conformance.interop.stress.drawing import Drawing, Drawn
+from hudi_conformance.interop.stress.locks import Lock
+from hudi_conformance.interop.stress.records import Read, Record, Written
+from hudi_conformance.interop.stress.settings import Setting
+from hudi_conformance.runner.session import Heard, Reply, Session
+
+LIMIT_S = 120.0
+# Whom a conflict or a lock refuses tries again; that is no fault.
+_MAY_REFUSE = ("WRITE_CONFLICT", "LOCK_UNAVAILABLE", "LOCK_LOST")
+# What Spark says of a task whose process was killed, and of the work that it was part of.
+_TASK_KILLED = "Python worker exited unexpectedly"
+# A plan may be carried out, or rolled back, by another process first.
+_SERVICE_MAY_REFUSE = (*_MAY_REFUSE, "INSTANT_NOT_FOUND")
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where a history plays: the setting, its lock, the folder with the table, the record.
+
+    `command`: the adapter's, of writers and the keeper; `helper`: of who begins, reads and ends the history.
+    """
+
+    setting: Setting
+    lock: Lock
+    command: tuple[str, ...]
+    helper: tuple[str, ...]
+    folder: Path
+    record: Record
+    seed: int
+    until: float
+
+    @property
+    def table(self) -> Path:
+        """The table's folder."""
+        return self.folder / "table"
+
+    @property
+    def trace(self) -> Path:
+        """The file that every process adds its effects to."""
+        return self.folder / "trace.ndjson"
+
+    @property
+    def configs(self) -> dict[str, str]:
+        """The keys of every write and every service."""
+        return {**self.setting.write_configs(), **self.lock.configs}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether time is up, or something went wrong."""
+        return time.monotonic() > self.until or self.record.failed
+
+
+class DiedError(Exception):
+    """The actor's process ended, as it was told to."""
+
+
+@dataclass(slots=True)
+class Actor:
+    """One process after another under one name; `mortal` ones are told an effect to die at, others may help."""
+
+    name: str
+    stage: Stage
+    mortal: bool = True
+    helps: bool = False
+    chance: random.Random = field(init=False)
+    _session: Session | None = None
+    _lives: int = 0
+    _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
+
+    def __post_init__(self) -> None:
+        self.chance = random.Random(f"{self.stage.seed}/{self.name}")  # noqa: S311 - not for secrets
+
+    @property
+    def process(self) -> str:
+        """The name of the process of this life."""
+        return f"{self.name}.{self._lives}"
+
+    def ask(self, op: str, params: Mapping[str, Any]) -> tuple[Mapping[str, Any], Path]:
+        """The answer's message and the folder of its rows.
+
+        Raises:
+            DiedError: the process ended before it answered.
+
+        """
+        out_dir = self.stage.folder / "out" / f"{self.name}-{self.number()}"
+        out_dir.mkdir(parents=True)
+        heard = self._living().ask(op, self.stage.table, params, out_dir, LIMIT_S)
+        if not isinstance(heard, Reply):
+            self._bury(op, heard)
+            raise DiedError
+        return heard.message, out_dir
+
+    def number(self) -> int:
+        """A number that this actor has not used before."""
+        return next(self._numbers)
+
+    def stop(self) -> None:
+        """End the process."""
+        if self._session is not None:
+            self._session.stop()
+            self._session = None
+
+    def _bury(self, op: str, heard: Heard) -> None:
+        record = self.stage.record
+        self.stop()
+        if self.mortal and "status -9" in str(heard):
+            record.add(record.killed, self.process)
+        else:
+            record.add(record.wrong, f"{self.process}, {op}: {heard}"[:2000])
+
+    def _living(self) -> Session:
+        if self._session is None:
+            self._lives += 1
+            stage = self.stage
+            stage.record.add(stage.record.started, self.process)
+            told = {"HUDI_SPARK_TRACE": str(stage.trace), "HUDI_SPARK_TRACE_PROCESS": self.process}
+            if self.mortal:
+                told["HUDI_SPARK_KILL_AT_EFFECT"] = str(self.chance.randint(*stage.setting.lives))
+            told.update(stage.lock.environment)
+            chosen = stage.helper if self.helps else stage.command
+            command = ("env", *(f"{name}={value}" for name, value in told.items()), *chosen)
+            self._session = Session(command, stage.folder / "logs" / f"{self.process}.log")
+        return self._session
+
+
+def write_on(actor: Actor, drawing: Drawing) -> None:
+    """Write until time is up."""
+    while not actor.stage.is_over:
+        write_once(actor, drawing.next())
+    actor.stop()
+
+
+def write_once(actor: Actor, drawn: Drawn) -> None:
+    """One write in its three phases; who dies in the first has written nothing."""
+    file = actor.stage.folder / "inputs" / f"{actor.name}-{actor.number()}.jsonl"
+    file.parent.mkdir(exist_ok=True)
+    write_rows(file, drawn.rows)
+    configs = actor.stage.configs
+    params = {"txn": file.stem, "operation": drawn.operation, "input": str(file), "configs": configs}
+    record, process, requested = actor.stage.record, actor.process, ""
+    try:
+        for op in ("begin_write", "stage_write", "commit_write"):
+            message, _ = actor.ask(op, params)
+            if "result" not in message:
+                _note_refusal(actor, op, message, _MAY_REFUSE)
+                outcome = f"refused {message.get('rejected', {}).get('reason', 'for an error')}"
+                break
+            requested = message["result"]["value"]["requested"]
+        else:
+            outcome = "committed"
+    except DiedError:
+        outcome = "unknown"
+    if requested:
+        record.add(record.written, Written(process, requested, drawn, outcome))
+
+
+def keep_on(actor: Actor) -> None:
+    """Run services, in turn, until time is up."""
+    for service in itertools.cycle(actor.stage.setting.services):
+        if actor.stage.is_over:
+            break
+        try:
+            keep_once(actor, service)
+        except DiedError:
+            continue
+        time.sleep(actor.chance.random() / 5)
+    actor.stop()
+
+
+def keep_once(actor: Actor, service: str) -> None:
+    """One service: planned and carried out, after what an earlier life left pending."""
+    record, configs = actor.stage.record, {"configs": actor.stage.configs}
+    if service == "archive":
+        _serve(actor, "service", {"name": service, **configs})
+        return
+    for pending in _pending(actor, service):
+        _serve(actor, "execute", {"requested": pending, **configs})
+    found = _serve(actor, "schedule", {"service": service, **configs})
+    if found is not None and found["requested"] is not None:
+        _serve(actor, "execute", {"requested": found["requested"], **configs})
+        record.add(record.services, service)
+
+
+# Before version 8 a clustering is planned as a replacecommit; no write of a history replaces anything.
+_PLANS = {"compaction": ("compaction",), "clustering": ("clustering", "replacecommit"), "clean": ("clean",)}
+
+
+def _pending(actor: Actor, service: str) -> list[str]:
+    """Plans that wait; those that an earlier life left."""
+    message, _ = actor.ask("list_timeline", {})
+    named = _PLANS.get(service, ())
+    return [
+        one["requested"]
+        for one in message.get("result", {}).get("value", ())
+        if one["state"] != "COMPLETED" and one["action"] in named
+    ]
+
+
+def _serve(actor: Actor, op: str, params: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    message, _ = actor.ask(op, params)
+    if "result" in message:
+        value: Mapping[str, Any] = message["result"]["value"]
+        return value
+    _note_refusal(actor, f"{op} {params.get('service', params.get('name', ''))}", message, _SERVICE_MAY_REFUSE)
+    return None
+
+
+def _note_refusal(actor: Actor, op: str, message: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
+    record, rejected, errored = actor.stage.record, message.get("rejected"), message.get("errored")
+    if rejected is not None and rejected["reason"] in allowed:
+        record.add(record.refused, f"{op}: {rejected['reason']}")
+    elif actor.mortal and errored is not None and _TASK_KILLED in str(errored):
+        record.add(record.tasks_killed, f"{actor.process}, {op}")
+    else:
+        record.add(record.wrong, f"{actor.process}, {op}: {dict(message)}"[:3000])
+
+
+def read_on(actor: Actor) -> None:
+    """Read the newest state, and what was new since the last read, until time is up."""
+    begin = "0"
+    while not actor.stage.is_over:
+        known = completed_times(actor)
+        read_once(actor, "read_snapshot", {}, frozenset(known))
+        end = max((*known.values(), begin))
+        if end > begin:
+            read_once(actor, "read_incremental", {"begin": begin, "end": end}, frozenset(known))
+            begin = end
+    actor.stop()
+
+
+def completed_times(actor: Actor) -> dict[str, str]:
+    """By requested time of each completed action that writes, the time that ranges know it by."""
+    message, _ = actor.ask("list_timeline", {"include_history": True})
+    done = (one for one in message.get("result", {}).get("value", ()) if one["state"] == "COMPLETED")
+    return {one["requested"]: one["completed"] or one["requested"] for one in done if one["action"] in _WRITES}
+
+
+_WRITES = ("commit", "deltacommit", "replacecommit")
+
+
+def read_once(actor: Actor, op: str, params: Mapping[str, str], before: frozenset[str]) -> None:
+    """One read between two looks at the timeline."""
+    record = actor.stage.record
+    message, out_dir = actor.ask(op, params)
+    if "result" not in message:
+        record.add(record.wrong, f"{actor.process}, {op} {dict(params)}: {dict(message)}"[:3000])
+        return
+    try:
+        rows = read_answer(out_dir, str(message["result"].get("rows_file")))
+    except RowsError as error:
+        record.add(record.wrong, f"{actor.process}, {op} {dict(params)}: {error}"[:3000])
+        return
+    record.add(record.reads, Read(op, params, before, frozenset(completed_times(actor)), rows))

@@ -1,0 +1,123 @@
+"""A history played: processes started, stopped, and what they did judged."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from hudi_conformance.interop.stress.actors import (
+    Actor,
+    DiedError,
+    Stage,
+    keep_on,
+    keep_once,
+    read_on,
+    write_on,
+    write_once,
+)
+from hudi_conformance.interop.stress.drawing import Drawing
+from hudi_conformance.interop.stress.judging import Judgement, judge, told_writes
+from hudi_conformance.interop.stress.locks import lock_named
+from hudi_conformance.interop.stress.records import Record
+from hudi_conformance.interop.stress.settings import Setting
+
+CONFLICT = ": WRITE_CONFLICT"
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A history that is over, and how many seconds its processes ran."""
+
+    setting: Setting
+    seed: int
+    seconds: float
+    record: Record
+    judgement: Judgement
+    table: Path
+    rereads: int = 0
+
+    @property
+    def conflicts(self) -> int:
+        """How many writes and services were refused as they conflict with another."""
+        return sum(one.endswith(CONFLICT) for one in self.record.refused)
+
+    def told(self) -> str:
+        """One line of figures, then what is wrong."""
+        record, judged = self.record, self.judgement
+        services = {name: record.services.count(name) for name in sorted(set(record.services))}
+        figures = (
+            f"{self.setting.name}, seed {self.seed}: writes {told_writes(record.written)}; "
+            f"{len(record.refused)} refusals; {len(record.started)} processes, "
+            f"{len(record.killed)} of them killed, {len(record.tasks_killed)} tasks killed; "
+            f"{judged.reads} reads, {self.rereads} of the end; services {services}; {judged.trace_lines} trace lines"
+        )
+        return "\n".join((figures, *(f"  wrong: {one}" for one in judged.wrong)))
+
+
+def play(  # noqa: PLR0917 - all that a history is made of
+    setting: Setting,
+    command: tuple[str, ...],
+    folder: Path,
+    seconds: float,
+    seed: int,
+    helper: tuple[str, ...] = (),
+    *,
+    kills: bool,
+) -> Played:
+    """Play one history below an empty folder; `helper` is the command of who begins, reads and ends it, if another."""
+    record, started = Record(), time.monotonic()
+    (folder / "table").mkdir(parents=True)
+    (folder / "logs").mkdir()
+    with lock_named(setting.lock, folder / "lock") as lock:
+        stage = Stage(setting, lock, command, helper or command, folder, record, seed, time.monotonic() + 3600)
+        _begin(stage)
+        stage = replace(stage, until=time.monotonic() + seconds)
+        _run(stage, kills=kills)
+        _end(stage)
+    took = time.monotonic() - started
+    return Played(setting, seed, took, record, judge(setting, record, stage.table, stage.trace), stage.table)
+
+
+def _begin(stage: Stage) -> None:
+    """The table, and every key that writers share."""
+    actor = Actor("first", stage, mortal=False, helps=True)
+    actor.ask("create_table", stage.setting.create_params())
+    write_once(actor, Drawing(0, 1, stage.seed).first())
+    actor.stop()
+
+
+def _run(stage: Stage, *, kills: bool) -> None:
+    """Everybody at once."""
+    works: list[Callable[[], None]] = []
+    writers = stage.setting.writers
+    for number in range(writers):
+        actor = Actor(f"writer-{number}", stage, mortal=kills)
+        works.append(partial(write_on, actor, Drawing(number, writers, stage.seed)))
+    works.append(partial(keep_on, Actor("keeper", stage, mortal=kills)))
+    works.append(partial(read_on, Actor("reader", stage, mortal=False, helps=True)))
+    threads = [threading.Thread(target=_guarded, args=(work, stage)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _guarded(work: Callable[[], None], stage: Stage) -> None:
+    try:
+        work()
+    except DiedError:
+        return
+    except Exception as error:  # noqa: BLE001 - whatever it is, the history has failed
+        stage.record.add(stage.record.wrong, f"{type(error).__name__}: {error}")
+
+
+def _end(stage: Stage) -> None:
+    """One more write and one more read by processes that live, after the hearts of the dead stand still."""
+    time.sleep(1.5 * stage.setting.heart_s)
+    actor = Actor("last", stage, mortal=False, helps=True)
+    write_once(actor, Drawing(stage.setting.writers, stage.setting.writers + 1, stage.seed).next())
+    for service in stage.setting.services:
+        keep_once(actor, service)
+    actor.stop()

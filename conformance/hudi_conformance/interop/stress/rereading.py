@@ -1,0 +1,58 @@
+"""The table that a history leaves, read by any implementation, with its metadata table and without."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hudi_adapter.rows import RowsError, read_answer
+
+from hudi_conformance.interop.stress.playing import Played
+from hudi_conformance.runner.adapters_config import find_adapter
+from hudi_conformance.runner.comparison import compare_rows
+from hudi_conformance.runner.resources import suite_root
+from hudi_conformance.runner.session import Reply, Session
+
+_LIMIT_S = 240.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """An adapter's process that reads table after table."""
+
+    name: str
+    session: Session
+
+
+@contextmanager
+def readers_named(names: Sequence[str], logs: Path) -> Iterator[tuple[Reader, ...]]:
+    """The readers, whose processes end with the block; each starts with its first table."""
+    with ExitStack() as stack:
+        commands = {name: find_adapter(name, suite_root()).command for name in names}
+        sessions = {name: Session(command, logs / f"{name}.log") for name, command in commands.items()}
+        yield tuple(Reader(name, stack.enter_context(session)) for name, session in sessions.items())
+
+
+def reread(played: Played, readers: Sequence[Reader]) -> Played:
+    """The history, judged by what readers answer of its last table, too."""
+    found = [line for reader in readers for kept in ("true", "false") for line in _differences(played, reader, kept)]
+    judged = replace(played.judgement, wrong=(*played.judgement.wrong, *found))
+    return replace(played, judgement=judged, rereads=played.rereads + 2 * len(readers))
+
+
+def _differences(played: Played, reader: Reader, kept: str) -> Iterator[str]:
+    """What a reader answers otherwise, with the metadata table or without it."""
+    out = played.table.parent / "out" / f"{reader.name}-{kept}"
+    out.mkdir(parents=True)
+    params = {"configs": {"hoodie.metadata.enable": kept}}
+    heard = reader.session.ask("read_snapshot", played.table, params, out, _LIMIT_S)
+    where = f"{reader.name}, metadata table {kept}"
+    if not isinstance(heard, Reply) or "result" not in heard.message:
+        yield f"{where}: {heard}"[:2000]
+        return
+    try:
+        found = compare_rows(played.judgement.rows, read_answer(out, str(heard.message["result"].get("rows_file"))))
+    except RowsError as error:
+        found = (str(error),)
+    if found:
+        yield f"{where}: {'; '.join(found[:6])}"

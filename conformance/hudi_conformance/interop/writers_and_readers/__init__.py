@@ -1,0 +1,1 @@
+"""Which reader reads what which writer wrote."""

@@ -1,0 +1,1 @@
+"""Cases put to adapters, answers compared, verdicts: the protocol session, the adapter pool, the suite."""

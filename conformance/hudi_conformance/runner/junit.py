@@ -1,0 +1,83 @@
+"""A run as JUnit XML, as CI services show it: one suite an adapter, one test case a case, ids those of the corpus."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from hudi_conformance.runner.cases import ID_PREFIX
+from hudi_conformance.runner.results import RunResults, read_results
+
+# The element that tells each verdict; what passes has none.
+_ELEMENTS = {
+    "fail": "failure",
+    "wrong_reason": "failure",
+    "unexpected_pass": "failure",
+    "error": "error",
+    "timeout": "error",
+    "unsupported": "skipped",
+    "expected_fail": "skipped",
+    "open": "skipped",
+    "skipped": "skipped",
+}
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write_junit(results: Path, output: Path) -> None:
+    """Write a run's results as JUnit XML.
+
+    Raises:
+        ResultsError: the results are absent or do not parse.
+
+    """
+    root = junit_of(read_results(results))
+    output.parent.mkdir(parents=True, exist_ok=True)
+    ET.indent(root)
+    ET.ElementTree(root).write(output, encoding="utf-8", xml_declaration=True)
+
+
+def junit_of(run: RunResults) -> ET.Element:
+    """The element `testsuites` of a run."""
+    root = ET.Element("testsuites", name="hudi-conformance")
+    for adapter in run.header["adapters"]:
+        cases = [line for line in run.cases if line["adapter"] == adapter]
+        suite = ET.SubElement(root, "testsuite", _counts(adapter, cases), timestamp=str(run.header["started"])[:19])
+        for line in cases:
+            _add_case(suite, line)
+    return root
+
+
+def _counts(adapter: str, cases: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    told = [_ELEMENTS.get(str(line["verdict"]), "") for line in cases]
+    seconds = sum(float(line["seconds"]) for line in cases)
+    return {
+        "name": adapter,
+        "tests": str(len(cases)),
+        "failures": str(told.count("failure")),
+        "errors": str(told.count("error")),
+        "skipped": str(told.count("skipped")),
+        "time": f"{seconds:.3f}",
+    }
+
+
+def _add_case(suite: ET.Element, line: Mapping[str, Any]) -> None:
+    # The names that pytest's own report gives the same case.
+    names = {"classname": f"{ID_PREFIX}.{line['table']}", "name": str(line["case"])}
+    case = ET.SubElement(suite, "testcase", names, time=f"{float(line['seconds']):.3f}")
+    properties = ET.SubElement(case, "properties")
+    for name, value in (("clauses", " ".join(line["clauses"])), ("area", line["area"]), ("title", line["title"])):
+        ET.SubElement(properties, "property", name=name, value=_clean(str(value)))
+    element = _ELEMENTS.get(str(line["verdict"]))
+    if element:
+        told = ET.SubElement(case, element, message=_message(line))
+        told.text = _clean("\n".join([*line["differences"], str(line["traceback"]), f"repro: {line['repro']}"]).strip())
+
+
+def _message(line: Mapping[str, Any]) -> str:
+    said = str(line["message"]) or (line["differences"][0] if line["differences"] else "")
+    return _clean(f"{line['verdict']}: {said}" if said else str(line["verdict"]))
+
+
+def _clean(text: str) -> str:
+    return _NOT_IN_XML.sub("?", text)

@@ -1,0 +1,71 @@
+"""Which cases of the corpus a run puts; a word that fits nothing is told, for a run that asks less proves less."""
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+
+from hudi_conformance.runner.cases import Case, Selection, matches_id
+from hudi_conformance.runner.resources import CorpusError
+
+
+def select(corpus: Sequence[Case], selection: Selection) -> tuple[Case, ...]:
+    """The selected cases: at least one, and at least one for each thing that the selection names.
+
+    Raises:
+        CorpusError: the corpus or the selection is empty, or an area, clause, feature, version or id fits no case.
+
+    """
+    if not corpus:
+        raise CorpusError("no case is selected: the corpus is empty")
+    for fault in _faults(corpus, selection):
+        raise CorpusError(f"no case is selected by {fault}")
+    cases = tuple(case for case in corpus if selection.holds(case))
+    if not cases:
+        raise CorpusError("no case is selected: each option fits some case, but no case fits them all")
+    return cases
+
+
+def one_of_each(cases: Sequence[Case]) -> tuple[Case, ...]:
+    """Of the cases that ask the same of the same kind of table one, the shortest, in their order.
+
+    The same is the op, and whether it is refused; of cases that write the operations and the services planned. A kind
+    of table is its version, its type and the types of its blocks.
+    """
+    known: set[tuple[str, ...]] = set()
+    chosen: set[str] = set()
+    for case in sorted(cases, key=lambda one: len(one.steps)):
+        asked = {(*act, *_kind(case)) for act in _acts(case)}
+        if not asked <= known:
+            known |= asked
+            chosen.add(case.id)
+    return tuple(case for case in cases if case.id in chosen)
+
+
+def _acts(case: Case) -> Iterator[tuple[str, ...]]:
+    for step in case.steps:
+        if not case.writes:
+            yield step.op, str(bool(step.reasons))
+        elif step.op in {"write", "schedule"}:
+            yield step.op, str(step.params.get("operation") or step.params.get("service")), str(bool(step.reasons))
+
+
+def _kind(case: Case) -> Iterator[str]:
+    yield str(case.table.version)
+    yield from sorted(name for name in case.table.features if name in {"cow", "mor"} or name.startswith("log-"))
+
+
+def _faults(corpus: Sequence[Case], selection: Selection) -> Iterator[str]:
+    yield from _unknown("area", selection.areas, {case.area for case in corpus})
+    yield from _unknown("clause", selection.clauses, {clause for case in corpus for clause in case.clauses})
+    yield from _unknown("feature", selection.features, {name for case in corpus for name in case.table.features})
+    versions = {str(case.table.version) for case in corpus}
+    yield from _unknown("table version", map(str, selection.table_versions), versions)
+    for pattern in selection.cases:
+        if not any(matches_id(case.id, pattern) for case in corpus):
+            yield f"case {pattern!r}"
+
+
+def _unknown(what: str, wanted: Iterable[str], known: set[str]) -> Iterator[str]:
+    for word in wanted:
+        if word not in known:
+            near = difflib.get_close_matches(word, sorted(known), 1)
+            yield f"{what} {word!r}" + (f"; did you mean {near[0]!r}?" if near else "")

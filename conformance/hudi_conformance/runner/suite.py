@@ -1,0 +1,211 @@
+"""A whole run: the selected cases put to each adapter in turn, results written, exit code found."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from hudi_conformance.runner.adapter_pool import roles_of
+from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
+from hudi_conformance.runner.cases import Case, Selection, load_cases
+from hudi_conformance.runner.console import Ticker, readings_line, summary
+from hudi_conformance.runner.expected_failures import ExpectedFailure, load_expected_failures, resolved
+from hudi_conformance.runner.failure_text import failure_text
+from hudi_conformance.runner.junit import write_junit
+from hudi_conformance.runner.reading_clauses import ClauseBook
+from hudi_conformance.runner.resources import CorpusError
+from hudi_conformance.runner.results import RESULTS_FILE, ResultsWriter
+from hudi_conformance.runner.running import AdapterRun, RunOptions
+from hudi_conformance.runner.selecting import one_of_each, select
+from hudi_conformance.runner.skips import load_skips, resolved_skips
+from hudi_conformance.runner.verdicts import BAD, UNASKED, Outcome
+from hudi_conformance.runner.work_folders import work_folder
+
+FINE, BAD_VERDICT, BAD_USAGE = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """What is known of an adapter before it is asked, by case id: what it fails, and what it is not asked and why."""
+
+    expected: Mapping[str, ExpectedFailure] = field(default_factory=dict)
+    skips: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteOptions:
+    """What to run: where the corpus is, which cases, which adapters, and how."""
+
+    root: Path
+    adapters: tuple[str, ...]
+    selection: Selection
+    results_folder: Path | None = None
+    expected: Path | None = None
+    skip: Path | None = None
+    junit: Path | None = None
+    step_limit_s: float = 60.0
+    start_limit_s: float = 180.0
+    jobs: int = 1
+    servicer: str | None = None
+    readers: tuple[str, ...] = ()
+    one_each: tuple[str, ...] = ()
+    """Adapters, by name, that are asked one case of each kind only."""
+
+
+def run_suite(options: SuiteOptions, out: Console) -> int:
+    """Run the suite and answer the exit code.
+
+    Raises:
+        CorpusError: no case is selected, or bytes of the corpus are absent.
+        AdapterConfigError: an adapter or its list of expected failures is not usable.
+
+    """
+    adapters = named_adapters(options.adapters, options.root)
+    refuse_strangers(options.one_each, adapters)
+    corpus = load_cases(options.root)
+    cases = select(corpus, options.selection)
+    book = ClauseBook(options.root)
+    roles = roles_of(options.root, options.servicer, options.readers)
+    lists = {adapter.name: lists_of(adapter, corpus, options.expected, options.skip) for adapter in adapters}
+    refuse_idle(cases, lists.values())
+    with ExitStack() as stack:
+        work = Path(stack.enter_context(work_folder("hudi-conformance-")))
+        folder = options.results_folder or work
+        writer = stack.enter_context(ResultsWriter(folder / RESULTS_FILE, adapters, len(cases), roles))
+        limits = RunOptions(
+            work,
+            options.step_limit_s,
+            options.start_limit_s,
+            options.jobs,
+            log_folder=folder / "logs",
+            roles=roles,
+        )
+        outcomes: dict[str, list[Outcome]] = {}
+        for adapter in adapters:
+            listed = lists[adapter.name]
+            run = AdapterRun(adapter, limits, book.reading_clause, listed.expected, listed.skips)
+            run = stack.enter_context(run)
+            asked = one_of_each(cases) if adapter.name in options.one_each else cases
+            found = _run_one(run, adapter, asked, out, writer)
+            writer.implementation(adapter, run.started)
+            run.close()
+            outcomes[adapter.name] = found
+            _tell(found, adapter, run, partial(failure_text, adapter=adapter, book=book, roles=roles), out)
+        code = max(map(exit_code, outcomes.values()), key=(FINE, BAD_USAGE, BAD_VERDICT).index)
+        writer.close(code)
+        if options.junit is not None:
+            write_junit(folder / RESULTS_FILE, options.junit)
+    out.print(summary(outcomes))
+    return code
+
+
+def named_adapters(names: Sequence[str], root: Path) -> tuple[AdapterConfig, ...]:
+    """The adapters of a command line, each once.
+
+    Raises:
+        AdapterConfigError: none is named, one is unknown, or two have one name.
+
+    """
+    if not names:
+        raise AdapterConfigError("name at least one adapter: --adapter NAME or --adapter 'command line'")
+    adapters = tuple(find_adapter(name, root) for name in names)
+    doubled = [one.name for one in adapters if sum(other.name == one.name for other in adapters) > 1]
+    if doubled:
+        raise AdapterConfigError(f"adapter {doubled[0]} is named twice")
+    return adapters
+
+
+def refuse_strangers(names: Sequence[str], adapters: Sequence[AdapterConfig]) -> None:
+    """Hold names of adapters against those of the run.
+
+    Raises:
+        AdapterConfigError: one of them does not take part.
+
+    """
+    known = [adapter.name for adapter in adapters]
+    for name in names:
+        if name not in known:
+            raise AdapterConfigError(f"{name!r} is to be asked one case of each kind, but takes no part in the run")
+
+
+def lists_of(
+    adapter: AdapterConfig, corpus: Sequence[Case], expected: Path | None = None, skip: Path | None = None
+) -> Lists:
+    """An adapter's expected failures and skips: of the given files, else of those that its own file names.
+
+    Raises:
+        AdapterConfigError: a file does not parse, names an unknown case, or both name one.
+
+    """
+    failures, skips = load_expected_failures(expected or adapter.expected_failures), load_skips(skip or adapter.skips)
+    ids = [case.id for case in corpus] if failures or skips else []
+    found = Lists(resolved(failures, ids), resolved_skips(skips, ids))
+    both = sorted(found.expected.keys() & found.skips.keys())
+    if both:
+        raise AdapterConfigError(f"{both[0]} is both skipped and expected to fail")
+    return found
+
+
+def expected_of(adapter: AdapterConfig, root: Path) -> Mapping[str, ExpectedFailure]:
+    """What an adapter's own list says, by case; the corpus is looked through only where there is one.
+
+    Raises:
+        AdapterConfigError: the list does not parse, or names a case that is not there.
+
+    """
+    return lists_of(adapter, load_cases(root)).expected if adapter.expected_failures else {}
+
+
+def refuse_idle(cases: Sequence[Case], lists: Iterable[Lists]) -> None:
+    """Hold the skips against the selected cases: at least one is asked, for an empty run proves nothing.
+
+    Raises:
+        CorpusError: every selected case is skipped.
+
+    """
+    for listed in lists:
+        if all(case.id in listed.skips for case in cases):
+            raise CorpusError(f"no case is asked: all {len(cases)} that are selected are skipped")
+
+
+def exit_code(outcomes: Sequence[Outcome]) -> int:
+    """0 when nothing is bad, 1 when a verdict is, 2 when nothing that was asked is supported."""
+    if any(outcome.verdict in BAD for outcome in outcomes):
+        return BAD_VERDICT
+    return BAD_USAGE if all(outcome.verdict in UNASKED for outcome in outcomes) else FINE
+
+
+def _run_one(
+    run: AdapterRun, adapter: AdapterConfig, cases: Sequence[Case], out: Console, writer: ResultsWriter
+) -> list[Outcome]:
+    found: list[Outcome] = []
+    with Ticker(out, adapter.name, len(cases)) as ticker:
+        for outcome in run.outcomes(cases):
+            writer.case(adapter, outcome)
+            ticker.step(outcome)
+            found.append(outcome)
+    return found
+
+
+def _tell(
+    found: Sequence[Outcome], adapter: AdapterConfig, run: AdapterRun, told: Callable[[Outcome], str], out: Console
+) -> None:
+    for outcome in found:
+        if outcome.verdict in BAD:
+            out.print(told(outcome), markup=False)
+            out.print()
+    if run.ledger.chosen:
+        out.print(f"{adapter.name} follows: {readings_line(run.ledger.chosen)}", markup=False)
+    if all(outcome.verdict in UNASKED for outcome in found):
+        out.print(nothing_judged(adapter.name, found, run.started), markup=False)
+
+
+def nothing_judged(name: str, found: Sequence[Outcome], started: Mapping[str, Any] | None) -> str:
+    """What to say of an adapter that supports nothing of what it was asked: this is no passed run."""
+    asked = sorted({step.op for one in found for step in one.case.steps})
+    ops = ", ".join((started or {}).get("ops", ())) or "none"
+    return f"{name} supports nothing that was asked, so nothing is judged: its ops are {ops}; asked: {', '.join(asked)}"

@@ -1,0 +1,160 @@
+"""The comparison of the working tree with a revision, from the command line."""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hudi_adapter.java import JavaNotFoundError
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+
+from hudi_conformance.verification.impact.comparing import (
+    Impact,
+    Turned,
+    doubtful,
+    moved_answers,
+    rewritten_tables,
+    turned_statements,
+)
+from hudi_conformance.verification.impact.modules import manifest_of, turned_runs
+from hudi_conformance.verification.impact.page import write_page
+from hudi_conformance.verification.impact.revisions import ImpactError, Side, unpacked, working_tree
+from hudi_conformance.verification.impact.sides import Answered, Line, Request, Tell, ask_all
+from hudi_conformance.verification.impact.telling import print_impact
+from hudi_conformance.verification.impact.touching import Touched, touched
+from hudi_conformance.verification.tla.manifest import ManifestError
+from hudi_conformance.verification.tla.tlc import TlcNotFoundError
+
+STATEMENTS = {"obligations": "obligation", "scenarios": "scenario", "agreements": "agreement"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """How much is asked: every obligation, every TLA+ module; which tables and scenarios, where not all."""
+
+    everything: bool = False
+    specs: bool = False
+    tables: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
+
+
+def show_impact(
+    start: Path, revision: str, scope: Scope, out: Console, html: Path | None = None, *, as_json: bool = False
+) -> int:
+    """Compare and tell: exit 0 where nothing comes out otherwise, 1 where something does, 2 where none can tell."""
+    try:
+        tree = working_tree(start)
+        with unpacked(tree, revision) as base, _progress(out, quiet=as_json) as progress:
+            found = impact(base, tree, scope, _teller(progress))
+    except (ImpactError, ManifestError, TlcNotFoundError, JavaNotFoundError) as error:
+        out.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
+        return 2
+    if as_json:
+        out.print(json.dumps(found.as_json(), indent=1), markup=False, highlight=False, soft_wrap=True)
+    else:
+        print_impact(found, out)
+    if html:
+        written = write_page(found, html)
+        if not as_json:
+            out.print(f"page: {written}", markup=False, soft_wrap=True)
+    return 1 if found.changes else 0
+
+
+def impact(base: Side, tree: Side, scope: Scope, tell: Tell) -> Impact:
+    """What comes out otherwise in the tree than in the base.
+
+    Raises:
+        ImpactError: one of the two cannot be asked.
+
+    """
+    begun = time.perf_counter()
+    change = touched(base, tree)
+    asked = [Request(one, {"answers": _corpus(one, scope)}) for one in (base, tree)]
+    before, after, held = ask_all([*asked, Request(tree, _statements(tree, change, scope))], tell)
+    # What holds of the tree and is registered so held of the base as well; only the rest is tried there.
+    again = {name: doubtful(lines) for name, lines in held.lines.items()}
+    (was,) = ask_all([Request(base, _named(base, again))], tell)
+    old, new = before.lines["answers"], after.lines["answers"]
+    runs = _runs(base, tree, change, scope, tell)
+    return Impact(
+        base.name,
+        tree.name,
+        change,
+        moved_answers(old, new),
+        rewritten_tables(old, new),
+        (*_turned(was, held), *runs),
+        {**_asked(after), **_asked(held)},
+        time.perf_counter() - begun,
+    )
+
+
+def _corpus(side: Side, scope: Scope) -> Mapping[str, Any]:
+    return {"folder": str(side.root / "golden_tables"), "tables": scope.tables}
+
+
+def _statements(tree: Side, change: Touched, scope: Scope) -> Mapping[str, Mapping[str, Any]]:
+    """What of the tree is to be tried."""
+    clauses = (*change.clauses, *change.rewritten)
+    asked: dict[str, Mapping[str, Any]] = {}
+    if clauses or change.functions or scope.everything:
+        touching = {"clauses": clauses, "functions": change.functions}
+        asked["obligations"] = {"all": scope.everything, "ids": (), **touching}
+    if change.concurrency or scope.everything or scope.scenarios:
+        asked["scenarios"] = {"all": scope.everything, "ids": scope.scenarios}
+    modules = _modules(tree, change, scope)
+    if any(one.run.module in modules for one in manifest_of(tree.root).agreements):
+        asked["agreements"] = {"folder": str(tree.root / "specs" / "tla"), "modules": modules, "ids": ()}
+    return asked
+
+
+def _named(base: Side, ids: Mapping[str, list[str]]) -> Mapping[str, Mapping[str, Any]]:
+    """What of the base is to be tried: these alone."""
+    forms: Mapping[str, Mapping[str, Any]] = {
+        "obligations": {"all": False, "clauses": (), "functions": ()},
+        "scenarios": {"all": False},
+        "agreements": {"folder": str(base.root / "specs" / "tla"), "modules": ()},
+    }
+    return {name: {**forms[name], "ids": wanted} for name, wanted in ids.items() if wanted}
+
+
+def _modules(tree: Side, change: Touched, scope: Scope) -> tuple[str, ...]:
+    if scope.specs:
+        return tuple(sorted({one.module for one in manifest_of(tree.root).runs}))
+    return change.modules
+
+
+def _runs(base: Side, tree: Side, change: Touched, scope: Scope, tell: Tell) -> tuple[Turned, ...]:
+    modules = _modules(tree, change, scope)
+    return tuple(turned_runs(base.root, tree.root, modules, lambda done, total: tell("TLC", done, total)))
+
+
+def _turned(before: Answered, after: Answered) -> tuple[Turned, ...]:
+    none: list[Line] = []
+    return tuple(
+        one
+        for name, kind in STATEMENTS.items()
+        for one in turned_statements(kind, before.lines.get(name, none), after.lines.get(name, none))
+    )
+
+
+def _asked(found: Answered) -> dict[str, tuple[int, int]]:
+    return {name: (len(lines), found.known.get(name, 0)) for name, lines in found.lines.items()}
+
+
+def _progress(out: Console, *, quiet: bool) -> Progress:
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    return Progress(*columns, console=out, transient=True, disable=quiet or not out.is_terminal)
+
+
+def _teller(progress: Progress) -> Tell:
+    bars: dict[str, TaskID] = {}
+
+    def tell(name: str, done: int, total: int) -> None:
+        if name not in bars:
+            bars[name] = progress.add_task(name, total=total)
+        progress.update(bars[name], completed=done)
+
+    return tell

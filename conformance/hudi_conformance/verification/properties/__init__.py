@@ -1,0 +1,18 @@
+"""What must hold of the model: every proof obligation by id, proved or refuted, with the mutants that break it."""
+
+import importlib
+import pkgutil
+
+from hudi_conformance.verification.properties.registry import (
+    OBLIGATIONS,
+    Counterexample,
+    Obligation,
+    Verdict,
+    obligation,
+    property_check,
+)
+
+__all__ = ["OBLIGATIONS", "Counterexample", "Obligation", "Verdict", "obligation", "property_check"]
+
+for _found in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_found.name)

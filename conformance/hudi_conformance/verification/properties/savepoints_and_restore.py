@@ -1,0 +1,279 @@
+"""Savepoints keep what they name, and a restore gives it back."""
+
+from dataclasses import replace
+
+from hudi_model.effects import perform
+from hudi_model.queries import read_as_of, read_snapshot
+from hudi_model.readings import RELEASED, Reading
+from hudi_model.rejection import Reason, Rejection
+from hudi_model.services import archival, compaction, restore, savepoints
+from hudi_model.slicing import data_files
+from hudi_model.tables import Table, open_table
+from hudi_model.time import InstantTime, tick
+from hudi_model.timeline import completed_data
+from hudi_model.writers import Operation, begin, commit, stage
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hudi_conformance.verification.properties.histories import (
+    Shape,
+    Step,
+    Story,
+    new_table,
+    remembered,
+    request_of,
+    rows_of,
+    shapes,
+    stories,
+    taken,
+)
+from hudi_conformance.verification.properties.recovery_checks import (
+    ALL,
+    ARCHIVES,
+    DIES,
+    EVERY,
+    LATER,
+    SERVICES,
+    again,
+    answered,
+    as_of,
+    attempt,
+    dying,
+    lines_of,
+    same,
+    snapshot,
+    told_table,
+    went_on,
+)
+from hudi_conformance.verification.properties.registry import obligation, property_check
+
+KEEPS_LITTLE = {**EVERY, "hoodie.clean.policy": "KEEP_LATEST_COMMITS", "hoodie.clean.commits.retained": "1"}
+
+
+def saved_last(table: Table, at: int) -> tuple[InstantTime, Table]:
+    """A savepoint of the write that completed last."""
+    instant = completed_data(open_table(table).timeline)[-1].requested
+    return instant, perform(table, savepoints.savepoint(table, instant, tick(at)))
+
+
+@obligation(
+    "PO-234",
+    "A restore gives the rows that were there when its savepoint was made, whatever happened since",
+    "SR-002 SR-004 SR-005 SR-006 SR-007 SR-009 TL-018",
+    broken_by="restore-leaves-phantom-logs savepoint-keeps-nothing saved-writes-begin-nothing",
+    assumptions="released readings; no write overlaps the saved one",
+)
+@property_check
+@given(
+    told=stories(operations=(Operation.UPSERT,), longest=3),
+    later=stories(operations=ALL, services=SERVICES, longest=3),
+    dies=DIES,
+    cut=st.integers(0, 30),
+)
+def restore_is_exact(told: Story, later: Story, dies: tuple[Step, int], cut: int) -> None:
+    """Writes, services, cleaning and archival, a pending compaction, a write that died, a restore that died."""
+    before = went_on(told_table(told), (again(told),), 900, {})
+    expected = snapshot(before, told.lines())
+    saved, table = saved_last(before, 990)
+    compacted, cleaned = (Step(None, service=name) for name in ("compaction", "cleaning"))
+    steps = (*later.steps, compacted, *[again(told), compacted] * 3, cleaned)
+    table = went_on(table, steps, 1000, KEEPS_LITTLE)
+    table = perform(table, archival.archive(table, {**KEEPS_LITTLE, **ARCHIVES}))
+    if told.shape.table_type == "MERGE_ON_READ":
+        table = perform(table, compaction.schedule(table, tick(LATER - 10), EVERY))
+    table = attempt(table, dying(told, dies), LATER, dies[1])
+    lines = lines_of(
+        told, f"a savepoint of {saved}", *map(str, later.steps), f"dies: {dies[0]}", f"restore dies at {cut}"
+    )
+    table = perform(table, restore.schedule(table, tick(LATER + 10), {}, saved))
+    stopped = perform(table, restore.execute(table, tick(LATER + 10), tick(LATER + 11))[:cut])
+    after = perform(stopped, restore.execute(stopped, tick(LATER + 10), tick(LATER + 12)))
+    same(snapshot(after, lines), expected, "rows after the restore", after, lines)
+    undone = {one.requested for one in table.timeline} - {one.requested for one in before.timeline}
+    left_over = sorted(one.name for one in data_files(after) if one.instant in undone)
+    same(left_over, [], "files of what was undone", after, lines)
+    more = went_on(after, told.steps, LATER + 100, {})
+    unrestored = went_on(before, told.steps, LATER + 100, {})
+    same(snapshot(more, lines), snapshot(unrestored, lines), "rows after more writes", more, lines)
+
+
+@obligation(
+    "PO-235",
+    "Nobody sees a state between two commits while a restore runs",
+    "SR-006",
+    broken_by="restore-oldest-first",
+    assumptions="released readings; nothing was cleaned; writes follow each other",
+)
+@property_check
+@given(
+    told=stories(longest=2),
+    later=stories(operations=(Operation.INSERT, Operation.INSERT_OVERWRITE), longest=4),
+    cut=st.integers(0, 40),
+)
+def restore_goes_back_step_by_step(told: Story, later: Story, cut: int) -> None:
+    """A restore that stops leaves the rows of some moment since the savepoint."""
+    before = told_table(told)
+    if not completed_data(open_table(before).timeline):
+        return
+    saved, table = saved_last(before, 990)
+    moments = [snapshot(table, ())]
+    for number, step in enumerate(later.steps):
+        table = went_on(table, (step,), 1000 + 10 * number, {})
+        moments.append(snapshot(table, ()))
+    table = perform(table, restore.schedule(table, tick(LATER), {}, saved))
+    stopped = perform(table, restore.execute(table, tick(LATER), tick(LATER + 1))[:cut])
+    lines = lines_of(
+        told, f"a savepoint of {saved}", *map(str, later.steps), f"a restore that dies after {cut} effects"
+    )
+    same(snapshot(stopped, lines) in moments, True, "rows of some moment", stopped, lines)
+
+
+def overlapping() -> tuple[Table, InstantTime]:
+    """A write begins, a second one begins and completes and is saved, then the first completes."""
+    table = new_table(Shape())
+    row = {"id": "a", "day": "d1", "ts": 1, "note": "one"}
+    slow, effects = begin(table, request_of(Step(Operation.INSERT, (row,))), tick(1))
+    table = perform(table, effects)
+    table = taken(table, Step(Operation.INSERT, ({**row, "id": "b"},)), 10)
+    table = perform(table, savepoints.savepoint(table, tick(10), tick(20)))
+    slow, effects = stage(table, slow)
+    table = perform(table, effects)
+    return perform(table, commit(table, slow, tick(30))), tick(10)
+
+
+def restored(table: Table, saved: InstantTime) -> Table:
+    """The table after a restore."""
+    table = perform(table, restore.schedule(table, tick(LATER), {}, saved))
+    return perform(table, restore.execute(table, tick(LATER), tick(LATER + 1)))
+
+
+@obligation(
+    "PO-236",
+    "A restore gives what a query as of the saved instant gave before",
+    "SR-005 RD-010",
+    refuted=True,
+    holds_instead="PO-237",
+)
+def restore_agrees_with_time_travel() -> None:
+    """As released a query goes by requested times, and a restore by completion times."""
+    table, saved = overlapping()
+    lines = ("an insert of a begins", "an insert of b, saved", "the insert of a completes")
+    expected = as_of(table, saved, lines)
+    same(snapshot(restored(table, saved), lines), expected, "rows after the restore", table, lines)
+
+
+@obligation(
+    "PO-237",
+    "A restore gives what a query as of the completion of the saved write gave before",
+    "SR-005 RD-010",
+    broken_by="restore-by-request",
+    assumptions="time travel as in the text, by completion times; version 8 and later",
+    exhaustive=True,
+)
+def restore_agrees_with_completion_times() -> None:
+    """Also where a write that had begun before completes after the saved one."""
+    table, saved = overlapping()
+    moment = next(one.completed for one in completed_data(open_table(table).timeline) if one.requested == saved)
+    readings = replace(RELEASED, time_travel=Reading.TEXT)
+    expected = answered(lambda: read_as_of(table, moment or saved, readings), table, ())
+    same(snapshot(restored(table, saved), ()), expected, "rows after the restore", table, ())
+
+
+@obligation(
+    "PO-238",
+    "A savepoint is made of nothing that a clean may have taken from",
+    "SR-001 SR-002 SR-009",
+    broken_by="savepoint-of-cleaned-files",
+)
+@property_check
+@given(told=stories(shapes(types=("COPY_ON_WRITE",)), longest=3), place=st.integers(0, 5))
+def savepoints_are_whole(told: Story, place: int) -> None:
+    """A savepoint is refused, or a restore to it gives what was there."""
+    told = Story(told.shape, (*told.steps, *[again(told)] * 3, Step(None, service="cleaning")))
+    table = told_table(told, KEEPS_LITTLE)
+    commits = completed_data(open_table(table).timeline)
+    if place >= len(commits):
+        return
+    try:
+        effects = savepoints.savepoint(table, commits[place].requested, tick(LATER))
+    except Rejection as refused:
+        same(refused.reason, Reason.RANGE_NOT_RETAINED, "refused for", table, told.lines())
+        return
+    saved = restored(perform(table, effects), commits[place].requested)
+    expected = remembered(Story(told.shape, until(told, commits[place].requested)))
+    same(rows_of(saved), expected, "rows of the savepoint", saved, told.lines())
+
+
+def until(told: Story, instant: InstantTime) -> tuple[Step, ...]:
+    """The steps of a story up to the one of an instant."""
+    return tuple(step for number, step in enumerate(told.steps) if tick(10 * number + 1) <= instant)
+
+
+@obligation(
+    "PO-239",
+    "A savepointed instant stays readable by time travel, whatever cleaning does",
+    "SR-008 RD-014",
+    refuted=True,
+    holds_instead="PO-250",
+)
+def saved_instants_stay_readable() -> None:
+    """As released the retained range of the last clean decides, and no savepoint is asked for."""
+    row = {"id": "a", "day": "d1", "ts": 1, "note": "one"}
+    table = taken(new_table(Shape(table_type="COPY_ON_WRITE")), Step(Operation.INSERT, (row,)), 1)
+    saved, table = saved_last(table, 9)
+    steps = [Step(Operation.UPSERT, ({**row, "ts": ts},)) for ts in (2, 3, 4)]
+    table = went_on(table, (*steps, Step(None, service="cleaning")), 10, KEEPS_LITTLE)
+    answered(
+        lambda: read_as_of(table, saved), table, ("an insert, saved", "three upserts", "a clean that keeps one commit")
+    )
+
+
+@obligation(
+    "PO-250",
+    "A savepointed instant stays readable by time travel where savepoints are asked, whatever was cleaned",
+    "SR-002 SR-008 RD-014",
+    broken_by="savepoint-keeps-nothing no-savepoint-is-asked",
+    assumptions="the reading of the text",
+)
+@property_check
+@given(
+    told=stories(operations=(Operation.UPSERT,), longest=3), later=stories(operations=ALL, services=SERVICES, longest=3)
+)
+def saved_instants_stay_readable_in_the_text(told: Story, later: Story) -> None:
+    """Its rows are those that a snapshot had then."""
+    before = told_table(told)
+    saved, table = saved_last(before, 990)
+    compacted, cleaned = (Step(None, service=name) for name in ("compaction", "cleaning"))
+    steps = (*later.steps, compacted, *[again(told), compacted] * 3, cleaned)
+    table = went_on(table, steps, 1000, KEEPS_LITTLE)
+    table = perform(table, archival.archive(table, {**KEEPS_LITTLE, **ARCHIVES}))
+    lines = lines_of(told, f"a savepoint of {saved}", *map(str, steps))
+    readings = replace(RELEASED, saved_travel=Reading.TEXT)
+    found = answered(lambda: read_as_of(table, saved, readings), table, lines)
+    same(found, snapshot(before, lines), "rows as of the savepoint", table, lines)
+
+
+@obligation(
+    "PO-249",
+    "A restore is refused where writes after its savepoint have left the timeline",
+    "SR-004 AR-006",
+    broken_by="restore-overlooks-the-archive",
+    exhaustive=True,
+)
+def restores_do_not_leave_archived_writes() -> None:
+    """Archival may be allowed to go beyond savepoints: what it took stays, and a later write revives it."""
+    row = {"id": "a", "day": "d1", "ts": 1, "note": "one"}
+    table = taken(new_table(Shape(table_type="COPY_ON_WRITE")), Step(Operation.INSERT, (row,)), 1)
+    saved, table = saved_last(table, 9)
+    steps = [Step(Operation.INSERT, ({**row, "id": name},)) for name in ("b", "c", "d", "e")]
+    table = went_on(table, steps, 10, {})
+    beyond = {**ARCHIVES, "hoodie.archive.beyond.savepoint": "true", "hoodie.clean.commits.retained": "1"}
+    table = perform(table, archival.archive(table, beyond))
+    try:
+        after = restored(table, saved)
+    except Rejection as refused:
+        same(refused.reason, Reason.RANGE_NOT_RETAINED, "refused for", table, ())
+        return
+    after = went_on(after, (Step(Operation.INSERT, ({**row, "id": "f"},)),), LATER + 100, {})
+    told = ("an insert of a, saved", "inserts of b, c, d and e, archived", "the restore", "an insert of f")
+    same(sorted(row["id"] for row in read_snapshot(after).rows), ["a", "f"], "rows after the restore", after, told)

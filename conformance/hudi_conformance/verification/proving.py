@@ -1,0 +1,175 @@
+"""`prove` and `explore`: what holds of the model, tried out, and the shortest case where it does not."""
+
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from hudi_model.explore import Exploration
+from hudi_model.store import Store
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from hudi_conformance.corpus.mutants import MUTANTS, mutated
+from hudi_conformance.runner.markdown import markdown_table
+from hudi_conformance.runner.resources import commit_of
+from hudi_conformance.verification.counterexamples.page import write_behaviour
+from hudi_conformance.verification.counterexamples.sources import of_counterexample, of_moves
+from hudi_conformance.verification.counterexamples.terminal import print_behaviour
+from hudi_conformance.verification.properties import OBLIGATIONS, Counterexample, Obligation, Verdict
+from hudi_conformance.verification.properties.scenarios import SCENARIOS, Scenario
+
+SOAKED = {"two-deaths": 2, "writers-compaction": 1, "streams-compaction": 1}
+"""Scenarios explored further than tests have time for, and how many processes may die."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an obligation came out: its counterexample, or None where the check found none."""
+
+    obligation: Obligation
+    found: Counterexample | None
+    seconds: float
+
+    @property
+    def as_registered(self) -> bool:
+        """Whether it is as the registry says."""
+        return (self.found is not None) == (self.obligation.verdict is Verdict.REFUTED)
+
+
+def broken(mutant: str | None) -> AbstractContextManager[None]:
+    """The model with one rule broken, where one is named."""
+    return mutated(MUTANTS[mutant]) if mutant else nullcontext()
+
+
+def tried(obligation: Obligation) -> Outcome:
+    """An obligation checked once."""
+    begun = time.perf_counter()
+    found = None
+    try:
+        obligation.check()
+    except Counterexample as error:
+        found = error
+    except BaseExceptionGroup as errors:
+        found = next((one for one in errors.exceptions if isinstance(one, Counterexample)), None)
+        if found is None:
+            raise
+    return Outcome(obligation, found, time.perf_counter() - begun)
+
+
+def prove(ids: Sequence[str], mutant: str | None, out: Console) -> int:
+    """Check obligations, all unless told: exit 0 where each is as registered, 1 where not, 2 where none is named so.
+
+    Under a mutant the counterexamples are the point, and the exit code is 0 where one was found.
+    """
+    named = [mutant] if mutant else []
+    unknown = [one for one in ids if one not in OBLIGATIONS] + [one for one in named if one not in MUTANTS]
+    if unknown:
+        out.print(f"error: there is no {unknown[0]}", style="red", markup=False)
+        return 2
+    chosen = [OBLIGATIONS[one] for one in ids] or sorted(OBLIGATIONS.values(), key=lambda one: one.id)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+    outcomes = []
+    with broken(mutant), Progress(*columns, console=out, transient=True) as progress:
+        task = progress.add_task("", total=len(chosen))
+        for one in chosen:
+            progress.update(task, description=one.id)
+            outcomes.append(tried(one))
+            print_outcome(outcomes[-1], out, shown=bool(ids) or bool(mutant))
+            progress.advance(task)
+    return verdict_of(outcomes, mutant, out)
+
+
+def verdict_of(outcomes: Sequence[Outcome], mutant: str | None, out: Console) -> int:
+    """The last line, and the exit code."""
+    held = sum(one.found is None for one in outcomes)
+    seconds = sum(one.seconds for one in outcomes)
+    exhaustive = sum(one.obligation.exhaustive for one in outcomes)
+    out.print(
+        f"{held} hold, {len(outcomes) - held} refuted, {exhaustive} by exhaustion, in {seconds:.1f} s", markup=False
+    )
+    if mutant:
+        return 0 if held < len(outcomes) else 1
+    return 0 if all(one.as_registered for one in outcomes) else 1
+
+
+def print_outcome(outcome: Outcome, out: Console, *, shown: bool) -> None:
+    """One line, and the counterexample where it is wanted or unexpected."""
+    one = outcome.obligation
+    word, style = ("refuted", "yellow") if outcome.found else ("holds", "green")
+    if not outcome.as_registered:
+        style = "red"
+    kind = "every case" if one.exhaustive else "random cases"
+    out.print(f"{one.id} [{style}]{word:<7}[/{style}] {escape(one.title)} [dim]({kind}, {outcome.seconds:.1f} s)[/dim]")
+    if outcome.found and (shown or not outcome.as_registered):
+        print_behaviour(of_counterexample(outcome.found, one.id), out)
+        if one.holds_instead:
+            out.print(f"  what holds: {one.holds_instead} {escape(OBLIGATIONS[one.holds_instead].title)}")
+        out.print(f"  [dim]clauses {' '.join(one.clauses)}; under: {escape(one.assumptions)}[/dim]")
+
+
+def explore(
+    name: str, crashes: int | None, mutant: str | None, out: Console, *, whole: bool = False, draw: Path | None = None
+) -> int:
+    """Explore a scenario: exit 0 where all its laws hold in every state, 1 where not, 2 where there is none.
+
+    `draw` is the page to write where one is broken.
+    """
+    if name not in SCENARIOS or (mutant and mutant not in MUTANTS):
+        for one in SCENARIOS.values():
+            out.print(f"{one.name:<22}{one.sentence}", markup=False)
+        return 2
+    scenario = SCENARIOS[name]
+    with broken(mutant), Progress(TextColumn("{task.description}"), console=out, transient=True) as progress:
+        task = progress.add_task(name)
+
+        def tell(states: int, transitions: int, depth: int) -> None:
+            progress.update(task, description=f"{name}: {states} states, {transitions} transitions, depth {depth}")
+
+        begun = time.perf_counter()
+        found = scenario.search(crashes=crashes, whole=whole, progress=tell)
+    out.print(counted(scenario, found, time.perf_counter() - begun, crashes), markup=False, highlight=False)
+    if not found.broken:
+        return 0
+    behaviour = of_moves(found.broken, f"scenario {name}", scenario.start(Store()), found.steps)
+    print_behaviour(behaviour, out)
+    if draw:
+        out.print(f"drawn: {write_behaviour(behaviour, draw)}", markup=False, soft_wrap=True)
+    return 1
+
+
+def counted(scenario: Scenario, found: Exploration, seconds: float, crashes: int | None) -> str:
+    """What a search saw, in one line."""
+    deaths = scenario.crashes if crashes is None else crashes
+    seen = f"{found.states} states, {found.transitions} transitions, depth {found.depth}"
+    result = "broken" if found.broken else "all laws hold"
+    return f"{scenario.name}: {seen}, up to {deaths} deaths, {seconds:.1f} s: {result}"
+
+
+def soak(page: Path, out: Console) -> int:
+    """Explore what tests have no time for, and write down what it came to: exit 1 where a law was broken."""
+    rows, broken_laws = [], 0
+    for name, crashes in SOAKED.items():
+        begun = time.process_time()
+        found = SCENARIOS[name].search(crashes=crashes)
+        line = counted(SCENARIOS[name], found, time.process_time() - begun, crashes)
+        out.print(line, markup=False, highlight=False)
+        seconds = f"{time.process_time() - begun:.0f} s"
+        result = found.broken or "all laws hold"
+        rows.append((f"`{name}`", crashes, found.states, found.transitions, found.depth, seconds, result))
+        broken_laws += bool(found.broken)
+    table = "\n".join(markdown_table(_SOAK_HEAD, rows))
+    page.write_text(SOAK_PAGE.format(commit=commit_of(page.parent), table=table), encoding="utf-8")
+    return 1 if broken_laws else 0
+
+
+SOAK_PAGE = """# Explorations with larger bounds
+
+Written by `make soak` (`hudi-conformance prove --soak`) at commit `{commit}`.
+One process on one core; the scenarios are those of `hudi-conformance explore`.
+
+{table}
+"""
+_SOAK_HEAD = ("scenario", "deaths", "states", "transitions", "depth", "processor time", "result")

