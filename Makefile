@@ -7,7 +7,7 @@ CLI := $(VENV)/bin/hudi-conformance
 ADAPTERS ?= engine-in-process engine-spark
 # What is slow is asked one case of each kind here, and everything by `make soak`.
 ONE_EACH ?= $(filter engine-spark,$(ADAPTERS))
-# Who writes and who reads in docs/writers-and-readers.md.
+# Who writes and who reads in build/pages/writers-and-readers.md.
 WRITERS ?= model engine-in-process engine-spark apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0
 READERS ?= model engine-in-process apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0 hudi-rs daft
 
@@ -47,15 +47,10 @@ golden: env  ## rebuild the model-written golden tables, the index, the generate
 	$(RUN) -m hudi_conformance.verification.trace_cases
 	$(MAKE) pages
 
-pages: env  ## write the generated pages again, in seconds: status, coverage, clauses and the references
-	$(RUN) -m hudi_conformance.pages.status
-	$(RUN) -m hudi_conformance.pages.coverage
-	$(RUN) -m hudi_conformance.pages.model_page
-	$(RUN) -m hudi_conformance.pages.known_bugs
-	$(RUN) -m hudi_conformance.pages.clause_index
-	$(RUN) -m hudi_conformance.pages.protocol_page
+pages: env  ## write the generated pages: references into docs/, what runs measured into build/pages
+	$(RUN) -m hudi_conformance.pages
 	$(RUN) -m hudi_spark.options.page
-	$(CLI) mutants page
+	$(RUN) tests/mutation/run.py page
 
 specs: env  ## TLC over every TLA+ module, and the modules beside the model; APALACHE=1 asks Apalache too
 	$(CLI) specs
@@ -66,7 +61,6 @@ peers: env  ## ask releases of Apache Hudi, hudi-rs and Daft again, also of what
 	$(CLI) writes matrix --sample --record $(foreach name,$(WRITERS),--writer $(name)) $(foreach name,$(READERS),--reader $(name))
 	$(CLI) real build
 	$(CLI) real compare --record
-	$(RUN) -m hudi_conformance.pages.status
 
 real: env  ## build a few tables with Apache Hudi and compare what it and the adapters answer
 	$(CLI) real sample
@@ -74,17 +68,17 @@ real: env  ## build a few tables with Apache Hudi and compare what it and the ad
 alternation: env  ## the engine and Apache Hudi take turns writing one table, a few sequences
 	$(CLI) alternation check
 
-mutation: env  ## every mutant of the engine's merging, slicing and conflicts, hours; docs/mutation-testing.md
+mutation: env  ## every mutant of the engine's merging, slicing and conflicts, hours
 	$(RUN) tests/mutation/run.py reach
 	$(RUN) tests/mutation/run.py try
 	$(RUN) tests/mutation/run.py try --survivors
 	$(RUN) tests/mutation/run.py page
 
-soak: env  ## explore scenarios and damage bytes further than the tests have time for; docs/soak.md, docs/soak-bytes.md
+soak: env  ## explore scenarios and damage bytes further than the tests have time for; pages below build/pages
 	$(CLI) prove --soak
 	$(CLI) run --adapter engine-spark --jobs 2 --report build/report-spark
-	$(CLI) specs --soak --page docs/specs.md
-	$(RUN) tests/fuzz/soak.py --write docs/soak-bytes.md
+	$(CLI) specs --soak --page build/pages/specs.md
+	$(RUN) tests/fuzz/soak.py --write build/pages/soak-bytes.md
 	$(RUN) tests/conformance/crash_soak.py
 	$(RUN) -m pytest -n 2 --dist loadgroup -m "(peers or spark or slow) and not crashes and not templates and not browser"
 	HUDI_CONFORMANCE_SOAK=1 $(RUN) -m pytest tests/conformance/test_write_sequences.py

@@ -256,7 +256,9 @@ def prove(
     obligations: Annotated[list[str] | None, typer.Argument(help="Ids such as PO-262; all unless told.")] = None,
     mutant: Annotated[str | None, typer.Option(help="The model with this rule broken.")] = None,
     *,
-    soak: Annotated[bool, typer.Option("--soak", help="Explore scenarios further and write docs/soak.md.")] = False,
+    soak: Annotated[
+        bool, typer.Option("--soak", help="Explore scenarios further and write build/pages/soak.md.")
+    ] = False,
 ) -> None:
     """Check what must hold of the model; print the shortest counterexample of what does not."""
     from hudi_conformance.runner.console import console
@@ -264,7 +266,7 @@ def prove(
     from hudi_conformance.verification.proving import soak as explore_further
 
     if soak:
-        raise typer.Exit(explore_further(Path("docs/soak.md"), console()))
+        raise typer.Exit(explore_further(Path("build/pages/soak.md"), console()))
     raise typer.Exit(check(obligations or [], mutant, console()))
 
 

@@ -12,6 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from crashing import Failed, Killed, Way, tried
+from hudi_conformance.runner.recorded_results import write_run_page
 from hudi_conformance.runner.resources import commit_of
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from table_programs import PROGRAMS
@@ -82,7 +83,7 @@ def main() -> None:
     """Try all programs, or those that are named, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("programs", nargs="*", default=list(PROGRAMS), help="names of programs, by default all")
-    parser.add_argument("--write", type=Path, default=Path("docs/crashes.md"))
+    parser.add_argument("--write", type=Path, default=Path("build/pages/crashes.md"))
     parser.add_argument("--stride", type=int, default=1, help="every so many effects")
     parser.add_argument("--minutes", type=float, default=600.0, help="nothing is begun after so long")
     options = parser.parse_args()
@@ -95,7 +96,7 @@ def main() -> None:
         bar = progress.add_task("programs and ways", total=len(waiting))
         for done in as_completed(waiting):
             found.append(done.result())
-            options.write.write_text(page(found, options.stride), encoding="utf-8")
+            write_run_page(options.write, page(found, options.stride))
             progress.advance(bar)
             if time.monotonic() > last:
                 break

@@ -1,4 +1,4 @@
-"""The table of features in docs/status.md: cells follow from records, and none is blank."""
+"""The table of features in the status page: cells follow from records, and none is blank."""
 
 from dataclasses import replace
 

@@ -10,8 +10,8 @@ from hudi_conformance.apache.java_errors import refusal
 from hudi_conformance.corpus.writing.in_process import ModelCast, ModelSession
 from hudi_conformance.interop.writers_and_readers import record as matrix_record
 from hudi_conformance.interop.writers_and_readers.matrix import CHECKED, WROTE, Known, Played, sample, sampled_for
-from hudi_conformance.interop.writers_and_readers.page import PAGE, matrix_page
-from hudi_conformance.interop.writers_and_readers.record import add_writer, load_matrix, recorded, relist
+from hudi_conformance.interop.writers_and_readers.page import matrix_page
+from hudi_conformance.interop.writers_and_readers.record import SOURCE, add_writer, load_matrix, recorded, relist
 from hudi_conformance.runner.adapter_pool import Roles
 from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
 from hudi_conformance.runner.case_values import READER, Case, Step
@@ -19,6 +19,7 @@ from hudi_conformance.runner.cases import load_cases
 from hudi_conformance.runner.expected_failures import ReadBack, load_expected_failures, load_read_back
 from hudi_conformance.runner.failure_text import repro_command
 from hudi_conformance.runner.findings import Finding
+from hudi_conformance.runner.recorded_results import load_recorded
 from hudi_conformance.runner.resources import suite_root
 from hudi_conformance.runner.step_execution import Judging, Play
 from hudi_conformance.runner.verdicts import Outcome, Verdict
@@ -42,18 +43,18 @@ def _settled(known: Known, verdicts: Mapping[str, Verdict], writer: str = "write
 
 
 def test_the_page_follows_from_the_record() -> None:
-    """Nobody edits it, and it shows what was last asked."""
-    assert (ROOT / PAGE).read_text(encoding="utf-8") == matrix_page(ROOT)
+    """It has a section for each recorded writer."""
+    text = matrix_page(ROOT)
+    assert [name for name in load_matrix(ROOT) if f"## {name}\n" not in text] == []
 
 
-def test_the_record_is_judged_by_the_lists_as_they_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_record_is_judged_by_the_lists_as_they_stand(monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry that is added or taken away shows in the record, without anybody being asked."""
-    before = (ROOT / matrix_record.RECORD).read_text(encoding="utf-8")
-    monkeypatch.setattr(matrix_record, "RECORD", tmp_path / "record.json")
-    (tmp_path / "record.json").write_text(before, encoding="utf-8")
+    before, kept = load_recorded(ROOT, SOURCE), []
+    monkeypatch.setattr(matrix_record, "save_recorded", lambda _root, _source, content: kept.append(content))
     relist(ROOT)
 
-    assert (tmp_path / "record.json").read_text(encoding="utf-8") == before
+    assert kept == [before]
 
 
 def test_every_entry_about_tables_of_others_names_a_case_that_writes() -> None:

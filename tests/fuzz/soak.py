@@ -23,6 +23,7 @@ from damage import damage
 from damaged_tables import attempt, readable_tables
 from fuzz_inputs import Target
 from fuzz_targets import TARGETS
+from hudi_conformance.runner.recorded_results import write_run_page
 
 MEMORY_BYTES = 2 * 1024**3
 CALL_SECONDS = 10
@@ -70,7 +71,7 @@ def main() -> int:
     results = [_in_a_process(name, way, options.seconds) for name, way in ways]
     tables = Counter() if options.names else _tables(options.tables)
     if options.write:
-        options.write.write_text(_page(results, tables, options.seconds))
+        write_run_page(options.write, _page(results, tables, options.seconds))
     found = [one for one in results if one.found]
     sys.stdout.write("".join(f"{one.name} ({one.way}): {one.found}\n" for one in found) or "nothing found\n")
     return 1 if found or any(said.startswith("FOUND") for _, said in tables) else 0

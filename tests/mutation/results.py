@@ -1,14 +1,13 @@
-"""What became of each mutant, kept as a file from which the page is made."""
+"""What became of each mutant, recorded; the page is made from it."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Final
 
+from hudi_conformance.runner.recorded_results import load_recorded, save_recorded
 from mutation_targets import ROOT
 
-KEPT: Final = ROOT / "tests" / "mutation" / "result.json"
+SOURCE: Final = "mutation-testing"
 NOT_TRIED: Final = ""
 SURVIVED: Final = "survived"
 
@@ -45,20 +44,14 @@ class Result:
 
 
 def keep(results: Iterable[Result]) -> None:
-    """Write the results down, one a line."""
-    lines = ",\n".join(json.dumps(asdict(one), ensure_ascii=False) for one in sorted(results, key=_place))
-    KEPT.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    """Record the results."""
+    save_recorded(ROOT, SOURCE, [asdict(one) for one in sorted(results, key=_place)])
 
 
 def _place(one: Result) -> tuple[str, int, str, int]:
     return one.module, one.line, one.operator, one.nth
 
 
-def kept(path: Path = KEPT) -> list[Result]:
-    """The results of the last run.
-
-    Raises:
-        OSError: there are none.
-
-    """
-    return [Result(**one) for one in json.loads(path.read_text(encoding="utf-8"))]
+def kept() -> list[Result]:
+    """The results of the last run."""
+    return [Result(**one) for one in load_recorded(ROOT, SOURCE) or ()]

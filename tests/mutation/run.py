@@ -1,4 +1,4 @@
-"""Mutation testing of the engine: `python tests/mutation/run.py`; docs/mutation-testing.md tells what came of it."""
+"""Mutation testing of the engine: `python tests/mutation/run.py`; `make pages` shows what came of it."""
 
 import compileall
 import json
@@ -19,7 +19,7 @@ from listing import Mutant, drawn, mutants_of
 from mutation_operators import register
 from mutation_page import write_page
 from mutation_targets import ASKED, BUILD, ENGINE, LIMIT_S, MODULES, ROOT, SURVIVORS_ASKED
-from results import KEPT, NOT_TRIED, SURVIVED, Result, keep, kept
+from results import NOT_TRIED, SURVIVED, Result, keep, kept
 
 Key: TypeAlias = tuple[str, str, str, int]
 app = typer.Typer(help=__doc__, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -127,7 +127,7 @@ def _told() -> dict[Key, str]:
 
 def _before() -> dict[Key, str]:
     """What became of mutants in earlier runs."""
-    return {one.key: one.outcome for one in kept()} if KEPT.exists() else {}
+    return {one.key: one.outcome for one in kept()}
 
 
 def _key(name: str) -> Key:

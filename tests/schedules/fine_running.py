@@ -15,7 +15,7 @@ UNCOUNTED = {
     "had besides": ("take_lock", "release_lock", "generate_time", "beat_heart", "delete_markers"),
     "done without": ("generate_time", "beat_heart"),
 }
-"""The effects by which the engine may differ from the model without being wrong, as `docs/schedules.md` says."""
+"""The effects by which the engine may differ from the model without being wrong, as `build/pages/schedules.md` says."""
 
 
 def play_paths(schedule: Schedule, folder: Path, *, whole: bool, paths: int | None = None) -> Result:

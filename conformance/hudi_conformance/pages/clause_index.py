@@ -1,4 +1,4 @@
-"""docs/clauses.md, every clause on one line: `python -m hudi_conformance.pages.clause_index`."""
+"""docs/clauses.md, every clause on one line: `make pages`."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -7,7 +7,6 @@ from pathlib import Path
 from hudi_conformance.runner.cases import AREAS
 from hudi_conformance.runner.clauses import Clause, load_clauses
 from hudi_conformance.runner.markdown import markdown_table
-from hudi_conformance.verification.lint.checkout import find_root
 
 PAGE = Path("docs") / "clauses.md"
 HEAD = """# Clauses
@@ -47,8 +46,3 @@ def _rows(clauses: Iterator[Clause]) -> Iterator[tuple[str, str, str, str]]:
 
 def _area(clause: Clause) -> str:
     return AREAS.get(clause.prefix, clause.prefix.lower())
-
-
-if __name__ == "__main__":
-    checkout = find_root(Path.cwd())
-    (checkout / PAGE).write_text(clause_index(checkout), encoding="utf-8")

@@ -1,6 +1,6 @@
-"""The table of features in docs/status.md: what is read and written, by whom, in which table version.
+"""The table of features in the status page: what is read and written, by whom, in which table version.
 
-No cell is typed by hand: they follow from the last comparison of real tables (conformance/real_tables/results.json),
+No cell is typed by hand: they follow from the last comparison of real tables (conformance/results/real-tables.json.gz),
 from the golden tables that the model wrote, and from what the peers were recorded to answer about these.
 """
 

@@ -1,4 +1,4 @@
-"""docs/reference-protocol.md, from schemas and reasons: `python -m hudi_conformance.pages.protocol_page`."""
+"""docs/reference-protocol.md, from schemas and reasons: `make pages`."""
 
 import json
 import tomllib
@@ -13,7 +13,6 @@ from hudi_adapter.messages import MESSAGES, VALUE_OPS, schema
 from jinja2 import Environment, StrictUndefined
 
 from hudi_conformance.runner.markdown import markdown_table
-from hudi_conformance.verification.lint.checkout import find_root
 
 PAGE = Path("docs") / "reference-protocol.md"
 TEMPLATE = "reference-protocol.md.j2"
@@ -120,8 +119,3 @@ def _reasons(path: Path) -> str:
     entries = tomllib.loads(path.read_text(encoding="utf-8"))["reason"]
     rows = ((f"`{entry['name']}`", entry["sentence"], entry["when"]) for entry in entries)
     return "\n".join(markdown_table(("reason", "means", "when"), rows))
-
-
-if __name__ == "__main__":
-    checkout = find_root(Path.cwd())
-    (checkout / PAGE).write_text(protocol_page(checkout), encoding="utf-8")

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from hudi_conformance.corpus.mutants import MUTANTS, mutated
 from hudi_conformance.runner.markdown import markdown_table
+from hudi_conformance.runner.recorded_results import write_run_page
 from hudi_conformance.runner.resources import commit_of
 from hudi_conformance.verification.counterexamples.page import write_behaviour
 from hudi_conformance.verification.counterexamples.sources import of_counterexample, of_moves
@@ -161,7 +162,7 @@ def soak(page: Path, out: Console) -> int:
         rows.append((f"`{name}`", crashes, found.states, found.transitions, found.depth, seconds, result))
         broken_laws += bool(found.broken)
     table = "\n".join(markdown_table(_SOAK_HEAD, rows))
-    page.write_text(SOAK_PAGE.format(commit=commit_of(page.parent), table=table), encoding="utf-8")
+    write_run_page(page, SOAK_PAGE.format(commit=commit_of(Path.cwd()), table=table))
     return 1 if broken_laws else 0
 
 

@@ -1,21 +1,18 @@
-"""What was found of the array of written tables: a committed file, one line for each row."""
+"""What was found of the array of written tables: one entry for each row."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from hudi_conformance.interop.fuzzing.reading_back import Told
+from hudi_conformance.runner.recorded_results import load_recorded, save_recorded
 
-RESULTS = Path("conformance") / "written_tables.json"
+SOURCE = "written-tables"
 
 
 def load_results(root: Path) -> dict[str, Told]:
     """The results of a checkout by row; none where nothing was recorded."""
-    file = root / RESULTS
-    if not file.exists():
-        return {}
-    return {entry["row"]: Told(**entry) for entry in json.loads(file.read_text(encoding="utf-8"))["rows"]}
+    return {entry["row"]: Told(**entry) for entry in load_recorded(root, SOURCE) or ()}
 
 
 def add_results(root: Path, told: Iterable[Told]) -> None:
@@ -23,8 +20,7 @@ def add_results(root: Path, told: Iterable[Told]) -> None:
     held = load_results(root)
     for one in told:
         held[one.row] = with_older(one, held.get(one.row))
-    lines = ",\n".join(json.dumps(asdict(held[name]), ensure_ascii=False, sort_keys=True) for name in sorted(held))
-    (root / RESULTS).write_text(f'{{"rows": [\n{lines}\n]}}\n', encoding="utf-8")
+    save_recorded(root, SOURCE, [asdict(held[name]) for name in sorted(held)])
 
 
 def with_older(told: Told, older: Told | None) -> Told:

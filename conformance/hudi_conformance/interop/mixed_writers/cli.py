@@ -47,7 +47,9 @@ def soak(
     referee: _Referee = None,
     count: Annotated[int, typer.Option(help="How many seeds.")] = SOAK_SEEDS,
     attempts: _Attempts = 25,
-    page: Annotated[Path, typer.Option(help="The page that says what came of it.")] = Path("docs/alternation.md"),
+    page: Annotated[Path, typer.Option(help="The page that says what came of it.")] = Path(
+        "build/pages/alternation.md"
+    ),
 ) -> None:
     """Play many seeds and write the page of results."""
     found = _checked(engine, tuple(peer or PEERS), referee, range(count), 6 * 3600.0, attempts, None)

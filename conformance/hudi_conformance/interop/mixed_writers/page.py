@@ -7,6 +7,7 @@ from pathlib import Path
 from hudi_conformance.interop.mixed_writers.cases import has_metadata_table
 from hudi_conformance.interop.mixed_writers.checking import Result
 from hudi_conformance.runner.markdown import markdown_table
+from hudi_conformance.runner.recorded_results import write_run_page
 
 _HEAD = """# Turns with Apache Hudi
 
@@ -24,7 +25,7 @@ _HEADS = ("release", "version", "type", "index", "metadata table", "sequences", 
 
 def write_page(path: Path, results: Sequence[Result]) -> None:
     """Write the page."""
-    path.write_text(page(results), encoding="utf-8")
+    write_run_page(path, page(results))
 
 
 def page(results: Sequence[Result]) -> str:

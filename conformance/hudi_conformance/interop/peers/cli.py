@@ -16,6 +16,7 @@ from hudi_conformance.interop.peers.page import peers_page
 from hudi_conformance.interop.peers.recorded import contradictions, load_record, stale_tables, subject
 from hudi_conformance.runner.cases import load_cases
 from hudi_conformance.runner.console import console
+from hudi_conformance.runner.recorded_results import write_results_page
 from hudi_conformance.runner.resources import suite_root
 
 app = typer.Typer(help="Other implementations: ask them again, check what they answered, let them write tables.")
@@ -25,7 +26,7 @@ _Adapter = Annotated[list[str] | None, typer.Option("--adapter", "-a", help="Onl
 
 @app.callback(invoke_without_command=True)
 def changed(context: typer.Context) -> None:
-    """Without a command: ask about what changed and about a rotating sample, and write docs/peers.md."""
+    """Without a command: ask about what changed and about a rotating sample, and write build/pages/peers.md."""
     if context.invoked_subcommand is None:
         _finish([ask_peer(suite_root(), name, console()) for name in PEERS])
 
@@ -64,7 +65,7 @@ def check() -> None:
 
 @app.command()
 def page() -> None:
-    """Hold the record against the lists of expected failures, and write docs/peers.md, without asking anyone."""
+    """Hold the record against the lists of expected failures, and write build/pages/peers.md, without asking anyone."""
     root = suite_root()
     for name in PEERS:
         relist(root, name)
@@ -105,7 +106,7 @@ def _finish(asked: list[Asked]) -> None:
 
 
 def _write_page(root: Path) -> None:
-    (root / "docs" / "peers.md").write_text(peers_page(root), encoding="utf-8")
+    write_results_page(root, "peers.md", peers_page(root))
 
 
 def _name(fetched: Callable[[], Path]) -> str:

@@ -1,4 +1,4 @@
-"""docs/peers.md: how the other implementations did, and each difference so that their maintainers can act on it."""
+"""The page about peers: how the other implementations did, and each difference in a form that maintainers can use."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ and the log. The bundles of Apache Hudi are fetched by Spark's own resolver and 
 command that starts your adapter ([for-implementers.md](for-implementers.md)). If you think that a clause is wrong,
 the clause's file says where it was taken from; tell us.
 
-The answers are recorded in `conformance/peer_answers/`. `make peers` asks again about what changed and about what was
+The answers are recorded in `conformance/results/peers/`. `make peers` asks again about what changed and about what was
 asked longest ago, `hudi-conformance peers ask` about all. Who read what of the tables that others wrote stands in
 [writers-and-readers.md](writers-and-readers.md).
 

@@ -16,9 +16,9 @@ from hudi_conformance.runner.answers_file import answer_text, input_text
 from hudi_conformance.runner.archive import listed
 from hudi_conformance.runner.case_values import WRITING
 from hudi_conformance.runner.cases import Case
+from hudi_conformance.runner.recorded_results import load_recorded, results_file, save_recorded
 from hudi_conformance.runner.verdicts import FAILURES, Verdict
 
-FOLDER = Path("conformance") / "peer_answers"
 GOOD = frozenset({"pass", "expected_fail", "unsupported", "open"})
 
 
@@ -48,7 +48,7 @@ class Record:
 
 def record_file(root: Path, adapter: str) -> Path:
     """Where an adapter's record stands."""
-    return root / FOLDER / f"{adapter}.json"
+    return results_file(root, f"peers/{adapter}")
 
 
 def load_record(root: Path, adapter: str) -> Record:
@@ -58,22 +58,19 @@ def load_record(root: Path, adapter: str) -> Record:
         RecordError: the file does not parse.
 
     """
-    path = record_file(root, adapter)
-    if not path.exists():
-        return Record(adapter, {})
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = load_recorded(root, f"peers/{adapter}")
+        if content is None:
+            return Record(adapter, {})
         tables = {name: _table(entry) for name, entry in content["tables"].items()}
         return Record(content["adapter"], content["implementation"], tables)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RecordError(f"{path.name}: {error}") from error
+        raise RecordError(f"{record_file(root, adapter)}: {error}") from error
 
 
 def save_record(root: Path, record: Record) -> None:
-    """Write a record, sorted, one case a line."""
-    path = record_file(root, record.adapter)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_rendered(record), encoding="utf-8")
+    """Keep a record, sorted."""
+    save_recorded(root, f"peers/{record.adapter}", _rendered(record))
 
 
 def subject(case: Case) -> str:
@@ -219,7 +216,7 @@ def _table(entry: Mapping[str, Any]) -> RecordedTable:
     )
 
 
-def _rendered(record: Record) -> str:
+def _rendered(record: Record) -> dict[str, Any]:
     tables = {
         name: {
             "table_bytes": one.table_bytes,
@@ -229,5 +226,4 @@ def _rendered(record: Record) -> str:
         }
         for name, one in sorted(record.tables.items())
     }
-    content = {"adapter": record.adapter, "implementation": dict(record.implementation), "tables": tables}
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    return {"adapter": record.adapter, "implementation": dict(record.implementation), "tables": tables}

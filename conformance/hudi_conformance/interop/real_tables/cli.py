@@ -20,6 +20,7 @@ from hudi_conformance.interop.real_tables.results import load_results, save_resu
 from hudi_conformance.interop.real_tables.sampling import sample_of
 from hudi_conformance.runner.adapters_config import find_adapter
 from hudi_conformance.runner.console import console
+from hudi_conformance.runner.recorded_results import write_results_page
 from hudi_conformance.runner.resources import suite_root
 
 app = typer.Typer(help="Tables that Apache Hudi's releases write on demand, compared with its reader.")
@@ -57,7 +58,9 @@ def compare_tables(
     adapter: _Adapters = None,
     shown: Annotated[int, typer.Option(help="How many lines of a difference are shown.")] = 4,
     *,
-    record: Annotated[bool, typer.Option("--record", help="Keep the results, and write docs/real-tables.md.")] = False,
+    record: Annotated[
+        bool, typer.Option("--record", help="Keep the results, and write build/pages/real-tables.md.")
+    ] = False,
 ) -> None:
     """Ask the adapters what Apache Hudi was asked: exit 0 when nothing but known differences is found."""
     chosen = _chosen(wanted, bundle)
@@ -65,7 +68,7 @@ def compare_tables(
     if record:
         root = suite_root()
         save_results(root, compared)
-        (root / PAGE).write_text(real_tables_page(root), encoding="utf-8")
+        write_results_page(root, PAGE, real_tables_page(root))
     raise typer.Exit(_code(chosen, compared))
 
 

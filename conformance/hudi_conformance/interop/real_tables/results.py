@@ -1,6 +1,5 @@
 """The last comparison, kept: what each adapter made of each table, without times and places."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -8,15 +7,14 @@ from typing import Any
 
 from hudi_conformance.interop.real_tables.catalogue import recipes
 from hudi_conformance.interop.real_tables.comparing import BAD, Compared, Verdict
-from hudi_conformance.interop.real_tables.known import FOLDER
+from hudi_conformance.runner.recorded_results import load_recorded, save_recorded
 
-_FILE = "results.json"
+_SOURCE = "real-tables"
 
 
 def load_results(root: Path) -> dict[str, dict[str, Any]]:
     """By table id, then by adapter: the questions asked by op, and the names of those whose answers were not equal."""
-    path = root / FOLDER / _FILE
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+    return dict(load_recorded(root, _SOURCE) or {})
 
 
 def save_results(root: Path, compared: Iterable[Compared]) -> Path:
@@ -28,13 +26,7 @@ def save_results(root: Path, compared: Iterable[Compared]) -> Path:
     for (table, adapter), mine in found.items():
         kept.setdefault(table, {})[adapter] = _told(mine)
     present = {made.id for made in recipes()}
-    lines = [
-        f"{json.dumps(table)}: {json.dumps(kept[table], ensure_ascii=False, sort_keys=True)}"
-        for table in sorted(kept.keys() & present)
-    ]
-    path = root / FOLDER / _FILE
-    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-    return path
+    return save_recorded(root, _SOURCE, {table: kept[table] for table in sorted(kept.keys() & present)})
 
 
 def _told(mine: list[Compared]) -> Mapping[str, Any]:

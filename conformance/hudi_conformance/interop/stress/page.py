@@ -6,6 +6,7 @@ from typing import Final
 
 from hudi_conformance.interop.stress.playing import Played
 from hudi_conformance.runner.markdown import markdown_table
+from hudi_conformance.runner.recorded_results import write_run_page
 from hudi_conformance.runner.resources import commit_of
 
 _HEAD: Final = """# Histories
@@ -50,7 +51,7 @@ _COLUMNS: Final = (
 
 def write_page(path: Path, played: Sequence[Played], planned: int, readers: Sequence[str]) -> None:
     """Write the page."""
-    path.write_text(page(played, planned, readers), encoding="utf-8")
+    write_run_page(path, page(played, planned, readers))
 
 
 def page(played: Sequence[Played], planned: int, readers: Sequence[str]) -> str:

@@ -1,6 +1,5 @@
 """The writer x reader matrix as it is kept: one file for all writers, one line for each case of a writer."""
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -11,9 +10,10 @@ from hudi_conformance.interop.writers_and_readers.matrix import CHECKED, WROTE, 
 from hudi_conformance.runner.adapter_pool import roles_of
 from hudi_conformance.runner.adapters_config import find_adapter
 from hudi_conformance.runner.cases import Case, load_cases
+from hudi_conformance.runner.recorded_results import load_recorded, save_recorded
 from hudi_conformance.runner.verdicts import BAD, Outcome, Verdict
 
-RECORD = Path("conformance") / "writers_and_readers.json"
+SOURCE = "writers-and-readers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,7 @@ class RecordedWriter:
 
 def load_matrix(root: Path) -> dict[str, RecordedWriter]:
     """What a checkout holds, by writer; nothing where nothing was recorded."""
-    file = root / RECORD
-    if not file.exists():
-        return {}
-    content = json.loads(file.read_text(encoding="utf-8"))
+    content = load_recorded(root, SOURCE) or {}
     return {name: _writer(name, entry) for name, entry in content.items()}
 
 
@@ -51,7 +48,7 @@ def add_writer(root: Path, played: Played) -> None:
     """Put a writer's cases in place of what was recorded of them; what readers said who were not asked now stays."""
     held, fresh = load_matrix(root), recorded(played)
     joined = _joined(held.get(fresh.name), fresh)
-    (root / RECORD).write_text(_rendered({**held, fresh.name: joined}), encoding="utf-8")
+    save_recorded(root, SOURCE, _rendered({**held, fresh.name: joined}))
 
 
 def _joined(older: RecordedWriter | None, fresh: RecordedWriter) -> RecordedWriter:
@@ -69,7 +66,7 @@ def relist(root: Path) -> None:
     cases = {case.id.removeprefix("conformance::"): case for case in load_cases(root) if case.writes}
     record = {name: _relisted(one, cases, root) for name, one in load_matrix(root).items()}
     if record:
-        (root / RECORD).write_text(_rendered(record), encoding="utf-8")
+        save_recorded(root, SOURCE, _rendered(record))
 
 
 def _relisted(one: RecordedWriter, cases: Mapping[str, Case], root: Path) -> RecordedWriter:
@@ -122,8 +119,8 @@ def _writer(name: str, entry: Mapping[str, Any]) -> RecordedWriter:
     return RecordedWriter(name, entry["implementation"], entry["asked"], cases, entry["bad"])
 
 
-def _rendered(record: Mapping[str, RecordedWriter]) -> str:
-    content = {
+def _rendered(record: Mapping[str, RecordedWriter]) -> dict[str, Any]:
+    return {
         name: {
             "implementation": dict(one.implementation),
             "asked": one.asked,
@@ -135,4 +132,3 @@ def _rendered(record: Mapping[str, RecordedWriter]) -> str:
         }
         for name, one in sorted(record.items())
     }
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

@@ -19,7 +19,7 @@ app = typer.Typer(help="Interleavings that cover every edge of the model's graph
 
 ENGINE: Final = "engine-in-process"
 KEPT: Final = Path("build/schedules.json")
-PAGE: Final = Path("docs/schedules.md")
+PAGE: Final = Path("build/pages/schedules.md")
 # A path takes Apache Hudi half a minute.
 APACHE_PATHS: Final = 6
 _Adapters = Annotated[list[str] | None, typer.Option("--adapter", help="A name or a command line; by default both.")]

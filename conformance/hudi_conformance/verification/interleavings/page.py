@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from hudi_conformance.runner.markdown import markdown_table
+from hudi_conformance.runner.recorded_results import write_run_page
 from hudi_conformance.runner.resources import commit_of
 from hudi_conformance.verification.interleavings.drawing import lanes, most_changes, picture
 from hudi_conformance.verification.interleavings.fine import fine_graph
@@ -103,7 +104,7 @@ def write_page(path: Path, results: Sequence[Result]) -> None:
         picture=PICTURE,
         lanes="\n".join(lanes(schedule, drawn)),
     )
-    path.write_text(text + "\n".join(_failures(results)), encoding="utf-8")
+    write_run_page(path, text + "\n".join(_failures(results)))
 
 
 def total(results: Iterable[Result]) -> str:

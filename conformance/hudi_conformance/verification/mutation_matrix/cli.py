@@ -56,7 +56,7 @@ def matrix(
         bool, typer.Option("--whole", help="Cases that write against every mutant, too: it takes hours.")
     ] = False,
 ) -> None:
-    """Play the cases against the mutants, keep up to three cases for each, and write docs/mutants.md."""
+    """Play the cases against the mutants, keep up to three cases for each, and write build/pages/mutants.md."""
     with Progress(console=console(), transient=True) as progress:
         bar = progress.add_task("cases", total=len(every_case(_HERE)))
         played = play_matrix(_HERE, whole=whole, advance=lambda: progress.advance(bar))
@@ -69,5 +69,5 @@ def matrix(
 
 @app.command()
 def page() -> None:
-    """Write docs/mutants.md again from what is kept of the last matrix."""
+    """Write build/pages/mutants.md again from the record of the last matrix."""
     typer.echo(f"wrote {write_page(_HERE)}")

@@ -4,7 +4,6 @@ Cases that write take seconds against every mutant: unless the matrix is to be w
 they name, and to those that nothing else tells from the model.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,10 +13,11 @@ from typing import TypeAlias
 from hudi_conformance.corpus.mutants import MUTANTS
 from hudi_conformance.runner.cases import Case
 from hudi_conformance.runner.processes import in_processes
+from hudi_conformance.runner.recorded_results import ResultsFileError, load_recorded, results_file, save_recorded
 from hudi_conformance.verification.mutation_matrix.columns import AnyCase, every_case, killed_by
 from hudi_conformance.verification.properties import OBLIGATIONS
 
-KEPT = Path("conformance") / "mutant_kills.json"
+SOURCE = "mutants"
 NAMED = 3
 Advance = Callable[[], object]
 Task: TypeAlias = tuple[AnyCase, Sequence[str] | None]
@@ -116,20 +116,21 @@ def keep(matrix: Matrix, root: Path) -> Path:
         one.mutant: {"killed_by": one.killed_by, "cases": one.cases, "obligations": one.obligations}
         for one in matrix.rows
     }
-    path = root / KEPT
-    path.write_text(json.dumps({"cases": matrix.cases, "mutants": rows}, indent=1) + "\n", encoding="utf-8")
-    return path
+    return save_recorded(root, SOURCE, {"cases": matrix.cases, "mutants": rows})
 
 
 def kept_matrix(root: Path) -> Matrix:
     """The last matrix that was played whole.
 
     Raises:
-        OSError: none is kept.
-        ValueError: it does not parse.
+        ResultsFileError: none is recorded, or the file does not parse.
 
     """
-    found = json.loads((root / KEPT).read_text(encoding="utf-8"))
+    found = load_recorded(root, SOURCE)
+    if found is None:
+        raise ResultsFileError(
+            f"{results_file(root, SOURCE)}: no matrix is recorded; run `hudi-conformance mutants matrix`"
+        )
     return Matrix(found["cases"], tuple(_row(name, told) for name, told in found["mutants"].items()))
 
 
