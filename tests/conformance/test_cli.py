@@ -177,7 +177,7 @@ class TestSmoke:
         ("script", "told"),
         [
             ("pass", "ended with status 0"),
-            ("print('hello', flush=True); input(); input()", "not a line of JSON"),
+            ("input(); print('hello', flush=True); input()", "not a line of JSON"),
             ("import time; time.sleep(60)", "is stdout flushed"),
             ("input(); print('{}', flush=True); input()", "is a required property"),
         ],

@@ -13,7 +13,7 @@ from hudi_format.metadata.codec import decode_metadata_record, reading_metadata_
 from hudi_format.metadata.files import decode_metadata_block, metadata_base_file, metadata_block
 
 GOLDEN = unpacked_corpus()
-# Those of older versions, and those with an empty property of partition fields, it does not list by (see the page of peers).
+# Those of older versions, and those with an empty property of partition fields, it does not list by (page of peers).
 TABLES = sorted(GOLDEN / "v9" / name / "table" for name in ("apache_cow_cleaned", "apache_mor_metadata_table"))
 
 
