@@ -18,6 +18,7 @@ from hudi_conformance.report.file_layout import (
     layout_of,
 )
 from hudi_conformance.report.slices_drawing import WIDTH, description, slices_svg
+from hudi_conformance.runner.archive import unpacked
 from hudi_conformance.runner.cases import load_tables
 from hudi_conformance.runner.resources import suite_root
 from hypothesis import HealthCheck, given, settings
@@ -83,7 +84,7 @@ def test_every_file_lies_within_the_picture(drawn: tuple[DrawnGroup, ...], count
 
 @pytest.fixture(params=["v9/mor_pending_compaction", "v6/mor_pending_compaction", "v9/apache_cow_failed_write"])
 def table(request: pytest.FixtureRequest) -> Path:
-    return TABLES[request.param].folder / "table"
+    return unpacked(TABLES[request.param].folder)
 
 
 def test_a_snapshot_is_made_of_the_files_of_the_slices_that_the_model_lists(table: Path):

@@ -27,16 +27,15 @@ class Entry:
 
 
 def scan(table: Path, written_ms: int | None = None) -> tuple[Entry, ...]:
-    """What a table folder holds, by path; side files of Hadoop's local file system are left out.
+    """What a table folder holds, by path.
 
     `written_ms` replaces the files' own modification times.
     """
     entries = []
     for folder, folders, names in os.walk(table):
         folders.sort()
-        kept = [name for name in names if not name.endswith(".crc")]
-        entries += [_file_entry(table, Path(folder) / name, written_ms) for name in kept]
-        if not folders and not kept and Path(folder) != table:
+        entries += [_file_entry(table, Path(folder) / name, written_ms) for name in names]
+        if not folders and not names and Path(folder) != table:
             entries.append(Entry(Path(folder).relative_to(table).as_posix(), "", 0, 0))
     return tuple(sorted(entries))
 
