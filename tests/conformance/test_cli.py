@@ -15,6 +15,7 @@ from hudi_conformance.runner.suite import SuiteOptions, run_suite
 from tiny_corpus import Params, TinyCorpus
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+TABLE = golden_table("v9/cow_upserts")
 
 
 @pytest.fixture
@@ -37,8 +38,7 @@ def run(tiny: TinyCorpus, tmp_path: Path) -> Run:
 @pytest.mark.parametrize("place", ["/nonexistent/timeline.svg", "/proc/timeline.svg"])
 def test_what_the_system_refuses_is_one_line(run: Run, place: str):
     """A picture that cannot be written: the path, and exit code 2."""
-    table = golden_table("v9/cow_upserts")
-    ended = run("timeline", str(table), "--svg", place)
+    ended = run("timeline", str(TABLE), "--svg", place)
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1
     assert place in ended.stderr

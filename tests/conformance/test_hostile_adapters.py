@@ -13,7 +13,7 @@ import pytest
 from hostile_adapter import DO, GOOD, WRITES
 from hudi_conformance.runner.resources import WRITING_CASES
 from hudi_conformance.runner.session import Broken, Hung, Reply, Session
-from tiny_corpus import TinyCorpus
+from tiny_corpus import TinyCorpus, entry_of
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 SCRIPT = Path(__file__).with_name("hostile_adapter.py")
@@ -61,10 +61,10 @@ def run(tiny: TinyCorpus, tmp_path: Path, pids: Path) -> Run:
 
 def _cases(tiny: TinyCorpus) -> None:
     """A bad answer, then a good one, for each way to misbehave."""
-    (tiny.table() / "expected" / "one.jsonl").write_text(GOOD, encoding="utf-8")
+    tiny.answers(tiny.table(), one=entry_of(GOOD))
     for do in DO:
-        tiny.case(do, {"do": do}, 'expect = "one.jsonl"')
-        tiny.case(f"after-{do}", {"do": "good"}, 'expect = "one.jsonl"')
+        tiny.case(do, {"do": do}, 'expect = "one"')
+        tiny.case(f"after-{do}", {"do": "good"}, 'expect = "one"')
 
 
 def _expected(case: str) -> str:
@@ -198,8 +198,8 @@ def test_smoke_reports_what_follows_stop(run: Run, pids: Path, way: str):
 
 def test_what_an_adapter_says_of_itself_is_kept_short(tiny: TinyCorpus, run: Run, tmp_path: Path):
     """Its name may be megabytes of control characters."""
-    (tiny.table() / "expected" / "one.jsonl").write_text(GOOD, encoding="utf-8")
-    tiny.case("one", {"do": "good"}, 'expect = "one.jsonl"')
+    tiny.answers(tiny.table(), one=entry_of(GOOD))
+    tiny.case("one", {"do": "good"}, 'expect = "one"')
 
     done = run("hudi_conformance.cli", "run", "--report", str(tmp_path / "report"), way="odd-name")
 
@@ -251,35 +251,30 @@ def test_a_process_that_does_not_read_is_not_waited_for(tmp_path: Path, pids: Pa
     assert time.monotonic() - begun < 30
 
 
-WRITING_CASE = """\
+WRITING_CASES_FILE = """\
 title = "A write and a question that names its time"
 table_version = 9
 clauses = ["RD-001"]
 kills = ["some-mutant"]
-
-[[steps]]
-op = "create_table"
-params = {{do = "empty"}}
-
-[[steps]]
-op = "write"
-params = {{do = "{do}"}}
-done = {{action = "commit"}}
-
-[[steps]]
-op = "read_snapshot"
-params = {{do = "good", instant = "$2.requested"}}
-expect = "one.jsonl"
+"""
+SCRIPT_OF_STEPS = """\
+{do} = [
+  {{op = "create_table", params = {{do = "empty"}}}},
+  {{op = "write", params = {{do = "{do}"}}, done = {{action = "commit"}}}},
+  {{op = "read_snapshot", params = {{do = "good", instant = "$2.requested"}}, expect = "one"}},
+]
 """
 
 
 def test_a_writing_case_survives_every_bad_value(tiny: TinyCorpus, run: Run, tmp_path: Path, pids: Path):
     """What a write answers is used by later steps: no value of it ends the run."""
-    for do in WRITES:
-        folder = tiny.root / WRITING_CASES / "hostile" / do
-        (folder / "expected").mkdir(parents=True)
-        (folder / "expected" / "one.jsonl").write_text(GOOD, encoding="utf-8")
-        (folder / "case.toml").write_text(WRITING_CASE.format(do=do), encoding="utf-8")
+    folder = tiny.root / WRITING_CASES / "hostile"
+    folder.mkdir(parents=True)
+    steps = "".join(SCRIPT_OF_STEPS.format(do=do) for do in WRITES)
+    cases = "".join(f'[[case]]\nid = "{do}"\nscript = "{do}"\n' for do in WRITES)
+    (folder / "writes.toml").write_text(f"{WRITING_CASES_FILE}[scripts]\n{steps}{cases}", encoding="utf-8")
+    tiny.answers(folder, one=entry_of(GOOD))
+    (folder / "expected.json").rename(folder / "writes.json")
 
     done = run("hudi_conformance.cli", "run", "--limit", LIMIT_S, "--report", str(tmp_path / "report"))
 

@@ -117,7 +117,7 @@ class TinyCorpus:
             + manifest.render(manifest.scan(files, manifest.WRITTEN_MS)),
             encoding="utf-8",
         )
-        self.answers(folder, rows=_entry(ROWS), other=_entry(OTHER_ROWS))
+        self.answers(folder, rows=entry_of(ROWS), other=entry_of(OTHER_ROWS))
         return folder
 
     def answers(self, folder: Path, **entries: Any) -> None:
@@ -155,7 +155,7 @@ class TinyCorpus:
         return f"conformance::{table_id}::{name}"
 
 
-def _entry(lines: str) -> dict[str, Any]:
+def entry_of(lines: str) -> dict[str, Any]:
     schema, *rows = map(json.loads, lines.splitlines())
     return {**schema, "rows": rows}
 

@@ -63,7 +63,7 @@ def clauses_of(names: Iterable[str], *sides: Mapping[str, Function]) -> frozense
 def clauses_of_mutants(names: Collection[str], root: Path) -> frozenset[str]:
     """The clauses of the mutants that replace one of these functions: what breaks where it is wrong."""
     found: set[str] = set()
-    for path in sorted((root / "conformance" / "hudi_conformance" / "mutants").glob("*.py")):
+    for path in sorted((root / "conformance" / "hudi_conformance" / "corpus" / "mutants").glob("*.py")):
         for node in ast.walk(_parsed(path)):
             match node:
                 case ast.Call(func=ast.Name("mutant"), args=[_, ast.Constant(str(cited)), _, ast.Constant(str(place))]):
