@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hudi_model.files import Block, CorruptBlock, DataBlock, DeleteBlock, LogFile, RollbackBlock
-from hudi_model.records import sound_records
+from hudi_model.files import Block, CorruptBlock, DataBlock, DeleteBlock, LogFile, RollbackBlock, sound_records
 from hudi_model.time import InstantTime
 
 Change: TypeAlias = DataBlock | DeleteBlock

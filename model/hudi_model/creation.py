@@ -4,9 +4,9 @@ import zlib
 from collections.abc import Mapping
 
 from hudi_model.configuration import TABLE_TYPES, configure, property_value
+from hudi_model.files import Schema
 from hudi_model.merge_modes import mode_of_names, refuse_contradiction
-from hudi_model.merge_rules import MergeMode
-from hudi_model.payloads import (
+from hudi_model.merge_rules import (
     BY_PAYLOAD,
     COMMIT_TIME,
     DEFAULT,
@@ -15,10 +15,10 @@ from hudi_model.payloads import (
     PACKAGE,
     PAYLOADS,
     STRATEGY_OF_MODE,
+    MergeMode,
     payload_name,
     version_9_properties,
 )
-from hudi_model.records import Schema
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import Table
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hudi_model.actions import Action, Instant, State, TimelineEntry
-from hudi_model.contents import CompactionPlan, Content, OtherContent
-from hudi_model.records import Damaged
+from hudi_model.actions import Action, CompactionPlan, Content, Instant, OtherContent, State, TimelineEntry
+from hudi_model.files import Damaged
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.time import InstantTime
 

@@ -3,17 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hudi_model import payloads
+from hudi_model import merge_rules
 from hudi_model.configuration import Configuration
-from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate
-from hudi_model.mergers import REFERENCE_MERGERS, select_merger
-from hudi_model.payloads import LATEST, MODE_OF_PAYLOAD, PAYLOADS, payload_name
-from hudi_model.readings import Reading, Readings
+from hudi_model.merge_rules import LATEST, MODE_OF_PAYLOAD, PAYLOADS, MergeMode, MergeRule, PartialUpdate, payload_name
+from hudi_model.merging import REFERENCE_MERGERS, select_merger
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.schemas import table_schema
-from hudi_model.views import View
+from hudi_model.tables import Reading, Readings, View
 
-MODE_OF_STRATEGY = {identifier: mode for mode, identifier in payloads.STRATEGY_OF_MODE.items()}
+MODE_OF_STRATEGY = {identifier: mode for mode, identifier in merge_rules.STRATEGY_OF_MODE.items()}
 
 
 def merge_mode(configuration: Configuration) -> MergeMode:
@@ -83,7 +81,7 @@ def merge_rule(configuration: Configuration) -> MergeRule:
     properties, mode = configuration.properties, merge_mode(configuration)
     if mode is MergeMode.CUSTOM:
         return custom_rule(configuration)
-    keys = (payloads.DELETE_FIELD, payloads.DELETE_MARKER, payloads.UNAVAILABLE)
+    keys = (merge_rules.DELETE_FIELD, merge_rules.DELETE_MARKER, merge_rules.UNAVAILABLE)
     delete, marker, unavailable = (properties.get(name) for name in keys)
     habits = LATEST if payload_name(properties) == LATEST and not configuration.rules.mode_is_persisted else ""
     partial_update = partial_update_mode(properties)
@@ -129,7 +127,7 @@ def custom_rule(configuration: Configuration) -> MergeRule:
     """
     properties, ordering = configuration.properties, configuration.ordering
     name, strategy = payload_name(properties), properties.get("hoodie.record.merge.strategy.id", "").strip()
-    names_merger = strategy not in ("", payloads.BY_PAYLOAD, *MODE_OF_STRATEGY)
+    names_merger = strategy not in ("", merge_rules.BY_PAYLOAD, *MODE_OF_STRATEGY)
     if names_merger and (configuration.rules.mode_is_persisted or not name):
         select_merger(strategy, "JAVA", REFERENCE_MERGERS)
         return MergeRule(MergeMode.CUSTOM, ordering, strategy=strategy, properties=properties)

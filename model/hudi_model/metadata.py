@@ -5,24 +5,19 @@ from dataclasses import replace
 from typing import Any
 
 import hudi_model.effects as durable
-from hudi_model.actions import Action, State, TimelineEntry
+from hudi_model.actions import Action, CommitMetadata, IndexDefinition, State, TimelineEntry, WriteStat
 from hudi_model.configuration import property_names
-from hudi_model.contents import CommitMetadata, IndexDefinition, WriteStat
 from hudi_model.creation import KEY, MODE, TYPE, VERSION, create_table
-from hudi_model.effects import CreateInstant, Effects, perform
-from hudi_model.files import BaseFile, LogFile
+from hudi_model.effects import CreateInstant, Effects, base_file_name, perform, timeline_file_name
+from hudi_model.files import BaseFile, Field, LogFile, Record, Schema
 from hudi_model.indexes import Contents, contents, instants_of
 from hudi_model.merge_rules import Version
-from hudi_model.names import base_file_name, timeline_file_name
 from hudi_model.reading import read_slice
-from hudi_model.readings import RELEASED, Readings
-from hudi_model.records import Field, Record, Schema
-from hudi_model.settings import setting, switch
+from hudi_model.requests import setting, switch
 from hudi_model.slicing import path_of, snapshot_slices
 from hudi_model.staging import Change, log_file
-from hudi_model.tables import Table, open_table, whole_timeline
+from hudi_model.tables import RELEASED, Readings, Table, View, open_table, view_at, whole_timeline
 from hudi_model.time import MILLISECONDS_DIGITS, InstantTime, generate_shared
-from hudi_model.views import View, view_at
 
 SCHEMA = Schema((Field("key", "string"), Field("content", "struct")))
 FOLDER = ".hoodie/metadata"

@@ -5,20 +5,28 @@ from dataclasses import dataclass
 from typing import Any
 
 from hudi_model.blocks import corrupt_blocks
-from hudi_model.files import FileSlice, GroupId
+from hudi_model.files import META_FIELDS, FileSlice, GroupId, Record, Schema, Value
 from hudi_model.filters import check_filter, matches
 from hudi_model.merge_modes import merge_mode
 from hudi_model.reading import read_slice
-from hudi_model.readings import RELEASED, Reading, Readings
-from hudi_model.records import META_FIELDS, Record, Schema, Value
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import refuse_lost_timeline, refuse_missing, refuse_missing_logs, refuse_unretained
 from hudi_model.schemas import META_SCHEMA, table_schema
 from hudi_model.slicing import group_of, optimized_slices, path_of, snapshot_slices
-from hudi_model.tables import OpenTable, Table, open_table, unarchived, whole_timeline
+from hudi_model.tables import (
+    RELEASED,
+    OpenTable,
+    Reading,
+    Readings,
+    Table,
+    View,
+    open_table,
+    unarchived,
+    view_at,
+    whole_timeline,
+)
 from hudi_model.time import InstantTime, query_instant
 from hudi_model.timeline import is_saved
-from hudi_model.views import View, view_at
 
 
 @dataclass(frozen=True, slots=True)

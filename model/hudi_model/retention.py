@@ -2,14 +2,13 @@
 
 from collections.abc import Collection, Iterable, Iterator
 
-from hudi_model.actions import Action, Instant
-from hudi_model.contents import CleanMetadata, CleanPlan, RollbackMetadata
+from hudi_model.actions import Action, CleanMetadata, CleanPlan, Instant, RollbackMetadata
 from hudi_model.files import FileSlice, GroupId
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.slicing import data_files, group_of, path_of
+from hudi_model.tables import View, replaced_groups, visible_commits
 from hudi_model.time import InstantTime
 from hudi_model.timeline import Timeline, commit_metadata, completed_actions, completion, sound_content
-from hudi_model.views import View, replaced_groups, visible_commits
 
 
 def refuse_unretained(timeline: Timeline, read_time: InstantTime) -> None:

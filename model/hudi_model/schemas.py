@@ -5,10 +5,10 @@ from collections.abc import Iterable
 
 from hudi_model.actions import Instant
 from hudi_model.configuration import Configuration
-from hudi_model.records import META_FIELDS, Field, Record, Schema, Value
+from hudi_model.files import META_FIELDS, Field, Record, Schema, Value
 from hudi_model.rejection import Reason, Rejection, Unsupported
+from hudi_model.tables import View, visible_commits
 from hudi_model.timeline import commit_metadata, completed_data
-from hudi_model.views import View, visible_commits
 
 META_SCHEMA = tuple(Field(name, "string") for name in META_FIELDS)
 

@@ -9,16 +9,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hudi_model.actions import Action, State
-from hudi_model.contents import CompactionOperation, CompactionPlan, WriteStat
-from hudi_model.files import BaseFile, FileGroup, FileSlice, GroupId, LogFile
-from hudi_model.readings import Reading
-from hudi_model.records import Damaged
+from hudi_model.actions import Action, CompactionOperation, CompactionPlan, State, WriteStat
+from hudi_model.files import BaseFile, Damaged, FileGroup, FileSlice, GroupId, LogFile
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.tables import Table
+from hudi_model.tables import Reading, Table, View, is_within, replaced_groups
 from hudi_model.time import InstantTime, at_or_before
 from hudi_model.timeline import Timeline, commit_metadata, completed_data, completion_time, is_committed
-from hudi_model.views import View, is_within, replaced_groups
 
 
 def pending_compactions(timeline: Timeline) -> dict[GroupId, frozenset[InstantTime]]:

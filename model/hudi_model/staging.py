@@ -4,21 +4,31 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import hudi_model.effects as durable
+from hudi_model.actions import WriteStat
 from hudi_model.configuration import base_extension, is_true
-from hudi_model.contents import WriteStat
-from hudi_model.effects import Effects
-from hudi_model.files import BaseFile, CdcBlock, CdcRecord, DataBlock, DeleteBlock, FileSlice, GroupId, LogFile, Marker
+from hudi_model.effects import FIRST_ATTEMPT, Effects, base_file_name, log_file_name
+from hudi_model.files import (
+    META_FIELDS,
+    BaseFile,
+    CdcBlock,
+    CdcRecord,
+    DataBlock,
+    DeleteBlock,
+    FileSlice,
+    GroupId,
+    LogFile,
+    Marker,
+    Record,
+    Schema,
+)
 from hudi_model.keys import key_of
 from hudi_model.merge_modes import table_rule
 from hudi_model.merge_rules import MergeRule, Version, tombstone, version_of_row
 from hudi_model.merging import merge_slice
-from hudi_model.names import FIRST_ATTEMPT, base_file_name, log_file_name
 from hudi_model.reading import base_rows
-from hudi_model.records import META_FIELDS, Record, Schema
 from hudi_model.slicing import group_of, path_of, pending_compactions
-from hudi_model.tables import Table
+from hudi_model.tables import Table, View
 from hudi_model.time import InstantTime
-from hudi_model.views import View
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,70 @@
-"""A table's state: its properties, its timeline, its files; and the table that a question opens."""
+"""A table's state, the table that a question opens, and the view: which actions had happened at the read time."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
 
-from hudi_model.actions import Instant, TimelineEntry
-from hudi_model.checks.finding import Evidence
+from hudi_model_tools.checks.finding import Evidence
+
+from hudi_model.actions import IndexDefinition, Instant, TimelineEntry
 from hudi_model.configuration import Configuration, Properties, configure, is_true, sound_properties
-from hudi_model.contents import IndexDefinition
-from hudi_model.files import BaseFile, LogFile, Marker
+from hudi_model.files import BaseFile, Damaged, GroupId, LogFile, Marker, Schema
 from hudi_model.history import History, entries_of_archived, history_instants, with_history
-from hudi_model.records import Damaged, Schema
 from hudi_model.rejection import Unsupported
-from hudi_model.time import InstantTime
-from hudi_model.timeline import Timeline, entries_of_layout, timeline_of
+from hudi_model.time import InstantTime, at_or_before
+from hudi_model.timeline import (
+    Timeline,
+    commit_metadata,
+    completed_data,
+    entries_of_layout,
+    timeline_of,
+    timeline_up_to,
+)
 
-__all__ = ["OpenTable", "Properties", "Table", "open_table", "unarchived", "whole_timeline"]
+
+class Reading(StrEnum):
+    """Whose answer a clause gives: that of the text, or that of the released reader."""
+
+    RELEASED = "released"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """One reading for each clause that has two; as released unless told.
+
+    Clauses: RD-007, RD-010, MG-010, MG-013, IN-004, PL-002, SR-008, OW-035.
+    """
+
+    log_order: Reading = Reading.RELEASED
+    time_travel: Reading = Reading.RELEASED
+    mode_override: Reading = Reading.RELEASED
+    delete_without_ordering: Reading = Reading.RELEASED
+    incremental_merge: Reading = Reading.RELEASED
+    overwriting_precombine: Reading = Reading.RELEASED
+    saved_travel: Reading = Reading.RELEASED
+    concurrent_overwrites: Reading = Reading.RELEASED
+
+
+RELEASED = Readings()
+TEXT = Readings(*(Reading.TEXT for _ in fields(Readings)))
+
+CHOICE_OF_CLAUSE = {
+    "RD-007": "log_order",
+    "RD-010": "time_travel",
+    "MG-010": "mode_override",
+    "MG-013": "delete_without_ordering",
+    "IN-004": "incremental_merge",
+    "PL-002": "overwriting_precombine",
+    "SR-008": "saved_travel",
+    "OW-035": "concurrent_overwrites",
+}
+"""Which choice each clause with two readings governs."""
+
+
+def with_reading(readings: Readings, clause: str, reading: Reading) -> Readings:
+    """The same readings with one clause read as told; clauses with one reading change nothing."""
+    choice = CHOICE_OF_CLAUSE.get(clause)
+    return replace(readings, **{choice: Reading(reading)}) if choice else readings
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +153,58 @@ def refuse_unread_layouts(configuration: Configuration) -> None:
         raise Unsupported("bootstrap")
     if is_true(configuration.properties, "hoodie.datasource.write.drop.partition.columns"):
         raise Unsupported("drop-partition-columns")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A table as one question sees it.
+
+    `timeline` is what had happened at the read time, on the axis of the question's reading.
+    `limit` cuts slices and blocks by requested time, None where the timeline has been cut already.
+    """
+
+    table: OpenTable
+    timeline: Timeline
+    read_time: InstantTime | None
+    limit: InstantTime | None
+    readings: Readings
+
+    @property
+    def configuration(self) -> Configuration:
+        """The table's settings."""
+        return self.table.configuration
+
+
+def view_at(table: OpenTable, read_time: InstantTime | None, readings: Readings) -> View:
+    """The latest state, or the state as of a time: by requested time as released, by completion time in the text.
+
+    Clauses: RD-001, RD-010.
+    """
+    if read_time is None:
+        return View(table, table.timeline, None, None, readings)
+    if readings.time_travel is Reading.TEXT:
+        return View(table, timeline_up_to(table.timeline, read_time), read_time, None, readings)
+    return View(table, table.timeline, read_time, read_time, readings)
+
+
+def is_within(view: View, instant: InstantTime) -> bool:
+    """Whether a requested time is not after the question's limit."""
+    return view.limit is None or at_or_before(instant, view.limit)
+
+
+def visible_commits(view: View) -> tuple[Instant, ...]:
+    """The completed data actions that the question sees, in the order in which they took effect.
+
+    Clauses: RD-001, RD-010.
+    """
+    return tuple(one for one in completed_data(view.timeline) if is_within(view, one.requested))
+
+
+def replaced_groups(view: View) -> frozenset[GroupId]:
+    """The file groups that a visible replacecommit took out of the table.
+
+    Raises: TIMELINE_FILE_CORRUPT.
+
+    Clauses: RD-003, TL-027.
+    """
+    return frozenset(group for one in visible_commits(view) for group in commit_metadata(one).replaced)

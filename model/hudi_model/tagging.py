@@ -4,21 +4,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from hudi_model.files import GroupId
+from hudi_model.effects import new_file_id
+from hudi_model.files import GroupId, Record
 from hudi_model.keys import key_of
 from hudi_model.merge_modes import table_rule
 from hudi_model.merge_rules import Version, version_of_record, version_of_row
 from hudi_model.merging import merge, precombine
-from hudi_model.names import new_file_id
 from hudi_model.partitions import key_generator, own_path, record_key
 from hudi_model.reading import base_rows, read_slice
-from hudi_model.records import Record
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.requests import ADDS, REPLACES, Operation, Write
+from hudi_model.requests import ADDS, REPLACES, Operation, Write, number, setting, switch
 from hudi_model.schemas import table_schema
-from hudi_model.settings import number, setting, switch
 from hudi_model.slicing import group_of, present_groups, snapshot_slices
-from hudi_model.views import View, replaced_groups
+from hudi_model.tables import View, replaced_groups
 
 LOOKED_UP = ("SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "RECORD_INDEX", "GLOBAL_RECORD_LEVEL_INDEX")
 NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"

@@ -11,11 +11,9 @@ import hudi_model.effects as durable
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import property_names, property_value, timeline_layout
 from hudi_model.creation import LAYOUT, LAYOUT_2, MODE, OLD_ORDERING, ORDERING, PARTITION, PAYLOAD, STRATEGY
-from hudi_model.effects import Effect, Effects, perform
+from hudi_model.effects import Effect, Effects, perform, timeline_file_name
 from hudi_model.history import Manifest, history_file, history_instants
-from hudi_model.merge_rules import MergeMode
-from hudi_model.names import timeline_file_name
-from hudi_model.payloads import (
+from hudi_model.merge_rules import (
     BY_PAYLOAD,
     COMMIT_TIME,
     DEFAULT,
@@ -25,12 +23,13 @@ from hudi_model.payloads import (
     PACKAGE,
     PAYLOADS,
     STRATEGY_OF_MODE,
+    MergeMode,
     payload_name,
     version_9_properties,
 )
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import clustering, compaction, log_compaction, rollback
-from hudi_model.services.restore import dropped_metadata
+from hudi_model.services.savepoints import dropped_metadata
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, generate_shared
 

@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 import hudi_model.effects as durable
-from hudi_model.actions import Action, State
-from hudi_model.conflicts import refuse_conflicts, refuse_pending_clustering
-from hudi_model.contents import CommitMetadata, Content, ReplacePlan
+from hudi_model.actions import Action, CommitMetadata, Content, ReplacePlan, State
+from hudi_model.conflicts import refuse_conflicts, refuse_mode, refuse_pending_clustering
 from hudi_model.creation import create_table
 from hudi_model.effects import Effects, perform
 from hudi_model.files import FileSlice, GroupId
@@ -14,20 +13,16 @@ from hudi_model.merge_rules import Version
 from hudi_model.metadata import asked_for, with_metadata
 from hudi_model.partitions import own_path
 from hudi_model.reading import base_rows
-from hudi_model.readings import RELEASED, Readings
-from hudi_model.requests import ADDS, REPLACES, Operation, Request, Write
+from hudi_model.requests import ADDS, REPLACES, Operation, Request, Write, setting, switch
 from hudi_model.schemas import table_schema
 from hudi_model.services.plans import entry
 from hudi_model.services.rollback import forget
-from hudi_model.settings import setting, switch
 from hudi_model.slicing import group_of, snapshot_slices
 from hudi_model.staging import Change, Staged, base_file, log_file, placing, stored_row, unplacing
-from hudi_model.streaming import refuse_mode
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import RELEASED, Readings, Table, View, open_table, view_at
 from hudi_model.tagging import committed_groups, index_kind, tagged
 from hudi_model.time import InstantTime
 from hudi_model.timeline import with_entries
-from hudi_model.views import View, view_at
 
 __all__ = [
     "Operation",

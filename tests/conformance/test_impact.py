@@ -65,7 +65,7 @@ def test_words_are_no_change_and_what_is_changed_touches_the_clauses_of_who_name
 
 def test_a_function_stands_for_the_clauses_of_its_mutants():
     """The writer's steps cite no rule of completion times; the mutant that reorders them does."""
-    assert "TL-013" in clauses_of_mutants(("hudi_model.programs.writer",), ROOT)
+    assert "TL-013" in clauses_of_mutants(("hudi_model_tools.programs.writer",), ROOT)
 
 
 def test_a_module_is_touched_by_its_own_files_and_by_those_it_extends(tmp_path: Path):
@@ -183,7 +183,7 @@ def test_a_changed_rule_shows_its_answers_its_statements_and_its_clauses(
     found = json.loads(told)
 
     assert code == 1
-    assert f"hudi_model.mergers.{name}" in found["touched"]["functions"]
+    assert f"hudi_model.merging.{name}" in found["touched"]["functions"]
     assert "RM-007" in found["touched"]["clauses"]
     assert any(one["case"].startswith(f"{TABLE}::") for one in found["answers"])
     assert "PO-139" in {one["id"] for one in found["turned"]}

@@ -3,18 +3,19 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hudi_model.actions import Action, TimelineEntry
-from hudi_model.contents import (
+from hudi_model.actions import (
+    Action,
     CommitMetadata,
     CompactionOperation,
     CompactionPlan,
     Content,
     SavepointMetadata,
+    TimelineEntry,
 )
 from hudi_model.files import BaseFile, LogFile
 from hudi_model.history import ArchivedInstant, History, Manifest, history_file
 from hudi_model.tables import Table
-from hudi_model.violations import violations
+from hudi_model_tools.violations import violations
 from model_states import (
     GROUP,
     PARTITION,

@@ -2,8 +2,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import RollbackMetadata
+from hudi_model.actions import Action, RollbackMetadata, State, TimelineEntry
 from hudi_model.effects import DeleteInstant, DeleteMarkers, PutManifest, perform
 from hudi_model.files import Marker
 from hudi_model.history import history_instants

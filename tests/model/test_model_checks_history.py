@@ -5,11 +5,7 @@ from dataclasses import replace
 
 import pytest
 from breached_tables import FIRST, ROW, archived, told, with_files, with_history
-from hudi_model.actions import Action
-from hudi_model.contents import (
-    CommitMetadata,
-    RollbackMetadata,
-)
+from hudi_model.actions import Action, CommitMetadata, RollbackMetadata
 from hudi_model.files import Marker
 from hudi_model.history import History, HistoryFile, Manifest, history_file
 from model_states import (

@@ -6,8 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from hudi_model import recovery, upgrades
-from hudi_model.actions import Action, Instant, State
-from hudi_model.contents import ReplacePlan
+from hudi_model.actions import Action, Instant, ReplacePlan, State
 from hudi_model.effects import Effects, perform
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.services import (
@@ -17,7 +16,6 @@ from hudi_model.services import (
     compaction,
     indexing,
     log_compaction,
-    restore,
     rollback,
     savepoints,
     time_to_live,
@@ -67,7 +65,7 @@ CARRIED_OUT: Mapping[Action, ModuleType] = {
     Action.CLEAN: cleaning,
     Action.INDEXING: indexing,
     Action.ROLLBACK: rollback,
-    Action.RESTORE: restore,
+    Action.RESTORE: savepoints,
 }
 
 
@@ -121,8 +119,8 @@ def _delete_savepoint(call: Call) -> Effects:
 
 def _restore(call: Call) -> Effects:
     target = call.instant("to", "instant", "savepoint") or call.requested
-    planned = restore.schedule(call.table, call.requested, call.settings, target)
-    return (*planned, *restore.execute(perform(call.table, planned), call.requested, call.completed))
+    planned = savepoints.schedule(call.table, call.requested, call.settings, target)
+    return (*planned, *savepoints.execute(perform(call.table, planned), call.requested, call.completed))
 
 
 def _rollback(call: Call) -> Effects:

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from hudi_model.actions import Action, State
+from hudi_model.actions import Action, IndexDefinition, IndexPlan, State
 from hudi_model.configuration import property_names
-from hudi_model.contents import IndexDefinition, IndexPlan
 from hudi_model.effects import CommitMetadataTable, Effects, PutProperties, perform
 from hudi_model.metadata import BUILDING, BUILT, FILES, valid, wanted, with_indexes
 from hudi_model.services import compaction, plans

@@ -4,17 +4,14 @@ import datetime as dt
 from collections.abc import Mapping
 
 import hudi_model.effects as durable
-from hudi_model.actions import Action, State, TimelineEntry
+from hudi_model.actions import Action, CompactionPlan, ReplacePlan, RollbackMetadata, RollbackPlan, State, TimelineEntry
 from hudi_model.blocks import Change
-from hudi_model.contents import CompactionPlan, ReplacePlan, RollbackMetadata, RollbackPlan
-from hudi_model.effects import Effect, Effects, perform
-from hudi_model.files import LogFile, RollbackBlock
+from hudi_model.effects import Effect, Effects, log_file_name, perform
+from hudi_model.files import Damaged, LogFile, RollbackBlock
 from hudi_model.metadata import with_metadata
-from hudi_model.names import log_file_name
-from hudi_model.records import Damaged
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.requests import number, setting, switch
 from hudi_model.services.plans import entry, foreign, is_completed, plan_of, refuse_foreign, request
-from hudi_model.settings import number, setting, switch
 from hudi_model.slicing import data_files, group_of
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, moment_of

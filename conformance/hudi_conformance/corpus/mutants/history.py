@@ -33,7 +33,7 @@ def _times_without_a_lock(_: Function) -> Function:
     "completes-while-rolled-back",
     "TL-023",
     "An inflight action completes although a rollback of it is pending.",
-    "transitions.may_complete",
+    "hudi_model_tools.transitions.may_complete",
 )
 def _completes_while_rolled_back(_: Function) -> Function:
     def inflight(timeline: Timeline, requested: InstantTime) -> bool:

@@ -4,13 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import permutations, product
 
-from hudi_model import history, time, transitions
-from hudi_model.actions import Action, State
-from hudi_model.contents import (
-    CommitMetadata,
-    RollbackMetadata,
-    RollbackPlan,
-)
+from hudi_model import history, time
+from hudi_model.actions import Action, CommitMetadata, RollbackMetadata, RollbackPlan, State
 from hudi_model.effects import perform
 from hudi_model.history import ArchivedInstant, History
 from hudi_model.rejection import Rejection
@@ -18,6 +13,7 @@ from hudi_model.services import archival
 from hudi_model.tables import Table
 from hudi_model.time import tick
 from hudi_model.timeline import timeline_of
+from hudi_model_tools import transitions
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from hudi_model import metadata
-from hudi_model.actions import State
-from hudi_model.contents import IndexDefinition, RollbackMetadata
+from hudi_model.actions import IndexDefinition, RollbackMetadata, State
 from hudi_model.effects import perform
 from hudi_model.metadata import metadata_differences, rows_of, valid, view_of
 from hudi_model.pruning import read_pruned

@@ -5,16 +5,15 @@ The dict remembers what each completed write left. It shares no code with the mo
 
 from hudi_model.effects import Effects, perform
 from hudi_model.queries import read_as_of
-from hudi_model.readings import TEXT
 from hudi_model.rejection import Rejection
 from hudi_model.requests import Operation
-from hudi_model.services import restore as restores
 from hudi_model.services import rollback, savepoints
-from hudi_model.tables import Table
+from hudi_model.services import savepoints as restores
+from hudi_model.tables import TEXT, Table
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import WRITE_ACTIONS
-from hudi_model.violations import Severity, violations
 from hudi_model.writers import begin, commit, stage
+from hudi_model_tools.violations import Severity, violations
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 
 from hudi_model import merge_rules, merging
+from hudi_model.files import Delete, Record, Value
 from hudi_model.merge_rules import MergeMode, MergeRule, Version
-from hudi_model.readings import RELEASED, TEXT, Readings
-from hudi_model.records import Delete, Record, Value
+from hudi_model.tables import RELEASED, TEXT, Readings
 
 from hudi_conformance.verification.properties.registry import Counterexample
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from hudi_model.contents import IndexDefinition
-from hudi_model.records import Damaged
+from hudi_model.actions import IndexDefinition
+from hudi_model.files import Damaged
 from hudi_model.rejection import Rejection
 
 

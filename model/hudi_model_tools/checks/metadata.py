@@ -7,24 +7,22 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from hudi_model.actions import Action, State
-from hudi_model.checks.building import being_built, passed_by, since_opened
-from hudi_model.checks.finding import Evidence, Violation, error, refusals
-from hudi_model.checks.timeline import undone_by
+from hudi_model.actions import Action, IndexDefinition, State
 from hudi_model.configuration import property_names
-from hudi_model.contents import IndexDefinition
 from hudi_model.files import FileSlice
 from hudi_model.indexes import EVERY_PARTITION, NO_PARTITION, Contents, contents, held_files, joined
 from hudi_model.keys import key_of
 from hudi_model.metadata import BUILT, FILES, FOLDER, SCHEMA, STATISTICS, is_own
 from hudi_model.reading import read_slice
-from hudi_model.readings import RELEASED
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.retention import named_files, refuse_missing, refuse_missing_logs
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import data_files, snapshot_slices
-from hudi_model.tables import OpenTable, Table, open_table, whole_timeline
-from hudi_model.views import View, view_at
+from hudi_model.tables import RELEASED, OpenTable, Table, View, open_table, view_at, whole_timeline
+
+from hudi_model_tools.checks.building import being_built, passed_by, since_opened
+from hudi_model_tools.checks.finding import Evidence, Violation, error, refusals
+from hudi_model_tools.checks.timeline import undone_by
 
 GROUP_DIGITS = 4
 REMOVING = (Action.CLEAN, Action.ROLLBACK, Action.RESTORE)

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import RollbackPlan
+from hudi_model.actions import Action, RollbackPlan, State, TimelineEntry
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.time import InstantTime
 from hudi_model.timeline import COMPLETES_AS, Timeline, completed_action, entries_by_action, second_completions
