@@ -1,13 +1,11 @@
 """What happened since a write began, and whether it may still commit: optimistic and non-blocking concurrency."""
 
-from hudi_model_tools.transitions import may_complete
-
-from hudi_model.actions import Action, CommitMetadata, CompactionPlan, Instant, ReplacePlan, State
+from hudi_model.actions import Action, CommitMetadata, CompactionPlan, Instant, ReplacePlan, RollbackPlan, State
 from hudi_model.blocks import blocks_of
 from hudi_model.configuration import Configuration
 from hudi_model.files import BaseFile, DataBlock, DeleteBlock, GroupId, sound_deletes, sound_records
 from hudi_model.keys import key_of
-from hudi_model.merge_modes import write_mode
+from hudi_model.merge_modes import merge_mode
 from hudi_model.merge_rules import MergeMode
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.requests import REPLACES, Operation, Request, Write, setting, switch
@@ -214,3 +212,33 @@ def marker_conflicts(table: Table, write: Write) -> frozenset[GroupId]:
     others = (one for one in table.markers if one.instant != write.requested)
     announced = {(one.partition, one.name.removeprefix(".").split("_")[0]) for one in others}
     return groups_of(write.metadata) & announced
+
+
+def may_complete(timeline: Timeline, requested: InstantTime) -> bool:
+    """Whether an action is still its process's to complete: it was requested and is inflight, and nobody undoes it.
+
+    Where its request is gone, a rollback has been and gone while its process was slow.
+    Who asks holds the table's lock until the action has completed.
+
+    Clauses: TL-023, OW-008.
+    """
+    own = (one for one in timeline.entries if one.requested == requested and one.action is not Action.SAVEPOINT)
+    done = {one.requested for one in timeline.entries if one.state is State.COMPLETED}
+    plans = (one.content for one in timeline.entries if one.requested not in done)
+    targets = {plan.target for plan in plans if isinstance(plan, RollbackPlan)}
+    return {one.state for one in own} == {State.REQUESTED, State.INFLIGHT} and requested not in targets
+
+
+def write_mode(configuration: Configuration, asked: MergeMode | None, readings: Readings) -> MergeMode:
+    """The mode that a write uses which asks for one: the table's own, which the text lets a writer override.
+
+    Raises: CONFIG_INVALID where as released the two differ.
+
+    Clauses: MG-010.
+    """
+    persisted = merge_mode(configuration)
+    if asked is None or asked is persisted:
+        return persisted
+    if readings.mode_override is Reading.TEXT:
+        return asked
+    raise Rejection(Reason.CONFIG_INVALID, "MG-010", "hoodie.write.record.merge.mode", f"the table has {persisted}")

@@ -9,8 +9,7 @@ from typing import TypeAlias, TypeVar
 
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.files import BaseFile, LogFile, Marker
-from hudi_model.history import ArchivedInstant, HistoryFile, Manifest
-from hudi_model.tables import Table
+from hudi_model.tables import ArchivedInstant, HistoryFile, Manifest, Table
 from hudi_model.time import InstantTime
 
 FILE_IDS = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")

@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from hudi_model.files import Delete, Ordering, Record, Schema, Value
+from hudi_model.files import Delete, Ordering, Record, Value
 
 
 class MergeMode(StrEnum):
@@ -94,18 +94,6 @@ def version_of_delete(delete: Delete, rule: MergeRule) -> Version:
     return Version(delete.key, None, values if fits else None)
 
 
-def tombstone(version: Version, partition: str, rule: MergeRule, schema: Schema) -> Delete:
-    """A delete as a log holds it: without ordering values it carries the integer 0, which no other zero is taken for.
-
-    Clauses: LF-017, OW-013.
-    """
-    values = version.ordering or (0,)
-    value = values if len(values) > 1 else values[0]
-    of_ints = any(one.name in rule.ordering and one.type == "int32" for one in schema.fields)
-    is_value = version.ordering is not None and is_integer_zero(value) and not of_ints
-    return Delete(version.key, partition, value, zero_is_value=is_value)
-
-
 def is_without_ordering(delete: Delete) -> bool:
     """Whether a tombstone carries no ordering value: the integer 0 stands for none, whatever the field's type.
 
@@ -188,7 +176,6 @@ STRATEGY_OF_MODE = {
 }
 BY_PAYLOAD = "00000000-0000-0000-0000-000000000000"
 """The strategy id that says: the payload class merges."""
-PACKAGE = "org.apache.hudi.common.model."
 DEFAULT = "DefaultHoodieRecordPayload"
 LATEST, POSTGRES, MYSQL = "OverwriteWithLatestAvroPayload", "PostgresDebeziumAvroPayload", "MySqlDebeziumAvroPayload"
 NOTHING, DEFAULTS, FILL = PartialUpdate.NONE, PartialUpdate.IGNORE_DEFAULTS, PartialUpdate.FILL_UNAVAILABLE
@@ -213,22 +200,3 @@ MODE_OF_PAYLOAD = {name: rule.mode for name, rule in tuple(PAYLOADS.items())[:3]
 def payload_name(properties: Mapping[str, str]) -> str:
     """The payload class without its package, or the empty text."""
     return properties.get("hoodie.compaction.payload.class", "").strip().rpartition(".")[2]
-
-
-def version_9_properties(name: str, ordering: str) -> dict[str, str]:
-    """[New in v9] What a table has in place of a payload class that the format gives up; its name is kept aside.
-
-    Clauses: PL-010.
-    """
-    rule = PAYLOADS[name]
-    own = "_event_bin_file,_event_pos" if name == MYSQL else ",".join(rule.ordering)
-    stated = {
-        "hoodie.table.legacy.payload.class": PACKAGE + ("debezium." if rule.ordering else "") + name,
-        "hoodie.record.merge.mode": rule.mode.value,
-        "hoodie.table.ordering.fields": own or ordering,
-        "hoodie.table.partial.update.mode": rule.partial_update.value.replace("NONE", ""),
-        DELETE_FIELD: rule.delete_field,
-        DELETE_MARKER: rule.delete_marker,
-        UNAVAILABLE: rule.unavailable,
-    }
-    return {key: value for key, value in stated.items() if value}

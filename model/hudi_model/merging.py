@@ -1,13 +1,13 @@
 """Versions of one record compete: by commit time, by event time, or by the table's own merger; partial updates."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from hudi_model.files import META_FIELDS, DataBlock, Record, Schema, Value
-from hudi_model.merge_rules import LATEST, MergeMode, MergeRule, PartialUpdate, Version, is_greater, ordering_of
+from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate, Version, is_greater, ordering_of
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.tables import RELEASED, Reading, Readings
+from hudi_model.tables import Reading, Readings
 
 
 def completed(rule: MergeRule, winner: Version, loser: Version) -> Version:
@@ -241,31 +241,6 @@ def fold(
         older = winners.get(version.key)
         winners[version.key] = version if older is None else merge(rule, older, version)
     return winners
-
-
-def precombine(rule: MergeRule, incoming: Iterable[Version], readings: Readings = RELEASED) -> tuple[Version, ...]:
-    """One version a key of those that a write brings, in the order in which the keys came.
-
-    Clauses: MG-017.
-    """
-    return tuple(fold(precombine_rule(rule, readings), incoming).values())
-
-
-def precombine_rule(rule: MergeRule, readings: Readings) -> MergeRule:
-    """The rule by which a write combines its own rows: the table's.
-
-    Before version 9 most payloads take the whole row with the greatest ordering value here, even those that merge
-    otherwise; in the text `OverwriteWithLatestAvroPayload` does too.
-
-    Clauses: MG-017, PL-002, PL-009.
-    """
-    fills_both_ways = (
-        rule.partial_update is PartialUpdate.IGNORE_DEFAULTS and rule.mode is not MergeMode.COMMIT_TIME_ORDERING
-    )
-    by_arrival = rule.payload == LATEST and readings.overwriting_precombine is Reading.RELEASED
-    if not rule.payload or fills_both_ways or by_arrival:
-        return rule
-    return replace(rule, mode=MergeMode.EVENT_TIME_ORDERING, partial_update=PartialUpdate.NONE)
 
 
 def merge_slice(

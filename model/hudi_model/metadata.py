@@ -10,13 +10,14 @@ from hudi_model.configuration import property_names
 from hudi_model.creation import KEY, MODE, TYPE, VERSION, create_table
 from hudi_model.effects import CreateInstant, Effects, base_file_name, perform, timeline_file_name
 from hudi_model.files import BaseFile, Field, LogFile, Record, Schema
+from hudi_model.history import whole_timeline
 from hudi_model.indexes import Contents, contents, instants_of
 from hudi_model.merge_rules import Version
 from hudi_model.reading import read_slice
 from hudi_model.requests import setting, switch
 from hudi_model.slicing import path_of, snapshot_slices
 from hudi_model.staging import Change, log_file
-from hudi_model.tables import RELEASED, Readings, Table, View, open_table, view_at, whole_timeline
+from hudi_model.tables import RELEASED, Readings, Table, View, open_table, view_at
 from hudi_model.time import MILLISECONDS_DIGITS, InstantTime, generate_shared
 
 SCHEMA = Schema((Field("key", "string"), Field("content", "struct")))
@@ -233,15 +234,3 @@ def drop(table: Table, names: Iterable[str]) -> Effects:
 def listing(table: Table, names: Iterable[str]) -> durable.PutProperties:
     """The property that tells readers which indexes they may use."""
     return durable.PutProperties({**open_table(table).configuration.properties, BUILT: ",".join(sorted(names))})
-
-
-def metadata_differences(table: Table, readings: Readings = RELEASED) -> tuple[tuple[str, str], ...]:
-    """Where an index that readers may use does not hold what the table's files and rows have it hold: index and key.
-
-    Clauses: MT-005.
-    """
-    metadata, names, found = valid(table), built(table), list[tuple[str, str]]()
-    for index in (one for one in metadata.indexes if one.name in names):
-        stored, held = rows_of(view_of(metadata, readings)).get(index.name, {}), contents(index, view_of(table))
-        found += ((index.name, key) for key in {**stored, **held} if stored.get(key) != held.get(key))
-    return tuple(found)

@@ -1,18 +1,31 @@
 """The questions a table answers, shaped as the adapter protocol has them."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from hudi_model.blocks import corrupt_blocks
-from hudi_model.files import META_FIELDS, FileSlice, GroupId, Record, Schema, Value
+from hudi_model.actions import (
+    Action,
+)
+from hudi_model.blocks import blocks_of
+from hudi_model.files import (
+    META_FIELDS,
+    CorruptBlock,
+    FileSlice,
+    GroupId,
+    LogFile,
+    Record,
+    Schema,
+    Value,
+)
 from hudi_model.filters import check_filter, matches
+from hudi_model.history import unarchived, whole_timeline
 from hudi_model.merge_modes import merge_mode
 from hudi_model.reading import read_slice
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import refuse_lost_timeline, refuse_missing, refuse_missing_logs, refuse_unretained
 from hudi_model.schemas import META_SCHEMA, table_schema
-from hudi_model.slicing import group_of, optimized_slices, path_of, snapshot_slices
+from hudi_model.slicing import group_of, path_of, present_groups, snapshot_slices
 from hudi_model.tables import (
     RELEASED,
     OpenTable,
@@ -20,13 +33,15 @@ from hudi_model.tables import (
     Readings,
     Table,
     View,
+    is_within,
     open_table,
-    unarchived,
     view_at,
-    whole_timeline,
 )
-from hudi_model.time import InstantTime, query_instant
-from hudi_model.timeline import is_saved
+from hudi_model.time import InstantTime, query_instant, widen
+from hudi_model.timeline import (
+    Timeline,
+    completed_actions,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,3 +301,37 @@ def table_info(table: Table) -> dict[str, Any]:
         "ordering": list(configuration.ordering),
         "schema": [{"name": field.name, "type": field.type} for field in schema.fields],
     }
+
+
+def optimized_slices(view: View) -> tuple[FileSlice, ...]:
+    """The newest committed base file of each file group that is not replaced, and no logs.
+
+    Clauses: RD-009, RD-015.
+    """
+    found = (one for group in present_groups(view) for one in group.slices if one.base_file)
+    newest = {group_of(one): one for one in found if is_within(view, one.base_instant)}
+    return tuple(replace(one, log_files=()) for one in newest.values())
+
+
+def is_saved(timeline: Timeline, instant: InstantTime) -> bool:
+    """Whether a savepoint keeps the write of an instant.
+
+    Clauses: SR-002, SR-008.
+    """
+    return any(widen(one.requested) == widen(instant) for one in completed_actions(timeline, Action.SAVEPOINT))
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Bytes of a log file that are no block."""
+
+    log: LogFile
+    block: CorruptBlock
+
+
+def corrupt_blocks(logs: Iterable[LogFile]) -> tuple[Skipped, ...]:
+    """What a reader of these logs skips and must tell of.
+
+    Clauses: RD-013.
+    """
+    return tuple(Skipped(log, block) for log in logs for block in blocks_of(log) if isinstance(block, CorruptBlock))

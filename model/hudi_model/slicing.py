@@ -213,13 +213,3 @@ def snapshot_slices(view: View) -> tuple[FileSlice, ...]:
     pending = pending_compactions(view.timeline)
     slices = (current_slice(view, one, pending.get(group_of(one), frozenset())) for one in present_groups(view))
     return tuple(one for one in slices if one is not None)
-
-
-def optimized_slices(view: View) -> tuple[FileSlice, ...]:
-    """The newest committed base file of each file group that is not replaced, and no logs.
-
-    Clauses: RD-009, RD-015.
-    """
-    found = (one for group in present_groups(view) for one in group.slices if one.base_file)
-    newest = {group_of(one): one for one in found if is_within(view, one.base_instant)}
-    return tuple(replace(one, log_files=()) for one in newest.values())

@@ -13,6 +13,7 @@ from hudi_model.files import (
     CdcBlock,
     CdcRecord,
     DataBlock,
+    Delete,
     DeleteBlock,
     FileSlice,
     GroupId,
@@ -23,7 +24,7 @@ from hudi_model.files import (
 )
 from hudi_model.keys import key_of
 from hudi_model.merge_modes import table_rule
-from hudi_model.merge_rules import MergeRule, Version, tombstone, version_of_row
+from hudi_model.merge_rules import MergeRule, Version, is_integer_zero, version_of_row
 from hudi_model.merging import merge_slice
 from hudi_model.reading import base_rows
 from hudi_model.slicing import group_of, path_of, pending_compactions
@@ -209,3 +210,15 @@ def blocks_of_change(
     gone = tuple(tombstone(one, change.group[0], rule, schema) for one in change.versions if one.is_delete)
     if gone and change.found:
         yield DeleteBlock(requested, gone)
+
+
+def tombstone(version: Version, partition: str, rule: MergeRule, schema: Schema) -> Delete:
+    """A delete as a log holds it: without ordering values it carries the integer 0, which no other zero is taken for.
+
+    Clauses: LF-017, OW-013.
+    """
+    values = version.ordering or (0,)
+    value = values if len(values) > 1 else values[0]
+    of_ints = any(one.name in rule.ordering and one.type == "int32" for one in schema.fields)
+    is_value = version.ordering is not None and is_integer_zero(value) and not of_ints
+    return Delete(version.key, partition, value, zero_is_value=is_value)

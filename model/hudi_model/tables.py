@@ -1,14 +1,12 @@
 """A table's state, the table that a question opens, and the view: which actions had happened at the read time."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 
-from hudi_model_tools.checks.finding import Evidence
-
-from hudi_model.actions import IndexDefinition, Instant, TimelineEntry
+from hudi_model.actions import Action, Content, IndexDefinition, Instant, TimelineEntry
 from hudi_model.configuration import Configuration, Properties, configure, is_true, sound_properties
 from hudi_model.files import BaseFile, Damaged, GroupId, LogFile, Marker, Schema
-from hudi_model.history import History, entries_of_archived, history_instants, with_history
 from hudi_model.rejection import Unsupported
 from hudi_model.time import InstantTime, at_or_before
 from hudi_model.timeline import (
@@ -19,6 +17,79 @@ from hudi_model.timeline import (
     timeline_of,
     timeline_up_to,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedInstant:
+    """One completed action in the history: what it did, and the plan it had."""
+
+    requested: InstantTime
+    completed: InstantTime | None
+    action: Action
+    metadata: Content
+    plan: Content = None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFile:
+    """One file of the history, its instants by requested time; level 0 holds the youngest."""
+
+    name: str
+    level: int
+    instants: tuple[ArchivedInstant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The files that make up the history as of one version of it."""
+
+    version: int
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Files and manifests in storage, and the version that readers follow; None where no version file is there.
+
+    Before version 8 the archived log is one sequence of instants and needs no manifest.
+    """
+
+    files: tuple[HistoryFile, ...] = ()
+    manifests: tuple[Manifest, ...] = ()
+    current: int | None = None
+    archived_log: tuple[ArchivedInstant, ...] = ()
+    unreadable: tuple[Damaged, ...] = ()
+    """Files that do not parse; each matters only once a reader follows a name to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """What the end of a base file says of it. `excluded_keys` are keys in it that its own filter denies."""
+
+    rows: int
+    columns: tuple[str, ...]
+    least_key: str | None = None
+    greatest_key: str | None = None
+    excluded_keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What storage shows of a table beside its state. Places are relative to the table."""
+
+    unplaced: frozenset[str] = frozenset()
+    """Files that are named like one with rows or changes, in folders that are no partition."""
+    footers: Mapping[str, Footer] = field(default_factory=dict)
+    depths: Mapping[str, int] = field(default_factory=dict)
+    """How deep below the table each partition says that it lies."""
+    damages: tuple[Damaged, ...] = ()
+    """Files beside the timeline and the data that do not parse, and what blocks say of themselves that is not so."""
+    definitions: tuple[IndexDefinition, ...] | None = None
+    """The indexes that the file of definitions has; None where there is no such file."""
+    index_versions: Mapping[str, str] = field(default_factory=dict)
+    """The version that each definition of an index has."""
+    deep: bool = False
+    """Whether rows were read, and not only what files say of themselves."""
 
 
 class Reading(StrEnum):
@@ -117,31 +188,6 @@ def open_table(table: Table) -> OpenTable:
         raise damaged.refusal()
     entries = entries_of_layout(table.timeline, configuration.timeline_layout)
     return OpenTable(configuration, timeline_of(entries), table)
-
-
-def whole_timeline(table: Table) -> tuple[Instant, ...]:
-    """The active timeline and its history, each action once in its highest state, by requested time.
-
-    Raises: as `open_table`.
-
-    Clauses: HS-008.
-    """
-    opened = open_table(table)
-    rows = history_instants(table.history, opened.configuration.timeline_layout)
-    return with_history(opened.timeline.instants, rows)
-
-
-def unarchived(opened: OpenTable) -> OpenTable:
-    """The table as if archival had left every action on its timeline: what the past was does not depend on archival.
-
-    Raises: TIMELINE_FILE_CORRUPT where the history is damaged.
-
-    Clauses: AR-001, HS-001, HS-008.
-    """
-    active = {(one.requested, one.action) for one in opened.timeline.instants}
-    rows = history_instants(opened.state.history, opened.configuration.timeline_layout)
-    past = [entry for one in rows if (one.requested, one.action) not in active for entry in entries_of_archived(one)]
-    return replace(opened, timeline=timeline_of((*past, *opened.timeline.entries))) if past else opened
 
 
 def refuse_unread_layouts(configuration: Configuration) -> None:

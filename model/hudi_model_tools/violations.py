@@ -7,18 +7,17 @@ from hudi_model.actions import Action, Instant, State
 from hudi_model.configuration import sound_properties
 from hudi_model.files import FileSlice
 from hudi_model.history import history_instants
-from hudi_model.metadata import metadata_differences
 from hudi_model.rejection import Rejection
 from hudi_model.retention import refuse_lost_timeline, refuse_missing, refuse_missing_logs
 from hudi_model.slicing import snapshot_slices
-from hudi_model.tables import RELEASED, OpenTable, Table, View, open_table, view_at
+from hudi_model.tables import RELEASED, Evidence, OpenTable, Table, View, open_table, view_at
 
 from hudi_model_tools.checks.commits import commit_violations
 from hudi_model_tools.checks.definition import definition_violations
 from hudi_model_tools.checks.files import file_violations
-from hudi_model_tools.checks.finding import Evidence, Severity, Violation, error, refusals, told
+from hudi_model_tools.checks.finding import Severity, Violation, error, refusals, told
 from hudi_model_tools.checks.history import history_violations
-from hudi_model_tools.checks.metadata import metadata_table_violations
+from hudi_model_tools.checks.metadata import metadata_differences, metadata_table_violations
 from hudi_model_tools.checks.plans import plan_violations
 from hudi_model_tools.checks.properties import configuration_violations, property_violations
 from hudi_model_tools.checks.results import result_violations

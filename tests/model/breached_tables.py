@@ -13,8 +13,8 @@ from hudi_model.actions import (
     TimelineEntry,
 )
 from hudi_model.files import BaseFile, LogFile
-from hudi_model.history import ArchivedInstant, History, Manifest, history_file
-from hudi_model.tables import Table
+from hudi_model.history import history_file
+from hudi_model.tables import ArchivedInstant, History, Manifest, Table
 from hudi_model_tools.violations import violations
 from model_states import (
     GROUP,

@@ -18,9 +18,8 @@ from hudi_model.actions import (
     WriteStat,
 )
 from hudi_model.files import META_FIELDS, BaseFile, DataBlock, LogFile, Record, RollbackBlock, Value
-from hudi_model.tables import Table
+from hudi_model.tables import Evidence, Footer, Table
 from hudi_model.time import InstantTime
-from hudi_model_tools.checks.finding import Evidence, Footer
 from model_states import (
     GROUP,
     PARTITION,

@@ -7,7 +7,8 @@ import pytest
 from breached_tables import FIRST, ROW, archived, told, with_files, with_history
 from hudi_model.actions import Action, CommitMetadata, RollbackMetadata
 from hudi_model.files import Marker
-from hudi_model.history import History, HistoryFile, Manifest, history_file
+from hudi_model.history import history_file
+from hudi_model.tables import History, HistoryFile, Manifest
 from model_states import (
     PARTITION,
     at,

@@ -1,6 +1,7 @@
 import pytest
 from hudi_model.configuration import configure
-from hudi_model.merge_modes import merge_mode, merge_rule, write_mode
+from hudi_model.conflicts import write_mode
+from hudi_model.merge_modes import merge_mode, merge_rule
 from hudi_model.merge_rules import MergeMode
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import RELEASED, TEXT

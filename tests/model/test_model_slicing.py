@@ -2,8 +2,9 @@ from collections.abc import Iterable
 
 import pytest
 from hudi_model.files import FileGroup, LogFile
+from hudi_model.queries import optimized_slices
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.slicing import file_groups, optimized_slices, snapshot_slices
+from hudi_model.slicing import file_groups, snapshot_slices
 from hudi_model.tables import RELEASED, TEXT, Readings, Table, View, open_table, view_at
 from hypothesis import given
 from hypothesis import strategies as st

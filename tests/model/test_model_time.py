@@ -3,18 +3,15 @@ from hudi_model.rejection import Reason, Rejection
 from hudi_model.time import (
     InstantTime,
     compare,
-    generate_in_turn,
     generate_shared,
-    generate_waiting,
     instant_of,
     is_instant,
     moment_of,
     query_instant,
-    refuse_far_ahead,
     tick,
-    uncertainty,
     widen,
 )
+from hudi_model_tools.locks import generate_in_turn, generate_waiting, refuse_far_ahead, uncertainty
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -17,9 +17,8 @@ from hudi_format.table.partition_metafile import metafile_form, parse_partition_
 from hudi_model.actions import IndexDefinition
 from hudi_model.files import BaseFile, Damaged, LogFile, Records, UnsupportedContent
 from hudi_model.metadata import FILES
-from hudi_model.tables import Table
+from hudi_model.tables import Evidence, Footer, Table
 from hudi_model.time import InstantTime
-from hudi_model_tools.checks.finding import Evidence, Footer
 
 from hudi_conformance.bridge.damage import damaged, decoded
 from hudi_conformance.bridge.file_contents import UNREAD, load_base_file, load_log_file, log_file

@@ -15,8 +15,8 @@ from hudi_model.actions import Action, Content, OtherContent, State, TimelineEnt
 from hudi_model.actions import CommitMetadata as Commit
 from hudi_model.configuration import timeline_folder, timeline_layout
 from hudi_model.files import Damaged
-from hudi_model.history import ArchivedInstant, History, HistoryFile, Manifest
 from hudi_model.rejection import Reason
+from hudi_model.tables import ArchivedInstant, History, HistoryFile, Manifest
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.damage import damaged, sound

@@ -20,10 +20,9 @@ from hudi_format.table.properties import parse_properties
 from hudi_model.actions import Action, Content, State, TimelineEntry
 from hudi_model.configuration import Properties, sound_properties, timeline_folder, timeline_layout
 from hudi_model.files import BaseFile, Damaged, LogFile, Schema
-from hudi_model.history import History
 from hudi_model.metadata import SCHEMA
 from hudi_model.rejection import Rejection, Unsupported
-from hudi_model.tables import Table
+from hudi_model.tables import History, Table
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.damage import damaged

@@ -17,9 +17,10 @@ from hudi_model.filters import check_filter, matches
 from hudi_model.queries import read_snapshot
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.requests import switch
-from hudi_model.schemas import table_schema, written_schema
+from hudi_model.schemas import table_schema
 from hudi_model.tables import RELEASED, Readings, Table, open_table, view_at
 from hudi_model.time import InstantTime, instant_of
+from hudi_model.writers import written_schema
 
 from hudi_conformance.bridge.clock import Clock
 from hudi_conformance.bridge.loading import load

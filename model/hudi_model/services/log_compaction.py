@@ -7,14 +7,13 @@ from hudi_model.blocks import Change, effective_blocks
 from hudi_model.effects import FIRST_ATTEMPT, Effects, log_file_name
 from hudi_model.files import Block, DataBlock, DeleteBlock, FileSlice, LogFile, Record, Schema
 from hudi_model.merge_modes import table_rule
-from hudi_model.merge_rules import tombstone
 from hudi_model.merging import fold
 from hudi_model.reading import block_counts, log_versions
 from hudi_model.requests import number
 from hudi_model.schemas import table_schema
 from hudi_model.services import plans
 from hudi_model.slicing import group_of, path_of
-from hudi_model.staging import Staged, in_file
+from hudi_model.staging import Staged, in_file, tombstone
 from hudi_model.tables import RELEASED, Readings, Table, View
 from hudi_model.time import InstantTime
 

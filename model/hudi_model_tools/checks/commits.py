@@ -17,10 +17,10 @@ from hudi_model.files import BaseFile, Damaged, GroupId, LogFile
 from hudi_model.rejection import Rejection
 from hudi_model.retention import inner_path
 from hudi_model.slicing import data_files, group_of, path_of
-from hudi_model.tables import OpenTable
+from hudi_model.tables import Evidence, Footer, OpenTable
 from hudi_model.timeline import completed_data
 
-from hudi_model_tools.checks.finding import Evidence, Footer, Violation, error
+from hudi_model_tools.checks.finding import Violation, error
 
 BASE_EXTENSIONS, BASE_PARTS = (".parquet", ".orc", ".hfile"), 3
 Files = Mapping[str, BaseFile | LogFile]

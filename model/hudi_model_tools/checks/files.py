@@ -17,10 +17,10 @@ from hudi_model.files import (
 )
 from hudi_model.indexes import held_files
 from hudi_model.slicing import path_of
-from hudi_model.tables import OpenTable, View
+from hudi_model.tables import Evidence, Footer, OpenTable, View
 from hudi_model.time import InstantTime
 
-from hudi_model_tools.checks.finding import Evidence, Footer, Violation, error, told, warning
+from hudi_model_tools.checks.finding import Violation, error, told, warning
 
 BOOTSTRAPPED = "00000000000001"
 """The instant of files that hold meta fields alone."""

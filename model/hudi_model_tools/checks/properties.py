@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from hudi_model.configuration import Configuration, properties_fault, property_names, property_value
-from hudi_model.merge_modes import merge_mode, partial_update_mode, refuse_contradiction
+from hudi_model.creation import refuse_contradiction
+from hudi_model.merge_modes import merge_mode, partial_update_mode
 from hudi_model.merge_rules import MergeMode, payload_name
 from hudi_model.metadata import BUILDING, BUILT, FILES
 from hudi_model.rejection import Rejection

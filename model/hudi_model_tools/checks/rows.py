@@ -11,10 +11,10 @@ from hudi_model.reading import read_slice
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import path_of
-from hudi_model.tables import View
+from hudi_model.tables import Evidence, View
 
 from hudi_model_tools.checks.files import BOOTSTRAPPED, partition_columns
-from hudi_model_tools.checks.finding import Evidence, Violation, error, told, warning
+from hudi_model_tools.checks.finding import Violation, error, told, warning
 
 GENERATORS = ("SIMPLE", "COMPLEX", "CUSTOM", "TIMESTAMP")
 """Those that make paths of columns."""

@@ -7,9 +7,8 @@ from dataclasses import replace
 from hudi_model.actions import Action, Instant, RollbackMetadata, RollbackPlan, State, TimelineEntry
 from hudi_model.configuration import Configuration
 from hudi_model.files import Damaged
-from hudi_model.history import ArchivedInstant, History
 from hudi_model.metadata import BEFORE_ALL
-from hudi_model.tables import Table
+from hudi_model.tables import ArchivedInstant, History, Table
 from hudi_model.time import InstantTime, widen
 from hudi_model.timeline import DATA_ACTIONS, Timeline
 

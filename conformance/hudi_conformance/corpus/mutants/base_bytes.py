@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 from hudi_model.configuration import Configuration
 from hudi_model.files import META_FIELDS, BaseFile, Record
-from hudi_model.tables import OpenTable
-from hudi_model_tools.checks.finding import Footer, Violation
+from hudi_model.tables import Footer, OpenTable
+from hudi_model_tools.checks.finding import Violation
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 

@@ -6,13 +6,12 @@ from typing import Any
 
 from hudi_model.actions import Action
 from hudi_model.files import BaseFile, FileSlice, GroupId, LogFile, Record
-from hudi_model.history import History
 from hudi_model.merge_rules import Version
 from hudi_model.queries import Answer, Selection
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import group_of
-from hudi_model.tables import View, visible_commits
+from hudi_model.tables import History, View, visible_commits
 from hudi_model.time import InstantTime
 from hudi_model.timeline import commit_metadata
 

@@ -258,7 +258,7 @@ def _sequence_as_text(_: Function) -> Function:
     "overwriting-combines-by-ordering",
     "PL-002 MG-017",
     "The rows of one write are combined by ordering value, whatever the mode.",
-    "merging.precombine_rule",
+    "tagging.precombine_rule",
 )
 def _overwriting_combines_by_ordering(original: Function) -> Function:
     return lambda rule, readings: replace(original(rule, readings), mode=MergeMode.EVENT_TIME_ORDERING)

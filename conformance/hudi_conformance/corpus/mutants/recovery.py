@@ -219,6 +219,6 @@ def _saved_writes_begin_nothing(original: Function) -> Function:
     return of_others
 
 
-@mutant("no-savepoint-is-asked", "SR-008", "Whether an instant is saved does not matter.", "timeline.is_saved")
+@mutant("no-savepoint-is-asked", "SR-008", "Whether an instant is saved does not matter.", "queries.is_saved")
 def _no_savepoint_is_asked(_: Function) -> Function:
     return lambda _timeline, _instant: False

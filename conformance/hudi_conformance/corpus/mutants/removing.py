@@ -294,7 +294,7 @@ def _rollback_takes_older_files(original: Function) -> Function:
     "completes-whatever-became-of-it",
     "TL-023",
     "A write completes though somebody has taken it back.",
-    "hudi_model_tools.transitions.may_complete",
+    "conflicts.may_complete",
 )
 def _completes_whatever_became_of_it(_: Function) -> Function:
     return lambda _timeline, _requested: True

@@ -157,7 +157,7 @@ def _pending_slice_not_joined(_: Function) -> Function:
     "optimized-empty-under-compaction",
     "RD-015",
     "A group under a pending compaction has no base file to read.",
-    "slicing.optimized_slices",
+    "queries.optimized_slices",
 )
 def _optimized_empty_under_compaction(original: Function) -> Function:
     def idle_groups(view: View) -> tuple[FileSlice, ...]:
@@ -168,7 +168,7 @@ def _optimized_empty_under_compaction(original: Function) -> Function:
 
 
 @mutant(
-    "optimized-reads-logs", "RD-009 TT-003", "Logs are merged under a read-optimized query.", "slicing.optimized_slices"
+    "optimized-reads-logs", "RD-009 TT-003", "Logs are merged under a read-optimized query.", "queries.optimized_slices"
 )
 def _optimized_reads_logs(_: Function) -> Function:
     return snapshot_slices

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from hudi_model import creation, upgrades
 from hudi_model.actions import Action
+from hudi_model.creation import PACKAGE
 from hudi_model.effects import DeleteInstant, Effects
-from hudi_model.merge_rules import DEFAULT, PACKAGE, MergeMode
+from hudi_model.merge_rules import DEFAULT, MergeMode
 from hudi_model.rejection import Rejection
 from hudi_model.requests import Write
 from hudi_model.tables import OpenTable, Table

@@ -239,7 +239,7 @@ def _delete_writes_nothing(original: Function) -> Function:
     "marked-rows-lose-their-ordering",
     "LF-017 MG-006",
     "A row that is marked as deleted is logged as a delete without ordering values.",
-    "merge_rules.tombstone",
+    "staging.tombstone",
 )
 def _marked_rows_lose_their_ordering(original: Function) -> Function:
     return lambda version, *given: original(replace(version, ordering=None), *given)
@@ -249,7 +249,7 @@ def _marked_rows_lose_their_ordering(original: Function) -> Function:
     "zeroes-of-deletes-are-none",
     "LF-017",
     "A delete whose ordering value is zero is logged as one without.",
-    "merge_rules.tombstone",
+    "staging.tombstone",
 )
 def _zeroes_of_deletes_are_none(original: Function) -> Function:
     return lambda *given: replace(original(*given), zero_is_value=False)

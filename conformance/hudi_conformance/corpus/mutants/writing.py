@@ -231,12 +231,12 @@ def _nothing_deleted_is_committed(_: Function) -> Function:
     return lambda _table, _request: False
 
 
-@mutant("columns-take-any-type", "DM-005", "A column gets the type that rows bring.", "schemas.written_field")
+@mutant("columns-take-any-type", "DM-005", "A column gets the type that rows bring.", "writers.written_field")
 def _columns_take_any_type(_: Function) -> Function:
     return lambda _configuration, own, given, _evolves: given or own
 
 
-@mutant("numbers-become-texts", "DM-005", "Numbers are taken for text in every column.", "schemas.taken")
+@mutant("numbers-become-texts", "DM-005", "Numbers are taken for text in every column.", "writers.taken")
 def _numbers_become_texts(original: Function) -> Function:
     def anyhow(configuration: Configuration, own: Field, given: Field) -> bool:
         return own.type == "string" or bool(original(configuration, own, given))
@@ -244,18 +244,18 @@ def _numbers_become_texts(original: Function) -> Function:
     return anyhow
 
 
-@mutant("evolution-is-not-asked-for", "DM-005", "Columns are widened unasked.", "schemas.written_field")
+@mutant("evolution-is-not-asked-for", "DM-005", "Columns are widened unasked.", "writers.written_field")
 def _evolution_is_not_asked_for(original: Function) -> Function:
     return lambda configuration, own, given, _evolves: original(configuration, own, given, True)
 
 
-@mutant("evolution-is-ignored", "DM-005", "No column is widened, asked or not.", "schemas.written_field")
+@mutant("evolution-is-ignored", "DM-005", "No column is widened, asked or not.", "writers.written_field")
 def _evolution_is_ignored(original: Function) -> Function:
     return lambda configuration, own, given, _evolves: original(configuration, own, given, False)
 
 
 @mutant(
-    "wider-types-lose-values", "DM-005", "Longs become doubles where evolution is asked for.", "schemas.written_field"
+    "wider-types-lose-values", "DM-005", "Longs become doubles where evolution is asked for.", "writers.written_field"
 )
 def _wider_types_lose_values(original: Function) -> Function:
     def to_doubles(configuration: Configuration, own: Field, given: Field | None, evolves: bool) -> Field:
@@ -268,7 +268,7 @@ def _wider_types_lose_values(original: Function) -> Function:
 
 
 @mutant(
-    "keys-are-widened", "DM-005", "Columns of keys, partitions and ordering are widened as others.", "schemas.is_fixed"
+    "keys-are-widened", "DM-005", "Columns of keys, partitions and ordering are widened as others.", "writers.is_fixed"
 )
 def _keys_are_widened(_: Function) -> Function:
     return lambda _configuration, _column: False

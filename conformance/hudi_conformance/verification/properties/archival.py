@@ -8,10 +8,11 @@ from itertools import product
 from hudi_model import history
 from hudi_model.actions import Action, Content, State, TimelineEntry
 from hudi_model.effects import DeleteInstant, Effects, perform
+from hudi_model.history import whole_timeline
 from hudi_model.queries import read_snapshot
 from hudi_model.rejection import Rejection
 from hudi_model.services import archival
-from hudi_model.tables import Table, open_table, whole_timeline
+from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime
 from hudi_model.timeline import WRITE_ACTIONS, entries_by_action
 from hudi_model_tools import transitions

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from hudi_model.merge_rules import PACKAGE, STRATEGY_OF_MODE, MergeMode
+from hudi_model.creation import PACKAGE
+from hudi_model.merge_rules import STRATEGY_OF_MODE, MergeMode
 from hudi_model.merging import COUNTER
 
 from hudi_conformance.corpus.golden.rides import ride, rides
