@@ -122,14 +122,6 @@ def property_names(properties: Mapping[str, str], name: str) -> tuple[str, ...]:
     return tuple(part for part in parts if part)
 
 
-def base_extension(configuration: Configuration) -> str:
-    """The extension of new base files, by the format that the properties name.
-
-    Clauses: BF-010.
-    """
-    return configuration.properties.get("hoodie.table.base.file.format", "").strip().lower() or "parquet"
-
-
 def is_true(properties: Mapping[str, str], name: str) -> bool:
     """A property that is a switch."""
     return property_value(properties, name).lower() == "true"
@@ -216,12 +208,3 @@ def timeline_layout(properties: Mapping[str, str]) -> int:
         detail = f"timeline layout {stated!r} is none of 1, 2"
         raise Rejection(Reason.PROPERTIES_INVALID, "PR-007", "hoodie.properties", detail)
     return int(stated) if stated else overlay(int(properties["hoodie.table.version"])).timeline_layout
-
-
-def timeline_folder(properties: Mapping[str, str]) -> str:
-    """Where the timeline's files lie, relative to the table. [Modified in v8] A folder of its own.
-
-    Clauses: PR-007.
-    """
-    own = f"/{property_value(properties, 'hoodie.timeline.path')}" if timeline_layout(properties) == 2 else ""
-    return f".hoodie{own}"

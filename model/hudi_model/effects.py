@@ -1,5 +1,6 @@
 """The durable effects: each changes storage at once and whole, and nothing else does; the names of new files."""
 
+import datetime as dt
 import re
 import uuid
 from collections.abc import Iterable, Mapping
@@ -8,9 +9,10 @@ from functools import reduce
 from typing import TypeAlias, TypeVar
 
 from hudi_model.actions import Action, State, TimelineEntry
+from hudi_model.configuration import property_value, timeline_layout
 from hudi_model.files import BaseFile, LogFile, Marker
 from hudi_model.tables import ArchivedInstant, HistoryFile, Manifest, Table
-from hudi_model.time import InstantTime
+from hudi_model.time import InstantTime, instant_of, moment_of
 
 FILE_IDS = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 """Where file ids come from: released writers draw them at random, the model derives them so that it is pure."""
@@ -250,3 +252,22 @@ def apply(table: Table, effect: Effect) -> Table:  # noqa: C901, PLR0911, PLR091
 def without(items: Iterable[Item], **known: object) -> tuple[Item, ...]:
     """The items but the one of which this is known."""
     return tuple(one for one in items if any(getattr(one, name) != value for name, value in known.items()))
+
+
+def generate_shared(last: InstantTime | None, now: InstantTime) -> InstantTime:
+    """The next time of one generator that all processes share: its clock, pushed past the last time it gave.
+
+    Clauses: TM-003.
+    """
+    if last is None or last < now:
+        return now
+    return instant_of(moment_of(last) + dt.timedelta(milliseconds=1))
+
+
+def timeline_folder(properties: Mapping[str, str]) -> str:
+    """Where the timeline's files lie, relative to the table. [Modified in v8] A folder of its own.
+
+    Clauses: PR-007.
+    """
+    own = f"/{property_value(properties, 'hoodie.timeline.path')}" if timeline_layout(properties) == 2 else ""
+    return f".hoodie{own}"

@@ -23,14 +23,14 @@ from hudi_model.files import (
 from hudi_model.history import unarchived, whole_timeline
 from hudi_model.merge_modes import table_rule
 from hudi_model.merge_rules import PartialUpdate
-from hudi_model.queries import Answer, Selection, is_own_column, select, sound_snapshot, warnings_of
+from hudi_model.queries import Answer, Selection, is_own_column, query_instant, select, sound_snapshot, warnings_of
 from hudi_model.reading import read_slice
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import inner_path
 from hudi_model.schemas import KEEPS_SCHEMA, conform_record, table_schema
 from hudi_model.slicing import data_files, group_of, path_of, snapshot_slices
 from hudi_model.tables import RELEASED, OpenTable, Reading, Readings, Table, View, open_table, view_at
-from hudi_model.time import InstantTime, query_instant
+from hudi_model.time import InstantTime
 from hudi_model.timeline import (
     DATA_ACTIONS,
     WRITE_ACTIONS,

@@ -8,7 +8,7 @@ import hudi_model.effects as durable
 from hudi_model.actions import Action, CommitMetadata, IndexDefinition, State, TimelineEntry, WriteStat
 from hudi_model.configuration import property_names
 from hudi_model.creation import KEY, MODE, TYPE, VERSION, create_table
-from hudi_model.effects import CreateInstant, Effects, base_file_name, perform, timeline_file_name
+from hudi_model.effects import CreateInstant, Effects, base_file_name, generate_shared, perform, timeline_file_name
 from hudi_model.files import BaseFile, Field, LogFile, Record, Schema
 from hudi_model.history import whole_timeline
 from hudi_model.indexes import Contents, contents, instants_of
@@ -18,7 +18,7 @@ from hudi_model.requests import setting, switch
 from hudi_model.slicing import path_of, snapshot_slices
 from hudi_model.staging import Change, log_file
 from hudi_model.tables import RELEASED, Readings, Table, View, open_table, view_at
-from hudi_model.time import MILLISECONDS_DIGITS, InstantTime, generate_shared
+from hudi_model.time import MILLISECONDS_DIGITS, InstantTime
 
 SCHEMA = Schema((Field("key", "string"), Field("content", "struct")))
 FOLDER = ".hoodie/metadata"

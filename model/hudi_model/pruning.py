@@ -13,9 +13,9 @@ from hudi_model.indexes import NO_PARTITION, Contents, joined, secondary_key, sl
 from hudi_model.keys import key_text
 from hudi_model.metadata import built, rows_of, valid, view_of
 from hudi_model.partitions import partition_path, record_key
-from hudi_model.queries import Answer, Selection, answer, sound_snapshot
+from hudi_model.queries import META_SCHEMA, Answer, Selection, answer, sound_snapshot
 from hudi_model.rejection import Rejection
-from hudi_model.schemas import META_SCHEMA, table_schema
+from hudi_model.schemas import table_schema
 from hudi_model.tables import RELEASED, Readings, Table, View
 
 Truth: TypeAlias = frozenset[bool | None]

@@ -11,6 +11,7 @@ from hudi_model.blocks import blocks_of
 from hudi_model.files import (
     META_FIELDS,
     CorruptBlock,
+    Field,
     FileSlice,
     GroupId,
     LogFile,
@@ -24,7 +25,7 @@ from hudi_model.merge_modes import merge_mode
 from hudi_model.reading import read_slice
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import refuse_lost_timeline, refuse_missing, refuse_missing_logs, refuse_unretained
-from hudi_model.schemas import META_SCHEMA, table_schema
+from hudi_model.schemas import table_schema
 from hudi_model.slicing import group_of, path_of, present_groups, snapshot_slices
 from hudi_model.tables import (
     RELEASED,
@@ -37,11 +38,13 @@ from hudi_model.tables import (
     open_table,
     view_at,
 )
-from hudi_model.time import InstantTime, query_instant, widen
+from hudi_model.time import MILLISECONDS_DIGITS, SECONDS_DIGITS, InstantTime, is_instant, moment_of, widen
 from hudi_model.timeline import (
     Timeline,
     completed_actions,
 )
+
+META_SCHEMA = tuple(Field(name, "string") for name in META_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,3 +338,16 @@ def corrupt_blocks(logs: Iterable[LogFile]) -> tuple[Skipped, ...]:
     Clauses: RD-013.
     """
     return tuple(Skipped(log, block) for log in logs for block in blocks_of(log) if isinstance(block, CorruptBlock))
+
+
+def query_instant(text: str) -> InstantTime:
+    """The instant that a question names, in 17 digits; 14 digits name the last millisecond of their second.
+
+    Raises: INSTANT_MALFORMED where it is neither, or no moment of the calendar.
+
+    Clauses: TM-001, TM-002.
+    """
+    if is_instant(text) and len(text) in (SECONDS_DIGITS, MILLISECONDS_DIGITS):
+        moment_of(InstantTime(text))
+        return widen(InstantTime(text))
+    raise Rejection(Reason.INSTANT_MALFORMED, "TM-001", "as_of", f"{text!r} is not 14 or 17 digits")

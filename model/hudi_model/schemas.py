@@ -9,8 +9,6 @@ from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.tables import View, visible_commits
 from hudi_model.timeline import commit_metadata, completed_data
 
-META_SCHEMA = tuple(Field(name, "string") for name in META_FIELDS)
-
 HIDDEN = frozenset({*META_FIELDS, "_hoodie_operation"})
 """What a stored schema may name and a table's own columns do not have."""
 

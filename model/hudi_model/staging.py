@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import hudi_model.effects as durable
 from hudi_model.actions import WriteStat
-from hudi_model.configuration import base_extension, is_true
+from hudi_model.configuration import Configuration, is_true
 from hudi_model.effects import FIRST_ATTEMPT, Effects, base_file_name, log_file_name
 from hudi_model.files import (
     META_FIELDS,
@@ -222,3 +222,11 @@ def tombstone(version: Version, partition: str, rule: MergeRule, schema: Schema)
     of_ints = any(one.name in rule.ordering and one.type == "int32" for one in schema.fields)
     is_value = version.ordering is not None and is_integer_zero(value) and not of_ints
     return Delete(version.key, partition, value, zero_is_value=is_value)
+
+
+def base_extension(configuration: Configuration) -> str:
+    """The extension of new base files, by the format that the properties name.
+
+    Clauses: BF-010.
+    """
+    return configuration.properties.get("hoodie.table.base.file.format", "").strip().lower() or "parquet"

@@ -49,19 +49,6 @@ def at_or_before(left: InstantTime, right: InstantTime) -> bool:
     return compare(left, right) <= 0
 
 
-def query_instant(text: str) -> InstantTime:
-    """The instant that a question names, in 17 digits; 14 digits name the last millisecond of their second.
-
-    Raises: INSTANT_MALFORMED where it is neither, or no moment of the calendar.
-
-    Clauses: TM-001, TM-002.
-    """
-    if is_instant(text) and len(text) in (SECONDS_DIGITS, MILLISECONDS_DIGITS):
-        moment_of(InstantTime(text))
-        return widen(InstantTime(text))
-    raise Rejection(Reason.INSTANT_MALFORMED, "TM-001", "as_of", f"{text!r} is not 14 or 17 digits")
-
-
 def widen(instant: InstantTime) -> InstantTime:
     """The moment an instant stands for, in 17 digits: the old form means the last millisecond of its second.
 
@@ -83,13 +70,3 @@ def moment_of(instant: InstantTime) -> dt.datetime:
         return seconds + dt.timedelta(milliseconds=int(digits[SECONDS_DIGITS:MILLISECONDS_DIGITS]))
     except ValueError:
         raise Rejection(Reason.INSTANT_MALFORMED, "TM-002", instant, "the digits are no date") from None
-
-
-def generate_shared(last: InstantTime | None, now: InstantTime) -> InstantTime:
-    """The next time of one generator that all processes share: its clock, pushed past the last time it gave.
-
-    Clauses: TM-003.
-    """
-    if last is None or last < now:
-        return now
-    return instant_of(moment_of(last) + dt.timedelta(milliseconds=1))

@@ -22,7 +22,7 @@ from hudi_model.creation import (
     STRATEGY,
     version_9_properties,
 )
-from hudi_model.effects import Effect, Effects, perform, timeline_file_name
+from hudi_model.effects import Effect, Effects, generate_shared, perform, timeline_file_name
 from hudi_model.history import history_file, history_instants
 from hudi_model.merge_rules import (
     BY_PAYLOAD,
@@ -40,7 +40,7 @@ from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import clustering, compaction, log_compaction, rollback
 from hudi_model.services.savepoints import dropped_metadata
 from hudi_model.tables import Manifest, Table, open_table
-from hudi_model.time import InstantTime, generate_shared
+from hudi_model.time import InstantTime
 
 V6, V8, V9 = 6, 8, 9
 LEGACY_PAYLOAD = "hoodie.table.legacy.payload.class"

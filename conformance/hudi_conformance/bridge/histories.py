@@ -13,7 +13,8 @@ from hudi_format.timeline.commit_metadata import CommitMetadata, parse_commit_me
 from hudi_format.timeline.headerless import with_header
 from hudi_model.actions import Action, Content, OtherContent, State, TimelineEntry
 from hudi_model.actions import CommitMetadata as Commit
-from hudi_model.configuration import timeline_folder, timeline_layout
+from hudi_model.configuration import timeline_layout
+from hudi_model.effects import timeline_folder
 from hudi_model.files import Damaged
 from hudi_model.rejection import Reason
 from hudi_model.tables import ArchivedInstant, History, HistoryFile, Manifest

@@ -13,7 +13,8 @@ from hudi_format.names import PARTITION_METAFILE
 from hudi_format.table.index_definitions import DEFINITIONS_FILE, IndexDefinition, serialise_index_definitions
 from hudi_format.table.properties import serialise_properties
 from hudi_model import actions
-from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
+from hudi_model.configuration import sound_properties, timeline_layout
+from hudi_model.effects import timeline_folder
 from hudi_model.files import META_FIELDS, BaseFile, DataBlock, DeleteBlock, LogFile, Record
 from hudi_model.indexes import UNINDEXED
 from hudi_model.metadata import built

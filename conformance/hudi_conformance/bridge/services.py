@@ -7,7 +7,8 @@ from typing import Any
 
 from hudi_model import recovery, upgrades
 from hudi_model.actions import Action, Instant, ReplacePlan, State
-from hudi_model.effects import Effects, perform
+from hudi_model.effects import Effects, generate_shared, perform
+from hudi_model.queries import query_instant
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.services import (
     archival,
@@ -21,7 +22,7 @@ from hudi_model.services import (
     time_to_live,
 )
 from hudi_model.tables import Table, open_table
-from hudi_model.time import InstantTime, generate_shared, query_instant
+from hudi_model.time import InstantTime
 from hudi_model.timeline import completed_data
 
 Params = Mapping[str, Any]

@@ -11,7 +11,7 @@ from hudi_adapter.rows import Rows, RowsError, read_rows
 from hudi_format.avro.schemas import record_schema
 from hudi_model import effects, recovery, writers
 from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.configuration import timeline_folder
+from hudi_model.effects import timeline_folder
 from hudi_model.files import Field, Record, Schema
 from hudi_model.filters import check_filter, matches
 from hudi_model.queries import read_snapshot

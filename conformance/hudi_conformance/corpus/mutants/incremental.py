@@ -182,7 +182,9 @@ def _archived_range_answered(_: Function) -> Function:
     return lambda _opened, _asked: None
 
 
-@mutant("bounds-are-any-text", "IN-002 TM-001", "A bound that is no instant is compared as text.", "time.query_instant")
+@mutant(
+    "bounds-are-any-text", "IN-002 TM-001", "A bound that is no instant is compared as text.", "queries.query_instant"
+)
 def _bounds_are_any_text(original: Function) -> Function:
     def lenient(text: str) -> InstantTime:
         try:

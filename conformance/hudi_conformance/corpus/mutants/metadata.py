@@ -12,7 +12,8 @@ from hudi_model.indexes import rows_in
 from hudi_model.keys import key_of
 from hudi_model.metadata import drop, wanted
 from hudi_model.pruning import facts_of, possible, usable
-from hudi_model.schemas import META_SCHEMA, table_schema
+from hudi_model.queries import META_SCHEMA
+from hudi_model.schemas import table_schema
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import Table, View
 from hudi_model.time import InstantTime

@@ -71,7 +71,7 @@ def _absent_means_nothing(_: Function) -> Function:
     "one-timeline-folder",
     "PR-007",
     "The timeline lies in the folder `timeline`, whatever the properties say.",
-    "hudi_model.configuration.timeline_folder",
+    "hudi_model.effects.timeline_folder",
 )
 def _one_timeline_folder(original: Function) -> Function:
     return lambda properties: original({**properties, "hoodie.timeline.path": "timeline"})

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import permutations, product
 
-from hudi_model import conflicts, history, time
+from hudi_model import conflicts, effects, history
 from hudi_model.actions import Action, CommitMetadata, RollbackMetadata, RollbackPlan, State
 from hudi_model.effects import perform
 from hudi_model.rejection import Rejection
@@ -37,7 +37,7 @@ def _times_increase() -> None:
             raise Counterexample(f"processes that arrive at {arrivals} get {instants}")
     last = None
     for now in (5, 5, 3, 9, 8):
-        given_time = time.generate_shared(last, tick(now))
+        given_time = effects.generate_shared(last, tick(now))
         if last is not None and given_time <= last:
             raise Counterexample(f"the shared generator gives {given_time} after {last}")
         last = given_time

@@ -9,8 +9,7 @@ from hudi_model.files import Field, FileSlice, Record, Schema
 from hudi_model.indexes import joined
 from hudi_model.metadata import view_of
 from hudi_model.pruning import Facts
-from hudi_model.queries import Selection, answer, read_snapshot, sound_snapshot
-from hudi_model.schemas import META_SCHEMA
+from hudi_model.queries import META_SCHEMA, Selection, answer, read_snapshot, sound_snapshot
 from hudi_model.time import tick
 from hudi_model.writers import Operation, Request, create_table
 from hypothesis import assume, given
