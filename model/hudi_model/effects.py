@@ -8,10 +8,21 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeAlias, TypeVar
 
-from hudi_model.actions import Action, State, TimelineEntry
+from hudi_model.actions import (
+    Action,
+    Content,
+    State,
+    TimelineEntry,
+)
 from hudi_model.configuration import property_value, timeline_layout
 from hudi_model.files import BaseFile, LogFile, Marker
-from hudi_model.tables import ArchivedInstant, HistoryFile, Manifest, Table
+from hudi_model.tables import (
+    ArchivedInstant,
+    HistoryFile,
+    Manifest,
+    Table,
+    open_table,
+)
 from hudi_model.time import InstantTime, instant_of, moment_of
 
 FILE_IDS = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
@@ -271,3 +282,36 @@ def timeline_folder(properties: Mapping[str, str]) -> str:
     """
     own = f"/{property_value(properties, 'hoodie.timeline.path')}" if timeline_layout(properties) == 2 else ""
     return f".hoodie{own}"
+
+
+def entry(  # noqa: PLR0917 - the parts of one file, in the order of its name
+    table: Table,
+    requested: InstantTime,
+    action: Action,
+    state: State,
+    content: Content = None,
+    completed: InstantTime | None = None,
+) -> CreateInstant:
+    """A timeline file. [Modified in v8] A completed one's name says when.
+
+    Clauses: TL-003, TL-007, TL-009.
+    """
+    layout = open_table(table).configuration.timeline_layout
+    known = completed if layout == 2 else None
+    name = timeline_file_name(requested, action, state, known, layout)
+    return CreateInstant(TimelineEntry(requested, action, state, known, content, name))
+
+
+def forget(table: Table, target: InstantTime, *, keep_plan: bool = False) -> Effects:
+    """The entries of an action go, the highest state first, so that it counts no more from the first of them on.
+
+    Clauses: RB-008, RB-009.
+    """
+    lowest = State.INFLIGHT if keep_plan else State.REQUESTED
+    return tuple(DeleteInstant(one.name) for one in entries_of(table, target) if one.state >= lowest)
+
+
+def entries_of(table: Table, requested: InstantTime) -> list[TimelineEntry]:
+    """The timeline files of an action, the highest state first; a savepoint of it is another action."""
+    own = (one for one in table.timeline if one.requested == requested and one.action is not Action.SAVEPOINT)
+    return sorted(own, key=lambda one: one.state, reverse=True)

@@ -4,9 +4,8 @@ from collections import defaultdict
 
 from hudi_model.actions import Action, CommitMetadata, CompactionOperation, CompactionPlan, State, WriteStat
 from hudi_model.blocks import Change, blocks_of
-from hudi_model.effects import CommitMetadataTable, Effects, generate_shared
+from hudi_model.effects import CommitMetadataTable, Effects, entry, generate_shared
 from hudi_model.files import BaseFile, LogFile, Schema
-from hudi_model.services.plans import entry
 from hudi_model.slicing import data_files, group_of, path_of
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime

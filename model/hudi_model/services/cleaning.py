@@ -3,7 +3,7 @@
 import datetime as dt
 
 from hudi_model.actions import Action, CleanMetadata, CleanPlan, SavepointMetadata, State
-from hudi_model.effects import PARTITION_METAFILE, DeleteDataFile, Effects
+from hudi_model.effects import PARTITION_METAFILE, DeleteDataFile, Effects, entry
 from hudi_model.files import FileGroup, FileSlice, GroupId
 from hudi_model.metadata import with_metadata
 from hudi_model.rejection import Reason, Rejection
@@ -152,10 +152,10 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
     emptied = plan.partitions & empty_partitions(view, plan.files)
     done = CleanMetadata(plan.earliest_to_retain, plan.files)
     effects: Effects = (
-        plans.entry(table, requested, Action.CLEAN, State.INFLIGHT, copy, None),
+        entry(table, requested, Action.CLEAN, State.INFLIGHT, copy, None),
         *(DeleteDataFile(*one) for one in sorted(plan.files)),
         *(DeleteDataFile(one, PARTITION_METAFILE) for one in sorted(emptied)),
-        plans.entry(table, requested, Action.CLEAN, State.COMPLETED, done, completed),
+        entry(table, requested, Action.CLEAN, State.COMPLETED, done, completed),
     )
     return with_metadata(table, effects)
 

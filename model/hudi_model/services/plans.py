@@ -10,13 +10,11 @@ from hudi_model.actions import (
     CommitMetadata,
     CompactionOperation,
     CompactionPlan,
-    Content,
     Plan,
     ReplacePlan,
     State,
-    TimelineEntry,
 )
-from hudi_model.effects import DATA_FILE, CreateInstant, DeleteMarkers, Effects, timeline_file_name
+from hudi_model.effects import DATA_FILE, DeleteMarkers, Effects, entry
 from hudi_model.files import FileSlice, GroupId
 from hudi_model.metadata import with_metadata
 from hudi_model.partitions import is_partition_path
@@ -79,24 +77,6 @@ def view_before(table: Table, requested: InstantTime, readings: Readings) -> Vie
     Clauses: CP-004, LC-001, CL-004.
     """
     return view_at(open_table(table), requested, replace(readings, time_travel=Reading.TEXT))
-
-
-def entry(  # noqa: PLR0917 - the parts of one file, in the order of its name
-    table: Table,
-    requested: InstantTime,
-    action: Action,
-    state: State,
-    content: Content = None,
-    completed: InstantTime | None = None,
-) -> CreateInstant:
-    """A timeline file. [Modified in v8] A completed one's name says when.
-
-    Clauses: TL-003, TL-007, TL-009.
-    """
-    layout = open_table(table).configuration.timeline_layout
-    known = completed if layout == 2 else None
-    name = timeline_file_name(requested, action, state, known, layout)
-    return CreateInstant(TimelineEntry(requested, action, state, known, content, name))
 
 
 def request(table: Table, requested: InstantTime, action: Action, plan: Plan) -> Effects:

@@ -14,12 +14,12 @@ from hudi_model.actions import (
     State,
     TimelineEntry,
 )
-from hudi_model.effects import DeleteInstant, Effect, Effects, perform
+from hudi_model.effects import DeleteInstant, Effect, Effects, entries_of, entry, forget, perform
 from hudi_model.history import whole_timeline
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import refuse_missing, refuse_missing_logs
-from hudi_model.services.plans import entry, is_completed, plan_of, request
-from hudi_model.services.rollback import entries_of, forget, plan_for, undo_files
+from hudi_model.services.plans import is_completed, plan_of, request
+from hudi_model.services.rollback import plan_for, undo_files
 from hudi_model.slicing import snapshot_slices
 from hudi_model.tables import RELEASED, OpenTable, Table, open_table, view_at
 from hudi_model.time import InstantTime

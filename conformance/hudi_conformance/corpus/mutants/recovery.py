@@ -40,7 +40,7 @@ def _markers_announce_no_logs(original: Function) -> Function:
     "rolled-back-plan-is-dropped",
     "RB-008",
     "A rolled back attempt takes the plan of its service along.",
-    "services.rollback.forget",
+    "effects.forget",
 )
 def _rolled_back_plan_is_dropped(original: Function) -> Function:
     return lambda table, target, *, keep_plan=False: original(table, target, keep_plan=keep_plan and False)

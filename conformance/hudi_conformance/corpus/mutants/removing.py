@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from hudi_model.actions import Action, RestorePlan, RollbackPlan, State
-from hudi_model.effects import CreateInstant, DeleteDataFile, DeleteInstant, Effects
+from hudi_model.effects import CreateInstant, DeleteDataFile, DeleteInstant, Effects, entry
 from hudi_model.files import BaseFile, LogFile
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import archival, plans, rollback, savepoints
@@ -243,7 +243,7 @@ def _savepoint_of_anything(original: Function) -> Function:
         try:
             effects: Effects = original(table, instant, completed, comment)
         except Rejection:
-            return (plans.entry(table, instant, Action.SAVEPOINT, State.INFLIGHT),)
+            return (entry(table, instant, Action.SAVEPOINT, State.INFLIGHT),)
         return effects
 
     return saved

@@ -8,7 +8,6 @@ from hudi_model.queries import read_as_of
 from hudi_model.rejection import Rejection
 from hudi_model.requests import Operation
 from hudi_model.services import rollback, savepoints
-from hudi_model.services import savepoints as restores
 from hudi_model.tables import TEXT, Table
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import WRITE_ACTIONS
@@ -152,8 +151,8 @@ class WholeTable(RuleBasedStateMachine):
         ((savepoint, kept),) = self.saved.items()
         requested = self.next_time()
         self.told.append("restore")
-        self.do(restores.schedule(self.table, requested, SETTINGS, savepoint))
-        self.do(restores.execute(self.table, requested, self.next_time()))
+        self.do(savepoints.schedule(self.table, requested, SETTINGS, savepoint))
+        self.do(savepoints.execute(self.table, requested, self.next_time()))
         self.held, self.past = dict(kept), {}
         self.check()
 
