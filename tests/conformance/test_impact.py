@@ -174,7 +174,7 @@ def test_a_changed_rule_shows_its_answers_its_statements_and_its_clauses(
     repository: Path, compare: Callable[..., tuple[int, str]], tmp_path: Path
 ):
     """And nothing is left behind in the repository."""
-    file = repository / "model" / "hudi_model" / "mergers.py"
+    file = repository / "model" / "hudi_model" / "merging.py"
     original = file.read_text(encoding="utf-8")
     name = "merged_by_strategy"
     file.write_text(original.replace(f"def {name}(", f"def _{name}(") + CHANGED, encoding="utf-8")
@@ -200,7 +200,7 @@ def merged_by_strategy(rule: MergeRule, older: Version, newer: Version) -> Versi
 
 
 def test_a_change_of_words_moves_nothing(repository: Path, compare: Callable[..., tuple[int, str]]):
-    file = repository / "model" / "hudi_model" / "mergers.py"
+    file = repository / "model" / "hudi_model" / "merging.py"
     original = file.read_text(encoding="utf-8")
     file.write_text(original + "\n# A word more.\n", encoding="utf-8")
     code, told = compare()
