@@ -1,6 +1,6 @@
 """What happened since a write began, and whether it may still commit: optimistic and non-blocking concurrency."""
 
-from hudi_model.actions import Action, CommitMetadata, CompactionPlan, Instant, ReplacePlan, RollbackPlan, State
+from hudi_model.actions import Action, CommitMetadata, Instant, RollbackPlan, State
 from hudi_model.blocks import blocks_of
 from hudi_model.configuration import Configuration
 from hudi_model.files import BaseFile, DataBlock, DeleteBlock, GroupId, sound_deletes, sound_records
@@ -9,6 +9,7 @@ from hudi_model.merge_modes import merge_mode
 from hudi_model.merge_rules import MergeMode
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.requests import REPLACES, Operation, Request, Write, setting, switch
+from hudi_model.retention import groups_of
 from hudi_model.slicing import group_of
 from hudi_model.tables import RELEASED, Reading, Readings, Table, open_table
 from hudi_model.tagging import NON_BLOCKING, index_kind, place_of
@@ -130,21 +131,6 @@ def touched_groups(timeline: Timeline, instant: Instant) -> frozenset[GroupId]:
         return groups_of(instant.content)
     contents = (one.content for one in timeline.entries if one.requested == instant.requested)
     return frozenset(group for content in contents for group in groups_of(content))
-
-
-def groups_of(content: object) -> frozenset[GroupId]:
-    """The file groups that the content of a timeline file names.
-
-    Clauses: OW-005, OW-006.
-    """
-    match content:
-        case CommitMetadata(write_stats=stats, replaced=replaced):
-            return replaced | set(map(group_of, stats))
-        case CompactionPlan(operations):
-            return frozenset(map(group_of, operations))
-        case ReplacePlan(groups=groups):
-            return frozenset(group_of(one) for group in groups for one in group.slices)
-    return frozenset()
 
 
 def units(write: Write, groups: frozenset[GroupId]) -> frozenset[GroupId]:

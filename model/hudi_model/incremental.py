@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from hudi_model.actions import CommitMetadata, Instant, State
 from hudi_model.blocks import Change, blocks_of
 from hudi_model.configuration import is_true
-from hudi_model.conflicts import groups_of
 from hudi_model.files import (
     META_FIELDS,
     CdcBlock,
@@ -26,7 +25,7 @@ from hudi_model.merge_rules import PartialUpdate
 from hudi_model.queries import Answer, Selection, is_own_column, query_instant, select, sound_snapshot, warnings_of
 from hudi_model.reading import read_slice
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.retention import inner_path
+from hudi_model.retention import groups_of, inner_path
 from hudi_model.schemas import KEEPS_SCHEMA, conform_record, table_schema
 from hudi_model.slicing import data_files, group_of, path_of, snapshot_slices
 from hudi_model.tables import RELEASED, OpenTable, Reading, Readings, Table, View, open_table, view_at

@@ -72,7 +72,9 @@ def clauses_of_mutants(names: Collection[str], root: Path) -> frozenset[str]:
         for node in ast.walk(_parsed(path)):
             match node:
                 case ast.Call(func=ast.Name("mutant"), args=[_, ast.Constant(str(cited)), _, ast.Constant(str(place))]):
-                    found.update(CITED.findall(cited) if not replaced.isdisjoint((place, f"hudi_model.{place}")) else ())
+                    found.update(
+                        CITED.findall(cited) if not replaced.isdisjoint((place, f"hudi_model.{place}")) else ()
+                    )
     return frozenset(found)
 
 
