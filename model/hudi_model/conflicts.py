@@ -1,4 +1,4 @@
-"""What happened since a write began, and whether it may still commit: optimistic and non-blocking concurrency."""
+"""Optimistic and non-blocking concurrency: what happened since a write began, and whether it may still commit."""
 
 from hudi_model.actions import Action, CommitMetadata, Instant, RollbackPlan, State
 from hudi_model.blocks import blocks_of

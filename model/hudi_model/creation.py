@@ -1,4 +1,4 @@
-"""A new table: its properties as the release that introduced its version writes them."""
+"""A new table: its properties as the release that introduced its version writes them, its merge mode among them."""
 
 import zlib
 from collections.abc import Mapping

@@ -1,4 +1,10 @@
-"""The durable effects: each changes storage at once and whole, and nothing else does; the names of new files."""
+"""The durable effects: each changes storage at once and whole, and nothing else does; and how writers name files.
+
+Every operation of a writer or a table service is a sequence of these. A process may die between any two.
+The names are those of specs/effects.toml in snake case.
+
+Clauses: SL-004, SL-005, TL-007, TL-008, TL-009.
+"""
 
 import datetime as dt
 import re

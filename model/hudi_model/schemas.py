@@ -1,4 +1,4 @@
-"""The table's columns, stored rows brought to them, and what a write makes of them."""
+"""The table's columns at the read time, and stored rows brought to them."""
 
 import datetime as dt
 from collections.abc import Iterable

@@ -1,4 +1,9 @@
-"""A table's state, the table that a question opens, and the view: which actions had happened at the read time."""
+"""A table's state, and the table as one question sees it.
+
+`Table` is everything that storage holds. `OpenTable` has sound properties and a timeline. `View` adds the read time: which
+actions had happened, on the axis of the reading. `Readings` names the clauses where the text and the released behaviour
+differ.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace

@@ -1,4 +1,4 @@
-"""Instants: how times are written and compared, and how processes come by times that never collide."""
+"""Instants: how times are written and compared."""
 
 import datetime as dt
 from typing import NewType

@@ -1,4 +1,7 @@
-"""A write in three phases: begin takes a time, stage makes files, commit checks for conflicts and makes them count."""
+"""A write in three phases: begin takes a time, stage makes files, commit checks for conflicts and makes them count.
+
+What a write may do to the table's columns stands here, too.
+"""
 
 from dataclasses import replace
 

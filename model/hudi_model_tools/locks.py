@@ -1,4 +1,4 @@
-"""Locks: one holder at a time, for as long as its lease runs; one for the table, or one for each file group."""
+"""Locks with a lease, one for the table or one for each file group; and times from skewed clocks that never collide."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping

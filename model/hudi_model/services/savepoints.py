@@ -1,4 +1,7 @@
-"""Savepoints keep the files of a write whatever cleaning does; a restore undoes what came after one, newest first."""
+"""Savepoints keep the files of a write whatever cleaning does; a restore undoes what came after one, newest first.
+
+A savepoint is one step. A restore is a service with a plan: `schedule` and `execute` are its own.
+"""
 
 from collections.abc import Mapping
 
