@@ -1,8 +1,7 @@
 """A table's state, and the table as one question sees it.
 
-`Table` is everything that storage holds. `OpenTable` has sound properties and a timeline. `View` adds the read time: which
-actions had happened, on the axis of the reading. `Readings` names the clauses where the text and the released behaviour
-differ.
+`Table` is everything that storage holds. `OpenTable` has sound properties and a timeline. `View` adds the read time:
+which actions had happened, on the axis of the reading. `Readings` names the clauses that have two.
 """
 
 from collections.abc import Mapping
