@@ -14,21 +14,10 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeAlias, TypeVar
 
-from hudi_model.actions import (
-    Action,
-    Content,
-    State,
-    TimelineEntry,
-)
+from hudi_model.actions import Action, Content, State, TimelineEntry
 from hudi_model.configuration import property_value, timeline_layout
 from hudi_model.files import BaseFile, LogFile, Marker
-from hudi_model.tables import (
-    ArchivedInstant,
-    HistoryFile,
-    Manifest,
-    Table,
-    open_table,
-)
+from hudi_model.tables import ArchivedInstant, HistoryFile, Manifest, Table, open_table
 from hudi_model.time import InstantTime, instant_of, moment_of
 
 FILE_IDS = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")

@@ -3,19 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hudi_model.actions import (
-    Action,
-    CompactionPlan,
-    Instant,
-    OtherContent,
-    State,
-    TimelineEntry,
-)
+from hudi_model.actions import Action, CompactionPlan, Instant, OtherContent, State, TimelineEntry
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import ArchivedInstant, History, HistoryFile, Manifest, OpenTable, Table, open_table
-from hudi_model.timeline import (
-    timeline_of,
-)
+from hudi_model.timeline import timeline_of
 
 VERSION_FILE = "_version_"
 

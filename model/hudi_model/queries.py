@@ -4,21 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hudi_model.actions import (
-    Action,
-)
+from hudi_model.actions import Action
 from hudi_model.blocks import blocks_of
-from hudi_model.files import (
-    META_FIELDS,
-    CorruptBlock,
-    Field,
-    FileSlice,
-    GroupId,
-    LogFile,
-    Record,
-    Schema,
-    Value,
-)
+from hudi_model.files import META_FIELDS, CorruptBlock, Field, FileSlice, GroupId, LogFile, Record, Schema, Value
 from hudi_model.filters import check_filter, matches
 from hudi_model.history import unarchived, whole_timeline
 from hudi_model.merge_modes import merge_mode
@@ -27,22 +15,28 @@ from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import refuse_lost_timeline, refuse_missing, refuse_missing_logs, refuse_unretained
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import group_of, path_of, present_groups, snapshot_slices
-from hudi_model.tables import (
-    RELEASED,
-    OpenTable,
-    Reading,
-    Readings,
-    Table,
-    View,
-    is_within,
-    open_table,
-    view_at,
-)
+from hudi_model.tables import RELEASED, OpenTable, Reading, Readings, Table, View, is_within, open_table, view_at
 from hudi_model.time import MILLISECONDS_DIGITS, SECONDS_DIGITS, InstantTime, is_instant, moment_of, widen
-from hudi_model.timeline import (
-    Timeline,
-    completed_actions,
-)
+from hudi_model.timeline import Timeline, completed_actions
+
+CHOICE_OF_CLAUSE = {
+    "RD-007": "log_order",
+    "RD-010": "time_travel",
+    "MG-010": "mode_override",
+    "MG-013": "delete_without_ordering",
+    "IN-004": "incremental_merge",
+    "PL-002": "overwriting_precombine",
+    "SR-008": "saved_travel",
+    "OW-035": "concurrent_overwrites",
+}
+"""Which choice each clause with two readings governs."""
+
+
+def with_reading(readings: Readings, clause: str, reading: Reading) -> Readings:
+    """The same readings with one clause read as told; clauses with one reading change nothing."""
+    choice = CHOICE_OF_CLAUSE.get(clause)
+    return replace(readings, **{choice: Reading(reading)}) if choice else readings
+
 
 META_SCHEMA = tuple(Field(name, "string") for name in META_FIELDS)
 

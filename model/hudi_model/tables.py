@@ -5,7 +5,7 @@ which actions had happened, on the axis of the reading. `Readings` names the cla
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
 from hudi_model.actions import Action, Content, IndexDefinition, Instant, TimelineEntry
@@ -122,24 +122,6 @@ class Readings:
 
 RELEASED = Readings()
 TEXT = Readings(*(Reading.TEXT for _ in fields(Readings)))
-
-CHOICE_OF_CLAUSE = {
-    "RD-007": "log_order",
-    "RD-010": "time_travel",
-    "MG-010": "mode_override",
-    "MG-013": "delete_without_ordering",
-    "IN-004": "incremental_merge",
-    "PL-002": "overwriting_precombine",
-    "SR-008": "saved_travel",
-    "OW-035": "concurrent_overwrites",
-}
-"""Which choice each clause with two readings governs."""
-
-
-def with_reading(readings: Readings, clause: str, reading: Reading) -> Readings:
-    """The same readings with one clause read as told; clauses with one reading change nothing."""
-    choice = CHOICE_OF_CLAUSE.get(clause)
-    return replace(readings, **{choice: Reading(reading)}) if choice else readings
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,15 +16,7 @@ from hudi_model.files import BaseFile, LogFile
 from hudi_model.history import history_file
 from hudi_model.tables import ArchivedInstant, History, Manifest, Table
 from hudi_model_tools.violations import violations
-from model_states import (
-    GROUP,
-    PARTITION,
-    at,
-    base,
-    entry,
-    properties,
-    table,
-)
+from model_states import GROUP, PARTITION, at, base, entry, properties, table
 
 ROW = ("a", 1, "x")
 FIRST = base(1, ROW)

@@ -5,15 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
-from hudi_model.actions import (
-    Action,
-    CommitMetadata,
-    CompactionOperation,
-    CompactionPlan,
-    Plan,
-    ReplacePlan,
-    State,
-)
+from hudi_model.actions import Action, CommitMetadata, CompactionOperation, CompactionPlan, Plan, ReplacePlan, State
 from hudi_model.effects import DATA_FILE, DeleteMarkers, Effects, entry
 from hudi_model.files import FileSlice, GroupId
 from hudi_model.metadata import with_metadata
