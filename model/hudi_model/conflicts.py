@@ -18,6 +18,11 @@ from hudi_model.timeline import Timeline, completed_data
 
 MODES = ("SINGLE_WRITER", "OPTIMISTIC_CONCURRENCY_CONTROL", NON_BLOCKING)
 
+PLANNED = (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING, Action.REPLACE_COMMIT)
+
+OVERWRITE, OVERWRITE_TABLE = "INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE"
+"""Operations that bring rows in place of others, as commits name them."""
+
 
 def checks_conflicts(request: Request) -> bool:
     """Whether a write compares itself with those beside it: not where it is alone, nor where it only logs.
@@ -53,11 +58,19 @@ def refuse_mode(configuration: Configuration, request: Request) -> None:
         raise Rejection(Reason.CONFIG_INVALID, clause, f"the {operation}", text)
 
 
-PLANNED = (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING, Action.REPLACE_COMMIT)
+def write_mode(configuration: Configuration, asked: MergeMode | None, readings: Readings) -> MergeMode:
+    """The mode that a write uses which asks for one: the table's own, which the text lets a writer override.
 
+    Raises: CONFIG_INVALID where as released the two differ.
 
-OVERWRITE, OVERWRITE_TABLE = "INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE"
-"""Operations that bring rows in place of others, as commits name them."""
+    Clauses: MG-010.
+    """
+    persisted = merge_mode(configuration)
+    if asked is None or asked is persisted:
+        return persisted
+    if readings.mode_override is Reading.TEXT:
+        return asked
+    raise Rejection(Reason.CONFIG_INVALID, "MG-010", "hoodie.write.record.merge.mode", f"the table has {persisted}")
 
 
 def refuse_conflicts(table: Table, write: Write, readings: Readings = RELEASED) -> None:
@@ -213,18 +226,3 @@ def may_complete(timeline: Timeline, requested: InstantTime) -> bool:
     plans = (one.content for one in timeline.entries if one.requested not in done)
     targets = {plan.target for plan in plans if isinstance(plan, RollbackPlan)}
     return {one.state for one in own} == {State.REQUESTED, State.INFLIGHT} and requested not in targets
-
-
-def write_mode(configuration: Configuration, asked: MergeMode | None, readings: Readings) -> MergeMode:
-    """The mode that a write uses which asks for one: the table's own, which the text lets a writer override.
-
-    Raises: CONFIG_INVALID where as released the two differ.
-
-    Clauses: MG-010.
-    """
-    persisted = merge_mode(configuration)
-    if asked is None or asked is persisted:
-        return persisted
-    if readings.mode_override is Reading.TEXT:
-        return asked
-    raise Rejection(Reason.CONFIG_INVALID, "MG-010", "hoodie.write.record.merge.mode", f"the table has {persisted}")

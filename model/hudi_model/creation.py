@@ -28,6 +28,9 @@ KEY, PARTITION, ORDERING = (f"hoodie.table.{kind}.fields" for kind in ("recordke
 MODE, VERSION, TYPE = "hoodie.record.merge.mode", "hoodie.table.version", "hoodie.table.type"
 PAYLOAD, STRATEGY = "hoodie.compaction.payload.class", "hoodie.record.merge.strategy.id"
 OLD_ORDERING = "hoodie.table.precombine.field"
+
+PACKAGE = "org.apache.hudi.common.model."
+
 COMMON = {
     VERSION: "9",
     TYPE: "COPY_ON_WRITE",
@@ -198,9 +201,6 @@ def mode_of_given_up_payload(configuration: Configuration) -> MergeMode | None:
     """
     name = payload_name(configuration.properties)
     return PAYLOADS[name].mode if configuration.rules.version == 9 and name in PAYLOADS else None
-
-
-PACKAGE = "org.apache.hudi.common.model."
 
 
 def version_9_properties(name: str, ordering: str) -> dict[str, str]:

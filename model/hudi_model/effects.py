@@ -20,6 +20,9 @@ from hudi_model.files import BaseFile, LogFile, Marker
 from hudi_model.tables import ArchivedInstant, HistoryFile, Manifest, Table, open_table
 from hudi_model.time import InstantTime, instant_of, moment_of
 
+PARTITION_METAFILE = ".hoodie_partition_metadata"
+"""The file that makes a folder a partition; without it the folder is none."""
+
 FILE_IDS = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 """Where file ids come from: released writers draw them at random, the model derives them so that it is pure."""
 
@@ -31,44 +34,6 @@ DATA_FILE = re.compile(
 )
 """What base and log files are called."""
 
-
-def new_file_id(*parts: object) -> str:
-    """A file id that nothing else has which is named by other parts: a UUID and the number of the file in its task."""
-    return f"{uuid.uuid5(FILE_IDS, '/'.join(map(str, parts)))}-0"
-
-
-def base_file_name(file_id: str, write_token: str, instant: InstantTime, extension: str = "parquet") -> str:
-    """The name of a base file.
-
-    Clauses: SL-004.
-    """
-    return f"{file_id}_{write_token}_{instant}.{extension}"
-
-
-def log_file_name(file_id: str, instant: InstantTime, version: int, write_token: str, *, cdc: bool = False) -> str:
-    """The name of a log file.
-
-    Clauses: SL-005.
-    """
-    return f".{file_id}_{instant}.log.{version}_{write_token}{'.cdc' if cdc else ''}"
-
-
-def timeline_file_name(
-    requested: InstantTime, action: Action, state: State, completed: InstantTime | None, layout: int
-) -> str:
-    """The name of a timeline file. [Modified in v8] Completed ones hold the completion time (layout 2).
-
-    Clauses: TL-007, TL-008, TL-009.
-    """
-    if state is State.COMPLETED:
-        return f"{requested}_{completed}.{action}" if layout == 2 else f"{requested}.{action}"
-    if state is State.INFLIGHT and action is Action.COMMIT:
-        return f"{requested}.inflight"
-    return f"{requested}.{action}.{state.name.lower()}"
-
-
-PARTITION_METAFILE = ".hoodie_partition_metadata"
-"""The file that makes a folder a partition; without it the folder is none."""
 
 Item = TypeVar("Item")
 
@@ -260,14 +225,39 @@ def without(items: Iterable[Item], **known: object) -> tuple[Item, ...]:
     return tuple(one for one in items if any(getattr(one, name) != value for name, value in known.items()))
 
 
-def generate_shared(last: InstantTime | None, now: InstantTime) -> InstantTime:
-    """The next time of one generator that all processes share: its clock, pushed past the last time it gave.
+def new_file_id(*parts: object) -> str:
+    """A file id that nothing else has which is named by other parts: a UUID and the number of the file in its task."""
+    return f"{uuid.uuid5(FILE_IDS, '/'.join(map(str, parts)))}-0"
 
-    Clauses: TM-003.
+
+def base_file_name(file_id: str, write_token: str, instant: InstantTime, extension: str = "parquet") -> str:
+    """The name of a base file.
+
+    Clauses: SL-004.
     """
-    if last is None or last < now:
-        return now
-    return instant_of(moment_of(last) + dt.timedelta(milliseconds=1))
+    return f"{file_id}_{write_token}_{instant}.{extension}"
+
+
+def log_file_name(file_id: str, instant: InstantTime, version: int, write_token: str, *, cdc: bool = False) -> str:
+    """The name of a log file.
+
+    Clauses: SL-005.
+    """
+    return f".{file_id}_{instant}.log.{version}_{write_token}{'.cdc' if cdc else ''}"
+
+
+def timeline_file_name(
+    requested: InstantTime, action: Action, state: State, completed: InstantTime | None, layout: int
+) -> str:
+    """The name of a timeline file. [Modified in v8] Completed ones hold the completion time (layout 2).
+
+    Clauses: TL-007, TL-008, TL-009.
+    """
+    if state is State.COMPLETED:
+        return f"{requested}_{completed}.{action}" if layout == 2 else f"{requested}.{action}"
+    if state is State.INFLIGHT and action is Action.COMMIT:
+        return f"{requested}.inflight"
+    return f"{requested}.{action}.{state.name.lower()}"
 
 
 def timeline_folder(properties: Mapping[str, str]) -> str:
@@ -310,3 +300,13 @@ def entries_of(table: Table, requested: InstantTime) -> list[TimelineEntry]:
     """The timeline files of an action, the highest state first; a savepoint of it is another action."""
     own = (one for one in table.timeline if one.requested == requested and one.action is not Action.SAVEPOINT)
     return sorted(own, key=lambda one: one.state, reverse=True)
+
+
+def generate_shared(last: InstantTime | None, now: InstantTime) -> InstantTime:
+    """The next time of one generator that all processes share: its clock, pushed past the last time it gave.
+
+    Clauses: TM-003.
+    """
+    if last is None or last < now:
+        return now
+    return instant_of(moment_of(last) + dt.timedelta(milliseconds=1))

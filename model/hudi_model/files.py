@@ -90,7 +90,6 @@ Records: TypeAlias = tuple[Record, ...] | Damaged | UnsupportedContent
 Item = TypeVar("Item")
 Deletes: TypeAlias = tuple[Delete, ...] | Damaged | UnsupportedContent
 
-
 META_FIELDS = (
     "_hoodie_commit_time",
     "_hoodie_commit_seqno",

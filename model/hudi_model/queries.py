@@ -19,6 +19,8 @@ from hudi_model.tables import RELEASED, OpenTable, Reading, Readings, Table, Vie
 from hudi_model.time import MILLISECONDS_DIGITS, SECONDS_DIGITS, InstantTime, is_instant, moment_of, widen
 from hudi_model.timeline import Timeline, completed_actions
 
+META_SCHEMA = tuple(Field(name, "string") for name in META_FIELDS)
+
 CHOICE_OF_CLAUSE = {
     "RD-007": "log_order",
     "RD-010": "time_travel",
@@ -38,7 +40,17 @@ def with_reading(readings: Readings, clause: str, reading: Reading) -> Readings:
     return replace(readings, **{choice: Reading(reading)}) if choice else readings
 
 
-META_SCHEMA = tuple(Field(name, "string") for name in META_FIELDS)
+def query_instant(text: str) -> InstantTime:
+    """The instant that a question names, in 17 digits; 14 digits name the last millisecond of their second.
+
+    Raises: INSTANT_MALFORMED where it is neither, or no moment of the calendar.
+
+    Clauses: TM-001, TM-002.
+    """
+    if is_instant(text) and len(text) in (SECONDS_DIGITS, MILLISECONDS_DIGITS):
+        moment_of(InstantTime(text))
+        return widen(InstantTime(text))
+    raise Rejection(Reason.INSTANT_MALFORMED, "TM-001", "as_of", f"{text!r} is not 14 or 17 digits")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +153,14 @@ def view_as_of(opened: OpenTable, as_of: InstantTime | None, readings: Readings)
     return view_at(opened, read_time, readings)
 
 
+def is_saved(timeline: Timeline, instant: InstantTime) -> bool:
+    """Whether a savepoint keeps the write of an instant.
+
+    Clauses: SR-002, SR-008.
+    """
+    return any(widen(one.requested) == widen(instant) for one in completed_actions(timeline, Action.SAVEPOINT))
+
+
 def sound_snapshot(view: View, only: Collection[GroupId] | None = None) -> tuple[FileSlice, ...]:
     """The slices that a snapshot reads, of all file groups or of some, all of whose files are there.
 
@@ -166,6 +186,16 @@ def sound_slices(
     refuse_lost_timeline(view)
     refuse_missing(view, slices, only)
     return slices
+
+
+def optimized_slices(view: View) -> tuple[FileSlice, ...]:
+    """The newest committed base file of each file group that is not replaced, and no logs.
+
+    Clauses: RD-009, RD-015.
+    """
+    found = (one for group in present_groups(view) for one in group.slices if one.base_file)
+    newest = {group_of(one): one for one in found if is_within(view, one.base_instant)}
+    return tuple(replace(one, log_files=()) for one in newest.values())
 
 
 def answer(view: View, slices: tuple[FileSlice, ...], selection: Selection) -> Answer:
@@ -238,6 +268,22 @@ def warnings_of(found: FileSlice) -> tuple[Warning, ...]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Bytes of a log file that are no block."""
+
+    log: LogFile
+    block: CorruptBlock
+
+
+def corrupt_blocks(logs: Iterable[LogFile]) -> tuple[Skipped, ...]:
+    """What a reader of these logs skips and must tell of.
+
+    Clauses: RD-013.
+    """
+    return tuple(Skipped(log, block) for log in logs for block in blocks_of(log) if isinstance(block, CorruptBlock))
+
+
 def list_timeline(table: Table, *, include_history: bool = False) -> list[dict[str, str | None]]:
     """Each action in its current state, by requested time; the archived ones too where asked for.
 
@@ -298,50 +344,3 @@ def table_info(table: Table) -> dict[str, Any]:
         "ordering": list(configuration.ordering),
         "schema": [{"name": field.name, "type": field.type} for field in schema.fields],
     }
-
-
-def optimized_slices(view: View) -> tuple[FileSlice, ...]:
-    """The newest committed base file of each file group that is not replaced, and no logs.
-
-    Clauses: RD-009, RD-015.
-    """
-    found = (one for group in present_groups(view) for one in group.slices if one.base_file)
-    newest = {group_of(one): one for one in found if is_within(view, one.base_instant)}
-    return tuple(replace(one, log_files=()) for one in newest.values())
-
-
-def is_saved(timeline: Timeline, instant: InstantTime) -> bool:
-    """Whether a savepoint keeps the write of an instant.
-
-    Clauses: SR-002, SR-008.
-    """
-    return any(widen(one.requested) == widen(instant) for one in completed_actions(timeline, Action.SAVEPOINT))
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """Bytes of a log file that are no block."""
-
-    log: LogFile
-    block: CorruptBlock
-
-
-def corrupt_blocks(logs: Iterable[LogFile]) -> tuple[Skipped, ...]:
-    """What a reader of these logs skips and must tell of.
-
-    Clauses: RD-013.
-    """
-    return tuple(Skipped(log, block) for log in logs for block in blocks_of(log) if isinstance(block, CorruptBlock))
-
-
-def query_instant(text: str) -> InstantTime:
-    """The instant that a question names, in 17 digits; 14 digits name the last millisecond of their second.
-
-    Raises: INSTANT_MALFORMED where it is neither, or no moment of the calendar.
-
-    Clauses: TM-001, TM-002.
-    """
-    if is_instant(text) and len(text) in (SECONDS_DIGITS, MILLISECONDS_DIGITS):
-        moment_of(InstantTime(text))
-        return widen(InstantTime(text))
-    raise Rejection(Reason.INSTANT_MALFORMED, "TM-001", "as_of", f"{text!r} is not 14 or 17 digits")

@@ -27,6 +27,14 @@ from hudi_model.tagging import committed_groups, index_kind, tagged
 from hudi_model.time import InstantTime
 from hudi_model.timeline import with_entries
 
+WIDENS = {"int32": ("int64", "float64", "string"), "int64": ("string",), "float32": ("float64", "string")} | {
+    "float64": ("string",)
+}
+"""What a column may become without a change of its values."""
+
+WIDTHS = ("int32", "int64", "float32", "float64")
+
+
 __all__ = [
     "Operation",
     "Request",
@@ -245,15 +253,6 @@ def has_completed(table: Table, write: Write) -> bool:
     """
     done = (one for one in table.timeline if one.state is State.COMPLETED and one.action is write.action)
     return any(one.requested == write.requested for one in done)
-
-
-WIDENS = {"int32": ("int64", "float64", "string"), "int64": ("string",), "float32": ("float64", "string")} | {
-    "float64": ("string",)
-}
-"""What a column may become without a change of its values."""
-
-
-WIDTHS = ("int32", "int64", "float32", "float64")
 
 
 def written_schema(configuration: Configuration, own: Schema, given: Schema, *, evolves: bool) -> Schema:
