@@ -8,6 +8,7 @@ from hudi_conformance.bridge.checking import load_for
 from hudi_conformance.corpus.golden.answers import expected, killed
 from hudi_conformance.corpus.mutants import MUTANTS, mutated
 from hudi_conformance.corpus.mutants.registry import Mutant
+from hudi_conformance.runner.archive import unpacked
 from hudi_conformance.runner.cases import Case, load_golden_cases
 from hudi_conformance.verification.mutation_matrix.columns import every_case, killed_by, question_of
 from hudi_conformance.verification.mutation_matrix.matrix import kept_matrix
@@ -69,7 +70,7 @@ def test_the_page_of_mutants_is_current() -> None:
 def test_cases_kill_what_they_name(case: Case) -> None:
     """A sample, evenly spread; the builder holds every case to it."""
     question, named = question_of(case), [MUTANTS[name] for name in case.kills]
-    state = load_for(question.op, case.table.folder / "table", question.params)
+    state = load_for(question.op, unpacked(case.table.folder), question.params)
 
     assert killed(state, question, expected(state, question), named) == list(case.kills)
 
