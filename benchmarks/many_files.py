@@ -13,12 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hudi_conformance.bridge import store
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import CommitMetadata, WriteStat
+from hudi_model.actions import Action, CommitMetadata, State, TimelineEntry, WriteStat
 from hudi_model.creation import create_table
-from hudi_model.files import BaseFile, DataBlock, LogFile
-from hudi_model.names import base_file_name, log_file_name, new_file_id, timeline_file_name
-from hudi_model.records import Field, Record, Schema
+from hudi_model.effects import base_file_name, log_file_name, new_file_id, timeline_file_name
+from hudi_model.files import BaseFile, DataBlock, Field, LogFile, Record, Schema
 from hudi_model.slicing import path_of
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime, tick

@@ -1,23 +1,13 @@
 """From log files to the blocks that count, in merge order."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TypeAlias
 
-from hudi_model.files import Block, CorruptBlock, DataBlock, DeleteBlock, LogFile, RollbackBlock
-from hudi_model.records import sound_records
+from hudi_model.files import Block, DataBlock, DeleteBlock, LogFile, RollbackBlock, sound_records
 from hudi_model.time import InstantTime
 
 Change: TypeAlias = DataBlock | DeleteBlock
 """A block that changes rows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """Bytes of a log file that are no block."""
-
-    log: LogFile
-    block: CorruptBlock
 
 
 def blocks_of(log: LogFile) -> tuple[Block, ...]:
@@ -26,14 +16,6 @@ def blocks_of(log: LogFile) -> tuple[Block, ...]:
     Raises: what the damage says.
     """
     return sound_records(log.blocks)
-
-
-def corrupt_blocks(logs: Iterable[LogFile]) -> tuple[Skipped, ...]:
-    """What a reader of these logs skips and must tell of.
-
-    Clauses: RD-013.
-    """
-    return tuple(Skipped(log, block) for log in logs for block in blocks_of(log) if isinstance(block, CorruptBlock))
 
 
 def effective_blocks(logs: Iterable[LogFile], counts: Callable[[InstantTime], bool]) -> tuple[Change, ...]:

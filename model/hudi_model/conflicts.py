@@ -1,28 +1,76 @@
-"""Optimistic concurrency: what happened since a write began, and whether the write may still commit."""
+"""Optimistic and non-blocking concurrency: what happened since a write began, and whether it may still commit."""
 
-from hudi_model.actions import Action, Instant, State
+from hudi_model.actions import Action, CommitMetadata, Instant, RollbackPlan, State
 from hudi_model.blocks import blocks_of
-from hudi_model.contents import CommitMetadata, CompactionPlan, ReplacePlan
-from hudi_model.files import BaseFile, DataBlock, DeleteBlock, GroupId
+from hudi_model.configuration import Configuration
+from hudi_model.files import BaseFile, DataBlock, DeleteBlock, GroupId, sound_deletes, sound_records
 from hudi_model.keys import key_of
-from hudi_model.readings import RELEASED, Reading, Readings
-from hudi_model.records import sound_deletes, sound_records
+from hudi_model.merge_modes import merge_mode
+from hudi_model.merge_rules import MergeMode
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.requests import Write
-from hudi_model.settings import setting, switch
+from hudi_model.requests import REPLACES, Operation, Request, Write, setting, switch
+from hudi_model.retention import groups_of
 from hudi_model.slicing import group_of
-from hudi_model.streaming import checks_conflicts
-from hudi_model.tables import Table, open_table
-from hudi_model.tagging import index_kind, place_of
+from hudi_model.tables import RELEASED, Reading, Readings, Table, open_table
+from hudi_model.tagging import NON_BLOCKING, index_kind, place_of
 from hudi_model.time import InstantTime
 from hudi_model.timeline import Timeline, completed_data
-from hudi_model.transitions import may_complete
+
+MODES = ("SINGLE_WRITER", "OPTIMISTIC_CONCURRENCY_CONTROL", NON_BLOCKING)
 
 PLANNED = (Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING, Action.REPLACE_COMMIT)
 
-
 OVERWRITE, OVERWRITE_TABLE = "INSERT_OVERWRITE", "INSERT_OVERWRITE_TABLE"
 """Operations that bring rows in place of others, as commits name them."""
+
+
+def checks_conflicts(request: Request) -> bool:
+    """Whether a write compares itself with those beside it: not where it is alone, nor where it only logs.
+
+    Clauses: OW-026, SW-003, SW-004, SW-005.
+    """
+    mode = setting(request.settings, "hoodie.write.concurrency.mode").upper()
+    logs_only = mode == NON_BLOCKING and request.operation not in (Operation.BULK_INSERT, Operation.DELETE_PARTITION)
+    return mode != "SINGLE_WRITER" and not logs_only
+
+
+def refuse_mode(configuration: Configuration, request: Request) -> None:
+    """Nothing, unless the table or the operation does not go with the way a writer asks to work.
+
+    Raises: CONFIG_INVALID.
+
+    Clauses: MG-010, OW-025, OW-026, SW-001, SW-004.
+    """
+    asked = request.settings.get("hoodie.write.record.merge.mode", "").upper()
+    write_mode(configuration, MergeMode.__members__.get(asked), RELEASED)
+    mode = setting(request.settings, "hoodie.write.concurrency.mode").upper()
+    kind, operation, rules = index_kind(request.settings), request.operation, configuration.rules
+    overwrites = operation in REPLACES - {Operation.DELETE_PARTITION}
+    deterministic = configuration.merge_on_read and kind == "BUCKET" and not rules.logs_name_their_slice
+    detail = "non-blocking writers log to bucketed merge-on-read tables from version 8 on and overwrite nothing"
+    faults = {
+        ("OW-026", f"{mode!r} is no mode"): mode not in MODES,
+        ("MG-010", f"{asked!r} is no merge mode"): bool(asked) and asked not in MergeMode.__members__,
+        ("SW-001", detail): mode == NON_BLOCKING and (overwrites or not deterministic),
+        ("OW-025", "partial updates need version 8"): operation is Operation.PARTIAL_UPDATE and rules.version < 8,
+    }
+    for clause, text in (fault for fault, is_wrong in faults.items() if is_wrong):
+        raise Rejection(Reason.CONFIG_INVALID, clause, f"the {operation}", text)
+
+
+def write_mode(configuration: Configuration, asked: MergeMode | None, readings: Readings) -> MergeMode:
+    """The mode that a write uses which asks for one: the table's own, which the text lets a writer override.
+
+    Raises: CONFIG_INVALID where as released the two differ.
+
+    Clauses: MG-010.
+    """
+    persisted = merge_mode(configuration)
+    if asked is None or asked is persisted:
+        return persisted
+    if readings.mode_override is Reading.TEXT:
+        return asked
+    raise Rejection(Reason.CONFIG_INVALID, "MG-010", "hoodie.write.record.merge.mode", f"the table has {persisted}")
 
 
 def refuse_conflicts(table: Table, write: Write, readings: Readings = RELEASED) -> None:
@@ -98,21 +146,6 @@ def touched_groups(timeline: Timeline, instant: Instant) -> frozenset[GroupId]:
     return frozenset(group for content in contents for group in groups_of(content))
 
 
-def groups_of(content: object) -> frozenset[GroupId]:
-    """The file groups that the content of a timeline file names.
-
-    Clauses: OW-005, OW-006.
-    """
-    match content:
-        case CommitMetadata(write_stats=stats, replaced=replaced):
-            return replaced | set(map(group_of, stats))
-        case CompactionPlan(operations):
-            return frozenset(map(group_of, operations))
-        case ReplacePlan(groups=groups):
-            return frozenset(group_of(one) for group in groups for one in group.slices)
-    return frozenset()
-
-
 def units(write: Write, groups: frozenset[GroupId]) -> frozenset[GroupId]:
     """What two writes must not share: file groups; buckets where those are numbered, whatever group each opened.
 
@@ -178,3 +211,18 @@ def marker_conflicts(table: Table, write: Write) -> frozenset[GroupId]:
     others = (one for one in table.markers if one.instant != write.requested)
     announced = {(one.partition, one.name.removeprefix(".").split("_")[0]) for one in others}
     return groups_of(write.metadata) & announced
+
+
+def may_complete(timeline: Timeline, requested: InstantTime) -> bool:
+    """Whether an action is still its process's to complete: it was requested and is inflight, and nobody undoes it.
+
+    Where its request is gone, a rollback has been and gone while its process was slow.
+    Who asks holds the table's lock until the action has completed.
+
+    Clauses: TL-023, OW-008.
+    """
+    own = (one for one in timeline.entries if one.requested == requested and one.action is not Action.SAVEPOINT)
+    done = {one.requested for one in timeline.entries if one.state is State.COMPLETED}
+    plans = (one.content for one in timeline.entries if one.requested not in done)
+    targets = {plan.target for plan in plans if isinstance(plan, RollbackPlan)}
+    return {one.state for one in own} == {State.REQUESTED, State.INFLIGHT} and requested not in targets

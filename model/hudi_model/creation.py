@@ -1,24 +1,26 @@
-"""A new table: its properties as the release that introduced its version writes them."""
+"""A new table: its properties as the release that introduced its version writes them, its merge mode among them."""
 
 import zlib
 from collections.abc import Mapping
 
-from hudi_model.configuration import TABLE_TYPES, configure, property_value
-from hudi_model.merge_modes import mode_of_names, refuse_contradiction
-from hudi_model.merge_rules import MergeMode
-from hudi_model.payloads import (
+from hudi_model.configuration import TABLE_TYPES, Configuration, configure, property_value
+from hudi_model.files import Schema
+from hudi_model.merge_modes import mode_of_payload, mode_of_strategy, persisted_mode
+from hudi_model.merge_rules import (
     BY_PAYLOAD,
     COMMIT_TIME,
     DEFAULT,
+    DELETE_FIELD,
+    DELETE_MARKER,
     EVENT_TIME,
     LATEST,
-    PACKAGE,
+    MYSQL,
     PAYLOADS,
     STRATEGY_OF_MODE,
+    UNAVAILABLE,
+    MergeMode,
     payload_name,
-    version_9_properties,
 )
-from hudi_model.records import Schema
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import Table
 
@@ -26,6 +28,9 @@ KEY, PARTITION, ORDERING = (f"hoodie.table.{kind}.fields" for kind in ("recordke
 MODE, VERSION, TYPE = "hoodie.record.merge.mode", "hoodie.table.version", "hoodie.table.type"
 PAYLOAD, STRATEGY = "hoodie.compaction.payload.class", "hoodie.record.merge.strategy.id"
 OLD_ORDERING = "hoodie.table.precombine.field"
+
+PACKAGE = "org.apache.hudi.common.model."
+
 COMMON = {
     VERSION: "9",
     TYPE: "COPY_ON_WRITE",
@@ -157,3 +162,61 @@ def generator(stated: Mapping[str, str]) -> str:
     if any(":" in part for part in partitions):
         return "CUSTOM"
     return "SIMPLE" if len(partitions) == len(keys) == 1 else "COMPLEX"
+
+
+def mode_of_names(configuration: Configuration) -> MergeMode | None:
+    """The mode of a new table that states none, by the strategy id, else the payload class; None where it has neither.
+
+    Before version 8 the payload class goes first. [Modified in v8]
+
+    Clauses: MG-015.
+    """
+    in_turn = mode_of_strategy(configuration), mode_of_payload(configuration)
+    by_first, by_second = in_turn if configuration.rules.mode_is_persisted else in_turn[::-1]
+    return by_first or by_second
+
+
+def refuse_contradiction(configuration: Configuration) -> None:
+    """Nothing, unless a new table says in two ways how it merges, and they differ, or in none though it is custom.
+
+    Raises: CONFIG_INVALID.
+
+    Clauses: MG-016.
+    """
+    stated, by_payload = persisted_mode(configuration), mode_of_payload(configuration)
+    by_strategy, inferred = mode_of_strategy(configuration), mode_of_names(configuration)
+    unsaid = stated is MergeMode.CUSTOM and inferred is None
+    compared = configuration.rules.mode_is_persisted and by_strategy is not MergeMode.CUSTOM
+    wrong = compared and by_payload and by_strategy and by_payload is not by_strategy
+    agreed = (None, inferred, None if by_strategy else mode_of_given_up_payload(configuration))
+    if unsaid or wrong or (inferred and stated not in agreed):
+        detail = f"mode {stated}, payload class {by_payload}, strategy id {by_strategy}"
+        raise Rejection(Reason.CONFIG_INVALID, "MG-016", "hoodie.write.record.merge.mode", detail)
+
+
+def mode_of_given_up_payload(configuration: Configuration) -> MergeMode | None:
+    """[New in v9] The mode that a table has in place of a payload class which the format gives up.
+
+    Clauses: PL-010.
+    """
+    name = payload_name(configuration.properties)
+    return PAYLOADS[name].mode if configuration.rules.version == 9 and name in PAYLOADS else None
+
+
+def version_9_properties(name: str, ordering: str) -> dict[str, str]:
+    """[New in v9] What a table has in place of a payload class that the format gives up; its name is kept aside.
+
+    Clauses: PL-010.
+    """
+    rule = PAYLOADS[name]
+    own = "_event_bin_file,_event_pos" if name == MYSQL else ",".join(rule.ordering)
+    stated = {
+        "hoodie.table.legacy.payload.class": PACKAGE + ("debezium." if rule.ordering else "") + name,
+        "hoodie.record.merge.mode": rule.mode.value,
+        "hoodie.table.ordering.fields": own or ordering,
+        "hoodie.table.partial.update.mode": rule.partial_update.value.replace("NONE", ""),
+        DELETE_FIELD: rule.delete_field,
+        DELETE_MARKER: rule.delete_marker,
+        UNAVAILABLE: rule.unavailable,
+    }
+    return {key: value for key, value in stated.items() if value}

@@ -1,22 +1,39 @@
-"""The durable effects: each changes storage at once and whole, and nothing else does.
+"""The durable effects: each changes storage at once and whole, and nothing else does; and how writers name files.
 
 Every operation of a writer or a table service is a sequence of these. A process may die between any two.
 The names are those of specs/effects.toml in snake case.
+
+Clauses: SL-004, SL-005, TL-007, TL-008, TL-009.
 """
 
+import datetime as dt
+import re
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeAlias, TypeVar
 
-from hudi_model.actions import TimelineEntry
+from hudi_model.actions import Action, Content, State, TimelineEntry
+from hudi_model.configuration import property_value, timeline_layout
 from hudi_model.files import BaseFile, LogFile, Marker
-from hudi_model.history import ArchivedInstant, HistoryFile, Manifest
-from hudi_model.tables import Table
-from hudi_model.time import InstantTime
+from hudi_model.tables import ArchivedInstant, HistoryFile, Manifest, Table, open_table
+from hudi_model.time import InstantTime, instant_of, moment_of
 
 PARTITION_METAFILE = ".hoodie_partition_metadata"
 """The file that makes a folder a partition; without it the folder is none."""
+
+FILE_IDS = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
+"""Where file ids come from: released writers draw them at random, the model derives them so that it is pure."""
+
+FIRST_ATTEMPT = "0-1-0"
+"""A write token: task partition, stage, attempt."""
+
+DATA_FILE = re.compile(
+    r"[^._/][^_/]*_\d+-\d+-\d+_\d+\.(parquet|orc|hfile|lance)|\.[^._/]+_\d+\.log\.\d+(_\d+-\d+-\d+)?(\.cdc)?", re.ASCII
+)
+"""What base and log files are called."""
+
 
 Item = TypeVar("Item")
 
@@ -206,3 +223,90 @@ def apply(table: Table, effect: Effect) -> Table:  # noqa: C901, PLR0911, PLR091
 def without(items: Iterable[Item], **known: object) -> tuple[Item, ...]:
     """The items but the one of which this is known."""
     return tuple(one for one in items if any(getattr(one, name) != value for name, value in known.items()))
+
+
+def new_file_id(*parts: object) -> str:
+    """A file id that nothing else has which is named by other parts: a UUID and the number of the file in its task."""
+    return f"{uuid.uuid5(FILE_IDS, '/'.join(map(str, parts)))}-0"
+
+
+def base_file_name(file_id: str, write_token: str, instant: InstantTime, extension: str = "parquet") -> str:
+    """The name of a base file.
+
+    Clauses: SL-004.
+    """
+    return f"{file_id}_{write_token}_{instant}.{extension}"
+
+
+def log_file_name(file_id: str, instant: InstantTime, version: int, write_token: str, *, cdc: bool = False) -> str:
+    """The name of a log file.
+
+    Clauses: SL-005.
+    """
+    return f".{file_id}_{instant}.log.{version}_{write_token}{'.cdc' if cdc else ''}"
+
+
+def timeline_file_name(
+    requested: InstantTime, action: Action, state: State, completed: InstantTime | None, layout: int
+) -> str:
+    """The name of a timeline file. [Modified in v8] Completed ones hold the completion time (layout 2).
+
+    Clauses: TL-007, TL-008, TL-009.
+    """
+    if state is State.COMPLETED:
+        return f"{requested}_{completed}.{action}" if layout == 2 else f"{requested}.{action}"
+    if state is State.INFLIGHT and action is Action.COMMIT:
+        return f"{requested}.inflight"
+    return f"{requested}.{action}.{state.name.lower()}"
+
+
+def timeline_folder(properties: Mapping[str, str]) -> str:
+    """Where the timeline's files lie, relative to the table. [Modified in v8] A folder of its own.
+
+    Clauses: PR-007.
+    """
+    own = f"/{property_value(properties, 'hoodie.timeline.path')}" if timeline_layout(properties) == 2 else ""
+    return f".hoodie{own}"
+
+
+def entry(  # noqa: PLR0917 - the parts of one file, in the order of its name
+    table: Table,
+    requested: InstantTime,
+    action: Action,
+    state: State,
+    content: Content = None,
+    completed: InstantTime | None = None,
+) -> CreateInstant:
+    """A timeline file. [Modified in v8] A completed one's name says when.
+
+    Clauses: TL-003, TL-007, TL-009.
+    """
+    layout = open_table(table).configuration.timeline_layout
+    known = completed if layout == 2 else None
+    name = timeline_file_name(requested, action, state, known, layout)
+    return CreateInstant(TimelineEntry(requested, action, state, known, content, name))
+
+
+def forget(table: Table, target: InstantTime, *, keep_plan: bool = False) -> Effects:
+    """The entries of an action go, the highest state first, so that it counts no more from the first of them on.
+
+    Clauses: RB-008, RB-009.
+    """
+    lowest = State.INFLIGHT if keep_plan else State.REQUESTED
+    return tuple(DeleteInstant(one.name) for one in entries_of(table, target) if one.state >= lowest)
+
+
+def entries_of(table: Table, requested: InstantTime) -> list[TimelineEntry]:
+    """The timeline files of an action, the highest state first; a savepoint of it is another action."""
+    own = (one for one in table.timeline if one.requested == requested and one.action is not Action.SAVEPOINT)
+    return sorted(own, key=lambda one: one.state, reverse=True)
+
+
+def generate_shared(last: InstantTime | None, now: InstantTime) -> InstantTime:
+    """The next time of one generator that all processes share: its clock, pushed past the last time it gave.
+
+    Clauses: TM-003.
+    """
+    if last is None or last < now:
+        return now
+    return instant_of(moment_of(last) + dt.timedelta(milliseconds=1))

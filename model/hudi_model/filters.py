@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from hudi_model.records import Schema, Value
+from hudi_model.files import Schema, Value
 from hudi_model.rejection import Reason, Rejection
 
 Row = Mapping[str, Value]

@@ -1,58 +1,14 @@
 """The timeline's history: what archival moved off the active timeline, as a log-structured merge tree of files."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 
-from hudi_model.actions import Action, Instant, State, TimelineEntry
-from hudi_model.contents import CompactionPlan, Content, OtherContent
-from hudi_model.records import Damaged
+from hudi_model.actions import Action, CompactionPlan, Instant, OtherContent, State, TimelineEntry
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.time import InstantTime
+from hudi_model.tables import ArchivedInstant, History, HistoryFile, Manifest, OpenTable, Table, open_table
+from hudi_model.timeline import timeline_of
 
 VERSION_FILE = "_version_"
-
-
-@dataclass(frozen=True, slots=True)
-class ArchivedInstant:
-    """One completed action in the history: what it did, and the plan it had."""
-
-    requested: InstantTime
-    completed: InstantTime | None
-    action: Action
-    metadata: Content
-    plan: Content = None
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryFile:
-    """One file of the history, its instants by requested time; level 0 holds the youngest."""
-
-    name: str
-    level: int
-    instants: tuple[ArchivedInstant, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """The files that make up the history as of one version of it."""
-
-    version: int
-    files: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """Files and manifests in storage, and the version that readers follow; None where no version file is there.
-
-    Before version 8 the archived log is one sequence of instants and needs no manifest.
-    """
-
-    files: tuple[HistoryFile, ...] = ()
-    manifests: tuple[Manifest, ...] = ()
-    current: int | None = None
-    archived_log: tuple[ArchivedInstant, ...] = ()
-    unreadable: tuple[Damaged, ...] = ()
-    """Files that do not parse; each matters only once a reader follows a name to it."""
 
 
 def history_file(instants: Iterable[ArchivedInstant], level: int) -> HistoryFile:
@@ -151,3 +107,28 @@ def with_history(active: Iterable[Instant], history: Iterable[ArchivedInstant]) 
     both = sorted((*archived, *active), key=lambda one: one.state)
     found = {(one.requested, one.action is Action.SAVEPOINT): one for one in both}
     return tuple(found[key] for key in sorted(found))
+
+
+def whole_timeline(table: Table) -> tuple[Instant, ...]:
+    """The active timeline and its history, each action once in its highest state, by requested time.
+
+    Raises: as `open_table`.
+
+    Clauses: HS-008.
+    """
+    opened = open_table(table)
+    rows = history_instants(table.history, opened.configuration.timeline_layout)
+    return with_history(opened.timeline.instants, rows)
+
+
+def unarchived(opened: OpenTable) -> OpenTable:
+    """The table as if archival had left every action on its timeline: what the past was does not depend on archival.
+
+    Raises: TIMELINE_FILE_CORRUPT where the history is damaged.
+
+    Clauses: AR-001, HS-001, HS-008.
+    """
+    active = {(one.requested, one.action) for one in opened.timeline.instants}
+    rows = history_instants(opened.state.history, opened.configuration.timeline_layout)
+    past = [entry for one in rows if (one.requested, one.action) not in active for entry in entries_of_archived(one)]
+    return replace(opened, timeline=timeline_of((*past, *opened.timeline.entries))) if past else opened

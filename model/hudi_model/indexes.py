@@ -5,20 +5,29 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, TypeAlias
 
-from hudi_model.actions import State
+from hudi_model.actions import IndexDefinition, State
 from hudi_model.configuration import is_true
-from hudi_model.contents import IndexDefinition
-from hudi_model.files import BaseFile, CorruptBlock, DataBlock, FileSlice, LogFile
+from hudi_model.files import (
+    META_FIELDS,
+    BaseFile,
+    CorruptBlock,
+    Damaged,
+    DataBlock,
+    FileSlice,
+    LogFile,
+    Record,
+    Value,
+    sound_records,
+)
 from hudi_model.filters import applied
 from hudi_model.keys import UNIX_EPOCH, key_of, key_text
 from hudi_model.merge_modes import merge_rule
 from hudi_model.reading import read_slice
-from hudi_model.records import META_FIELDS, Damaged, Record, Value, sound_records
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import file_groups, snapshot_slices
+from hudi_model.tables import View
 from hudi_model.time import InstantTime
 from hudi_model.timeline import is_committed, rolled_back
-from hudi_model.views import View
 
 Contents: TypeAlias = Mapping[str, Any]
 """What an index holds: by key, a value as records have it."""

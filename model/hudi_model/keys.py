@@ -3,7 +3,7 @@
 import datetime as dt
 
 from hudi_model.configuration import Configuration, is_true
-from hudi_model.records import Record, Value
+from hudi_model.files import Record, Value
 from hudi_model.rejection import Reason, Rejection, Unsupported
 
 UNIX_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)

@@ -3,17 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hudi_model import payloads
+from hudi_model import merge_rules
 from hudi_model.configuration import Configuration
-from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate
-from hudi_model.mergers import REFERENCE_MERGERS, select_merger
-from hudi_model.payloads import LATEST, MODE_OF_PAYLOAD, PAYLOADS, payload_name
-from hudi_model.readings import Reading, Readings
+from hudi_model.merge_rules import LATEST, MODE_OF_PAYLOAD, PAYLOADS, MergeMode, MergeRule, PartialUpdate, payload_name
+from hudi_model.merging import REFERENCE_MERGERS, select_merger
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.schemas import table_schema
-from hudi_model.views import View
+from hudi_model.tables import View
 
-MODE_OF_STRATEGY = {identifier: mode for mode, identifier in payloads.STRATEGY_OF_MODE.items()}
+MODE_OF_STRATEGY = {identifier: mode for mode, identifier in merge_rules.STRATEGY_OF_MODE.items()}
 
 
 def merge_mode(configuration: Configuration) -> MergeMode:
@@ -83,7 +81,7 @@ def merge_rule(configuration: Configuration) -> MergeRule:
     properties, mode = configuration.properties, merge_mode(configuration)
     if mode is MergeMode.CUSTOM:
         return custom_rule(configuration)
-    keys = (payloads.DELETE_FIELD, payloads.DELETE_MARKER, payloads.UNAVAILABLE)
+    keys = (merge_rules.DELETE_FIELD, merge_rules.DELETE_MARKER, merge_rules.UNAVAILABLE)
     delete, marker, unavailable = (properties.get(name) for name in keys)
     habits = LATEST if payload_name(properties) == LATEST and not configuration.rules.mode_is_persisted else ""
     partial_update = partial_update_mode(properties)
@@ -129,7 +127,7 @@ def custom_rule(configuration: Configuration) -> MergeRule:
     """
     properties, ordering = configuration.properties, configuration.ordering
     name, strategy = payload_name(properties), properties.get("hoodie.record.merge.strategy.id", "").strip()
-    names_merger = strategy not in ("", payloads.BY_PAYLOAD, *MODE_OF_STRATEGY)
+    names_merger = strategy not in ("", merge_rules.BY_PAYLOAD, *MODE_OF_STRATEGY)
     if names_merger and (configuration.rules.mode_is_persisted or not name):
         select_merger(strategy, "JAVA", REFERENCE_MERGERS)
         return MergeRule(MergeMode.CUSTOM, ordering, strategy=strategy, properties=properties)
@@ -140,57 +138,3 @@ def custom_rule(configuration: Configuration) -> MergeRule:
         raise Rejection(Reason.MERGER_UNKNOWN, "MG-001", "hoodie.properties", detail)
     found = replace(PAYLOADS[name], ordering=PAYLOADS[name].ordering or ordering)
     return found if name in MODE_OF_PAYLOAD else replace(found, payload=name)
-
-
-def mode_of_names(configuration: Configuration) -> MergeMode | None:
-    """The mode of a new table that states none, by the strategy id, else the payload class; None where it has neither.
-
-    Before version 8 the payload class goes first. [Modified in v8]
-
-    Clauses: MG-015.
-    """
-    in_turn = mode_of_strategy(configuration), mode_of_payload(configuration)
-    by_first, by_second = in_turn if configuration.rules.mode_is_persisted else in_turn[::-1]
-    return by_first or by_second
-
-
-def refuse_contradiction(configuration: Configuration) -> None:
-    """Nothing, unless a new table says in two ways how it merges, and they differ, or in none though it is custom.
-
-    Raises: CONFIG_INVALID.
-
-    Clauses: MG-016.
-    """
-    stated, by_payload = persisted_mode(configuration), mode_of_payload(configuration)
-    by_strategy, inferred = mode_of_strategy(configuration), mode_of_names(configuration)
-    unsaid = stated is MergeMode.CUSTOM and inferred is None
-    compared = configuration.rules.mode_is_persisted and by_strategy is not MergeMode.CUSTOM
-    wrong = compared and by_payload and by_strategy and by_payload is not by_strategy
-    agreed = (None, inferred, None if by_strategy else mode_of_given_up_payload(configuration))
-    if unsaid or wrong or (inferred and stated not in agreed):
-        detail = f"mode {stated}, payload class {by_payload}, strategy id {by_strategy}"
-        raise Rejection(Reason.CONFIG_INVALID, "MG-016", "hoodie.write.record.merge.mode", detail)
-
-
-def mode_of_given_up_payload(configuration: Configuration) -> MergeMode | None:
-    """[New in v9] The mode that a table has in place of a payload class which the format gives up.
-
-    Clauses: PL-010.
-    """
-    name = payload_name(configuration.properties)
-    return PAYLOADS[name].mode if configuration.rules.version == 9 and name in PAYLOADS else None
-
-
-def write_mode(configuration: Configuration, asked: MergeMode | None, readings: Readings) -> MergeMode:
-    """The mode that a write uses which asks for one: the table's own, which the text lets a writer override.
-
-    Raises: CONFIG_INVALID where as released the two differ.
-
-    Clauses: MG-010.
-    """
-    persisted = merge_mode(configuration)
-    if asked is None or asked is persisted:
-        return persisted
-    if readings.mode_override is Reading.TEXT:
-        return asked
-    raise Rejection(Reason.CONFIG_INVALID, "MG-010", "hoodie.write.record.merge.mode", f"the table has {persisted}")

@@ -1,4 +1,4 @@
-"""By which rule the versions of a record compete, and what a version is."""
+"""By which rule the versions of a record compete: modes, payload classes as rules, and what a version is."""
 
 import math
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from hudi_model.records import Delete, Ordering, Record, Schema, Value
+from hudi_model.files import Delete, Ordering, Record, Value
 
 
 class MergeMode(StrEnum):
@@ -94,18 +94,6 @@ def version_of_delete(delete: Delete, rule: MergeRule) -> Version:
     return Version(delete.key, None, values if fits else None)
 
 
-def tombstone(version: Version, partition: str, rule: MergeRule, schema: Schema) -> Delete:
-    """A delete as a log holds it: without ordering values it carries the integer 0, which no other zero is taken for.
-
-    Clauses: LF-017, OW-013.
-    """
-    values = version.ordering or (0,)
-    value = values if len(values) > 1 else values[0]
-    of_ints = any(one.name in rule.ordering and one.type == "int32" for one in schema.fields)
-    is_value = version.ordering is not None and is_integer_zero(value) and not of_ints
-    return Delete(version.key, partition, value, zero_is_value=is_value)
-
-
 def is_without_ordering(delete: Delete) -> bool:
     """Whether a tombstone carries no ordering value: the integer 0 stands for none, whatever the field's type.
 
@@ -176,3 +164,39 @@ def comparable(value: Ordering) -> Any:
     if value != value:  # noqa: PLR0124 - not-a-number, of either kind
         return (True, 0, 1.0)
     return (False, value, math.copysign(1.0, value) if isinstance(value, float) else 1.0)
+
+
+DELETE_FIELD = "hoodie.record.merge.property.hoodie.payload.delete.field"
+DELETE_MARKER = "hoodie.record.merge.property.hoodie.payload.delete.marker"
+UNAVAILABLE = "hoodie.record.merge.property.hoodie.write.partial.update.unavailable.value"
+EVENT_TIME, COMMIT_TIME = MergeMode.EVENT_TIME_ORDERING, MergeMode.COMMIT_TIME_ORDERING
+STRATEGY_OF_MODE = {
+    EVENT_TIME: "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5",
+    COMMIT_TIME: "ce9acb64-bde0-424c-9b91-f6ebba25356d",
+}
+BY_PAYLOAD = "00000000-0000-0000-0000-000000000000"
+"""The strategy id that says: the payload class merges."""
+DEFAULT = "DefaultHoodieRecordPayload"
+LATEST, POSTGRES, MYSQL = "OverwriteWithLatestAvroPayload", "PostgresDebeziumAvroPayload", "MySqlDebeziumAvroPayload"
+NOTHING, DEFAULTS, FILL = PartialUpdate.NONE, PartialUpdate.IGNORE_DEFAULTS, PartialUpdate.FILL_UNAVAILABLE
+CHANGE, TOAST = "_change_operation_type", "__debezium_unavailable_value"
+
+PAYLOADS = {
+    LATEST: MergeRule(COMMIT_TIME, ()),
+    DEFAULT: MergeRule(EVENT_TIME, ()),
+    "EventTimeAvroPayload": MergeRule(EVENT_TIME, ()),
+    "OverwriteNonDefaultsWithLatestAvroPayload": MergeRule(COMMIT_TIME, (), partial_update=DEFAULTS),
+    "PartialUpdateAvroPayload": MergeRule(EVENT_TIME, (), partial_update=DEFAULTS),
+    "AWSDmsAvroPayload": MergeRule(COMMIT_TIME, (), "Op", "D"),
+    POSTGRES: MergeRule(EVENT_TIME, ("_event_lsn",), CHANGE, "d", FILL, TOAST),
+    MYSQL: MergeRule(EVENT_TIME, ("_event_seq",), CHANGE, "d"),
+}
+"""The payload classes that the format gives up. Two order by columns of their own, the others by the table's."""
+
+MODE_OF_PAYLOAD = {name: rule.mode for name, rule in tuple(PAYLOADS.items())[:3]}
+"""Those that are no more than a mode; before version 9 any other is custom."""
+
+
+def payload_name(properties: Mapping[str, str]) -> str:
+    """The payload class without its package, or the empty text."""
+    return properties.get("hoodie.compaction.payload.class", "").strip().rpartition(".")[2]

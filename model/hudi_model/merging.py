@@ -1,14 +1,13 @@
-"""Versions of one record compete: by commit time, by event time, or as the table's own merger has it."""
+"""Versions of one record compete: by commit time, by event time, or by the table's own merger; partial updates."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
-from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate, Version, is_greater
-from hudi_model.mergers import merged_by_strategy
-from hudi_model.partial import completed, kept
-from hudi_model.payloads import LATEST
-from hudi_model.readings import RELEASED, Reading, Readings
-from hudi_model.records import Record
+from hudi_model.files import META_FIELDS, DataBlock, Record, Schema, Value
+from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate, Version, is_greater, ordering_of
+from hudi_model.rejection import Reason, Rejection
+from hudi_model.tables import Reading, Readings
 
 
 def merge(rule: MergeRule, older: Version, newer: Version) -> Version:
@@ -57,31 +56,6 @@ def fold(
     return winners
 
 
-def precombine(rule: MergeRule, incoming: Iterable[Version], readings: Readings = RELEASED) -> tuple[Version, ...]:
-    """One version a key of those that a write brings, in the order in which the keys came.
-
-    Clauses: MG-017.
-    """
-    return tuple(fold(precombine_rule(rule, readings), incoming).values())
-
-
-def precombine_rule(rule: MergeRule, readings: Readings) -> MergeRule:
-    """The rule by which a write combines its own rows: the table's.
-
-    Before version 9 most payloads take the whole row with the greatest ordering value here, even those that merge
-    otherwise; in the text `OverwriteWithLatestAvroPayload` does too.
-
-    Clauses: MG-017, PL-002, PL-009.
-    """
-    fills_both_ways = (
-        rule.partial_update is PartialUpdate.IGNORE_DEFAULTS and rule.mode is not MergeMode.COMMIT_TIME_ORDERING
-    )
-    by_arrival = rule.payload == LATEST and readings.overwriting_precombine is Reading.RELEASED
-    if not rule.payload or fills_both_ways or by_arrival:
-        return rule
-    return replace(rule, mode=MergeMode.EVENT_TIME_ORDERING, partial_update=PartialUpdate.NONE)
-
-
 def merge_slice(
     rule: MergeRule, rows: Iterable[Version], changes: Iterable[Version], readings: Readings
 ) -> tuple[Record, ...]:
@@ -102,3 +76,190 @@ def merge_slice(
         left = [merge(rule, row, winners[row.key]) if row.key in winners else row for row in base]
     added = [winners[key] for key in sorted(winners.keys() - {row.key for row in base})]
     return tuple(version.record for version in (*left, *added) if version.record and not version.is_delete)
+
+
+def completed(rule: MergeRule, winner: Version, loser: Version) -> Version:
+    """The winner, with the loser's values for the columns that it does not set; a delete neither gives nor takes.
+
+    Clauses: MG-021, MG-022, MG-023, MG-024, MG-025.
+    """
+    if winner.record is None or loser.record is None:
+        return winner
+    taken = {name: value for name, value in loser.record.values.items() if not sets_column(rule, winner, name)}
+    record = Record({**winner.record.values, **taken})
+    ordering = winner.ordering or ordering_of(record.values, rule)
+    return Version(winner.key, record, ordering, winner.partial and loser.partial) if taken else winner
+
+
+def sets_column(rule: MergeRule, winner: Version, name: str) -> bool:
+    """Whether a version says what a column holds: a partial one where it has the column.
+
+    By the table's mode the column's default, or the text (or bytes) that stands for an unavailable value, says nothing.
+
+    Clauses: MG-021, MG-023, MG-024.
+    """
+    if winner.record is None or name not in winner.record.values:
+        return not winner.partial
+    value = winner.record.values[name]
+    if rule.partial_update is PartialUpdate.IGNORE_DEFAULTS:
+        return value != rule.defaults.get(name)
+    sentinel = rule.unavailable if rule.partial_update is PartialUpdate.FILL_UNAVAILABLE else None
+    return sentinel is None or value not in (sentinel, sentinel.encode())
+
+
+def kept(rule: MergeRule, older: Version, newer: Version) -> Version:
+    """The older version where it wins: what came late still fills what it does not set.
+
+    Before version 9 a payload lets late data fill with `PartialUpdateAvroPayload` alone, the meta fields with it.
+
+    Clauses: MG-025, PL-004, PL-007.
+    """
+    if rule.payload and rule.partial_update is not PartialUpdate.IGNORE_DEFAULTS:
+        return older
+    found = completed(rule, older, newer)
+    if not rule.payload or found.record is None or newer.record is None:
+        return found
+    late = {name: newer.record.values[name] for name in META_FIELDS if name in newer.record.values}
+    return Version(found.key, Record({**found.record.values, **late}), found.ordering, found.partial)
+
+
+def columns_of_block(block: DataBlock, schema: Schema) -> Schema:
+    """The table's columns that a block's records set: all, or in a partial block those of its own schema.
+
+    Clauses: MG-021, MG-022.
+    """
+    own = {field.name for field in (block.schema or schema).fields}
+    return Schema(tuple(one for one in schema.fields if one.name in own)) if block.partial else schema
+
+
+Merge: TypeAlias = Callable[[MergeRule, Version, Version], Version]
+"""The older and the newer version to one, which is never nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordMerger:
+    """What decides under custom merging: two functions, the id by which tables name it, the records it takes.
+
+    Clauses: RM-001, RM-003, RM-006.
+    """
+
+    strategy: str
+    merge: Merge
+    partial_merge: Merge
+    """For versions that may hold only some columns; the result holds those of either."""
+    record_type: str = "AVRO"
+
+
+RECORD_TYPES = {"JAVA": "AVRO", "HIVE": "AVRO", "SPARK": "SPARK", "FLINK": "FLINK"}
+"""The records that each engine can hand to a merger."""
+
+
+def select_merger(strategy: str, engine: str, implementations: Sequence[RecordMerger]) -> RecordMerger:
+    """The first implementation listed that has the table's strategy id and takes the engine's records.
+
+    Raises: MERGER_UNKNOWN where there is none.
+
+    Clauses: RM-002.
+    """
+    for merger in implementations:
+        if merger.strategy == strategy and merger.record_type == RECORD_TYPES.get(engine):
+            return merger
+    detail = f"no merger for {engine} has the strategy id {strategy}"
+    raise Rejection(Reason.MERGER_UNKNOWN, "RM-002", "hoodie.properties", detail)
+
+
+def merged_by_strategy(rule: MergeRule, older: Version, newer: Version) -> Version:
+    """Two versions as the table's own merger has them; the model runs Avro mergers, as Java does.
+
+    Raises: MERGER_UNKNOWN.
+
+    Clauses: RM-001, RM-002, RM-006.
+    """
+    merger = select_merger(rule.strategy, "JAVA", (METADATA, *REFERENCE_MERGERS))
+    return (merger.partial_merge if older.partial or newer.partial else merger.merge)(rule, older, newer)
+
+
+def columns_of(rule: MergeRule) -> tuple[str, ...]:
+    """The columns that a reference merger works on: what the table tells its merger, else the ordering fields.
+
+    Clauses: RM-011.
+    """
+    told = rule.properties.get("hoodie.record.merge.property.hudi.conformance.columns", "")
+    return tuple(name.strip() for name in told.split(",") if name.strip()) or rule.ordering
+
+
+def greater_of_two(rule: MergeRule, older: Version, newer: Version) -> Version:
+    """The record that is greater in the first column, then in the second; a tie goes to the newer.
+
+    A tombstone without these values loses to every record.
+
+    Clauses: RM-008.
+    """
+    left, right = columns_or_ordering(rule, older), columns_or_ordering(rule, newer)
+    if left is None or right is None:
+        return older if right is None and left is not None else newer
+    return older if is_greater(left, right) else newer
+
+
+def columns_or_ordering(rule: MergeRule, version: Version) -> tuple[Value, ...] | None:
+    """The values of a row's columns, or a tombstone's ordering values; None where any is missing."""
+    found = tuple(data_of(version).get(name) for name in columns_of(rule))
+    return version.ordering if version.record is None else None if None in found else found
+
+
+def counted(rule: MergeRule, older: Version, newer: Version) -> Version:
+    """The newer record with the columns of both put together. A delete keeps them, so that a later record adds to it.
+
+    Clauses: RM-003, RM-004, RM-005, RM-007, RM-009.
+    """
+    first, second = data_of(older), data_of(newer)
+    values = {**first, **second, **{name: together(first.get(name), second.get(name)) for name in columns_of(rule)}}
+    ordering = ordering_of(values, rule) or newer.ordering or older.ordering
+    return Version(newer.key, Record(values), ordering, older.partial and newer.partial, newer.is_delete)
+
+
+def used_up(rule: MergeRule, older: Version, newer: Version) -> Version:
+    """The same, and the row is deleted where nothing is left in any of the columns; a tombstone takes nothing.
+
+    Clauses: RM-004, RM-010.
+    """
+    found = counted(rule, older, newer)
+    nothing_left = all(not data_of(found).get(name) for name in columns_of(rule))
+    return Version(found.key, found.record, found.ordering, found.partial, nothing_left)
+
+
+def data_of(version: Version) -> Mapping[str, Value]:
+    """A version's columns; none of a tombstone."""
+    return version.record.values if version.record else {}
+
+
+def together(older: Value, newer: Value) -> Value:
+    """Two values as one: the sum of numbers, the members of either list, sorted; a null adds nothing.
+
+    Clauses: RM-007, RM-009.
+    """
+    if older is None or newer is None:
+        return newer if older is None else older
+    if isinstance(older, list) and isinstance(newer, list):
+        return sorted({*older, *newer})  # type: ignore[type-var]
+    return older + newer  # type: ignore[operator]
+
+
+def listed(_: MergeRule, older: Version, newer: Version) -> Version:
+    """A newer entry of the metadata table; of two lists of files what either says, and of a file what the newer says.
+
+    Clauses: MT-008.
+    """
+    old, new = data_of(older), data_of(newer)
+    both = {name for name in new if isinstance(old.get(name), dict) and isinstance(new[name], dict)}
+    lists = {name: {**old[name], **new[name]} for name in both}  # type: ignore[dict-item]
+    return Version(newer.key, Record({**new, **lists}) if lists else newer.record, None)
+
+
+COUNTER = RecordMerger("2e073cb4-ac99-573a-986a-1e30a8c39b14", counted, counted)
+GREATER_OF_TWO = RecordMerger("f4d090e1-8005-5437-b99b-455ae39820db", greater_of_two, greater_of_two)
+SET_UNION = RecordMerger("a8a2be63-cd61-5653-a78e-c1ac920f0d25", counted, counted)
+DELETE_AT_ZERO = RecordMerger("78bd11f0-7eb9-574e-b71c-8a553f04b96d", used_up, used_up)
+METADATA = RecordMerger("HoodieMetadataPayload", listed, listed)
+REFERENCE_MERGERS = (COUNTER, GREATER_OF_TWO, SET_UNION, DELETE_AT_ZERO)
+"""The ids are those of the URLs `urn:hudi-conformance:merger:<name>` by uuid version 5."""

@@ -5,24 +5,20 @@ from dataclasses import replace
 from typing import Any
 
 import hudi_model.effects as durable
-from hudi_model.actions import Action, State, TimelineEntry
+from hudi_model.actions import Action, CommitMetadata, IndexDefinition, State, TimelineEntry, WriteStat
 from hudi_model.configuration import property_names
-from hudi_model.contents import CommitMetadata, IndexDefinition, WriteStat
 from hudi_model.creation import KEY, MODE, TYPE, VERSION, create_table
-from hudi_model.effects import CreateInstant, Effects, perform
-from hudi_model.files import BaseFile, LogFile
+from hudi_model.effects import CreateInstant, Effects, base_file_name, generate_shared, perform, timeline_file_name
+from hudi_model.files import BaseFile, Field, LogFile, Record, Schema
+from hudi_model.history import whole_timeline
 from hudi_model.indexes import Contents, contents, instants_of
 from hudi_model.merge_rules import Version
-from hudi_model.names import base_file_name, timeline_file_name
 from hudi_model.reading import read_slice
-from hudi_model.readings import RELEASED, Readings
-from hudi_model.records import Field, Record, Schema
-from hudi_model.settings import setting, switch
+from hudi_model.requests import setting, switch
 from hudi_model.slicing import path_of, snapshot_slices
 from hudi_model.staging import Change, log_file
-from hudi_model.tables import Table, open_table, whole_timeline
-from hudi_model.time import MILLISECONDS_DIGITS, InstantTime, generate_shared
-from hudi_model.views import View, view_at
+from hudi_model.tables import RELEASED, Readings, Table, View, open_table, view_at
+from hudi_model.time import MILLISECONDS_DIGITS, InstantTime
 
 SCHEMA = Schema((Field("key", "string"), Field("content", "struct")))
 FOLDER = ".hoodie/metadata"
@@ -238,15 +234,3 @@ def drop(table: Table, names: Iterable[str]) -> Effects:
 def listing(table: Table, names: Iterable[str]) -> durable.PutProperties:
     """The property that tells readers which indexes they may use."""
     return durable.PutProperties({**open_table(table).configuration.properties, BUILT: ",".join(sorted(names))})
-
-
-def metadata_differences(table: Table, readings: Readings = RELEASED) -> tuple[tuple[str, str], ...]:
-    """Where an index that readers may use does not hold what the table's files and rows have it hold: index and key.
-
-    Clauses: MT-005.
-    """
-    metadata, names, found = valid(table), built(table), list[tuple[str, str]]()
-    for index in (one for one in metadata.indexes if one.name in names):
-        stored, held = rows_of(view_of(metadata, readings)).get(index.name, {}), contents(index, view_of(table))
-        found += ((index.name, key) for key in {**stored, **held} if stored.get(key) != held.get(key))
-    return tuple(found)

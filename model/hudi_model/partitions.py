@@ -4,8 +4,8 @@ import datetime as dt
 from functools import reduce
 
 from hudi_model.configuration import Configuration, is_true
+from hudi_model.files import Record, Value
 from hudi_model.keys import composed_key, key_text
-from hudi_model.records import Record, Value
 from hudi_model.rejection import Reason, Rejection, Unsupported
 
 METAFILE = ".hoodie_partition_metadata"

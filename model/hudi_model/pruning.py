@@ -5,21 +5,18 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, TypeAlias
 
+from hudi_model.actions import IndexDefinition
 from hudi_model.configuration import Configuration
-from hudi_model.contents import IndexDefinition
-from hudi_model.files import FileSlice
+from hudi_model.files import FileSlice, Record, Schema, Value
 from hudi_model.filters import RESULTS, column_of, compare_value, is_junction, junction, literal, type_of
 from hudi_model.indexes import NO_PARTITION, Contents, joined, secondary_key, slice_statistics
 from hudi_model.keys import key_text
 from hudi_model.metadata import built, rows_of, valid, view_of
 from hudi_model.partitions import partition_path, record_key
-from hudi_model.queries import Answer, Selection, answer, sound_snapshot
-from hudi_model.readings import RELEASED, Readings
-from hudi_model.records import Record, Schema, Value
+from hudi_model.queries import META_SCHEMA, Answer, Selection, answer, sound_snapshot
 from hudi_model.rejection import Rejection
-from hudi_model.schemas import META_SCHEMA, table_schema
-from hudi_model.tables import Table
-from hudi_model.views import View
+from hudi_model.schemas import table_schema
+from hudi_model.tables import RELEASED, Readings, Table, View
 
 Truth: TypeAlias = frozenset[bool | None]
 """What a filter may be for the rows of a slice: true, false, unknown."""

@@ -1,24 +1,56 @@
 """The questions a table answers, shaped as the adapter protocol has them."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from hudi_model.blocks import corrupt_blocks
-from hudi_model.files import FileSlice, GroupId
+from hudi_model.actions import Action
+from hudi_model.blocks import blocks_of
+from hudi_model.files import META_FIELDS, CorruptBlock, Field, FileSlice, GroupId, LogFile, Record, Schema, Value
 from hudi_model.filters import check_filter, matches
+from hudi_model.history import unarchived, whole_timeline
 from hudi_model.merge_modes import merge_mode
 from hudi_model.reading import read_slice
-from hudi_model.readings import RELEASED, Reading, Readings
-from hudi_model.records import META_FIELDS, Record, Schema, Value
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import refuse_lost_timeline, refuse_missing, refuse_missing_logs, refuse_unretained
-from hudi_model.schemas import META_SCHEMA, table_schema
-from hudi_model.slicing import group_of, optimized_slices, path_of, snapshot_slices
-from hudi_model.tables import OpenTable, Table, open_table, unarchived, whole_timeline
-from hudi_model.time import InstantTime, query_instant
-from hudi_model.timeline import is_saved
-from hudi_model.views import View, view_at
+from hudi_model.schemas import table_schema
+from hudi_model.slicing import group_of, path_of, present_groups, snapshot_slices
+from hudi_model.tables import RELEASED, OpenTable, Reading, Readings, Table, View, is_within, open_table, view_at
+from hudi_model.time import MILLISECONDS_DIGITS, SECONDS_DIGITS, InstantTime, is_instant, moment_of, widen
+from hudi_model.timeline import Timeline, completed_actions
+
+META_SCHEMA = tuple(Field(name, "string") for name in META_FIELDS)
+
+CHOICE_OF_CLAUSE = {
+    "RD-007": "log_order",
+    "RD-010": "time_travel",
+    "MG-010": "mode_override",
+    "MG-013": "delete_without_ordering",
+    "IN-004": "incremental_merge",
+    "PL-002": "overwriting_precombine",
+    "SR-008": "saved_travel",
+    "OW-035": "concurrent_overwrites",
+}
+"""Which choice each clause with two readings governs."""
+
+
+def with_reading(readings: Readings, clause: str, reading: Reading) -> Readings:
+    """The same readings with one clause read as told; clauses with one reading change nothing."""
+    choice = CHOICE_OF_CLAUSE.get(clause)
+    return replace(readings, **{choice: Reading(reading)}) if choice else readings
+
+
+def query_instant(text: str) -> InstantTime:
+    """The instant that a question names, in 17 digits; 14 digits name the last millisecond of their second.
+
+    Raises: INSTANT_MALFORMED where it is neither, or no moment of the calendar.
+
+    Clauses: TM-001, TM-002.
+    """
+    if is_instant(text) and len(text) in (SECONDS_DIGITS, MILLISECONDS_DIGITS):
+        moment_of(InstantTime(text))
+        return widen(InstantTime(text))
+    raise Rejection(Reason.INSTANT_MALFORMED, "TM-001", "as_of", f"{text!r} is not 14 or 17 digits")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +153,14 @@ def view_as_of(opened: OpenTable, as_of: InstantTime | None, readings: Readings)
     return view_at(opened, read_time, readings)
 
 
+def is_saved(timeline: Timeline, instant: InstantTime) -> bool:
+    """Whether a savepoint keeps the write of an instant.
+
+    Clauses: SR-002, SR-008.
+    """
+    return any(widen(one.requested) == widen(instant) for one in completed_actions(timeline, Action.SAVEPOINT))
+
+
 def sound_snapshot(view: View, only: Collection[GroupId] | None = None) -> tuple[FileSlice, ...]:
     """The slices that a snapshot reads, of all file groups or of some, all of whose files are there.
 
@@ -146,6 +186,16 @@ def sound_slices(
     refuse_lost_timeline(view)
     refuse_missing(view, slices, only)
     return slices
+
+
+def optimized_slices(view: View) -> tuple[FileSlice, ...]:
+    """The newest committed base file of each file group that is not replaced, and no logs.
+
+    Clauses: RD-009, RD-015.
+    """
+    found = (one for group in present_groups(view) for one in group.slices if one.base_file)
+    newest = {group_of(one): one for one in found if is_within(view, one.base_instant)}
+    return tuple(replace(one, log_files=()) for one in newest.values())
 
 
 def answer(view: View, slices: tuple[FileSlice, ...], selection: Selection) -> Answer:
@@ -216,6 +266,22 @@ def warnings_of(found: FileSlice) -> tuple[Warning, ...]:
         Warning("LF-010", path_of(one.log), one.block.offset, f"{one.block.length} bytes are no block")
         for one in corrupt_blocks(found.log_files)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Bytes of a log file that are no block."""
+
+    log: LogFile
+    block: CorruptBlock
+
+
+def corrupt_blocks(logs: Iterable[LogFile]) -> tuple[Skipped, ...]:
+    """What a reader of these logs skips and must tell of.
+
+    Clauses: RD-013.
+    """
+    return tuple(Skipped(log, block) for log in logs for block in blocks_of(log) if isinstance(block, CorruptBlock))
 
 
 def list_timeline(table: Table, *, include_history: bool = False) -> list[dict[str, str | None]]:

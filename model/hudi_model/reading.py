@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hudi_model.blocks import Change, effective_blocks
 from hudi_model.configuration import Configuration
-from hudi_model.files import DataBlock, FileSlice
+from hudi_model.files import DataBlock, Delete, FileSlice, Record, Schema, sound_deletes, sound_records
 from hudi_model.keys import key_of, stored_key
 from hudi_model.merge_modes import table_rule
 from hudi_model.merge_rules import (
@@ -16,14 +16,12 @@ from hudi_model.merge_rules import (
     version_of_record,
     version_of_row,
 )
-from hudi_model.merging import merge_slice
-from hudi_model.partial import columns_of_block
-from hudi_model.records import Delete, Record, Schema, sound_deletes, sound_records
+from hudi_model.merging import columns_of_block, merge_slice
 from hudi_model.schemas import conform, logical_of_physical
 from hudi_model.slicing import path_of
+from hudi_model.tables import View, is_within
 from hudi_model.time import InstantTime
 from hudi_model.timeline import is_committed
-from hudi_model.views import View, is_within
 
 
 def read_slice(view: View, found: FileSlice, schema: Schema) -> tuple[Record, ...]:

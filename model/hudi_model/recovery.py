@@ -2,16 +2,13 @@
 
 from collections import defaultdict
 
-from hudi_model.actions import Action, State
+from hudi_model.actions import Action, CommitMetadata, CompactionOperation, CompactionPlan, State, WriteStat
 from hudi_model.blocks import Change, blocks_of
-from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan, WriteStat
-from hudi_model.effects import CommitMetadataTable, Effects
-from hudi_model.files import BaseFile, LogFile
-from hudi_model.records import Schema
-from hudi_model.services.plans import entry
+from hudi_model.effects import CommitMetadataTable, Effects, entry, generate_shared
+from hudi_model.files import BaseFile, LogFile, Schema
 from hudi_model.slicing import data_files, group_of, path_of
 from hudi_model.tables import Table, open_table
-from hudi_model.time import InstantTime, generate_shared
+from hudi_model.time import InstantTime
 
 
 def unknown() -> tuple[str, ...]:

@@ -2,14 +2,22 @@
 
 from collections.abc import Collection, Iterable, Iterator
 
-from hudi_model.actions import Action, Instant
-from hudi_model.contents import CleanMetadata, CleanPlan, RollbackMetadata
+from hudi_model.actions import (
+    Action,
+    CleanMetadata,
+    CleanPlan,
+    CommitMetadata,
+    CompactionPlan,
+    Instant,
+    ReplacePlan,
+    RollbackMetadata,
+)
 from hudi_model.files import FileSlice, GroupId
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.slicing import data_files, group_of, path_of
+from hudi_model.tables import View, replaced_groups, visible_commits
 from hudi_model.time import InstantTime
 from hudi_model.timeline import Timeline, commit_metadata, completed_actions, completion, sound_content
-from hudi_model.views import View, replaced_groups, visible_commits
 
 
 def refuse_unretained(timeline: Timeline, read_time: InstantTime) -> None:
@@ -164,3 +172,18 @@ def planned_removals(timeline: Timeline) -> frozenset[str]:
         one.content for one in timeline.entries if one.requested not in done and isinstance(one.content, CleanPlan)
     )
     return frozenset(f"{partition}/{name}" if partition else name for one in plans for partition, name in one.files)
+
+
+def groups_of(content: object) -> frozenset[GroupId]:
+    """The file groups that the content of a timeline file names.
+
+    Clauses: OW-005, OW-006.
+    """
+    match content:
+        case CommitMetadata(write_stats=stats, replaced=replaced):
+            return replaced | set(map(group_of, stats))
+        case CompactionPlan(operations):
+            return frozenset(map(group_of, operations))
+        case ReplacePlan(groups=groups):
+            return frozenset(group_of(one) for group in groups for one in group.slices)
+    return frozenset()

@@ -1,16 +1,13 @@
-"""The table's columns, stored rows brought to them, and what a write makes of them."""
+"""The table's columns at the read time, and stored rows brought to them."""
 
 import datetime as dt
 from collections.abc import Iterable
 
 from hudi_model.actions import Instant
-from hudi_model.configuration import Configuration
-from hudi_model.records import META_FIELDS, Field, Record, Schema, Value
+from hudi_model.files import META_FIELDS, Field, Record, Schema, Value
 from hudi_model.rejection import Reason, Rejection, Unsupported
+from hudi_model.tables import View, visible_commits
 from hudi_model.timeline import commit_metadata, completed_data
-from hudi_model.views import View, visible_commits
-
-META_SCHEMA = tuple(Field(name, "string") for name in META_FIELDS)
 
 HIDDEN = frozenset({*META_FIELDS, "_hoodie_operation"})
 """What a stored schema may name and a table's own columns do not have."""
@@ -19,14 +16,6 @@ KEEPS_SCHEMA = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"})
 """Operations that rewrite rows; the schema they carry is the one they were planned with."""
 
 EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - local timestamps have no zone, and instants get theirs
-
-
-WIDENS = {"int32": ("int64", "float64", "string"), "int64": ("string",), "float32": ("float64", "string")} | {
-    "float64": ("string",)
-}
-"""What a column may become without a change of its values."""
-
-WIDTHS = ("int32", "int64", "float32", "float64")
 
 
 def table_schema(view: View) -> Schema:
@@ -131,64 +120,3 @@ def logical_of_physical(value: Value, kind: str) -> Value:
     if kind == "date":
         return moment.date()
     return moment if kind.startswith("local-") else moment.replace(tzinfo=dt.UTC)
-
-
-def written_schema(configuration: Configuration, own: Schema, given: Schema, *, evolves: bool) -> Schema:
-    """The table's columns after a write of rows with the given ones: in their order, then the new ones.
-
-    Raises: SCHEMA_INCOMPATIBLE for a column of another type, unless evolution is asked for and no value changes; as
-    `taken`.
-
-    Clauses: DM-003, DM-005.
-    """
-    brought = {one.name: one for one in given.fields if one.name not in HIDDEN}
-    known = {one.name for one in own.fields}
-    columns = (written_field(configuration, one, brought.get(one.name), evolves) for one in own.fields)
-    return Schema((*columns, *(one for one in brought.values() if one.name not in known)))
-
-
-def written_field(configuration: Configuration, own: Field, given: Field | None, evolves: bool) -> Field:
-    """A column of the table after a write.
-
-    Raises: SCHEMA_INCOMPATIBLE; unsupported `schema-evolution`.
-
-    Clauses: DM-005.
-    """
-    if given is None or taken(configuration, own, given):
-        return own
-    if evolves and not is_fixed(configuration, own) and given.type in WIDENS.get(own.type, ()):
-        return given
-    raise Rejection(Reason.SCHEMA_INCOMPATIBLE, "DM-005", own.name, f"is {own.type}, not {given.type}")
-
-
-def taken(configuration: Configuration, own: Field, given: Field) -> bool:
-    """Whether the column's type holds the values as they are: of the same family, or of narrower numbers.
-
-    Raises: unsupported `schema-evolution` for numbers that become text, and for decimals of other digits.
-
-    Clauses: DM-005.
-    """
-    if own.type in WIDTHS and given.type in WIDTHS:
-        return WIDTHS.index(given.type) <= WIDTHS.index(own.type)
-    if own.type == "string" and given.type in WIDTHS and own.name not in configuration.ordering:
-        raise Unsupported("schema-evolution")
-    if own.type != given.type and family_of(own) == family_of(given) == "decimal":
-        raise Unsupported("schema-evolution")
-    return family_of(own) == family_of(given)
-
-
-def is_fixed(configuration: Configuration, column: Field) -> bool:
-    """Whether keys, partition paths or the order of versions depend on a column.
-
-    Clauses: DM-005.
-    """
-    return column.name in (*configuration.record_key, *configuration.partition_by, *configuration.ordering)
-
-
-def family_of(column: Field) -> str:
-    """A type without its digits and without its unit.
-
-    Clauses: DM-005.
-    """
-    kind = column.type.partition("(")[0]
-    return kind.removesuffix("-millis").removesuffix("-micros")

@@ -9,16 +9,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hudi_model.actions import Action, State
-from hudi_model.contents import CompactionOperation, CompactionPlan, WriteStat
-from hudi_model.files import BaseFile, FileGroup, FileSlice, GroupId, LogFile
-from hudi_model.readings import Reading
-from hudi_model.records import Damaged
+from hudi_model.actions import Action, CompactionOperation, CompactionPlan, State, WriteStat
+from hudi_model.files import BaseFile, Damaged, FileGroup, FileSlice, GroupId, LogFile
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.tables import Table
+from hudi_model.tables import Reading, Table, View, is_within, replaced_groups
 from hudi_model.time import InstantTime, at_or_before
 from hudi_model.timeline import Timeline, commit_metadata, completed_data, completion_time, is_committed
-from hudi_model.views import View, is_within, replaced_groups
 
 
 def pending_compactions(timeline: Timeline) -> dict[GroupId, frozenset[InstantTime]]:
@@ -217,13 +213,3 @@ def snapshot_slices(view: View) -> tuple[FileSlice, ...]:
     pending = pending_compactions(view.timeline)
     slices = (current_slice(view, one, pending.get(group_of(one), frozenset())) for one in present_groups(view))
     return tuple(one for one in slices if one is not None)
-
-
-def optimized_slices(view: View) -> tuple[FileSlice, ...]:
-    """The newest committed base file of each file group that is not replaced, and no logs.
-
-    Clauses: RD-009, RD-015.
-    """
-    found = (one for group in present_groups(view) for one in group.slices if one.base_file)
-    newest = {group_of(one): one for one in found if is_within(view, one.base_instant)}
-    return tuple(replace(one, log_files=()) for one in newest.values())

@@ -4,21 +4,32 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import hudi_model.effects as durable
-from hudi_model.configuration import base_extension, is_true
-from hudi_model.contents import WriteStat
-from hudi_model.effects import Effects
-from hudi_model.files import BaseFile, CdcBlock, CdcRecord, DataBlock, DeleteBlock, FileSlice, GroupId, LogFile, Marker
+from hudi_model.actions import WriteStat
+from hudi_model.configuration import Configuration, is_true
+from hudi_model.effects import FIRST_ATTEMPT, Effects, base_file_name, log_file_name
+from hudi_model.files import (
+    META_FIELDS,
+    BaseFile,
+    CdcBlock,
+    CdcRecord,
+    DataBlock,
+    Delete,
+    DeleteBlock,
+    FileSlice,
+    GroupId,
+    LogFile,
+    Marker,
+    Record,
+    Schema,
+)
 from hudi_model.keys import key_of
 from hudi_model.merge_modes import table_rule
-from hudi_model.merge_rules import MergeRule, Version, tombstone, version_of_row
+from hudi_model.merge_rules import MergeRule, Version, is_integer_zero, version_of_row
 from hudi_model.merging import merge_slice
-from hudi_model.names import FIRST_ATTEMPT, base_file_name, log_file_name
 from hudi_model.reading import base_rows
-from hudi_model.records import META_FIELDS, Record, Schema
 from hudi_model.slicing import group_of, path_of, pending_compactions
-from hudi_model.tables import Table
+from hudi_model.tables import Table, View
 from hudi_model.time import InstantTime
-from hudi_model.views import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,3 +210,23 @@ def blocks_of_change(
     gone = tuple(tombstone(one, change.group[0], rule, schema) for one in change.versions if one.is_delete)
     if gone and change.found:
         yield DeleteBlock(requested, gone)
+
+
+def tombstone(version: Version, partition: str, rule: MergeRule, schema: Schema) -> Delete:
+    """A delete as a log holds it: without ordering values it carries the integer 0, which no other zero is taken for.
+
+    Clauses: LF-017, OW-013.
+    """
+    values = version.ordering or (0,)
+    value = values if len(values) > 1 else values[0]
+    of_ints = any(one.name in rule.ordering and one.type == "int32" for one in schema.fields)
+    is_value = version.ordering is not None and is_integer_zero(value) and not of_ints
+    return Delete(version.key, partition, value, zero_is_value=is_value)
+
+
+def base_extension(configuration: Configuration) -> str:
+    """The extension of new base files, by the format that the properties name.
+
+    Clauses: BF-010.
+    """
+    return configuration.properties.get("hoodie.table.base.file.format", "").strip().lower() or "parquet"

@@ -1,19 +1,127 @@
-"""A table's state: its properties, its timeline, its files; and the table that a question opens."""
+"""A table's state, and the table as one question sees it.
 
-from dataclasses import dataclass, field, replace
+`Table` is everything that storage holds. `OpenTable` has sound properties and a timeline. `View` adds the read time:
+which actions had happened, on the axis of the reading. `Readings` names the clauses that have two.
+"""
 
-from hudi_model.actions import Instant, TimelineEntry
-from hudi_model.checks.finding import Evidence
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+
+from hudi_model.actions import Action, Content, IndexDefinition, Instant, TimelineEntry
 from hudi_model.configuration import Configuration, Properties, configure, is_true, sound_properties
-from hudi_model.contents import IndexDefinition
-from hudi_model.files import BaseFile, LogFile, Marker
-from hudi_model.history import History, entries_of_archived, history_instants, with_history
-from hudi_model.records import Damaged, Schema
+from hudi_model.files import BaseFile, Damaged, GroupId, LogFile, Marker, Schema
 from hudi_model.rejection import Unsupported
-from hudi_model.time import InstantTime
-from hudi_model.timeline import Timeline, entries_of_layout, timeline_of
+from hudi_model.time import InstantTime, at_or_before
+from hudi_model.timeline import (
+    Timeline,
+    commit_metadata,
+    completed_data,
+    entries_of_layout,
+    timeline_of,
+    timeline_up_to,
+)
 
-__all__ = ["OpenTable", "Properties", "Table", "open_table", "unarchived", "whole_timeline"]
+
+@dataclass(frozen=True, slots=True)
+class ArchivedInstant:
+    """One completed action in the history: what it did, and the plan it had."""
+
+    requested: InstantTime
+    completed: InstantTime | None
+    action: Action
+    metadata: Content
+    plan: Content = None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFile:
+    """One file of the history, its instants by requested time; level 0 holds the youngest."""
+
+    name: str
+    level: int
+    instants: tuple[ArchivedInstant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The files that make up the history as of one version of it."""
+
+    version: int
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Files and manifests in storage, and the version that readers follow; None where no version file is there.
+
+    Before version 8 the archived log is one sequence of instants and needs no manifest.
+    """
+
+    files: tuple[HistoryFile, ...] = ()
+    manifests: tuple[Manifest, ...] = ()
+    current: int | None = None
+    archived_log: tuple[ArchivedInstant, ...] = ()
+    unreadable: tuple[Damaged, ...] = ()
+    """Files that do not parse; each matters only once a reader follows a name to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """What the end of a base file says of it. `excluded_keys` are keys in it that its own filter denies."""
+
+    rows: int
+    columns: tuple[str, ...]
+    least_key: str | None = None
+    greatest_key: str | None = None
+    excluded_keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What storage shows of a table beside its state. Places are relative to the table."""
+
+    unplaced: frozenset[str] = frozenset()
+    """Files that are named like one with rows or changes, in folders that are no partition."""
+    footers: Mapping[str, Footer] = field(default_factory=dict)
+    depths: Mapping[str, int] = field(default_factory=dict)
+    """How deep below the table each partition says that it lies."""
+    damages: tuple[Damaged, ...] = ()
+    """Files beside the timeline and the data that do not parse, and what blocks say of themselves that is not so."""
+    definitions: tuple[IndexDefinition, ...] | None = None
+    """The indexes that the file of definitions has; None where there is no such file."""
+    index_versions: Mapping[str, str] = field(default_factory=dict)
+    """The version that each definition of an index has."""
+    deep: bool = False
+    """Whether rows were read, and not only what files say of themselves."""
+
+
+class Reading(StrEnum):
+    """Whose answer a clause gives: that of the text, or that of the released reader."""
+
+    RELEASED = "released"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """One reading for each clause that has two; as released unless told.
+
+    Clauses: RD-007, RD-010, MG-010, MG-013, IN-004, PL-002, SR-008, OW-035.
+    """
+
+    log_order: Reading = Reading.RELEASED
+    time_travel: Reading = Reading.RELEASED
+    mode_override: Reading = Reading.RELEASED
+    delete_without_ordering: Reading = Reading.RELEASED
+    incremental_merge: Reading = Reading.RELEASED
+    overwriting_precombine: Reading = Reading.RELEASED
+    saved_travel: Reading = Reading.RELEASED
+    concurrent_overwrites: Reading = Reading.RELEASED
+
+
+RELEASED = Readings()
+TEXT = Readings(*(Reading.TEXT for _ in fields(Readings)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,31 +176,6 @@ def open_table(table: Table) -> OpenTable:
     return OpenTable(configuration, timeline_of(entries), table)
 
 
-def whole_timeline(table: Table) -> tuple[Instant, ...]:
-    """The active timeline and its history, each action once in its highest state, by requested time.
-
-    Raises: as `open_table`.
-
-    Clauses: HS-008.
-    """
-    opened = open_table(table)
-    rows = history_instants(table.history, opened.configuration.timeline_layout)
-    return with_history(opened.timeline.instants, rows)
-
-
-def unarchived(opened: OpenTable) -> OpenTable:
-    """The table as if archival had left every action on its timeline: what the past was does not depend on archival.
-
-    Raises: TIMELINE_FILE_CORRUPT where the history is damaged.
-
-    Clauses: AR-001, HS-001, HS-008.
-    """
-    active = {(one.requested, one.action) for one in opened.timeline.instants}
-    rows = history_instants(opened.state.history, opened.configuration.timeline_layout)
-    past = [entry for one in rows if (one.requested, one.action) not in active for entry in entries_of_archived(one)]
-    return replace(opened, timeline=timeline_of((*past, *opened.timeline.entries))) if past else opened
-
-
 def refuse_unread_layouts(configuration: Configuration) -> None:
     """Nothing, unless rows need what the model does not hold yet.
 
@@ -102,3 +185,58 @@ def refuse_unread_layouts(configuration: Configuration) -> None:
         raise Unsupported("bootstrap")
     if is_true(configuration.properties, "hoodie.datasource.write.drop.partition.columns"):
         raise Unsupported("drop-partition-columns")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A table as one question sees it.
+
+    `timeline` is what had happened at the read time, on the axis of the question's reading.
+    `limit` cuts slices and blocks by requested time, None where the timeline has been cut already.
+    """
+
+    table: OpenTable
+    timeline: Timeline
+    read_time: InstantTime | None
+    limit: InstantTime | None
+    readings: Readings
+
+    @property
+    def configuration(self) -> Configuration:
+        """The table's settings."""
+        return self.table.configuration
+
+
+def view_at(table: OpenTable, read_time: InstantTime | None, readings: Readings) -> View:
+    """The latest state, or the state as of a time: by requested time as released, by completion time in the text.
+
+    Clauses: RD-001, RD-010.
+    """
+    if read_time is None:
+        return View(table, table.timeline, None, None, readings)
+    if readings.time_travel is Reading.TEXT:
+        return View(table, timeline_up_to(table.timeline, read_time), read_time, None, readings)
+    return View(table, table.timeline, read_time, read_time, readings)
+
+
+def is_within(view: View, instant: InstantTime) -> bool:
+    """Whether a requested time is not after the question's limit."""
+    return view.limit is None or at_or_before(instant, view.limit)
+
+
+def visible_commits(view: View) -> tuple[Instant, ...]:
+    """The completed data actions that the question sees, in the order in which they took effect.
+
+    Clauses: RD-001, RD-010.
+    """
+    return tuple(one for one in completed_data(view.timeline) if is_within(view, one.requested))
+
+
+def replaced_groups(view: View) -> frozenset[GroupId]:
+    """The file groups that a visible replacecommit took out of the table.
+
+    Raises: TIMELINE_FILE_CORRUPT.
+
+    Clauses: RD-003, TL-027.
+    """
+    return frozenset(group for one in visible_commits(view) for group in commit_metadata(one).replaced)

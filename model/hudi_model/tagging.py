@@ -2,23 +2,30 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
-from hudi_model.files import GroupId
+from hudi_model.effects import new_file_id
+from hudi_model.files import GroupId, Record
 from hudi_model.keys import key_of
 from hudi_model.merge_modes import table_rule
-from hudi_model.merge_rules import Version, version_of_record, version_of_row
-from hudi_model.merging import merge, precombine
-from hudi_model.names import new_file_id
+from hudi_model.merge_rules import (
+    LATEST,
+    MergeMode,
+    MergeRule,
+    PartialUpdate,
+    Version,
+    version_of_record,
+    version_of_row,
+)
+from hudi_model.merging import fold, merge
 from hudi_model.partitions import key_generator, own_path, record_key
 from hudi_model.reading import base_rows, read_slice
-from hudi_model.records import Record
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.requests import ADDS, REPLACES, Operation, Write
+from hudi_model.requests import ADDS, REPLACES, Operation, Write, number, setting, switch
 from hudi_model.schemas import table_schema
-from hudi_model.settings import number, setting, switch
 from hudi_model.slicing import group_of, present_groups, snapshot_slices
-from hudi_model.views import View, replaced_groups
+from hudi_model.tables import RELEASED, Reading, Readings, View, replaced_groups
 
 LOOKED_UP = ("SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "RECORD_INDEX", "GLOBAL_RECORD_LEVEL_INDEX")
 NON_BLOCKING = "NON_BLOCKING_CONCURRENCY_CONTROL"
@@ -272,3 +279,28 @@ def bucket_of(values: Iterable[str], buckets: int) -> int:
             found = 31 * found + (high << 8 | low) & 0xFFFFFFFF
         total = 31 * total + found & 0xFFFFFFFF
     return (total & 0x7FFFFFFF) % buckets
+
+
+def precombine(rule: MergeRule, incoming: Iterable[Version], readings: Readings = RELEASED) -> tuple[Version, ...]:
+    """One version a key of those that a write brings, in the order in which the keys came.
+
+    Clauses: MG-017.
+    """
+    return tuple(fold(precombine_rule(rule, readings), incoming).values())
+
+
+def precombine_rule(rule: MergeRule, readings: Readings) -> MergeRule:
+    """The rule by which a write combines its own rows: the table's.
+
+    Before version 9 most payloads take the whole row with the greatest ordering value here, even those that merge
+    otherwise; in the text `OverwriteWithLatestAvroPayload` does too.
+
+    Clauses: MG-017, PL-002, PL-009.
+    """
+    fills_both_ways = (
+        rule.partial_update is PartialUpdate.IGNORE_DEFAULTS and rule.mode is not MergeMode.COMMIT_TIME_ORDERING
+    )
+    by_arrival = rule.payload == LATEST and readings.overwriting_precombine is Reading.RELEASED
+    if not rule.payload or fills_both_ways or by_arrival:
+        return rule
+    return replace(rule, mode=MergeMode.EVENT_TIME_ORDERING, partial_update=PartialUpdate.NONE)

@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hudi_model.actions import Action, Instant, State, TimelineEntry
-from hudi_model.contents import CommitMetadata, Content, RollbackMetadata
-from hudi_model.records import Damaged
+from hudi_model.actions import Action, CommitMetadata, Content, Instant, RollbackMetadata, State, TimelineEntry
+from hudi_model.files import Damaged
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.time import InstantTime, at_or_before, widen
+from hudi_model.time import InstantTime, at_or_before
 
 COMPLETES_AS = {
     Action.COMPACTION: Action.COMMIT,
@@ -114,14 +113,6 @@ def start_of(instants: Iterable[Instant]) -> InstantTime | None:
     saved = {instant.requested for instant in listed if instant.action is Action.SAVEPOINT}
     writes = {one.requested for one in listed if one.action in WRITE_ACTIONS}
     return min(writes - saved, default=max(writes & saved, default=None))
-
-
-def is_saved(timeline: Timeline, instant: InstantTime) -> bool:
-    """Whether a savepoint keeps the write of an instant.
-
-    Clauses: SR-002, SR-008.
-    """
-    return any(widen(one.requested) == widen(instant) for one in completed_actions(timeline, Action.SAVEPOINT))
 
 
 def completed_actions(timeline: Timeline, *actions: Action) -> tuple[Instant, ...]:

@@ -10,29 +10,37 @@ from itertools import accumulate, pairwise, repeat
 import hudi_model.effects as durable
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.configuration import property_names, property_value, timeline_layout
-from hudi_model.creation import LAYOUT, LAYOUT_2, MODE, OLD_ORDERING, ORDERING, PARTITION, PAYLOAD, STRATEGY
-from hudi_model.effects import Effect, Effects, perform
-from hudi_model.history import Manifest, history_file, history_instants
-from hudi_model.merge_rules import MergeMode
-from hudi_model.names import timeline_file_name
-from hudi_model.payloads import (
+from hudi_model.creation import (
+    LAYOUT,
+    LAYOUT_2,
+    MODE,
+    OLD_ORDERING,
+    ORDERING,
+    PACKAGE,
+    PARTITION,
+    PAYLOAD,
+    STRATEGY,
+    version_9_properties,
+)
+from hudi_model.effects import Effect, Effects, generate_shared, perform, timeline_file_name
+from hudi_model.history import history_file, history_instants
+from hudi_model.merge_rules import (
     BY_PAYLOAD,
     COMMIT_TIME,
     DEFAULT,
     EVENT_TIME,
     LATEST,
     MODE_OF_PAYLOAD,
-    PACKAGE,
     PAYLOADS,
     STRATEGY_OF_MODE,
+    MergeMode,
     payload_name,
-    version_9_properties,
 )
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import clustering, compaction, log_compaction, rollback
-from hudi_model.services.restore import dropped_metadata
-from hudi_model.tables import Table, open_table
-from hudi_model.time import InstantTime, generate_shared
+from hudi_model.services.savepoints import dropped_metadata
+from hudi_model.tables import Manifest, Table, open_table
+from hudi_model.time import InstantTime
 
 V6, V8, V9 = 6, 8, 9
 LEGACY_PAYLOAD = "hoodie.table.legacy.payload.class"

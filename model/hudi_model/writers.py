@@ -1,33 +1,39 @@
-"""A write in three phases: begin takes a time, stage makes files, commit checks for conflicts and makes them count."""
+"""A write in three phases: begin takes a time, stage makes files, commit checks for conflicts and makes them count.
+
+What a write may do to the table's columns stands here, too.
+"""
 
 from dataclasses import replace
 
 import hudi_model.effects as durable
-from hudi_model.actions import Action, State
-from hudi_model.conflicts import refuse_conflicts, refuse_pending_clustering
-from hudi_model.contents import CommitMetadata, Content, ReplacePlan
+from hudi_model.actions import Action, CommitMetadata, Content, ReplacePlan, State
+from hudi_model.configuration import Configuration
+from hudi_model.conflicts import refuse_conflicts, refuse_mode, refuse_pending_clustering
 from hudi_model.creation import create_table
-from hudi_model.effects import Effects, perform
-from hudi_model.files import FileSlice, GroupId
+from hudi_model.effects import Effects, entry, forget, perform
+from hudi_model.files import Field, FileSlice, GroupId, Schema
 from hudi_model.keys import key_of
 from hudi_model.merge_rules import Version
 from hudi_model.metadata import asked_for, with_metadata
 from hudi_model.partitions import own_path
 from hudi_model.reading import base_rows
-from hudi_model.readings import RELEASED, Readings
-from hudi_model.requests import ADDS, REPLACES, Operation, Request, Write
-from hudi_model.schemas import table_schema
-from hudi_model.services.plans import entry
-from hudi_model.services.rollback import forget
-from hudi_model.settings import setting, switch
+from hudi_model.rejection import Reason, Rejection, Unsupported
+from hudi_model.requests import ADDS, REPLACES, Operation, Request, Write, setting, switch
+from hudi_model.schemas import HIDDEN, table_schema
 from hudi_model.slicing import group_of, snapshot_slices
 from hudi_model.staging import Change, Staged, base_file, log_file, placing, stored_row, unplacing
-from hudi_model.streaming import refuse_mode
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import RELEASED, Readings, Table, View, open_table, view_at
 from hudi_model.tagging import committed_groups, index_kind, tagged
 from hudi_model.time import InstantTime
 from hudi_model.timeline import with_entries
-from hudi_model.views import View, view_at
+
+WIDENS = {"int32": ("int64", "float64", "string"), "int64": ("string",), "float32": ("float64", "string")} | {
+    "float64": ("string",)
+}
+"""What a column may become without a change of its values."""
+
+WIDTHS = ("int32", "int64", "float32", "float64")
+
 
 __all__ = [
     "Operation",
@@ -247,3 +253,64 @@ def has_completed(table: Table, write: Write) -> bool:
     """
     done = (one for one in table.timeline if one.state is State.COMPLETED and one.action is write.action)
     return any(one.requested == write.requested for one in done)
+
+
+def written_schema(configuration: Configuration, own: Schema, given: Schema, *, evolves: bool) -> Schema:
+    """The table's columns after a write of rows with the given ones: in their order, then the new ones.
+
+    Raises: SCHEMA_INCOMPATIBLE for a column of another type, unless evolution is asked for and no value changes; as
+    `taken`.
+
+    Clauses: DM-003, DM-005.
+    """
+    brought = {one.name: one for one in given.fields if one.name not in HIDDEN}
+    known = {one.name for one in own.fields}
+    columns = (written_field(configuration, one, brought.get(one.name), evolves) for one in own.fields)
+    return Schema((*columns, *(one for one in brought.values() if one.name not in known)))
+
+
+def written_field(configuration: Configuration, own: Field, given: Field | None, evolves: bool) -> Field:
+    """A column of the table after a write.
+
+    Raises: SCHEMA_INCOMPATIBLE; unsupported `schema-evolution`.
+
+    Clauses: DM-005.
+    """
+    if given is None or taken(configuration, own, given):
+        return own
+    if evolves and not is_fixed(configuration, own) and given.type in WIDENS.get(own.type, ()):
+        return given
+    raise Rejection(Reason.SCHEMA_INCOMPATIBLE, "DM-005", own.name, f"is {own.type}, not {given.type}")
+
+
+def taken(configuration: Configuration, own: Field, given: Field) -> bool:
+    """Whether the column's type holds the values as they are: of the same family, or of narrower numbers.
+
+    Raises: unsupported `schema-evolution` for numbers that become text, and for decimals of other digits.
+
+    Clauses: DM-005.
+    """
+    if own.type in WIDTHS and given.type in WIDTHS:
+        return WIDTHS.index(given.type) <= WIDTHS.index(own.type)
+    if own.type == "string" and given.type in WIDTHS and own.name not in configuration.ordering:
+        raise Unsupported("schema-evolution")
+    if own.type != given.type and family_of(own) == family_of(given) == "decimal":
+        raise Unsupported("schema-evolution")
+    return family_of(own) == family_of(given)
+
+
+def is_fixed(configuration: Configuration, column: Field) -> bool:
+    """Whether keys, partition paths or the order of versions depend on a column.
+
+    Clauses: DM-005.
+    """
+    return column.name in (*configuration.record_key, *configuration.partition_by, *configuration.ordering)
+
+
+def family_of(column: Field) -> str:
+    """A type without its digits and without its unit.
+
+    Clauses: DM-005.
+    """
+    kind = column.type.partition("(")[0]
+    return kind.removesuffix("-millis").removesuffix("-micros")

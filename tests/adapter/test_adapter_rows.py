@@ -13,15 +13,7 @@ import pyarrow.parquet
 import pytest
 from hudi_adapter.arrow_types import arrow_type, logical_type
 from hudi_adapter.logical_types import PRIMITIVES, LogicalTypeError, family, parse_type, type_name
-from hudi_adapter.rows import (
-    Rows,
-    RowsError,
-    arrow_of_rows,
-    read_rows,
-    rows_of_arrow,
-    rows_of_mappings,
-    write_rows,
-)
+from hudi_adapter.rows import Rows, RowsError, arrow_of_rows, read_rows, rows_of_arrow, rows_of_mappings, write_rows
 from hudi_adapter.values import ValueFormError, decode_value, encode_value
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -9,8 +9,8 @@ from hudi_conformance.verification.agreement.comparing import compare
 from hudi_conformance.verification.agreement.model_graphs import action_of, scenario_of
 from hudi_conformance.verification.agreement.projecting import VARIABLES, Projection
 from hudi_conformance.verification.tla.manifest import Agreement, ManifestError, Run, load_manifest
-from hudi_model.protocol import Protocol
-from hudi_model.store import Store
+from hudi_model_tools.protocol import Protocol
+from hudi_model_tools.store import Store
 
 SPECS = Path(__file__).resolve().parents[2] / "specs" / "tla"
 AGREEMENTS = {(one.run.module, one.run.name): one for one in load_manifest(SPECS).agreements}

@@ -9,8 +9,7 @@ from hudi_format.log.hfiles import hfile_block
 from hudi_format.names import LogFileName
 from hudi_format.schemas import with_meta_fields
 from hudi_format.storage import open_storage
-from hudi_model.files import DataBlock
-from hudi_model.records import Damaged, Record
+from hudi_model.files import Damaged, DataBlock, Record
 from hudi_model.rejection import Reason
 
 INSTANT = "20250101000000010"

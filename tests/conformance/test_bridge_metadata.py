@@ -8,8 +8,9 @@ from hudi_conformance.corpus.golden.layout import merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable
 from hudi_conformance.corpus.golden.recipes.indexes import EVERY, OLD, spread
 from hudi_conformance.corpus.golden.rides import ride, second
-from hudi_model.metadata import metadata_differences, rows_of, valid, view_of
+from hudi_model.metadata import rows_of, valid, view_of
 from hudi_model.tables import Table
+from hudi_model_tools.checks.metadata import metadata_differences
 
 VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
 

@@ -15,10 +15,8 @@ from hudi_conformance.corpus.golden.groups import Group
 from hudi_conformance.corpus.golden.layout import Layout
 from hudi_conformance.corpus.golden.questions import GoldenTable
 from hudi_conformance.corpus.golden.rides import fleet, ride, rides, second
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import CommitMetadata, OtherContent
-from hudi_model.files import CorruptBlock, DataBlock
-from hudi_model.records import Damaged, UnsupportedContent
+from hudi_model.actions import Action, CommitMetadata, OtherContent, State, TimelineEntry
+from hudi_model.files import CorruptBlock, Damaged, DataBlock, UnsupportedContent
 from hudi_model.rejection import Reason
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime

@@ -23,7 +23,7 @@ from hudi_conformance.runner.archive import folder_of, golden_ids, unpacked_corp
 from hudi_conformance.runner.resources import suite_root
 from hudi_format.storage import LocalStorage, ReadOnlyStorage
 from hudi_format.table.properties import parse_properties, serialise_properties
-from hudi_model.violations import violations
+from hudi_model_tools.violations import violations
 
 GOLDEN = unpacked_corpus()
 MANY_FILES = Path(__file__).parents[2] / "benchmarks" / "many_files.py"

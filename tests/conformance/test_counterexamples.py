@@ -20,7 +20,7 @@ from hudi_conformance.verification.properties import OBLIGATIONS
 from hudi_conformance.verification.properties.scenarios import SCENARIOS
 from hudi_conformance.verification.proving import tried
 from hudi_conformance.verification.tla.output import read_finding
-from hudi_model.store import Store
+from hudi_model_tools.store import Store
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner

@@ -65,7 +65,7 @@ def test_words_are_no_change_and_what_is_changed_touches_the_clauses_of_who_name
 
 def test_a_function_stands_for_the_clauses_of_its_mutants():
     """The writer's steps cite no rule of completion times; the mutant that reorders them does."""
-    assert "TL-013" in clauses_of_mutants(("hudi_model.programs.writer",), ROOT)
+    assert "TL-013" in clauses_of_mutants(("hudi_model_tools.programs.writer",), ROOT)
 
 
 def test_a_module_is_touched_by_its_own_files_and_by_those_it_extends(tmp_path: Path):
@@ -174,7 +174,7 @@ def test_a_changed_rule_shows_its_answers_its_statements_and_its_clauses(
     repository: Path, compare: Callable[..., tuple[int, str]], tmp_path: Path
 ):
     """And nothing is left behind in the repository."""
-    file = repository / "model" / "hudi_model" / "mergers.py"
+    file = repository / "model" / "hudi_model" / "merging.py"
     original = file.read_text(encoding="utf-8")
     name = "merged_by_strategy"
     file.write_text(original.replace(f"def {name}(", f"def _{name}(") + CHANGED, encoding="utf-8")
@@ -183,7 +183,7 @@ def test_a_changed_rule_shows_its_answers_its_statements_and_its_clauses(
     found = json.loads(told)
 
     assert code == 1
-    assert f"hudi_model.mergers.{name}" in found["touched"]["functions"]
+    assert f"hudi_model.merging.{name}" in found["touched"]["functions"]
     assert "RM-007" in found["touched"]["clauses"]
     assert any(one["case"].startswith(f"{TABLE}::") for one in found["answers"])
     assert "PO-139" in {one["id"] for one in found["turned"]}
@@ -200,7 +200,7 @@ def merged_by_strategy(rule: MergeRule, older: Version, newer: Version) -> Versi
 
 
 def test_a_change_of_words_moves_nothing(repository: Path, compare: Callable[..., tuple[int, str]]):
-    file = repository / "model" / "hudi_model" / "mergers.py"
+    file = repository / "model" / "hudi_model" / "merging.py"
     original = file.read_text(encoding="utf-8")
     file.write_text(original + "\n# A word more.\n", encoding="utf-8")
     code, told = compare()

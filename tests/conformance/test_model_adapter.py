@@ -17,7 +17,7 @@ from hudi_conformance.runner.judging import judge
 from hudi_conformance.runner.reading_clauses import ClauseBook
 from hudi_conformance.runner.session import Reply
 from hudi_conformance.runner.verdicts import Outcome, Verdict
-from hudi_model.readings import Readings
+from hudi_model.tables import Readings
 
 ROOT = Path(__file__).parents[2]
 CASES = load_golden_cases(ROOT)

@@ -11,8 +11,8 @@ from hudi_conformance.verification.properties import OBLIGATIONS
 from hudi_conformance.verification.properties.scenarios import SCENARIOS
 from hudi_conformance.verification.proving import SOAKED
 from hudi_model.effects import Effect
-from hudi_model.protocol import Protocol
-from hudi_model.store import Store
+from hudi_model_tools.protocol import Protocol
+from hudi_model_tools.store import Store
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[2]

@@ -5,9 +5,9 @@ import json
 import pytest
 from hudi_conformance.bridge.timeline_contents import load_content
 from hudi_format.names import TimelineFileName, parse_timeline_file_name
-from hudi_model.contents import OtherContent
+from hudi_model.actions import OtherContent
+from hudi_model.files import Damaged
 from hudi_model.metadata import is_own
-from hudi_model.records import Damaged
 from hudi_model.time import InstantTime
 
 EMPTY = {"partitionToWriteStats": {}, "compacted": False, "extraMetadata": {}, "operationType": "UNKNOWN"}

@@ -8,7 +8,7 @@ from typing import Final
 from hudi_conformance.bridge.checking import load_for_check
 from hudi_format.storage import LocalStorage, Storage
 from hudi_model.rejection import Rejection, Unsupported
-from hudi_model.violations import violations
+from hudi_model_tools.violations import violations
 from hudi_spark.checking import checking
 from hudi_spark.errors import HudiError, UnsupportedFeature, typed_errors
 from hudi_spark.flows.in_process import InProcess

@@ -23,12 +23,7 @@ from hudi_format.metadata.codec import (
     metadata_schema_text,
     reading_metadata_schema,
 )
-from hudi_format.metadata.files import (
-    decode_metadata_block,
-    metadata_base_file,
-    metadata_block,
-    metadata_delete_block,
-)
+from hudi_format.metadata.files import decode_metadata_block, metadata_base_file, metadata_block, metadata_delete_block
 from hudi_format.metadata.keys import secondary_key, secondary_prefix, split_secondary_key
 from hudi_format.metadata.partitions import (
     data_partition_of_id,

@@ -3,27 +3,20 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hudi_model.actions import Action, TimelineEntry
-from hudi_model.contents import (
+from hudi_model.actions import (
+    Action,
     CommitMetadata,
     CompactionOperation,
     CompactionPlan,
     Content,
     SavepointMetadata,
+    TimelineEntry,
 )
 from hudi_model.files import BaseFile, LogFile
-from hudi_model.history import ArchivedInstant, History, Manifest, history_file
-from hudi_model.tables import Table
-from hudi_model.violations import violations
-from model_states import (
-    GROUP,
-    PARTITION,
-    at,
-    base,
-    entry,
-    properties,
-    table,
-)
+from hudi_model.history import history_file
+from hudi_model.tables import ArchivedInstant, History, Manifest, Table
+from hudi_model_tools.violations import violations
+from model_states import GROUP, PARTITION, at, base, entry, properties, table
 
 ROW = ("a", 1, "x")
 FIRST = base(1, ROW)

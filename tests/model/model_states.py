@@ -5,10 +5,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan, Content, WriteStat
-from hudi_model.files import BaseFile, Block, DataBlock, DeleteBlock, LogFile
-from hudi_model.records import Damaged, Delete, Field, Record, Schema
+from hudi_model.actions import (
+    Action,
+    CommitMetadata,
+    CompactionOperation,
+    CompactionPlan,
+    Content,
+    State,
+    TimelineEntry,
+    WriteStat,
+)
+from hudi_model.files import BaseFile, Block, Damaged, DataBlock, Delete, DeleteBlock, Field, LogFile, Record, Schema
 from hudi_model.rejection import Reason
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime, tick

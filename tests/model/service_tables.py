@@ -5,8 +5,8 @@ from types import ModuleType
 from typing import Any
 
 from hudi_model.effects import perform
+from hudi_model.files import Field, Record, Schema
 from hudi_model.queries import read_snapshot
-from hudi_model.records import Field, Record, Schema
 from hudi_model.tables import Table
 from hudi_model.time import tick
 from hudi_model.writers import Operation, Request, create_table, write

@@ -5,20 +5,20 @@ from hudi_conformance.corpus.traces import Line, lines_of
 from hudi_conformance.verification.properties.scenarios import SCENARIOS
 from hudi_conformance.verification.tracing.modules import Trace
 from hudi_conformance.verification.tracing.samples import samples
-from hudi_model.accepts import accepts
+from hudi_model_tools.accepts import accepts
 from hypothesis import given
 from hypothesis import strategies as st
 from test_model_protocol import walks
 
 
 def trace(name: str, crashes: int, seed: int) -> tuple[Line, ...]:
-    from hudi_model.store import Store  # noqa: PLC0415 - only for the start
+    from hudi_model_tools.store import Store  # noqa: PLC0415 - only for the start
 
     return lines_of(SCENARIOS[name].start(Store()), walks(SCENARIOS[name], crashes, seed))
 
 
 def before(name: str) -> Iterator[object]:
-    from hudi_model.store import Store  # noqa: PLC0415 - only for the start
+    from hudi_model_tools.store import Store  # noqa: PLC0415 - only for the start
 
     return iter(SCENARIOS[name].start(Store()).shared.table.value.timeline)
 

@@ -2,13 +2,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import RollbackMetadata
+from hudi_model.actions import Action, RollbackMetadata, State, TimelineEntry
 from hudi_model.effects import DeleteInstant, DeleteMarkers, PutManifest, perform
 from hudi_model.files import Marker
-from hudi_model.history import history_instants
+from hudi_model.history import history_instants, whole_timeline
 from hudi_model.services.archival import archive, merge_levels, publish, trim
-from hudi_model.tables import Table, open_table, whole_timeline
+from hudi_model.tables import Table, open_table
 from hypothesis import given
 from hypothesis import strategies as st
 from model_states import at, base, commit, completed_compaction, entry, failed, pending_compaction, properties, table

@@ -1,8 +1,9 @@
 from dataclasses import replace
 
 import pytest
-from hudi_model.blocks import corrupt_blocks, effective_blocks, place_log_compacted, without_rolled_back
+from hudi_model.blocks import effective_blocks, place_log_compacted, without_rolled_back
 from hudi_model.files import CorruptBlock, DataBlock, RollbackBlock
+from hudi_model.queries import corrupt_blocks
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.time import InstantTime
 from hypothesis import given

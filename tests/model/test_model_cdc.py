@@ -3,11 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from hudi_model.actions import Action, Instant, State
-from hudi_model.cdc import derived_changes, read_changes, with_images
-from hudi_model.contents import CommitMetadata
-from hudi_model.files import CdcBlock, CdcRecord, LogFile
-from hudi_model.records import Damaged, Record
+from hudi_model.actions import Action, CommitMetadata, Instant, State
+from hudi_model.files import CdcBlock, CdcRecord, Damaged, LogFile, Record
+from hudi_model.incremental import derived_changes, read_changes, with_images
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import Table
 from hudi_model.time import tick

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 from breached_tables import FIRST, PLACE, ROW, done, planned, saved, told, waiting, with_files
-from hudi_model.checks.finding import Evidence, Footer
-from hudi_model.contents import (
+from hudi_model.actions import (
     CleanMetadata,
     CleanPlan,
     ClusteringGroup,
@@ -18,9 +17,8 @@ from hudi_model.contents import (
     RollbackPlan,
     WriteStat,
 )
-from hudi_model.files import BaseFile, DataBlock, LogFile, RollbackBlock
-from hudi_model.records import META_FIELDS, Record, Value
-from hudi_model.tables import Table
+from hudi_model.files import META_FIELDS, BaseFile, DataBlock, LogFile, Record, RollbackBlock, Value
+from hudi_model.tables import Evidence, Footer, Table
 from hudi_model.time import InstantTime
 from model_states import (
     GROUP,

@@ -5,20 +5,11 @@ from dataclasses import replace
 
 import pytest
 from breached_tables import FIRST, ROW, archived, told, with_files, with_history
-from hudi_model.actions import Action
-from hudi_model.contents import (
-    CommitMetadata,
-    RollbackMetadata,
-)
+from hudi_model.actions import Action, CommitMetadata, RollbackMetadata
 from hudi_model.files import Marker
-from hudi_model.history import History, HistoryFile, Manifest, history_file
-from model_states import (
-    PARTITION,
-    at,
-    base,
-    commit,
-    failed,
-)
+from hudi_model.history import history_file
+from hudi_model.tables import History, HistoryFile, Manifest
+from model_states import PARTITION, at, base, commit, failed
 
 HISTORIES: dict[str, tuple[str, Callable[[HistoryFile], HistoryFile]]] = {
     "a name that bounds others": ("HS-005", lambda file: replace(file, name=file.name.replace(at(0.1), at(0.2)))),

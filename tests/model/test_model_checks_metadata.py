@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from hudi_conformance.verification.properties.histories import Shape
 from hudi_model import metadata
-from hudi_model.checks.metadata import agrees
-from hudi_model.contents import CommitMetadata, IndexDefinition, WriteStat
+from hudi_model.actions import CommitMetadata, IndexDefinition, WriteStat
 from hudi_model.effects import CommitMetadataTable, perform
+from hudi_model.files import Field, Record, Schema
 from hudi_model.metadata import valid
-from hudi_model.records import Field, Record, Schema
 from hudi_model.tables import Table
 from hudi_model.time import tick
-from hudi_model.violations import violations
 from hudi_model.writers import Operation, Request, create_table, write
+from hudi_model_tools.checks.metadata import agrees
+from hudi_model_tools.violations import violations
 
 EVERY = {"hoodie.metadata.enable": "true", **dict.fromkeys(metadata.OPTIONAL, "true")}
 NOTES = IndexDefinition("secondary_index_note", "secondary_index", "identity", ("note",))

@@ -1,9 +1,9 @@
 import pytest
-from hudi_model.configuration import configure, property_names, sound_properties, timeline_folder
-from hudi_model.records import Damaged
+from hudi_model.configuration import configure, is_read, overlay, property_names, sound_properties
+from hudi_model.effects import timeline_folder
+from hudi_model.files import Damaged
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.tables import Table, open_table
-from hudi_model.versions import is_read, overlay
 from hypothesis import given
 from hypothesis import strategies as st
 from model_states import properties, table

@@ -1,8 +1,8 @@
 from hudi_conformance.corpus.mutants import MUTANTS, mutated
 from hudi_conformance.verification.properties import laws
 from hudi_conformance.verification.properties.scenarios import SCENARIOS
-from hudi_model.explore import Exploration
-from hudi_model.protocol import World
+from hudi_model_tools.explore import Exploration
+from hudi_model_tools.protocol import World
 
 
 def broken() -> Exploration:

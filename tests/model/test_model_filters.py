@@ -4,8 +4,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from hudi_model.files import Field, Schema
 from hudi_model.filters import check_filter, evaluate, matches
-from hudi_model.records import Field, Schema
 from hudi_model.rejection import Reason, Rejection
 from hypothesis import given
 from hypothesis import strategies as st

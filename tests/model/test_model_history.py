@@ -1,26 +1,22 @@
 from dataclasses import replace
 
 import pytest
-from hudi_model.actions import Action, State
-from hudi_model.contents import CommitMetadata, CompactionPlan, Content
+from hudi_model.actions import Action, CommitMetadata, CompactionPlan, Content, State
+from hudi_model.conflicts import may_complete
 from hudi_model.effects import AppendArchivedLog, DeleteHistoryFile, PutHistoryFile, PutManifest, SwapVersion, perform
+from hudi_model.files import Damaged
 from hudi_model.history import (
-    ArchivedInstant,
-    History,
-    HistoryFile,
-    Manifest,
     current_files,
     current_manifest,
     history_file,
     history_instants,
+    whole_timeline,
     with_history,
 )
 from hudi_model.queries import list_timeline
-from hudi_model.records import Damaged
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.tables import whole_timeline
+from hudi_model.tables import ArchivedInstant, History, HistoryFile, Manifest
 from hudi_model.timeline import timeline_of
-from hudi_model.transitions import may_complete
 from hypothesis import given
 from hypothesis import strategies as st
 from model_states import at, commit, failed, properties, table

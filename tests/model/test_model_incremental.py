@@ -2,13 +2,12 @@
 
 import pytest
 from hudi_model.effects import perform
+from hudi_model.files import Field, Record, Schema
 from hudi_model.incremental import TimeRange, is_within_range, open_range, read_incremental
 from hudi_model.queries import Selection, read_snapshot
-from hudi_model.readings import RELEASED, TEXT, Readings
-from hudi_model.records import Field, Record, Schema
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services.savepoints import savepoint
-from hudi_model.tables import Table
+from hudi_model.tables import RELEASED, TEXT, Readings, Table
 from hudi_model.time import InstantTime, tick
 from hudi_model.writers import Operation, Request, create_table, write
 from hypothesis import given

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from hudi_conformance.verification.properties.histories import Shape
 from hudi_model import metadata
-from hudi_model.contents import IndexDefinition
+from hudi_model.actions import IndexDefinition
 from hudi_model.effects import CommitMetadataTable, perform
+from hudi_model.files import Field, Record, Schema
 from hudi_model.filters import evaluate
 from hudi_model.indexes import joined, secondary_key, statistics, together
 from hudi_model.metadata import rows_of, valid, view_of
 from hudi_model.pruning import ANY, Facts, kept_slices, possible, read_pruned, within
 from hudi_model.queries import read_snapshot, sound_snapshot
-from hudi_model.records import Field, Record, Schema
 from hudi_model.tables import Table
 from hudi_model.time import tick
 from hudi_model.writers import Operation, Request, create_table, write

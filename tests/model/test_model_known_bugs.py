@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 from hudi_conformance.corpus.mutants import MUTANTS, mutated
-from hudi_model.actions import Action, State
-from hudi_model.contents import IndexDefinition
+from hudi_model.actions import Action, IndexDefinition, State
 from hudi_model.effects import perform
-from hudi_model.metadata import metadata_differences, rows_of, valid, view_of
+from hudi_model.files import Field, Record, Schema, Value
+from hudi_model.metadata import rows_of, valid, view_of
 from hudi_model.pruning import read_pruned
 from hudi_model.queries import read_snapshot
-from hudi_model.records import Field, Record, Schema, Value
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.services import clustering, indexing, restore, rollback
+from hudi_model.services import clustering, indexing, rollback, savepoints
 from hudi_model.services.savepoints import savepoint
 from hudi_model.tables import Table
 from hudi_model.time import tick
 from hudi_model.upgrades import change_version
 from hudi_model.writers import Operation, Request, begin, create_table, stage, write
+from hudi_model_tools.checks.metadata import metadata_differences
 from service_tables import EAGER, SCHEMA, names, new_table, record, rows, scheduled, upsert
 
 BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "8"}
@@ -247,8 +247,8 @@ def test_a_restore_to_before_the_metadata_tables_compaction_gives_the_saved_rows
     for number in range(2, 6):
         table = upsert(table, 10 * number, ("k", "p1", number, "later"), (f"n{number}", "p2", 1, "later"), **INDEXED)
     table = perform(table, indexing.compact(table, tick(60), tick(65), EAGER))
-    table = perform(table, restore.schedule(table, tick(70), {}, tick(10)))
-    table = perform(table, restore.execute(table, tick(70), tick(75)))
+    table = perform(table, savepoints.schedule(table, tick(70), {}, tick(10)))
+    table = perform(table, savepoints.execute(table, tick(70), tick(75)))
     assert rows(table) == [("k", "p1", 1, "saved")]
     table = upsert(table, 80, ("o", "p2", 1, "after"), **INDEXED)
     assert found(table, ["id", "in", ["k", "n2", "o"]]) == ["k", "o"]

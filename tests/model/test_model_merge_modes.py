@@ -1,9 +1,10 @@
 import pytest
 from hudi_model.configuration import configure
-from hudi_model.merge_modes import merge_mode, merge_rule, write_mode
+from hudi_model.conflicts import write_mode
+from hudi_model.merge_modes import merge_mode, merge_rule
 from hudi_model.merge_rules import MergeMode
-from hudi_model.readings import RELEASED, TEXT
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.tables import RELEASED, TEXT
 from model_states import properties
 
 EVENT_ID = "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5"

@@ -3,18 +3,19 @@
 from dataclasses import replace
 
 import pytest
+from hudi_model.files import Delete, Record
 from hudi_model.merge_rules import MergeMode, MergeRule, Version, version_of_delete, version_of_record
-from hudi_model.mergers import (
+from hudi_model.merging import (
     COUNTER,
     DELETE_AT_ZERO,
     GREATER_OF_TWO,
     REFERENCE_MERGERS,
     SET_UNION,
     RecordMerger,
+    fold,
+    merge,
     select_merger,
 )
-from hudi_model.merging import fold, merge
-from hudi_model.records import Delete, Record
 from hudi_model.rejection import Reason, Rejection
 from hypothesis import given
 from hypothesis import strategies as st

@@ -4,6 +4,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from hudi_model.files import Delete, Record
 from hudi_model.merge_rules import (
     MergeMode,
     MergeRule,
@@ -15,8 +16,7 @@ from hudi_model.merge_rules import (
     version_of_row,
 )
 from hudi_model.merging import fold, merge, merge_slice
-from hudi_model.readings import RELEASED, TEXT, Readings
-from hudi_model.records import Delete, Record
+from hudi_model.tables import RELEASED, TEXT, Readings
 from hypothesis import given
 from hypothesis import strategies as st
 

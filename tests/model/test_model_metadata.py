@@ -5,18 +5,18 @@ from dataclasses import replace
 import pytest
 from hudi_conformance.verification.properties.histories import Shape, Step, new_table, taken
 from hudi_model import metadata, writers
-from hudi_model.actions import Action, State
-from hudi_model.contents import IndexDefinition
+from hudi_model.actions import Action, IndexDefinition, State
 from hudi_model.effects import CommitMetadataTable, CreateInstant, PutProperties, perform
+from hudi_model.files import Record
 from hudi_model.merge_rules import MergeMode, MergeRule, Version
-from hudi_model.mergers import METADATA
-from hudi_model.metadata import BUILT, built, metadata_differences, rows_of, valid, view_of
-from hudi_model.records import Record
+from hudi_model.merging import METADATA
+from hudi_model.metadata import BUILT, built, rows_of, valid, view_of
 from hudi_model.services import cleaning, compaction, indexing
 from hudi_model.tables import Table, open_table
 from hudi_model.time import tick
-from hudi_model.violations import violations
 from hudi_model.writers import Operation, Request
+from hudi_model_tools.checks.metadata import metadata_differences
+from hudi_model_tools.violations import violations
 
 KEPT = {"hoodie.metadata.enable": "true", "hoodie.index.type": "RECORD_INDEX"}
 EAGER = {

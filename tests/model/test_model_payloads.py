@@ -2,13 +2,22 @@
 
 import pytest
 from hudi_model.configuration import configure
-from hudi_model.merge_modes import merge_rule, refuse_contradiction
-from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate, Version, version_of_delete, version_of_record
-from hudi_model.merging import fold, merge, precombine
-from hudi_model.payloads import PACKAGE, PAYLOADS, version_9_properties
-from hudi_model.readings import RELEASED, TEXT
-from hudi_model.records import Delete, Record, Value
+from hudi_model.creation import PACKAGE, refuse_contradiction, version_9_properties
+from hudi_model.files import Delete, Record, Value
+from hudi_model.merge_modes import merge_rule
+from hudi_model.merge_rules import (
+    PAYLOADS,
+    MergeMode,
+    MergeRule,
+    PartialUpdate,
+    Version,
+    version_of_delete,
+    version_of_record,
+)
+from hudi_model.merging import fold, merge
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.tables import RELEASED, TEXT
+from hudi_model.tagging import precombine
 from model_states import properties
 
 ZEROS = "00000000-0000-0000-0000-000000000000"

@@ -14,11 +14,11 @@ from hudi_conformance.verification.properties.scenarios import (
 )
 from hudi_conformance.verification.properties.scenarios import Shape as Kind
 from hudi_model.actions import State
-from hudi_model.explore import project
-from hudi_model.protocol import Move, Protocol, World
+from hudi_model.files import Record
 from hudi_model.queries import read_snapshot
-from hudi_model.records import Record
-from hudi_model.store import Store
+from hudi_model_tools.explore import project
+from hudi_model_tools.protocol import Move, Protocol, World
+from hudi_model_tools.store import Store
 
 KIND = Kind(9, COPY_ON_WRITE, COMMIT_TIME)
 PAIR = Scenario("pair", "", KIND, (writer("one"), writer("two"), ROLLBACK), writes=1)

@@ -3,17 +3,26 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hudi_model.contents import CleanMetadata, RollbackMetadata
-from hudi_model.files import BaseFile, CorruptBlock, DataBlock, LogFile
+from hudi_model.actions import CleanMetadata, RollbackMetadata
+from hudi_model.files import (
+    META_FIELDS,
+    BaseFile,
+    CorruptBlock,
+    DataBlock,
+    Delete,
+    Field,
+    LogFile,
+    Record,
+    Schema,
+    UnsupportedContent,
+)
 from hudi_model.merge_rules import MergeMode, MergeRule, version_of_delete, version_of_row
 from hudi_model.merging import merge
 from hudi_model.queries import list_file_slices, list_timeline, read_as_of, read_optimized, read_snapshot, table_info
 from hudi_model.reading import with_logical_ordering
-from hudi_model.readings import RELEASED, TEXT
-from hudi_model.records import META_FIELDS, Delete, Field, Record, Schema, UnsupportedContent
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.schemas import promote
-from hudi_model.tables import Table
+from hudi_model.tables import RELEASED, TEXT, Table
 from hudi_model.time import InstantTime
 from hypothesis import given
 from hypothesis import strategies as st

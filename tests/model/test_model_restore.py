@@ -3,15 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from hudi_model.actions import Action, State
-from hudi_model.contents import CleanMetadata, CleanPlan, Content, RestorePlan, SavepointMetadata
+from hudi_model.actions import Action, CleanMetadata, CleanPlan, Content, RestorePlan, SavepointMetadata, State
 from hudi_model.effects import DeleteInstant, perform
-from hudi_model.queries import read_as_of, read_snapshot
-from hudi_model.readings import RELEASED, Reading, with_reading
+from hudi_model.queries import read_as_of, read_snapshot, with_reading
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.services.restore import execute, instants_after, schedule
-from hudi_model.services.savepoints import delete_savepoint, savepoint
-from hudi_model.tables import Table, open_table
+from hudi_model.services.savepoints import delete_savepoint, execute, instants_after, savepoint, schedule
+from hudi_model.tables import RELEASED, Reading, Table, open_table
 from hypothesis import given
 from hypothesis import strategies as st
 from model_states import (

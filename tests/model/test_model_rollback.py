@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from hudi_model.actions import Action, State
+from hudi_model.actions import Action, RollbackMetadata, RollbackPlan, State
 from hudi_model.blocks import effective_blocks
-from hudi_model.contents import RollbackMetadata, RollbackPlan
 from hudi_model.effects import CreateInstant, DeleteDataFile, DeleteInstant, perform
 from hudi_model.files import Marker, RollbackBlock
 from hudi_model.queries import read_snapshot

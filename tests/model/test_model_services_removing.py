@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hudi_model.actions import Action, State
-from hudi_model.contents import CleanMetadata, CleanPlan, IndexPlan
+from hudi_model.actions import Action, CleanMetadata, CleanPlan, IndexPlan, State
 from hudi_model.effects import perform
 from hudi_model.files import CdcBlock
 from hudi_model.queries import read_as_of

@@ -3,17 +3,14 @@
 from dataclasses import replace
 
 import pytest
-from hudi_model.actions import Action, State
-from hudi_model.contents import CommitMetadata, CompactionPlan, ReplacePlan
+from hudi_model.actions import Action, CommitMetadata, CompactionPlan, ReplacePlan, State
 from hudi_model.effects import perform
 from hudi_model.files import DataBlock, DeleteBlock
 from hudi_model.queries import read_optimized, read_snapshot
-from hudi_model.readings import RELEASED
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import clustering, compaction, log_compaction
-from hudi_model.services.expectations import EXPECTATIONS, may_run_beside, needs_external_lock
-from hudi_model.services.plans import view_before
-from hudi_model.tables import Table
+from hudi_model.services.plans import EXPECTATIONS, may_run_beside, needs_external_lock, view_before
+from hudi_model.tables import RELEASED, Table
 from hudi_model.time import tick
 from hudi_model.writers import Operation, Request, begin, commit, stage, write
 from service_tables import EAGER, content, names, new_table, record, rows, scheduled, serviced, upsert, written

@@ -2,11 +2,10 @@ from collections.abc import Iterable
 
 import pytest
 from hudi_model.files import FileGroup, LogFile
-from hudi_model.readings import RELEASED, TEXT, Readings
+from hudi_model.queries import optimized_slices
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.slicing import file_groups, optimized_slices, snapshot_slices
-from hudi_model.tables import Table, open_table
-from hudi_model.views import View, view_at
+from hudi_model.slicing import file_groups, snapshot_slices
+from hudi_model.tables import RELEASED, TEXT, Readings, Table, View, open_table, view_at
 from hypothesis import given
 from hypothesis import strategies as st
 from model_states import (

@@ -4,13 +4,13 @@ import pytest
 from hudi_conformance.bridge.loading import load
 from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_model.configuration import configure
-from hudi_model.locks import Lease, acquire, acquire_groups, refuse_lost
+from hudi_model.files import Record
 from hudi_model.partitions import partition_path, record_key
 from hudi_model.queries import list_file_slices, read_snapshot
-from hudi_model.records import Record
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.tagging import bucket_of, hashed_texts
 from hudi_model.time import tick
+from hudi_model_tools.locks import Lease, acquire, acquire_groups, refuse_lost
 from test_model_writers import BUCKETS, after, new, row, upsert
 
 GOLDEN = unpacked_corpus()

@@ -1,20 +1,9 @@
 import pytest
+from hudi_model.effects import generate_shared
+from hudi_model.queries import query_instant
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.time import (
-    InstantTime,
-    compare,
-    generate_in_turn,
-    generate_shared,
-    generate_waiting,
-    instant_of,
-    is_instant,
-    moment_of,
-    query_instant,
-    refuse_far_ahead,
-    tick,
-    uncertainty,
-    widen,
-)
+from hudi_model.time import InstantTime, compare, instant_of, is_instant, moment_of, tick, widen
+from hudi_model_tools.locks import generate_in_turn, generate_waiting, refuse_far_ahead, uncertainty
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,8 +1,7 @@
 import itertools
 
 import pytest
-from hudi_model.actions import Action, Instant, State, TimelineEntry
-from hudi_model.contents import CommitMetadata, RollbackMetadata
+from hudi_model.actions import Action, CommitMetadata, Instant, RollbackMetadata, State, TimelineEntry
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.timeline import (
     collapse,
@@ -13,7 +12,7 @@ from hudi_model.timeline import (
     timeline_of,
     timeline_up_to,
 )
-from hudi_model.transitions import is_legal_move, timeline_faults
+from hudi_model_tools.transitions import is_legal_move, timeline_faults
 from hypothesis import given
 from hypothesis import strategies as st
 from model_states import at, base, commit, completed_compaction, damaged, entry, failed, pending_compaction

@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 
 import pytest
-from hudi_model.actions import Action, State
-from hudi_model.contents import ClusteringGroup, CommitMetadata, IndexPlan, ReplacePlan
+from hudi_model.actions import Action, ClusteringGroup, CommitMetadata, IndexPlan, ReplacePlan, State
+from hudi_model.creation import PACKAGE
 from hudi_model.effects import PutProperties, perform
-from hudi_model.history import ArchivedInstant, History, history_instants
+from hudi_model.history import history_instants
 from hudi_model.merge_modes import merge_mode
-from hudi_model.merge_rules import MergeMode
-from hudi_model.payloads import MODE_OF_PAYLOAD, PACKAGE, PAYLOADS
+from hudi_model.merge_rules import MODE_OF_PAYLOAD, PAYLOADS, MergeMode
 from hudi_model.queries import read_snapshot
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import ArchivedInstant, History, Table, open_table
 from hudi_model.time import tick
 from hudi_model.upgrades import change_version
 from hypothesis import given

@@ -3,11 +3,10 @@ from dataclasses import replace
 
 import pytest
 from hudi_model.actions import TimelineEntry
-from hudi_model.files import BaseFile, CorruptBlock, DataBlock, LogFile
-from hudi_model.records import UnsupportedContent
+from hudi_model.files import BaseFile, CorruptBlock, DataBlock, LogFile, UnsupportedContent
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import Table
-from hudi_model.violations import Violation, violations
+from hudi_model_tools.violations import Violation, violations
 from model_states import at, base, commit, damaged, data, entry, failed, log, properties, table, with_records
 
 

@@ -3,19 +3,17 @@ from typing import Any
 
 import pytest
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.cdc import read_changes
-from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan
+from hudi_model.actions import Action, CommitMetadata, CompactionOperation, CompactionPlan, State, TimelineEntry
 from hudi_model.effects import BeatHeart, CreateInstant, DeleteMarkers, PutBaseFile, PutLogFile, PutMarker, perform
-from hudi_model.files import DataBlock, DeleteBlock
+from hudi_model.files import META_FIELDS, DataBlock, DeleteBlock, Field, Record, Schema
+from hudi_model.incremental import read_changes
 from hudi_model.queries import read_snapshot
-from hudi_model.records import META_FIELDS, Field, Record, Schema
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.settings import number
+from hudi_model.requests import number
 from hudi_model.tables import Table
 from hudi_model.time import tick
-from hudi_model.violations import violations
 from hudi_model.writers import Operation, Request, abort, begin, commit, create_table, stage, write
+from hudi_model_tools.violations import violations
 from hypothesis import given
 from hypothesis import strategies as st
 

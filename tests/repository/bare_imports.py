@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
-PACKAGES = ("hudi_model", "hudi_format", "hudi_adapter", "hudi_conformance")
+PACKAGES = ("hudi_model", "hudi_model_tools", "hudi_format", "hudi_adapter", "hudi_conformance")
 
 
 def stated() -> list[str]:

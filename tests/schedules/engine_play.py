@@ -26,9 +26,9 @@ from hudi_conformance.verification.interleavings.playing import expected_read
 from hudi_conformance.verification.interleavings.reading import READS, told
 from hudi_conformance.verification.interleavings.scenarios import COLUMNS, Actor, Schedule, Service
 from hudi_format.storage import LocalStorage
-from hudi_model.accepts import accepts
-from hudi_model.protocol import World
 from hudi_model.time import tick
+from hudi_model_tools.accepts import accepts
+from hudi_model_tools.protocol import World
 from hudi_spark.adapter import adapter_of
 from hudi_spark.adapter_executors import InProcess as Answering
 from hudi_spark.arrow_reading import read_query

@@ -5,8 +5,8 @@ from dataclasses import replace
 from hudi_conformance.verification.agreement.projecting import Projection
 from hudi_conformance.verification.properties.scenarios import SCENARIOS
 from hudi_conformance.verification.tla.expressions import Value, function
-from hudi_model.protocol import Protocol, World
-from hudi_model.store import Store
+from hudi_model_tools.protocol import Protocol, World
+from hudi_model_tools.store import Store
 
 NAMES = ("stored", "metadata", "indexed", "building", "built", "covered")
 

@@ -15,9 +15,9 @@ from hudi_conformance.verification.tracing.console import check, told_verdict
 from hudi_conformance.verification.tracing.modules import Line, Trace, sample_module
 from hudi_conformance.verification.tracing.samples import SPOILT, samples
 from hudi_conformance.verification.tracing.samples import lines_of as sample_lines
-from hudi_model.accepts import accepts
-from hudi_model.protocol import Protocol
-from hudi_model.store import Store
+from hudi_model_tools.accepts import accepts
+from hudi_model_tools.protocol import Protocol
+from hudi_model_tools.store import Store
 from rich.console import Console
 
 SPECS = Path(__file__).resolve().parents[2] / "specs" / "tla"

@@ -9,9 +9,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from hudi_model.files import Record
 from hudi_model.merge_rules import MergeMode, MergeRule, Version
-from hudi_model.mergers import COUNTER, DELETE_AT_ZERO, GREATER_OF_TWO, SET_UNION, RecordMerger
-from hudi_model.records import Record
+from hudi_model.merging import COUNTER, DELETE_AT_ZERO, GREATER_OF_TWO, SET_UNION, RecordMerger
 
 FILE = Path(__file__).parent / "shared" / "merger-cases.json"
 _COLUMNS = "hoodie.record.merge.property.hudi.conformance.columns"

@@ -16,15 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hudi_adapter.filters import parse_filter
-from hudi_adapter.protocol import (
-    Adapter,
-    Answer,
-    Implementation,
-    Operation,
-    Request,
-    RowsAnswer,
-    ValueAnswer,
-)
+from hudi_adapter.protocol import Adapter, Answer, Implementation, Operation, Request, RowsAnswer, ValueAnswer
 from hudi_adapter.serving import serve
 
 from hudi_conformance.adapters import apache_hudi_services, apache_hudi_writing

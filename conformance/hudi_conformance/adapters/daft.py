@@ -10,14 +10,7 @@ from typing import Any
 
 from hudi_adapter.arrow_types import logical_type
 from hudi_adapter.filters import And, Comparison, Filter, Not, Or, parse_filter
-from hudi_adapter.protocol import (
-    Adapter,
-    Answer,
-    Implementation,
-    Request,
-    RowsAnswer,
-    Unsupported,
-)
+from hudi_adapter.protocol import Adapter, Answer, Implementation, Request, RowsAnswer, Unsupported
 from hudi_adapter.reasons import Reason
 from hudi_adapter.serving import serve
 from hudi_adapter.values import decode_value

@@ -7,15 +7,7 @@ from importlib import metadata
 from typing import Any
 
 import pyarrow as pa
-from hudi_adapter.protocol import (
-    Adapter,
-    Answer,
-    Implementation,
-    Request,
-    RowsAnswer,
-    Unsupported,
-    ValueAnswer,
-)
+from hudi_adapter.protocol import Adapter, Answer, Implementation, Request, RowsAnswer, Unsupported, ValueAnswer
 from hudi_adapter.reasons import Reason
 from hudi_adapter.serving import serve
 

@@ -22,7 +22,7 @@ from hudi_adapter.serving import serve
 from hudi_format.errors import FormatError
 from hudi_model import rejection
 from hudi_model.queries import Warning as ModelWarning
-from hudi_model.readings import RELEASED, Readings
+from hudi_model.tables import RELEASED, Readings
 
 from hudi_conformance.bridge import load_for, writing
 from hudi_conformance.bridge.asking import OPERATIONS, READINGS, Answered, ask

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hudi_adapter.rows import Rows, rows_of_mappings
-from hudi_model import cdc, incremental, pruning, queries, violations
-from hudi_model import readings as readings_of_model
-from hudi_model.readings import Readings
+from hudi_model import incremental, pruning, queries
+from hudi_model import tables as readings_of_model
 from hudi_model.rejection import Reason, Rejection, Unsupported
-from hudi_model.tables import Table
+from hudi_model.tables import Readings, Table
 from hudi_model.time import InstantTime
+from hudi_model_tools import violations
 
 RELEASED = readings_of_model.RELEASED
 SKIPPING = ("hoodie.metadata.enable", "hoodie.enable.data.skipping")
@@ -77,7 +77,7 @@ def _incremental(table: Table, params: Mapping[str, Any], readings: Readings) ->
 
 
 def _changes(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:
-    return _rows(cdc.read_changes(table, *_range(params), readings))
+    return _rows(incremental.read_changes(table, *_range(params), readings))
 
 
 def _timeline(table: Table, params: Mapping[str, Any], _readings: Readings) -> Answered:

@@ -14,12 +14,10 @@ from hudi_format.storage import FileStatus, ReadOnlyStorage, Storage, open_stora
 from hudi_format.table.index_definitions import DEFINITIONS_FILE, DEFINITIONS_KEY, parse_index_definitions
 from hudi_format.table.index_definitions import IndexDefinition as StoredDefinition
 from hudi_format.table.partition_metafile import metafile_form, parse_partition_metafile
-from hudi_model.checks.finding import Evidence, Footer
-from hudi_model.contents import IndexDefinition
-from hudi_model.files import BaseFile, LogFile
+from hudi_model.actions import IndexDefinition
+from hudi_model.files import BaseFile, Damaged, LogFile, Records, UnsupportedContent
 from hudi_model.metadata import FILES
-from hudi_model.records import Damaged, Records, UnsupportedContent
-from hudi_model.tables import Table
+from hudi_model.tables import Evidence, Footer, Table
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.damage import damaged, decoded

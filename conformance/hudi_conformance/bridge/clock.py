@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hudi_model.effects import generate_shared
+from hudi_model.queries import query_instant
 from hudi_model.tables import Table
-from hudi_model.time import InstantTime, generate_shared, instant_of, query_instant
+from hudi_model.time import InstantTime, instant_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from hudi_format.errors import FormatError, UnsupportedFormat
-from hudi_model.records import Damaged, UnsupportedContent
+from hudi_model.files import Damaged, UnsupportedContent
 from hudi_model.rejection import Reason
 
 _T = TypeVar("_T")

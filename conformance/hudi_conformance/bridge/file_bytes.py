@@ -16,11 +16,13 @@ from hudi_model.files import (
     CdcRecord,
     CorruptBlock,
     DataBlock,
+    Delete,
     DeleteBlock,
     LogFile,
+    Record,
     RollbackBlock,
+    Schema,
 )
-from hudi_model.records import Delete, Record, Schema
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.schemas import avro_schema

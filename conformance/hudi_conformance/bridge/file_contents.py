@@ -19,12 +19,16 @@ from hudi_model.files import (
     CdcBlock,
     CdcRecord,
     CorruptBlock,
+    Damaged,
     DataBlock,
+    Delete,
     DeleteBlock,
     LogFile,
+    Record,
     RollbackBlock,
+    Schema,
+    UnsupportedContent,
 )
-from hudi_model.records import Damaged, Delete, Record, Schema, UnsupportedContent
 from hudi_model.rejection import Reason
 from hudi_model.time import InstantTime
 

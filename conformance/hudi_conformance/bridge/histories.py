@@ -11,13 +11,13 @@ from hudi_format.timeline import archived_log, plans
 from hudi_format.timeline import history as files
 from hudi_format.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
 from hudi_format.timeline.headerless import with_header
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.configuration import timeline_folder, timeline_layout
-from hudi_model.contents import CommitMetadata as Commit
-from hudi_model.contents import Content, OtherContent
-from hudi_model.history import ArchivedInstant, History, HistoryFile, Manifest
-from hudi_model.records import Damaged
+from hudi_model.actions import Action, Content, OtherContent, State, TimelineEntry
+from hudi_model.actions import CommitMetadata as Commit
+from hudi_model.configuration import timeline_layout
+from hudi_model.effects import timeline_folder
+from hudi_model.files import Damaged
 from hudi_model.rejection import Reason
+from hudi_model.tables import ArchivedInstant, History, HistoryFile, Manifest
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.damage import damaged, sound

@@ -17,15 +17,13 @@ from hudi_format.names import (
 )
 from hudi_format.storage import FileStatus, ReadOnlyStorage, Storage, open_storage
 from hudi_format.table.properties import parse_properties
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
-from hudi_model.contents import Content
-from hudi_model.files import BaseFile, LogFile
-from hudi_model.history import History
+from hudi_model.actions import Action, Content, State, TimelineEntry
+from hudi_model.configuration import Properties, sound_properties, timeline_layout
+from hudi_model.effects import timeline_folder
+from hudi_model.files import BaseFile, Damaged, LogFile, Schema
 from hudi_model.metadata import SCHEMA
-from hudi_model.records import Damaged, Schema
 from hudi_model.rejection import Rejection, Unsupported
-from hudi_model.tables import Properties, Table
+from hudi_model.tables import History, Table
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.damage import damaged

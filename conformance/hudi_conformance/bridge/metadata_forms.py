@@ -7,12 +7,12 @@ from hudi_format.metadata.partitions import Partition, is_expression_index, is_s
 from hudi_format.storage import Storage
 from hudi_format.table import index_definitions
 from hudi_format.table.index_definitions import DEFINITIONS_FILE, DEFINITIONS_KEY, parse_index_definitions
+from hudi_model.actions import IndexDefinition
 from hudi_model.configuration import sound_properties
-from hudi_model.contents import IndexDefinition
+from hudi_model.files import META_FIELDS
 from hudi_model.filters import FUNCTIONS
 from hudi_model.indexes import filter_of_file
 from hudi_model.metadata import view_of
-from hudi_model.records import META_FIELDS
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import Table
 

@@ -16,9 +16,18 @@ from hudi_format.metadata.partitions import Partition, data_partition_of_id
 from hudi_format.metadata.records import ColumnStats, FileList, MetadataRecord
 from hudi_format.names import BaseFileName, LogFileName
 from hudi_format.storage import Storage
-from hudi_model.files import BaseFile, Block, CorruptBlock, DataBlock, DeleteBlock, LogFile, RollbackBlock
+from hudi_model.files import (
+    BaseFile,
+    Block,
+    CorruptBlock,
+    DataBlock,
+    Delete,
+    DeleteBlock,
+    LogFile,
+    Record,
+    RollbackBlock,
+)
 from hudi_model.indexes import joined
-from hudi_model.records import Delete, Record
 from hudi_model.rejection import Reason
 from hudi_model.time import InstantTime
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from hudi_format.hashing import column_index_id, file_index_id, partition_index_id
 from hudi_format.metadata.keys import PARTITION_STATS_MARK, split_secondary_key
 from hudi_format.metadata.partitions import Partition, is_secondary_index
-from hudi_model.contents import CommitMetadata
+from hudi_model.actions import CommitMetadata
+from hudi_model.files import META_FIELDS, Schema
 from hudi_model.indexes import NO_PARTITION, joined, secondary_key
-from hudi_model.records import META_FIELDS, Schema
 from hudi_model.tables import Table
 
 # The widths of the ids of a column, a partition and a file.

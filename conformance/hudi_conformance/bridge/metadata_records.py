@@ -25,7 +25,7 @@ from hudi_format.metadata.records import (
     halves_of,
 )
 from hudi_format.metadata.wrapped_values import ValueKind, ValueType, Wrapped
-from hudi_model.contents import IndexDefinition
+from hudi_model.actions import IndexDefinition
 from hudi_model.filters import RESULTS
 from hudi_model.time import InstantTime, moment_of
 

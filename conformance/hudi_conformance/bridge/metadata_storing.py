@@ -12,12 +12,12 @@ from hudi_format.metadata.records import MetadataRecord
 from hudi_format.names import PARTITION_METAFILE
 from hudi_format.table.index_definitions import DEFINITIONS_FILE, IndexDefinition, serialise_index_definitions
 from hudi_format.table.properties import serialise_properties
-from hudi_model import contents
-from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
-from hudi_model.files import BaseFile, DataBlock, DeleteBlock, LogFile
+from hudi_model import actions
+from hudi_model.configuration import sound_properties, timeline_layout
+from hudi_model.effects import timeline_folder
+from hudi_model.files import META_FIELDS, BaseFile, DataBlock, DeleteBlock, LogFile, Record
 from hudi_model.indexes import UNINDEXED
 from hudi_model.metadata import built
-from hudi_model.records import META_FIELDS, Record
 from hudi_model.rejection import Unsupported
 from hudi_model.tables import Table
 
@@ -68,7 +68,7 @@ def metadata_files(
         path = f"{METADATA_TABLE}/{timeline_folder(properties)}/{entry.name}"
         if path not in there:
             stated = entry.content
-            told = replace(stated, schema=None) if isinstance(stated, contents.CommitMetadata) else stated
+            told = replace(stated, schema=None) if isinstance(stated, actions.CommitMetadata) else stated
             yield path, content_bytes(replace(entry, content=told), layout, properties["hoodie.table.name"], own)
 
 
@@ -158,12 +158,12 @@ def _record(record: Record, form: RecordForm, file: BaseFile | LogFile) -> Metad
     return form.record(str(record.values["key"]), record.values["content"], file.instant)
 
 
-def _is_defined(index: contents.IndexDefinition, version: int) -> bool:
+def _is_defined(index: actions.IndexDefinition, version: int) -> bool:
     fixed = ("files", "bloom_filters", "partition_stats")
     return index.name not in fixed and (index.name != _LOCATED or version >= _FIRST_WITH_VERSIONS)
 
 
-def _definition(index: contents.IndexDefinition, table: Table, version: int) -> IndexDefinition:
+def _definition(index: actions.IndexDefinition, table: Table, version: int) -> IndexDefinition:
     typed = index.kind in (*_STATISTICS, "secondary_index") or index.name.startswith("expr_index")
     sources = index.sources or (_indexed_columns(table) if index.kind in _STATISTICS else ())
     function = index.kind if index.name in _STATISTICS else index.function

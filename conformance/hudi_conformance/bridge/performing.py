@@ -12,10 +12,10 @@ from hudi_format.table.properties import serialise_properties
 from hudi_format.timeline import history as history_format
 from hudi_format.timeline.archived_log import archived_log_name, is_archived_log
 from hudi_model import effects as done
-from hudi_model.actions import State, TimelineEntry
-from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
-from hudi_model.contents import CommitMetadata
-from hudi_model.records import Schema
+from hudi_model.actions import CommitMetadata, State, TimelineEntry
+from hudi_model.configuration import sound_properties, timeline_layout
+from hudi_model.effects import timeline_folder
+from hudi_model.files import Schema
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime, moment_of
 

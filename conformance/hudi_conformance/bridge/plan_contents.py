@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from hudi_format.timeline import plans
-from hudi_model.contents import (
+from hudi_model.actions import (
     CleanPlan,
     ClusteringGroup,
     CompactionOperation,

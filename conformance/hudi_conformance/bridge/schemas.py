@@ -12,7 +12,7 @@ from hudi_adapter.logical_types import DecimalType, ListType, LogicalType, MapTy
 from hudi_adapter.rows import logical_type
 from hudi_format.avro.schemas import schema_text
 from hudi_format.schemas import META_FIELDS, arrow_schema
-from hudi_model.records import Field, Schema, Value
+from hudi_model.files import Field, Schema, Value
 
 AvroSchema = Mapping[str, Any]
 _SCHEMAS_KEPT: Final = 128

@@ -6,9 +6,9 @@ from types import ModuleType
 from typing import Any
 
 from hudi_model import recovery, upgrades
-from hudi_model.actions import Action, Instant, State
-from hudi_model.contents import ReplacePlan
-from hudi_model.effects import Effects, perform
+from hudi_model.actions import Action, Instant, ReplacePlan, State
+from hudi_model.effects import Effects, generate_shared, perform
+from hudi_model.queries import query_instant
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.services import (
     archival,
@@ -17,13 +17,12 @@ from hudi_model.services import (
     compaction,
     indexing,
     log_compaction,
-    restore,
     rollback,
     savepoints,
     time_to_live,
 )
 from hudi_model.tables import Table, open_table
-from hudi_model.time import InstantTime, generate_shared, query_instant
+from hudi_model.time import InstantTime
 from hudi_model.timeline import completed_data
 
 Params = Mapping[str, Any]
@@ -67,7 +66,7 @@ CARRIED_OUT: Mapping[Action, ModuleType] = {
     Action.CLEAN: cleaning,
     Action.INDEXING: indexing,
     Action.ROLLBACK: rollback,
-    Action.RESTORE: restore,
+    Action.RESTORE: savepoints,
 }
 
 
@@ -121,8 +120,8 @@ def _delete_savepoint(call: Call) -> Effects:
 
 def _restore(call: Call) -> Effects:
     target = call.instant("to", "instant", "savepoint") or call.requested
-    planned = restore.schedule(call.table, call.requested, call.settings, target)
-    return (*planned, *restore.execute(perform(call.table, planned), call.requested, call.completed))
+    planned = savepoints.schedule(call.table, call.requested, call.settings, target)
+    return (*planned, *savepoints.execute(perform(call.table, planned), call.requested, call.completed))
 
 
 def _rollback(call: Call) -> Effects:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from hudi_format.names import PARTITION_METAFILE
 from hudi_format.table.properties import serialise_properties
-from hudi_model.configuration import sound_properties, timeline_folder, timeline_layout
-from hudi_model.contents import CommitMetadata
-from hudi_model.files import BaseFile, LogFile
-from hudi_model.records import Schema
-from hudi_model.tables import Properties, Table
+from hudi_model.actions import CommitMetadata
+from hudi_model.configuration import Properties, sound_properties, timeline_layout
+from hudi_model.effects import timeline_folder
+from hudi_model.files import BaseFile, LogFile, Schema
+from hudi_model.tables import Table
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.file_bytes import base_file_bytes, log_file_bytes, logging_mode

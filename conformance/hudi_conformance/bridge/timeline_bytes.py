@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hudi_format.timeline import commit_metadata, plans
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import (
+from hudi_model.actions import (
+    Action,
     CleanMetadata,
     CleanPlan,
     CommitMetadata,
@@ -18,6 +18,8 @@ from hudi_model.contents import (
     RollbackMetadata,
     RollbackPlan,
     SavepointMetadata,
+    State,
+    TimelineEntry,
     WriteStat,
 )
 

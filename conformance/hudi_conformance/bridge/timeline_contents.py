@@ -8,7 +8,7 @@ from hudi_format.metadata.record_schemas import RECORD_NAME
 from hudi_format.names import TimelineFileName
 from hudi_format.timeline import commit_metadata, plans
 from hudi_model import metadata
-from hudi_model.contents import (
+from hudi_model.actions import (
     CleanMetadata,
     CommitMetadata,
     CompactionOperation,
@@ -18,7 +18,7 @@ from hudi_model.contents import (
     RollbackMetadata,
     WriteStat,
 )
-from hudi_model.records import Schema
+from hudi_model.files import Schema
 from hudi_model.rejection import Reason
 from hudi_model.time import InstantTime
 

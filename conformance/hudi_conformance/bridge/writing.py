@@ -11,17 +11,16 @@ from hudi_adapter.rows import Rows, RowsError, read_rows
 from hudi_format.avro.schemas import record_schema
 from hudi_model import effects, recovery, writers
 from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.configuration import timeline_folder
+from hudi_model.effects import timeline_folder
+from hudi_model.files import Field, Record, Schema
 from hudi_model.filters import check_filter, matches
 from hudi_model.queries import read_snapshot
-from hudi_model.readings import RELEASED, Readings
-from hudi_model.records import Field, Record, Schema
 from hudi_model.rejection import Reason, Rejection, Unsupported
-from hudi_model.schemas import table_schema, written_schema
-from hudi_model.settings import switch
-from hudi_model.tables import Table, open_table
+from hudi_model.requests import switch
+from hudi_model.schemas import table_schema
+from hudi_model.tables import RELEASED, Readings, Table, open_table, view_at
 from hudi_model.time import InstantTime, instant_of
-from hudi_model.views import view_at
+from hudi_model.writers import written_schema
 
 from hudi_conformance.bridge.clock import Clock
 from hudi_conformance.bridge.loading import load

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import hudi_model.accepts as judge
-from hudi_model.accepts import Refusal
+import hudi_model_tools.accepts as judge
+from hudi_model_tools.accepts import Refusal
 
 from hudi_conformance.corpus.mutants import Mutant, mutated
 from hudi_conformance.corpus.traces import Line, TraceError, read_trace

@@ -8,7 +8,6 @@ from importlib import resources
 from typing import Any
 
 import jsonschema
-from hudi_model.accepts import Refusal, accepts
 from hudi_model.actions import TimelineEntry
 from hudi_model.effects import (
     AppendArchivedLog,
@@ -27,9 +26,10 @@ from hudi_model.effects import (
     PutPartitionMetafile,
     SwapVersion,
 )
-from hudi_model.programs import Act, Unstored
-from hudi_model.protocol import Move, World
 from hudi_model.time import tick
+from hudi_model_tools.accepts import Refusal, accepts
+from hudi_model_tools.programs import Act, Unstored
+from hudi_model_tools.protocol import Move, World
 
 Line = dict[str, str]
 SCHEMA = "trace_line.json"

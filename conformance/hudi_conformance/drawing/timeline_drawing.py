@@ -19,15 +19,7 @@ from hudi_conformance.drawing.axis import drawn_axis
 from hudi_conformance.drawing.bars import NARROWEST_BAR, drawn_instant
 from hudi_conformance.drawing.lanes import extent, folded, packed
 from hudi_conformance.drawing.legend import drawn_legend
-from hudi_conformance.drawing.moments import (
-    Drawn,
-    axis_text,
-    clock_time,
-    day_of,
-    drawn_instants,
-    readable,
-    shortened,
-)
+from hudi_conformance.drawing.moments import Drawn, axis_text, clock_time, day_of, drawn_instants, readable, shortened
 from hudi_conformance.drawing.scale import Scale, scale_of
 from hudi_conformance.drawing.svg import element, number, words
 from hudi_conformance.drawing.timeline_style import standalone_style

@@ -6,14 +6,12 @@ from typing import Any
 
 from hudi_model.files import BaseFile, FileGroup, FileSlice, LogFile
 from hudi_model.incremental import open_range, view_at_end, writes_within
-from hudi_model.queries import view_as_of
-from hudi_model.readings import RELEASED
+from hudi_model.queries import optimized_slices, view_as_of
 from hudi_model.rejection import Rejection, Unsupported
-from hudi_model.slicing import data_files, file_groups, group_of, optimized_slices, path_of, snapshot_slices
-from hudi_model.tables import Table, open_table
+from hudi_model.slicing import data_files, file_groups, group_of, path_of, snapshot_slices
+from hudi_model.tables import RELEASED, Table, View, open_table, replaced_groups, view_at
 from hudi_model.time import InstantTime
 from hudi_model.timeline import commit_metadata
-from hudi_model.views import View, replaced_groups, view_at
 
 BASE, LOG, CHANGES = "base", "log", "changes"
 

@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from hudi_model.explore import Exploration
-from hudi_model.store import Store
+from hudi_model_tools.explore import Exploration
+from hudi_model_tools.store import Store
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn

@@ -12,13 +12,7 @@ from hudi_spark.errors import HudiError
 from hudi_spark.state.commits import Commit, GroupId
 from hudi_spark.state.configuration import TableConfiguration
 from hudi_spark.state.pending_plans import pending_compactions
-from hudi_spark.state.slicing import (
-    FileGroup,
-    FileSlice,
-    LogFile,
-    SlicingRules,
-    latest_slice,
-)
+from hudi_spark.state.slicing import FileGroup, FileSlice, LogFile, SlicingRules, latest_slice
 from hudi_spark.state.timeline import Timeline, Visibility
 
 

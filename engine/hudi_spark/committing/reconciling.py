@@ -6,13 +6,7 @@ Clauses: MK-001, MK-003, OW-009.
 from collections.abc import Iterable, Iterator
 
 from hudi_format.storage import Storage
-from hudi_format.table.markers import (
-    MARKERS_FOLDER,
-    Marker,
-    batch_number,
-    parse_marker_path,
-    parse_markers,
-)
+from hudi_format.table.markers import MARKERS_FOLDER, Marker, batch_number, parse_marker_path, parse_markers
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.effects.helper import Effects, joined

@@ -5,14 +5,7 @@ from typing import Final
 
 import pyarrow as pa
 from hudi_adapter.reasons import Reason
-from hudi_format.table.internal_schema import (
-    ArrayType,
-    ColumnType,
-    InternalField,
-    MapType,
-    PrimitiveType,
-    RecordType,
-)
+from hudi_format.table.internal_schema import ArrayType, ColumnType, InternalField, MapType, PrimitiveType, RecordType
 
 from hudi_spark.errors import HudiError
 from hudi_spark.evolution.avro_form import fixed_size

@@ -12,14 +12,7 @@ from typing import Any, Final
 from hudi_adapter.reasons import Reason
 from hudi_format.avro.schemas import full_name
 from hudi_format.schemas import is_decimal
-from hudi_format.table.internal_schema import (
-    ArrayType,
-    ColumnType,
-    InternalField,
-    MapType,
-    PrimitiveType,
-    RecordType,
-)
+from hudi_format.table.internal_schema import ArrayType, ColumnType, InternalField, MapType, PrimitiveType, RecordType
 
 from hudi_spark.errors import HudiError, UnsupportedFeature
 

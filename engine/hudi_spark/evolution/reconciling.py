@@ -6,14 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from hudi_adapter.reasons import Reason
-from hudi_format.table.internal_schema import (
-    ArrayType,
-    ColumnType,
-    InternalField,
-    MapType,
-    PrimitiveType,
-    RecordType,
-)
+from hudi_format.table.internal_schema import ArrayType, ColumnType, InternalField, MapType, PrimitiveType, RecordType
 
 from hudi_spark.errors import HudiError
 from hudi_spark.evolution.arrow_types import NOTHING

@@ -32,13 +32,7 @@ from hudi_spark.indexing.layout import MetadataLayout
 from hudi_spark.indexing.opening import Opening, delete_index, first_instant
 from hudi_spark.indexing.planned import INDEXING, planned_indexes
 from hudi_spark.indexing.secondary_index import checked_column, refuse_kind
-from hudi_spark.indexing.table_state import (
-    BUILDING_KEY,
-    indexes_of,
-    list_indexes,
-    read_definitions,
-    write_definitions,
-)
+from hudi_spark.indexing.table_state import BUILDING_KEY, indexes_of, list_indexes, read_definitions, write_definitions
 from hudi_spark.metadata.subfolder import METADATA_FOLDER
 from hudi_spark.metadata.table import PARTITIONS_KEY
 from hudi_spark.state.configuration import load_configuration

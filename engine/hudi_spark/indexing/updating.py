@@ -27,12 +27,7 @@ from hudi_spark.indexing.opening import (
 from hudi_spark.indexing.planned import planned_indexes
 from hudi_spark.indexing.recording import Recording
 from hudi_spark.indexing.recovering import Recovery
-from hudi_spark.indexing.table_state import (
-    BUILDING_KEY,
-    indexes_of,
-    list_indexes,
-    write_definitions,
-)
+from hudi_spark.indexing.table_state import BUILDING_KEY, indexes_of, list_indexes, write_definitions
 from hudi_spark.indexing.upkeep.own_table import DataTable, OwnTable
 from hudi_spark.indexing.upkeep.running import keep_up
 from hudi_spark.metadata.own_state import OwnState

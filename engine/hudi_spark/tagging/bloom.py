@@ -13,13 +13,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 from hudi_format.base.bloom_filters import BloomFilter, decode_bloom_filter
-from hudi_format.base.files import (
-    BLOOM_FILTER_KEY,
-    BLOOM_TYPE_KEY,
-    MAXIMUM_KEY,
-    MINIMUM_KEY,
-    base_file_footer,
-)
+from hudi_format.base.files import BLOOM_FILTER_KEY, BLOOM_TYPE_KEY, MAXIMUM_KEY, MINIMUM_KEY, base_file_footer
 from hudi_format.metadata.partitions import Partition
 from hudi_format.metadata.wrapped_values import plain_value
 from hudi_format.storage import Storage
@@ -27,13 +21,7 @@ from hudi_format.storage import Storage
 from hudi_spark.arrays import one_chunk
 from hudi_spark.flows.flow import Executor, Flow, TaskIdentity
 from hudi_spark.metadata.table import FileKey, MetadataTable
-from hudi_spark.tagging.columns import (
-    PARTITION_PATH,
-    PLACE_FIELDS,
-    RECORD_KEY,
-    SLICE,
-    SLICE_FIELD,
-)
+from hudi_spark.tagging.columns import PARTITION_PATH, PLACE_FIELDS, RECORD_KEY, SLICE, SLICE_FIELD
 from hudi_spark.tagging.key_ranges import FileRanges, candidates, slice_column
 from hudi_spark.tagging.stored_keys import StoredKeys, stored_keys
 from hudi_spark.writer_state import WriterState

@@ -3,18 +3,14 @@
 from collections.abc import Iterable, Mapping
 
 from hudi_model import effects, history
-from hudi_model.actions import Action, Instant, State, TimelineEntry
-from hudi_model.contents import CommitMetadata, RollbackMetadata
+from hudi_model.actions import Action, CommitMetadata, Instant, RollbackMetadata, State, TimelineEntry
 from hudi_model.effects import Effects, perform
-from hudi_model.history import ArchivedInstant, HistoryFile, Manifest
-from hudi_model.readings import RELEASED
+from hudi_model.requests import number, switch
 from hudi_model.services.cleaning import earliest_to_retain
-from hudi_model.settings import number, switch
 from hudi_model.slicing import data_files, group_of
-from hudi_model.tables import OpenTable, Table, open_table
+from hudi_model.tables import RELEASED, ArchivedInstant, HistoryFile, Manifest, OpenTable, Table, open_table, view_at
 from hudi_model.time import InstantTime
 from hudi_model.timeline import WRITE_ACTIONS, completed_data, completion, entries_by_action
-from hudi_model.views import view_at
 
 Group = tuple[TimelineEntry, ...]
 RETAINED_MANIFESTS = 3

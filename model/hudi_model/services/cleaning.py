@@ -2,20 +2,17 @@
 
 import datetime as dt
 
-from hudi_model.actions import Action, State
-from hudi_model.contents import CleanMetadata, CleanPlan, SavepointMetadata
-from hudi_model.effects import PARTITION_METAFILE, DeleteDataFile, Effects
+from hudi_model.actions import Action, CleanMetadata, CleanPlan, SavepointMetadata, State
+from hudi_model.effects import PARTITION_METAFILE, DeleteDataFile, Effects, entry
 from hudi_model.files import FileGroup, FileSlice, GroupId
 from hudi_model.metadata import with_metadata
-from hudi_model.readings import RELEASED
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.requests import number, setting
 from hudi_model.services import plans
-from hudi_model.settings import number, setting
 from hudi_model.slicing import file_groups, group_of
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import RELEASED, Table, View, open_table, replaced_groups, view_at, visible_commits
 from hudi_model.time import InstantTime, instant_of, moment_of
 from hudi_model.timeline import WRITE_ACTIONS, commit_metadata, completion, is_committed
-from hudi_model.views import View, replaced_groups, view_at, visible_commits
 
 Files = frozenset[tuple[str, str]]
 """Files by partition and name."""
@@ -155,10 +152,10 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Eff
     emptied = plan.partitions & empty_partitions(view, plan.files)
     done = CleanMetadata(plan.earliest_to_retain, plan.files)
     effects: Effects = (
-        plans.entry(table, requested, Action.CLEAN, State.INFLIGHT, copy, None),
+        entry(table, requested, Action.CLEAN, State.INFLIGHT, copy, None),
         *(DeleteDataFile(*one) for one in sorted(plan.files)),
         *(DeleteDataFile(one, PARTITION_METAFILE) for one in sorted(emptied)),
-        plans.entry(table, requested, Action.CLEAN, State.COMPLETED, done, completed),
+        entry(table, requested, Action.CLEAN, State.COMPLETED, done, completed),
     )
     return with_metadata(table, effects)
 

@@ -4,26 +4,20 @@ from collections.abc import Iterator
 from itertools import groupby
 from math import ceil
 
-from hudi_model.actions import Action
-from hudi_model.configuration import base_extension
-from hudi_model.contents import ClusteringGroup, CommitMetadata, Content, ReplacePlan, WriteStat
-from hudi_model.effects import Effects
-from hudi_model.files import BaseFile
+from hudi_model.actions import Action, ClusteringGroup, CommitMetadata, Content, ReplacePlan, WriteStat
+from hudi_model.effects import FIRST_ATTEMPT, Effects, base_file_name, new_file_id
+from hudi_model.files import BaseFile, Record
 from hudi_model.merge_rules import comparable
-from hudi_model.names import FIRST_ATTEMPT, base_file_name, new_file_id
 from hudi_model.reading import read_slice
-from hudi_model.readings import RELEASED, Readings
-from hudi_model.records import Record
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.requests import number, setting, switch
 from hudi_model.schemas import table_schema
 from hudi_model.services import plans
-from hudi_model.settings import number, setting, switch
 from hudi_model.slicing import path_of, snapshot_slices
-from hudi_model.staging import Staged, in_file
-from hudi_model.tables import Table, open_table
+from hudi_model.staging import Staged, base_extension, in_file
+from hudi_model.tables import RELEASED, Readings, Table, View, open_table, view_at, visible_commits
 from hudi_model.time import InstantTime
 from hudi_model.timeline import commit_metadata
-from hudi_model.views import View, view_at, visible_commits
 
 STRATEGY = "hoodie.clustering.plan.strategy."
 

@@ -1,23 +1,18 @@
 """Compaction: the logs of a file slice become part of a new base file, planned first and executed later."""
 
-from hudi_model.actions import Action, State
-from hudi_model.configuration import base_extension
-from hudi_model.contents import CompactionPlan, WriteStat
-from hudi_model.effects import Effects
+from hudi_model.actions import Action, CompactionPlan, State, WriteStat
+from hudi_model.effects import FIRST_ATTEMPT, Effects, base_file_name
 from hudi_model.files import BaseFile, FileSlice
-from hudi_model.names import FIRST_ATTEMPT, base_file_name
 from hudi_model.reading import read_slice
-from hudi_model.readings import RELEASED, Readings
 from hudi_model.rejection import Reason, Rejection
+from hudi_model.requests import number
 from hudi_model.schemas import table_schema
 from hudi_model.services import plans
-from hudi_model.settings import number
 from hudi_model.slicing import path_of
-from hudi_model.staging import Staged, in_file
-from hudi_model.tables import Table
+from hudi_model.staging import Staged, base_extension, in_file
+from hudi_model.tables import RELEASED, Readings, Table, View, visible_commits
 from hudi_model.time import InstantTime
 from hudi_model.timeline import DATA_ACTIONS, completion
-from hudi_model.views import View, visible_commits
 
 
 def schedule(table: Table, requested: InstantTime, settings: plans.Settings, readings: Readings = RELEASED) -> Effects:

@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from hudi_model.actions import Action, State
+from hudi_model.actions import Action, IndexDefinition, IndexPlan, State
 from hudi_model.configuration import property_names
-from hudi_model.contents import IndexDefinition, IndexPlan
-from hudi_model.effects import CommitMetadataTable, Effects, PutProperties, perform
+from hudi_model.effects import CommitMetadataTable, Effects, PutProperties, entry, perform
 from hudi_model.metadata import BUILDING, BUILT, FILES, valid, wanted, with_indexes
 from hudi_model.services import compaction, plans
 from hudi_model.tables import OpenTable, Table, open_table
@@ -71,11 +70,11 @@ def execute(table: Table, requested: InstantTime, completed: InstantTime, build:
     ended = {**properties, BUILDING: left, BUILT: ",".join(sorted(built.union(plan.partitions, [FILES.name])))}
     caught_up = replace(plan, upto=last_without_gap(open_table(table)) or plan.upto)
     return (
-        plans.entry(table, requested, Action.INDEXING, State.INFLIGHT, None, None),
+        entry(table, requested, Action.INDEXING, State.INFLIGHT, None, None),
         PutProperties(started),
         CommitMetadataTable((build or whole)(table, caught_up)),
         PutProperties(ended),
-        plans.entry(table, requested, Action.INDEXING, State.COMPLETED, caught_up, completed),
+        entry(table, requested, Action.INDEXING, State.COMPLETED, caught_up, completed),
     )
 
 

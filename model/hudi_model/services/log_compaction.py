@@ -2,26 +2,20 @@
 
 from dataclasses import replace
 
-from hudi_model.actions import Action
+from hudi_model.actions import Action, CompactionPlan, WriteStat
 from hudi_model.blocks import Change, effective_blocks
-from hudi_model.contents import CompactionPlan, WriteStat
-from hudi_model.effects import Effects
-from hudi_model.files import Block, DataBlock, DeleteBlock, FileSlice, LogFile
+from hudi_model.effects import FIRST_ATTEMPT, Effects, log_file_name
+from hudi_model.files import Block, DataBlock, DeleteBlock, FileSlice, LogFile, Record, Schema
 from hudi_model.merge_modes import table_rule
-from hudi_model.merge_rules import tombstone
 from hudi_model.merging import fold
-from hudi_model.names import FIRST_ATTEMPT, log_file_name
 from hudi_model.reading import block_counts, log_versions
-from hudi_model.readings import RELEASED, Readings
-from hudi_model.records import Record, Schema
+from hudi_model.requests import number
 from hudi_model.schemas import table_schema
 from hudi_model.services import plans
-from hudi_model.settings import number
 from hudi_model.slicing import group_of, path_of
-from hudi_model.staging import Staged, in_file
-from hudi_model.tables import Table
+from hudi_model.staging import Staged, in_file, tombstone
+from hudi_model.tables import RELEASED, Readings, Table, View
 from hudi_model.time import InstantTime
-from hudi_model.views import View
 
 
 def schedule(table: Table, requested: InstantTime, settings: plans.Settings, readings: Readings = RELEASED) -> Effects:

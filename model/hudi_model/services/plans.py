@@ -1,26 +1,62 @@
-"""What table services share: plans that wait, the slices that a plan may take, how its files come into the table."""
+"""What table services share: who waits for whom, plans, the slices they may take, how files come into the table."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan, Content, Plan, ReplacePlan
-from hudi_model.effects import CreateInstant, DeleteMarkers, Effects
+from hudi_model.actions import Action, CommitMetadata, CompactionOperation, CompactionPlan, Plan, ReplacePlan, State
+from hudi_model.effects import DATA_FILE, DeleteMarkers, Effects, entry
 from hudi_model.files import FileSlice, GroupId
 from hudi_model.metadata import with_metadata
-from hudi_model.names import DATA_FILE, timeline_file_name
 from hudi_model.partitions import is_partition_path
-from hudi_model.readings import Reading, Readings
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.schemas import table_schema
-from hudi_model.services.expectations import may_run_beside
 from hudi_model.slicing import group_of, snapshot_slices
 from hudi_model.staging import Staged, placing, unplacing
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import Reading, Readings, Table, View, open_table, view_at
 from hudi_model.time import InstantTime
 from hudi_model.timeline import Timeline, completed_action
-from hudi_model.views import View, view_at
+
+REWRITING = frozenset({Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING})
+"""The services that read slices and write them anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """A service beside others: whose file groups its plans leave out, and whether updates make it abort."""
+
+    leaves_out: frozenset[Action] = frozenset()
+    aborts_when_updated: bool = False
+
+
+EXPECTATIONS = {
+    Action.CLEAN: Expectation(),
+    Action.CLUSTERING: Expectation(REWRITING, aborts_when_updated=True),
+    Action.COMPACTION: Expectation(REWRITING),
+    Action.LOG_COMPACTION: Expectation(REWRITING),
+    Action.INDEXING: Expectation(),
+}
+"""The table of the text, and log compaction as released."""
+
+
+def may_run_beside(service: Action, group: GroupId, pending: AbstractSet[tuple[Action, GroupId]]) -> bool:
+    """Whether a service may plan a file group while others have plans pending on theirs.
+
+    Clauses: CP-003, LC-002, CL-002, CN-006, IG-006.
+    """
+    return not any((action, group) in pending for action in EXPECTATIONS[service].leaves_out)
+
+
+def needs_external_lock(writers: int, planners: int) -> bool:
+    """Whether processes need a lock that all of them see: several writers do, or several that plan services.
+
+    One planner beside one writer needs none: the service opens a slice, the writer logs, readers join the two.
+
+    Clauses: CP-011, CP-012.
+    """
+    return writers > 1 or planners > 1
+
 
 PlanKind = TypeVar("PlanKind", bound=Plan)
 Settings: TypeAlias = Mapping[str, str]
@@ -33,24 +69,6 @@ def view_before(table: Table, requested: InstantTime, readings: Readings) -> Vie
     Clauses: CP-004, LC-001, CL-004.
     """
     return view_at(open_table(table), requested, replace(readings, time_travel=Reading.TEXT))
-
-
-def entry(  # noqa: PLR0917 - the parts of one file, in the order of its name
-    table: Table,
-    requested: InstantTime,
-    action: Action,
-    state: State,
-    content: Content = None,
-    completed: InstantTime | None = None,
-) -> CreateInstant:
-    """A timeline file. [Modified in v8] A completed one's name says when.
-
-    Clauses: TL-003, TL-007, TL-009.
-    """
-    layout = open_table(table).configuration.timeline_layout
-    known = completed if layout == 2 else None
-    name = timeline_file_name(requested, action, state, known, layout)
-    return CreateInstant(TimelineEntry(requested, action, state, known, content, name))
 
 
 def request(table: Table, requested: InstantTime, action: Action, plan: Plan) -> Effects:

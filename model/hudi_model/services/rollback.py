@@ -4,17 +4,14 @@ import datetime as dt
 from collections.abc import Mapping
 
 import hudi_model.effects as durable
-from hudi_model.actions import Action, State, TimelineEntry
+from hudi_model.actions import Action, CompactionPlan, ReplacePlan, RollbackMetadata, RollbackPlan, State
 from hudi_model.blocks import Change
-from hudi_model.contents import CompactionPlan, ReplacePlan, RollbackMetadata, RollbackPlan
-from hudi_model.effects import Effect, Effects, perform
-from hudi_model.files import LogFile, RollbackBlock
+from hudi_model.effects import Effect, Effects, entries_of, entry, forget, log_file_name, perform
+from hudi_model.files import Damaged, LogFile, RollbackBlock
 from hudi_model.metadata import with_metadata
-from hudi_model.names import log_file_name
-from hudi_model.records import Damaged
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.services.plans import entry, foreign, is_completed, plan_of, refuse_foreign, request
-from hudi_model.settings import number, setting, switch
+from hudi_model.requests import number, setting, switch
+from hudi_model.services.plans import foreign, is_completed, plan_of, refuse_foreign, request
 from hudi_model.slicing import data_files, group_of
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, moment_of
@@ -172,21 +169,6 @@ def withdraw(table: Table, target: InstantTime, requested: InstantTime) -> Effec
         return ()
     files = undo_files(metadata, plan_for(metadata, target, by_markers=False, whole=True), requested)
     return (durable.CommitMetadataTable(perform(metadata, (*files, *forget(metadata, target)))),)
-
-
-def forget(table: Table, target: InstantTime, *, keep_plan: bool = False) -> Effects:
-    """The entries of an action go, the highest state first, so that it counts no more from the first of them on.
-
-    Clauses: RB-008, RB-009.
-    """
-    lowest = State.INFLIGHT if keep_plan else State.REQUESTED
-    return tuple(durable.DeleteInstant(one.name) for one in entries_of(table, target) if one.state >= lowest)
-
-
-def entries_of(table: Table, requested: InstantTime) -> list[TimelineEntry]:
-    """The timeline files of an action, the highest state first; a savepoint of it is another action."""
-    own = (one for one in table.timeline if one.requested == requested and one.action is not Action.SAVEPOINT)
-    return sorted(own, key=lambda one: one.state, reverse=True)
 
 
 def roll_back(

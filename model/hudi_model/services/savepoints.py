@@ -1,16 +1,32 @@
-"""Savepoints: a completed write whose files are kept, whatever cleaning does, until the savepoint is deleted."""
+"""Savepoints keep the files of a write whatever cleaning does; a restore undoes what came after one, newest first.
 
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import CleanMetadata, CleanPlan, SavepointMetadata
-from hudi_model.effects import DeleteInstant, Effects
-from hudi_model.readings import RELEASED
+A savepoint is one step. A restore is a service with a plan: `schedule` and `execute` are its own.
+"""
+
+from collections.abc import Mapping
+
+import hudi_model.effects as durable
+from hudi_model.actions import (
+    Action,
+    CleanMetadata,
+    CleanPlan,
+    Instant,
+    RestorePlan,
+    RollbackMetadata,
+    SavepointMetadata,
+    State,
+    TimelineEntry,
+)
+from hudi_model.effects import DeleteInstant, Effect, Effects, entries_of, entry, forget, perform
+from hudi_model.history import whole_timeline
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.services.plans import entry
+from hudi_model.retention import refuse_missing, refuse_missing_logs
+from hudi_model.services.plans import is_completed, plan_of, request
+from hudi_model.services.rollback import plan_for, undo_files
 from hudi_model.slicing import snapshot_slices
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import RELEASED, OpenTable, Table, open_table, view_at
 from hudi_model.time import InstantTime
-from hudi_model.timeline import Timeline, completed_actions, completed_data
-from hudi_model.views import view_at
+from hudi_model.timeline import WRITE_ACTIONS, Timeline, completed_actions, completed_data
 
 
 def savepoint(table: Table, instant: InstantTime, completed: InstantTime, comment: str = "") -> Effects:
@@ -62,3 +78,106 @@ def delete_savepoint(table: Table, instant: InstantTime) -> Effects:
     if not own:
         raise Rejection(Reason.INSTANT_NOT_FOUND, "SR-003", instant, "there is no such savepoint")
     return tuple(DeleteInstant(one.name) for one in sorted(own, key=lambda one: one.state, reverse=True))
+
+
+def schedule(table: Table, requested: InstantTime, _settings: Mapping[str, str], savepoint: InstantTime) -> Effects:
+    """The plan to go back to a savepoint.
+
+    Raises: INSTANT_NOT_FOUND where there is no such savepoint; CONFIG_INVALID where a later one keeps what would go;
+    RANGE_NOT_RETAINED where later writes have left the timeline, or a clean took what the restored table needs.
+
+    Clauses: SR-004, SR-005.
+    """
+    opened = open_table(table)
+    kept = [one.requested for one in completed_actions(opened.timeline, Action.SAVEPOINT)]
+    if savepoint not in kept:
+        raise Rejection(Reason.INSTANT_NOT_FOUND, "SR-004", savepoint, "there is no such savepoint")
+    active, undone = {one.requested for one in opened.timeline.instants}, instants_after(opened, savepoint)
+    for later in (one for one in kept if one in undone):
+        raise Rejection(Reason.CONFIG_INVALID, "SR-004", later, "a later savepoint is to be deleted first")
+    for one in whole_timeline(table):
+        if one.requested > savepoint and one.requested not in active and one.action in WRITE_ACTIONS:
+            raise Rejection(Reason.RANGE_NOT_RETAINED, "SR-004", one.requested, "a later write has been archived")
+    refuse_cleaned(opened, savepoint)
+    return request(table, requested, Action.RESTORE, RestorePlan(savepoint, undone))
+
+
+def refuse_cleaned(opened: OpenTable, savepoint: InstantTime) -> None:
+    """Nothing, unless storage lacks a file of the saved state: a release may save what a clean has been at.
+
+    Raises: RANGE_NOT_RETAINED; BASE_FILE_MISSING, LOG_FILE_MISSING where no clean took it.
+
+    Clauses: SR-004, RD-011, RD-018.
+    """
+    view = view_at(opened, savepoint, RELEASED)
+    slices = snapshot_slices(view)
+    refuse_missing(view, slices)
+    refuse_missing_logs(view, slices)
+
+
+def instants_after(opened: OpenTable, savepoint: InstantTime) -> tuple[InstantTime, ...]:
+    """The writes and services after the one that a savepoint keeps, newest first, pending ones before all.
+
+    Before version 8 they were requested later. [Modified in v8] They completed later, or have not. Compactions go by
+    their request in every version: logs that completed after it lie on top of what they made.
+
+    Clauses: SR-005.
+    """
+    writes = [one for one in opened.timeline.instants if one.action in WRITE_ACTIONS]
+    saved = next(one for one in writes if one.requested == savepoint)
+    by_request = opened.configuration.rules.logs_name_their_slice
+    compactions = {Action.COMPACTION, Action.COMMIT} if opened.configuration.merge_on_read else set()
+
+    def is_after(one: Instant) -> bool:
+        if by_request or compactions & {one.action, saved.action}:
+            return one.requested > savepoint
+        return one.completed is None or one.completed > (saved.completed or savepoint)
+
+    after = [one for one in writes if is_after(one)]
+    newest = sorted(after, key=lambda one: (one.completed or one.requested, one.requested), reverse=True)
+    return tuple(one.requested for one in sorted(newest, key=lambda one: one.state))
+
+
+def execute(table: Table, requested: InstantTime, completed: InstantTime) -> Effects:
+    """The planned restore, from wherever an earlier attempt stopped. Rollbacks after the savepoint go last.
+
+    Raises: INSTANT_NOT_FOUND.
+
+    Clauses: SR-006, SR-009, SR-012.
+    """
+    plan = plan_of(table, requested, RestorePlan)
+    if is_completed(table, requested):
+        return ()
+    effects: list[Effect] = [entry(table, requested, Action.RESTORE, State.INFLIGHT), *dropped_metadata(table)]
+    for one in plan.instants:
+        effects += undo(perform(table, effects), one, requested)
+    done = entry(table, requested, Action.RESTORE, State.COMPLETED, RollbackMetadata(plan.instants), completed)
+    later = [one for one in table.timeline if one.action is Action.ROLLBACK and one.requested > plan.savepoint]
+    later.sort(key=lambda one: (one.requested, -one.state))
+    return (*effects, done, *(durable.DeleteInstant(one.name) for one in later))
+
+
+def dropped_metadata(table: Table) -> Effects:
+    """The end of the metadata table: first the properties let go of it. A writer makes it anew.
+
+    Clauses: SR-012, VR-011.
+    """
+    if table.metadata is None:
+        return ()
+    stated = open_table(table).configuration.properties
+    kept = {name: value for name, value in stated.items() if not name.startswith("hoodie.table.metadata.partitions")}
+    return durable.PutProperties(kept), durable.CommitMetadataTable(None)
+
+
+def undo(table: Table, instant: InstantTime, requested: InstantTime) -> Effects:
+    """One action undone: its completed entry goes, then its files, of a compaction the whole slice, then the rest.
+
+    Clauses: SR-006, SR-007.
+    """
+    own, going = entries_of(table, instant), forget(table, instant)
+    if not own:
+        return ()
+    published = sum(one.state is State.COMPLETED for one in own)
+    files = undo_files(table, plan_for(table, instant, by_markers=False, whole=True), requested)
+    ended = (durable.DeleteMarkers(instant), durable.BeatHeart(instant, None))
+    return (*going[:published], *files, *going[published:], *ended)

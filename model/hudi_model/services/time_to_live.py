@@ -3,11 +3,10 @@
 import datetime as dt
 
 from hudi_model.effects import Effects, perform
-from hudi_model.readings import RELEASED
+from hudi_model.requests import number
 from hudi_model.services import plans
-from hudi_model.settings import number
 from hudi_model.slicing import snapshot_slices
-from hudi_model.tables import Table
+from hudi_model.tables import RELEASED, Table
 from hudi_model.time import InstantTime, instant_of, moment_of
 from hudi_model.writers import Operation, Request, begin, commit, stage
 

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 from hudi_adapter.rows import Rows
 from hudi_format.errors import FormatError
-from hudi_model.readings import CHOICE_OF_CLAUSE, Reading, Readings, with_reading
+from hudi_model.queries import CHOICE_OF_CLAUSE, with_reading
 from hudi_model.rejection import Rejection, Unsupported
-from hudi_model.tables import Table
+from hudi_model.tables import Reading, Readings, Table
 
 from hudi_conformance.bridge.asking import RELEASED, ask
 from hudi_conformance.corpus.golden.misreading import Misreading

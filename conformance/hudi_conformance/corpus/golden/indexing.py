@@ -4,12 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hudi_model.actions import Action, State
-from hudi_model.contents import CommitMetadata, Content, IndexDefinition, IndexPlan
+from hudi_model.actions import Action, CommitMetadata, Content, IndexDefinition, IndexPlan, State
 from hudi_model.effects import CommitMetadataTable
-from hudi_model.files import Block, DataBlock
+from hudi_model.files import Block, DataBlock, Record, Records
 from hudi_model.metadata import BEFORE_ALL, BUILDING, BUILT, FILES, with_indexes, without_index
-from hudi_model.records import Record, Records
 from hudi_model.services.indexing import compact, last_without_gap
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime

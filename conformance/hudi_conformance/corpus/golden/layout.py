@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from hudi_model.records import Schema
+from hudi_model.files import Schema
 
 from hudi_conformance.corpus.golden.rides import RIDES, Row
 

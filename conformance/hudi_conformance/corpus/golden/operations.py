@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hudi_model.actions import Action, State
-from hudi_model.files import BaseFile, Block
-from hudi_model.records import Ordering, Record
+from hudi_model.files import BaseFile, Block, Ordering, Record
 from hudi_model.time import InstantTime
 
 from hudi_conformance.corpus.golden.groups import Group

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TypeAlias
 
-from hudi_model.records import Field, Schema, Value
+from hudi_model.files import Field, Schema, Value
 from hudi_model.time import InstantTime, tick
 
 Row: TypeAlias = Mapping[str, Value]

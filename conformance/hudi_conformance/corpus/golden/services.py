@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from hudi_model.actions import Action, State
-from hudi_model.contents import (
+from hudi_model.actions import (
+    Action,
     CleanMetadata,
     CleanPlan,
     ClusteringGroup,
@@ -15,13 +15,13 @@ from hudi_model.contents import (
     RollbackMetadata,
     RollbackPlan,
     SavepointMetadata,
+    State,
 )
 from hudi_model.effects import perform
-from hudi_model.files import BaseFile, Block, DataBlock, LogFile, RollbackBlock
+from hudi_model.files import META_FIELDS, BaseFile, Block, DataBlock, LogFile, Record, Records, RollbackBlock
 from hudi_model.queries import read_snapshot
-from hudi_model.readings import Readings
-from hudi_model.records import META_FIELDS, Record, Records
 from hudi_model.services.archival import archive
+from hudi_model.tables import Readings
 from hudi_model.time import InstantTime
 
 from hudi_conformance.corpus.golden.groups import Group

@@ -4,13 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import CommitMetadata, Content, WriteStat
-from hudi_model.files import BaseFile, Block, DataBlock, DeleteBlock, LogFile
-from hudi_model.history import History
+from hudi_model.actions import Action, CommitMetadata, Content, State, TimelineEntry, WriteStat
+from hudi_model.files import BaseFile, Block, DataBlock, Delete, DeleteBlock, LogFile, Ordering, Record, Schema
 from hudi_model.metadata import next_metadata
-from hudi_model.records import Delete, Ordering, Record, Schema
-from hudi_model.tables import Table
+from hudi_model.tables import History, Table
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.file_names import base_file_name, log_file_name, timeline_file_name

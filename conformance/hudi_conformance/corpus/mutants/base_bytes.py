@@ -5,11 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
-from hudi_model.checks.finding import Footer, Violation
 from hudi_model.configuration import Configuration
-from hudi_model.files import BaseFile
-from hudi_model.records import META_FIELDS, Record
-from hudi_model.tables import OpenTable
+from hudi_model.files import META_FIELDS, BaseFile, Record
+from hudi_model.tables import Footer, OpenTable
+from hudi_model_tools.checks.finding import Violation
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -48,7 +47,7 @@ def _empty_meta_columns_are_keys(_: Function) -> Function:
     "meta-columns-come-last",
     "MF-001 BF-001",
     "The meta columns are looked for behind the table's own.",
-    "checks.files.footer_violations",
+    "hudi_model_tools.checks.files.footer_violations",
 )
 def _meta_columns_come_last(original: Function) -> Function:
     def turned(table: OpenTable, file: BaseFile, footer: Footer) -> Iterator[Violation]:

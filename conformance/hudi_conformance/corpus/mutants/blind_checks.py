@@ -9,17 +9,33 @@ _BLIND = {
     "results-unchecked": (
         "CP-004 CL-004",
         "What a compaction or a clustering made may hold any rows.",
-        "checks.results.rewriting_violations",
+        "hudi_model_tools.checks.results.rewriting_violations",
     ),
     "log-compactions-unchecked": (
         "LC-003 LC-005",
         "A log compaction may leave out blocks, and its log may bear any instant.",
-        "checks.results.log_compaction_violations",
+        "hudi_model_tools.checks.results.log_compaction_violations",
     ),
-    "fields-unchecked": ("OW-032", "A table's fields may be no columns.", "checks.definition.field_violations"),
-    "groups-unnumbered": ("MT-017", "Groups of an index may have any numbers.", "checks.metadata.group_violations"),
-    "doubled-keys-unchecked": ("DM-001", "A key may stand in two file groups.", "checks.rows.doubled_keys"),
-    "folders-of-rows-unchecked": ("DM-031", "A row may lie in any folder.", "checks.rows.place_violations"),
+    "fields-unchecked": (
+        "OW-032",
+        "A table's fields may be no columns.",
+        "hudi_model_tools.checks.definition.field_violations",
+    ),
+    "groups-unnumbered": (
+        "MT-017",
+        "Groups of an index may have any numbers.",
+        "hudi_model_tools.checks.metadata.group_violations",
+    ),
+    "doubled-keys-unchecked": (
+        "DM-001",
+        "A key may stand in two file groups.",
+        "hudi_model_tools.checks.rows.doubled_keys",
+    ),
+    "folders-of-rows-unchecked": (
+        "DM-031",
+        "A row may lie in any folder.",
+        "hudi_model_tools.checks.rows.place_violations",
+    ),
 }
 
 
@@ -34,6 +50,11 @@ for _name, (_clauses, _sentence, _place) in _BLIND.items():
     mutant(_name, _clauses, _sentence, _place)(_blind)
 
 
-@mutant("index-versions-unchecked", "IX-004", "An index may have either version.", "checks.definition.versions_of")
+@mutant(
+    "index-versions-unchecked",
+    "IX-004",
+    "An index may have either version.",
+    "hudi_model_tools.checks.definition.versions_of",
+)
 def _index_versions_unchecked(_: Function) -> Function:
     return lambda _name, _view: ("V1", "V2")

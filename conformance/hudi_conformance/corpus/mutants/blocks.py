@@ -108,7 +108,7 @@ def _corrupt_block_refused(original: Function) -> Function:
     return refuse
 
 
-@mutant("corrupt-block-without-warning", "RD-013", "Torn blocks are skipped silently.", "blocks.corrupt_blocks")
+@mutant("corrupt-block-without-warning", "RD-013", "Torn blocks are skipped silently.", "queries.corrupt_blocks")
 def _corrupt_block_without_warning(_: Function) -> Function:
     return lambda _logs: ()
 

@@ -5,16 +5,15 @@ from dataclasses import replace
 from typing import Any
 
 from hudi_model.actions import Instant
-from hudi_model.cdc import DELETE, UPDATE
-from hudi_model.files import CdcRecord
+from hudi_model.files import CdcRecord, Record
+from hudi_model.incremental import DELETE, UPDATE
 from hudi_model.queries import Answer
-from hudi_model.records import Record
 from hudi_model.tables import OpenTable, Table
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
 
-@mutant("changes-without-feed", "CD-001", "Changes are derived where no feed is kept.", "cdc.read_changes")
+@mutant("changes-without-feed", "CD-001", "Changes are derived where no feed is kept.", "incremental.read_changes")
 def _without_feed(original: Function) -> Function:
     def willing(table: Table, *arguments: Any) -> Answer:
         properties: Any = table.properties
@@ -26,23 +25,26 @@ def _without_feed(original: Function) -> Function:
     return willing
 
 
-@mutant("logged-images-only", "CD-003", "Images that a log leaves out are not looked up.", "cdc.with_images")
+@mutant("logged-images-only", "CD-003", "Images that a log leaves out are not looked up.", "incremental.with_images")
 def _logged_images_only(_: Function) -> Function:
     return lambda change, _before, _after: change
 
 
-@mutant("before-is-after", "CD-003 CD-005", "The row before a write is the one after it.", "cdc.view_without")
+@mutant("before-is-after", "CD-003 CD-005", "The row before a write is the one after it.", "incremental.view_without")
 def _before_is_after(_: Function) -> Function:
     return lambda view, _write: view
 
 
-@mutant("change-logs-ignored", "CD-003 CD-010", "Change logs are not read.", "cdc.logged_changes")
+@mutant("change-logs-ignored", "CD-003 CD-010", "Change logs are not read.", "incremental.logged_changes")
 def _logs_ignored(_: Function) -> Function:
     return lambda _opened, _write: {}
 
 
 @mutant(
-    "one-change-log", "CD-003", "Of the changes that a write logged for a group the last stands.", "cdc.logged_changes"
+    "one-change-log",
+    "CD-003",
+    "Of the changes that a write logged for a group the last stands.",
+    "incremental.logged_changes",
 )
 def _one_change(original: Function) -> Function:
     def last(opened: OpenTable, write: Instant) -> dict[Any, tuple[CdcRecord, ...]]:
@@ -51,7 +53,7 @@ def _one_change(original: Function) -> Function:
     return last
 
 
-@mutant("copied-rows-are-changes", "CD-004", "A row that a write copied is updated.", "cdc.derived_changes")
+@mutant("copied-rows-are-changes", "CD-004", "A row that a write copied is updated.", "incremental.derived_changes")
 def _copied_rows(original: Function) -> Function:
     def eager(write: Instant, before: dict[str, Record], after: dict[str, Record]) -> Iterator[CdcRecord]:
         found = {one.key: one for one in original(write, before, after)}
@@ -65,7 +67,7 @@ def _copied_rows(original: Function) -> Function:
     "changes-by-commit-time",
     "CD-004 CD-005",
     "Only a row with the commit time of the write is updated by it.",
-    "cdc.derived_changes",
+    "incremental.derived_changes",
 )
 def _by_commit_time(original: Function) -> Function:
     def named(write: Instant, before: dict[str, Record], after: dict[str, Record]) -> Iterator[CdcRecord]:
@@ -75,17 +77,19 @@ def _by_commit_time(original: Function) -> Function:
     return named
 
 
-@mutant("gone-rows-untold", "CD-005", "Rows that are gone are no change.", "cdc.derived_changes")
+@mutant("gone-rows-untold", "CD-005", "Rows that are gone are no change.", "incremental.derived_changes")
 def _gone_rows_untold(original: Function) -> Function:
     return lambda *arguments: (one for one in original(*arguments) if one.operation != DELETE)
 
 
-@mutant("every-change-inserts", "CD-005", "A derived change of a row is an insert.", "cdc.derived_changes")
+@mutant("every-change-inserts", "CD-005", "A derived change of a row is an insert.", "incremental.derived_changes")
 def _every_change_inserts(original: Function) -> Function:
     return lambda *found: (replace(one, operation="i") if one.operation == UPDATE else one for one in original(*found))
 
 
-@mutant("services-change-rows", "CD-007", "What a compaction logs is counted with the rest.", "cdc.brings_changes")
+@mutant(
+    "services-change-rows", "CD-007", "What a compaction logs is counted with the rest.", "incremental.brings_changes"
+)
 def _services_change_rows(_: Function) -> Function:
     return lambda _write: True
 

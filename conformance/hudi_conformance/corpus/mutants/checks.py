@@ -9,22 +9,22 @@ _BLIND = {
     "plans-unchecked": (
         "CP-005 CN-005 SR-002",
         "Files that plans are to read and that savepoints keep may be gone.",
-        "checks.plans.plan_violations",
+        "hudi_model_tools.checks.plans.plan_violations",
     ),
     "given-times-unchecked": (
         "TL-024",
         "An action may complete at the time of a request.",
-        "checks.timeline.times_used_twice",
+        "hudi_model_tools.checks.timeline.times_used_twice",
     ),
     "names-in-history-unchecked": (
         "HS-005",
         "A file of the history may have any bounds in its name.",
-        "checks.history.file_violations",
+        "hudi_model_tools.checks.history.file_violations",
     ),
     "contradictions-unchecked": (
         "MG-016",
         "A table may state two ways of merging.",
-        "checks.properties.contradictions",
+        "hudi_model_tools.checks.properties.contradictions",
     ),
 }
 

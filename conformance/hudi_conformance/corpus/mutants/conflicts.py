@@ -1,17 +1,14 @@
 """Rules of writers beside each other, broken."""
 
-from hudi_model.actions import Instant
+from hudi_model.actions import CommitMetadata, Content, Instant
 from hudi_model.conflicts import OVERWRITE, concurrent_set, conflict
-from hudi_model.contents import CommitMetadata, Content
 from hudi_model.files import LogFile
-from hudi_model.locks import Lease
-from hudi_model.readings import RELEASED, Readings
 from hudi_model.rejection import Rejection
 from hudi_model.requests import Write
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import RELEASED, Readings, Table, View, open_table
 from hudi_model.time import InstantTime, at_or_before
 from hudi_model.timeline import Timeline, commit_metadata, completed_data
-from hudi_model.views import View
+from hudi_model_tools.locks import Lease
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -89,7 +86,7 @@ def _markers_name_no_group(_: Function) -> Function:
     "non-blocking-writers-check",
     "SW-003",
     "Non-blocking writers compare themselves with others.",
-    "streaming.checks_conflicts",
+    "conflicts.checks_conflicts",
 )
 def _non_blocking_writers_check(_: Function) -> Function:
     return lambda _request: True
@@ -108,12 +105,12 @@ def _log_slice_by_requested_time(_: Function) -> Function:
     return by_request
 
 
-@mutant("locks-are-shared", "LK-001", "A lock is given to everyone who asks.", "locks.acquire")
+@mutant("locks-are-shared", "LK-001", "A lock is given to everyone who asks.", "hudi_model_tools.locks.acquire")
 def _locks_are_shared(_: Function) -> Function:
     return lambda _lease, holder, _now, until: Lease(holder, until)
 
 
-@mutant("lost-lease-still-counts", "LK-002", "Whoever once had a lock has it.", "locks.refuse_lost")
+@mutant("lost-lease-still-counts", "LK-002", "Whoever once had a lock has it.", "hudi_model_tools.locks.refuse_lost")
 def _lost_lease_still_counts(_: Function) -> Function:
     return lambda _lease, _holder, _now: None
 

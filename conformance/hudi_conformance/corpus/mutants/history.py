@@ -6,22 +6,33 @@ from dataclasses import replace
 from hudi_model import effects
 from hudi_model.actions import Action, Instant, State, TimelineEntry
 from hudi_model.effects import Effects
-from hudi_model.history import ArchivedInstant, History, HistoryFile, current_manifest
-from hudi_model.tables import OpenTable
-from hudi_model.time import InstantTime, generate_waiting
+from hudi_model.history import current_manifest
+from hudi_model.tables import ArchivedInstant, History, HistoryFile, OpenTable
+from hudi_model.time import InstantTime
 from hudi_model.timeline import Timeline
+from hudi_model_tools.locks import generate_waiting
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
 Groups = Iterable[tuple[TimelineEntry, ...]]
 
 
-@mutant("wait-no-longer-than-the-skew", "TM-004", "The lock is let go once the skew has passed.", "time.uncertainty")
+@mutant(
+    "wait-no-longer-than-the-skew",
+    "TM-004",
+    "The lock is let go once the skew has passed.",
+    "hudi_model_tools.locks.uncertainty",
+)
 def _wait_no_longer_than_the_skew(_: Function) -> Function:
     return lambda bound: bound
 
 
-@mutant("times-without-a-lock", "TM-005 TM-003", "Everybody reads their clock at once.", "time.generate_in_turn")
+@mutant(
+    "times-without-a-lock",
+    "TM-005 TM-003",
+    "Everybody reads their clock at once.",
+    "hudi_model_tools.locks.generate_in_turn",
+)
 def _times_without_a_lock(_: Function) -> Function:
     def at_once(arrivals: Iterable[tuple[int, int]], bound: int) -> tuple[InstantTime, ...]:
         return tuple(generate_waiting(arrival, skew, bound).instant for arrival, skew in sorted(arrivals))
@@ -33,7 +44,7 @@ def _times_without_a_lock(_: Function) -> Function:
     "completes-while-rolled-back",
     "TL-023",
     "An inflight action completes although a rollback of it is pending.",
-    "transitions.may_complete",
+    "conflicts.may_complete",
 )
 def _completes_while_rolled_back(_: Function) -> Function:
     def inflight(timeline: Timeline, requested: InstantTime) -> bool:
@@ -259,7 +270,7 @@ def _history_not_listed(_: Function) -> Function:
     "past-of-the-active-timeline-only",
     "AR-001 HS-008",
     "What the table was is told by the actions that are still active.",
-    "tables.unarchived",
+    "history.unarchived",
 )
 def _past_of_the_active_timeline_only(_: Function) -> Function:
     return lambda opened: opened

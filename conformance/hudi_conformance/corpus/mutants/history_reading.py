@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hudi_model.history import History, Manifest
+from hudi_model.tables import History, Manifest
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 

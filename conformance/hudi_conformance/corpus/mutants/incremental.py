@@ -4,16 +4,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from hudi_model.files import BaseFile, FileSlice
+from hudi_model.files import BaseFile, FileSlice, Record, Schema, Value
 from hudi_model.incremental import TimeRange, slice_within
 from hudi_model.reading import read_slice
-from hudi_model.readings import Reading, Readings
-from hudi_model.records import Record, Schema, Value
 from hudi_model.rejection import Rejection
 from hudi_model.slicing import snapshot_slices
-from hudi_model.tables import OpenTable, Table
+from hudi_model.tables import OpenTable, Reading, Readings, Table, View
 from hudi_model.time import InstantTime
-from hudi_model.views import View
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -179,13 +176,15 @@ def _answered_in_part(original: Function) -> Function:
     "archived-range-answered",
     "CD-006",
     "That writes of a range have left the active timeline is not noticed.",
-    "cdc.refuse_archived",
+    "incremental.refuse_archived",
 )
 def _archived_range_answered(_: Function) -> Function:
     return lambda _opened, _asked: None
 
 
-@mutant("bounds-are-any-text", "IN-002 TM-001", "A bound that is no instant is compared as text.", "time.query_instant")
+@mutant(
+    "bounds-are-any-text", "IN-002 TM-001", "A bound that is no instant is compared as text.", "queries.query_instant"
+)
 def _bounds_are_any_text(original: Function) -> Function:
     def lenient(text: str) -> InstantTime:
         try:

@@ -4,16 +4,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hudi_model.contents import IndexDefinition
-from hudi_model.files import BaseFile, DeleteBlock, FileSlice, LogFile
+from hudi_model.actions import IndexDefinition
+from hudi_model.files import BaseFile, DeleteBlock, FileSlice, LogFile, Schema, Value
 from hudi_model.indexes import EVERY_PARTITION, rows_in
 from hudi_model.merge_rules import MergeRule, Version
 from hudi_model.metadata import SCHEMA
 from hudi_model.pruning import Facts, Known
-from hudi_model.records import Schema, Value
 from hudi_model.slicing import snapshot_slices
-from hudi_model.tables import Table
-from hudi_model.views import View
+from hudi_model.tables import Table, View
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -77,7 +75,7 @@ def _of_metadata(original: Function, changed: Callable[[FileSlice], FileSlice]) 
 
 
 @mutant(
-    "lists-are-replaced", "MT-008", "A newer list of files takes the place of the older.", "mergers.merged_by_strategy"
+    "lists-are-replaced", "MT-008", "A newer list of files takes the place of the older.", "merging.merged_by_strategy"
 )
 def _lists_are_replaced(original: Function) -> Function:
     def replaced(rule: MergeRule, older: Version, newer: Version) -> Version:
@@ -278,7 +276,7 @@ def _expressions_never_match(original: Function) -> Function:
     "any-index-of-the-folder-is-checked",
     "MT-007",
     "Indexes that nobody uses are held against the table.",
-    "checks.metadata.property_names",
+    "hudi_model_tools.checks.metadata.property_names",
 )
 def _any_index_of_the_folder_is_checked(original: Function) -> Function:
     every = ("files", "column_stats", "record_index", "bloom_filters")
@@ -290,13 +288,21 @@ def _any_index_of_the_folder_is_checked(original: Function) -> Function:
     return names
 
 
-@mutant("entries-unchecked", "MT-005", "What indexes hold is not looked at.", "checks.metadata.index_violations")
+@mutant(
+    "entries-unchecked",
+    "MT-005",
+    "What indexes hold is not looked at.",
+    "hudi_model_tools.checks.metadata.index_violations",
+)
 def _entries_unchecked(_: Function) -> Function:
     return lambda *_: ()
 
 
 @mutant(
-    "entries-not-compared", "MT-011 MT-014 IX-010 IX-040", "That there is an entry is enough.", "checks.metadata.agrees"
+    "entries-not-compared",
+    "MT-011 MT-014 IX-010 IX-040",
+    "That there is an entry is enough.",
+    "hudi_model_tools.checks.metadata.agrees",
 )
 def _entries_not_compared(_: Function) -> Function:
     return lambda *_: True
@@ -306,7 +312,7 @@ def _entries_not_compared(_: Function) -> Function:
     "metadata-actions-unchecked",
     "MT-003",
     "Actions without a commit to the metadata table are not missed.",
-    "checks.metadata.actions_not_logged",
+    "hudi_model_tools.checks.metadata.actions_not_logged",
 )
 def _metadata_actions_unchecked(_: Function) -> Function:
     return lambda *_: ()
@@ -316,7 +322,7 @@ def _metadata_actions_unchecked(_: Function) -> Function:
     "metadata-version-unchecked",
     "MT-001",
     "A metadata table may be of any version.",
-    "checks.metadata.partition_violations",
+    "hudi_model_tools.checks.metadata.partition_violations",
 )
 def _metadata_version_unchecked(_: Function) -> Function:
     return lambda *_: ()

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from hudi_model.accepts import Complaint, Line, Past, Refusal
 from hudi_model.actions import Action, State
+from hudi_model_tools.accepts import Complaint, Line, Past, Refusal
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -40,88 +40,103 @@ LOOSE = {
     "judge-overlooks-a-held-lock": (
         "LK-001 LK-002",
         "Whoever asks for the lock gets it.",
-        "accepts.complaints",
+        "hudi_model_tools.accepts.complaints",
         ("waiting until the lock is released", "nothing to release"),
     ),
-    "judge-takes-any-time": ("TM-003 TM-004 TM-005", "A time may be given twice.", "accepts.complaints", ("a time",)),
+    "judge-takes-any-time": (
+        "TM-003 TM-004 TM-005",
+        "A time may be given twice.",
+        "hudi_model_tools.accepts.complaints",
+        ("a time",),
+    ),
     "judge-completes-without-lock": (
         "LK-002 LK-003 LK-004 CP-012",
         "Actions are planned and completed by whoever does not hold the lock.",
-        "accepts.creation_complaints",
+        "hudi_model_tools.accepts.creation_complaints",
         ("take_lock",),
     ),
     "judge-forgets-states": (
         "TL-003 SA-001 TL-025",
         "Any state follows any other.",
-        "accepts.creation_complaints",
+        "hudi_model_tools.accepts.creation_complaints",
         ("a legal next state",),
     ),
     "judge-completes-as-anything": (
         "TL-006",
         "What is requested as one action completes as another.",
-        "accepts.creation_complaints",
+        "hudi_model_tools.accepts.creation_complaints",
         tuple(f"{one} in the state" for one in Action),
     ),
-    "judge-saves-anything": ("SR-001", "What has not completed is saved.", "accepts.creation_complaints", ("a savep",)),
+    "judge-saves-anything": (
+        "SR-001",
+        "What has not completed is saved.",
+        "hudi_model_tools.accepts.creation_complaints",
+        ("a savep",),
+    ),
     "judge-forgets-when-it-was-asked": (
         "TL-024 TM-003",
         "A request bears any time.",
-        "accepts.creation_complaints",
+        "hudi_model_tools.accepts.creation_complaints",
         ("requested ",),
     ),
     "judge-completes-at-any-time": (
         "TL-024 LK-003",
         "A completion bears a time that was generated before the lock was taken.",
-        "accepts.creation_complaints",
+        "hudi_model_tools.accepts.creation_complaints",
         ("generate_time, then",),
     ),
-    "judge-asks-no-marker": ("MK-001", "Files come unannounced.", "accepts.file_complaints", ("put_marker",)),
+    "judge-asks-no-marker": (
+        "MK-001",
+        "Files come unannounced.",
+        "hudi_model_tools.accepts.file_complaints",
+        ("put_marker",),
+    ),
     "judge-takes-late-files": (
         "TL-026 SA-003",
         "Files come and go after their action has completed.",
-        "accepts.file_complaints",
+        "hudi_model_tools.accepts.file_complaints",
         ("files of an action",),
     ),
     "judge-lets-markers-go": (
         "MK-004",
         "The markers of a pending write disappear.",
-        "accepts.complaints",
+        "hudi_model_tools.accepts.complaints",
         ("its completion, its abort",),
     ),
     "judge-lets-pending-writes-leave": (
         "RB-005 RB-009",
         "A pending write leaves the timeline without a rollback.",
-        "accepts.deletion_complaints",
+        "hudi_model_tools.accepts.deletion_complaints",
         ("its abort, or its rollback",),
     ),
     "judge-takes-lower-states-first": (
         "RB-009 SR-003",
         "What is undone loses its lower states first.",
-        "accepts.deletion_complaints",
+        "hudi_model_tools.accepts.deletion_complaints",
         ("the highest state first",),
     ),
     "judge-archives-before-the-history": (
         "AR-010 SA-005",
         "A completed action leaves, and the history does not hold it.",
-        "accepts.deletion_complaints",
+        "hudi_model_tools.accepts.deletion_complaints",
         ("its archival or a restore",),
     ),
     "judge-archives-completed-files-first": (
         "AR-011",
         "The completed file of an archived action goes before its others.",
-        "accepts.deletion_complaints",
+        "hudi_model_tools.accepts.deletion_complaints",
         ("its earlier states first",),
     ),
     "judge-counts-no-manifests": (
         "SA-002 HS-003",
         "A manifest bears a number that was given.",
-        "accepts.complaints",
+        "hudi_model_tools.accepts.complaints",
         ("put_manifest of ",),
     ),
     "judge-misses-the-metadata-table": (
         "RB-011 MT-003",
         "An action completes though the metadata table lacks it.",
-        "accepts.creation_complaints",
+        "hudi_model_tools.accepts.creation_complaints",
         ("commit_metadata_table",),
     ),
 }
@@ -135,13 +150,13 @@ for _name, (_clauses, _sentence, _place, _allowed) in LOOSE.items():
     "judge-wants-files-under-the-lock",
     "LK-003 LK-004 CP-011",
     "Files are made only by who holds the lock.",
-    "accepts.file_complaints",
+    "hudi_model_tools.accepts.file_complaints",
 )
 def _judge_wants_files_under_the_lock(original: Function) -> Found:
     return wanting(lambda past, line: past.holder != line["process"])(original)
 
 
-@mutant("judge-locks-readers-out", "LK-003 RD-001", "Readers wait for the lock.", "accepts.complaints")
+@mutant("judge-locks-readers-out", "LK-003 RD-001", "Readers wait for the lock.", "hudi_model_tools.accepts.complaints")
 def _judge_locks_readers_out(original: Function) -> Found:
     reading = ("pick_snapshot", "read_slice")
     return wanting(lambda past, line: past.holder != "" and line["effect"] in reading)(original)
@@ -151,7 +166,7 @@ def _judge_locks_readers_out(original: Function) -> Found:
     "judge-wants-one-executor",
     "CP-002 TL-025 RB-004 SA-002",
     "Nobody but who requested an action carries it out.",
-    "accepts.creation_complaints",
+    "hudi_model_tools.accepts.creation_complaints",
 )
 def _judge_wants_one_executor(original: Function) -> Found:
     def is_foreign(past: Past, line: Line) -> bool:
@@ -165,7 +180,7 @@ def _judge_wants_one_executor(original: Function) -> Found:
     "judge-wants-one-attempt",
     "TL-003 CP-010 CN-012",
     "An action goes inflight once.",
-    "accepts.creation_complaints",
+    "hudi_model_tools.accepts.creation_complaints",
 )
 def _judge_wants_one_attempt(original: Function) -> Found:
     def is_again(past: Past, line: Line) -> bool:
@@ -179,7 +194,7 @@ def _judge_wants_one_attempt(original: Function) -> Found:
     "judge-wants-completions-in-turn",
     "TL-024 TL-013",
     "An action completes only when all that were requested before it have.",
-    "accepts.creation_complaints",
+    "hudi_model_tools.accepts.creation_complaints",
 )
 def _judge_wants_completions_in_turn(original: Function) -> Found:
     def overtakes(past: Past, line: Line) -> bool:
@@ -189,7 +204,9 @@ def _judge_wants_completions_in_turn(original: Function) -> Found:
     return wanting(overtakes)(original)
 
 
-@mutant("judge-minds-second-deletes", "SA-004", "Who deletes what is gone has failed.", "accepts.accepts")
+@mutant(
+    "judge-minds-second-deletes", "SA-004", "Who deletes what is gone has failed.", "hudi_model_tools.accepts.accepts"
+)
 def _judge_minds_second_deletes(original: Function) -> Function:
     def once(trace: Iterable[Line], *before: Any) -> Refusal | None:
         lines = tuple(trace)
@@ -200,7 +217,12 @@ def _judge_minds_second_deletes(original: Function) -> Function:
     return once
 
 
-@mutant("judge-wants-all-files-announced", "MK-003", "A marker without its file is an error.", "accepts.accepts")
+@mutant(
+    "judge-wants-all-files-announced",
+    "MK-003",
+    "A marker without its file is an error.",
+    "hudi_model_tools.accepts.accepts",
+)
 def _judge_wants_all_files_announced(original: Function) -> Function:
     def kept(trace: Iterable[Line], *before: Any) -> Refusal | None:
         lines = tuple(trace)
@@ -230,7 +252,7 @@ def second_of(lines: Sequence[Line], words: Sequence[object]) -> Refusal | None:
     "judge-wants-one-archival",
     "AR-002 AR-010 SA-002",
     "What an archival began nobody else finishes.",
-    "accepts.accepts",
+    "hudi_model_tools.accepts.accepts",
 )
 def _judge_wants_one_archival(original: Function) -> Function:
     effects = ("put_history_file", "put_manifest", "swap_version", "append_archived_log")

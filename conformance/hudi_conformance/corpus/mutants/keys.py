@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from hudi_model.configuration import Configuration
+from hudi_model.files import Record, Value
 from hudi_model.keys import composed_key
 from hudi_model.partitions import partition_path
-from hudi_model.records import Record, Value
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 

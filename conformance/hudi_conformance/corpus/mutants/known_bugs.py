@@ -5,16 +5,15 @@ from dataclasses import replace
 from typing import Any
 
 from hudi_model.blocks import Change, blocks_of
-from hudi_model.files import BaseFile, Block, DataBlock, DeleteBlock, FileSlice, LogFile, RollbackBlock
+from hudi_model.files import BaseFile, Block, DataBlock, DeleteBlock, FileSlice, LogFile, Record, RollbackBlock, Schema
 from hudi_model.incremental import TimeRange
 from hudi_model.merge_rules import Version
-from hudi_model.records import Record, Schema
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.schemas import without_meta_fields
 from hudi_model.slicing import pending_compactions, snapshot_slices
+from hudi_model.tables import View, is_within, view_at, visible_commits
 from hudi_model.time import InstantTime
 from hudi_model.timeline import commit_metadata, is_committed
-from hudi_model.views import View, is_within, view_at, visible_commits
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 

@@ -5,17 +5,15 @@ from dataclasses import replace
 from typing import Any
 
 from hudi_model.actions import Action
-from hudi_model.files import BaseFile, FileSlice, GroupId, LogFile
-from hudi_model.history import History
+from hudi_model.files import BaseFile, FileSlice, GroupId, LogFile, Record
 from hudi_model.merge_rules import Version
 from hudi_model.queries import Answer, Selection
-from hudi_model.records import Record
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import group_of
+from hudi_model.tables import History, View, visible_commits
 from hudi_model.time import InstantTime
 from hudi_model.timeline import commit_metadata
-from hudi_model.views import View, visible_commits
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -74,7 +72,7 @@ def _partitions_filtered_by_folder(original: Function) -> Function:
     "deletes-need-a-change-log",
     "CD-005",
     "A write that says of deletes must have logged its changes.",
-    "cdc.logged_changes",
+    "incremental.logged_changes",
 )
 def _deletes_need_a_change_log(original: Function) -> Function:
     def demanding(opened: Any, write: Any) -> Any:
@@ -85,7 +83,7 @@ def _deletes_need_a_change_log(original: Function) -> Function:
     return demanding
 
 
-@mutant("first-change-log-alone", "CD-003", "Of a write's change logs the first is read.", "cdc.logged_changes")
+@mutant("first-change-log-alone", "CD-003", "Of a write's change logs the first is read.", "incremental.logged_changes")
 def _first_change_log_alone(original: Function) -> Function:
     def first(opened: Any, write: Any) -> Any:
         metadata = commit_metadata(write)
@@ -219,7 +217,10 @@ def _partial_columns_by_place(original: Function) -> Function:
 
 
 @mutant(
-    "every-rollback-has-one-token", "RB-007 SL-023", "Logs of commands all have one write token.", "names.log_file_name"
+    "every-rollback-has-one-token",
+    "RB-007 SL-023",
+    "Logs of commands all have one write token.",
+    "effects.log_file_name",
 )
 def _every_rollback_has_one_token(original: Function) -> Function:
     def constant(file_id: str, instant: str, version: int, token: str, *rest: Any, **more: Any) -> str:

@@ -2,21 +2,19 @@
 
 from collections.abc import Iterator, Mapping
 
-from hudi_model.checks.finding import Violation
+from hudi_model.actions import IndexDefinition
 from hudi_model.configuration import Configuration, property_names
-from hudi_model.contents import IndexDefinition
-from hudi_model.creation import MODE, PAYLOAD, PAYLOAD_OF_MODE, STRATEGY, without
+from hudi_model.creation import MODE, PACKAGE, PAYLOAD, PAYLOAD_OF_MODE, STRATEGY, without
 from hudi_model.effects import Effects
+from hudi_model.files import Schema
 from hudi_model.indexes import Contents
 from hudi_model.merge_modes import mode_of_payload, mode_of_strategy
 from hudi_model.merge_rules import MergeMode
 from hudi_model.metadata import BUILT
-from hudi_model.payloads import PACKAGE
-from hudi_model.records import Schema
 from hudi_model.slicing import data_files
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import Table, View, open_table
 from hudi_model.time import InstantTime
-from hudi_model.views import View
+from hudi_model_tools.checks.finding import Violation
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -52,7 +50,7 @@ def _strategy_first_in_every_version(original: Function) -> Function:
     "payload-first-in-every-version",
     "MG-015",
     "The payload class decides in every version.",
-    "merge_modes.mode_of_names",
+    "creation.mode_of_names",
 )
 def _payload_first_in_every_version(_: Function) -> Function:
     def payload_first(configuration: Configuration) -> MergeMode | None:
@@ -98,7 +96,7 @@ def _new_tables_contradict_themselves(_: Function) -> Function:
     "given-up-payloads-contradict-their-modes",
     "MG-016 PL-010",
     "A payload class that version 9 gives up agrees with custom merging alone.",
-    "merge_modes.mode_of_given_up_payload",
+    "creation.mode_of_given_up_payload",
 )
 def _given_up_payloads_contradict_their_modes(_: Function) -> Function:
     return lambda _configuration: None
@@ -153,7 +151,7 @@ def _writers_pass_by_what_is_being_built(original: Function) -> Function:
     "indexes-being-built-unchecked",
     "IG-003",
     "An index that is being built may lack what completed since.",
-    "checks.building.being_built",
+    "hudi_model_tools.checks.building.being_built",
 )
 def _indexes_being_built_unchecked(_: Function) -> Function:
     return lambda _view, _metadata: ()
@@ -163,7 +161,7 @@ def _indexes_being_built_unchecked(_: Function) -> Function:
     "logs-to-new-indexes-unseen",
     "IG-003",
     "Of an index that is being built a check reads nothing.",
-    "checks.building.passed_by",
+    "hudi_model_tools.checks.building.passed_by",
 )
 def _logs_to_new_indexes_unseen(original: Function) -> Function:
     def unseen(index: IndexDefinition, view: View, metadata: Table, _stored: Contents) -> Iterator[Violation]:

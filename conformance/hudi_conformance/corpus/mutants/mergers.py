@@ -3,19 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from hudi_model.files import Record, Value
 from hudi_model.merge_rules import MergeRule, Version
-from hudi_model.mergers import RecordMerger
-from hudi_model.records import Record, Value
+from hudi_model.merging import RecordMerger
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
 
-@mutant("merger-takes-newer", "RM-001", "Under custom merging the later write wins.", "mergers.merged_by_strategy")
+@mutant("merger-takes-newer", "RM-001", "Under custom merging the later write wins.", "merging.merged_by_strategy")
 def _merger_takes_newer(_: Function) -> Function:
     return lambda _rule, _older, newer: newer
 
 
-@mutant("first-merger-listed", "RM-002", "The first merger of a list is taken.", "mergers.select_merger")
+@mutant("first-merger-listed", "RM-002", "The first merger of a list is taken.", "merging.select_merger")
 def _first_merger_listed(_: Function) -> Function:
     def first(_strategy: str, _engine: str, implementations: Sequence[RecordMerger]) -> RecordMerger:
         return implementations[0]
@@ -23,7 +23,7 @@ def _first_merger_listed(_: Function) -> Function:
     return first
 
 
-@mutant("any-engines-merger", "RM-002", "A merger for any engine's records is taken.", "mergers.select_merger")
+@mutant("any-engines-merger", "RM-002", "A merger for any engine's records is taken.", "merging.select_merger")
 def _any_engines_merger(original: Function) -> Function:
     def any_engine(strategy: str, engine: str, implementations: Sequence[RecordMerger]) -> RecordMerger:
         alike = [replace(one, record_type="AVRO") for one in implementations]
@@ -33,7 +33,7 @@ def _any_engines_merger(original: Function) -> Function:
     return any_engine
 
 
-@mutant("merger-columns-ignored", "RM-007 RM-011", "A merger is told no columns.", "mergers.columns_of")
+@mutant("merger-columns-ignored", "RM-007 RM-011", "A merger is told no columns.", "merging.columns_of")
 def _merger_columns_ignored(_: Function) -> Function:
     return lambda rule: rule.ordering
 
@@ -42,7 +42,7 @@ def _merger_columns_ignored(_: Function) -> Function:
     "sums-forgotten-on-delete",
     "RM-003 RM-007",
     "A delete leaves nothing to go on from.",
-    "mergers.merged_by_strategy",
+    "merging.merged_by_strategy",
 )
 def _sums_forgotten_on_delete(original: Function) -> Function:
     def forgetting(rule: MergeRule, older: Version, newer: Version) -> Version:
@@ -52,12 +52,12 @@ def _sums_forgotten_on_delete(original: Function) -> Function:
     return forgetting
 
 
-@mutant("zero-kept", "RM-004 RM-010", "A row that comes to zero stays.", "mergers.merged_by_strategy")
+@mutant("zero-kept", "RM-004 RM-010", "A row that comes to zero stays.", "merging.merged_by_strategy")
 def _zero_kept(original: Function) -> Function:
     return lambda rule, older, newer: replace(original(rule, older, newer), deleted=newer.is_delete)
 
 
-@mutant("greater-by-first-alone", "RM-008", "The second column does not matter.", "mergers.columns_or_ordering")
+@mutant("greater-by-first-alone", "RM-008", "The second column does not matter.", "merging.columns_or_ordering")
 def _greater_by_first_alone(original: Function) -> Function:
     def first(rule: MergeRule, version: Version) -> tuple[Value, ...] | None:
         found: tuple[Value, ...] | None = original(rule, version)
@@ -66,7 +66,7 @@ def _greater_by_first_alone(original: Function) -> Function:
     return first
 
 
-@mutant("union-unsorted", "RM-009", "Members stand in the order in which they came.", "mergers.together")
+@mutant("union-unsorted", "RM-009", "Members stand in the order in which they came.", "merging.together")
 def _union_unsorted(original: Function) -> Function:
     def together(older: Value, newer: Value) -> Value:
         if isinstance(older, list) and isinstance(newer, list):
@@ -81,7 +81,7 @@ def _union_unsorted(original: Function) -> Function:
     "merger-drops-ordering",
     "RM-005",
     "What a merger makes has no ordering values.",
-    "mergers.merged_by_strategy",
+    "merging.merged_by_strategy",
 )
 def _merger_drops_ordering(original: Function) -> Function:
     return lambda rule, older, newer: replace(original(rule, older, newer), ordering=None)
@@ -104,7 +104,7 @@ def _before_image_is_row(original: Function) -> Function:
     "partial-answers-of-the-newer",
     "RM-006",
     "Of partial records a merger's answer has the columns of the newer one.",
-    "mergers.merged_by_strategy",
+    "merging.merged_by_strategy",
 )
 def _partial_answers_of_the_newer(original: Function) -> Function:
     def newer_columns(rule: MergeRule, older: Version, newer: Version) -> Version:

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from hudi_model import merging
 from hudi_model.configuration import Configuration
+from hudi_model.files import Delete, Record
 from hudi_model.merge_rules import MergeMode, MergeRule, Version, is_greater
-from hudi_model.readings import Readings
-from hudi_model.records import Delete, Record
+from hudi_model.tables import Readings
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -55,7 +55,7 @@ def _typed_delete_ignores_ordering(_: Function) -> Function:
     return by_position
 
 
-@mutant("deletes-ignored", "MG-005 MG-006", "Delete blocks are not read.", "records.sound_deletes")
+@mutant("deletes-ignored", "MG-005 MG-006", "Delete blocks are not read.", "files.sound_deletes")
 def _deletes_ignored(_: Function) -> Function:
     return lambda _deletes: ()
 
@@ -136,7 +136,7 @@ def _logs_beat_base_row(_: Function) -> Function:
     "partials-become-whole",
     "MG-025",
     "What two partial updates make together counts as a whole record.",
-    "partial.completed",
+    "merging.completed",
 )
 def _partials_become_whole(original: Function) -> Function:
     def whole(rule: MergeRule, winner: Version, loser: Version) -> Version:

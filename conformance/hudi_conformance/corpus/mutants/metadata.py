@@ -4,21 +4,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hudi_model.actions import State
+from hudi_model.actions import IndexDefinition, IndexPlan, State
 from hudi_model.configuration import Configuration
-from hudi_model.contents import IndexDefinition, IndexPlan
 from hudi_model.effects import CommitMetadataTable, CreateInstant, Effects
-from hudi_model.files import BaseFile, FileSlice, LogFile, RollbackBlock
+from hudi_model.files import BaseFile, FileSlice, LogFile, Record, RollbackBlock, Schema, Value
 from hudi_model.indexes import rows_in
 from hudi_model.keys import key_of
 from hudi_model.metadata import drop, wanted
 from hudi_model.pruning import facts_of, possible, usable
-from hudi_model.records import Record, Schema, Value
-from hudi_model.schemas import META_SCHEMA, table_schema
+from hudi_model.queries import META_SCHEMA
+from hudi_model.schemas import table_schema
 from hudi_model.slicing import snapshot_slices
-from hudi_model.tables import Table
+from hudi_model.tables import Table, View
 from hudi_model.time import InstantTime
-from hudi_model.views import View
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 

@@ -1,12 +1,12 @@
 """Versions before 6, refused."""
 
+from hudi_model.configuration import Overlay
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.versions import Overlay
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
 
-@mutant("old-versions-refused", "VR-001 VR-003", "Versions 4 and 5 are not read.", "versions.overlay")
+@mutant("old-versions-refused", "VR-001 VR-003", "Versions 4 and 5 are not read.", "configuration.overlay")
 def _old_versions_refused(original: Function) -> Function:
     def from_6_on(version: int) -> Overlay:
         if version < 6:

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from hudi_model.configuration import Configuration
+from hudi_model.files import Delete, Record, Value
 from hudi_model.merge_rules import MergeMode, MergeRule, PartialUpdate, Version
-from hudi_model.records import Delete, Record, Value
 from hudi_model.rejection import Rejection
 from hudi_model.schemas import table_schema
-from hudi_model.views import View
+from hudi_model.tables import View
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -66,7 +66,7 @@ def _unknown_merger_overwrites(original: Function) -> Function:
     "defaults-overwrite",
     "MG-023 PL-003 PL-004",
     "A null of the winner stands, whatever the table's mode.",
-    "partial.sets_column",
+    "merging.sets_column",
 )
 def _defaults_overwrite(original: Function) -> Function:
     def sets(rule: MergeRule, winner: Version, name: str) -> bool:
@@ -81,7 +81,7 @@ def _defaults_overwrite(original: Function) -> Function:
     "unavailable-leaks",
     "MG-024 PL-007",
     "The text that stands for an unavailable value is a value.",
-    "partial.sets_column",
+    "merging.sets_column",
 )
 def _unavailable_leaks(original: Function) -> Function:
     return lambda rule, winner, name: original(replace(rule, unavailable=None), winner, name)
@@ -91,7 +91,7 @@ def _unavailable_leaks(original: Function) -> Function:
     "partial-null-unset",
     "MG-021",
     "A null in a partial update says nothing.",
-    "partial.sets_column",
+    "merging.sets_column",
 )
 def _partial_null_unset(original: Function) -> Function:
     def sets(rule: MergeRule, winner: Version, name: str) -> bool:
@@ -105,7 +105,7 @@ def _partial_null_unset(original: Function) -> Function:
     "late-partial-dropped",
     "MG-025 PL-004",
     "What loses fills nothing where it came later.",
-    "partial.kept",
+    "merging.kept",
 )
 def _late_partial_dropped(_: Function) -> Function:
     return lambda _rule, older, _newer: older
@@ -115,7 +115,7 @@ def _late_partial_dropped(_: Function) -> Function:
     "late-partial-wins",
     "MG-025",
     "What comes late and fills a column leaves its meta fields.",
-    "partial.kept",
+    "merging.kept",
 )
 def _late_partial_wins(original: Function) -> Function:
     def kept(rule: MergeRule, older: Version, newer: Version) -> Version:
@@ -132,7 +132,7 @@ def _late_partial_wins(original: Function) -> Function:
     "payload-late-fills",
     "PL-007",
     "What comes late fills the unavailable values of the winner before version 9 too.",
-    "partial.kept",
+    "merging.kept",
 )
 def _payload_late_fills(original: Function) -> Function:
     return lambda rule, older, newer: original(replace(rule, payload=""), older, newer)
@@ -142,13 +142,13 @@ def _payload_late_fills(original: Function) -> Function:
     "partial-as-whole",
     "MG-021 MG-022",
     "A column that a partial block lacks is null.",
-    "partial.columns_of_block",
+    "merging.columns_of_block",
 )
 def _partial_as_whole(_: Function) -> Function:
     return lambda _block, schema: schema
 
 
-@mutant("defaults-are-null", "MG-023 PL-003 PL-004", "Every column is null by default.", "partial.sets_column")
+@mutant("defaults-are-null", "MG-023 PL-003 PL-004", "Every column is null by default.", "merging.sets_column")
 def _defaults_are_null(original: Function) -> Function:
     def sets(rule: MergeRule, winner: Version, name: str) -> bool:
         found: bool = original(replace(rule, defaults={}), winner, name)
@@ -258,7 +258,7 @@ def _sequence_as_text(_: Function) -> Function:
     "overwriting-combines-by-ordering",
     "PL-002 MG-017",
     "The rows of one write are combined by ordering value, whatever the mode.",
-    "merging.precombine_rule",
+    "tagging.precombine_rule",
 )
 def _overwriting_combines_by_ordering(original: Function) -> Function:
     return lambda rule, readings: replace(original(rule, readings), mode=MergeMode.EVENT_TIME_ORDERING)

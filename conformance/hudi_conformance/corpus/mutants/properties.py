@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from hudi_model.configuration import Configuration
-from hudi_model.tables import Properties
-from hudi_model.versions import OVERLAYS, Overlay
+from hudi_model.configuration import OVERLAYS, Configuration, Overlay, Properties
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -37,7 +35,7 @@ def _backup_ignored(original: Function) -> Function:
     return lambda main, _backup: original(main, None)
 
 
-@mutant("unknown-version-accepted", "VR-002", "An unknown version is read as the newest.", "versions.overlay")
+@mutant("unknown-version-accepted", "VR-002", "An unknown version is read as the newest.", "configuration.overlay")
 def _unknown_version_accepted(_: Function) -> Function:
     def newest(version: int) -> Overlay:
         return OVERLAYS.get(version, OVERLAYS[max(OVERLAYS)])
@@ -73,7 +71,7 @@ def _absent_means_nothing(_: Function) -> Function:
     "one-timeline-folder",
     "PR-007",
     "The timeline lies in the folder `timeline`, whatever the properties say.",
-    "hudi_model.configuration.timeline_folder",
+    "hudi_model.effects.timeline_folder",
 )
 def _one_timeline_folder(original: Function) -> Function:
     return lambda properties: original({**properties, "hoodie.timeline.path": "timeline"})
@@ -123,7 +121,7 @@ def _keys_are_a_setting(original: Function) -> Function:
     return bare
 
 
-@mutant("version-seven-is-read", "VR-021", "Version 7 is read by the rules of version 8.", "versions.overlay")
+@mutant("version-seven-is-read", "VR-021", "Version 7 is read by the rules of version 8.", "configuration.overlay")
 def _version_seven_is_read(original: Function) -> Function:
     def newer(version: int) -> Overlay:
         found: Overlay = original(8 if version == 7 else version)

@@ -2,33 +2,36 @@
 
 from dataclasses import replace
 
-from hudi_model import programs
-from hudi_model.programs import Mind, Step
-from hudi_model.readings import RELEASED
 from hudi_model.services.plans import operation_on
 from hudi_model.slicing import snapshot_slices
-from hudi_model.tables import Table, open_table
-from hudi_model.views import view_at
+from hudi_model.tables import RELEASED, Table, open_table, view_at
+from hudi_model_tools import programs
+from hudi_model_tools.programs import Mind, Step
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
 
-@mutant("lock-for-everyone", "LK-001", "Whoever asks for the lock gets it.", "protocol.is_free")
+@mutant("lock-for-everyone", "LK-001", "Whoever asks for the lock gets it.", "hudi_model_tools.protocol.is_free")
 def _lock_for_everyone(_: Function) -> Function:
     return lambda _shared: True
 
 
-@mutant("lease-never-ends", "LK-002", "The dead keep the lock.", "protocol.lease_ended")
+@mutant("lease-never-ends", "LK-002", "The dead keep the lock.", "hudi_model_tools.protocol.lease_ended")
 def _lease_never_ends(_: Function) -> Function:
     return lambda shared, _process: shared
 
 
-@mutant("heart-of-the-dead-beats", "RB-002", "The heartbeat of the dead goes on.", "protocol.with_dead_heart")
+@mutant(
+    "heart-of-the-dead-beats",
+    "RB-002",
+    "The heartbeat of the dead goes on.",
+    "hudi_model_tools.protocol.with_dead_heart",
+)
 def _heart_of_the_dead_beats(_: Function) -> Function:
     return lambda shared, _instant, _store: shared
 
 
-@mutant("clock-forgets", "TM-003", "A time is given twice.", "protocol.next_tick")
+@mutant("clock-forgets", "TM-003", "A time is given twice.", "hudi_model_tools.protocol.next_tick")
 def _clock_forgets(_: Function) -> Function:
     return lambda shared: shared.clock + 1 if shared.clock % 2 else max(shared.clock, 1)
 
@@ -37,7 +40,7 @@ def _clock_forgets(_: Function) -> Function:
     "completion-time-before-lock",
     "TL-013 LK-003",
     "A writer generates its completion time before it waits for the lock.",
-    "programs.writer",
+    "hudi_model_tools.programs.writer",
 )
 def _completion_time_before_lock(original: Function) -> Function:
     def early() -> tuple[Step, ...]:
@@ -47,7 +50,7 @@ def _completion_time_before_lock(original: Function) -> Function:
     return early
 
 
-@mutant("commit-without-lock", "LK-003", "A writer completes without the lock.", "programs.writer")
+@mutant("commit-without-lock", "LK-003", "A writer completes without the lock.", "hudi_model_tools.programs.writer")
 def _commit_without_lock(original: Function) -> Function:
     def unlocked() -> tuple[Step, ...]:
         *begun, _lock, time, commit, _release = original()
@@ -56,7 +59,12 @@ def _commit_without_lock(original: Function) -> Function:
     return unlocked
 
 
-@mutant("services-plan-without-lock", "LK-004", "A table service plans without the lock.", "programs.service")
+@mutant(
+    "services-plan-without-lock",
+    "LK-004",
+    "A table service plans without the lock.",
+    "hudi_model_tools.programs.service",
+)
 def _services_plan_without_lock(original: Function) -> Function:
     def unlocked() -> tuple[Step, ...]:
         locks = (programs.take_lock, programs.release_lock)
@@ -66,7 +74,9 @@ def _services_plan_without_lock(original: Function) -> Function:
     return unlocked
 
 
-@mutant("aborted-files-stay", "OW-009", "A refused write leaves all it has made.", "programs.abort_write")
+@mutant(
+    "aborted-files-stay", "OW-009", "A refused write leaves all it has made.", "hudi_model_tools.programs.abort_write"
+)
 def _aborted_files_stay(_: Function) -> Function:
     return lambda _table, mind: mind
 
@@ -80,7 +90,7 @@ def _rollback_keeps_files(_: Function) -> Function:
     "reader-lists-anew",
     "RD-001 RD-004",
     "A reader takes each slice as it is when it comes to it.",
-    "programs.read_next_slice",
+    "hudi_model_tools.programs.read_next_slice",
 )
 def _reader_lists_anew(original: Function) -> Function:
     def anew(table: Table, mind: Mind) -> Mind:

@@ -5,16 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 from hudi_model.actions import State
-from hudi_model.files import BaseFile, DataBlock, FileSlice, LogFile
+from hudi_model.files import META_FIELDS, BaseFile, DataBlock, Field, FileSlice, LogFile, Record, Records, Schema
 from hudi_model.filters import matches
 from hudi_model.merge_rules import Version
 from hudi_model.queries import Answer, Selection
-from hudi_model.records import META_FIELDS, Field, Record, Records, Schema
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.tables import OpenTable, Table
+from hudi_model.tables import OpenTable, Table, View, visible_commits
 from hudi_model.timeline import commit_metadata
-from hudi_model.views import View, visible_commits
-from hudi_model.violations import Severity, Violation
+from hudi_model_tools.violations import Severity, Violation
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -144,7 +142,7 @@ def _missing_column_refused(original: Function) -> Function:
     return strict
 
 
-@mutant("violations-never", "TL-015 LF-013", "Every table is sound.", "violations.violations")
+@mutant("violations-never", "TL-015 LF-013", "Every table is sound.", "hudi_model_tools.violations.violations")
 def _violations_never(_: Function) -> Function:
     return lambda _table: ()
 
@@ -153,7 +151,7 @@ def _violations_never(_: Function) -> Function:
     "leftovers-are-violations",
     "RD-002",
     "What failed writes leave behind is told as an error.",
-    "violations.violations",
+    "hudi_model_tools.violations.violations",
 )
 def _leftovers_are_violations(original: Function) -> Function:
     def severe(table: Table) -> tuple[Violation, ...]:

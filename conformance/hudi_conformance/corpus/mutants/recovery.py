@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from hudi_model.actions import Action, Instant, TimelineEntry
-from hudi_model.contents import RollbackPlan, SavepointMetadata
+from hudi_model.actions import Action, Instant, RollbackPlan, SavepointMetadata, TimelineEntry
+from hudi_model.configuration import OVERLAYS, Overlay
 from hudi_model.effects import CreateInstant, DeleteDataFile, DeleteInstant, Effects
 from hudi_model.tables import OpenTable, Table, open_table
 from hudi_model.time import InstantTime
-from hudi_model.versions import OVERLAYS, Overlay
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -41,7 +40,7 @@ def _markers_announce_no_logs(original: Function) -> Function:
     "rolled-back-plan-is-dropped",
     "RB-008",
     "A rolled back attempt takes the plan of its service along.",
-    "services.rollback.forget",
+    "effects.forget",
 )
 def _rolled_back_plan_is_dropped(original: Function) -> Function:
     return lambda table, target, *, keep_plan=False: original(table, target, keep_plan=keep_plan and False)
@@ -77,13 +76,16 @@ def _living_writes_are_failed(_: Function) -> Function:
     return lambda _table, _write, _now, _settings: True
 
 
-@mutant("restore-leaves-phantom-logs", "SR-007", "Logs on an undone slice stay.", "services.restore.plan_for")
+@mutant("restore-leaves-phantom-logs", "SR-007", "Logs on an undone slice stay.", "services.savepoints.plan_for")
 def _restore_leaves_phantom_logs(original: Function) -> Function:
     return lambda table, target, **how: original(table, target, by_markers=how["by_markers"])
 
 
 @mutant(
-    "restore-by-request", "SR-005", "What was requested before the savepoint stays.", "services.restore.instants_after"
+    "restore-by-request",
+    "SR-005",
+    "What was requested before the savepoint stays.",
+    "services.savepoints.instants_after",
 )
 def _restore_by_request(original: Function) -> Function:
     def requested_later(opened: OpenTable, savepoint: InstantTime) -> tuple[InstantTime, ...]:
@@ -92,7 +94,7 @@ def _restore_by_request(original: Function) -> Function:
     return requested_later
 
 
-@mutant("restore-oldest-first", "SR-006", "What is undone first is the oldest.", "services.restore.instants_after")
+@mutant("restore-oldest-first", "SR-006", "What is undone first is the oldest.", "services.savepoints.instants_after")
 def _restore_oldest_first(original: Function) -> Function:
     return lambda opened, savepoint: original(opened, savepoint)[::-1]
 
@@ -150,12 +152,12 @@ def _recovery_of_blocks_forgotten(_: Function) -> Function:
     return lambda _table: set()
 
 
-@mutant("unknown-version-is-read", "VR-002", "A version without rules is read by the newest.", "versions.overlay")
+@mutant("unknown-version-is-read", "VR-002", "A version without rules is read by the newest.", "configuration.overlay")
 def _unknown_version_is_read(_: Function) -> Function:
     return lambda version: OVERLAYS.get(version, OVERLAYS[9])
 
 
-@mutant("older-reader-guesses", "VR-020", "A reader reads what is newer than itself.", "versions.is_read")
+@mutant("older-reader-guesses", "VR-020", "A reader reads what is newer than itself.", "configuration.is_read")
 def _older_reader_guesses(_: Function) -> Function:
     return lambda version, _reader=9: version in OVERLAYS
 
@@ -168,7 +170,7 @@ def _layouts_are_mixed(_: Function) -> Function:
     return mixed
 
 
-@mutant("oldest-versions-by-new-rules", "VR-001", "Versions 4 and 5 are read as 8 is.", "versions.overlay")
+@mutant("oldest-versions-by-new-rules", "VR-001", "Versions 4 and 5 are read as 8 is.", "configuration.overlay")
 def _oldest_versions_by_new_rules(original: Function) -> Function:
     def by_version_8(version: int) -> Overlay:
         found: Overlay = original(version)
@@ -198,7 +200,7 @@ def _upgrade_to_commit_time(_: Function) -> Function:
     "restore-overlooks-the-archive",
     "SR-004",
     "A restore asks the active timeline only.",
-    "services.restore.whole_timeline",
+    "services.savepoints.whole_timeline",
 )
 def _restore_overlooks_the_archive(_: Function) -> Function:
     return lambda table: open_table(table).timeline.instants
@@ -217,6 +219,6 @@ def _saved_writes_begin_nothing(original: Function) -> Function:
     return of_others
 
 
-@mutant("no-savepoint-is-asked", "SR-008", "Whether an instant is saved does not matter.", "timeline.is_saved")
+@mutant("no-savepoint-is-asked", "SR-008", "Whether an instant is saved does not matter.", "queries.is_saved")
 def _no_savepoint_is_asked(_: Function) -> Function:
     return lambda _timeline, _instant: False

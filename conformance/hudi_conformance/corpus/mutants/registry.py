@@ -13,7 +13,7 @@ from typing import Any
 from hudi_conformance.bridge.remembering import reading_anew
 
 Function = Callable[..., Any]
-MODEL, FORMAT, BRIDGE = "hudi_model", "hudi_format", "hudi_conformance.bridge"
+MODEL, TOOLS, FORMAT, BRIDGE = "hudi_model", "hudi_model_tools", "hudi_format", "hudi_conformance.bridge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,8 @@ def mutant(
 ) -> Callable[[Callable[[Function], Function]], Callable[[Function], Function]]:
     """Register a mutant; the decorated function wraps the original.
 
-    `place` is `module.function` below hudi_model; a rule of bytes names its function in full, from the package on.
+    `place` is `module.function` below hudi_model; what lies beside the rules, in hudi_model_tools, is named in full.
+    A rule of bytes names its function in full, too, from the package on.
     """
 
     def register(replacement: Callable[[Function], Function]) -> Callable[[Function], Function]:
@@ -59,7 +60,7 @@ def mutant(
             raise ValueError(f"two mutants are named {name}")
         module, _, function = place.rpartition(".")
         of_bytes = module.startswith((f"{FORMAT}.", f"{MODEL}."))
-        full = module if of_bytes else f"{MODEL}.{module}"
+        full = module if of_bytes or module.startswith(f"{TOOLS}.") else f"{MODEL}.{module}"
         MUTANTS[name] = Mutant(name, tuple(clauses.split()), sentence, full, function, replacement, of_bytes)
         return replacement
 
@@ -135,7 +136,7 @@ def _replaced(triples: Sequence[tuple[Function, Function, bool]]) -> Iterator[No
 @cache
 def _places(original: Function, read: bool) -> tuple[tuple[ModuleType, str], ...]:
     """Where a function is held; found while nothing is replaced, and the same ever after."""
-    packages = (MODEL, FORMAT, BRIDGE) if read else (MODEL,)
+    packages = (MODEL, TOOLS, FORMAT, BRIDGE) if read else (MODEL, TOOLS)
     modules = (module for package in packages for module in _modules(package))
     return tuple((module, name) for module in modules for name, value in vars(module).items() if value is original)
 

@@ -4,16 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from hudi_model.actions import Action, State
-from hudi_model.contents import RestorePlan, RollbackPlan
-from hudi_model.effects import CreateInstant, DeleteDataFile, DeleteInstant, Effects
+from hudi_model.actions import Action, RestorePlan, RollbackPlan, State
+from hudi_model.effects import CreateInstant, DeleteDataFile, DeleteInstant, Effects, entry
 from hudi_model.files import BaseFile, LogFile
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.services import archival, plans, restore, rollback
-from hudi_model.tables import OpenTable, Table, open_table
+from hudi_model.services import archival, plans, rollback, savepoints
+from hudi_model.tables import OpenTable, Table, View, open_table
 from hudi_model.time import InstantTime
 from hudi_model.timeline import WRITE_ACTIONS
-from hudi_model.views import View
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -148,7 +146,7 @@ def _completed_writes_are_rolled_back(original: Function) -> Function:
     "restore-keeps-rollbacks",
     "SR-009",
     "Rollbacks after the savepoint stay on the timeline.",
-    "services.restore.execute",
+    "services.savepoints.execute",
 )
 def _restore_keeps_rollbacks(original: Function) -> Function:
     def kept(table: Table, requested: InstantTime, completed: InstantTime) -> Effects:
@@ -212,7 +210,9 @@ def _unknown_policies_keep_all(original: Function) -> Function:
     return keeping
 
 
-@mutant("restore-undoes-nothing", "SR-006 SR-009", "A restore completes and undoes nothing.", "services.restore.undo")
+@mutant(
+    "restore-undoes-nothing", "SR-006 SR-009", "A restore completes and undoes nothing.", "services.savepoints.undo"
+)
 def _restore_undoes_nothing(_: Function) -> Function:
     return lambda _table, _instant, _requested: ()
 
@@ -221,7 +221,7 @@ def _restore_undoes_nothing(_: Function) -> Function:
     "restore-needs-no-savepoint",
     "SR-004",
     "Any write can be restored to, saved or not.",
-    "services.restore.schedule",
+    "services.savepoints.schedule",
 )
 def _restore_needs_no_savepoint(original: Function) -> Function:
     def to_any(table: Table, requested: InstantTime, settings: Mapping[str, str], target: InstantTime) -> Effects:
@@ -230,7 +230,7 @@ def _restore_needs_no_savepoint(original: Function) -> Function:
         except Rejection as refusal:
             if refusal.reason is not Reason.INSTANT_NOT_FOUND:
                 raise
-            undone = restore.instants_after(open_table(table), target)
+            undone = savepoints.instants_after(open_table(table), target)
             return plans.request(table, requested, Action.RESTORE, RestorePlan(target, undone))
         return effects
 
@@ -243,7 +243,7 @@ def _savepoint_of_anything(original: Function) -> Function:
         try:
             effects: Effects = original(table, instant, completed, comment)
         except Rejection:
-            return (plans.entry(table, instant, Action.SAVEPOINT, State.INFLIGHT),)
+            return (entry(table, instant, Action.SAVEPOINT, State.INFLIGHT),)
         return effects
 
     return saved
@@ -253,7 +253,7 @@ def _savepoint_of_anything(original: Function) -> Function:
     "restore-spares-the-pending",
     "SR-005",
     "What has not completed is not undone.",
-    "services.restore.instants_after",
+    "services.savepoints.instants_after",
 )
 def _restore_spares_the_pending(original: Function) -> Function:
     def completed(opened: OpenTable, savepoint: InstantTime) -> tuple[InstantTime, ...]:
@@ -294,7 +294,7 @@ def _rollback_takes_older_files(original: Function) -> Function:
     "completes-whatever-became-of-it",
     "TL-023",
     "A write completes though somebody has taken it back.",
-    "transitions.may_complete",
+    "conflicts.may_complete",
 )
 def _completes_whatever_became_of_it(_: Function) -> Function:
     return lambda _timeline, _requested: True

@@ -3,19 +3,15 @@
 from dataclasses import replace
 from typing import Any
 
-from hudi_model.actions import Action, State
+from hudi_model.actions import Action, CommitMetadata, CompactionPlan, State
 from hudi_model.blocks import blocks_of
-from hudi_model.contents import CommitMetadata, CompactionPlan
 from hudi_model.effects import CreateInstant, DeleteDataFile, Effect, Effects
-from hudi_model.files import BaseFile, DataBlock, FileSlice
-from hudi_model.readings import RELEASED
-from hudi_model.records import Record
+from hudi_model.files import BaseFile, DataBlock, FileSlice, Record
 from hudi_model.services import plans
 from hudi_model.slicing import snapshot_slices
 from hudi_model.staging import Staged
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import RELEASED, Table, View, open_table, view_at
 from hudi_model.time import InstantTime
-from hudi_model.views import View, view_at
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 

@@ -3,17 +3,23 @@
 from dataclasses import replace
 from typing import Any
 
-from hudi_model.actions import State
-from hudi_model.contents import CleanMetadata, CleanPlan, CompactionOperation, IndexPlan, ReplacePlan, SavepointMetadata
+from hudi_model.actions import (
+    CleanMetadata,
+    CleanPlan,
+    CompactionOperation,
+    IndexPlan,
+    ReplacePlan,
+    SavepointMetadata,
+    State,
+)
 from hudi_model.effects import CreateInstant, DeleteDataFile, Effects
 from hudi_model.files import DataBlock, FileGroup, FileSlice, GroupId
 from hudi_model.services import plans
 from hudi_model.slicing import file_groups, group_of
 from hudi_model.staging import Staged
-from hudi_model.tables import OpenTable, Table, open_table
+from hudi_model.tables import OpenTable, Table, View, open_table, visible_commits
 from hudi_model.time import InstantTime
 from hudi_model.timeline import commit_metadata, completed_data, completion, completion_time
-from hudi_model.views import View, visible_commits
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -61,7 +67,7 @@ def _v6_compaction_beside_writers(_: Function) -> Function:
     "plans-share-groups",
     "CP-003 LC-002 CL-002",
     "A plan takes file groups that another plan holds.",
-    "services.expectations.may_run_beside",
+    "services.plans.may_run_beside",
 )
 def _plans_share_groups(_: Function) -> Function:
     return lambda _service, _group, _pending: True
@@ -369,7 +375,7 @@ def _log_compaction_fills_partial_rows(original: Function) -> Function:
     "new-slice-revives-a-replaced-group",
     "CP-014 RD-003",
     "A replaced file group is read again once a later action has written a base file of it.",
-    "views.replaced_groups",
+    "tables.replaced_groups",
 )
 def _new_slice_revives_a_replaced_group(original: Function) -> Function:
     def but_revived(view: View) -> frozenset[GroupId]:

@@ -6,17 +6,15 @@ from typing import Any
 
 from hudi_model.actions import Action
 from hudi_model.files import BaseFile, FileSlice, GroupId, LogFile
-from hudi_model.readings import Readings
 from hudi_model.slicing import pending_compactions, snapshot_slices
-from hudi_model.tables import OpenTable
+from hudi_model.tables import OpenTable, Readings, View
 from hudi_model.time import InstantTime, at_or_before
 from hudi_model.timeline import completed_data, is_committed
-from hudi_model.views import View
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
 
-@mutant("as-of-reads-everything", "RD-010", "A read time is ignored.", "views.view_at")
+@mutant("as-of-reads-everything", "RD-010", "A read time is ignored.", "tables.view_at")
 def _as_of_reads_everything(original: Function) -> Function:
     def latest(table: OpenTable, _read_time: InstantTime | None, readings: Readings) -> View:
         found: View = original(table, None, readings)
@@ -25,12 +23,12 @@ def _as_of_reads_everything(original: Function) -> Function:
     return latest
 
 
-@mutant("as-of-exclusive", "RD-010", "A read time excludes the instant it names.", "views.is_within")
+@mutant("as-of-exclusive", "RD-010", "A read time excludes the instant it names.", "tables.is_within")
 def _as_of_exclusive(_: Function) -> Function:
     return lambda view, instant: view.limit is None or instant < view.limit
 
 
-@mutant("replaced-group-visible", "RD-003", "Replaced file groups are read.", "views.replaced_groups")
+@mutant("replaced-group-visible", "RD-003", "Replaced file groups are read.", "tables.replaced_groups")
 def _replaced_group_visible(_: Function) -> Function:
     return lambda _view: frozenset()
 
@@ -39,7 +37,7 @@ def _replaced_group_visible(_: Function) -> Function:
     "replaced-group-hidden-too-early",
     "RD-003",
     "A group is hidden also before the commit that replaced it.",
-    "views.replaced_groups",
+    "tables.replaced_groups",
 )
 def _replaced_group_hidden_too_early(original: Function) -> Function:
     def at_any_time(view: View) -> frozenset[GroupId]:
@@ -49,7 +47,7 @@ def _replaced_group_hidden_too_early(original: Function) -> Function:
     return at_any_time
 
 
-@mutant("replaced-by-file-id", "SL-025", "A replaced file id is hidden in every partition.", "views.replaced_groups")
+@mutant("replaced-by-file-id", "SL-025", "A replaced file id is hidden in every partition.", "tables.replaced_groups")
 def _replaced_by_file_id(original: Function) -> Function:
     def everywhere(view: View) -> frozenset[GroupId]:
         ids = {file_id for _, file_id in original(view)}
@@ -159,7 +157,7 @@ def _pending_slice_not_joined(_: Function) -> Function:
     "optimized-empty-under-compaction",
     "RD-015",
     "A group under a pending compaction has no base file to read.",
-    "slicing.optimized_slices",
+    "queries.optimized_slices",
 )
 def _optimized_empty_under_compaction(original: Function) -> Function:
     def idle_groups(view: View) -> tuple[FileSlice, ...]:
@@ -170,7 +168,7 @@ def _optimized_empty_under_compaction(original: Function) -> Function:
 
 
 @mutant(
-    "optimized-reads-logs", "RD-009 TT-003", "Logs are merged under a read-optimized query.", "slicing.optimized_slices"
+    "optimized-reads-logs", "RD-009 TT-003", "Logs are merged under a read-optimized query.", "queries.optimized_slices"
 )
 def _optimized_reads_logs(_: Function) -> Function:
     return snapshot_slices

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from hudi_model.actions import Instant, State, TimelineEntry
-from hudi_model.contents import CommitMetadata, Content
+from hudi_model.actions import CommitMetadata, Content, Instant, State, TimelineEntry
 from hudi_model.rejection import Rejection
 from hudi_model.time import SECONDS_DIGITS, InstantTime
 from hudi_model.timeline import Timeline, entries_by_action
@@ -107,7 +106,7 @@ def _seconds_begin(_: Function) -> Function:
     "completed-before-its-request",
     "TL-011",
     "An action may complete before it was requested.",
-    "transitions.action_faults",
+    "hudi_model_tools.transitions.action_faults",
 )
 def _completed_before_its_request(original: Function) -> Function:
     def tolerant(group: tuple[TimelineEntry, ...]) -> Iterator[Rejection]:

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from hudi_model import creation, upgrades
 from hudi_model.actions import Action
+from hudi_model.creation import PACKAGE
 from hudi_model.effects import DeleteInstant, Effects
-from hudi_model.merge_rules import MergeMode
-from hudi_model.payloads import DEFAULT, PACKAGE
+from hudi_model.merge_rules import DEFAULT, MergeMode
 from hudi_model.rejection import Rejection
 from hudi_model.requests import Write
 from hudi_model.tables import OpenTable, Table
@@ -28,7 +28,7 @@ def _abort_keeps_the_instant(original: Function) -> Function:
     "restore-keeps-what-came-since",
     "SR-005 SR-009",
     "A restore undoes nothing but the newest.",
-    "services.restore.instants_after",
+    "services.savepoints.instants_after",
 )
 def _restore_keeps_what_came_since(original: Function) -> Function:
     def first_only(opened: OpenTable, savepoint: InstantTime) -> tuple[InstantTime, ...]:
@@ -37,7 +37,9 @@ def _restore_keeps_what_came_since(original: Function) -> Function:
     return first_only
 
 
-@mutant("later-savepoints-are-undone", "SR-004", "A restore goes past a later savepoint.", "services.restore.schedule")
+@mutant(
+    "later-savepoints-are-undone", "SR-004", "A restore goes past a later savepoint.", "services.savepoints.schedule"
+)
 def _later_savepoints_are_undone(original: Function) -> Function:
     def past_all(table: Table, requested: InstantTime, settings: Mapping[str, str], savepoint: InstantTime) -> Effects:
         kept = tuple(one for one in table.timeline if one.action is not Action.SAVEPOINT or one.requested == savepoint)

@@ -3,22 +3,18 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from hudi_model.actions import State
-from hudi_model.contents import Content
-from hudi_model.effects import CreateInstant, DeleteDataFile, Effects, PutBaseFile, PutLogFile, PutMarker
-from hudi_model.files import Block, DeleteBlock, GroupId
+from hudi_model.actions import Content, State
+from hudi_model.effects import CreateInstant, DeleteDataFile, Effects, PutBaseFile, PutLogFile, PutMarker, new_file_id
+from hudi_model.files import Block, DeleteBlock, GroupId, Schema
 from hudi_model.keys import key_of
-from hudi_model.names import new_file_id
 from hudi_model.reading import base_rows
-from hudi_model.records import Schema
 from hudi_model.requests import ADDS, Operation, Write
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import group_of, present_groups, snapshot_slices
 from hudi_model.staging import Change, Staged
-from hudi_model.tables import Table
+from hudi_model.tables import Table, View
 from hudi_model.tagging import SHARED_TAIL, Incoming, Place, committed_groups, place_of
 from hudi_model.time import InstantTime
-from hudi_model.views import View
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -243,7 +239,7 @@ def _delete_writes_nothing(original: Function) -> Function:
     "marked-rows-lose-their-ordering",
     "LF-017 MG-006",
     "A row that is marked as deleted is logged as a delete without ordering values.",
-    "merge_rules.tombstone",
+    "staging.tombstone",
 )
 def _marked_rows_lose_their_ordering(original: Function) -> Function:
     return lambda version, *given: original(replace(version, ordering=None), *given)
@@ -253,7 +249,7 @@ def _marked_rows_lose_their_ordering(original: Function) -> Function:
     "zeroes-of-deletes-are-none",
     "LF-017",
     "A delete whose ordering value is zero is logged as one without.",
-    "merge_rules.tombstone",
+    "staging.tombstone",
 )
 def _zeroes_of_deletes_are_none(original: Function) -> Function:
     return lambda *given: replace(original(*given), zero_is_value=False)

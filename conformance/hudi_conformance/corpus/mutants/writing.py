@@ -3,20 +3,17 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from hudi_model import creation, settings, tagging, writers
+from hudi_model import creation, requests, tagging, writers
 from hudi_model.actions import Action, State
 from hudi_model.configuration import Configuration
 from hudi_model.effects import Effects
-from hudi_model.files import GroupId
+from hudi_model.files import Field, GroupId, Record, Schema
 from hudi_model.merge_rules import Version
-from hudi_model.readings import RELEASED, Readings
-from hudi_model.records import Field, Record, Schema
 from hudi_model.requests import REPLACES, Operation, Request, Write
 from hudi_model.staging import Change, Staged, base_file
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import RELEASED, Readings, Table, View, open_table, view_at
 from hudi_model.tagging import Incoming, Tag
 from hudi_model.time import InstantTime
-from hudi_model.views import View, view_at
 
 from hudi_conformance.corpus.mutants.registry import Function, mutant
 
@@ -90,7 +87,7 @@ def _every_write_conflicts(_: Function) -> Function:
     return whole_table
 
 
-@mutant("inserts-are-combined", "OW-019", "Rows of one key become one in every write.", "settings.switch")
+@mutant("inserts-are-combined", "OW-019", "Rows of one key become one in every write.", "requests.switch")
 def _inserts_are_combined(original: Function) -> Function:
     def on(settings_given: Mapping[str, str], name: str) -> bool:
         return name == "hoodie.combine.before.insert" or bool(original(settings_given, name))
@@ -107,7 +104,7 @@ def _late_rows_move(original: Function) -> Function:
     return always
 
 
-@mutant("partial-updates-everywhere", "OW-025", "Partial updates are taken in version 6, too.", "streaming.refuse_mode")
+@mutant("partial-updates-everywhere", "OW-025", "Partial updates are taken in version 6, too.", "conflicts.refuse_mode")
 def _partial_updates_everywhere(original: Function) -> Function:
     def lenient(configuration: Configuration, request: Request) -> None:
         if request.operation is not Operation.PARTIAL_UPDATE:
@@ -116,12 +113,12 @@ def _partial_updates_everywhere(original: Function) -> Function:
     return lenient
 
 
-@mutant("every-mode-is-known", "OW-026 SW-001", "No way to work is refused.", "streaming.refuse_mode")
+@mutant("every-mode-is-known", "OW-026 SW-001", "No way to work is refused.", "conflicts.refuse_mode")
 def _every_mode_is_known(_: Function) -> Function:
     return lambda _configuration, _request: None
 
 
-@mutant("non-blocking-overwrites", "SW-004", "Non-blocking writers overwrite.", "streaming.refuse_mode")
+@mutant("non-blocking-overwrites", "SW-004", "Non-blocking writers overwrite.", "conflicts.refuse_mode")
 def _non_blocking_overwrites(original: Function) -> Function:
     def lenient(configuration: Configuration, request: Request) -> None:
         if request.operation not in REPLACES:
@@ -134,11 +131,11 @@ def _non_blocking_overwrites(original: Function) -> Function:
     "streams-never-check",
     "SW-004",
     "Bulk inserts beside non-blocking writers check nothing.",
-    "streaming.checks_conflicts",
+    "conflicts.checks_conflicts",
 )
 def _streams_never_check(original: Function) -> Function:
     def never(request: Request) -> bool:
-        mode = settings.setting(request.settings, "hoodie.write.concurrency.mode").upper()
+        mode = requests.setting(request.settings, "hoodie.write.concurrency.mode").upper()
         return mode != tagging.NON_BLOCKING and bool(original(request))
 
     return never
@@ -147,16 +144,16 @@ def _streams_never_check(original: Function) -> Function:
 @mutant("any-index-will-do", "OW-020", "An unknown kind of index is the simple one.", "tagging.index_kind")
 def _any_index_will_do(_: Function) -> Function:
     def kind(settings_given: Mapping[str, str]) -> str:
-        named = settings.setting(settings_given, "hoodie.index.type").upper()
+        named = requests.setting(settings_given, "hoodie.index.type").upper()
         return named if named in {*tagging.LOOKED_UP, "BUCKET"} else "SIMPLE"
 
     return kind
 
 
-@mutant("any-text-is-a-number", "OW-030", "A text that is no number counts as one.", "settings.number")
+@mutant("any-text-is-a-number", "OW-030", "A text that is no number counts as one.", "requests.number")
 def _any_text_is_a_number(original: Function) -> Function:
     def lenient(settings_given: Mapping[str, str], name: str) -> int:
-        text = settings.setting(settings_given, name)
+        text = requests.setting(settings_given, name)
         return int(original(settings_given, name)) if text.removeprefix("-").isdecimal() else 1
 
     return lenient
@@ -234,12 +231,12 @@ def _nothing_deleted_is_committed(_: Function) -> Function:
     return lambda _table, _request: False
 
 
-@mutant("columns-take-any-type", "DM-005", "A column gets the type that rows bring.", "schemas.written_field")
+@mutant("columns-take-any-type", "DM-005", "A column gets the type that rows bring.", "writers.written_field")
 def _columns_take_any_type(_: Function) -> Function:
     return lambda _configuration, own, given, _evolves: given or own
 
 
-@mutant("numbers-become-texts", "DM-005", "Numbers are taken for text in every column.", "schemas.taken")
+@mutant("numbers-become-texts", "DM-005", "Numbers are taken for text in every column.", "writers.taken")
 def _numbers_become_texts(original: Function) -> Function:
     def anyhow(configuration: Configuration, own: Field, given: Field) -> bool:
         return own.type == "string" or bool(original(configuration, own, given))
@@ -247,18 +244,18 @@ def _numbers_become_texts(original: Function) -> Function:
     return anyhow
 
 
-@mutant("evolution-is-not-asked-for", "DM-005", "Columns are widened unasked.", "schemas.written_field")
+@mutant("evolution-is-not-asked-for", "DM-005", "Columns are widened unasked.", "writers.written_field")
 def _evolution_is_not_asked_for(original: Function) -> Function:
     return lambda configuration, own, given, _evolves: original(configuration, own, given, True)
 
 
-@mutant("evolution-is-ignored", "DM-005", "No column is widened, asked or not.", "schemas.written_field")
+@mutant("evolution-is-ignored", "DM-005", "No column is widened, asked or not.", "writers.written_field")
 def _evolution_is_ignored(original: Function) -> Function:
     return lambda configuration, own, given, _evolves: original(configuration, own, given, False)
 
 
 @mutant(
-    "wider-types-lose-values", "DM-005", "Longs become doubles where evolution is asked for.", "schemas.written_field"
+    "wider-types-lose-values", "DM-005", "Longs become doubles where evolution is asked for.", "writers.written_field"
 )
 def _wider_types_lose_values(original: Function) -> Function:
     def to_doubles(configuration: Configuration, own: Field, given: Field | None, evolves: bool) -> Field:
@@ -271,7 +268,7 @@ def _wider_types_lose_values(original: Function) -> Function:
 
 
 @mutant(
-    "keys-are-widened", "DM-005", "Columns of keys, partitions and ordering are widened as others.", "schemas.is_fixed"
+    "keys-are-widened", "DM-005", "Columns of keys, partitions and ordering are widened as others.", "writers.is_fixed"
 )
 def _keys_are_widened(_: Function) -> Function:
     return lambda _configuration, _column: False

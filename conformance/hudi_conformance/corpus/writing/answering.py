@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from hudi_adapter.rows import write_rows
-from hudi_model.readings import RELEASED, Readings
 from hudi_model.rejection import Rejection
+from hudi_model.tables import RELEASED, Readings
 from hudi_model.time import tick
 
 from hudi_conformance.bridge import load

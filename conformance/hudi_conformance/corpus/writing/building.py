@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hudi_model.readings import RELEASED, Reading, with_reading
+from hudi_model.queries import with_reading
+from hudi_model.tables import RELEASED, Reading
 
 from hudi_conformance.corpus.golden.answers import Expected
 from hudi_conformance.corpus.golden.cases import GoldenError

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hudi_adapter.rows import Rows
-from hudi_model.records import Schema
+from hudi_model.files import Schema
 
 from hudi_conformance.bridge.schemas import avro_schema
 from hudi_conformance.corpus.golden.rides import RIDES, Row

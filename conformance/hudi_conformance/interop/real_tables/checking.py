@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from hudi_format.storage import LocalStorage
 from hudi_model.rejection import Rejection, Unsupported
-from hudi_model.violations import Severity, Violation, violations
+from hudi_model_tools.violations import Severity, Violation, violations
 
 from hudi_conformance.bridge.checking import load_for_check
 from hudi_conformance.interop.real_tables.cache import is_answered, place_of

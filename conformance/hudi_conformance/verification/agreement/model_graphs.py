@@ -3,9 +3,9 @@
 from collections import deque
 from dataclasses import replace
 
-from hudi_model.explore import Exploration
-from hudi_model.protocol import Move, Protocol
-from hudi_model.store import Store
+from hudi_model_tools.explore import Exploration
+from hudi_model_tools.protocol import Move, Protocol
+from hudi_model_tools.store import Store
 
 from hudi_conformance.corpus.traces import effect_name
 from hudi_conformance.verification.agreement.projecting import Projection

@@ -8,20 +8,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 
 from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import (
+from hudi_model.actions import (
+    Action,
     CleanPlan,
     CompactionOperation,
     CompactionPlan,
     ReplacePlan,
     RollbackPlan,
     SavepointMetadata,
+    State,
+    TimelineEntry,
 )
 from hudi_model.effects import DeleteInstant
-from hudi_model.files import BaseFile, LogFile
-from hudi_model.protocol import DEAD, Process, World
-from hudi_model.records import Record
+from hudi_model.files import BaseFile, LogFile, Record
 from hudi_model.time import InstantTime
+from hudi_model_tools.protocol import DEAD, Process, World
 
 from hudi_conformance.verification.agreement import projecting_history as archiving
 from hudi_conformance.verification.agreement import projecting_metadata as indexing

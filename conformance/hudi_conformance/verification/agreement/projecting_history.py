@@ -3,15 +3,9 @@
 from collections.abc import Iterator
 
 from hudi_model.actions import TimelineEntry
-from hudi_model.effects import (
-    DeleteHistoryFile,
-    DeleteInstant,
-    DeleteMarkers,
-    PutHistoryFile,
-    PutManifest,
-)
-from hudi_model.history import ArchivedInstant, HistoryFile
-from hudi_model.protocol import Process, World
+from hudi_model.effects import DeleteHistoryFile, DeleteInstant, DeleteMarkers, PutHistoryFile, PutManifest
+from hudi_model.tables import ArchivedInstant, HistoryFile
+from hudi_model_tools.protocol import Process, World
 
 from hudi_conformance.verification.agreement.times import ticks
 from hudi_conformance.verification.tla.expressions import Function, Value, function

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Iterator
 
-from hudi_model.actions import State
+from hudi_model.actions import IndexPlan, State
 from hudi_model.configuration import property_names
-from hudi_model.contents import IndexPlan
 from hudi_model.files import BaseFile, LogFile
 from hudi_model.metadata import BEFORE_ALL, FILES
-from hudi_model.protocol import World
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime
+from hudi_model_tools.protocol import World
 
 from hudi_conformance.verification.agreement.rows_of_files import deleted_in, records_in
 from hudi_conformance.verification.agreement.times import ticks

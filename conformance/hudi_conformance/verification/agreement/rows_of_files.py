@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from hudi_model.blocks import blocks_of
-from hudi_model.files import BaseFile, DataBlock, DeleteBlock, LogFile
-from hudi_model.records import Record, sound_deletes, sound_records
+from hudi_model.files import BaseFile, DataBlock, DeleteBlock, LogFile, Record, sound_deletes, sound_records
 
 
 def records_in(file: BaseFile | LogFile) -> tuple[Record, ...]:

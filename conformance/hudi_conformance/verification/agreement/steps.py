@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from hudi_model.programs import Act
-from hudi_model.protocol import Process
+from hudi_model_tools.programs import Act
+from hudi_model_tools.protocol import Process
 
 from hudi_conformance.corpus.traces import effect_name
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hudi_model.protocol import Move, World
 from hudi_model.queries import list_timeline
 from hudi_model.rejection import Rejection
 from hudi_model.tables import Table
+from hudi_model_tools.protocol import Move, World
 
 from hudi_conformance.corpus.traces import lines_of_move
 from hudi_conformance.verification.agreement.projecting import VARIABLES, Projection

@@ -8,8 +8,13 @@ from pathlib import Path
 
 from hudi_conformance.runner.clauses import CLAUSE_ID
 
-PACKAGES = {"model": "hudi_model", "format": "hudi_format", "conformance": "hudi_conformance/verification/properties"}
-"""Whose functions state rules, and the obligations that hold them to it."""
+PACKAGES = (
+    ("model", "hudi_model"),
+    ("model", "hudi_model_tools"),
+    ("format", "hudi_format"),
+    ("conformance", "hudi_conformance/verification/properties"),
+)
+"""Whose functions state rules, and the obligations that hold them to it: folder and package."""
 CITED = re.compile(r"\b[A-Z]{2,4}-[0-9]{3}\b")
 Documented = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -32,7 +37,7 @@ class Function:
 def functions_of(root: Path) -> dict[str, Function]:
     """The functions of a checkout by their full names; files that do not parse have none."""
     found: dict[str, Function] = {}
-    for room, package in PACKAGES.items():
+    for room, package in PACKAGES:
         for path in sorted((root / room / package).rglob("*.py")):
             module = ".".join(path.relative_to(root / room).with_suffix("").parts)
             found |= {one.name: one for one in _held(_parsed(path).body, module)}
@@ -62,12 +67,14 @@ def clauses_of(names: Iterable[str], *sides: Mapping[str, Function]) -> frozense
 
 def clauses_of_mutants(names: Collection[str], root: Path) -> frozenset[str]:
     """The clauses of the mutants that replace one of these functions: what breaks where it is wrong."""
-    found: set[str] = set()
-    for path in sorted((root / "conformance" / "hudi_conformance" / "corpus" / "mutants").glob("*.py")):
+    found, replaced = set[str](), frozenset(names)
+    for path in sorted((root / "conformance" / "hudi_conformance").glob("**/mutants/*.py")):
         for node in ast.walk(_parsed(path)):
             match node:
                 case ast.Call(func=ast.Name("mutant"), args=[_, ast.Constant(str(cited)), _, ast.Constant(str(place))]):
-                    found.update(CITED.findall(cited) if f"hudi_model.{place}" in names else ())
+                    found.update(
+                        CITED.findall(cited) if not replaced.isdisjoint((place, f"hudi_model.{place}")) else ()
+                    )
     return frozenset(found)
 
 

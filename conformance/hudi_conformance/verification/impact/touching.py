@@ -16,9 +16,9 @@ from hudi_conformance.verification.impact.functions import (
 from hudi_conformance.verification.impact.revisions import Side
 
 SHARED = (
-    "hudi_model.programs",
-    "hudi_model.protocol",
-    "hudi_model.explore",
+    "hudi_model_tools.programs",
+    "hudi_model_tools.protocol",
+    "hudi_model_tools.explore",
     "hudi_conformance.verification.properties.laws",
     "hudi_conformance.verification.properties.scenarios",
 )

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from hudi_model.programs import TAKE, Unstored
-from hudi_model.protocol import Process, Protocol, World, make_ready, placed
-from hudi_model.store import Store
+from hudi_model_tools.programs import TAKE, Unstored
+from hudi_model_tools.protocol import Process, Protocol, World, make_ready, placed
+from hudi_model_tools.store import Store
 
 from hudi_conformance.verification.interleavings.graph import Graph, graph_of
 from hudi_conformance.verification.interleavings.scenarios import Schedule

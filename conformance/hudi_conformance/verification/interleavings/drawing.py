@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from hudi_model.protocol import World
 from hudi_model.queries import list_timeline
+from hudi_model_tools.protocol import World
 
 from hudi_conformance.drawing.timeline_drawing import timeline_svg
 from hudi_conformance.runner.markdown import markdown_table

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from hudi_model.protocol import Move, Protocol, World
-from hudi_model.store import Store
+from hudi_model_tools.protocol import Move, Protocol, World
+from hudi_model_tools.store import Store
 
 from hudi_conformance.corpus.traces import Line, lines_of_move
 from hudi_conformance.verification.interleavings.graph import Graph, graph_of

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from hudi_adapter.rows import Rows, RowsError, read_answer, write_rows
-from hudi_model.protocol import World
 from hudi_model.rejection import Rejection
 from hudi_model.tables import Table
 from hudi_model.time import tick
+from hudi_model_tools.protocol import World
 
 from hudi_conformance.bridge.asking import ask
 from hudi_conformance.runner.session import Reply, Session

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hudi_model.protocol import World
-from hudi_model.store import Store
+from hudi_model_tools.protocol import World
+from hudi_model_tools.store import Store
 
 from hudi_conformance.verification.properties import scenarios as small_worlds
 from hudi_conformance.verification.properties.histories import EVENT_TIME, Shape

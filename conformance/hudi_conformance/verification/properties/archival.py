@@ -5,18 +5,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 
-from hudi_model import history, transitions
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import (
-    Content,
-)
+from hudi_model import history
+from hudi_model.actions import Action, Content, State, TimelineEntry
 from hudi_model.effects import DeleteInstant, Effects, perform
+from hudi_model.history import whole_timeline
 from hudi_model.queries import read_snapshot
 from hudi_model.rejection import Rejection
 from hudi_model.services import archival
-from hudi_model.tables import Table, open_table, whole_timeline
+from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime
 from hudi_model.timeline import WRITE_ACTIONS, entries_by_action
+from hudi_model_tools import transitions
 
 from hudi_conformance.verification.properties.registry import Counterexample, obligation
 from hudi_conformance.verification.properties.told_tables import (

@@ -4,16 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 
-from hudi_model.actions import State
-from hudi_model.cdc import read_changes
-from hudi_model.contents import CommitMetadata
+from hudi_model.actions import CommitMetadata, State
 from hudi_model.effects import perform
+from hudi_model.files import Field, Schema
+from hudi_model.incremental import read_changes
 from hudi_model.queries import read_as_of
-from hudi_model.readings import RELEASED, TEXT, Readings
-from hudi_model.records import Field, Schema
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import archival
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import RELEASED, TEXT, Readings, Table, open_table
 from hudi_model.time import InstantTime
 from hudi_model.timeline import completed_data, completion
 

@@ -3,19 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hudi_model.actions import State
-from hudi_model.contents import CleanPlan
+from hudi_model.actions import CleanPlan, State
 from hudi_model.effects import perform
 from hudi_model.files import LogFile
 from hudi_model.queries import read_as_of
-from hudi_model.readings import RELEASED, Reading, Readings
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import cleaning, plans, savepoints, time_to_live
 from hudi_model.slicing import snapshot_slices
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import RELEASED, Reading, Readings, Table, open_table, view_at
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import completed_data
-from hudi_model.views import view_at
 from hudi_model.writers import Operation
 from hypothesis import given
 from hypothesis import strategies as st

@@ -3,15 +3,13 @@
 from typing import Any
 
 from hudi_model.effects import perform
+from hudi_model.files import Record
 from hudi_model.queries import read_optimized
 from hudi_model.reading import read_slice
-from hudi_model.readings import RELEASED
-from hudi_model.records import Record
 from hudi_model.schemas import table_schema
 from hudi_model.services import compaction
 from hudi_model.slicing import snapshot_slices
-from hudi_model.tables import open_table
-from hudi_model.views import view_at
+from hudi_model.tables import RELEASED, open_table, view_at
 from hudi_model.writers import Operation
 from hypothesis import given
 from hypothesis import strategies as st

@@ -2,11 +2,11 @@
 
 import re
 
-from hudi_model.accepts import accepts
-from hudi_model.explore import Exploration
-from hudi_model.protocol import Move, Protocol, World
-from hudi_model.readings import RELEASED, TEXT
-from hudi_model.store import Store
+from hudi_model.tables import RELEASED, TEXT
+from hudi_model_tools.accepts import accepts
+from hudi_model_tools.explore import Exploration
+from hudi_model_tools.protocol import Move, Protocol, World
+from hudi_model_tools.store import Store
 
 from hudi_conformance.corpus.traces import lines_of, told
 from hudi_conformance.verification.properties import laws

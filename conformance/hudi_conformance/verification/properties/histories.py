@@ -20,9 +20,9 @@ from typing import Any, TypeAlias
 
 from hudi_model.actions import State
 from hudi_model.effects import Effects, perform
-from hudi_model.payloads import BY_PAYLOAD, UNAVAILABLE
+from hudi_model.files import Field, Record, Schema
+from hudi_model.merge_rules import BY_PAYLOAD, UNAVAILABLE
 from hudi_model.queries import read_snapshot
-from hudi_model.records import Field, Record, Schema
 from hudi_model.tables import Table
 from hudi_model.time import tick
 from hudi_model.timeline import timeline_of

@@ -4,20 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import permutations, product
 
-from hudi_model import history, time, transitions
-from hudi_model.actions import Action, State
-from hudi_model.contents import (
-    CommitMetadata,
-    RollbackMetadata,
-    RollbackPlan,
-)
+from hudi_model import conflicts, effects, history
+from hudi_model.actions import Action, CommitMetadata, RollbackMetadata, RollbackPlan, State
 from hudi_model.effects import perform
-from hudi_model.history import ArchivedInstant, History
 from hudi_model.rejection import Rejection
 from hudi_model.services import archival
-from hudi_model.tables import Table
+from hudi_model.tables import ArchivedInstant, History, Table
 from hudi_model.time import tick
 from hudi_model.timeline import timeline_of
+from hudi_model_tools import locks
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,12 +32,12 @@ def _times_increase() -> None:
     bound = 2
     moments = [*product(range(3), range(bound + 1))]
     for arrivals in product(moments, repeat=3):
-        instants = time.generate_in_turn(arrivals, bound)
+        instants = locks.generate_in_turn(arrivals, bound)
         if list(instants) != sorted(set(instants)):
             raise Counterexample(f"processes that arrive at {arrivals} get {instants}")
     last = None
     for now in (5, 5, 3, 9, 8):
-        given_time = time.generate_shared(last, tick(now))
+        given_time = effects.generate_shared(last, tick(now))
         if last is not None and given_time <= last:
             raise Counterexample(f"the shared generator gives {given_time} after {last}")
         last = given_time
@@ -178,7 +173,7 @@ def _played(order: tuple[str, ...]) -> None:
     for step in order:
         requested = any(one.requested == begun for one in story.entries)
         completed = any(one.requested == target and one.state is State.COMPLETED for one in story.entries)
-        if step == "complete" and transitions.may_complete(timeline_of(story.entries), target):
+        if step == "complete" and conflicts.may_complete(timeline_of(story.entries), target):
             story.enter(target, Action.COMMIT, State.COMPLETED, CommitMetadata())
         elif step == "request" and not completed:
             story.enter(begun, Action.ROLLBACK, State.REQUESTED, RollbackPlan(target, "commit"))

@@ -5,14 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 from hudi_model import metadata
-from hudi_model.actions import State
-from hudi_model.contents import IndexDefinition, RollbackMetadata
+from hudi_model.actions import IndexDefinition, RollbackMetadata, State
 from hudi_model.effects import perform
-from hudi_model.metadata import metadata_differences, rows_of, valid, view_of
+from hudi_model.metadata import rows_of, valid, view_of
 from hudi_model.pruning import read_pruned
 from hudi_model.queries import read_snapshot
 from hudi_model.tables import Table
 from hudi_model.writers import Operation
+from hudi_model_tools.checks.metadata import metadata_differences
 from hypothesis import strategies as st
 
 from hudi_conformance.verification.properties.histories import DAYS, KEYS, Story, new_table, shapes, stories, taken

@@ -4,8 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from hudi_model import metadata, writers
-from hudi_model.actions import State
-from hudi_model.contents import IndexPlan
+from hudi_model.actions import IndexPlan, State
 from hudi_model.effects import CommitMetadataTable, perform
 from hudi_model.metadata import valid
 from hudi_model.services import indexing

@@ -6,11 +6,10 @@ from itertools import product
 
 from hudi_model import writers
 from hudi_model.effects import perform
+from hudi_model.files import Record
 from hudi_model.queries import read_snapshot
-from hudi_model.readings import RELEASED, Readings
-from hudi_model.records import Record
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.tables import Table
+from hudi_model.tables import RELEASED, Readings, Table
 from hudi_model.time import tick
 from hudi_model.writers import Operation, Request, Write
 from hypothesis import strategies as st

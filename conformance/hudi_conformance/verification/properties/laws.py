@@ -4,19 +4,17 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from hudi_model import metadata
-from hudi_model.actions import State, TimelineEntry
-from hudi_model.contents import CleanMetadata, CleanPlan, SavepointMetadata
-from hudi_model.explore import Law
+from hudi_model.actions import CleanMetadata, CleanPlan, SavepointMetadata, State, TimelineEntry
 from hudi_model.history import history_instants
-from hudi_model.protocol import Process, World
 from hudi_model.queries import read_as_of
-from hudi_model.readings import Readings
 from hudi_model.rejection import Rejection
 from hudi_model.requests import Operation, Request
-from hudi_model.tables import Table
+from hudi_model.tables import Readings, Table
 from hudi_model.timeline import DATA_ACTIONS, timeline_of
-from hudi_model.transitions import timeline_faults
-from hudi_model.violations import metadata_violations
+from hudi_model_tools.explore import Law
+from hudi_model_tools.protocol import Process, World
+from hudi_model_tools.transitions import timeline_faults
+from hudi_model_tools.violations import metadata_violations
 
 from hudi_conformance.verification.properties.histories import COMMIT_TIME, EVENT_TIME, Place, Row, place_of, rows_of
 from hudi_conformance.verification.properties.registry import Counterexample

@@ -5,16 +5,14 @@ The dict remembers what each completed write left. It shares no code with the mo
 
 from hudi_model.effects import Effects, perform
 from hudi_model.queries import read_as_of
-from hudi_model.readings import TEXT
 from hudi_model.rejection import Rejection
 from hudi_model.requests import Operation
-from hudi_model.services import restore as restores
 from hudi_model.services import rollback, savepoints
-from hudi_model.tables import Table
+from hudi_model.tables import TEXT, Table
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import WRITE_ACTIONS
-from hudi_model.violations import Severity, violations
 from hudi_model.writers import begin, commit, stage
+from hudi_model_tools.violations import Severity, violations
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
@@ -153,8 +151,8 @@ class WholeTable(RuleBasedStateMachine):
         ((savepoint, kept),) = self.saved.items()
         requested = self.next_time()
         self.told.append("restore")
-        self.do(restores.schedule(self.table, requested, SETTINGS, savepoint))
-        self.do(restores.execute(self.table, requested, self.next_time()))
+        self.do(savepoints.schedule(self.table, requested, SETTINGS, savepoint))
+        self.do(savepoints.execute(self.table, requested, self.next_time()))
         self.held, self.past = dict(kept), {}
         self.check()
 

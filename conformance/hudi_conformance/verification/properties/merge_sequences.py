@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 
-from hudi_model import merge_rules, merging
+from hudi_model import merge_rules, merging, tagging
+from hudi_model.files import Delete, Record, Value
 from hudi_model.merge_rules import MergeMode, MergeRule, Version
-from hudi_model.readings import RELEASED, TEXT, Readings
-from hudi_model.records import Delete, Record, Value
+from hudi_model.tables import RELEASED, TEXT, Readings
 
 from hudi_conformance.verification.properties.registry import Counterexample
 
@@ -154,7 +154,7 @@ def same_combined(rule: MergeRule, made: Sequence[Made], readings: Readings) -> 
                 continue
             batch = (second, third)
             apart = rows_after(rule, base, batch, readings)
-            together = rows_after(rule, base, merging.precombine(rule, batch, readings), readings)
+            together = rows_after(rule, base, tagging.precombine(rule, batch, readings), readings)
             if list(map(data, apart)) != list(map(data, together)):
                 message = f"{rule.mode} {rule.payload}: {said(*apart)}, and combined {said(*together)}"
                 raise Counterexample(message, steps=said(*base, second, third))

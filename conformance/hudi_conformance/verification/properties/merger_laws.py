@@ -5,12 +5,12 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 
-from hudi_model import merge_rules, mergers, merging
+from hudi_model import merge_rules, merging
+from hudi_model.files import Delete, Value
 from hudi_model.merge_rules import MergeMode, MergeRule, Version
-from hudi_model.mergers import COUNTER, DELETE_AT_ZERO, GREATER_OF_TWO, SET_UNION
-from hudi_model.readings import RELEASED
-from hudi_model.records import Delete, Value
+from hudi_model.merging import COUNTER, DELETE_AT_ZERO, GREATER_OF_TWO, SET_UNION
 from hudi_model.rejection import Rejection
+from hudi_model.tables import RELEASED
 
 from hudi_conformance.verification.properties.merge_sequences import (
     KEY,
@@ -156,7 +156,7 @@ def _first_fitting_merger() -> None:
         wanted = {"JAVA": "AVRO"}.get(engine, engine)
         fitting = [one for one in listed if (one.strategy, one.record_type) == (COUNTER.strategy, wanted)]
         try:
-            found = mergers.select_merger(COUNTER.strategy, engine, listed)
+            found = merging.select_merger(COUNTER.strategy, engine, listed)
         except Rejection:
             found = None
         if found is not (fitting[0] if fitting else None):

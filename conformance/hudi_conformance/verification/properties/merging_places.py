@@ -1,7 +1,7 @@
 """Whether it matters where rows are merged: by a query, in a compaction, or before they are written."""
 
 from hudi_model.merge_rules import Version
-from hudi_model.readings import RELEASED, TEXT
+from hudi_model.tables import RELEASED, TEXT
 
 from hudi_conformance.verification.properties.merge_sequences import (
     COMMIT,

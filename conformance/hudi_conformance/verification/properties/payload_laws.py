@@ -6,10 +6,10 @@ from itertools import product
 
 from hudi_model import merging
 from hudi_model.configuration import configure
+from hudi_model.creation import PACKAGE, version_9_properties
 from hudi_model.merge_modes import merge_rule
-from hudi_model.merge_rules import MergeRule
-from hudi_model.payloads import LATEST, PACKAGE, PAYLOADS, POSTGRES, version_9_properties
-from hudi_model.readings import RELEASED, TEXT
+from hudi_model.merge_rules import LATEST, PAYLOADS, POSTGRES, MergeRule
+from hudi_model.tables import RELEASED, TEXT
 
 from hudi_conformance.verification.properties.merge_sequences import COMMIT, KEY, data, row, said, same_combined, wholes
 from hudi_conformance.verification.properties.registry import Check, Counterexample, obligation

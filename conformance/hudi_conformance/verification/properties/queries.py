@@ -6,12 +6,10 @@ from dataclasses import replace
 from itertools import combinations, pairwise
 
 from hudi_model.actions import Action
-from hudi_model.cdc import read_changes
-from hudi_model.incremental import read_incremental
+from hudi_model.files import Record, Value
+from hudi_model.incremental import read_changes, read_incremental
 from hudi_model.queries import Selection, read_snapshot
-from hudi_model.readings import RELEASED, Reading, Readings
-from hudi_model.records import Record, Value
-from hudi_model.tables import Table
+from hudi_model.tables import RELEASED, Reading, Readings, Table
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import completed_data, completion, timeline_of
 from hudi_model.writers import Operation, Request, write

@@ -4,10 +4,9 @@ from dataclasses import replace
 from itertools import permutations
 
 from hudi_model.effects import perform
-from hudi_model.readings import Reading, Readings
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import clustering, log_compaction, plans
-from hudi_model.tables import Table
+from hudi_model.tables import Reading, Readings, Table
 from hudi_model.time import tick
 from hudi_model.writers import Operation
 from hypothesis import given

@@ -2,8 +2,7 @@
 
 from hudi_model.actions import Action, State
 from hudi_model.effects import perform
-from hudi_model.files import DataBlock, DeleteBlock, LogFile, RollbackBlock
-from hudi_model.records import Damaged
+from hudi_model.files import Damaged, DataBlock, DeleteBlock, LogFile, RollbackBlock
 from hudi_model.services import compaction, rollback
 from hudi_model.slicing import data_files
 from hudi_model.tables import Table, open_table

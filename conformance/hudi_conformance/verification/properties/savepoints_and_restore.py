@@ -4,11 +4,10 @@ from dataclasses import replace
 
 from hudi_model.effects import perform
 from hudi_model.queries import read_as_of, read_snapshot
-from hudi_model.readings import RELEASED, Reading
 from hudi_model.rejection import Reason, Rejection
-from hudi_model.services import archival, compaction, restore, savepoints
+from hudi_model.services import archival, compaction, savepoints
 from hudi_model.slicing import data_files
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import RELEASED, Reading, Table, open_table
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import completed_data
 from hudi_model.writers import Operation, begin, commit, stage
@@ -85,9 +84,9 @@ def restore_is_exact(told: Story, later: Story, dies: tuple[Step, int], cut: int
     lines = lines_of(
         told, f"a savepoint of {saved}", *map(str, later.steps), f"dies: {dies[0]}", f"restore dies at {cut}"
     )
-    table = perform(table, restore.schedule(table, tick(LATER + 10), {}, saved))
-    stopped = perform(table, restore.execute(table, tick(LATER + 10), tick(LATER + 11))[:cut])
-    after = perform(stopped, restore.execute(stopped, tick(LATER + 10), tick(LATER + 12)))
+    table = perform(table, savepoints.schedule(table, tick(LATER + 10), {}, saved))
+    stopped = perform(table, savepoints.execute(table, tick(LATER + 10), tick(LATER + 11))[:cut])
+    after = perform(stopped, savepoints.execute(stopped, tick(LATER + 10), tick(LATER + 12)))
     same(snapshot(after, lines), expected, "rows after the restore", after, lines)
     undone = {one.requested for one in table.timeline} - {one.requested for one in before.timeline}
     left_over = sorted(one.name for one in data_files(after) if one.instant in undone)
@@ -120,8 +119,8 @@ def restore_goes_back_step_by_step(told: Story, later: Story, cut: int) -> None:
     for number, step in enumerate(later.steps):
         table = went_on(table, (step,), 1000 + 10 * number, {})
         moments.append(snapshot(table, ()))
-    table = perform(table, restore.schedule(table, tick(LATER), {}, saved))
-    stopped = perform(table, restore.execute(table, tick(LATER), tick(LATER + 1))[:cut])
+    table = perform(table, savepoints.schedule(table, tick(LATER), {}, saved))
+    stopped = perform(table, savepoints.execute(table, tick(LATER), tick(LATER + 1))[:cut])
     lines = lines_of(
         told, f"a savepoint of {saved}", *map(str, later.steps), f"a restore that dies after {cut} effects"
     )
@@ -143,8 +142,8 @@ def overlapping() -> tuple[Table, InstantTime]:
 
 def restored(table: Table, saved: InstantTime) -> Table:
     """The table after a restore."""
-    table = perform(table, restore.schedule(table, tick(LATER), {}, saved))
-    return perform(table, restore.execute(table, tick(LATER), tick(LATER + 1)))
+    table = perform(table, savepoints.schedule(table, tick(LATER), {}, saved))
+    return perform(table, savepoints.execute(table, tick(LATER), tick(LATER + 1)))
 
 
 @obligation(

@@ -4,16 +4,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from hudi_model.effects import perform
-from hudi_model.explore import Exploration, Progress, explore
-from hudi_model.programs import Mind
-from hudi_model.protocol import Process, Protocol, Shared, World
-from hudi_model.records import Record
+from hudi_model.files import Record
 from hudi_model.requests import Operation, Request
 from hudi_model.services import archival
-from hudi_model.store import Store
 from hudi_model.tables import Table
 from hudi_model.time import tick
 from hudi_model.writers import write
+from hudi_model_tools.explore import Exploration, Progress, explore
+from hudi_model_tools.programs import Mind
+from hudi_model_tools.protocol import Process, Protocol, Shared, World
+from hudi_model_tools.store import Store
 
 from hudi_conformance.verification.properties import laws
 from hudi_conformance.verification.properties.histories import COMMIT_TIME, EVENT_TIME, Shape, new_table

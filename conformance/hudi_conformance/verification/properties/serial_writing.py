@@ -8,12 +8,11 @@ from hudi_model import writers
 from hudi_model.actions import State
 from hudi_model.effects import CreateInstant, Effects, perform
 from hudi_model.queries import read_snapshot
-from hudi_model.readings import TEXT
 from hudi_model.rejection import Rejection
-from hudi_model.tables import Table
+from hudi_model.tables import TEXT, Table
 from hudi_model.time import tick
-from hudi_model.violations import violations
 from hudi_model.writers import Operation, Request
+from hudi_model_tools.violations import violations
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,13 +5,12 @@ from dataclasses import dataclass, field
 from itertools import permutations
 
 from hudi_model.effects import perform
+from hudi_model.files import Record
 from hudi_model.queries import read_snapshot
-from hudi_model.readings import RELEASED, Reading, Readings
-from hudi_model.records import Record
 from hudi_model.rejection import Rejection
 from hudi_model.requests import Write
 from hudi_model.services import cleaning
-from hudi_model.tables import Table
+from hudi_model.tables import RELEASED, Reading, Readings, Table
 from hudi_model.time import InstantTime, tick
 from hudi_model.writers import Operation, Request, abort, begin, commit, stage
 

@@ -6,9 +6,10 @@ from typing import TypeAlias
 
 from hudi_model.actions import State
 from hudi_model.effects import CreateInstant
-from hudi_model.explore import Moves, explore
-from hudi_model.programs import Act
-from hudi_model.protocol import (
+from hudi_model.tables import Table
+from hudi_model_tools.explore import Moves, explore
+from hudi_model_tools.programs import Act
+from hudi_model_tools.protocol import (
     Move,
     Process,
     Protocol,
@@ -20,8 +21,7 @@ from hudi_model.protocol import (
     perform_act,
     placed,
 )
-from hudi_model.store import Store
-from hudi_model.tables import Table
+from hudi_model_tools.store import Store
 
 from hudi_conformance.verification.properties import laws
 from hudi_conformance.verification.properties.concurrency import steps_of

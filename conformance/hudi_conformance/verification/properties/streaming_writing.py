@@ -4,17 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from hudi_model import tagging, writers
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan
-from hudi_model.effects import CreateInstant, PutBaseFile, perform
+from hudi_model.actions import Action, CommitMetadata, CompactionOperation, CompactionPlan, State, TimelineEntry
+from hudi_model.effects import CreateInstant, PutBaseFile, base_file_name, perform, timeline_file_name
 from hudi_model.files import BaseFile
-from hudi_model.names import base_file_name, timeline_file_name
 from hudi_model.queries import list_file_slices, read_snapshot
-from hudi_model.readings import RELEASED, TEXT
 from hudi_model.slicing import snapshot_slices
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import RELEASED, TEXT, Table, open_table, view_at
 from hudi_model.time import tick
-from hudi_model.views import view_at
 from hudi_model.writers import Operation, Write
 from hypothesis import given
 from hypothesis import strategies as st

@@ -5,20 +5,20 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import (
+from hudi_model.actions import (
+    Action,
     CleanMetadata,
     CommitMetadata,
     Content,
     RollbackMetadata,
     RollbackPlan,
     SavepointMetadata,
+    State,
+    TimelineEntry,
     WriteStat,
 )
-from hudi_model.effects import Effects, perform
-from hudi_model.files import BaseFile, Marker
-from hudi_model.names import base_file_name, timeline_file_name
-from hudi_model.records import Field, Record, Schema
+from hudi_model.effects import Effects, base_file_name, perform, timeline_file_name
+from hudi_model.files import BaseFile, Field, Marker, Record, Schema
 from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import COMPLETES_AS

@@ -2,17 +2,18 @@
 
 from dataclasses import replace
 
-from hudi_model import upgrades, versions
+from hudi_model import configuration, upgrades
 from hudi_model.actions import State
+from hudi_model.configuration import OVERLAYS
 from hudi_model.effects import PutProperties, perform
+from hudi_model.files import Damaged
+from hudi_model.history import whole_timeline
 from hudi_model.queries import read_snapshot
-from hudi_model.records import Damaged
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.services import archival, compaction
-from hudi_model.tables import Table, open_table, whole_timeline
+from hudi_model.tables import Table, open_table
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import completed_data
-from hudi_model.versions import OVERLAYS
 from hudi_model.writers import Operation
 from hypothesis import given
 from hypothesis import strategies as st
@@ -206,7 +207,7 @@ def unknown_versions_are_refused() -> None:
             continue
         raise Counterexample(f"version {version} is read", table)
     for reader in OVERLAYS:
-        newer = [one for one in OVERLAYS if one > reader and versions.is_read(one, reader)]
+        newer = [one for one in OVERLAYS if one > reader and configuration.is_read(one, reader)]
         same(newer, [], f"newer versions that a reader of version {reader} reads", Table(None, None, (), (), ()), ())
 
 

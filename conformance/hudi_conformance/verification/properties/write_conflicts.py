@@ -4,19 +4,16 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import permutations, product
 
-from hudi_model import conflicts, locks, writers
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan
-from hudi_model.effects import CreateInstant, Effects, perform
-from hudi_model.locks import Lease
-from hudi_model.names import timeline_file_name
-from hudi_model.readings import RELEASED
+from hudi_model import conflicts, writers
+from hudi_model.actions import Action, CommitMetadata, CompactionOperation, CompactionPlan, State, TimelineEntry
+from hudi_model.effects import CreateInstant, Effects, perform, timeline_file_name
 from hudi_model.rejection import Rejection
 from hudi_model.slicing import snapshot_slices
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import RELEASED, Table, open_table, view_at
 from hudi_model.time import InstantTime, tick
-from hudi_model.views import view_at
 from hudi_model.writers import Operation, Request, Write
+from hudi_model_tools import locks
+from hudi_model_tools.locks import Lease
 from hypothesis import given
 from hypothesis import strategies as st
 

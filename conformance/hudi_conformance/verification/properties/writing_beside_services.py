@@ -7,8 +7,7 @@ from itertools import product
 from types import ModuleType
 
 from hudi_model import writers
-from hudi_model.actions import State
-from hudi_model.contents import ReplacePlan
+from hudi_model.actions import ReplacePlan, State
 from hudi_model.effects import CreateInstant, Effects, perform
 from hudi_model.queries import read_snapshot
 from hudi_model.rejection import Reason, Rejection

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hudi_adapter.java import JavaNotFoundError
-from hudi_model.accepts import accepts
+from hudi_model_tools.accepts import accepts
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

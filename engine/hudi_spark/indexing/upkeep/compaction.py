@@ -22,14 +22,7 @@ from hudi_spark.flows.flow import TaskIdentity
 from hudi_spark.indexing.groups import GroupFiles
 from hudi_spark.indexing.upkeep.merging import GroupMerging
 from hudi_spark.indexing.upkeep.own_table import OwnTable
-from hudi_spark.indexing.upkeep.plans import (
-    commit_content,
-    log_name,
-    plan_bytes,
-    plan_of,
-    planned_slices,
-    stat_of,
-)
+from hudi_spark.indexing.upkeep.plans import commit_content, log_name, plan_bytes, plan_of, planned_slices, stat_of
 from hudi_spark.state.slicing import FileSlice, completion_times
 from hudi_spark.state.timeline import Instant
 

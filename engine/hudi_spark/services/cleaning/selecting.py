@@ -14,14 +14,7 @@ from hudi_spark.state.commits import Commit, GroupId
 from hudi_spark.state.history import whole_timeline
 from hudi_spark.state.listing import FileListing
 from hudi_spark.state.pending_plans import pending_compactions
-from hudi_spark.state.slicing import (
-    FileGroup,
-    FileSlice,
-    SlicingRules,
-    all_slices,
-    completion_times,
-    list_file_groups,
-)
+from hudi_spark.state.slicing import FileGroup, FileSlice, SlicingRules, all_slices, completion_times, list_file_groups
 from hudi_spark.state.snapshots import Snapshot
 from hudi_spark.state.timeline import Instant
 

@@ -15,9 +15,7 @@ from hudi_format.table.markers import MARKERS_FOLDER
 from hudi_format.table.properties import serialise_properties
 from hudi_format.table.table_properties import PROPERTIES_FILE, holds_table, repair_properties
 from hudi_format.timeline.commit_metadata import CommitMetadata
-from hudi_format.timeline.plans import (
-    serialise_compaction_plan,
-)
+from hudi_format.timeline.plans import serialise_compaction_plan
 
 from hudi_spark.committing.work import TableWork
 from hudi_spark.evolution.schema import schema_of_avro

@@ -11,12 +11,7 @@ from hudi_spark.effects.entries import delete_entries
 from hudi_spark.errors import HudiError
 from hudi_spark.services.rollback.liveness import is_alive
 from hudi_spark.services.rollback.rolling_back import RollingBack
-from hudi_spark.services.rollback.timeline_entries import (
-    ROLLBACK,
-    BegunRollback,
-    begun_rollbacks,
-    is_service_plan,
-)
+from hudi_spark.services.rollback.timeline_entries import ROLLBACK, BegunRollback, begun_rollbacks, is_service_plan
 from hudi_spark.state.timeline import WRITE_ACTIONS, Instant, load_timeline
 
 _CLAUSE: Final = "RB-005"

@@ -9,12 +9,7 @@ from typing import Any, Final
 from hudi_format.storage import Storage
 from hudi_format.timeline import plans
 from hudi_format.timeline.archived_log import ArchivedState, archived_log_name, is_archived_log, write_archived_log
-from hudi_format.timeline.commit_metadata import (
-    CommitMetadata,
-    content_kind,
-    parse_commit_metadata,
-    serialise_avro,
-)
+from hudi_format.timeline.commit_metadata import CommitMetadata, content_kind, parse_commit_metadata, serialise_avro
 from hudi_format.timeline.headerless import with_header
 from hudi_format.timeline.history import (
     VERSION_FILE,

@@ -8,11 +8,7 @@ from typing import Final
 
 from hudi_adapter.reasons import Reason
 
-from hudi_spark.creation.merge_properties import (
-    PAYLOAD_OF_MODE,
-    STRATEGY_OF_MODE,
-    TRANSLATED,
-)
+from hudi_spark.creation.merge_properties import PAYLOAD_OF_MODE, STRATEGY_OF_MODE, TRANSLATED
 from hudi_spark.errors import HudiError
 from hudi_spark.keying.kinds import CLASSES, generator_type
 from hudi_spark.merging.modes import BY_PAYLOAD, PARTIAL_UPDATES, PROPERTY, STRATEGIES

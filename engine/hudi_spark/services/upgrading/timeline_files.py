@@ -17,12 +17,7 @@ from hudi_format.names import (
 )
 from hudi_format.storage import Storage
 from hudi_format.storage.interface import FileStatus
-from hudi_format.timeline.commit_metadata import (
-    content_kind,
-    parse_commit_metadata,
-    serialise_avro,
-    serialise_json,
-)
+from hudi_format.timeline.commit_metadata import content_kind, parse_commit_metadata, serialise_avro, serialise_json
 from hudi_format.timeline.plans import parse_requested_replace
 
 from hudi_spark.effects.helper import timeline_path

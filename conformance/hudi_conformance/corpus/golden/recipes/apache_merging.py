@@ -1,12 +1,7 @@
 """Questions about tables that Apache Hudi put together of several writes: partial updates and payload classes."""
 
 from hudi_conformance.corpus.golden.questions import WrittenTable, written
-from hudi_conformance.corpus.golden.usual import (
-    base_files_only,
-    description,
-    filtered_after_merging,
-    meta_fields,
-)
+from hudi_conformance.corpus.golden.usual import base_files_only, description, filtered_after_merging, meta_fields
 
 
 @written("v9/apache_mor_partial_update")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hudi_model.contents import IndexDefinition
+from hudi_model.actions import IndexDefinition
 
 from hudi_conformance.corpus.golden.indexing import Change
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from hudi_model.files import BaseFile
-from hudi_model.records import Record
+from hudi_model.files import BaseFile, Record
 
 from hudi_conformance.corpus.golden import harm
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read

@@ -3,10 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from hudi_model.actions import State
-from hudi_model.contents import CommitMetadata, WriteStat
-from hudi_model.files import CdcBlock, CdcRecord, LogFile
-from hudi_model.records import Field, Record, Schema
+from hudi_model.actions import CommitMetadata, State, WriteStat
+from hudi_model.files import CdcBlock, CdcRecord, Field, LogFile, Record, Schema
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.file_names import log_file_name

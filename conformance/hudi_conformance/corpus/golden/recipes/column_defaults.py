@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from hudi_model.payloads import version_9_properties
-from hudi_model.records import Field, Schema
+from hudi_model.creation import version_9_properties
+from hudi_model.files import Field, Schema
 
 from hudi_conformance.corpus.golden.layout import Layout, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden

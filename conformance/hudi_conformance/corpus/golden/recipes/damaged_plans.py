@@ -1,7 +1,6 @@
 """Plans and other timeline files whose bytes are damaged."""
 
-from hudi_model.actions import Action, State
-from hudi_model.contents import CleanPlan
+from hudi_model.actions import Action, CleanPlan, State
 
 from hudi_conformance.corpus.golden import harm
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read

@@ -5,7 +5,7 @@ import math
 from decimal import Decimal
 from typing import Any
 
-from hudi_model.contents import IndexDefinition
+from hudi_model.actions import IndexDefinition
 
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden

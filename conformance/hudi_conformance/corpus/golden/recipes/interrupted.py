@@ -1,7 +1,6 @@
 """What services and rollbacks leave that died: attempts, their markers, plans that wait."""
 
-from hudi_model.actions import Action, State
-from hudi_model.contents import CompactionOperation, CompactionPlan, RollbackPlan
+from hudi_model.actions import Action, CompactionOperation, CompactionPlan, RollbackPlan, State
 from hudi_model.files import BaseFile, DataBlock, LogFile
 from hudi_model.time import InstantTime
 

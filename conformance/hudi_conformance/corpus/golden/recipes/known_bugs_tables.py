@@ -3,10 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hudi_model.actions import Action
-from hudi_model.contents import CommitMetadata
-from hudi_model.files import CdcBlock, CdcRecord, LogFile
-from hudi_model.records import Field, Schema
+from hudi_model.actions import Action, CommitMetadata
+from hudi_model.files import CdcBlock, CdcRecord, Field, LogFile, Schema
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.file_names import log_file_name

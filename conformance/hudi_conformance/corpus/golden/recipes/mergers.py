@@ -1,7 +1,7 @@
 """Custom merging by the reference mergers, and what a merger that nobody has means."""
 
-from hudi_model.mergers import COUNTER, DELETE_AT_ZERO, GREATER_OF_TWO, SET_UNION
-from hudi_model.records import Field, Schema
+from hudi_model.files import Field, Schema
+from hudi_model.merging import COUNTER, DELETE_AT_ZERO, GREATER_OF_TWO, SET_UNION
 
 from hudi_conformance.corpus.golden.layout import Layout, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden

@@ -1,7 +1,7 @@
 """Which version of a record wins."""
 
 from hudi_model.actions import State
-from hudi_model.records import Field, Schema
+from hudi_model.files import Field, Schema
 
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from decimal import Decimal
 
-from hudi_model.files import Block, DataBlock
-from hudi_model.records import Schema
+from hudi_model.files import Block, DataBlock, Schema
 from hudi_model.time import InstantTime
 
 from hudi_conformance.corpus.golden.groups import Group

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from hudi_model.merge_rules import PartialUpdate
-from hudi_model.payloads import PAYLOADS, version_9_properties
-from hudi_model.records import Field, Schema
+from hudi_model.creation import version_9_properties
+from hudi_model.files import Field, Schema
+from hudi_model.merge_rules import PAYLOADS, PartialUpdate
 
 from hudi_conformance.corpus.golden.layout import Layout, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden

@@ -1,7 +1,6 @@
 """Incremental queries: chunks of a history, what competes in them, and ranges that are no longer whole."""
 
-from hudi_model.actions import Action
-from hudi_model.contents import ReplacePlan
+from hudi_model.actions import Action, ReplacePlan
 from hudi_model.time import InstantTime
 
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read

@@ -3,7 +3,7 @@
 import datetime as dt
 from decimal import Decimal
 
-from hudi_model.records import Field, Schema, Value
+from hudi_model.files import Field, Schema, Value
 
 from hudi_conformance.corpus.golden import harm
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read

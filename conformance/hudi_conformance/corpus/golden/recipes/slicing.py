@@ -1,7 +1,7 @@
 """Which files make a slice, in which order, and what pending compactions do to them."""
 
 from hudi_model.actions import State
-from hudi_model.records import Record
+from hudi_model.files import Record
 
 from hudi_conformance.corpus.golden.layout import copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hudi_model.records import Field, Schema
+from hudi_model.files import Field, Schema
 
 from hudi_conformance.corpus.golden.rides import RIDES, Row, ride
 from hudi_conformance.corpus.writing.recipes.single_writes import with_rides

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from hudi_model.merge_rules import MergeMode
-from hudi_model.mergers import COUNTER
-from hudi_model.payloads import PACKAGE, STRATEGY_OF_MODE
+from hudi_model.creation import PACKAGE
+from hudi_model.merge_rules import STRATEGY_OF_MODE, MergeMode
+from hudi_model.merging import COUNTER
 
 from hudi_conformance.corpus.golden.rides import ride, rides
 from hudi_conformance.corpus.writing.registry import writing

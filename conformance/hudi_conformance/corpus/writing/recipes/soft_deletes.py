@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
-from hudi_model.records import Field, Schema, Value
+from hudi_model.files import Field, Schema, Value
 
 from hudi_conformance.corpus.golden.rides import RIDES, ride
 from hudi_conformance.corpus.table_shapes import TableShape

@@ -1,6 +1,6 @@
 """Tables that change their version, and what is written to them before and after."""
 
-from hudi_model.mergers import COUNTER
+from hudi_model.merging import COUNTER
 
 from hudi_conformance.corpus.golden.rides import ride
 from hudi_conformance.corpus.writing.recipes.single_writes import with_rides

@@ -2,15 +2,25 @@
 
 from collections.abc import Iterable, Iterator
 
-from hudi_model.checks.finding import Evidence, Footer, Violation, error, told, warning
 from hudi_model.configuration import is_true
-from hudi_model.files import BaseFile, Block, CdcBlock, CorruptBlock, DataBlock, DeleteBlock, LogFile, RollbackBlock
+from hudi_model.files import (
+    META_FIELDS,
+    BaseFile,
+    Block,
+    CdcBlock,
+    CorruptBlock,
+    Damaged,
+    DataBlock,
+    DeleteBlock,
+    LogFile,
+    RollbackBlock,
+)
 from hudi_model.indexes import held_files
-from hudi_model.records import META_FIELDS, Damaged
 from hudi_model.slicing import path_of
-from hudi_model.tables import OpenTable
+from hudi_model.tables import Evidence, Footer, OpenTable, View
 from hudi_model.time import InstantTime
-from hudi_model.views import View
+
+from hudi_model_tools.checks.finding import Violation, error, told, warning
 
 BOOTSTRAPPED = "00000000000001"
 """The instant of files that hold meta fields alone."""

@@ -3,18 +3,18 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from hudi_model.checks.files import BOOTSTRAPPED, partition_columns
-from hudi_model.checks.finding import Evidence, Violation, error, told, warning
 from hudi_model.configuration import is_true
-from hudi_model.files import BaseFile, FileSlice
+from hudi_model.files import BaseFile, FileSlice, Record
 from hudi_model.indexes import held_files, live_rows
 from hudi_model.partitions import key_generator, partition_path
 from hudi_model.reading import read_slice
-from hudi_model.records import Record
 from hudi_model.rejection import Reason, Rejection, Unsupported
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import path_of
-from hudi_model.views import View
+from hudi_model.tables import Evidence, View
+
+from hudi_model_tools.checks.files import BOOTSTRAPPED, partition_columns
+from hudi_model_tools.checks.finding import Violation, error, told, warning
 
 GENERATORS = ("SIMPLE", "COMPLEX", "CUSTOM", "TIMESTAMP")
 """Those that make paths of columns."""

@@ -7,24 +7,23 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from hudi_model.actions import Action, State
-from hudi_model.checks.building import being_built, passed_by, since_opened
-from hudi_model.checks.finding import Evidence, Violation, error, refusals
-from hudi_model.checks.timeline import undone_by
+from hudi_model.actions import Action, IndexDefinition, State
 from hudi_model.configuration import property_names
-from hudi_model.contents import IndexDefinition
 from hudi_model.files import FileSlice
+from hudi_model.history import whole_timeline
 from hudi_model.indexes import EVERY_PARTITION, NO_PARTITION, Contents, contents, held_files, joined
 from hudi_model.keys import key_of
-from hudi_model.metadata import BUILT, FILES, FOLDER, SCHEMA, STATISTICS, is_own
+from hudi_model.metadata import BUILT, FILES, FOLDER, SCHEMA, STATISTICS, built, is_own, rows_of, valid, view_of
 from hudi_model.reading import read_slice
-from hudi_model.readings import RELEASED
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.retention import named_files, refuse_missing, refuse_missing_logs
 from hudi_model.schemas import table_schema
 from hudi_model.slicing import data_files, snapshot_slices
-from hudi_model.tables import OpenTable, Table, open_table, whole_timeline
-from hudi_model.views import View, view_at
+from hudi_model.tables import RELEASED, Evidence, OpenTable, Readings, Table, View, open_table, view_at
+
+from hudi_model_tools.checks.building import being_built, passed_by, since_opened
+from hudi_model_tools.checks.finding import Violation, error, refusals
+from hudi_model_tools.checks.timeline import undone_by
 
 GROUP_DIGITS = 4
 REMOVING = (Action.CLEAN, Action.ROLLBACK, Action.RESTORE)
@@ -274,3 +273,15 @@ def listing_violations(view: View, stored: Contents, held: Contents) -> Iterator
 def sizes_of(content: object) -> Mapping[str, int]:
     """The names that an entry lists, without those that are gone."""
     return {name: size for name, size in content.items() if size is not None} if isinstance(content, dict) else {}
+
+
+def metadata_differences(table: Table, readings: Readings = RELEASED) -> tuple[tuple[str, str], ...]:
+    """Where an index that readers may use does not hold what the table's files and rows have it hold: index and key.
+
+    Clauses: MT-005.
+    """
+    metadata, names, found = valid(table), built(table), list[tuple[str, str]]()
+    for index in (one for one in metadata.indexes if one.name in names):
+        stored, held = rows_of(view_of(metadata, readings)).get(index.name, {}), contents(index, view_of(table))
+        found += ((index.name, key) for key in {**stored, **held} if stored.get(key) != held.get(key))
+    return tuple(found)

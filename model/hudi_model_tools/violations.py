@@ -4,27 +4,25 @@ from collections.abc import Collection, Iterator
 from functools import partial
 
 from hudi_model.actions import Action, Instant, State
-from hudi_model.checks.commits import commit_violations
-from hudi_model.checks.definition import definition_violations
-from hudi_model.checks.files import file_violations
-from hudi_model.checks.finding import Evidence, Severity, Violation, error, refusals, told
-from hudi_model.checks.history import history_violations
-from hudi_model.checks.metadata import metadata_table_violations
-from hudi_model.checks.plans import plan_violations
-from hudi_model.checks.properties import configuration_violations, property_violations
-from hudi_model.checks.results import result_violations
-from hudi_model.checks.rows import row_violations
-from hudi_model.checks.timeline import action_violations, content_violations, timeline_violations
 from hudi_model.configuration import sound_properties
 from hudi_model.files import FileSlice
 from hudi_model.history import history_instants
-from hudi_model.metadata import metadata_differences
-from hudi_model.readings import RELEASED
 from hudi_model.rejection import Rejection
 from hudi_model.retention import refuse_lost_timeline, refuse_missing, refuse_missing_logs
 from hudi_model.slicing import snapshot_slices
-from hudi_model.tables import OpenTable, Table, open_table
-from hudi_model.views import View, view_at
+from hudi_model.tables import RELEASED, Evidence, OpenTable, Table, View, open_table, view_at
+
+from hudi_model_tools.checks.commits import commit_violations
+from hudi_model_tools.checks.definition import definition_violations
+from hudi_model_tools.checks.files import file_violations
+from hudi_model_tools.checks.finding import Severity, Violation, error, refusals, told
+from hudi_model_tools.checks.history import history_violations
+from hudi_model_tools.checks.metadata import metadata_differences, metadata_table_violations
+from hudi_model_tools.checks.plans import plan_violations
+from hudi_model_tools.checks.properties import configuration_violations, property_violations
+from hudi_model_tools.checks.results import result_violations
+from hudi_model_tools.checks.rows import row_violations
+from hudi_model_tools.checks.timeline import action_violations, content_violations, timeline_violations
 
 __all__ = ["Evidence", "Severity", "Violation", "metadata_violations", "violations"]
 

@@ -3,17 +3,16 @@
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from hudi_model.actions import Action, Instant, State
-from hudi_model.checks.finding import Violation, error, refusals, warning
-from hudi_model.contents import CommitMetadata, RollbackMetadata
-from hudi_model.files import BaseFile, GroupId, LogFile, RollbackBlock
-from hudi_model.history import ArchivedInstant, History, HistoryFile, current_files, history_instants
+from hudi_model.actions import Action, CommitMetadata, Instant, RollbackMetadata, State
+from hudi_model.files import BaseFile, Damaged, GroupId, LogFile, RollbackBlock
+from hudi_model.history import current_files, history_instants
 from hudi_model.indexes import instants_of
-from hudi_model.records import Damaged
 from hudi_model.slicing import data_files, group_of, path_of
-from hudi_model.tables import OpenTable
+from hudi_model.tables import ArchivedInstant, History, HistoryFile, OpenTable
 from hudi_model.time import InstantTime
 from hudi_model.timeline import COMPLETES_AS, DATA_ACTIONS, Timeline, timeline_of
+
+from hudi_model_tools.checks.finding import Violation, error, refusals, warning
 
 KEPT_MANIFESTS = 3
 

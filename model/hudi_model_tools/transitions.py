@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import RollbackPlan
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.time import InstantTime
-from hudi_model.timeline import COMPLETES_AS, Timeline, completed_action, entries_by_action, second_completions
+from hudi_model.timeline import COMPLETES_AS, completed_action, entries_by_action, second_completions
 
 Moves: TypeAlias = Mapping[State | None, tuple[State, ...]]
 
@@ -27,21 +26,6 @@ def is_legal_move(action: Action, before: State | None, after: State) -> bool:
     """
     moves = MOVES_OF_SAVEPOINTS if action is Action.SAVEPOINT else LEGAL_MOVES
     return after in moves.get(before, ())
-
-
-def may_complete(timeline: Timeline, requested: InstantTime) -> bool:
-    """Whether an action is still its process's to complete: it was requested and is inflight, and nobody undoes it.
-
-    Where its request is gone, a rollback has been and gone while its process was slow.
-    Who asks holds the table's lock until the action has completed.
-
-    Clauses: TL-023, OW-008.
-    """
-    own = (one for one in timeline.entries if one.requested == requested and one.action is not Action.SAVEPOINT)
-    done = {one.requested for one in timeline.entries if one.state is State.COMPLETED}
-    plans = (one.content for one in timeline.entries if one.requested not in done)
-    targets = {plan.target for plan in plans if isinstance(plan, RollbackPlan)}
-    return {one.state for one in own} == {State.REQUESTED, State.INFLIGHT} and requested not in targets
 
 
 def timeline_faults(entries: Iterable[TimelineEntry], archived: Iterable[InstantTime] = ()) -> tuple[Rejection, ...]:

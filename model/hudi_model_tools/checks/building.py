@@ -5,20 +5,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.checks.finding import Violation, error
+from hudi_model.actions import Action, CommitMetadata, IndexDefinition, State, TimelineEntry
 from hudi_model.configuration import property_names
-from hudi_model.contents import CommitMetadata, IndexDefinition
 from hudi_model.indexes import Contents, contents
 from hudi_model.metadata import BEFORE_ALL, BUILDING, BUILT, FOLDER, STATISTICS
-from hudi_model.readings import RELEASED
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.retention import instant_of_log
 from hudi_model.slicing import data_files
-from hudi_model.tables import Table
+from hudi_model.tables import RELEASED, Table, View
 from hudi_model.time import InstantTime
 from hudi_model.timeline import with_entries
-from hudi_model.views import View
+
+from hudi_model_tools.checks.finding import Violation, error
 
 TWICE = 2
 

@@ -4,17 +4,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from hudi_model.actions import Action, Instant, State, TimelineEntry
-from hudi_model.checks.finding import Severity, Violation, error, told, warning
+from hudi_model.actions import Action, Instant, RollbackMetadata, RollbackPlan, State, TimelineEntry
 from hudi_model.configuration import Configuration
-from hudi_model.contents import RollbackMetadata, RollbackPlan
-from hudi_model.history import ArchivedInstant, History
+from hudi_model.files import Damaged
 from hudi_model.metadata import BEFORE_ALL
-from hudi_model.records import Damaged
-from hudi_model.tables import Table
+from hudi_model.tables import ArchivedInstant, History, Table
 from hudi_model.time import InstantTime, widen
 from hudi_model.timeline import DATA_ACTIONS, Timeline
-from hudi_model.transitions import timeline_faults
+
+from hudi_model_tools.checks.finding import Severity, Violation, error, told, warning
+from hudi_model_tools.transitions import timeline_faults
 
 PLANNED = frozenset(
     {Action.CLEAN, Action.COMPACTION, Action.LOG_COMPACTION, Action.CLUSTERING, Action.ROLLBACK, Action.RESTORE}

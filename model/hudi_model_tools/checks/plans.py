@@ -3,10 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from hudi_model.actions import Action, State
-from hudi_model.checks.finding import Violation, error, warning
-from hudi_model.checks.timeline import undone_by
-from hudi_model.contents import (
+from hudi_model.actions import (
+    Action,
     CleanMetadata,
     CleanPlan,
     CompactionOperation,
@@ -14,13 +12,17 @@ from hudi_model.contents import (
     ReplacePlan,
     RollbackPlan,
     SavepointMetadata,
+    State,
 )
 from hudi_model.files import BaseFile, FileSlice, GroupId, LogFile
 from hudi_model.services import cleaning, rollback
 from hudi_model.services.plans import files_of_slices, foreign, pending_slices
 from hudi_model.slicing import data_files, group_of, path_of
+from hudi_model.tables import View, replaced_groups
 from hudi_model.timeline import Timeline, is_committed
-from hudi_model.views import View, replaced_groups
+
+from hudi_model_tools.checks.finding import Violation, error, warning
+from hudi_model_tools.checks.timeline import undone_by
 
 Names = frozenset[tuple[str, str]]
 

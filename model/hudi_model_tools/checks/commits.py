@@ -2,16 +2,25 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from hudi_model.actions import Action, Instant, State, TimelineEntry
-from hudi_model.checks.finding import Evidence, Footer, Violation, error
-from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan, ReplacePlan, WriteStat
-from hudi_model.files import BaseFile, GroupId, LogFile
-from hudi_model.records import Damaged
+from hudi_model.actions import (
+    Action,
+    CommitMetadata,
+    CompactionOperation,
+    CompactionPlan,
+    Instant,
+    ReplacePlan,
+    State,
+    TimelineEntry,
+    WriteStat,
+)
+from hudi_model.files import BaseFile, Damaged, GroupId, LogFile
 from hudi_model.rejection import Rejection
 from hudi_model.retention import inner_path
 from hudi_model.slicing import data_files, group_of, path_of
-from hudi_model.tables import OpenTable
+from hudi_model.tables import Evidence, Footer, OpenTable
 from hudi_model.timeline import completed_data
+
+from hudi_model_tools.checks.finding import Violation, error
 
 BASE_EXTENSIONS, BASE_PARTS = (".parquet", ".orc", ".hfile"), 3
 Files = Mapping[str, BaseFile | LogFile]

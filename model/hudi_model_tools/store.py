@@ -4,8 +4,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Generic, TypeVar
 
-from hudi_model.history import History
-from hudi_model.tables import Table
+from hudi_model.tables import History, Table
 
 Value = TypeVar("Value")
 

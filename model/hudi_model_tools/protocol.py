@@ -8,8 +8,7 @@ what it knew, and its lease on the lock ends.
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from hudi_model.actions import State
-from hudi_model.contents import ReplacePlan
+from hudi_model.actions import ReplacePlan, State
 from hudi_model.effects import (
     BeatHeart,
     CommitMetadataTable,
@@ -22,11 +21,12 @@ from hudi_model.effects import (
     PutPartitionMetafile,
     apply,
 )
-from hudi_model.programs import GENERATE, RELEASE, Act, Mind, Unstored, program, read_next_slice
-from hudi_model.store import Kept, Store
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import DATA_ACTIONS
+
+from hudi_model_tools.programs import GENERATE, RELEASE, Act, Mind, Unstored, program, read_next_slice
+from hudi_model_tools.store import Kept, Store
 
 OWN = (BeatHeart, DeleteMarkers, PutBaseFile, PutMarker, PutPartitionMetafile)
 """Effects on what no process looks at as long as the one that has them lives."""

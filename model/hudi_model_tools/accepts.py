@@ -10,7 +10,8 @@ from typing import TypeAlias
 
 from hudi_model.actions import Action, State, TimelineEntry
 from hudi_model.timeline import DATA_ACTIONS, completed_action
-from hudi_model.transitions import is_legal_move
+
+from hudi_model_tools.transitions import is_legal_move
 
 Line: TypeAlias = Mapping[str, str]
 Complaint: TypeAlias = tuple[bool, str, str]

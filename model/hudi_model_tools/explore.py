@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hudi_model.protocol import Move, World
+from hudi_model_tools.protocol import Move, World
 
 Moves: TypeAlias = Callable[[World], tuple[Move, ...]]
 """What may happen next."""

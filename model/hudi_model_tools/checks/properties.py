@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from functools import partial
 
-from hudi_model.checks.finding import Severity, Violation, error, refusals, told, warning
 from hudi_model.configuration import Configuration, properties_fault, property_names, property_value
-from hudi_model.merge_modes import merge_mode, partial_update_mode, refuse_contradiction
-from hudi_model.merge_rules import MergeMode
+from hudi_model.creation import refuse_contradiction
+from hudi_model.merge_modes import merge_mode, partial_update_mode
+from hudi_model.merge_rules import MergeMode, payload_name
 from hudi_model.metadata import BUILDING, BUILT, FILES
-from hudi_model.payloads import payload_name
 from hudi_model.rejection import Rejection
 from hudi_model.tables import Table
+
+from hudi_model_tools.checks.finding import Severity, Violation, error, refusals, told, warning
 
 PROPERTIES, BACKUP = "hoodie.properties", "hoodie.properties.backup"
 LOGGING_MODE = "hoodie.table.cdc.supplemental.logging.mode"

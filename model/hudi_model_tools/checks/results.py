@@ -6,21 +6,29 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
-from hudi_model.actions import Action, Instant, State, TimelineEntry
-from hudi_model.checks.finding import Violation, error
-from hudi_model.contents import CommitMetadata, CompactionOperation, CompactionPlan, ReplacePlan, WriteStat
-from hudi_model.files import BaseFile, DataBlock, DeleteBlock, LogFile
+from hudi_model.actions import (
+    Action,
+    CommitMetadata,
+    CompactionOperation,
+    CompactionPlan,
+    Instant,
+    ReplacePlan,
+    State,
+    TimelineEntry,
+    WriteStat,
+)
+from hudi_model.files import META_FIELDS, BaseFile, DataBlock, DeleteBlock, LogFile, Record
 from hudi_model.reading import read_slice
-from hudi_model.readings import RELEASED
-from hudi_model.records import META_FIELDS, Record
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.schemas import table_schema
 from hudi_model.services.log_compaction import blocks_of
 from hudi_model.services.plans import planned_slice, view_before
 from hudi_model.slicing import data_files, group_of, path_of, snapshot_slices
+from hudi_model.tables import RELEASED, View
 from hudi_model.time import InstantTime
 from hudi_model.timeline import completed_data
-from hudi_model.views import View
+
+from hudi_model_tools.checks.finding import Violation, error
 
 Rows: TypeAlias = Counter[tuple[tuple[str, str], ...]]
 

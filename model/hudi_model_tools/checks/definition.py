@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from hudi_model.checks.finding import Evidence, Violation, error
-from hudi_model.checks.properties import PROPERTIES
 from hudi_model.configuration import is_true
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.schemas import table_schema
-from hudi_model.views import View
+from hudi_model.tables import Evidence, View
+
+from hudi_model_tools.checks.finding import Violation, error
+from hudi_model_tools.checks.properties import PROPERTIES
 
 TYPED = 9
 WITH_TYPES = ("column_stats", "partition_stats", "expr_index_", "secondary_index_")

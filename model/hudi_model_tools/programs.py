@@ -6,12 +6,10 @@ from itertools import takewhile
 from types import ModuleType
 from typing import TypeAlias
 
-from hudi_model.actions import Action, State, TimelineEntry
-from hudi_model.contents import CompactionOperation
+from hudi_model.actions import Action, CompactionOperation, State, TimelineEntry
 from hudi_model.effects import CommitMetadataTable, CreateInstant, Effect
+from hudi_model.files import Record
 from hudi_model.reading import read_slice
-from hudi_model.readings import RELEASED
-from hudi_model.records import Record
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.requests import Operation, Request, Write
 from hudi_model.schemas import table_schema
@@ -27,10 +25,9 @@ from hudi_model.services import (
 )
 from hudi_model.services.plans import operation_on, planned_slice
 from hudi_model.slicing import snapshot_slices
-from hudi_model.tables import Table, open_table
+from hudi_model.tables import RELEASED, Table, open_table, view_at
 from hudi_model.time import InstantTime, tick
 from hudi_model.timeline import completed_data, completion, timeline_of
-from hudi_model.views import view_at
 from hudi_model.writers import abort, begin, commit, stage
 
 
