@@ -30,7 +30,9 @@ def damaged_plan_6(table: GoldenTable) -> None:
     _damaged_plan(table, ".hoodie/*.compaction.requested")
 
 
-def _foreign_clean(table: GoldenTable) -> None:
+@golden("v9/cow_foreign_clean", "The plan of a clean names the table's properties", copy_on_write(9), also=(6, 8))
+def foreign_clean(table: GoldenTable) -> None:
+    """A clean waits; its plan names an old base file, and beside it files and a folder that are none of the data."""
     table.insert(second(1), fleet(10))
     old = table.upsert(second(2), rides(20, ("r01", "r11"))).base_files[0]
     table.upsert(second(3), rides(30, ("r01", "r11")))
@@ -38,15 +40,3 @@ def _foreign_clean(table: GoldenTable) -> None:
     table.begin(Action.CLEAN, second(4), CleanPlan(None, files, partitions=frozenset({".hoodie/.aux"})))
     table.snapshot("snapshot", "a plan that waits changes no answer", "RD-004", "oldest-base-file")
     check(table, "what is named beside data files is no data file", "SL-007", "plans-name-anything")
-
-
-@golden("v9/cow_foreign_clean", "The plan of a clean names the table's properties", copy_on_write(9), also=(8,))
-def foreign_clean_9(table: GoldenTable) -> None:
-    """A clean waits; its plan names an old base file, and beside it files and a folder that are none of the data."""
-    _foreign_clean(table)
-
-
-@golden("v6/cow_foreign_clean", "The plan of a clean names the table's properties", copy_on_write(6))
-def foreign_clean_6(table: GoldenTable) -> None:
-    """A clean waits; its plan names an old base file, and beside it files and a folder that are none of the data."""
-    _foreign_clean(table)

@@ -138,19 +138,11 @@ def without_version(table: GoldenTable) -> None:
     table.whole_timeline("whole-timeline", "the newest manifest stands in", "HS-003 HS-008", "history-not-listed")
 
 
-@golden("v9/mor_history_older_version", "The version file names an older manifest", merge_on_read(9), _FEATURES)
-def older_version_9(table: GoldenTable) -> None:
+@golden(
+    "v9/mor_history_older_version", "The version file names an older manifest", merge_on_read(9), _FEATURES, also=(8,)
+)
+def older_version(table: GoldenTable) -> None:
     """What a reader sees that began before the last archival: the manifest before the newest, its files all there."""
-    _older_version(table)
-
-
-@golden("v8/mor_history_older_version", "The version file names an older manifest", merge_on_read(8), _FEATURES)
-def older_version_8(table: GoldenTable) -> None:
-    """What a reader sees that began before the last archival: the manifest before the newest, its files all there."""
-    _older_version(table)
-
-
-def _older_version(table: GoldenTable) -> None:
     _archived(table, 2)
     newest = max(one.version for one in table.history.manifests)
     table.damage(harm.write(f"{_HISTORY}/_version_", str(newest - 1).encode()))

@@ -224,37 +224,27 @@ def _asked(table: GoldenTable) -> None:
     ask_soundness(table)
 
 
-@golden("v9/mor_indexed", "Every kind of index, over logs", merge_on_read(9), FEATURES)
-def indexed_9(table: GoldenTable) -> None:
+@golden(
+    "v9/mor_indexed",
+    "Every kind of index, over logs",
+    merge_on_read(9),
+    FEATURES,
+    also=(6, 8),
+    titles={6: "Statistics, bloom filters and a record index, over logs"},
+)
+def indexed(table: GoldenTable) -> None:
     """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes to logs."""
     _asked(table)
 
 
-@golden("v8/mor_indexed", "Every kind of index, over logs", merge_on_read(8), FEATURES)
-def indexed_8(table: GoldenTable) -> None:
-    """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes to logs."""
-    _asked(table)
-
-
-@golden("v6/mor_indexed", "Statistics, bloom filters and a record index, over logs", merge_on_read(6), FEATURES)
-def indexed_6(table: GoldenTable) -> None:
-    """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes to logs."""
-    _asked(table)
-
-
-@golden("v9/cow_indexed", "Every kind of index, over base files", copy_on_write(9), FEATURES)
-def indexed_cow_9(table: GoldenTable) -> None:
-    """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes."""
-    _asked(table)
-
-
-@golden("v8/cow_indexed", "Every kind of index, over base files", copy_on_write(8), FEATURES)
-def indexed_cow_8(table: GoldenTable) -> None:
-    """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes."""
-    _asked(table)
-
-
-@golden("v6/cow_indexed", "Statistics, bloom filters and a record index, over base files", copy_on_write(6), FEATURES)
-def indexed_cow_6(table: GoldenTable) -> None:
+@golden(
+    "v9/cow_indexed",
+    "Every kind of index, over base files",
+    copy_on_write(9),
+    FEATURES,
+    also=(6, 8),
+    titles={6: "Statistics, bloom filters and a record index, over base files"},
+)
+def indexed_cow(table: GoldenTable) -> None:
     """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes."""
     _asked(table)

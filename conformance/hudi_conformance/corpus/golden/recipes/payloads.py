@@ -318,34 +318,25 @@ _EXAMPLE = {
 }
 
 
-def _example(table: GoldenTable) -> None:
-    table.insert(second(1), [{"id": "1", "ts": 2, "name": "name_1", "price": None}])
-    table.upsert(second(2), [{"id": "1", "ts": 1, "name": None, "price": "price_1"}])
-    table.snapshot(
-        "snapshot", "the stored row stands, with the price that came late", "PL-004 MG-025", "late-partial-dropped"
-    )
-
-
-@golden(
-    "v6/mor_partial_update_example",
-    "The example of the text for PartialUpdateAvroPayload, in version 6",
-    merge_on_read(6, schema=Schema(_PLAIN), partition_by=None, groups_per_partition=1, properties=_EXAMPLE[6]),
-    ("payload",),
-)
-def example_6(table: GoldenTable) -> None:
-    """A name with ordering value 2 is stored, a price with ordering value 1 arrives."""
-    _example(table)
-
-
 @golden(
     "v9/mor_partial_update_example",
     "The example of the text for PartialUpdateAvroPayload, in version 9",
     merge_on_read(9, schema=Schema(_PLAIN), partition_by=None, groups_per_partition=1, properties=_EXAMPLE[9]),
     ("payload",),
 )
-def example_9(table: GoldenTable) -> None:
+@golden(
+    "v6/mor_partial_update_example",
+    "The example of the text for PartialUpdateAvroPayload, in version 6",
+    merge_on_read(6, schema=Schema(_PLAIN), partition_by=None, groups_per_partition=1, properties=_EXAMPLE[6]),
+    ("payload",),
+)
+def example(table: GoldenTable) -> None:
     """A name with ordering value 2 is stored, a price with ordering value 1 arrives."""
-    _example(table)
+    table.insert(second(1), [{"id": "1", "ts": 2, "name": "name_1", "price": None}])
+    table.upsert(second(2), [{"id": "1", "ts": 1, "name": None, "price": "price_1"}])
+    table.snapshot(
+        "snapshot", "the stored row stands, with the price that came late", "PL-004 MG-025", "late-partial-dropped"
+    )
 
 
 @golden(

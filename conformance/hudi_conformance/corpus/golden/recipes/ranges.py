@@ -16,7 +16,16 @@ def _times(table: GoldenTable) -> dict[int, str]:
     return {number: second(number + (0 if table.layout.version <= 6 else 0.5)) for number in range(12)}
 
 
-def _chunks(table: GoldenTable) -> None:
+@golden(
+    "v9/mor_ranges",
+    "Chunks of a history with late rows, a delete and two compactions",
+    merge_on_read(9),
+    _FEATURES,
+    also=(6, 8),
+    titles={6: "Chunks of a history, by requested time"},
+)
+def ranges(table: GoldenTable) -> None:
+    """Upserts with late rows, a delete, a compaction, another that stays pending, and writes around both."""
     at, groups = _times(table), [table.group("oslo", 0), table.group("lima", 0)]
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11", "r12")))
@@ -78,28 +87,6 @@ def _chunks(table: GoldenTable) -> None:
     table.incremental("earliest", None, "all", "the whole table", "IN-002", "pending-slice-not-joined")
     table.incremental(second(20), second(3), "end-before-begin", "nothing", "IN-002", "range-begin-ignored")
     table.incremental("tomorrow", None, "no-instant", "words are no instants", "IN-002 TM-001", "bounds-are-any-text")
-
-
-@golden(
-    "v9/mor_ranges", "Chunks of a history with late rows, a delete and two compactions", merge_on_read(9), _FEATURES
-)
-def ranges_9(table: GoldenTable) -> None:
-    """Upserts with late rows, a delete, a compaction, another that stays pending, and writes around both."""
-    _chunks(table)
-
-
-@golden(
-    "v8/mor_ranges", "Chunks of a history with late rows, a delete and two compactions", merge_on_read(8), _FEATURES
-)
-def ranges_8(table: GoldenTable) -> None:
-    """Upserts with late rows, a delete, a compaction, another that stays pending, and writes around both."""
-    _chunks(table)
-
-
-@golden("v6/mor_ranges", "Chunks of a history, by requested time", merge_on_read(6), _FEATURES)
-def ranges_6(table: GoldenTable) -> None:
-    """Upserts with late rows, a delete, a compaction, another that stays pending, and writes around both."""
-    _chunks(table)
 
 
 def _came_back(table: GoldenTable) -> None:

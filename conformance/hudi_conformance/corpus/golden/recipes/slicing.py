@@ -118,25 +118,15 @@ def log_only_6(table: GoldenTable) -> None:
     table.as_of(second(1.7), "as-of-first", "only the first blocks are read", "LF-016 RD-010", "as-of-ignores-blocks")
 
 
-def _without_partitions(table: GoldenTable) -> None:
+@golden("v9/mor_unpartitioned", "No partitions, two file groups", merge_on_read(9, partition_by=None), also=(6, 8))
+def unpartitioned(table: GoldenTable) -> None:
+    """Rides in the base folder itself."""
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, (*KEYS["oslo"][:3], "r11")))
     table.upsert(second(3), rides(15, ("r01", "🚲-16"), rider="late"))
     table.snapshot("snapshot", "late rides lose", "MG-003 SL-002", "event-time-ignores-ordering")
     table.slices("slices", "the partition is the empty text", "SL-003 SL-020 PR-021 RD-004", "log-order-reversed")
     table.info("table-info", "no partition fields", "PR-005", "mode-always-commit-time")
-
-
-@golden("v9/mor_unpartitioned", "No partitions, two file groups", merge_on_read(9, partition_by=None))
-def unpartitioned_9(table: GoldenTable) -> None:
-    """Rides in the base folder itself."""
-    _without_partitions(table)
-
-
-@golden("v6/mor_unpartitioned", "No partitions, two file groups", merge_on_read(6, partition_by=None), also=(8,))
-def unpartitioned_6(table: GoldenTable) -> None:
-    """Rides in the base folder itself."""
-    _without_partitions(table)
 
 
 def _uncommitted(table: GoldenTable) -> None:
