@@ -10,24 +10,15 @@ from hudi_conformance.corpus.golden.rides import fleet, rides, second
 from hudi_conformance.corpus.golden.usual import check
 
 
-def _damaged_plan(table: GoldenTable, plan: str) -> None:
+@golden("v9/bad_plan", "The plan of a pending compaction is damaged", merge_on_read(9), also=(6, 8))
+def damaged_plan(table: GoldenTable) -> None:
+    """A compaction was planned; the bytes of its plan are something else."""
+    plan = f"{table.layout.timeline_folder}/*.compaction.requested"
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11")))
     table.schedule_compaction(second(3), [table.group("oslo", 0)], state=State.REQUESTED)
     table.damage(harm.overwrite(plan, 0, b"not a plan, whatever its length may be"))
     check(table, "the plan that waits cannot be read", "TL-033", "violations-never")
-
-
-@golden("v9/bad_plan", "The plan of a pending compaction is damaged", merge_on_read(9), also=(8,))
-def damaged_plan_9(table: GoldenTable) -> None:
-    """A compaction was planned; the bytes of its plan are something else."""
-    _damaged_plan(table, ".hoodie/timeline/*.compaction.requested")
-
-
-@golden("v6/bad_plan", "The plan of a pending compaction is damaged", merge_on_read(6))
-def damaged_plan_6(table: GoldenTable) -> None:
-    """A compaction was planned; the bytes of its plan are something else."""
-    _damaged_plan(table, ".hoodie/*.compaction.requested")
 
 
 @golden("v9/cow_foreign_clean", "The plan of a clean names the table's properties", copy_on_write(9), also=(6, 8))

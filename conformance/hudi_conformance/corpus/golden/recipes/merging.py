@@ -24,7 +24,26 @@ def _late_data(table: GoldenTable) -> None:
     table.upsert(second(3), [*late, *tie, *early])
 
 
-def _ask_event_time(table: GoldenTable) -> None:
+_SAID = {
+    6: ("the payload class gives event time ordering", "MG-009 PL-005 VR-020", "mode-always-commit-time"),
+    8: ("the ordering field has its old name", "PR-006 VR-020", "old-property-names-ignored"),
+    9: ("the table says event time ordering by ts", "MG-001 PR-006 VR-020", "mode-always-commit-time"),
+}
+
+
+@golden(
+    "v9/mor_event_time_late_data",
+    "Late data loses to a greater ordering value",
+    merge_on_read(9),
+    also=(6, 8),
+    titles={
+        6: "Late data in version 6: the payload class asks for event time",
+        8: "Late data in version 8, with the precombine field's old name",
+    },
+)
+def late_data(table: GoldenTable) -> None:
+    """Twelve rides of two cities, an update of five of them, then a late batch: lesser, equal and least values."""
+    _late_data(table)
     table.snapshot(
         "snapshot",
         "rides with the greatest ordering value stand, and of equal ones the newest",
@@ -45,22 +64,10 @@ def _ask_event_time(table: GoldenTable) -> None:
         "event-time-ignores-ordering",
         columns=["rider", "id"],
     )
-    table.as_of(
-        second(2.7),
-        "as-of-before-late",
-        "the late batch is not there yet",
-        "RD-010",
-        "as-of-reads-everything",
-    )
+    table.as_of(second(2.7), "as-of-before-late", "the late batch is not there yet", "RD-010", "as-of-reads-everything")
     table.optimized(
-        "read-optimized",
-        "logs are left out: every ride is as first inserted",
-        "RD-009",
-        "optimized-reads-logs",
+        "read-optimized", "logs are left out: every ride is as first inserted", "RD-009", "optimized-reads-logs"
     )
-
-
-def _ask_meta_columns(table: GoldenTable) -> None:
     table.snapshot(
         "meta-columns",
         "each row has the commit time and file of the version that won",
@@ -68,42 +75,7 @@ def _ask_meta_columns(table: GoldenTable) -> None:
         "meta-columns-never",
         meta_columns=True,
     )
-
-
-@golden("v9/mor_event_time_late_data", "Late data loses to a greater ordering value", merge_on_read(9))
-def late_data_9(table: GoldenTable) -> None:
-    """Twelve rides of two cities, an update of five of them, then a late batch: lesser, equal and least values."""
-    _late_data(table)
-    _ask_event_time(table)
-    _ask_meta_columns(table)
-    table.info(
-        "table-info",
-        "the table says event time ordering by ts",
-        "MG-001 PR-006 VR-020",
-        "mode-always-commit-time",
-    )
-
-
-@golden("v8/mor_event_time_late_data", "Late data in version 8, with the precombine field's old name", merge_on_read(8))
-def late_data_8(table: GoldenTable) -> None:
-    """Twelve rides of two cities, an update of five of them, then a late batch: lesser, equal and least values."""
-    _late_data(table)
-    _ask_event_time(table)
-    _ask_meta_columns(table)
-    table.info("table-info", "the ordering field has its old name", "PR-006 VR-020", "old-property-names-ignored")
-
-
-@golden(
-    "v6/mor_event_time_late_data", "Late data in version 6: the payload class asks for event time", merge_on_read(6)
-)
-def late_data_6(table: GoldenTable) -> None:
-    """Twelve rides of two cities, an update of five of them, then a late batch: lesser, equal and least values."""
-    _late_data(table)
-    _ask_event_time(table)
-    _ask_meta_columns(table)
-    table.info(
-        "table-info", "the payload class gives event time ordering", "MG-009 PL-005 VR-020", "mode-always-commit-time"
-    )
+    table.info("table-info", *_SAID[table.version])
 
 
 def _commit_time(table: GoldenTable) -> None:

@@ -202,7 +202,9 @@ def _cluster(table: GoldenTable, at: InstantTime, city: str) -> None:
     table.complete(Action.REPLACE_COMMIT, at, table.commit_metadata("CLUSTER", written, replaced=old))
 
 
-def _cleaned(table: GoldenTable) -> None:
+@golden("v9/cow_ranges_cleaned", "Ranges after a clean", copy_on_write(9), _FEATURES, also=(6, 8))
+def cleaned(table: GoldenTable) -> None:
+    """Four commits; a clean removed the files that only the first two needed."""
     at = _times(table)
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11")))
@@ -218,21 +220,9 @@ def _cleaned(table: GoldenTable) -> None:
         "range-answered-in-part",
     )
     table.incremental(at[2], None, "retained", "what is there is answered", "IN-007", "range-begin-ignored")
-
-
-@golden("v9/cow_ranges_cleaned", "Ranges after a clean", copy_on_write(9), _FEATURES)
-def cleaned_9(table: GoldenTable) -> None:
-    """Four commits; a clean removed the files that only the first two needed."""
-    _cleaned(table)
-    table.incremental(
-        "0", None, "since-cleaned-times", "the newest rows tell when they were written", "IN-007", "oldest-base-file"
-    )
-
-
-@golden("v6/cow_ranges_cleaned", "Ranges after a clean", copy_on_write(6), _FEATURES, also=(8,))
-def cleaned_6(table: GoldenTable) -> None:
-    """Four commits; a clean removed the files that only the first two needed."""
-    _cleaned(table)
+    if table.version > 8:
+        then = "the newest rows tell when they were written"
+        table.incremental("0", None, "since-cleaned-times", then, "IN-007", "oldest-base-file")
 
 
 @golden("v9/mor_ranges_archived", "Ranges that begin before the active timeline", merge_on_read(9), _FEATURES)
