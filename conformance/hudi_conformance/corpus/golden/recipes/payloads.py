@@ -199,16 +199,10 @@ def _ask(table: GoldenTable, kind: _Kind) -> None:
 
 def _each_version(payload: str) -> Callable[[Callable[[GoldenTable], None]], Callable[[GoldenTable], None]]:
     """Register a recipe for tables of versions 6, 8 and 9."""
-    kind = _KINDS[payload]
     word = payload.removesuffix("AvroPayload").lower().replace("debezium", "_debezium")
-
-    def register(write: Callable[[GoldenTable], None]) -> Callable[[GoldenTable], None]:
-        for version in (6, 8, 9):
-            title = f"{payload} in version {version}"
-            golden(f"v{version}/mor_payload_{word}", title, kind.layout(version), ("payload",))(write)
-        return write
-
-    return register
+    titles = {version: f"{payload} in version {version}" for version in (6, 8, 9)}
+    layout = _KINDS[payload].layout
+    return golden(f"v9/mor_payload_{word}", titles[9], layout, ("payload",), also=(6, 8), titles=titles)
 
 
 @_each_version("OverwriteNonDefaultsWithLatestAvroPayload")

@@ -86,7 +86,15 @@ def all_types(table: GoldenTable) -> None:
         table.snapshot("filter-null", "a filter for null finds nulls only", "RD-012", "filter-ignored", filter=null)
 
 
-def _added_columns(table: GoldenTable) -> None:
+_ADDED = "Two columns came with the second write"
+
+
+@golden("v9/mor_added_columns", _ADDED, merge_on_read(9), also=(6,))
+@golden(
+    "v8/cow_added_columns", _ADDED, copy_on_write(8), given={8: "Some base files lack two columns that others have."}
+)
+def added_columns(table: GoldenTable) -> None:
+    """Base files lack two columns that log blocks have."""
     table.insert(second(1), fleet(10))
     table.schema = _LATER
     table.upsert(second(2), rides(20, ("r01", "r12", "駅-06"), tip=Decimal("1.50"), note="später"))
@@ -120,12 +128,6 @@ def _added_columns(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/mor_added_columns", "Two columns came with the second write", merge_on_read(9), also=(6,))
-def added_columns_mor(table: GoldenTable) -> None:
-    """Base files lack two columns that log blocks have."""
-    _added_columns(table)
-
-
 @golden("v8/mor_older_log_schema", "A log block of before two columns came", merge_on_read(8), also=(6,))
 def older_log_schema(table: GoldenTable) -> None:
     """A log block lacks two columns that a later one has."""
@@ -139,12 +141,6 @@ def older_log_schema(table: GoldenTable) -> None:
         "LF-022 DM-004",
         "columns-in-order-of-names missing-column-refused",
     )
-
-
-@golden("v8/cow_added_columns", "Two columns came with the second write", copy_on_write(8))
-def added_columns_cow(table: GoldenTable) -> None:
-    """Some base files lack two columns that others have."""
-    _added_columns(table)
 
 
 @golden(
