@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from hudi_adapter.rows import Rows, write_rows
+from hudi_conformance.corpus.recipes_apache.catalogue import Question, Recipe
 from hudi_conformance.interop.real_tables import cache, catalogue, fingerprints
 from hudi_conformance.interop.real_tables.cache import Place
-from hudi_conformance.interop.real_tables.catalogue import Question, Recipe, recipes
+from hudi_conformance.interop.real_tables.catalogue import recipes
 from hudi_conformance.interop.real_tables.comparing import Verdict, compare
 from hudi_conformance.interop.real_tables.known import KnownDifference, KnownDifferencesError, load_known
 from hudi_conformance.interop.real_tables.questions import all_questions
@@ -135,7 +136,7 @@ def test_an_answer_where_apache_hudi_failed_is_a_difference(answered: Place):
 def test_results_are_kept_beside_those_of_other_tables(
     answered: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setitem(catalogue._FOUND, "a/b-mor-1.1.1-v9", _recipe())
+    monkeypatch.setitem(catalogue.RECIPES, "a/b-mor-1.1.1-v9", _recipe())
     folder = tmp_path / "conformance" / "real_tables"
     folder.mkdir(parents=True)
     kept = ALL[0].id

@@ -197,46 +197,17 @@ class WrittenTable(Asking):
     `commits` are the instants of its completed data actions, as requested, oldest first.
     """
 
-    def __init__(self, commits: tuple[InstantTime, ...]) -> None:
+    def __init__(self, version: int, state: Table) -> None:
+        self.version = version
         self.questions = []
-        self.commits = commits
+        self.commits = _commits(state)
 
     def after(self, number: int) -> InstantTime:
         """The millisecond before the n-th commit but one was requested: what stood when the n-th had completed."""
         return InstantTime(str(int(self.commits[number + 1]) - 1))
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenRecipe:
-    """The questions of a table that Apache Hudi wrote."""
-
-    id: str
-    given: str
-    ask: Callable[[WrittenTable], None]
-
-    def made(self, state: Table) -> WrittenTable:
-        """The questions, which may name the instants of the table."""
-        table = WrittenTable(_commits(state))
-        self.ask(table)
-        return table
-
-
 def _commits(state: Table) -> tuple[InstantTime, ...]:
     actions = (Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT)
     done = {entry.requested for entry in state.timeline if entry.state is State.COMPLETED and entry.action in actions}
     return tuple(sorted(done))
-
-
-WRITTEN: dict[str, WrittenRecipe] = {}
-
-
-def written(table_id: str) -> Callable[[Callable[[WrittenTable], None]], Callable[[WrittenTable], None]]:
-    """Register the questions of a table that Apache Hudi wrote, by its folder below golden_tables/."""
-
-    def register(ask: Callable[[WrittenTable], None]) -> Callable[[WrittenTable], None]:
-        if table_id in WRITTEN:
-            raise ValueError(f"two functions ask {table_id}")
-        WRITTEN[table_id] = WrittenRecipe(table_id, " ".join((ask.__doc__ or "").split()), ask)
-        return ask
-
-    return register
