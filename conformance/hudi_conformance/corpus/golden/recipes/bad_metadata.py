@@ -190,7 +190,7 @@ def missing(table: GoldenTable) -> None:
     for number in (2, 3, 4):
         table.upsert(second(number), rides(10 * number, ("r01", "r12"), rider="update"))
     table.forget_metadata_of(second(3))
-    if table.layout.version > 6:
+    if table.version > 6:
         then, kills = (
             "the action is named, and the files that nobody listed",
             "violations-never metadata-actions-unchecked",

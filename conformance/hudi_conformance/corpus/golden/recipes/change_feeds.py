@@ -102,7 +102,7 @@ def _history(table: GoldenTable) -> None:
 
 
 def _ask(table: GoldenTable, kills: str) -> None:
-    at = {number: second(number + (0 if table.layout.version <= 6 else 0.5)) for number in range(5)}
+    at = {number: second(number + (0 if table.version <= 6 else 0.5)) for number in range(5)}
     table.changes("0", None, "all", "a key that two writes changed stands there twice", "CD-002 CD-003 CD-008", kills)
     table.changes(
         at[2],

@@ -42,15 +42,14 @@ def _asked(table: GoldenTable, clauses: str, kills: str) -> None:
     table.whole_timeline("whole-timeline", "each action is listed once, archived ones too", clauses, kills)
 
 
-_CLAUSES = {
-    6: "HS-008 HS-010 TL-032",
-    8: "HS-008 HS-001 HS-007 TL-030 TL-031",
-    9: "HS-008 HS-001 HS-002 HS-006 HS-007 HS-009 TL-030 TL-031",
-}
-_KILLS = {
-    6: "history-not-listed",
-    8: "history-not-listed history-forgets-completion-on-reading",
-    9: "history-not-listed any-file-of-the-folder-counts upper-levels-unread history-forgets-completion-on-reading",
+# By version: clauses and kills of the question for the whole timeline.
+_WHOLE = {
+    6: ("HS-008 HS-010 TL-032", "history-not-listed"),
+    8: ("HS-008 HS-001 HS-007 TL-030 TL-031", "history-not-listed history-forgets-completion-on-reading"),
+    9: (
+        "HS-008 HS-001 HS-002 HS-006 HS-007 HS-009 TL-030 TL-031",
+        "history-not-listed any-file-of-the-folder-counts upper-levels-unread history-forgets-completion-on-reading",
+    ),
 }
 
 
@@ -73,7 +72,7 @@ def archived(table: GoldenTable) -> None:
         undone = write_history_file([HistoryRow(second(0.5), second(0.7), "commit")])
         table.damage(harm.write(f"{_HISTORY}/manifest_99.3f5a", _MANIFEST))
         table.damage(harm.write(f"{_HISTORY}/{second(0.5)}_{second(0.5)}_0.parquet", undone))
-    _asked(table, _CLAUSES[table.version], _KILLS[table.version])
+    _asked(table, *_WHOLE[table.version])
 
 
 @golden(

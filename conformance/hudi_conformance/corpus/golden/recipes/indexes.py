@@ -49,7 +49,7 @@ def values(number: int, step: int) -> dict[str, Any]:
 
 def lived(table: GoldenTable) -> None:
     """Inserts, indexes, an update beyond the bounds of its file, a late one, a delete."""
-    indexes = EVERY if table.layout.version > 6 else OLD
+    indexes = EVERY if table.version > 6 else OLD
     table.insert(second(1), spread(10))
     table.keep_indexes(*indexes)
     table.upsert(second(2), [ride("r01", 20, **{**values(0, 0), "fare": Decimal("50.00"), "rider": "Moe"})])
@@ -209,7 +209,7 @@ def ask_soundness(table: GoldenTable) -> None:
         kills += " filters-of-logs metadata-logs-unread metadata-base-files-unread metadata-deletes-ignored"
     else:
         kills += " newest-slices-listed"
-    if table.layout.version > 6:
+    if table.version > 6:
         clauses += " MT-014 IX-030 IX-031 IX-040"
         kills += " nulls-unindexed secondary-keys-unescaped"
     deep_check(table, "every index holds what files and merged rows give", clauses, kills)
@@ -219,7 +219,7 @@ def _asked(table: GoldenTable) -> None:
     lived(table)
     ask_ranges(table)
     ask_keys(table)
-    if table.layout.version > 6:
+    if table.version > 6:
         ask_newer(table)
     ask_soundness(table)
 

@@ -62,7 +62,7 @@ def log_compaction(table: GoldenTable) -> None:
     block = DataBlock(at, (), compacted_instants=(second(3), second(2)), schema=table.schema)
     attempt = table.log_file(group, at, block, token=_OF_THE_DEAD)
     table.place(attempt)
-    marked(table, at, attempt, "CREATE" if table.layout.version >= 8 else "APPEND")
+    marked(table, at, attempt, "CREATE" if table.version >= 8 else "APPEND")
     table.snapshot(
         "snapshot",
         "the attempt's log does not stand for the others",

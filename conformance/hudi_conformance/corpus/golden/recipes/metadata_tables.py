@@ -32,7 +32,7 @@ _LISTS = "MT-008 MT-010 MT-005 MT-003"
 )
 def services(table: GoldenTable) -> None:
     """Three commits, a clean, a partition overwritten, a rollback; statistics, places and a secondary index."""
-    newer = table.layout.version > 6
+    newer = table.version > 6
     table.insert(second(1), spread(10))
     table.keep_indexes(STATISTICS, RECORDS, *((RIDER, PARTITIONS) if newer else (BLOOM,)))
     table.upsert(second(2), rides(20, ("r01", "r11"), rider="second"))
@@ -179,7 +179,7 @@ def compacted(table: GoldenTable) -> None:
 )
 def uncommitted(table: GoldenTable) -> None:
     """A delete whose metadata is committed and whose own completed file never came."""
-    newer = table.layout.version > 6
+    newer = table.version > 6
     table.insert(second(1), spread(10))
     table.keep_indexes(RECORDS, *((RIDER,) if newer else ()))
     table.upsert(second(2), [ride("r03", 20, rider="second")])

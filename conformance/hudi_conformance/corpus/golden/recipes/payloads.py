@@ -95,7 +95,7 @@ def _write(table: GoldenTable, payload: str) -> None:
         ("c", 20, _SENTINEL, "20"),
         ("g", 20, "g second", None),
     )
-    if table.layout.version <= 8:
+    if table.version <= 8:
         second_batch += rows(("h", 20, "h second", "20", "d"), ("i", 20, "i second", "20", "D"))
     table.upsert(second(2), second_batch, deletes={("", "d"): gone(20), ("", "e"): gone(5), ("", "j"): gone(20)})
     third = rows(
@@ -161,7 +161,7 @@ _KINDS = {kind.payload: kind for kind in _LISTED}
 
 
 def _ask(table: GoldenTable, kind: _Kind) -> None:
-    version_9 = table.layout.version > 8
+    version_9 = table.version > 8
     clauses, kills = kind.clauses, kind.kills
     if version_9:
         filling = _FILLING.get(PAYLOADS[kind.payload].partial_update, "")
@@ -181,7 +181,7 @@ def _ask(table: GoldenTable, kind: _Kind) -> None:
         kills.split()[0],
         columns=["name"],
     )
-    half = 0 if table.layout.version == 6 else 0.5
+    half = 0 if table.version == 6 else 0.5
     table.incremental(
         second(1 + half),
         second(3 + half),
@@ -192,9 +192,7 @@ def _ask(table: GoldenTable, kind: _Kind) -> None:
     )
     mode = PAYLOADS[kind.payload].mode.value if version_9 else "CUSTOM"
     other = "mode-always-commit-time" if "EVENT" in mode or mode == "CUSTOM" else "mode-always-event-time"
-    table.info(
-        "table-info", f"the merge mode is {mode}", "MG-001 MG-009" if table.layout.version == 6 else "MG-012", other
-    )
+    table.info("table-info", f"the merge mode is {mode}", "MG-001 MG-009" if table.version == 6 else "MG-012", other)
 
 
 def _each_version(payload: str) -> Callable[[Callable[[GoldenTable], None]], Callable[[GoldenTable], None]]:

@@ -13,7 +13,7 @@ _FEATURES = ("incremental",)
 
 def _times(table: GoldenTable) -> dict[int, str]:
     """When each write stands on the axis of ranges: its completion, before version 8 its request."""
-    return {number: second(number + (0 if table.layout.version <= 6 else 0.5)) for number in range(12)}
+    return {number: second(number + (0 if table.version <= 6 else 0.5)) for number in range(12)}
 
 
 @golden(

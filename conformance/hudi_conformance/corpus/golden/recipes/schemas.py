@@ -114,7 +114,7 @@ def added_columns(table: GoldenTable) -> None:
         columns=["id", "tip", "note"],
     )
     table.info("table-info", "the schema is that of the newest commit", "DM-003", "schema-of-oldest-commit")
-    first = "earliest", second(1) if table.layout.version < 8 else second(1.5)
+    first = "earliest", second(1) if table.version < 8 else second(1.5)
     table.incremental(
         *first, "range-before", "the range has the new columns too, as nulls", "IN-009", "range-has-columns-of-its-end"
     )
