@@ -16,6 +16,7 @@ from hudi_conformance.interop.real_tables.questions import all_questions
 from hudi_conformance.interop.real_tables.results import load_results, save_results
 from hudi_conformance.interop.real_tables.sampling import sample_of
 from hudi_conformance.runner.adapters_config import AdapterConfig
+from hudi_conformance.runner.recorded_results import save_recorded
 
 ALL = recipes()
 
@@ -137,10 +138,8 @@ def test_results_are_kept_beside_those_of_other_tables(
     answered: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setitem(catalogue.RECIPES, "a/b-mor-1.1.1-v9", _recipe())
-    folder = tmp_path / "conformance" / "real_tables"
-    folder.mkdir(parents=True)
     kept = ALL[0].id
-    (folder / "results.json").write_text(f'{{"{kept}": {{}}, "gone/x-mor-1.1.1-v9": {{}}}}')
+    save_recorded(tmp_path, "real-tables", {kept: {}, "gone/x-mor-1.1.1-v9": {}})
     answered.save_questions([{"name": "q", "op": "table_info", "params": {}, "errored": "x"}])
     config = AdapterConfig("null", (sys.executable, "-m", "hudi_conformance.adapters.null", "unsupported"))
     save_results(tmp_path, list(compare([_recipe()], config, ())))
