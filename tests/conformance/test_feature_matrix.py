@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hudi_conformance.interop.real_tables.catalogue import Recipe
+from hudi_conformance.corpus.recipes_apache.catalogue import Recipe
 from hudi_conformance.pages.feature_matrix import Facts, Feature, load_facts, load_features, matrix_rows
 from hudi_conformance.runner.resources import suite_root
 

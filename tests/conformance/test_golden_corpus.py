@@ -14,9 +14,10 @@ from hudi_conformance.corpus.golden.cases import GoldenError
 from hudi_conformance.corpus.golden.checking import archive_differences
 from hudi_conformance.corpus.golden.cli import app
 from hudi_conformance.corpus.golden.layout import copy_on_write
-from hudi_conformance.corpus.golden.questions import RECIPES, WRITTEN, golden
+from hudi_conformance.corpus.golden.questions import RECIPES, golden
 from hudi_conformance.corpus.golden.recipes import load_recipes
 from hudi_conformance.corpus.golden.rides import fleet, second
+from hudi_conformance.corpus.recipes_apache.catalogue import written_tables
 from hudi_conformance.runner import manifest
 from hudi_conformance.runner.answers_file import names
 from hudi_conformance.runner.archive import ARCHIVE, INDEX, contents, listed, pack, unpack
@@ -107,7 +108,7 @@ def test_every_recipe_has_a_table_and_every_table_a_recipe() -> None:
     """Nothing on disk that could not be made again or asked again."""
     load_recipes()
 
-    assert {folder.relative_to(ROOT).as_posix() for folder in FOLDERS} == RECIPES.keys() | WRITTEN.keys()
+    assert {folder.relative_to(ROOT).as_posix() for folder in FOLDERS} == RECIPES.keys() | written_tables().keys()
 
 
 def test_two_builds_under_two_hash_seeds_give_equal_bytes(tmp_path: Path) -> None:

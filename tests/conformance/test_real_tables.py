@@ -6,15 +6,17 @@ from pathlib import Path
 
 import pytest
 from hudi_adapter.rows import Rows, write_rows
+from hudi_conformance.corpus.recipes_apache.catalogue import Question, Recipe
 from hudi_conformance.interop.real_tables import cache, catalogue, fingerprints
 from hudi_conformance.interop.real_tables.cache import Place
-from hudi_conformance.interop.real_tables.catalogue import Question, Recipe, recipes
+from hudi_conformance.interop.real_tables.catalogue import recipes
 from hudi_conformance.interop.real_tables.comparing import Verdict, compare
 from hudi_conformance.interop.real_tables.known import KnownDifference, KnownDifferencesError, load_known
 from hudi_conformance.interop.real_tables.questions import all_questions
 from hudi_conformance.interop.real_tables.results import load_results, save_results
 from hudi_conformance.interop.real_tables.sampling import sample_of
 from hudi_conformance.runner.adapters_config import AdapterConfig
+from hudi_conformance.runner.recorded_results import save_recorded
 
 ALL = recipes()
 
@@ -135,11 +137,9 @@ def test_an_answer_where_apache_hudi_failed_is_a_difference(answered: Place):
 def test_results_are_kept_beside_those_of_other_tables(
     answered: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setitem(catalogue._FOUND, "a/b-mor-1.1.1-v9", _recipe())
-    folder = tmp_path / "conformance" / "real_tables"
-    folder.mkdir(parents=True)
+    monkeypatch.setitem(catalogue.RECIPES, "a/b-mor-1.1.1-v9", _recipe())
     kept = ALL[0].id
-    (folder / "results.json").write_text(f'{{"{kept}": {{}}, "gone/x-mor-1.1.1-v9": {{}}}}')
+    save_recorded(tmp_path, "real-tables", {kept: {}, "gone/x-mor-1.1.1-v9": {}})
     answered.save_questions([{"name": "q", "op": "table_info", "params": {}, "errored": "x"}])
     config = AdapterConfig("null", (sys.executable, "-m", "hudi_conformance.adapters.null", "unsupported"))
     save_results(tmp_path, list(compare([_recipe()], config, ())))

@@ -11,8 +11,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from hudi_conformance.corpus.recipes_apache.catalogue import Recipe
 from hudi_conformance.interop.peers.recorded import Record, load_record
-from hudi_conformance.interop.real_tables.catalogue import Recipe, recipes
+from hudi_conformance.interop.real_tables.catalogue import recipes
 from hudi_conformance.interop.real_tables.known import FOLDER
 from hudi_conformance.interop.real_tables.results import load_results
 from hudi_conformance.runner.cases import Case, GoldenTable, load_cases, load_tables

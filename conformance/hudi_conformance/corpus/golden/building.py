@@ -10,8 +10,9 @@ from typing import Any
 
 from hudi_conformance.bridge import load, store
 from hudi_conformance.corpus.golden.cases import Case, GoldenError, answered, write_cases
-from hudi_conformance.corpus.golden.questions import RECIPES, WRITTEN, Recipe, WrittenRecipe
+from hudi_conformance.corpus.golden.questions import RECIPES, Recipe
 from hudi_conformance.corpus.golden.recipes import load_recipes
+from hudi_conformance.corpus.recipes_apache.catalogue import Golden, written_tables
 from hudi_conformance.runner import manifest, toml_text
 from hudi_conformance.runner.archive import ARCHIVE, INDEX, pack, unpacked
 from hudi_conformance.runner.processes import in_processes
@@ -42,7 +43,7 @@ def build(root: Path, only: Iterable[str] = (), report: Report = lambda _: None)
     """
     load_recipes()
     chosen = set(only)
-    there = (one for one in WRITTEN if (root / one / ARCHIVE).is_file())
+    there = (one for one in written_tables() if (root / one / ARCHIVE).is_file())
     tasks = [(root, one) for one in (*RECIPES, *there) if not chosen or one in chosen]
     built = []
     for one in in_processes(_build_one, tasks):
@@ -57,7 +58,9 @@ def build(root: Path, only: Iterable[str] = (), report: Report = lambda _: None)
 def _build_one(task: tuple[Path, str]) -> Built:
     root, table_id = task
     load_recipes()
-    return _build_recipe(root, RECIPES[table_id]) if table_id in RECIPES else _ask_written(root, WRITTEN[table_id])
+    if table_id in RECIPES:
+        return _build_recipe(root, RECIPES[table_id])
+    return _ask_written(root, table_id, written_tables()[table_id])
 
 
 def _build_recipe(root: Path, recipe: Recipe) -> Built:
@@ -75,12 +78,12 @@ def _build_recipe(root: Path, recipe: Recipe) -> Built:
     return Built(recipe.id, tuple(cases))
 
 
-def _ask_written(root: Path, asked: WrittenRecipe) -> Built:
-    folder = root / asked.id
+def _ask_written(root: Path, table_id: str, asked: Golden) -> Built:
+    folder = root / table_id
     table = unpacked(folder)
-    cases = answered(asked.id, table, asked.made(load(table)).questions)
-    write_cases(folder, asked.given, f"{asked.ask.__module__}:{asked.ask.__name__}", cases)
-    return Built(asked.id, tuple(cases))
+    cases = answered(table_id, table, asked.made(load(table)).questions)
+    write_cases(folder, asked.given, asked.place, cases)
+    return Built(table_id, tuple(cases))
 
 
 def pack_written(folder: Path, table: Path, described: str) -> None:

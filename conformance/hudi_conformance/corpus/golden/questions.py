@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from hudi_model.actions import Action, State
@@ -110,6 +111,11 @@ class GoldenTable(Services, Asking):
     questions: list[Question] = field(default_factory=list)
     damages: list[Damage] = field(default_factory=list)
 
+    @property
+    def version(self) -> int:
+        """The table version that it is written in."""
+        return self.layout.version
+
     def damage(self, deed: Damage) -> None:
         """Do this to the stored table's folder."""
         self.damages.append(deed)
@@ -124,11 +130,7 @@ class Recipe:
     layout: Layout
     features: tuple[str, ...]
     write: Callable[[GoldenTable], None]
-
-    @property
-    def given(self) -> str:
-        """The function's docstring: the table in words."""
-        return " ".join((self.write.__doc__ or "").split())
+    given: str
 
     @property
     def place(self) -> str:
@@ -143,33 +145,50 @@ class Recipe:
 
 
 RECIPES: dict[str, Recipe] = {}
+_NO_WORDS: Mapping[int, str] = MappingProxyType({})
+
+
+def one_line(docstring: str | None) -> str:
+    """The words of a docstring, without its line breaks."""
+    return " ".join((docstring or "").split())
 
 
 def golden(
-    table_id: str, title: str, layout: Layout, features: Iterable[str] = (), also: Iterable[int] = ()
+    table_id: str,
+    title: str,
+    layout: Layout | Callable[[int], Layout],
+    features: Iterable[str] = (),
+    also: Iterable[int] = (),
+    *,
+    titles: Mapping[int, str] = _NO_WORDS,
+    given: Mapping[int, str] = _NO_WORDS,
 ) -> Callable[[Callable[[GoldenTable], None]], Callable[[GoldenTable], None]]:
-    """Register a recipe under the id that is its folder below golden_tables/.
+    """Register a recipe under the id that is its folder below golden_tables/; its docstring is the table in words.
 
     `also`: other table versions in which the same table is written, under ids that differ in the version alone.
+    `layout` may follow from the version. `titles` and `given` are other words for the tables of some versions.
     """
+    own, _, name = table_id.removeprefix("v").partition("/")
 
     def register(write: Callable[[GoldenTable], None]) -> Callable[[GoldenTable], None]:
-        name = table_id.partition("/")[2]
-        _register(table_id, title, layout, features, write)
-        for version in also:
-            _register(f"v{version}/{name}", title, replace(layout, version=version), features, write)
+        for version in (int(own), *also):
+            made = replace(layout, version=version) if isinstance(layout, Layout) else layout(version)
+            kind = "mor" if made.merge_on_read else "cow"
+            traits = (f"table-version-{version}", kind, *features)
+            recipe = Recipe(
+                f"v{version}/{name}",
+                titles.get(version, title),
+                made,
+                traits,
+                write,
+                given.get(version) or one_line(write.__doc__),
+            )
+            if recipe.id in RECIPES:
+                raise ValueError(f"two recipes write {recipe.id}")
+            RECIPES[recipe.id] = recipe
         return write
 
     return register
-
-
-def _register(
-    table_id: str, title: str, layout: Layout, features: Iterable[str], write: Callable[[GoldenTable], None]
-) -> None:
-    if table_id in RECIPES:
-        raise ValueError(f"two recipes write {table_id}")
-    kind = "mor" if layout.merge_on_read else "cow"
-    RECIPES[table_id] = Recipe(table_id, title, layout, (f"table-version-{layout.version}", kind, *features), write)
 
 
 class WrittenTable(Asking):
@@ -178,46 +197,17 @@ class WrittenTable(Asking):
     `commits` are the instants of its completed data actions, as requested, oldest first.
     """
 
-    def __init__(self, commits: tuple[InstantTime, ...]) -> None:
+    def __init__(self, version: int, state: Table) -> None:
+        self.version = version
         self.questions = []
-        self.commits = commits
+        self.commits = _commits(state)
 
     def after(self, number: int) -> InstantTime:
         """The millisecond before the n-th commit but one was requested: what stood when the n-th had completed."""
         return InstantTime(str(int(self.commits[number + 1]) - 1))
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenRecipe:
-    """The questions of a table that Apache Hudi wrote."""
-
-    id: str
-    given: str
-    ask: Callable[[WrittenTable], None]
-
-    def made(self, state: Table) -> WrittenTable:
-        """The questions, which may name the instants of the table."""
-        table = WrittenTable(_commits(state))
-        self.ask(table)
-        return table
-
-
 def _commits(state: Table) -> tuple[InstantTime, ...]:
     actions = (Action.COMMIT, Action.DELTA_COMMIT, Action.REPLACE_COMMIT)
     done = {entry.requested for entry in state.timeline if entry.state is State.COMPLETED and entry.action in actions}
     return tuple(sorted(done))
-
-
-WRITTEN: dict[str, WrittenRecipe] = {}
-
-
-def written(table_id: str) -> Callable[[Callable[[WrittenTable], None]], Callable[[WrittenTable], None]]:
-    """Register the questions of a table that Apache Hudi wrote, by its folder below golden_tables/."""
-
-    def register(ask: Callable[[WrittenTable], None]) -> Callable[[WrittenTable], None]:
-        if table_id in WRITTEN:
-            raise ValueError(f"two functions ask {table_id}")
-        WRITTEN[table_id] = WrittenRecipe(table_id, " ".join((ask.__doc__ or "").split()), ask)
-        return ask
-
-    return register

@@ -2,12 +2,20 @@
 
 from collections.abc import Sequence
 
-from hudi_conformance.corpus.recipes_apache.catalogue import recipe
+from hudi_conformance.corpus.golden.questions import WrittenTable
+from hudi_conformance.corpus.golden.usual import (
+    filtered_after_merging,
+    meta_fields,
+    since_first,
+    timeline,
+    up_to_last_but_one,
+)
+from hudi_conformance.corpus.recipes_apache.catalogue import kept
 from hudi_conformance.corpus.recipes_apache.orders import deletes, orders
 from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED, TableWriter
 
-_COW = ("table-version-9", "cow", "base-parquet", "log-cdc", "cdc", "merge-event-time")
-_MOR = ("table-version-9", "mor", "base-parquet", "log-avro", "log-cdc", "cdc", "merge-event-time")
+_COW = ("base-parquet", "log-cdc", "cdc", "merge-event-time")
+_MOR = ("base-parquet", "log-avro", "log-cdc", "cdc", "merge-event-time")
 
 
 def _configure(table: TableWriter, mode: str) -> None:
@@ -30,33 +38,90 @@ def _history(table: TableWriter, mode: str) -> None:
     table.upsert(_rows(orders((8,), 100, "new"), orders((0,), 300, "again")))
 
 
-@recipe(
+def _ask_feed(table: WrittenTable, kills: str) -> None:
+    table.changes("0", None, "changes", "every change that any write made", "CD-002 CD-003 CD-008 CD-009", kills)
+    table.changes(
+        table.after(1),
+        None,
+        "changes-since",
+        "the changes of the writes after the second",
+        "CD-003 CD-005 CD-010",
+        "range-begin-ignored",
+    )
+    table.changes("0", table.after(0), "changes-first", "new files are inserts", "CD-005", "later-rows-compete")
+    table.incremental(
+        table.after(0),
+        table.after(2),
+        "incremental",
+        "the rows of two writes, once each",
+        "IN-001",
+        "range-begin-ignored",
+    )
+    table.snapshot("snapshot", "change logs change no row", "LF-018 CD-010", "oldest-base-file")
+
+
+def ask_key_only(table: WrittenTable) -> None:
+    """Insert, an upsert with a late row and a soft delete, a delete, an upsert that also inserts; keys are logged."""
+    _ask_feed(table, "logged-images-only before-is-after one-change-log")
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v9/apache_cow_changes_key_only",
-    bundle="1.1.1",
+    by="1.1.1",
     title="A change feed of operations and keys: both images come from the base files",
     features=_COW,
+    ask=ask_key_only,
 )
 def key_only(table: TableWriter) -> None:
     """Insert, an upsert with a late row and a soft delete, a delete, an upsert that also inserts; not partitioned."""
     _history(table, "OP_KEY_ONLY")
 
 
-@recipe(
+def ask_before(table: WrittenTable) -> None:
+    """Insert, an upsert with a late row and a soft delete, a delete, an upsert; rows before are logged."""
+    _ask_feed(table, "logged-images-only one-change-log")
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v9/apache_cow_changes_before",
-    bundle="1.1.1",
+    by="1.1.1",
     title="A change feed with before images: after images come from the base files",
     features=_COW,
+    ask=ask_before,
 )
 def before(table: TableWriter) -> None:
     """Insert, an upsert with a late row and a soft delete, a delete, an upsert that also inserts; not partitioned."""
     _history(table, "DATA_BEFORE")
 
 
-@recipe(
+def ask_before_after(table: WrittenTable) -> None:
+    """An insert, an upsert, a partition overwritten, all keys of a file group deleted; both rows are logged."""
+    _ask_feed(table, "one-change-log")
+    table.changes(
+        table.after(1),
+        table.after(2),
+        "changes-overwritten",
+        "rows of the replaced group are deleted, those of the new one inserted",
+        "CD-005",
+        "gone-rows-untold",
+    )
+    timeline(table)
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+
+
+@kept(
     "v9/apache_cow_changes_before_after",
-    bundle="1.1.1",
+    by="1.1.1",
     title="A change feed with both images, a file group emptied, a partition overwritten",
     features=_COW,
+    ask=ask_before_after,
 )
 def before_after(table: TableWriter) -> None:
     """Insert, an upsert, one partition overwritten, then all keys of the other partition's file group deleted."""
@@ -67,11 +132,55 @@ def before_after(table: TableWriter) -> None:
     table.delete(_rows(orders((0, 2), 500, "all of one group")))
 
 
-@recipe(
+def ask_merge_on_read(table: WrittenTable) -> None:
+    """An insert, two upserts into logs, a compaction that logs changes, an upsert with a late row, a delete."""
+    table.changes(
+        "0",
+        None,
+        "changes",
+        "what the logs changed, and nothing for the compaction",
+        "CD-004 CD-005 CD-007",
+        "services-change-rows copied-rows-are-changes gone-rows-untold",
+    )
+    table.changes(
+        table.after(2),
+        table.after(3),
+        "changes-compaction",
+        "a compaction changes nothing",
+        "CD-007",
+        "services-change-rows",
+    )
+    table.incremental(
+        table.after(2),
+        table.after(3),
+        "incremental-compaction",
+        "a compaction brings no rows",
+        "IN-005",
+        "range-begin-ignored",
+    )
+    table.incremental(
+        table.after(3),
+        table.after(4),
+        "incremental-late-row",
+        "as released the row that lost against the compacted one is answered; by the text it is not",
+        "IN-004",
+        "range-begin-ignored",
+    )
+    table.incremental(
+        "0", None, "incremental-all", "the whole table", "IN-002 IN-003", "event-time-ignores-ordering deletes-ignored"
+    )
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v9/apache_mor_changes",
-    bundle="1.1.1",
+    by="1.1.1",
     title="Merge-on-read with a change feed: log appends, a compaction, a delete",
     features=(*_MOR, "log-delete"),
+    ask=ask_merge_on_read,
 )
 def merge_on_read(table: TableWriter) -> None:
     """Insert, two upserts into logs, a compaction, an upsert with a late row, a delete; not partitioned."""

@@ -3,7 +3,19 @@
 import datetime as dt
 from typing import Any
 
-from hudi_conformance.corpus.recipes_apache.catalogue import recipe
+from hudi_conformance.corpus.golden.questions import WrittenTable
+from hudi_conformance.corpus.golden.usual import (
+    deep_check,
+    file_slices,
+    filtered_after_merging,
+    first_commit,
+    meta_fields,
+    since_first,
+    skipping,
+    timeline,
+    up_to_last_but_one,
+)
+from hudi_conformance.corpus.recipes_apache.catalogue import kept
 from hudi_conformance.corpus.recipes_apache.index_options import (
     BLOOM,
     CREATED,
@@ -67,87 +79,233 @@ def _created(table: TableWriter, *statements: str) -> None:
         table.session.conf.unset(key)
 
 
-@recipe(
-    "v9/apache_mor_statistics",
-    bundle="1.1.1",
-    title="Merge-on-read with statistics of columns and of partitions",
-    features=("table-version-9", "mor", "base-parquet", "log-avro", "log-delete", "merge-event-time", "metadata-table"),
-)
-def statistics_9(table: TableWriter) -> None:
+_SOUND = "released indexes hold what files and merged rows give"
+
+
+_LISTS = "MT-001 MT-003 MT-005 MT-010 MT-018 MT-024"
+
+
+def _ask_statistics(table: WrittenTable) -> None:
+    skipping(
+        table,
+        "number",
+        ["n", "=", 20],
+        "a row is found by a number that one file bounds",
+        "IX-053 IX-051 MT-012",
+        "ends-excluded",
+    )
+    skipping(
+        table,
+        "days",
+        ["and", ["d", ">=", "2021-02-05"], ["d", "<=", "2021-02-07"]],
+        "dates of released statistics are dates",
+        "IX-053 MT-023",
+        "ends-excluded",
+    )
+    skipping(
+        table,
+        "moment",
+        ["at", "<", "2020-01-03T00:00:00.000000Z"],
+        "moments of released statistics are moments",
+        "MT-023 IX-053",
+        "filter-ignored",
+    )
+    skipping(table, "no-note", ["note", "is_null"], "nulls are counted", "IX-053 MT-011", "nulls-skipped")
+    skipping(
+        table,
+        "text-or-amount",
+        ["or", ["note", "=", "Note-0"], ["n", ">=", 70]],
+        "files that one part rules out stay for the other",
+        "IX-052 IX-051",
+        "or-as-and",
+    )
+    skipping(
+        table,
+        "unindexed",
+        ["and", ["city", "=", "oslo"], ["n", "<", 30]],
+        "columns without statistics rule nothing out",
+        "IX-052 MT-013",
+        "unknown-part-is-false",
+    )
+
+
+def ask_mor_statistics(table: WrittenTable) -> None:
     """Two inserts, an update, a late update and a delete with statistics of columns and partitions."""
-    table.configure({**_METADATA, **_STATISTICS})
-    _life(table)
+    _ask_statistics(table)
+    skipping(
+        table,
+        "of-log",
+        ["note", "=", "Note-3"],
+        "values that a log alone has are found",
+        "IX-054 MT-011",
+        "logs-unjudged",
+    )
+    deep_check(
+        table,
+        _SOUND,
+        f"{_LISTS} MT-011 MT-014 MT-023 IX-004",
+        "statistics-of-first-row statistics-without-logs metadata-logs-unread",
+    )
+    first_commit(table)
+    file_slices(table)
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
-@recipe(
-    "v8/apache_mor_statistics",
-    bundle="1.0.2",
-    title="Version 8, merge-on-read with statistics of columns and of partitions",
-    features=("table-version-8", "mor", "base-parquet", "log-avro", "log-delete", "merge-event-time", "metadata-table"),
-)
-def statistics_8(table: TableWriter) -> None:
-    """Two inserts, an update, a late update and a delete with statistics of columns and partitions."""
-    table.configure({**_METADATA, **_STATISTICS})
-    _life(table)
-
-
-@recipe(
-    "v6/apache_cow_statistics",
-    bundle="0.15.0",
-    title="Version 6, copy-on-write with statistics of columns and bloom filters",
-    features=("table-version-6", "cow", "base-parquet", "payload-DefaultHoodieRecordPayload", "metadata-table"),
-)
-def statistics_6(table: TableWriter) -> None:
+def ask_cow_statistics(table: WrittenTable) -> None:
     """Two inserts, an update, a late update and a delete with statistics of columns and bloom filters."""
-    table.configure({**_METADATA, **_STATISTICS, **BLOOM, **payload("DefaultHoodieRecordPayload")})
-    _life(table)
+    _ask_statistics(table)
+    skipping(
+        table,
+        "key",
+        ["id", "in", ["k01", "ключ-03"]],
+        "filters of released files hold their keys",
+        "IX-058 IX-011 IX-010",
+        "or-as-and",
+    )
+    deep_check(table, _SOUND, f"{_LISTS} MT-011 MT-023 IX-010 IX-011", "statistics-of-first-row metadata-logs-unread")
+    first_commit(table)
+    timeline(table)
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
 
 
-@recipe(
-    "v6/apache_mor_keys",
-    bundle="0.15.0",
-    title="Version 6, merge-on-read with bloom filters and a record index",
-    features=("table-version-6", "mor", "base-parquet", "log-avro", "log-delete", "metadata-table"),
+@kept(
+    "v9/apache_mor_statistics",
+    by="1.1.1",
+    title="Merge-on-read with statistics of columns and of partitions",
+    features=("base-parquet", "log-avro", "log-delete", "merge-event-time", "metadata-table"),
+    ask=ask_mor_statistics,
 )
-def keys_6(table: TableWriter) -> None:
-    """Two inserts, two updates and a delete with bloom filters and a record index; the latest write wins."""
-    table.configure({**_METADATA, **BLOOM, **RECORDS, **payload("OverwriteWithLatestAvroPayload")})
+@kept(
+    "v8/apache_mor_statistics",
+    by="1.0.2",
+    title="Version 8, merge-on-read with statistics of columns and of partitions",
+    features=("base-parquet", "log-avro", "log-delete", "merge-event-time", "metadata-table"),
+    ask=ask_mor_statistics,
+)
+@kept(
+    "v6/apache_cow_statistics",
+    by="0.15.0",
+    title="Version 6, copy-on-write with statistics of columns and bloom filters",
+    features=("base-parquet", "payload-DefaultHoodieRecordPayload", "metadata-table"),
+    ask=ask_cow_statistics,
+)
+def statistics(table: TableWriter) -> None:
+    """Two inserts, an update, a late update and a delete with statistics of columns, and of partitions or keys."""
+    table.configure({**_METADATA, **_STATISTICS})
+    if table.version == 6:
+        table.configure({**BLOOM, **payload("DefaultHoodieRecordPayload")})
     _life(table)
 
 
-@recipe(
+def ask_keys(table: WrittenTable) -> None:
+    """Two inserts, two updates and a delete with bloom filters and a record index; the latest write wins."""
+    skipping(
+        table,
+        "key",
+        ["id", "in", ["k05", "k02", "ключ-03"]],
+        "keys are found in the groups that the index names",
+        "IX-055 IX-023 MT-017 IX-020",
+        "record-index-of-nobody or-as-and",
+    )
+    skipping(
+        table,
+        "key-and-number",
+        ["and", ["id", "=", "k05"], ["n", "=", 50]],
+        "a key and another column",
+        "IX-055 IX-052",
+        "record-index-of-nobody",
+    )
+    skipping(
+        table,
+        "value-like-a-key",
+        ["note", "in", ["k05", "Note-1"]],
+        "values of other columns are no keys",
+        "IX-055 IX-051",
+        "filter-ignored",
+    )
+    first_commit(table)
+    file_slices(table)
+    deep_check(
+        table,
+        _SOUND,
+        f"{_LISTS} MT-017 IX-010 IX-011 IX-020 IX-023",
+        "first-file-group-only metadata-deletes-ignored filters-of-logs",
+    )
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v9/apache_mor_keys",
-    bundle="1.1.1",
+    by="1.1.1",
     title="Merge-on-read with bloom filters and a record index",
-    features=(
-        "table-version-9",
-        "mor",
-        "base-parquet",
-        "log-avro",
-        "log-delete",
-        "merge-commit-time",
-        "metadata-table",
-    ),
+    features=("base-parquet", "log-avro", "log-delete", "merge-commit-time", "metadata-table"),
+    ask=ask_keys,
 )
-def keys_9(table: TableWriter) -> None:
+@kept(
+    "v6/apache_mor_keys",
+    by="0.15.0",
+    title="Version 6, merge-on-read with bloom filters and a record index",
+    features=("base-parquet", "log-avro", "log-delete", "metadata-table"),
+    ask=ask_keys,
+)
+def keys(table: TableWriter) -> None:
     """Two inserts, two updates and a delete with bloom filters and a record index; the latest write wins."""
-    table.configure({**_METADATA, **BLOOM, **RECORDS, **LATEST_WINS})
+    latest_wins = payload("OverwriteWithLatestAvroPayload") if table.version == 6 else LATEST_WINS
+    table.configure({**_METADATA, **BLOOM, **RECORDS, **latest_wins})
     _life(table)
 
 
-@recipe(
+def ask_keys_of_partitions(table: WrittenTable) -> None:
+    """Two inserts, two updates and a delete with a partitioned record index, then a key of one city in the other."""
+    skipping(
+        table,
+        "key-in-both",
+        ["id", "=", "k05"],
+        "a key is found in each partition that has it",
+        "IX-022 IX-055",
+        "record-index-of-nobody",
+    )
+    skipping(
+        table,
+        "key",
+        ["id", "in", ["k01", "k06"]],
+        "keys of either partition are found in its own groups",
+        "IX-022 MT-017",
+        "record-index-of-nobody or-as-and",
+    )
+    deep_check(
+        table,
+        "each partition's keys have a place in it",
+        f"{_LISTS} IX-022 IX-023 MT-017",
+        "record-index-over-partitions",
+    )
+    file_slices(table)
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v9/apache_mor_keys_of_partitions",
-    bundle="1.1.1",
+    by="1.1.1",
     title="A record index of its own for each partition, with one key in both",
     features=(
-        "table-version-9",
-        "mor",
         "base-parquet",
         "log-avro",
         "log-delete",
         "merge-commit-time",
         "metadata-table",
     ),
+    ask=ask_keys_of_partitions,
 )
 def keys_of_partitions(table: TableWriter) -> None:
     """Two inserts, two updates and a delete with a partitioned record index, then a key of one city in the other."""
@@ -157,21 +315,78 @@ def keys_of_partitions(table: TableWriter) -> None:
     table.write([(*_row(5, 4, 100)[:1], "oslo", *_row(5, 4, 100)[2:])], "insert")
 
 
-@recipe(
+def ask_created(table: WrittenTable) -> None:
+    """Two inserts, an index of a column, two of functions by statistics, one by bloom filters, an update, a delete."""
+    skipping(
+        table,
+        "note",
+        ["note", "=", "Note-3"],
+        "a value leads to its keys, keys to their groups",
+        "IX-057 IX-030 IX-033",
+        "secondary-index-of-nothing",
+    )
+    skipping(
+        table,
+        "notes",
+        ["note", "in", ["Note-0", "Note-1"]],
+        "each value is looked up",
+        "IX-057 IX-031",
+        "secondary-index-of-one-row",
+    )
+    skipping(
+        table,
+        "lower",
+        [["fn", "lower", "note"], "=", "note-1"],
+        "bounds of a function bound its results",
+        "IX-040 IX-003",
+        "ends-excluded",
+    )
+    skipping(
+        table,
+        "case",
+        ["note", "<", "a"],
+        "an index of lower case says nothing of the column",
+        "IX-040 IX-042",
+        "expressions-taken-for-columns",
+    )
+    skipping(
+        table,
+        "year",
+        [["fn", "year", "at"], ">=", 2023],
+        "a function's results have a type of their own",
+        "IX-040 IX-004",
+        "ends-excluded",
+    )
+    skipping(
+        table,
+        "upper",
+        [["fn", "upper", "id"], "in", ["K05", "КЛЮЧ-03"]],
+        "a filter of results is asked for results",
+        "IX-040 IX-058",
+        "or-as-and",
+    )
+    kills = "metadata-logs-unread nulls-unindexed"
+    deep_check(table, _SOUND, f"{_LISTS} IX-002 IX-003 IX-004 IX-030 IX-040 IX-042 MT-009", kills)
+    timeline(table, clauses="TL-001 TL-004 IG-005")
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v9/apache_cow_created_indexes",
-    bundle="1.1.1",
+    by="1.1.1",
     title="Copy-on-write with a secondary index and expression indexes made by SQL",
     features=(
-        "table-version-9",
-        "cow",
         "base-parquet",
         "merge-commit-time",
         "metadata-table",
         "secondary-index",
         "expression-index",
     ),
+    ask=ask_created,
 )
-def created_9(table: TableWriter) -> None:
+def created(table: TableWriter) -> None:
     """Two inserts, an index of a column, two of functions by statistics, one by bloom filters, an update, a delete."""
     table.configure({**_METADATA, **CREATED, **LOCKED, **LATEST_WINS})
     table.schema = _SCHEMA
@@ -188,21 +403,48 @@ def created_9(table: TableWriter) -> None:
     table.delete(_rows(0, 300, range(3, 4)))
 
 
-@recipe(
+def ask_moved(table: WrittenTable) -> None:
+    """Two inserts, an index of a column, and three rows that move: release 1.0.2 forgets the entries of moved rows."""
+    skipping(
+        table,
+        "key",
+        ["id", "in", ["k05", "k06", "k00"]],
+        "keys are found where they moved to",
+        "IX-021 IX-055",
+        "record-index-of-nobody",
+    )
+    deep_check(
+        table, "the rows whose entries are gone are named", "IX-031 IX-021 MT-005", "violations-never entries-unchecked"
+    )
+    table.snapshot(
+        "all", "without the index every row is there", "IX-031 MT-005", "filter-ignored", filter=["note", "is_not_null"]
+    )
+    table.snapshot(
+        "statistics-unlisted",
+        "an index that was dropped is not used",
+        "MT-007 IX-002",
+        "filter-ignored",
+        filter=["n", "=", 50],
+    )
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v8/apache_mor_moved",
-    bundle="1.0.2",
+    by="1.0.2",
     title="Version 8, rows that move to the other partition under a secondary index",
     features=(
-        "table-version-8",
-        "mor",
         "base-parquet",
         "log-avro",
         "merge-commit-time",
         "metadata-table",
         "secondary-index",
     ),
+    ask=ask_moved,
 )
-def moved_8(table: TableWriter) -> None:
+def moved(table: TableWriter) -> None:
     """Two inserts, an index of a column, and three rows that move; one keeps its value."""
     table.configure({**_METADATA, **CREATED, **LOCKED, **LATEST_WINS})
     table.configure({"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"})
@@ -215,11 +457,43 @@ def moved_8(table: TableWriter) -> None:
         table.upsert([(row[0], _CITIES[(number + 1) % 2], *row[2:])])
 
 
-@recipe(
+def ask_serviced(table: WrittenTable) -> None:
+    """Insert, update, compaction, update and clustering; the metadata table is compacted on the way."""
+    skipping(
+        table,
+        "number",
+        ["n", ">=", 620],
+        "statistics of clustered files bound their rows",
+        "MT-011 IX-053 CL-004",
+        "ends-excluded",
+    )
+    skipping(
+        table,
+        "before",
+        ["note", "in", ["Note-0", "Note-3"]],
+        "rows that were compacted and clustered are found",
+        "IX-051 CP-004",
+        "or-as-and",
+    )
+    deep_check(
+        table,
+        "compaction of either table and clustering leave every index right; bounds of partitions may be wider",
+        f"{_LISTS} MT-008 MT-011 MT-014 MT-015",
+        "metadata-base-files-unread metadata-logs-unread",
+    )
+    file_slices(table, "replaced-group-visible", "RD-003 CL-006 CP-006")
+    first_commit(table)
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v9/apache_mor_indexes_serviced",
-    bundle="1.1.1",
+    by="1.1.1",
     title="Merge-on-read with statistics and a record index, compacted, updated, clustered",
-    features=("table-version-9", "mor", "base-parquet", "log-avro", "merge-commit-time", "metadata-table"),
+    features=("base-parquet", "log-avro", "merge-commit-time", "metadata-table"),
+    ask=ask_serviced,
 )
 def serviced(table: TableWriter) -> None:
     """Insert, update, compaction, update and clustering; the metadata table is compacted on the way."""
@@ -239,51 +513,87 @@ def _short(batch: int, ts: int, numbers: range) -> list[tuple[Any, ...]]:
     return [(row[0], row[1], row[2] + 100 * batch, row[4], ts) for row in _rows(batch, ts, numbers)]
 
 
-@recipe(
+def ask_hfile(table: WrittenTable) -> None:
+    """Two inserts into HFiles, one partition overwritten."""
+    table.snapshot("snapshot", "rows of HFiles are read like others", "BF-013 BF-010 RD-003", "replaced-group-visible")
+    table.snapshot("filtered", "a filter on rows of HFiles", "BF-013 RD-012", "filter-ignored", filter=["n", ">=", 60])
+    table.snapshot(
+        "two-columns",
+        "columns of HFiles are chosen",
+        "BF-013 RD-012",
+        "replaced-group-visible",
+        columns=["id", "amount"],
+    )
+    table.optimized("read-optimized", "HFiles are base files", "BF-013 RD-009", "replaced-group-visible")
+    first_commit(table)
+    meta_fields(table)
+    file_slices(table, "replaced-group-visible", "BF-010 BF-013 RD-003")
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v9/apache_cow_hfile",
-    bundle="1.1.1",
+    by="1.1.1",
     title="Copy-on-write with base files in HFile",
-    features=("table-version-9", "cow", "base-hfile", "merge-event-time"),
+    features=("base-hfile", "merge-event-time"),
+    ask=ask_hfile,
 )
-def hfile_9(table: TableWriter) -> None:
-    """Bulk inserts into HFiles, one partition overwritten."""
-    _hfiles(table)
-
-
-@recipe(
+@kept(
     "v8/apache_cow_hfile",
-    bundle="1.0.2",
+    by="1.0.2",
     title="Version 8, copy-on-write with base files in HFile",
-    features=("table-version-8", "cow", "base-hfile", "merge-event-time"),
+    features=("base-hfile", "merge-event-time"),
+    ask=ask_hfile,
 )
-def hfile_8(table: TableWriter) -> None:
-    """Bulk inserts into HFiles, one partition overwritten."""
-    _hfiles(table)
-
-
-@recipe(
+@kept(
     "v6/apache_cow_hfile",
-    bundle="0.15.0",
+    by="0.15.0",
     title="Version 6, copy-on-write with base files in HFile",
-    features=("table-version-6", "cow", "base-hfile", "payload-DefaultHoodieRecordPayload"),
+    features=("base-hfile", "payload-DefaultHoodieRecordPayload"),
+    ask=ask_hfile,
 )
-def hfile_6(table: TableWriter) -> None:
-    """Bulk inserts into HFiles, one partition overwritten."""
-    table.configure(payload("DefaultHoodieRecordPayload"))
-    _hfiles(table)
+def hfile(table: TableWriter) -> None:
+    """Bulk inserts into HFiles, one partition overwritten: releases cannot look keys up in HFiles."""
+    if table.version == 6:
+        table.configure(payload("DefaultHoodieRecordPayload"))
+    _formatted(table, "HFILE")
+    table.write(_rows(0, 100), "insert")
+    table.write(_rows(1, 100), "insert")
+    table.write([row for row in _rows(2, 300) if row[1] == "oslo"], "insert_overwrite")
 
 
-@recipe(
+def ask_several_formats(table: WrittenTable) -> None:
+    """Insert into Parquet files; update, insert and delete into ORC files."""
+    table.snapshot(
+        "snapshot",
+        "a newer ORC file takes the place of a Parquet file of its group",
+        "BF-011 BF-010 RD-004",
+        "oldest-base-file other-formats-unread",
+    )
+    table.snapshot(
+        "filtered", "rows of both formats are filtered alike", "BF-011 RD-012", "filter-ignored", filter=["n", "<", 40]
+    )
+    first_commit(table)
+    file_slices(table, "oldest-base-file other-formats-unread", "BF-011 BF-010 SL-003")
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v8/apache_cow_several_formats",
-    bundle="1.0.2",
+    by="1.0.2",
     title="Version 8, base files in Parquet and then in ORC within one file group",
-    features=("table-version-8", "cow", "base-parquet", "base-orc", "merge-event-time"),
+    features=("base-parquet", "base-orc", "merge-event-time"),
+    ask=ask_several_formats,
 )
-@recipe(
+@kept(
     "v9/apache_cow_several_formats",
-    bundle="1.1.1",
+    by="1.1.1",
     title="Copy-on-write, base files in Parquet and then in ORC within one file group",
-    features=("table-version-9", "cow", "base-parquet", "base-orc", "merge-event-time"),
+    features=("base-parquet", "base-orc", "merge-event-time"),
+    ask=ask_several_formats,
 )
 def several_formats(table: TableWriter) -> None:
     """Insert into Parquet files; update, insert and delete into ORC files."""
@@ -294,14 +604,6 @@ def several_formats(table: TableWriter) -> None:
     table.upsert([*_rows(1, 200, range(1, 3)), *_rows(1, 50, range(3, 4))])
     table.write(_rows(1, 100), "insert")
     table.delete(_rows(0, 300, range(1)))
-
-
-def _hfiles(table: TableWriter) -> None:
-    """Releases cannot look keys up in HFiles: there are inserts and replacements only."""
-    _formatted(table, "HFILE")
-    table.write(_rows(0, 100), "insert")
-    table.write(_rows(1, 100), "insert")
-    table.write([row for row in _rows(2, 300) if row[1] == "oslo"], "insert_overwrite")
 
 
 def _formatted(table: TableWriter, name: str) -> None:

@@ -1,11 +1,13 @@
 """Tables whose rows are put together of several writes: by assignment in SQL, and by payload classes."""
 
-from hudi_conformance.corpus.recipes_apache.catalogue import recipe
+from hudi_conformance.corpus.golden.questions import WrittenTable
+from hudi_conformance.corpus.golden.usual import base_files_only, description, filtered_after_merging, meta_fields
+from hudi_conformance.corpus.recipes_apache.catalogue import kept
 from hudi_conformance.corpus.recipes_apache.writer import COMMON, NOT_PARTITIONED, TableWriter, payload
 
 _SCHEMA = "id string, ts bigint, name string, price string, _event_lsn bigint, _change_operation_type string"
 _SENTINEL = "__debezium_unavailable_value"
-_MERGED = ("mor", "base-parquet", "log-avro", "log-delete", "payload")
+_MERGED = ("base-parquet", "log-avro", "log-delete", "payload")
 
 Row = tuple[str, int, str | None, str | None, int, str | None]
 
@@ -34,33 +36,63 @@ def _history(table: TableWriter, name: str, ordering: str) -> None:
     table.write([_row("f", 5, None, "5")])
 
 
-@recipe(
-    "v8/apache_mor_payload_partial_update",
-    bundle="1.1.1",
-    title="PartialUpdateAvroPayload in version 8",
-    features=("table-version-8", *_MERGED),
-)
-def partial_update_8(table: TableWriter) -> None:
-    """Updates of some columns, on time and late, a delete, and a row written again; not partitioned."""
-    _history(table, "PartialUpdateAvroPayload", "ts")
+def _ask_payload(table: WrittenTable, clauses: str, kills: str) -> None:
+    table.snapshot("snapshot", "rows merge as the payload class has it", clauses, kills)
+    table.snapshot(
+        "meta-columns",
+        "each row has the meta fields of its winner, or of what came late",
+        f"{clauses} MF-001",
+        kills,
+        meta_columns=True,
+    )
+    base_files_only(table)
 
 
-@recipe(
+_BY_MODE = {
+    8: ("PL-004 MG-013", "defaults-overwrite payload-by-commit-time"),
+    9: ("PL-004 PL-010 MG-023 MG-013", "defaults-overwrite partial-update-mode-ignored"),
+}
+
+
+def ask_payload_partial_update(table: WrittenTable) -> None:
+    """Updates of some columns, on time and late, a delete, and a row written again."""
+    _ask_payload(table, *_BY_MODE[table.version])
+    if table.version > 8:
+        description(table, "MG-012 PL-010", "mode-always-commit-time")
+    filtered_after_merging(table, "event-time-ignores-ordering")
+
+
+@kept(
     "v9/apache_mor_payload_partial_update",
-    bundle="1.1.1",
+    by="1.1.1",
     title="PartialUpdateAvroPayload in version 9: a merge mode that ignores defaults",
-    features=("table-version-9", *_MERGED),
+    features=_MERGED,
+    ask=ask_payload_partial_update,
 )
-def partial_update_9(table: TableWriter) -> None:
+@kept(
+    "v8/apache_mor_payload_partial_update",
+    by="1.1.1",
+    title="PartialUpdateAvroPayload in version 8",
+    features=_MERGED,
+    ask=ask_payload_partial_update,
+)
+def partial_update(table: TableWriter) -> None:
     """Updates of some columns, on time and late, a delete, and a row written again; not partitioned."""
     _history(table, "PartialUpdateAvroPayload", "ts")
 
 
-@recipe(
+def ask_payload_postgres(table: WrittenTable) -> None:
+    """Changes with unavailable values, on time and late, deletes by marker, a row written again."""
+    _ask_payload(table, "PL-007 PL-010 MG-024 MG-013", "unavailable-leaks partial-update-mode-ignored")
+    filtered_after_merging(table, "event-time-ignores-ordering")
+
+
+@kept(
     "v9/apache_mor_payload_postgres",
-    bundle="1.1.1",
+    by="1.1.1",
     title="PostgresDebeziumAvroPayload in version 9: a merge mode that fills unavailable values",
-    features=("table-version-9", *_MERGED),
+    features=_MERGED,
+    ask=ask_payload_postgres,
 )
 def postgres(table: TableWriter) -> None:
     """Changes with unavailable values, on time and late, deletes by marker, a row written again; not partitioned."""
@@ -77,11 +109,28 @@ def _assign(table: TableWriter, rows: str, assignments: str) -> None:
     )
 
 
-@recipe(
+def ask_partial_update(table: WrittenTable) -> None:
+    """MERGE INTO assigns a price, then a name, some of them late, a null, and then both."""
+    table.snapshot(
+        "snapshot",
+        "each column is that of the version that says what it holds",
+        "MG-021 MG-025 MG-013 LF-025",
+        "partial-as-whole partial-null-unset",
+    )
+    table.snapshot(
+        "projection", "so is a column asked for alone", "MG-021 RD-012", "partial-as-whole", columns=["price"]
+    )
+    base_files_only(table)
+    meta_fields(table)
+    filtered_after_merging(table, "event-time-ignores-ordering")
+
+
+@kept(
     "v9/apache_mor_partial_update",
-    bundle="1.1.1",
+    by="1.1.1",
     title="Partial updates by MERGE INTO: blocks that hold the assigned columns",
-    features=("table-version-9", "mor", "base-parquet", "log-avro", "partial-update"),
+    features=("base-parquet", "log-avro", "partial-update"),
+    ask=ask_partial_update,
 )
 def merge_into(table: TableWriter) -> None:
     """Four statements that assign a price, then a name, some of them late, a null, and both; then rows as a whole."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from hudi_conformance.apache.bundles import bundle_jar
 from hudi_conformance.apache.session import start_session
 from hudi_conformance.corpus.golden.building import pack_written
-from hudi_conformance.corpus.recipes_apache.catalogue import Recipe, recipes
+from hudi_conformance.corpus.recipes_apache.catalogue import Golden, Recipe, golden_recipes
 from hudi_conformance.corpus.recipes_apache.writer import TableWriter
 from hudi_conformance.runner.archive import ARCHIVE
 
@@ -20,31 +20,31 @@ WRITTEN_BELOW = Path("/tmp/hudi-conformance")  # noqa: S108  a neutral path, sin
 
 def write_tables(bundle: str, into: Path, chosen: tuple[str, ...] = ()) -> list[str]:
     """Write the tables of one bundle that `into` does not have yet; answers their ids."""
-    wanted = [each for each in recipes() if each.bundle == bundle and _is_wanted(each, into, chosen)]
+    wanted = [one for one in golden_recipes() if one[0].bundle == bundle and _is_wanted(one[0], into, chosen)]
     if not wanted:
         return []
     failures: list[Exception] = []
     with tempfile.TemporaryDirectory() as scratch:
         session = start_session(bundle_jar(bundle), Path(scratch))
-        for each in wanted:
+        for each, golden in wanted:
             try:
-                write_table(session, each, into / each.id)
+                write_table(session, each, golden, into / each.id)
             except Exception as failure:  # noqa: BLE001  the other tables are written all the same
                 failure.add_note(f"recipe {each.id} with bundle {bundle}")
                 failures.append(failure)
         session.stop()
     if failures:
         raise ExceptionGroup(f"{len(failures)} of {len(wanted)} recipes failed", failures)
-    return [each.id for each in wanted]
+    return [each.id for each, _ in wanted]
 
 
-def write_table(session: object, made: Recipe, target: Path) -> None:
+def write_table(session: object, made: Recipe, golden: Golden, target: Path) -> None:
     """Run one recipe and keep its table below `target`."""
     place = WRITTEN_BELOW / made.id.replace("/", "_")
     shutil.rmtree(place, ignore_errors=True)
-    made.steps(TableWriter(session, place, made.table_type, made.table_version, made.bundle))
+    made.steps(TableWriter(session, place, made.type, made.version, made.bundle))
     remove_side_files(place)
-    pack_written(target, place, table_toml(made))
+    pack_written(target, place, table_toml(made, golden))
     shutil.rmtree(place)
 
 
@@ -54,14 +54,14 @@ def remove_side_files(table: Path) -> None:
         path.unlink()
 
 
-def table_toml(made: Recipe) -> str:
+def table_toml(made: Recipe, golden: Golden) -> str:
     """What is known of the table before anyone asked it anything; clauses are added with its cases."""
     features = ", ".join(f'"{each}"' for each in made.features)
     lines = [
         f'id = "{made.id}"',
-        f'title = "{made.title}"',
-        f"table_version = {made.table_version}",
-        f'table_type = "{made.table_type}"',
+        f'title = "{golden.title}"',
+        f"table_version = {made.version}",
+        f'table_type = "{made.type}"',
         f'written_by = "Apache Hudi {made.bundle}"',
         f'recipe = "{made.reference}"',
         f"features = [{features}]",

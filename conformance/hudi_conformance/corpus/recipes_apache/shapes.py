@@ -1,19 +1,48 @@
 """Unusual shapes: composite keys, several ordering fields, grown schemas, log-only slices, overlapping writers."""
 
-from hudi_conformance.corpus.recipes_apache.catalogue import recipe
+from hudi_conformance.corpus.golden.questions import WrittenTable
+from hudi_conformance.corpus.golden.usual import (
+    base_files_only,
+    description,
+    exact_request,
+    file_slices,
+    filtered_after_merging,
+    first_commit,
+    last_but_one,
+    meta_fields,
+    since_first,
+    timeline,
+    up_to_last_but_one,
+)
+from hudi_conformance.corpus.recipes_apache.catalogue import kept
 from hudi_conformance.corpus.recipes_apache.orders import SCHEMA, deletes, key, order, orders
 from hudi_conformance.corpus.recipes_apache.overlaps import write_while_another_writes
 from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED, TableWriter
 
-_MOR = ("table-version-9", "mor", "base-parquet", "log-avro")
+_MOR = ("base-parquet", "log-avro")
 _BUCKETS = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
 
 
-@recipe(
+def ask_composite_key(table: WrittenTable) -> None:
+    """Keys of two fields with null parts, partitions of two levels with encoded characters."""
+    table.snapshot(
+        "snapshot", "late rows lose key by key", "DM-002 MG-003 PR-021 SL-020 SL-021", "event-time-ignores-ordering"
+    )
+    first_commit(table)
+    file_slices(table, clauses="SL-003 SL-002")
+    description(table, "DM-002", "mode-always-commit-time")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v9/apache_mor_composite_key",
-    bundle="1.1.1",
+    by="1.1.1",
     title="A key of two fields, partitions of two levels with encoded characters, null key parts",
     features=(*_MOR, "log-delete", "merge-event-time"),
+    ask=ask_composite_key,
 )
 def composite_key(table: TableWriter) -> None:
     """Keys (shop, number) and partitions country/city, url-encoded and not hive style; upserts, late rows, a delete."""
@@ -43,11 +72,25 @@ def _sales(numbers: range | tuple[int, ...], ts: int, note: str) -> list[tuple[o
     ]
 
 
-@recipe(
+def ask_two_ordering_fields(table: WrittenTable) -> None:
+    """Upserts and deletes that win and lose on the first and on the second ordering field."""
+    table.snapshot("snapshot", "the second field decides where the first ties", "MG-007", "first-ordering-field-only")
+    first_commit(table)
+    last_but_one(table, "the last write is not there yet", "MG-007 RD-010")
+    base_files_only(table)
+    description(table, "MG-007 PR-006", "first-ordering-field-only")
+    meta_fields(table)
+    filtered_after_merging(table, "event-time-ignores-ordering")
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v9/apache_mor_two_ordering_fields",
-    bundle="1.1.1",
+    by="1.1.1",
     title="Two ordering fields: the second decides where the first ties",
     features=(*_MOR, "log-delete", "merge-event-time"),
+    ask=ask_two_ordering_fields,
 )
 def two_ordering_fields(table: TableWriter) -> None:
     """Ordering (ts, version); upserts that win and lose on the first and on the second, soft deletes likewise."""
@@ -66,11 +109,29 @@ def _versioned(number: int, ts: int, version: str, note: str | None, *, deleted:
     return base.id, base.region, ts, version, note, deleted
 
 
-@recipe(
+def ask_added_column(table: WrittenTable) -> None:
+    """A column came with the third write; base files and logs before lack it."""
+    table.snapshot(
+        "snapshot",
+        "older rows have nulls in the new column",
+        "DM-003 DM-004 LF-022",
+        "schema-of-oldest-commit missing-column-refused",
+    )
+    first_commit(table)
+    base_files_only(table)
+    description(table, "DM-003", "schema-of-oldest-commit")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v9/apache_mor_added_column",
-    bundle="1.1.1",
+    by="1.1.1",
     title="A column added between commits: older base files and logs lack it",
     features=(*_MOR, "schema-evolution", "merge-event-time"),
+    ask=ask_added_column,
 )
 def added_column(table: TableWriter) -> None:
     """Insert and upsert with the first schema, upsert with one column more, insert of a new file group, late rows."""
@@ -83,11 +144,29 @@ def added_column(table: TableWriter) -> None:
     table.upsert([(*each, None) for each in [*orders((1,), 150, "late"), *orders((4,), 300, "null channel")]])
 
 
-@recipe(
+def ask_small_files(table: WrittenTable) -> None:
+    """Deltacommits that rewrite small base files, logs before and after."""
+    table.snapshot(
+        "snapshot",
+        "a base file that a deltacommit wrote opens a slice",
+        "RD-016",
+        "deltacommit-base-file-opens-no-slice",
+    )
+    first_commit(table)
+    base_files_only(table)
+    file_slices(table, "oldest-base-file", "RD-016")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v9/apache_mor_small_files",
-    bundle="1.1.1",
+    by="1.1.1",
     title="Inserts routed to small files: a deltacommit rewrites a base file, logs on both sides of it",
     features=(*_MOR, "merge-event-time"),
+    ask=ask_small_files,
 )
 def small_files(table: TableWriter) -> None:
     """Insert, inserts that join the small base files, an upsert into logs, a mixed upsert, all deltacommits."""
@@ -98,11 +177,24 @@ def small_files(table: TableWriter) -> None:
     table.upsert([*orders((10,), 100, "new"), *orders((3,), 300, "update"), *orders((0,), 150, "late")])
 
 
-@recipe(
+def ask_log_only(table: WrittenTable) -> None:
+    """Bucket index; updates and deletes in logs, one compaction, a partition that came later."""
+    table.snapshot("snapshot", "logs before and after the compaction are merged", "RD-005 RD-017", "deletes-ignored")
+    first_commit(table)
+    base_files_only(table)
+    file_slices(table, "logs-join-newest-slice", "RD-005")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v9/apache_mor_log_only",
-    bundle="1.1.1",
+    by="1.1.1",
     title="Bucket index: file groups of logs only, one of them compacted later",
     features=(*_MOR, "log-delete", "merge-event-time"),
+    ask=ask_log_only,
 )
 def log_only(table: TableWriter) -> None:
     """Bucket index, so that inserts go to logs; upserts and a delete, a compaction, a new partition of logs only."""
@@ -115,11 +207,25 @@ def log_only(table: TableWriter) -> None:
     table.delete(orders((1,), 1, "delete"))
 
 
-@recipe(
+def ask_overlapping_writers(table: WrittenTable) -> None:
+    """Non-blocking writers: the first to begin is the last to complete, over the same keys."""
+    table.snapshot("snapshot", "the order of the two logs has two readings", "RD-007 RD-005", "log-order-reversed")
+    last_but_one(table, "of the overlapping writes the later request stands", "RD-007 RD-010")
+    base_files_only(table)
+    file_slices(table, clauses="RD-007")
+    timeline(table, clauses="TL-011 TL-013")
+    meta_fields(table)
+    filtered_after_merging(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v9/apache_mor_overlapping_writers",
-    bundle="1.1.1",
+    by="1.1.1",
     title="Non-blocking writers: the first to begin is the last to complete",
     features=(*_MOR, "merge-commit-time"),
+    ask=ask_overlapping_writers,
 )
 def overlapping_writers(table: TableWriter) -> None:
     """Insert, then one writer begins and reads slowly while a second begins, writes the same keys and completes."""
@@ -138,11 +244,23 @@ def overlapping_writers(table: TableWriter) -> None:
     table.upsert(orders((2,), 50, "last"))
 
 
-@recipe(
+def ask_bulk_insert(table: WrittenTable) -> None:
+    """Two bulk inserts by rows into three groups, then an upsert; no partitions."""
+    table.snapshot("snapshot", "the newest base file of each group is read", "RD-004", "oldest-base-file")
+    first_commit(table)
+    exact_request(table)
+    file_slices(table, "oldest-base-file")
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v9/apache_cow_bulk_insert",
-    bundle="1.1.1",
+    by="1.1.1",
     title="Bulk insert by rows, not partitioned, into three file groups",
-    features=("table-version-9", "cow", "base-parquet", "merge-event-time"),
+    features=("base-parquet", "merge-event-time"),
+    ask=ask_bulk_insert,
 )
 def bulk_insert(table: TableWriter) -> None:
     """Two bulk inserts of several tasks each, then an upsert with late rows."""

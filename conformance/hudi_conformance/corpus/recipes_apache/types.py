@@ -3,7 +3,17 @@
 import datetime as dt
 from decimal import Decimal
 
-from hudi_conformance.corpus.recipes_apache.catalogue import recipe
+from hudi_conformance.corpus.golden.questions import WrittenTable
+from hudi_conformance.corpus.golden.usual import (
+    base_files_only,
+    description,
+    first_commit,
+    last_but_one,
+    meta_fields,
+    since_first,
+    up_to_last_but_one,
+)
+from hudi_conformance.corpus.recipes_apache.catalogue import kept
 from hudi_conformance.corpus.recipes_apache.orders import REGIONS, key
 from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME, TableWriter
 
@@ -17,51 +27,67 @@ _EPOCH = dt.datetime(2024, 2, 29, 12, 0, 0, 123456, tzinfo=dt.UTC)
 _DOUBLES = (0.0, -0.0, float("nan"), float("inf"), -1.5e300, 1e-300)
 
 
-@recipe(
+_READ = "values come back in their logical types"
+
+
+def ask_mor_all_types(table: WrittenTable) -> None:
+    """Every logical type, in base files and log blocks, with nulls; ordered by a timestamp."""
+    old = table.version == 6
+    table.snapshot(
+        "snapshot", _READ, "BF-001 LF-007", "commit-time-by-ordering" if old else "event-time-ignores-ordering"
+    )
+    last_but_one(table, "the nulls of the last upsert are not there yet", "RD-010 LF-016" if old else "RD-010")
+    base_files_only(table)
+    if old:
+        description(table, "MG-009 DM-003", "mode-always-event-time")
+    else:
+        description(table, "DM-003", "mode-always-commit-time")
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+def ask_cow_all_types(table: WrittenTable) -> None:
+    """Every logical type in base files, with nulls."""
+    table.snapshot("snapshot", _READ, "BF-001", "oldest-base-file")
+    first_commit(table)
+    description(table, "DM-003", "mode-always-commit-time")
+    meta_fields(table)
+    up_to_last_but_one(table, "range-begin-ignored")
+    since_first(table)
+
+
+@kept(
     "v9/apache_mor_all_types",
-    bundle="1.1.1",
+    by="1.1.1",
     title="Every logical type, merge-on-read: values in base files and in logs, nulls, ordering by a timestamp",
-    features=("table-version-9", "mor", "base-parquet", "log-avro", "merge-event-time"),
+    features=("base-parquet", "log-avro", "merge-event-time"),
+    ask=ask_mor_all_types,
 )
-def mor_all_types(table: TableWriter) -> None:
-    """Insert, upsert with other values and late rows, upsert with nulls in every column that may be null."""
-    _all_types(table)
-
-
-@recipe(
+@kept(
     "v8/apache_cow_all_types",
-    bundle="1.0.2",
+    by="1.0.2",
     title="Version 8, every logical type, copy-on-write",
-    features=("table-version-8", "cow", "base-parquet", "merge-event-time"),
+    features=("base-parquet", "merge-event-time"),
+    ask=ask_cow_all_types,
 )
-def cow_all_types(table: TableWriter) -> None:
-    """Insert, upsert with other values and late rows, upsert with nulls in every column that may be null."""
-    table.schema = " ".join(_SCHEMA.split())
-    table.configure(EVENT_TIME)
-    table.write([_row(number, 0, number // 6) for number in range(8)], "insert")
-    _changes(table)
-
-
-@recipe(
+@kept(
     "v6/apache_mor_all_types",
-    bundle="0.15.0",
+    by="0.15.0",
     title="Version 6, every logical type, merge-on-read",
-    features=("table-version-6", "mor", "base-parquet", "log-avro", "payload-OverwriteWithLatestAvroPayload"),
+    features=("base-parquet", "log-avro", "payload-OverwriteWithLatestAvroPayload"),
+    ask=ask_mor_all_types,
+    given="Every logical type, in base files and log blocks, with nulls.",
 )
-def mor_all_types_6(table: TableWriter) -> None:
+def all_types(table: TableWriter) -> None:
     """Insert, upsert with other values and late rows, upsert with nulls in every column that may be null."""
-    _all_types(table)
-
-
-def _all_types(table: TableWriter) -> None:
     table.schema = " ".join(_SCHEMA.split())
     table.configure(EVENT_TIME)
-    table.write([_row(number, 0, 0) for number in range(6)], "insert")
-    table.write([_row(number, 0, 1) for number in range(6, 8)], "insert")
-    _changes(table)
-
-
-def _changes(table: TableWriter) -> None:
+    if table.version == 8:
+        table.write([_row(number, 0, number // 6) for number in range(8)], "insert")
+    else:
+        table.write([_row(number, 0, 0) for number in range(6)], "insert")
+        table.write([_row(number, 0, 1) for number in range(6, 8)], "insert")
     table.upsert([*(_row(number, 60, 2) for number in (0, 1, 6)), *(_row(number, -60, 3) for number in (2, 3))])
     table.upsert([_empty(number, 120) for number in (1, 4)])
 

@@ -45,6 +45,8 @@ class TableWriter:
     def __init__(self, session: Any, path: Path, table_type: str, table_version: int, bundle: str) -> None:
         self.session = session
         self.path = path
+        self.version = table_version
+        self.bundle = bundle
         self.schema = SCHEMA
         self._options = {
             **COMMON,
@@ -56,6 +58,12 @@ class TableWriter:
     def configure(self, options: dict[str, str]) -> None:
         """Options from here on."""
         self._options.update(options)
+
+    def order_by_event_time(self) -> None:
+        """The greater ordering value wins; version 6 has a payload class that says so."""
+        self.configure(EVENT_TIME)
+        if self.version == 6:
+            self.configure(payload("DefaultHoodieRecordPayload"))
 
     @property
     def options(self) -> dict[str, str]:

@@ -16,10 +16,11 @@ import pyarrow.parquet as pq
 from hudi_adapter.protocol import Adapter, Rejected, Request, RowsAnswer, Unsupported
 
 from hudi_conformance.adapters.apache_hudi import ApacheHudi, adapter_of, text_of
+from hudi_conformance.corpus.recipes_apache.catalogue import Question, Recipe
 from hudi_conformance.corpus.recipes_apache.runner import remove_side_files
 from hudi_conformance.interop.real_tables import fingerprints
 from hudi_conformance.interop.real_tables.cache import Place, cache_root, is_answered, is_written, place_of
-from hudi_conformance.interop.real_tables.catalogue import Question, Recipe, recipes
+from hudi_conformance.interop.real_tables.catalogue import recipes
 from hudi_conformance.interop.real_tables.questions import all_questions
 from hudi_conformance.interop.real_tables.writer import RealTable
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hudi_conformance.corpus.recipes_apache.catalogue import Recipe
 from hudi_conformance.interop.real_tables import fingerprints
-from hudi_conformance.interop.real_tables.catalogue import Recipe
 from hudi_conformance.runner.resources import suite_root
 
 

@@ -14,8 +14,8 @@ from hudi_model.rejection import Rejection, Unsupported
 from hudi_model_tools.violations import Severity, Violation, violations
 
 from hudi_conformance.bridge.checking import load_for_check
+from hudi_conformance.corpus.recipes_apache.catalogue import Recipe
 from hudi_conformance.interop.real_tables.cache import is_answered, place_of
-from hudi_conformance.interop.real_tables.catalogue import Recipe
 from hudi_conformance.interop.real_tables.known import KnownDifference, known_difference
 from hudi_conformance.runner.adapters_config import AdapterConfig
 from hudi_conformance.runner.session import Heard, Reply, Session

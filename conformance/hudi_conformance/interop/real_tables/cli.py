@@ -9,9 +9,10 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from hudi_conformance.corpus.recipes_apache.catalogue import Recipe
 from hudi_conformance.interop.real_tables.building import build as build_tables
 from hudi_conformance.interop.real_tables.cache import is_answered
-from hudi_conformance.interop.real_tables.catalogue import Recipe, recipes
+from hudi_conformance.interop.real_tables.catalogue import recipes
 from hudi_conformance.interop.real_tables.checking import told_of
 from hudi_conformance.interop.real_tables.comparing import BAD, Compared, Verdict, compare
 from hudi_conformance.interop.real_tables.known import load_known

@@ -9,8 +9,8 @@ from typing import Any
 
 from hudi_adapter.rows import RowsError, read_answer, read_rows
 
+from hudi_conformance.corpus.recipes_apache.catalogue import Recipe
 from hudi_conformance.interop.real_tables.cache import Place, place_of
-from hudi_conformance.interop.real_tables.catalogue import Recipe
 from hudi_conformance.interop.real_tables.known import KnownDifference, known_difference
 from hudi_conformance.runner.adapters_config import AdapterConfig
 from hudi_conformance.runner.comparison import compare_rows

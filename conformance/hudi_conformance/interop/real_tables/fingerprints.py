@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
+from hudi_conformance.corpus.recipes_apache.catalogue import Recipe
 from hudi_conformance.interop.real_tables import questions
-from hudi_conformance.interop.real_tables.catalogue import Recipe
 
 
 def written(made: Recipe) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hudi_conformance.interop.real_tables.catalogue import Recipe, recipes
+from hudi_conformance.corpus.recipes_apache.catalogue import Recipe
+from hudi_conformance.interop.real_tables.catalogue import recipes
 from hudi_conformance.interop.real_tables.known import KnownDifference, known_difference, load_known
 from hudi_conformance.interop.real_tables.results import load_results
 from hudi_conformance.runner.markdown import markdown_table

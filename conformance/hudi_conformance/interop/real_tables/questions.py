@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hudi_conformance.interop.real_tables.catalogue import Question, Recipe
+from hudi_conformance.corpus.recipes_apache.catalogue import Question, Recipe
 
 _WRITES = {"commit", "deltacommit", "replacecommit"}
 _TIME = re.compile(r"\$(-?\d+)\.(requested|completed)")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hudi_conformance.interop.real_tables.catalogue import Recipe
+from hudi_conformance.corpus.recipes_apache.catalogue import Recipe
 
 
 def sample_of(made: Sequence[Recipe], number: int, count: int) -> tuple[Recipe, ...]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hudi_conformance.corpus.recipes_apache.catalogue import Recipe
 from hudi_conformance.corpus.recipes_apache.writer import CLUSTERING, COMMON, TableWriter
-from hudi_conformance.interop.real_tables.catalogue import Recipe
 
 # What COMMON turns off or makes small, and Hudi has otherwise.
 _TURNED = tuple(
@@ -22,16 +22,6 @@ class RealTable(TableWriter):
         self._beside = beside
         if not made.bundle.startswith("0."):
             self.configure({"hoodie.write.table.version": str(made.version), "hoodie.write.auto.upgrade": "false"})
-
-    @property
-    def version(self) -> int:
-        """The table version that this release is told to write."""
-        return self.made.version
-
-    @property
-    def bundle(self) -> str:
-        """The release that writes."""
-        return self.made.bundle
 
     def hudi_defaults(self) -> None:
         """Metadata table, cleaning, archival and file sizing as Hudi has them unless told."""

@@ -44,14 +44,17 @@ def tell(line: Line) -> None:
 def answers(asked: Line) -> Iterator[Line]:
     """What this side's model answers to the questions of its corpus, and the sums of the tables that it writes."""
     from hudi_conformance.bridge import load, store  # noqa: PLC0415
-    from hudi_conformance.corpus.golden.questions import RECIPES, WRITTEN  # noqa: PLC0415
+    from hudi_conformance.corpus.golden.questions import RECIPES  # noqa: PLC0415
     from hudi_conformance.corpus.golden.recipes import load_recipes  # noqa: PLC0415
+    from hudi_conformance.corpus.recipes_apache.catalogue import written_tables  # noqa: PLC0415
 
     load_recipes()
     root = Path(asked["folder"])
     made_here = {name: one for name, one in RECIPES.items() if wanted(name, asked["tables"])}
-    there = {n: one for n, one in WRITTEN.items() if wanted(n, asked["tables"]) and (root / n / _ARCHIVE).is_file()}
-    yield {"total": len(made_here) + len(there), "known": len(RECIPES) + len(WRITTEN)}
+    there = {
+        n: one for n, one in written_tables().items() if wanted(n, asked["tables"]) and (root / n / _ARCHIVE).is_file()
+    }
+    yield {"total": len(made_here) + len(there), "known": len(RECIPES) + len(written_tables())}
     for name, recipe in made_here.items():
         with tempfile.TemporaryDirectory(prefix="hudi-impact-table-") as place:
             folder = Path(place) / "table"

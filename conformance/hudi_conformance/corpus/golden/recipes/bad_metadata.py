@@ -32,19 +32,9 @@ def _tampered(table: GoldenTable, index: IndexDefinition, change: Change) -> Non
     table.tamper(index.name, change)
 
 
-@golden("v9/bad_list_lacks_file", "The list of files lacks one", copy_on_write(9), FEATURES)
-def lacks_file_9(table: GoldenTable) -> None:
+@golden("v9/bad_list_lacks_file", "The list of files lacks one", copy_on_write(9), FEATURES, also=(6,))
+def lacks_file(table: GoldenTable) -> None:
     """The newest file of one partition is not in the list."""
-    _without_newest(table)
-
-
-@golden("v6/bad_list_lacks_file", "The list of files lacks one", copy_on_write(6), FEATURES)
-def lacks_file_6(table: GoldenTable) -> None:
-    """The newest file of one partition is not in the list."""
-    _without_newest(table)
-
-
-def _without_newest(table: GoldenTable) -> None:
     _indexed(table)
     written = table.upsert(second(2), rides(20, ("r01",), rider="second"))
     gone = written.base_files[0].name
@@ -63,19 +53,9 @@ def _without_newest(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/bad_list_wrong_size", "The list of files has a wrong size", copy_on_write(9), FEATURES)
-def wrong_size_9(table: GoldenTable) -> None:
+@golden("v9/bad_list_wrong_size", "The list of files has a wrong size", copy_on_write(9), FEATURES, also=(8,))
+def wrong_size(table: GoldenTable) -> None:
     """One file is listed a hundred bytes too long: a reader that trusts the size looks for the footer past the end."""
-    _with_wrong_size(table)
-
-
-@golden("v8/bad_list_wrong_size", "The list of files has a wrong size", copy_on_write(8), FEATURES)
-def wrong_size_8(table: GoldenTable) -> None:
-    """One file is listed a hundred bytes too long: a reader that trusts the size looks for the footer past the end."""
-    _with_wrong_size(table)
-
-
-def _with_wrong_size(table: GoldenTable) -> None:
     _indexed(table)
 
     def longer(key: str, listed: Any) -> Any:
@@ -86,19 +66,11 @@ def _with_wrong_size(table: GoldenTable) -> None:
     deep_check(table, "the file with the wrong size is named", "MT-010 MT-005", "violations-never lists-without-sizes")
 
 
-@golden("v9/bad_list_strange_file", "The list of files has one that is not there", merge_on_read(9), FEATURES)
-def strange_file_9(table: GoldenTable) -> None:
+@golden(
+    "v9/bad_list_strange_file", "The list of files has one that is not there", merge_on_read(9), FEATURES, also=(6,)
+)
+def strange_file(table: GoldenTable) -> None:
     """A file that storage never had stands in the list of one partition."""
-    _with_stranger(table)
-
-
-@golden("v6/bad_list_strange_file", "The list of files has one that is not there", merge_on_read(6), FEATURES)
-def strange_file_6(table: GoldenTable) -> None:
-    """A file that storage never had stands in the list of one partition."""
-    _with_stranger(table)
-
-
-def _with_stranger(table: GoldenTable) -> None:
     _indexed(table)
     stranger = f"11111111-2222-3333-4444-555555555555-0_0-1-0_{second(1)}.parquet"
     table.tamper("files", lambda key, listed: {**listed, stranger: 435} if key == "oslo" else listed)
@@ -115,25 +87,9 @@ def lacks_partition(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/bad_statistics", "Statistics that do not bound", merge_on_read(9), FEATURES)
-def statistics_9(table: GoldenTable) -> None:
+@golden("v9/bad_statistics", "Statistics that do not bound", merge_on_read(9), FEATURES, also=(6, 8))
+def statistics(table: GoldenTable) -> None:
     """The greatest fare of one file is told too small, and its nulls are told away."""
-    _narrowed(table)
-
-
-@golden("v8/bad_statistics", "Statistics that do not bound", merge_on_read(8), FEATURES)
-def statistics_8(table: GoldenTable) -> None:
-    """The greatest fare of one file is told too small, and its nulls are told away."""
-    _narrowed(table)
-
-
-@golden("v6/bad_statistics", "Statistics that do not bound", merge_on_read(6), FEATURES)
-def statistics_6(table: GoldenTable) -> None:
-    """The greatest fare of one file is told too small, and its nulls are told away."""
-    _narrowed(table)
-
-
-def _narrowed(table: GoldenTable) -> None:
     first = table.group("oslo", 1).file_id
 
     def narrower(key: str, found: Any) -> Any:
@@ -148,19 +104,12 @@ def _narrowed(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/bad_partition_statistics", "Statistics of a partition that do not bound", merge_on_read(9), FEATURES)
-def partition_statistics_9(table: GoldenTable) -> None:
+@golden(
+    "v9/bad_partition_statistics", "Statistics of a partition that do not bound", merge_on_read(9), FEATURES, also=(8,)
+)
+def partition_statistics(table: GoldenTable) -> None:
     """The latest day of one partition is told too early."""
-    _earlier(table)
 
-
-@golden("v8/bad_partition_statistics", "Statistics of a partition that do not bound", merge_on_read(8), FEATURES)
-def partition_statistics_8(table: GoldenTable) -> None:
-    """The latest day of one partition is told too early."""
-    _earlier(table)
-
-
-def _earlier(table: GoldenTable) -> None:
     def earlier(key: str, found: Any) -> Any:
         return [found[0], found[0], *found[2:]] if key == "day|lima" else found
 
@@ -170,19 +119,9 @@ def _earlier(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/bad_bloom_filter", "A bloom filter denies a key", copy_on_write(9), FEATURES)
-def bloom_9(table: GoldenTable) -> None:
+@golden("v9/bad_bloom_filter", "A bloom filter denies a key", copy_on_write(9), FEATURES, also=(6,))
+def bloom(table: GoldenTable) -> None:
     """The filter of one file was made without its last key."""
-    _denying(table)
-
-
-@golden("v6/bad_bloom_filter", "A bloom filter denies a key", copy_on_write(6), FEATURES)
-def bloom_6(table: GoldenTable) -> None:
-    """The filter of one file was made without its last key."""
-    _denying(table)
-
-
-def _denying(table: GoldenTable) -> None:
     first = table.group("lima", 0).file_id
     _tampered(table, BLOOM, lambda key, held: held[:-1] if first in key else held)
     deep_check(
@@ -193,19 +132,16 @@ def _denying(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/bad_record_index_place", "The record index leads to the wrong file group", merge_on_read(9), FEATURES)
-def place_9(table: GoldenTable) -> None:
+@golden(
+    "v9/bad_record_index_place",
+    "The record index leads to the wrong file group",
+    merge_on_read(9),
+    FEATURES,
+    also=(6,),
+    given={6: "Of two keys one is said to live in the other group, the other has no entry."},
+)
+def place(table: GoldenTable) -> None:
     """Of two keys one is said to live in the other group, the other has no entry; a third is nobody's."""
-    _misplaced(table)
-
-
-@golden("v6/bad_record_index_place", "The record index leads to the wrong file group", merge_on_read(6), FEATURES)
-def place_6(table: GoldenTable) -> None:
-    """Of two keys one is said to live in the other group, the other has no entry."""
-    _misplaced(table)
-
-
-def _misplaced(table: GoldenTable) -> None:
     other = table.group("oslo", 1)
 
     def misplaced(key: str, place: Any) -> Any:
@@ -215,19 +151,9 @@ def _misplaced(table: GoldenTable) -> None:
     deep_check(table, "both keys are named", "IX-020 IX-021 IX-023 MT-005", "violations-never entries-unchecked")
 
 
-@golden("v9/bad_secondary_index", "A secondary index is stale", merge_on_read(9), FEATURES)
-def secondary_9(table: GoldenTable) -> None:
+@golden("v9/bad_secondary_index", "A secondary index is stale", merge_on_read(9), FEATURES, also=(8,))
+def secondary(table: GoldenTable) -> None:
     """An update's value has no entry, and the entry of the value before is still there."""
-    _stale(table)
-
-
-@golden("v8/bad_secondary_index", "A secondary index is stale", merge_on_read(8), FEATURES)
-def secondary_8(table: GoldenTable) -> None:
-    """An update's value has no entry, and the entry of the value before is still there."""
-    _stale(table)
-
-
-def _stale(table: GoldenTable) -> None:
     _indexed(table, RECORDS, RIDER)
     table.upsert(second(2), rides(20, ("r02",), rider="second"))
     table.without_logs_of(RIDER.name, second(2))
@@ -252,27 +178,19 @@ def expression(table: GoldenTable) -> None:
 
 
 @golden(
-    "v9/bad_metadata_action_missing", "An action committed nothing to the metadata table", merge_on_read(9), FEATURES
+    "v9/bad_metadata_action_missing",
+    "An action committed nothing to the metadata table",
+    merge_on_read(9),
+    FEATURES,
+    also=(6,),
 )
-def missing_9(table: GoldenTable) -> None:
+def missing(table: GoldenTable) -> None:
     """The metadata table has the commits before and after an update, and none of its own."""
-    _unlogged(table)
-
-
-@golden(
-    "v6/bad_metadata_action_missing", "An action committed nothing to the metadata table", merge_on_read(6), FEATURES
-)
-def missing_6(table: GoldenTable) -> None:
-    """The metadata table has the commits before and after an update, and none of its own."""
-    _unlogged(table)
-
-
-def _unlogged(table: GoldenTable) -> None:
     _indexed(table)
     for number in (2, 3, 4):
         table.upsert(second(number), rides(10 * number, ("r01", "r12"), rider="update"))
     table.forget_metadata_of(second(3))
-    if table.layout.version > 6:
+    if table.version > 6:
         then, kills = (
             "the action is named, and the files that nobody listed",
             "violations-never metadata-actions-unchecked",

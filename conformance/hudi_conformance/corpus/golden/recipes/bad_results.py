@@ -25,7 +25,9 @@ def _rows(file: BaseFile) -> tuple[Record, ...]:
     return file.records if isinstance(file.records, tuple) else ()
 
 
-def _lossy_compaction(table: GoldenTable) -> None:
+@golden("v9/bad_compaction_lost_row", "A compaction lost a row", merge_on_read(9), also=(6,))
+def compaction(table: GoldenTable) -> None:
+    """Two groups were compacted; the new file of one has a row less than base file and log had."""
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11")))
     groups = [table.group("oslo"), table.group("lima")]
@@ -34,19 +36,9 @@ def _lossy_compaction(table: GoldenTable) -> None:
     deep_check(table, "the file that lacks a row is named", "CP-004", "results-unchecked")
 
 
-@golden("v9/bad_compaction_lost_row", "A compaction lost a row", merge_on_read(9))
-def compaction_9(table: GoldenTable) -> None:
-    """Two groups were compacted; the new file of one has a row less than base file and log had."""
-    _lossy_compaction(table)
-
-
-@golden("v6/bad_compaction_lost_row", "A compaction lost a row", merge_on_read(6))
-def compaction_6(table: GoldenTable) -> None:
-    """Two groups were compacted; the new file of one has a row less than base file and log had."""
-    _lossy_compaction(table)
-
-
-def _gap(table: GoldenTable) -> None:
+@golden("v9/bad_log_compaction_gap", "A log compaction left out a block between others", merge_on_read(9), also=(6,))
+def gap(table: GoldenTable) -> None:
+    """Three updates of one ride; the first and the last were made one block, which is read after the second."""
     table.insert(second(1), fleet(10))
     for number in (2, 3, 4):
         table.upsert(second(number), rides(10 * number, ("r01",), rider=f"write {number}"))
@@ -54,31 +46,12 @@ def _gap(table: GoldenTable) -> None:
     check(table, "the block that was left out is named", "LC-003", "log-compactions-unchecked")
 
 
-@golden("v9/bad_log_compaction_gap", "A log compaction left out a block between others", merge_on_read(9))
-def gap_9(table: GoldenTable) -> None:
-    """Three updates of one ride; the first and the last were made one block, which is read after the second."""
-    _gap(table)
-
-
-@golden("v6/bad_log_compaction_gap", "A log compaction left out a block between others", merge_on_read(6))
-def gap_6(table: GoldenTable) -> None:
-    """Three updates of one ride; the first and the last were made one block, which is read after the second."""
-    _gap(table)
-
-
-@golden("v9/bad_field_is_no_column", "An ordering field that is no column", copy_on_write(9))
-def no_column_9(table: GoldenTable) -> None:
+@golden("v9/bad_field_is_no_column", "An ordering field that is no column", copy_on_write(9), also=(6, 8))
+def no_column(table: GoldenTable) -> None:
     """The property that names the ordering field was changed by hand."""
+    named = b"ordering.fields" if table.version > 8 else b"precombine.field"
     table.insert(second(1), fleet(10))
-    table.damage(harm.substitute(_PROPERTIES, b"ordering.fields=ts", b"ordering.fields=tx"))
-    check(table, "the field that is no column is named", "OW-032", "fields-unchecked")
-
-
-@golden("v6/bad_field_is_no_column", "An ordering field that is no column", copy_on_write(6), also=(8,))
-def no_column_6(table: GoldenTable) -> None:
-    """The property that names the ordering field was changed by hand."""
-    table.insert(second(1), fleet(10))
-    table.damage(harm.substitute(_PROPERTIES, b"precombine.field=ts", b"precombine.field=tx"))
+    table.damage(harm.substitute(_PROPERTIES, named + b"=ts", named + b"=tx"))
     check(table, "the field that is no column is named", "OW-032", "fields-unchecked")
 
 
@@ -112,7 +85,15 @@ def log_name_9(table: GoldenTable) -> None:
     check(table, "the log is named", "LC-005", "log-compactions-unchecked")
 
 
-def _lossy_clustering(table: GoldenTable) -> None:
+@golden("v9/bad_clustering_lost_row", "A clustering lost a row", merge_on_read(9))
+@golden(
+    "v6/bad_clustering_lost_row",
+    "A clustering lost a row",
+    copy_on_write(6),
+    given={6: "The groups of one city became one; of their rows one is not there."},
+)
+def clustering(table: GoldenTable) -> None:
+    """The groups of one city became one; of their rows, as base files and logs make them, one is not there."""
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r02")))
     groups = [table.group("oslo", 0), table.group("oslo", 1)]
@@ -120,18 +101,6 @@ def _lossy_clustering(table: GoldenTable) -> None:
     plain = [{name: one.values[name] for name in (field.name for field in table.schema.fields)} for one in kept[1:]]
     table.replace_groups(second(3), plain, groups, operation="CLUSTER", plan=table.clustering_plan(groups))
     deep_check(table, "the clustering that lost a row is named", "CL-004", "results-unchecked")
-
-
-@golden("v9/bad_clustering_lost_row", "A clustering lost a row", merge_on_read(9))
-def clustering_9(table: GoldenTable) -> None:
-    """The groups of one city became one; of their rows, as base files and logs make them, one is not there."""
-    _lossy_clustering(table)
-
-
-@golden("v6/bad_clustering_lost_row", "A clustering lost a row", copy_on_write(6))
-def clustering_6(table: GoldenTable) -> None:
-    """The groups of one city became one; of their rows one is not there."""
-    _lossy_clustering(table)
 
 
 @golden("v9/bad_index_group_missing", "The first group of an index is not there", copy_on_write(9), FEATURES, also=(8,))
@@ -143,22 +112,13 @@ def index_group_9(table: GoldenTable) -> None:
     check(table, "the index whose groups do not count from 0 is named", "MT-017", "groups-unnumbered")
 
 
-def _twice(table: GoldenTable) -> None:
+@golden("v9/bad_key_in_two_groups", "A key stands in two file groups of its partition", copy_on_write(9))
+@golden("v6/bad_key_in_two_groups", "A key stands in two file groups of its partition", merge_on_read(6))
+def twice(table: GoldenTable) -> None:
+    """An insert put a ride that is there into another file group."""
     table.insert(second(1), fleet(10))
     row, home = rides(20, ("r01",), rider="again")[0], table.home(rides(10, ("r01",))[0])
     other = next(one for one in (table.group("oslo", 0), table.group("oslo", 1)) if one != home)
     kept = [one for group, stored in table.merged().items() if group == other for one in stored]
     table.finish(second(2), table.base_file(other, second(2), [*kept, row]), "INSERT")
     deep_check(table, "the partition of the key is named", "DM-001", "doubled-keys-unchecked")
-
-
-@golden("v9/bad_key_in_two_groups", "A key stands in two file groups of its partition", copy_on_write(9))
-def twice_9(table: GoldenTable) -> None:
-    """An insert put a ride that is there into another file group."""
-    _twice(table)
-
-
-@golden("v6/bad_key_in_two_groups", "A key stands in two file groups of its partition", merge_on_read(6))
-def twice_6(table: GoldenTable) -> None:
-    """An insert put a ride that is there into another file group."""
-    _twice(table)

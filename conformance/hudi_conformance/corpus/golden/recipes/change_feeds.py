@@ -100,7 +100,7 @@ def _history(table: GoldenTable) -> None:
 
 
 def _ask(table: GoldenTable, kills: str) -> None:
-    at = {number: second(number + (0 if table.layout.version <= 6 else 0.5)) for number in range(5)}
+    at = {number: second(number + (0 if table.version <= 6 else 0.5)) for number in range(5)}
     table.changes("0", None, "all", "a key that two writes changed stands there twice", "CD-002 CD-003 CD-008", kills)
     table.changes(
         at[2],
@@ -114,7 +114,14 @@ def _ask(table: GoldenTable, kills: str) -> None:
     table.snapshot("snapshot", "change logs change no row", "LF-018 CD-010", "oldest-base-file")
 
 
-@golden("v9/cow_changes_key_only", "A change feed that logs operations and keys", _feed("OP_KEY_ONLY"), _FEATURES)
+@golden(
+    "v9/cow_changes_key_only",
+    "A change feed that logs operations and keys",
+    _feed("OP_KEY_ONLY"),
+    _FEATURES,
+    also=(8,),
+    titles={8: "A change feed of version 8"},
+)
 def key_only(table: GoldenTable) -> None:
     """Inserts, updates and deletes; logs hold no rows, both images are looked up."""
     _history(table)
@@ -128,30 +135,19 @@ def data_before(table: GoldenTable) -> None:
     _ask(table, "logged-images-only one-change-log")
 
 
-@golden("v9/cow_changes_both", "A change feed that logs both rows", _feed("DATA_BEFORE_AFTER"), _FEATURES)
+@golden(
+    "v9/cow_changes_both",
+    "A change feed that logs both rows",
+    _feed("DATA_BEFORE_AFTER"),
+    _FEATURES,
+    also=(6,),
+    titles={6: "A change feed of version 6"},
+    given={6: "Inserts, updates and deletes; logs hold the rows before and after, and are named after their write."},
+)
 def both(table: GoldenTable) -> None:
     """Inserts, updates and deletes; logs hold the rows before and after."""
     _history(table)
     _ask(table, "one-change-log")
-
-
-@golden(
-    "v6/cow_changes_both",
-    "A change feed of version 6",
-    _feed("DATA_BEFORE_AFTER", version=6),
-    _FEATURES,
-)
-def both_6(table: GoldenTable) -> None:
-    """Inserts, updates and deletes; logs hold the rows before and after, and are named after their write."""
-    _history(table)
-    _ask(table, "one-change-log")
-
-
-@golden("v8/cow_changes_key_only", "A change feed of version 8", _feed("OP_KEY_ONLY", version=8), _FEATURES)
-def key_only_8(table: GoldenTable) -> None:
-    """Inserts, updates and deletes; logs hold no rows, both images are looked up."""
-    _history(table)
-    _ask(table, "logged-images-only before-is-after one-change-log")
 
 
 @golden("v9/cow_changes_replaced", "Changes of whole file groups", _feed("DATA_BEFORE_AFTER"), _FEATURES)

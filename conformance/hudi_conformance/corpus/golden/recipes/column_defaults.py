@@ -63,12 +63,12 @@ def overwrite_non_defaults(table: GoldenTable) -> None:
     """Names are "unknown" by default, seats 4, prices null: updates with each of them, and a late one."""
     _write(table)
     stated, kills = _BY_DEFAULT
-    table.snapshot("snapshot", stated, "PL-003 MG-023" if table.layout.version == 9 else "PL-003", kills)
+    table.snapshot("snapshot", stated, "PL-003 MG-023" if table.version == 9 else "PL-003", kills)
 
 
 @_each_version("PartialUpdateAvroPayload")
 def partial_update(table: GoldenTable) -> None:
     """Names are "unknown" by default, seats 4, prices null: updates with each of them, and a late one."""
     _write(table)
-    stated, kills = _BY_DEFAULT if table.layout.version == 9 else _BY_NULL
-    table.snapshot("snapshot", stated, "PL-004 MG-023" if table.layout.version == 9 else "PL-004", kills)
+    stated, kills = _BY_DEFAULT if table.version == 9 else _BY_NULL
+    table.snapshot("snapshot", stated, "PL-004 MG-023" if table.version == 9 else "PL-004", kills)

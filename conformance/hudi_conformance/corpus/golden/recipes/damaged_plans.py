@@ -9,7 +9,10 @@ from hudi_conformance.corpus.golden.rides import fleet, rides, second
 from hudi_conformance.corpus.golden.usual import check
 
 
-def _damaged_plan(table: GoldenTable, plan: str) -> None:
+@golden("v9/bad_plan", "The plan of a pending compaction is damaged", merge_on_read(9), also=(6, 8))
+def damaged_plan(table: GoldenTable) -> None:
+    """A compaction was planned; the bytes of its plan are something else."""
+    plan = f"{table.layout.timeline_folder}/*.compaction.requested"
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11")))
     table.schedule_compaction(second(3), [table.group("oslo", 0)], state=State.REQUESTED)
@@ -17,19 +20,9 @@ def _damaged_plan(table: GoldenTable, plan: str) -> None:
     check(table, "the plan that waits cannot be read", "TL-033", "violations-never")
 
 
-@golden("v9/bad_plan", "The plan of a pending compaction is damaged", merge_on_read(9), also=(8,))
-def damaged_plan_9(table: GoldenTable) -> None:
-    """A compaction was planned; the bytes of its plan are something else."""
-    _damaged_plan(table, ".hoodie/timeline/*.compaction.requested")
-
-
-@golden("v6/bad_plan", "The plan of a pending compaction is damaged", merge_on_read(6))
-def damaged_plan_6(table: GoldenTable) -> None:
-    """A compaction was planned; the bytes of its plan are something else."""
-    _damaged_plan(table, ".hoodie/*.compaction.requested")
-
-
-def _foreign_clean(table: GoldenTable) -> None:
+@golden("v9/cow_foreign_clean", "The plan of a clean names the table's properties", copy_on_write(9), also=(6, 8))
+def foreign_clean(table: GoldenTable) -> None:
+    """A clean waits; its plan names an old base file, and beside it files and a folder that are none of the data."""
     table.insert(second(1), fleet(10))
     old = table.upsert(second(2), rides(20, ("r01", "r11"))).base_files[0]
     table.upsert(second(3), rides(30, ("r01", "r11")))
@@ -37,15 +30,3 @@ def _foreign_clean(table: GoldenTable) -> None:
     table.begin(Action.CLEAN, second(4), CleanPlan(None, files, partitions=frozenset({".hoodie/.aux"})))
     table.snapshot("snapshot", "a plan that waits changes no answer", "RD-004", "oldest-base-file")
     check(table, "what is named beside data files is no data file", "SL-007", "plans-name-anything")
-
-
-@golden("v9/cow_foreign_clean", "The plan of a clean names the table's properties", copy_on_write(9), also=(8,))
-def foreign_clean_9(table: GoldenTable) -> None:
-    """A clean waits; its plan names an old base file, and beside it files and a folder that are none of the data."""
-    _foreign_clean(table)
-
-
-@golden("v6/cow_foreign_clean", "The plan of a clean names the table's properties", copy_on_write(6))
-def foreign_clean_6(table: GoldenTable) -> None:
-    """A clean waits; its plan names an old base file, and beside it files and a folder that are none of the data."""
-    _foreign_clean(table)

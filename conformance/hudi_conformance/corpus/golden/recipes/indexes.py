@@ -49,7 +49,7 @@ def values(number: int, step: int) -> dict[str, Any]:
 
 def lived(table: GoldenTable) -> None:
     """Inserts, indexes, an update beyond the bounds of its file, a late one, a delete."""
-    indexes = EVERY if table.layout.version > 6 else OLD
+    indexes = EVERY if table.version > 6 else OLD
     table.insert(second(1), spread(10))
     table.keep_indexes(*indexes)
     table.upsert(second(2), [ride("r01", 20, **{**values(0, 0), "fare": Decimal("50.00"), "rider": "Moe"})])
@@ -209,7 +209,7 @@ def ask_soundness(table: GoldenTable) -> None:
         kills += " filters-of-logs metadata-logs-unread metadata-base-files-unread metadata-deletes-ignored"
     else:
         kills += " newest-slices-listed"
-    if table.layout.version > 6:
+    if table.version > 6:
         clauses += " MT-014 IX-030 IX-031 IX-040"
         kills += " nulls-unindexed secondary-keys-unescaped"
     deep_check(table, "every index holds what files and merged rows give", clauses, kills)
@@ -219,42 +219,32 @@ def _asked(table: GoldenTable) -> None:
     lived(table)
     ask_ranges(table)
     ask_keys(table)
-    if table.layout.version > 6:
+    if table.version > 6:
         ask_newer(table)
     ask_soundness(table)
 
 
-@golden("v9/mor_indexed", "Every kind of index, over logs", merge_on_read(9), FEATURES)
-def indexed_9(table: GoldenTable) -> None:
+@golden(
+    "v9/mor_indexed",
+    "Every kind of index, over logs",
+    merge_on_read(9),
+    FEATURES,
+    also=(6, 8),
+    titles={6: "Statistics, bloom filters and a record index, over logs"},
+)
+def indexed(table: GoldenTable) -> None:
     """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes to logs."""
     _asked(table)
 
 
-@golden("v8/mor_indexed", "Every kind of index, over logs", merge_on_read(8), FEATURES)
-def indexed_8(table: GoldenTable) -> None:
-    """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes to logs."""
-    _asked(table)
-
-
-@golden("v6/mor_indexed", "Statistics, bloom filters and a record index, over logs", merge_on_read(6), FEATURES)
-def indexed_6(table: GoldenTable) -> None:
-    """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes to logs."""
-    _asked(table)
-
-
-@golden("v9/cow_indexed", "Every kind of index, over base files", copy_on_write(9), FEATURES)
-def indexed_cow_9(table: GoldenTable) -> None:
-    """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes."""
-    _asked(table)
-
-
-@golden("v8/cow_indexed", "Every kind of index, over base files", copy_on_write(8), FEATURES)
-def indexed_cow_8(table: GoldenTable) -> None:
-    """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes."""
-    _asked(table)
-
-
-@golden("v6/cow_indexed", "Statistics, bloom filters and a record index, over base files", copy_on_write(6), FEATURES)
-def indexed_cow_6(table: GoldenTable) -> None:
+@golden(
+    "v9/cow_indexed",
+    "Every kind of index, over base files",
+    copy_on_write(9),
+    FEATURES,
+    also=(6, 8),
+    titles={6: "Statistics, bloom filters and a record index, over base files"},
+)
+def indexed_cow(table: GoldenTable) -> None:
     """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes."""
     _asked(table)

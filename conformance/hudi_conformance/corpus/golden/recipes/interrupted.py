@@ -22,8 +22,11 @@ def marked(table: GoldenTable, at: InstantTime, written: Written, kind: str) -> 
         table.damage(harm.write(f".hoodie/.temp/{at}/{file.partition}/{file.name}.marker.{kind}"))
 
 
-def _compaction(table: GoldenTable) -> None:
-    """Of two planned groups the attempt has written one, and dies before its second file."""
+@golden(
+    "v9/mor_interrupted_compaction", "An attempt at a compaction died between two files", merge_on_read(9), also=(6, 8)
+)
+def compaction(table: GoldenTable) -> None:
+    """A compaction of one group a city is inflight; one base file with too few rows and its marker are there."""
     groups = [table.group("oslo", 0), table.group("lima", 0)]
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11")))
@@ -44,25 +47,9 @@ def _compaction(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/mor_interrupted_compaction", "An attempt at a compaction died between two files", merge_on_read(9))
-def compaction_9(table: GoldenTable) -> None:
-    """A compaction of one group a city is inflight; one base file with too few rows and its marker are there."""
-    _compaction(table)
-
-
-@golden("v8/mor_interrupted_compaction", "An attempt at a compaction died between two files", merge_on_read(8))
-def compaction_8(table: GoldenTable) -> None:
-    """A compaction of one group a city is inflight; one base file with too few rows and its marker are there."""
-    _compaction(table)
-
-
-@golden("v6/mor_interrupted_compaction", "An attempt at a compaction died between two files", merge_on_read(6))
-def compaction_6(table: GoldenTable) -> None:
-    """A compaction of one group a city is inflight; one base file with too few rows and its marker are there."""
-    _compaction(table)
-
-
-def _log_compaction(table: GoldenTable) -> None:
+@golden("v9/mor_interrupted_log_compaction", "An attempt at a log compaction died", merge_on_read(9), also=(6,))
+def log_compaction(table: GoldenTable) -> None:
+    """A log compaction of one group is inflight; a log without rows that says it stands for others is there."""
     at, group = second(4), table.group("oslo", 0)
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r03")))
@@ -74,7 +61,7 @@ def _log_compaction(table: GoldenTable) -> None:
     block = DataBlock(at, (), compacted_instants=(second(3), second(2)), schema=table.schema)
     attempt = table.log_file(group, at, block, token=_OF_THE_DEAD)
     table.place(attempt)
-    marked(table, at, attempt, "CREATE" if table.layout.version >= 8 else "APPEND")
+    marked(table, at, attempt, "CREATE" if table.version >= 8 else "APPEND")
     table.snapshot(
         "snapshot",
         "the attempt's log does not stand for the others",
@@ -83,19 +70,9 @@ def _log_compaction(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/mor_interrupted_log_compaction", "An attempt at a log compaction died", merge_on_read(9))
-def log_compaction_9(table: GoldenTable) -> None:
-    """A log compaction of one group is inflight; a log without rows that says it stands for others is there."""
-    _log_compaction(table)
-
-
-@golden("v6/mor_interrupted_log_compaction", "An attempt at a log compaction died", merge_on_read(6))
-def log_compaction_6(table: GoldenTable) -> None:
-    """A log compaction of one group is inflight; a log without rows that says it stands for others is there."""
-    _log_compaction(table)
-
-
-def _rollback(table: GoldenTable) -> None:
+@golden("v9/cow_interrupted_rollback", "A rollback died when one of two files was gone", copy_on_write(9), also=(6, 8))
+def rollback(table: GoldenTable) -> None:
+    """A failed update of both cities with its markers; its rollback is inflight and has removed one file."""
     target, at = second(2), second(3)
     table.insert(second(1), fleet(10))
     failed = table.upsert(target, rides(90, ("r01", "r11"), rider="never"), state=State.INFLIGHT)
@@ -107,18 +84,6 @@ def _rollback(table: GoldenTable) -> None:
     table.snapshot("snapshot", "nothing of the write is read", "RB-009 TL-017", "uncommitted-base-file-visible")
     table.instants("timeline", "the write and its rollback are inflight", "RB-003 RB-009", "lowest-state-rules")
     check(table, _CHECK, "RB-004 RB-009", "leftovers-are-violations")
-
-
-@golden("v9/cow_interrupted_rollback", "A rollback died when one of two files was gone", copy_on_write(9), also=(8,))
-def rollback_9(table: GoldenTable) -> None:
-    """A failed update of both cities with its markers; its rollback is inflight and has removed one file."""
-    _rollback(table)
-
-
-@golden("v6/cow_interrupted_rollback", "A rollback died when one of two files was gone", copy_on_write(6))
-def rollback_6(table: GoldenTable) -> None:
-    """A failed update of both cities with its markers; its rollback is inflight and has removed one file."""
-    _rollback(table)
 
 
 @golden(

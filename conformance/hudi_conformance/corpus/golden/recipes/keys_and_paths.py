@@ -40,25 +40,9 @@ def _encoded(version: int) -> EncodedPaths:
     return EncodedPaths(version, False, properties={"hoodie.datasource.write.partitionpath.urlencode": "true"})
 
 
-@golden("v9/mor_complex_key", "A complex key generator with one key field", _named(9), FEATURES)
-def complex_9(table: GoldenTable) -> None:
+@golden("v9/mor_complex_key", "A complex key generator with one key field", _named, FEATURES, also=(6, 8))
+def complex_key(table: GoldenTable) -> None:
     """Stored keys are `id:value`, so are those of the record index and the bloom filters; one late update."""
-    _with_named_keys(table)
-
-
-@golden("v8/mor_complex_key", "A complex key generator with one key field", _named(8), FEATURES)
-def complex_8(table: GoldenTable) -> None:
-    """Stored keys are `id:value`, so are those of the record index and the bloom filters; one late update."""
-    _with_named_keys(table)
-
-
-@golden("v6/mor_complex_key", "A complex key generator with one key field", _named(6), FEATURES)
-def complex_6(table: GoldenTable) -> None:
-    """Stored keys are `id:value`, so are those of the record index and the bloom filters; one late update."""
-    _with_named_keys(table)
-
-
-def _with_named_keys(table: GoldenTable) -> None:
     table.insert(second(1), spread(10))
     table.keep_indexes(RECORDS, BLOOM)
     table.upsert(second(2), rides(20, ("r01", "r12"), rider="second"))
@@ -93,25 +77,9 @@ def _with_named_keys(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/cow_encoded_paths", "Partition paths are encoded", _encoded(9), FEATURES)
-def encoded_9(table: GoldenTable) -> None:
+@golden("v9/cow_encoded_paths", "Partition paths are encoded", _encoded, FEATURES, also=(6, 8))
+def encoded(table: GoldenTable) -> None:
     """Two cities whose names hold slashes, colons and blanks; one is updated."""
-    _with_encoded_paths(table)
-
-
-@golden("v8/cow_encoded_paths", "Partition paths are encoded", _encoded(8), FEATURES)
-def encoded_8(table: GoldenTable) -> None:
-    """Two cities whose names hold slashes, colons and blanks; one is updated."""
-    _with_encoded_paths(table)
-
-
-@golden("v6/cow_encoded_paths", "Partition paths are encoded", _encoded(6), FEATURES)
-def encoded_6(table: GoldenTable) -> None:
-    """Two cities whose names hold slashes, colons and blanks; one is updated."""
-    _with_encoded_paths(table)
-
-
-def _with_encoded_paths(table: GoldenTable) -> None:
     cities = {"oslo": _NOON, "lima": _MIDNIGHT}
     table.insert(second(1), [{**row, "city": cities[row["city"]]} for row in spread(10)])
     table.keep_indexes(STATISTICS)

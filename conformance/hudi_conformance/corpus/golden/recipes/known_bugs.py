@@ -93,20 +93,8 @@ def _several(table: GoldenTable) -> None:
     table.finish(second(2), written + table.log_file(group, second(2), more, token="3-4-1"), "UPSERT")  # noqa: S106
 
 
-@golden("v9/mor_several_blocks", "One write, several blocks and logs of one group", merge_on_read(9))
+@golden("v9/mor_several_blocks", "One write, several blocks and logs of one group", merge_on_read(9), also=(6,))
 def several_blocks(table: GoldenTable) -> None:
-    """Two blocks of one log hold the same ride; a second log of the same write stems from another task."""
-    _several(table)
-    table.snapshot(
-        "snapshot",
-        "no block is taken for a repetition, and of equal rides the last written stands",
-        "MG-004 RD-007 LF-016",
-        "repeated-blocks-dropped tie-to-older",
-    )
-
-
-@golden("v6/mor_several_blocks", "One write, several blocks and logs of one group", merge_on_read(6))
-def several_blocks_6(table: GoldenTable) -> None:
     """Two blocks of one log hold the same ride; a second log of the same write stems from another task."""
     _several(table)
     table.snapshot(

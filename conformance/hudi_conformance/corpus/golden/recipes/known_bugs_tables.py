@@ -24,7 +24,7 @@ _BROKEN = b"hoodie.table.name=other\nhoodie.table.checksum=1\nhoodie.table.type=
 @golden("v9/mor_never_archived", "A table that has no history", merge_on_read(9), ("history",), also=(6,))
 def never_archived(table: GoldenTable) -> None:
     """Two writes; the folder of the history was never made."""
-    archived = ".hoodie/archived" if table.layout.version <= 6 else ".hoodie/timeline/history"
+    archived = ".hoodie/archived" if table.version <= 6 else ".hoodie/timeline/history"
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01",)))
     table.damage(harm.remove_folder(archived))

@@ -32,7 +32,7 @@ def torn_tail(table: GoldenTable) -> None:
         "LF-010 RD-013 LF-001 LF-003",
         "corrupt-block-without-warning corrupt-block-refused",
     )
-    if table.layout.version > 6:
+    if table.version > 6:
         # Earlier its log belongs to the slice of that time, too, and releases stop at its first block.
         table.as_of(
             second(3.7), "as-of", "before the torn write all is whole", "LF-010 RD-010", "as-of-reads-everything"
@@ -77,7 +77,7 @@ def zero_length(table: GoldenTable) -> None:
     _updates(table)
     group = table.group("oslo", 0)
     # A log of version 6 is named after its slice, a later one counts where its write has completed.
-    table.append(second(4), {group: []}, state=State.INFLIGHT if table.layout.version <= 6 else State.COMPLETED)
+    table.append(second(4), {group: []}, state=State.INFLIGHT if table.version <= 6 else State.COMPLETED)
     table.upsert(second(5), rides(50, ("r01",)))
     table.snapshot("snapshot", "the third log version is read", "LF-012", "empty-log-stops-slice")
     table.slices("slices", "the empty file is listed", "LF-012 RD-006", "log-order-reversed")

@@ -17,36 +17,20 @@ SAVED, PLANNED, DIED = second(1), second(4), second(5)
 """The write that was saved, the compaction that waited, and the write whose process died."""
 
 
-@golden("v6/mor_lost_timeline", _TITLE, merge_on_read(6, properties=_COLUMNS))
-def merge_on_read_6(table: GoldenTable) -> None:
+@golden("v9/mor_lost_timeline", _TITLE, merge_on_read(9, properties=_COLUMNS), also=(6, 8))
+def lost_with_a_plan(table: GoldenTable) -> None:
     """An insert that was saved, an update, a delete, a compaction that waits, an update. The timeline was deleted."""
     _written(table)
     _lost(table)
 
 
-@golden("v8/mor_lost_timeline", _TITLE, merge_on_read(8, properties=_COLUMNS))
-def merge_on_read_8(table: GoldenTable) -> None:
-    """An insert that was saved, an update, a delete, a compaction that waits, an update. The timeline was deleted."""
-    _written(table)
-    _lost(table)
-
-
-@golden("v9/mor_lost_timeline", _TITLE, merge_on_read(9, properties=_COLUMNS))
-def merge_on_read_9(table: GoldenTable) -> None:
-    """An insert that was saved, an update, a delete, a compaction that waits, an update. The timeline was deleted."""
-    _written(table)
-    _lost(table)
-
-
-@golden("v6/cow_lost_timeline", "The timeline is lost, a savepoint with it", copy_on_write(6, properties=_COLUMNS))
-def copy_on_write_6(table: GoldenTable) -> None:
-    """An insert that was saved, an update, a delete. The timeline's files were deleted."""
-    _written(table)
-    _lost(table)
-
-
-@golden("v9/cow_lost_timeline", "The timeline is lost, a savepoint with it", copy_on_write(9, properties=_COLUMNS))
-def copy_on_write_9(table: GoldenTable) -> None:
+@golden(
+    "v9/cow_lost_timeline",
+    "The timeline is lost, a savepoint with it",
+    copy_on_write(9, properties=_COLUMNS),
+    also=(6,),
+)
+def lost_savepoint(table: GoldenTable) -> None:
     """An insert that was saved, an update, a delete. The timeline's files were deleted."""
     _written(table)
     _lost(table)
@@ -57,22 +41,13 @@ def copy_on_write_9(table: GoldenTable) -> None:
     "The timeline is lost, and one write had never completed",
     copy_on_write(9, properties=_COLUMNS),
 )
-def of_the_dead_9(table: GoldenTable) -> None:
-    """An insert, an update, and an update of two rides whose process died; it left no markers. All names are left."""
-    _died(table)
-
-
 @golden(
     "v6/mor_lost_timeline_of_the_dead",
     "The timeline is lost, and one write had never completed",
     merge_on_read(6, properties=_COLUMNS),
 )
-def of_the_dead_6(table: GoldenTable) -> None:
+def of_the_dead(table: GoldenTable) -> None:
     """An insert, an update, and an update of two rides whose process died; it left no markers. All names are left."""
-    _died(table)
-
-
-def _died(table: GoldenTable) -> None:
     _written(table)
     table.upsert(DIED, rides(50, ("r01", "r11"), rider="never completed"), state=State.INFLIGHT)
     _lost(table)

@@ -14,9 +14,12 @@ _TIMELINE = ".hoodie/timeline"
 _TYPE_OFFSET = 6 + 8 + 4
 
 
+def _updates_of(table: GoldenTable) -> tuple[Written, Written]:
+    return table.insert(second(1), fleet(10)), table.upsert(second(2), rides(20, ("r01", "r11")))
+
+
 def _updates(table: GoldenTable) -> Written:
-    table.insert(second(1), fleet(10))
-    return table.upsert(second(2), rides(20, ("r01", "r11")))
+    return _updates_of(table)[1]
 
 
 def _refused(table: GoldenTable, then: str, clauses: str, kills: str) -> None:
@@ -24,8 +27,14 @@ def _refused(table: GoldenTable, then: str, clauses: str, kills: str) -> None:
     check(table, "the fault is told", clauses, "violations-never")
 
 
+def _second_write(table: GoldenTable) -> str:
+    """The completed file of the second write."""
+    action = "deltacommit" if table.layout.merge_on_read else "commit"
+    return f"{table.layout.timeline_folder}/{second(2)}{'' if table.version == 6 else f'_{second(2.5)}'}.{action}"
+
+
 def _restate_version(table: GoldenTable, version: int) -> None:
-    told, wrong = (f"hoodie.table.version={number}".encode() for number in (table.layout.version, version))
+    told, wrong = (f"hoodie.table.version={number}".encode() for number in (table.version, version))
     table.damage(harm.substitute(".hoodie/hoodie.properties", told, wrong))
 
 
@@ -74,60 +83,52 @@ def checksum(table: GoldenTable) -> None:
     _refused(table, "the checksum is refused", "PR-003", "checksum-not-verified")
 
 
-@golden("v6/bad_empty_commit", "A completed commit without content", copy_on_write(6))
-def empty_commit(table: GoldenTable) -> None:
-    """The second commit's completed file has no byte: a crash of the file system, not a commit."""
-    _updates(table)
-    table.damage(harm.empty(f".hoodie/{second(2)}.commit"))
-    _refused(
-        table,
-        "the empty commit is refused, not taken for one that wrote nothing",
-        "TL-015 TL-014",
-        "empty-commit-accepted",
-    )
-
-
+@golden(
+    "v6/bad_empty_commit",
+    "A completed commit without content",
+    copy_on_write(6),
+    given={6: "The second commit's completed file has no byte: a crash of the file system, not a commit."},
+)
 @golden("v9/bad_empty_commit", "A completed deltacommit without content", merge_on_read(9), also=(8,))
-def empty_deltacommit(table: GoldenTable) -> None:
+def empty_commit(table: GoldenTable) -> None:
     """The second deltacommit's completed file has no byte."""
     _updates(table)
-    table.damage(harm.empty(f"{_TIMELINE}/{second(2)}_{second(2.5)}.deltacommit"))
-    _refused(table, "the empty deltacommit is refused", "TL-015 TL-014", "empty-commit-accepted")
+    table.damage(harm.empty(_second_write(table)))
+    then = "the empty deltacommit is refused"
+    if table.version == 6:
+        then = "the empty commit is refused, not taken for one that wrote nothing"
+    _refused(table, then, "TL-015 TL-014", "empty-commit-accepted")
 
 
-@golden("v6/bad_commit_json", "A completed commit whose JSON breaks off", merge_on_read(6))
-def unparsable_json(table: GoldenTable) -> None:
-    """The second deltacommit's JSON lost its last hundred bytes."""
-    _updates(table)
-    table.damage(harm.tear(f".hoodie/{second(2)}.deltacommit", 100))
-    _refused(table, "the torn commit is refused", "TL-015 TL-019", "damaged-commit-accepted")
-
-
+@golden(
+    "v6/bad_commit_json",
+    "A completed commit whose JSON breaks off",
+    merge_on_read(6),
+    given={6: "The second deltacommit's JSON lost its last hundred bytes."},
+)
 @golden("v9/bad_commit_avro", "A completed deltacommit whose Avro does not decode", merge_on_read(9), also=(8,))
-def unparsable_avro(table: GoldenTable) -> None:
+def unparsable_commit(table: GoldenTable) -> None:
     """The second deltacommit's container lost its last hundred bytes."""
     _updates(table)
-    table.damage(harm.tear(f"{_TIMELINE}/{second(2)}_{second(2.5)}.deltacommit", 100))
-    _refused(table, "the torn deltacommit is refused", "TL-015 TL-020", "damaged-commit-accepted")
+    table.damage(harm.tear(_second_write(table), 100))
+    what, clause = ("commit", "TL-019") if table.version == 6 else ("deltacommit", "TL-020")
+    _refused(table, f"the torn {what} is refused", f"TL-015 {clause}", "damaged-commit-accepted")
 
 
-def _field_twice(table: GoldenTable, commit: str, quote: bytes) -> None:
+@golden(
+    "v6/bad_schema_field_twice",
+    "A commit's schema has two fields of one name",
+    merge_on_read(6),
+    given={6: "The schema of the second deltacommit, which is JSON, calls its last column as it calls the fourth."},
+)
+@golden("v9/bad_schema_field_twice", "A commit's schema has two fields of one name", copy_on_write(9), also=(8,))
+def field_twice(table: GoldenTable) -> None:
+    """The schema of the second commit, which is Avro, calls its last column as it calls the fourth."""
+    quote = b'\\"' if table.version == 6 else b'"'
     _updates(table)
     old, new = (b"%bname%b:%b%b%b" % (quote, quote, quote, name, quote) for name in (b"ratio", b"rider"))
-    table.damage(harm.substitute(f"{table.layout.timeline_folder}/{commit}", old, new))
+    table.damage(harm.substitute(_second_write(table), old, new))
     _refused(table, "the schema is refused", "DM-003", "damaged-commit-accepted")
-
-
-@golden("v6/bad_schema_field_twice", "A commit's schema has two fields of one name", merge_on_read(6))
-def field_twice_json(table: GoldenTable) -> None:
-    """The schema of the second deltacommit, which is JSON, calls its last column as it calls the fourth."""
-    _field_twice(table, f"{second(2)}.deltacommit", b'\\"')
-
-
-@golden("v9/bad_schema_field_twice", "A commit's schema has two fields of one name", copy_on_write(9), also=(8,))
-def field_twice_avro(table: GoldenTable) -> None:
-    """The schema of the second commit, which is Avro, calls its last column as it calls the fourth."""
-    _field_twice(table, f"{second(2)}_{second(2.5)}.commit", b'"')
 
 
 @golden("v9/bad_action", "A timeline file names an unknown action", merge_on_read(9))
@@ -204,43 +205,38 @@ def declared_count(table: GoldenTable) -> None:
 
 
 @golden("v9/bad_missing_base_file", "Storage lacks a base file that the timeline names", copy_on_write(9))
+@golden(
+    "v6/bad_missing_base_file",
+    "Storage lacks a base file that the timeline names",
+    merge_on_read(6),
+    given={6: "One base file below log files is gone."},
+)
 def missing_base_file(table: GoldenTable) -> None:
     """One base file of the second commit is gone."""
-    written = _updates(table)
+    first, second_write = _updates_of(table)
+    written = first if table.layout.merge_on_read else second_write
     table.damage(harm.remove(data_path(written.base_files[0])))
     _refused(table, "rows are not lost silently", "RD-011", "missing-base-file-skipped")
-    table.as_of(
-        second(1.7), "as-of-before", "the first commit's files are all there", "RD-011 RD-010", "as-of-reads-everything"
-    )
+    if not table.layout.merge_on_read:
+        then = "the first commit's files are all there"
+        table.as_of(second(1.7), "as-of-before", then, "RD-011 RD-010", "as-of-reads-everything")
 
 
-@golden("v6/bad_missing_base_file", "Storage lacks a base file that the timeline names", merge_on_read(6))
-def missing_base_file_6(table: GoldenTable) -> None:
-    """One base file below log files is gone."""
-    written = table.insert(second(1), fleet(10))
-    table.upsert(second(2), rides(20, ("r01", "r11")))
-    table.damage(harm.remove(data_path(written.base_files[0])))
-    _refused(table, "rows are not lost silently", "RD-011", "missing-base-file-skipped")
-
-
-@golden("v9/bad_missing_log_file", "Storage lacks a log file that the timeline names", merge_on_read(9), also=(8,))
+@golden(
+    "v9/bad_missing_log_file",
+    "Storage lacks a log file that the timeline names",
+    merge_on_read(9),
+    also=(6, 8),
+    given={6: "One log file of the update is gone."},
+)
 def missing_log_file(table: GoldenTable) -> None:
     """One log file of an update is gone; its group's other files are all there."""
     written = _updates(table)
     table.damage(harm.remove(data_path(written.log_files[0])))
     _refused(table, "changes are not lost silently", "RD-018", "missing-log-file-skipped")
-    table.as_of(
-        second(1.7), "as-of-before", "the insert's files are all there", "RD-018 RD-010", "as-of-reads-everything"
-    )
-
-
-@golden("v6/bad_missing_log_file", "Storage lacks a log file that the timeline names", merge_on_read(6))
-def missing_log_file_6(table: GoldenTable) -> None:
-    """One log file of the update is gone."""
-    table.insert(second(1), fleet(10))
-    written = table.upsert(second(2), rides(20, ("r01", "r11")))
-    table.damage(harm.remove(data_path(written.log_files[0])))
-    _refused(table, "changes are not lost silently", "RD-018", "missing-log-file-skipped")
+    if table.version > 6:
+        then = "the insert's files are all there"
+        table.as_of(second(1.7), "as-of-before", then, "RD-018 RD-010", "as-of-reads-everything")
 
 
 @golden("v9/bad_lost_timeline", "Data files are there and the timeline is gone", merge_on_read(9))

@@ -24,7 +24,26 @@ def _late_data(table: GoldenTable) -> None:
     table.upsert(second(3), [*late, *tie, *early])
 
 
-def _ask_event_time(table: GoldenTable) -> None:
+_SAID = {
+    6: ("the payload class gives event time ordering", "MG-009 PL-005 VR-020", "mode-always-commit-time"),
+    8: ("the ordering field has its old name", "PR-006 VR-020", "old-property-names-ignored"),
+    9: ("the table says event time ordering by ts", "MG-001 PR-006 VR-020", "mode-always-commit-time"),
+}
+
+
+@golden(
+    "v9/mor_event_time_late_data",
+    "Late data loses to a greater ordering value",
+    merge_on_read(9),
+    also=(6, 8),
+    titles={
+        6: "Late data in version 6: the payload class asks for event time",
+        8: "Late data in version 8, with the precombine field's old name",
+    },
+)
+def late_data(table: GoldenTable) -> None:
+    """Twelve rides of two cities, an update of five of them, then a late batch: lesser, equal and least values."""
+    _late_data(table)
     table.snapshot(
         "snapshot",
         "rides with the greatest ordering value stand, and of equal ones the newest",
@@ -45,22 +64,10 @@ def _ask_event_time(table: GoldenTable) -> None:
         "event-time-ignores-ordering",
         columns=["rider", "id"],
     )
-    table.as_of(
-        second(2.7),
-        "as-of-before-late",
-        "the late batch is not there yet",
-        "RD-010",
-        "as-of-reads-everything",
-    )
+    table.as_of(second(2.7), "as-of-before-late", "the late batch is not there yet", "RD-010", "as-of-reads-everything")
     table.optimized(
-        "read-optimized",
-        "logs are left out: every ride is as first inserted",
-        "RD-009",
-        "optimized-reads-logs",
+        "read-optimized", "logs are left out: every ride is as first inserted", "RD-009", "optimized-reads-logs"
     )
-
-
-def _ask_meta_columns(table: GoldenTable) -> None:
     table.snapshot(
         "meta-columns",
         "each row has the commit time and file of the version that won",
@@ -68,42 +75,7 @@ def _ask_meta_columns(table: GoldenTable) -> None:
         "meta-columns-never",
         meta_columns=True,
     )
-
-
-@golden("v9/mor_event_time_late_data", "Late data loses to a greater ordering value", merge_on_read(9))
-def late_data_9(table: GoldenTable) -> None:
-    """Twelve rides of two cities, an update of five of them, then a late batch: lesser, equal and least values."""
-    _late_data(table)
-    _ask_event_time(table)
-    _ask_meta_columns(table)
-    table.info(
-        "table-info",
-        "the table says event time ordering by ts",
-        "MG-001 PR-006 VR-020",
-        "mode-always-commit-time",
-    )
-
-
-@golden("v8/mor_event_time_late_data", "Late data in version 8, with the precombine field's old name", merge_on_read(8))
-def late_data_8(table: GoldenTable) -> None:
-    """Twelve rides of two cities, an update of five of them, then a late batch: lesser, equal and least values."""
-    _late_data(table)
-    _ask_event_time(table)
-    _ask_meta_columns(table)
-    table.info("table-info", "the ordering field has its old name", "PR-006 VR-020", "old-property-names-ignored")
-
-
-@golden(
-    "v6/mor_event_time_late_data", "Late data in version 6: the payload class asks for event time", merge_on_read(6)
-)
-def late_data_6(table: GoldenTable) -> None:
-    """Twelve rides of two cities, an update of five of them, then a late batch: lesser, equal and least values."""
-    _late_data(table)
-    _ask_event_time(table)
-    _ask_meta_columns(table)
-    table.info(
-        "table-info", "the payload class gives event time ordering", "MG-009 PL-005 VR-020", "mode-always-commit-time"
-    )
+    table.info("table-info", *_SAID[table.version])
 
 
 def _commit_time(table: GoldenTable) -> None:
@@ -122,18 +94,9 @@ def _commit_time(table: GoldenTable) -> None:
     "v9/mor_commit_time_late_data",
     "Late data wins under commit time ordering",
     merge_on_read(9, merge_mode="COMMIT_TIME_ORDERING"),
+    also=(8,),
 )
-def commit_time_9(table: GoldenTable) -> None:
-    """The rides of the late data tables; the table has an ordering field, its merge mode ignores it."""
-    _commit_time(table)
-
-
-@golden(
-    "v8/mor_commit_time_late_data",
-    "Late data wins under commit time ordering",
-    merge_on_read(8, merge_mode="COMMIT_TIME_ORDERING"),
-)
-def commit_time_8(table: GoldenTable) -> None:
+def commit_time(table: GoldenTable) -> None:
     """The rides of the late data tables; the table has an ordering field, its merge mode ignores it."""
     _commit_time(table)
 
@@ -161,7 +124,15 @@ def overwrite_payload(table: GoldenTable) -> None:
     table.snapshot("snapshot", "the later write of a ride stands", "PL-002", "mode-always-event-time")
 
 
-def _deletes(table: GoldenTable) -> None:
+@golden(
+    "v9/mor_deletes",
+    "Deletes with and without ordering value",
+    merge_on_read(9),
+    also=(6, 8),
+    titles={6: "Deletes with and without ordering value, as read since release 1.0"},
+)
+def deletes(table: GoldenTable) -> None:
+    """Deletes without ordering value, typed deletes that come late, tie and win, and rides written again."""
     oslo, lima = KEYS["oslo"], KEYS["lima"]
     table.insert(second(1), fleet(100))
     table.upsert(second(2), rides(150, ("r01", "r02", "r11")))
@@ -189,24 +160,6 @@ def _deletes(table: GoldenTable) -> None:
         filter=["city", "=", "lima"],
         columns=["id", "ts"],
     )
-
-
-@golden("v9/mor_deletes", "Deletes with and without ordering value", merge_on_read(9))
-def deletes_9(table: GoldenTable) -> None:
-    """Deletes without ordering value, typed deletes that come late, tie and win, and rides written again."""
-    _deletes(table)
-
-
-@golden("v8/mor_deletes", "Deletes with and without ordering value", merge_on_read(8))
-def deletes_8(table: GoldenTable) -> None:
-    """Deletes without ordering value, typed deletes that come late, tie and win, and rides written again."""
-    _deletes(table)
-
-
-@golden("v6/mor_deletes", "Deletes with and without ordering value, as read since release 1.0", merge_on_read(6))
-def deletes_6(table: GoldenTable) -> None:
-    """Deletes without ordering value, typed deletes that come late, tie and win, and rides written again."""
-    _deletes(table)
 
 
 @golden(
@@ -255,7 +208,15 @@ def deleted_flag(table: GoldenTable) -> None:
     table.as_of(second(2.7), "as-of", "both flagged rides of lima are gone", "MG-008", "deleted-flag-ignored")
 
 
-def _copy_on_write(table: GoldenTable) -> None:
+@golden("v9/cow_upserts", "Copy-on-write: base files replace base files", copy_on_write(9), also=(6,))
+@golden(
+    "v8/cow_upserts",
+    "Copy-on-write: base files replace base files",
+    copy_on_write(8, hive_style=True),
+    given={8: "The same with partition folders in hive style."},
+)
+def upserts(table: GoldenTable) -> None:
+    """An insert, an update, a delete, an update that took long, and one that never completed."""
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r12", "fähre-05")))
     table.delete(second(3), "lima", "r11", "🚲-16")
@@ -280,21 +241,3 @@ def _copy_on_write(table: GoldenTable) -> None:
     )
     table.instants("timeline", "every action has its highest state", "TL-004 TL-009", "lowest-state-rules")
     table.slices("slices", "one slice a group, without logs", "SL-003 RD-004", "oldest-base-file")
-
-
-@golden("v9/cow_upserts", "Copy-on-write: base files replace base files", copy_on_write(9))
-def copy_on_write_9(table: GoldenTable) -> None:
-    """An insert, an update, a delete, an update that took long, and one that never completed."""
-    _copy_on_write(table)
-
-
-@golden("v8/cow_upserts", "Copy-on-write: base files replace base files", copy_on_write(8, hive_style=True))
-def copy_on_write_8(table: GoldenTable) -> None:
-    """The same with partition folders in hive style."""
-    _copy_on_write(table)
-
-
-@golden("v6/cow_upserts", "Copy-on-write: base files replace base files", copy_on_write(6))
-def copy_on_write_6(table: GoldenTable) -> None:
-    """An insert, an update, a delete, an update that took long, and one that never completed."""
-    _copy_on_write(table)

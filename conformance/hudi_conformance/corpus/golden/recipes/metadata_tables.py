@@ -20,20 +20,19 @@ from hudi_conformance.corpus.golden.usual import deep_check, skipping
 _LISTS = "MT-008 MT-010 MT-005 MT-003"
 
 
-@golden("v9/cow_metadata_services", "Services take entries of every index along", copy_on_write(9), FEATURES)
-def services_9(table: GoldenTable) -> None:
+@golden(
+    "v9/cow_metadata_services",
+    "Services take entries of every index along",
+    copy_on_write(9),
+    FEATURES,
+    also=(6, 8),
+    given=dict.fromkeys(
+        (6, 8), "Three commits, a clean, a partition overwritten, a rollback; statistics, filters and places."
+    ),
+)
+def services(table: GoldenTable) -> None:
     """Three commits, a clean, a partition overwritten, a rollback; statistics, places and a secondary index."""
-    _serviced(table)
-
-
-@golden("v6/cow_metadata_services", "Services take entries of every index along", copy_on_write(6), FEATURES, also=(8,))
-def services_6(table: GoldenTable) -> None:
-    """Three commits, a clean, a partition overwritten, a rollback; statistics, filters and places."""
-    _serviced(table)
-
-
-def _serviced(table: GoldenTable) -> None:
-    newer = table.layout.version > 6
+    newer = table.version > 6
     table.insert(second(1), spread(10))
     table.keep_indexes(STATISTICS, RECORDS, *((RIDER, PARTITIONS) if newer else (BLOOM,)))
     table.upsert(second(2), rides(20, ("r01", "r11"), rider="second"))
@@ -104,24 +103,10 @@ def rollback_6(table: GoldenTable) -> None:
     "Without partitions the list has one, called `.`",
     copy_on_write(9, partition_by=None),
     FEATURES,
+    also=(6,),
 )
-def unpartitioned_9(table: GoldenTable) -> None:
+def unpartitioned(table: GoldenTable) -> None:
     """An insert and an update of a table without partitions, all indexes by the name `.`."""
-    _unpartitioned(table)
-
-
-@golden(
-    "v6/cow_metadata_unpartitioned",
-    "Without partitions the list has one, called `.`",
-    copy_on_write(6, partition_by=None),
-    FEATURES,
-)
-def unpartitioned_6(table: GoldenTable) -> None:
-    """An insert and an update of a table without partitions, all indexes by the name `.`."""
-    _unpartitioned(table)
-
-
-def _unpartitioned(table: GoldenTable) -> None:
     table.insert(second(1), spread(10))
     table.keep_indexes(STATISTICS, BLOOM, RECORDS)
     table.upsert(second(2), rides(20, ("r01", "r12"), rider="second"))
@@ -149,19 +134,9 @@ def _unpartitioned(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/mor_metadata_compacted", "The metadata table itself is compacted", merge_on_read(9), FEATURES)
-def compacted_9(table: GoldenTable) -> None:
+@golden("v9/mor_metadata_compacted", "The metadata table itself is compacted", merge_on_read(9), FEATURES, also=(6, 8))
+def compacted(table: GoldenTable) -> None:
     """Two updates of the table, a compaction of its metadata table, one more update."""
-    _compacted(table)
-
-
-@golden("v6/mor_metadata_compacted", "The metadata table itself is compacted", merge_on_read(6), FEATURES, also=(8,))
-def compacted_6(table: GoldenTable) -> None:
-    """Two updates of the table, a compaction of its metadata table, one more update."""
-    _compacted(table)
-
-
-def _compacted(table: GoldenTable) -> None:
     table.insert(second(1), spread(10))
     table.keep_indexes(STATISTICS, RECORDS)
     table.upsert(second(2), rides(20, ("r01", "r11"), rider="second"))
@@ -195,26 +170,16 @@ def _compacted(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/mor_metadata_uncommitted", "Metadata of a write that died before it completed", merge_on_read(9), FEATURES)
-def uncommitted_9(table: GoldenTable) -> None:
+@golden(
+    "v9/mor_metadata_uncommitted",
+    "Metadata of a write that died before it completed",
+    merge_on_read(9),
+    FEATURES,
+    also=(6, 8),
+)
+def uncommitted(table: GoldenTable) -> None:
     """A delete whose metadata is committed and whose own completed file never came."""
-    _uncommitted(table)
-
-
-@golden("v8/mor_metadata_uncommitted", "Metadata of a write that died before it completed", merge_on_read(8), FEATURES)
-def uncommitted_8(table: GoldenTable) -> None:
-    """A delete whose metadata is committed and whose own completed file never came."""
-    _uncommitted(table)
-
-
-@golden("v6/mor_metadata_uncommitted", "Metadata of a write that died before it completed", merge_on_read(6), FEATURES)
-def uncommitted_6(table: GoldenTable) -> None:
-    """A delete whose metadata is committed and whose own completed file never came."""
-    _uncommitted(table)
-
-
-def _uncommitted(table: GoldenTable) -> None:
-    newer = table.layout.version > 6
+    newer = table.version > 6
     table.insert(second(1), spread(10))
     table.keep_indexes(RECORDS, *((RIDER,) if newer else ()))
     table.upsert(second(2), [ride("r03", 20, rider="second")])
@@ -246,19 +211,9 @@ def _uncommitted(table: GoldenTable) -> None:
         table.slices("slices", "the dead write's logs are in no slice", "RD-002 MT-006", "inflight-counts-as-committed")
 
 
-@golden("v9/mor_unlisted_index", "An index that the properties do not list", merge_on_read(9), FEATURES)
-def unlisted_9(table: GoldenTable) -> None:
+@golden("v9/mor_unlisted_index", "An index that the properties do not list", merge_on_read(9), FEATURES, also=(6,))
+def unlisted(table: GoldenTable) -> None:
     """A record index without entries lies beside the indexes that readers may use: its building broke off."""
-    _unlisted(table)
-
-
-@golden("v6/mor_unlisted_index", "An index that the properties do not list", merge_on_read(6), FEATURES)
-def unlisted_6(table: GoldenTable) -> None:
-    """A record index without entries lies beside the indexes that readers may use: its building broke off."""
-    _unlisted(table)
-
-
-def _unlisted(table: GoldenTable) -> None:
     table.insert(second(1), spread(10))
     table.keep_indexes(STATISTICS, RECORDS)
     table.upsert(second(2), [ride("r03", 20, rider="second")])
@@ -329,26 +284,24 @@ def rebuilt(table: GoldenTable) -> None:
     )
 
 
-@golden("v9/mor_moved_rows", "Rows move to another partition", merge_on_read(9), FEATURES)
-def moved_9(table: GoldenTable) -> None:
+@golden(
+    "v9/mor_moved_rows",
+    "Rows move to another partition",
+    merge_on_read(9),
+    FEATURES,
+    also=(6,),
+    given={6: "A global writer deletes a row in its old partition and inserts it in the new one, twice."},
+)
+def moved(table: GoldenTable) -> None:
     """A global writer deletes a row in its old partition and inserts it in the new one, twice; one keeps its value."""
-    _moved(table, RIDER)
-
-
-@golden("v6/mor_moved_rows", "Rows move to another partition", merge_on_read(6), FEATURES)
-def moved_6(table: GoldenTable) -> None:
-    """A global writer deletes a row in its old partition and inserts it in the new one, twice."""
-    _moved(table)
-
-
-def _moved(table: GoldenTable, *more: object) -> None:
+    newer = table.version > 6
     table.insert(second(1), spread(10))
-    table.keep_indexes(RECORDS, *more)  # type: ignore[arg-type]
+    table.keep_indexes(RECORDS, *((RIDER,) if newer else ()))
     table.upsert(second(2), [ride("r02", 20, city="lima", rider="Zoe 1")], deletes={("oslo", "r02"): 20})
     table.upsert(second(3), [ride("r11", 30, city="oslo", rider="moved")], deletes={("lima", "r11"): 30})
     table.upsert(second(4), [ride("r03", 5, rider="late")])
-    clauses = "IX-021 IX-020 MT-005 MT-008" + (" IX-031" if more else "")
-    kills = "metadata-logs-unread" + (" index-of-incoming-rows" if more else "")
+    clauses = "IX-021 IX-020 MT-005 MT-008" + (" IX-031" if newer else "")
+    kills = "metadata-logs-unread" + (" index-of-incoming-rows" if newer else "")
     deep_check(table, "one entry of a key is left, where it lives now", clauses, kills)
     skipping(
         table,
@@ -358,7 +311,7 @@ def _moved(table: GoldenTable, *more: object) -> None:
         "IX-021 IX-055",
         "record-index-of-nobody",
     )
-    if more:
+    if newer:
         skipping(
             table,
             "kept-value",

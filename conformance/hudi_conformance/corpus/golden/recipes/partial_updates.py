@@ -84,15 +84,15 @@ def _ask(table: GoldenTable, late: str) -> None:
     )
 
 
-@golden("v9/mor_partial_updates", "Partial updates under event time", merge_on_read(9), ("partial-update",))
-def partial_updates_9(table: GoldenTable) -> None:
-    """Assignments of one or two columns: in turn, late, of null, and over a whole record."""
-    _write(table)
-    _ask(table, "of late data the columns that the winner does not set")
-
-
-@golden("v8/mor_partial_updates", "Partial updates in version 8", merge_on_read(8), ("partial-update",))
-def partial_updates_8(table: GoldenTable) -> None:
+@golden(
+    "v9/mor_partial_updates",
+    "Partial updates under event time",
+    merge_on_read(9),
+    ("partial-update",),
+    also=(8,),
+    titles={8: "Partial updates in version 8"},
+)
+def partial_updates(table: GoldenTable) -> None:
     """Assignments of one or two columns: in turn, late, of null, and over a whole record."""
     _write(table)
     _ask(table, "of late data the columns that the winner does not set")

@@ -95,7 +95,7 @@ def _write(table: GoldenTable, payload: str) -> None:
         ("c", 20, _SENTINEL, "20"),
         ("g", 20, "g second", None),
     )
-    if table.layout.version <= 8:
+    if table.version <= 8:
         second_batch += rows(("h", 20, "h second", "20", "d"), ("i", 20, "i second", "20", "D"))
     table.upsert(second(2), second_batch, deletes={("", "d"): gone(20), ("", "e"): gone(5), ("", "j"): gone(20)})
     third = rows(
@@ -161,7 +161,7 @@ _KINDS = {kind.payload: kind for kind in _LISTED}
 
 
 def _ask(table: GoldenTable, kind: _Kind) -> None:
-    version_9 = table.layout.version > 8
+    version_9 = table.version > 8
     clauses, kills = kind.clauses, kind.kills
     if version_9:
         filling = _FILLING.get(PAYLOADS[kind.payload].partial_update, "")
@@ -181,7 +181,7 @@ def _ask(table: GoldenTable, kind: _Kind) -> None:
         kills.split()[0],
         columns=["name"],
     )
-    half = 0 if table.layout.version == 6 else 0.5
+    half = 0 if table.version == 6 else 0.5
     table.incremental(
         second(1 + half),
         second(3 + half),
@@ -192,23 +192,15 @@ def _ask(table: GoldenTable, kind: _Kind) -> None:
     )
     mode = PAYLOADS[kind.payload].mode.value if version_9 else "CUSTOM"
     other = "mode-always-commit-time" if "EVENT" in mode or mode == "CUSTOM" else "mode-always-event-time"
-    table.info(
-        "table-info", f"the merge mode is {mode}", "MG-001 MG-009" if table.layout.version == 6 else "MG-012", other
-    )
+    table.info("table-info", f"the merge mode is {mode}", "MG-001 MG-009" if table.version == 6 else "MG-012", other)
 
 
 def _each_version(payload: str) -> Callable[[Callable[[GoldenTable], None]], Callable[[GoldenTable], None]]:
     """Register a recipe for tables of versions 6, 8 and 9."""
-    kind = _KINDS[payload]
     word = payload.removesuffix("AvroPayload").lower().replace("debezium", "_debezium")
-
-    def register(write: Callable[[GoldenTable], None]) -> Callable[[GoldenTable], None]:
-        for version in (6, 8, 9):
-            title = f"{payload} in version {version}"
-            golden(f"v{version}/mor_payload_{word}", title, kind.layout(version), ("payload",))(write)
-        return write
-
-    return register
+    titles = {version: f"{payload} in version {version}" for version in (6, 8, 9)}
+    layout = _KINDS[payload].layout
+    return golden(f"v9/mor_payload_{word}", titles[9], layout, ("payload",), also=(6, 8), titles=titles)
 
 
 @_each_version("OverwriteNonDefaultsWithLatestAvroPayload")
@@ -318,34 +310,25 @@ _EXAMPLE = {
 }
 
 
-def _example(table: GoldenTable) -> None:
-    table.insert(second(1), [{"id": "1", "ts": 2, "name": "name_1", "price": None}])
-    table.upsert(second(2), [{"id": "1", "ts": 1, "name": None, "price": "price_1"}])
-    table.snapshot(
-        "snapshot", "the stored row stands, with the price that came late", "PL-004 MG-025", "late-partial-dropped"
-    )
-
-
-@golden(
-    "v6/mor_partial_update_example",
-    "The example of the text for PartialUpdateAvroPayload, in version 6",
-    merge_on_read(6, schema=Schema(_PLAIN), partition_by=None, groups_per_partition=1, properties=_EXAMPLE[6]),
-    ("payload",),
-)
-def example_6(table: GoldenTable) -> None:
-    """A name with ordering value 2 is stored, a price with ordering value 1 arrives."""
-    _example(table)
-
-
 @golden(
     "v9/mor_partial_update_example",
     "The example of the text for PartialUpdateAvroPayload, in version 9",
     merge_on_read(9, schema=Schema(_PLAIN), partition_by=None, groups_per_partition=1, properties=_EXAMPLE[9]),
     ("payload",),
 )
-def example_9(table: GoldenTable) -> None:
+@golden(
+    "v6/mor_partial_update_example",
+    "The example of the text for PartialUpdateAvroPayload, in version 6",
+    merge_on_read(6, schema=Schema(_PLAIN), partition_by=None, groups_per_partition=1, properties=_EXAMPLE[6]),
+    ("payload",),
+)
+def example(table: GoldenTable) -> None:
     """A name with ordering value 2 is stored, a price with ordering value 1 arrives."""
-    _example(table)
+    table.insert(second(1), [{"id": "1", "ts": 2, "name": "name_1", "price": None}])
+    table.upsert(second(2), [{"id": "1", "ts": 1, "name": None, "price": "price_1"}])
+    table.snapshot(
+        "snapshot", "the stored row stands, with the price that came late", "PL-004 MG-025", "late-partial-dropped"
+    )
 
 
 @golden(

@@ -12,10 +12,19 @@ _FEATURES = ("incremental",)
 
 def _times(table: GoldenTable) -> dict[int, str]:
     """When each write stands on the axis of ranges: its completion, before version 8 its request."""
-    return {number: second(number + (0 if table.layout.version <= 6 else 0.5)) for number in range(12)}
+    return {number: second(number + (0 if table.version <= 6 else 0.5)) for number in range(12)}
 
 
-def _chunks(table: GoldenTable) -> None:
+@golden(
+    "v9/mor_ranges",
+    "Chunks of a history with late rows, a delete and two compactions",
+    merge_on_read(9),
+    _FEATURES,
+    also=(6, 8),
+    titles={6: "Chunks of a history, by requested time"},
+)
+def ranges(table: GoldenTable) -> None:
+    """Upserts with late rows, a delete, a compaction, another that stays pending, and writes around both."""
     at, groups = _times(table), [table.group("oslo", 0), table.group("lima", 0)]
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11", "r12")))
@@ -77,28 +86,6 @@ def _chunks(table: GoldenTable) -> None:
     table.incremental("earliest", None, "all", "the whole table", "IN-002", "pending-slice-not-joined")
     table.incremental(second(20), second(3), "end-before-begin", "nothing", "IN-002", "range-begin-ignored")
     table.incremental("tomorrow", None, "no-instant", "words are no instants", "IN-002 TM-001", "bounds-are-any-text")
-
-
-@golden(
-    "v9/mor_ranges", "Chunks of a history with late rows, a delete and two compactions", merge_on_read(9), _FEATURES
-)
-def ranges_9(table: GoldenTable) -> None:
-    """Upserts with late rows, a delete, a compaction, another that stays pending, and writes around both."""
-    _chunks(table)
-
-
-@golden(
-    "v8/mor_ranges", "Chunks of a history with late rows, a delete and two compactions", merge_on_read(8), _FEATURES
-)
-def ranges_8(table: GoldenTable) -> None:
-    """Upserts with late rows, a delete, a compaction, another that stays pending, and writes around both."""
-    _chunks(table)
-
-
-@golden("v6/mor_ranges", "Chunks of a history, by requested time", merge_on_read(6), _FEATURES)
-def ranges_6(table: GoldenTable) -> None:
-    """Upserts with late rows, a delete, a compaction, another that stays pending, and writes around both."""
-    _chunks(table)
 
 
 def _came_back(table: GoldenTable) -> None:
@@ -214,7 +201,9 @@ def _cluster(table: GoldenTable, at: InstantTime, city: str) -> None:
     table.complete(Action.REPLACE_COMMIT, at, table.commit_metadata("CLUSTER", written, replaced=old))
 
 
-def _cleaned(table: GoldenTable) -> None:
+@golden("v9/cow_ranges_cleaned", "Ranges after a clean", copy_on_write(9), _FEATURES, also=(6, 8))
+def cleaned(table: GoldenTable) -> None:
+    """Four commits; a clean removed the files that only the first two needed."""
     at = _times(table)
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11")))
@@ -230,21 +219,9 @@ def _cleaned(table: GoldenTable) -> None:
         "range-answered-in-part",
     )
     table.incremental(at[2], None, "retained", "what is there is answered", "IN-007", "range-begin-ignored")
-
-
-@golden("v9/cow_ranges_cleaned", "Ranges after a clean", copy_on_write(9), _FEATURES)
-def cleaned_9(table: GoldenTable) -> None:
-    """Four commits; a clean removed the files that only the first two needed."""
-    _cleaned(table)
-    table.incremental(
-        "0", None, "since-cleaned-times", "the newest rows tell when they were written", "IN-007", "oldest-base-file"
-    )
-
-
-@golden("v6/cow_ranges_cleaned", "Ranges after a clean", copy_on_write(6), _FEATURES, also=(8,))
-def cleaned_6(table: GoldenTable) -> None:
-    """Four commits; a clean removed the files that only the first two needed."""
-    _cleaned(table)
+    if table.version > 8:
+        then = "the newest rows tell when they were written"
+        table.incremental("0", None, "since-cleaned-times", then, "IN-007", "oldest-base-file")
 
 
 @golden("v9/mor_ranges_archived", "Ranges that begin before the active timeline", merge_on_read(9), _FEATURES)

@@ -60,46 +60,41 @@ def _row(key: str, city: str, ts: int, number: int) -> dict[str, Value]:
     }
 
 
-def _all_types(table: GoldenTable) -> None:
+@golden("v9/mor_all_types", "Every logical type, in base files and in log blocks", merge_on_read(9, schema=_ALL_TYPES))
+@golden("v6/cow_all_types", "Every logical type in base files", copy_on_write(6, schema=_ALL_TYPES))
+def all_types(table: GoldenTable) -> None:
+    """Eight rows with nulls, NaN, minus zero, the ends of ranges, nested values and dates before 1600."""
     keys = [(f"t{number}", ("oslo", "lima")[number % 2]) for number in range(8)]
     table.insert(second(1), [_row(key, city, 10, number) for number, (key, city) in enumerate(keys)])
     table.upsert(
         second(2), [_row(key, city, 20 - 15 * (number % 2), number + 3) for number, (key, city) in enumerate(keys[:5])]
     )
+    then = "values come back in their logical types"
+    if table.layout.merge_on_read:
+        table.snapshot("snapshot", then, "BF-001 LF-007", "event-time-ignores-ordering")
+        table.snapshot(
+            "columns",
+            "a projection of nested and plain columns",
+            "RD-012",
+            "event-time-ignores-ordering projection-ignored",
+            columns=["counts", "id", "double"],
+        )
+        table.info("table-info", "the schema names every type", "DM-003", "mode-always-commit-time")
+    else:
+        table.snapshot("snapshot", then, "BF-001", "oldest-base-file")
+        null = ["flag", "is_null"]
+        table.snapshot("filter-null", "a filter for null finds nulls only", "RD-012", "filter-ignored", filter=null)
 
 
-@golden("v9/mor_all_types", "Every logical type, in base files and in log blocks", merge_on_read(9, schema=_ALL_TYPES))
-def all_types_9(table: GoldenTable) -> None:
-    """Eight rows with nulls, NaN, minus zero, the ends of ranges, nested values and dates before 1600."""
-    _all_types(table)
-    table.snapshot(
-        "snapshot", "values come back in their logical types", "BF-001 LF-007", "event-time-ignores-ordering"
-    )
-    table.snapshot(
-        "columns",
-        "a projection of nested and plain columns",
-        "RD-012",
-        "event-time-ignores-ordering projection-ignored",
-        columns=["counts", "id", "double"],
-    )
-    table.info("table-info", "the schema names every type", "DM-003", "mode-always-commit-time")
+_ADDED = "Two columns came with the second write"
 
 
-@golden("v6/cow_all_types", "Every logical type in base files", copy_on_write(6, schema=_ALL_TYPES))
-def all_types_6(table: GoldenTable) -> None:
-    """Eight rows with nulls, NaN, minus zero, the ends of ranges, nested values and dates before 1600."""
-    _all_types(table)
-    table.snapshot("snapshot", "values come back in their logical types", "BF-001", "oldest-base-file")
-    table.snapshot(
-        "filter-null",
-        "a filter for null finds nulls only",
-        "RD-012",
-        "filter-ignored",
-        filter=["flag", "is_null"],
-    )
-
-
-def _added_columns(table: GoldenTable) -> None:
+@golden("v9/mor_added_columns", _ADDED, merge_on_read(9), also=(6,))
+@golden(
+    "v8/cow_added_columns", _ADDED, copy_on_write(8), given={8: "Some base files lack two columns that others have."}
+)
+def added_columns(table: GoldenTable) -> None:
+    """Base files lack two columns that log blocks have."""
     table.insert(second(1), fleet(10))
     table.schema = _LATER
     table.upsert(second(2), rides(20, ("r01", "r12", "駅-06"), tip=Decimal("1.50"), note="später"))
@@ -119,7 +114,7 @@ def _added_columns(table: GoldenTable) -> None:
         columns=["id", "tip", "note"],
     )
     table.info("table-info", "the schema is that of the newest commit", "DM-003", "schema-of-oldest-commit")
-    first = "earliest", second(1) if table.layout.version < 8 else second(1.5)
+    first = "earliest", second(1) if table.version < 8 else second(1.5)
     table.incremental(
         *first, "range-before", "the range has the new columns too, as nulls", "IN-009", "range-has-columns-of-its-end"
     )
@@ -131,12 +126,6 @@ def _added_columns(table: GoldenTable) -> None:
         "range-has-the-newest-columns",
         configs={"hoodie.datasource.read.schema.use.end.instanttime": "true"},
     )
-
-
-@golden("v9/mor_added_columns", "Two columns came with the second write", merge_on_read(9), also=(6,))
-def added_columns_mor(table: GoldenTable) -> None:
-    """Base files lack two columns that log blocks have."""
-    _added_columns(table)
 
 
 @golden("v8/mor_older_log_schema", "A log block of before two columns came", merge_on_read(8), also=(6,))
@@ -152,12 +141,6 @@ def older_log_schema(table: GoldenTable) -> None:
         "LF-022 DM-004",
         "columns-in-order-of-names missing-column-refused",
     )
-
-
-@golden("v8/cow_added_columns", "Two columns came with the second write", copy_on_write(8))
-def added_columns_cow(table: GoldenTable) -> None:
-    """Some base files lack two columns that others have."""
-    _added_columns(table)
 
 
 @golden(
@@ -212,7 +195,11 @@ def same_key_twice(table: GoldenTable) -> None:
     "v8/cow_named_timeline",
     "A timeline folder of another name, and a table whose name is not ASCII",
     copy_on_write(8, properties={"hoodie.timeline.path": "moments"}, name="fahrten_für_alle: 100 %"),
-    also=(9,),
+    also=(6, 9),
+    titles={
+        6: "A table whose name is not ASCII, and the name of a timeline folder that version 6 has none of",
+    },
+    given={6: "Properties need escapes, the checksum is over UTF-8 bytes, the timeline lies in .hoodie all the same."},
 )
 def named_timeline(table: GoldenTable) -> None:
     """Properties need escapes, the checksum is over UTF-8 bytes, the timeline lies where the properties say."""
@@ -220,21 +207,8 @@ def named_timeline(table: GoldenTable) -> None:
     table.upsert(second(2), rides(20, ("r01", "r12")))
     table.snapshot("snapshot", "the table is read", "PR-007 PR-001", "oldest-base-file")
     table.info("table-info", "the name comes back unescaped", "PR-001 PR-003 PR-020", "lowest-state-rules")
-    table.instants("timeline", "the instants of the named folder", "PR-007 TL-008", "lowest-state-rules")
-
-
-@golden(
-    "v6/cow_named_timeline",
-    "A table whose name is not ASCII, and the name of a timeline folder that version 6 has none of",
-    copy_on_write(6, properties={"hoodie.timeline.path": "moments"}, name="fahrten_für_alle: 100 %"),
-)
-def named_timeline_6(table: GoldenTable) -> None:
-    """Properties need escapes, the checksum is over UTF-8 bytes, the timeline lies in .hoodie all the same."""
-    table.insert(second(1), fleet(10))
-    table.upsert(second(2), rides(20, ("r01", "r12")))
-    table.snapshot("snapshot", "the table is read", "PR-007 PR-001", "oldest-base-file")
-    table.info("table-info", "the name comes back unescaped", "PR-001 PR-003 PR-020", "lowest-state-rules")
-    table.instants("timeline", "the instants of the folder .hoodie", "PR-007 TL-007", "lowest-state-rules")
+    folder, layout = ("folder .hoodie", "TL-007") if table.version == 6 else ("named folder", "TL-008")
+    table.instants("timeline", f"the instants of the {folder}", f"PR-007 {layout}", "lowest-state-rules")
 
 
 @golden("v9/mor_change_feed", "Logs of the change feed lie beside data", merge_on_read(9))

@@ -8,7 +8,15 @@ from hudi_conformance.corpus.golden.questions import GoldenTable, golden
 from hudi_conformance.corpus.golden.rides import KEYS, fleet, rides, second
 
 
-def _pending_compaction(table: GoldenTable) -> None:
+@golden(
+    "v9/mor_pending_compaction",
+    "A pending compaction opens a slice that has no base file yet",
+    merge_on_read(9),
+    also=(6, 8),
+    titles={6: "Logs after the plan are named after the compaction"},
+)
+def pending_compaction(table: GoldenTable) -> None:
+    """Updates before and after a compaction of one group a city was planned and started, but not completed."""
     groups = [table.group("oslo", 0), table.group("lima", 0)]
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r02", "r11", "r12")))
@@ -32,25 +40,9 @@ def _pending_compaction(table: GoldenTable) -> None:
     table.instants("timeline", "the compaction is inflight", "TL-001 TL-004", "lowest-state-rules")
 
 
-@golden("v9/mor_pending_compaction", "A pending compaction opens a slice that has no base file yet", merge_on_read(9))
-def pending_compaction_9(table: GoldenTable) -> None:
-    """Updates before and after a compaction of one group a city was planned and started, but not completed."""
-    _pending_compaction(table)
-
-
-@golden("v8/mor_pending_compaction", "A pending compaction opens a slice that has no base file yet", merge_on_read(8))
-def pending_compaction_8(table: GoldenTable) -> None:
-    """Updates before and after a compaction of one group a city was planned and started, but not completed."""
-    _pending_compaction(table)
-
-
-@golden("v6/mor_pending_compaction", "Logs after the plan are named after the compaction", merge_on_read(6))
-def pending_compaction_6(table: GoldenTable) -> None:
-    """Updates before and after a compaction of one group a city was planned and started, but not completed."""
-    _pending_compaction(table)
-
-
-def _compacted(table: GoldenTable) -> None:
+@golden("v9/mor_compacted", "Compacted slices", merge_on_read(9), also=(6,))
+def compacted(table: GoldenTable) -> None:
+    """Updates, a compaction of three of four groups, then late updates."""
     groups = [table.group("oslo", 0), table.group("oslo", 1), table.group("lima", 0)]
     table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r02", "r11", "r12")))
@@ -74,18 +66,6 @@ def _compacted(table: GoldenTable) -> None:
     table.instants("timeline", "the compaction completed as a commit", "TL-006", "lowest-state-rules")
 
 
-@golden("v9/mor_compacted", "Compacted slices", merge_on_read(9))
-def compacted_9(table: GoldenTable) -> None:
-    """Updates, a compaction of three of four groups, then late updates."""
-    _compacted(table)
-
-
-@golden("v6/mor_compacted", "Compacted slices", merge_on_read(6))
-def compacted_6(table: GoldenTable) -> None:
-    """Updates, a compaction of three of four groups, then late updates."""
-    _compacted(table)
-
-
 def _replaced(table: GoldenTable, operation: str) -> None:
     old = [table.group("oslo", 0), table.group("oslo", 1)]
     table.insert(second(1), fleet(10))
@@ -106,14 +86,14 @@ def _replaced(table: GoldenTable, operation: str) -> None:
     table.instants("timeline", "the replacement completed as a replacecommit", "TL-006", "lowest-state-rules")
 
 
-@golden("v9/mor_clustered", "Clustering replaces file groups", merge_on_read(9))
-def clustered_9(table: GoldenTable) -> None:
-    """One city's two groups are clustered into one; updates follow."""
-    _replaced(table, "CLUSTER")
-
-
-@golden("v6/mor_clustered", "Clustering replaces file groups, as a replacecommit", merge_on_read(6))
-def clustered_6(table: GoldenTable) -> None:
+@golden(
+    "v9/mor_clustered",
+    "Clustering replaces file groups",
+    merge_on_read(9),
+    also=(6,),
+    titles={6: "Clustering replaces file groups, as a replacecommit"},
+)
+def clustered(table: GoldenTable) -> None:
     """One city's two groups are clustered into one; updates follow."""
     _replaced(table, "CLUSTER")
 

@@ -1,8 +1,8 @@
 """Every operation on every release, with Hudi's own defaults: metadata table, cleaning, archival, file sizing."""
 
+from hudi_conformance.corpus.recipes_apache.catalogue import Question, recipe
 from hudi_conformance.corpus.recipes_apache.orders import deletes, orders
 from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED
-from hudi_conformance.interop.real_tables.catalogue import Question, recipe
 from hudi_conformance.interop.real_tables.writer import RealTable
 
 # Without 1.0.2: it cannot compact a delete without ordering value before a row of the same key (Integer against Long).

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
+from hudi_conformance.corpus.recipes_apache.catalogue import Question, Steps, recipe
 from hudi_conformance.corpus.recipes_apache.orders import deletes, orders
 from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME
-from hudi_conformance.interop.real_tables.catalogue import Question, Steps, recipe
 from hudi_conformance.interop.real_tables.writer import RealTable
 
 _LATEST = ("0.15.0 v6", "1.0.2 v8", "1.1.1 v9", "1.2.0 v9")

@@ -6,6 +6,7 @@ Each write brings values of its own, so that each index has files to leave out.
 import datetime as dt
 from typing import Any
 
+from hudi_conformance.corpus.recipes_apache.catalogue import Question, recipe
 from hudi_conformance.corpus.recipes_apache.index_options import (
     BLOOM,
     CREATED,
@@ -16,7 +17,6 @@ from hudi_conformance.corpus.recipes_apache.index_options import (
 )
 from hudi_conformance.corpus.recipes_apache.orders import deletes, key, orders
 from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME
-from hudi_conformance.interop.real_tables.catalogue import Question, recipe
 from hudi_conformance.interop.real_tables.writer import RealTable
 
 _SCHEMA = "id string, city string, n int, amount double, note string, d date, at timestamp, sec bigint, ts bigint"

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from hudi_conformance.corpus.recipes_apache.catalogue import Question, recipe
 from hudi_conformance.corpus.recipes_apache.orders import deletes, orders
 from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED, payload
-from hudi_conformance.interop.real_tables.catalogue import Question, recipe
 from hudi_conformance.interop.real_tables.writer import RealTable
 
 # Other areas ask these of tables of their own.

@@ -3,9 +3,9 @@
 from functools import partial
 from typing import Any
 
+from hudi_conformance.corpus.recipes_apache.catalogue import recipe
 from hudi_conformance.corpus.recipes_apache.orders import deletes, order, orders
 from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED
-from hudi_conformance.interop.real_tables.catalogue import recipe
 from hudi_conformance.interop.real_tables.recipes.merging import _ASKED_ELSEWHERE
 from hudi_conformance.interop.real_tables.writer import RealTable
 

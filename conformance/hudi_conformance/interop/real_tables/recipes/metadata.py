@@ -9,9 +9,9 @@ from decimal import Decimal
 
 from py4j.protocol import Py4JJavaError
 
+from hudi_conformance.corpus.recipes_apache.catalogue import recipe
 from hudi_conformance.corpus.recipes_apache.orders import REGIONS, key, orders
 from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED
-from hudi_conformance.interop.real_tables.catalogue import recipe
 from hudi_conformance.interop.real_tables.writer import RealTable
 
 # What the tables of other areas are asked.

@@ -1,7 +1,7 @@
 """Tables whose schema changes: columns added, dropped, moved, widened, renamed; by name and by id."""
 
+from hudi_conformance.corpus.recipes_apache.catalogue import Question, recipe
 from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME
-from hudi_conformance.interop.real_tables.catalogue import Question, recipe
 from hudi_conformance.interop.real_tables.writer import RealTable
 
 # Both types of the release that answers, of the others one, so that each pair stands somewhere.

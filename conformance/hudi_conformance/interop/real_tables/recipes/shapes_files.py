@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from hudi_conformance.corpus.recipes_apache.catalogue import recipe
 from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME
-from hudi_conformance.interop.real_tables.catalogue import recipe
 from hudi_conformance.interop.real_tables.recipes.shapes import BOTH, FOUR, NOT_ROWS, SINCE_8, rows_of, write_query
 from hudi_conformance.interop.real_tables.recipes.shapes_types import TYPES, VALUES, WITHOUT
 from hudi_conformance.interop.real_tables.writer import RealTable

@@ -1,7 +1,7 @@
 """Tables of every form of partition path, with and without partition columns and meta fields in their files."""
 
+from hudi_conformance.corpus.recipes_apache.catalogue import recipe
 from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME, NOT_PARTITIONED
-from hudi_conformance.interop.real_tables.catalogue import recipe
 from hudi_conformance.interop.real_tables.recipes.shapes import BOTH, FOUR, NOT_ROWS, rows_of, write_query
 from hudi_conformance.interop.real_tables.writer import RealTable
 

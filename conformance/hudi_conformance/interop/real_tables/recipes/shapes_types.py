@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hudi_conformance.corpus.recipes_apache.catalogue import recipe
 from hudi_conformance.corpus.recipes_apache.writer import EVENT_TIME
-from hudi_conformance.interop.real_tables.catalogue import recipe
 from hudi_conformance.interop.real_tables.recipes.shapes import BOTH, FOUR, LOGS_OF_FOUR, NOT_ROWS, write_query
 from hudi_conformance.interop.real_tables.writer import RealTable
 
