@@ -10,7 +10,7 @@ from hudi_adapter.rows import Rows, read_rows, write_rows
 from hudi_conformance.interop.mixed_writers.cases import ENGINE, Alternation, draw, has_metadata_table
 from hudi_conformance.interop.mixed_writers.checking import Result, Table, check, minimised, played_once
 from hudi_conformance.interop.mixed_writers.page import page
-from hudi_conformance.interop.mixed_writers.playing import Players, play
+from hudi_conformance.interop.mixed_writers.playing import Adapters, play
 from hudi_conformance.runner.resources import suite_root
 from hudi_conformance.runner.session import Heard, Reply
 
@@ -35,9 +35,9 @@ class Pretended:
         return Reply({"result": {"value": {}}})
 
 
-def pretended(*, fails: bool = False) -> Players:
+def pretended(*, fails: bool = False) -> Adapters:
     keys: dict[str, None] = {}
-    return Players(Pretended(keys), Pretended(keys, fails))  # type: ignore[arg-type]
+    return Adapters(Pretended(keys), Pretended(keys, fails))  # type: ignore[arg-type]
 
 
 def deleting_seed() -> tuple[int, Alternation]:
@@ -78,7 +78,7 @@ def test_a_failing_sequence_is_made_as_small_as_it_fails():
     players = pretended(fails=True)
     played = played_once(drawn, players)
     assert played.failure is not None
-    assert played.failure.asked == "write delete"
+    assert played.failure.question == "write delete"
     small = minimised(drawn, played.failure, players, attempts=100)
     assert [step.operation for step in small.case.steps] == ["delete"]
     assert small.turns[1:] == (PEER,)

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hudi_conformance.corpus.table_shapes import WriteCase
-from hudi_conformance.interop.fuzzing.playing import Failure, Options, Played, Side, play
+from hudi_conformance.interop.fuzzing.playing import Options, Played, Side, play
 from hudi_conformance.runner.adapters_config import find_adapter
+from hudi_conformance.runner.player import Failure
 from hudi_conformance.runner.session import Session
 
 CHECKER = "model"
@@ -92,11 +93,9 @@ def check_cases(
         summary.add(played)
         if played.failure is None:
             continue
-        sort = played.failure.sort
 
-        def fails(candidate: WriteCase, sort: tuple[str, str] = sort) -> bool:
-            failure = played_once(candidate, sides, options).failure
-            return failure is not None and failure.sort == sort
+        def fails(candidate: WriteCase, first: Failure = played.failure) -> bool:
+            return first.fails_alike(played_once(candidate, sides, options).failure)
 
         small = minimised(case, fails, attempts)
         failure = played_once(small, sides, options).failure or played.failure

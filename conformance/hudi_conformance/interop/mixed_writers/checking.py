@@ -12,8 +12,9 @@ from typing import Self
 
 from hudi_conformance.interop.fuzzing.minimising import smaller_cases
 from hudi_conformance.interop.mixed_writers.cases import Alternation
-from hudi_conformance.interop.mixed_writers.playing import Failure, Played, Players, play
+from hudi_conformance.interop.mixed_writers.playing import Adapters, Played, play
 from hudi_conformance.runner.adapters_config import find_adapter
+from hudi_conformance.runner.player import Failure
 from hudi_conformance.runner.session import Session
 
 
@@ -47,7 +48,7 @@ class Result:
 
 
 class Table:
-    """The players by release, each started when its first turn comes."""
+    """The adapters by release, each started when its first turn comes."""
 
     def __init__(self, engine: str, root: Path, referee: str | None) -> None:
         self._engine, self._root, self._referee = engine, root, referee
@@ -61,10 +62,10 @@ class Table:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def players(self, peer: str) -> Players:
-        """The players of an alternation with a release."""
+    def adapters(self, peer: str) -> Adapters:
+        """The adapters of an alternation with a release."""
         referee = None if self._referee is None else self._session(self._referee)
-        return Players(self._session(self._engine), self._session(peer_command(peer)), referee)
+        return Adapters(self._session(self._engine), self._session(peer_command(peer)), referee)
 
     def _session(self, adapter: str) -> Session:
         if adapter not in self._sessions:
@@ -91,10 +92,10 @@ def emptied_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def played_once(alternation: Alternation, players: Players) -> Played:
+def played_once(alternation: Alternation, adapters: Adapters) -> Played:
     """An alternation played in a folder of its own."""
     with emptied_folder() as folder:
-        return play(alternation, players, folder)
+        return play(alternation, adapters, folder)
 
 
 def check(
@@ -106,17 +107,17 @@ def check(
         begun = time.monotonic()
         if begun > until:
             return
-        players = table.players(alternation.peer)
-        played = played_once(alternation, players)
+        adapters = table.adapters(alternation.peer)
+        played = played_once(alternation, adapters)
         small = None
         if played.failure is not None:
-            small = minimised(alternation, played.failure, players, attempts)
+            small = minimised(alternation, played.failure, adapters, attempts)
         yield Result(seed, alternation, played, time.monotonic() - begun, small)
 
 
-def minimised(alternation: Alternation, failure: Failure, players: Players, attempts: int) -> Alternation:
+def minimised(alternation: Alternation, failure: Failure, adapters: Adapters, attempts: int) -> Alternation:
     """The smallest alternation found that fails in the same way."""
-    alternation = _up_to(alternation, failure.turn)
+    alternation = _up_to(alternation, failure.step)
     left, smaller = attempts, True
     while smaller:
         smaller = False
@@ -124,8 +125,8 @@ def minimised(alternation: Alternation, failure: Failure, players: Players, atte
             if left <= 0:
                 return alternation
             left -= 1
-            again = played_once(candidate, players).failure
-            if again is not None and again.sort == failure.sort:
+            again = played_once(candidate, adapters).failure
+            if failure.fails_alike(again):
                 alternation, smaller = candidate, True
                 break
     return alternation

@@ -64,7 +64,7 @@ def repeat(
     """Play one sequence again: exit 1 where it fails."""
     given = Alternation.from_json(case.read_text(encoding="utf-8"))
     with Table(engine, suite_root(), referee) as table:
-        played = played_once(given, table.players(given.peer))
+        played = played_once(given, table.adapters(given.peer))
     typer.echo(str(played.failure or f"{played.turns} turns, {played.agreed} answers agree"))
     for feature in played.unsupported:
         typer.echo(f"unsupported: {feature}")
