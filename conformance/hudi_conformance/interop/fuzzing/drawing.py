@@ -20,6 +20,7 @@ _MARK = ("_hoodie_is_deleted", "boolean")
 # At most so many steps, and in how many of 100 cases another one follows: without services, and with them.
 _STEPS = {False: (6, 75), True: (12, 88)}
 _NEARLY_ALWAYS = 97
+_ROWS = 5
 _SERVICES = 40
 _INDEXES = ("", "SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "CONSISTENT_HASHING", "RECORD_INDEX")
 _FIND_KEYS_IN_FILES = {"SIMPLE", "GLOBAL_SIMPLE", "BUCKET", ""}
@@ -67,7 +68,7 @@ def write_cases(draw: st.DrawFn, limits: Limits = Limits()) -> WriteCase:
     writes = Writes(choices, shape, limits, columns=(*COLUMNS, _MARK) if marked else COLUMNS)
     most, percent = _STEPS[limits.services]
     steps = [writes.step(0)]
-    # One choice before each step, and not their number at first: so a step can be dropped when a case is shrunk.
+    # A choice before each step, as before each row, and not their number at first: so shrinking can drop any of them.
     while len(steps) < most and choices.chance(_NEARLY_ALWAYS if len(steps) < limits.likely_steps else percent):
         steps.append(writes.step(len(steps)))
     return WriteCase(shape, tuple(steps))
@@ -235,7 +236,9 @@ class Writes:
         """A step that brings rows, before duplicates go at least so many."""
         inserts = operation in {"insert", "bulk_insert"}
         replaces = operation.startswith("insert_overwrite")
-        rows = [self._row() for _ in range(self.choices.number(least, 5))]
+        rows = [self._row() for _ in range(least)]
+        while len(rows) < _ROWS and self.choices.chance(75):
+            rows.append(self._row())
         known = {self._key(row) for row in rows} & self.held.keys()
         if (inserts and not self.choices.chance(20)) or not (self._doubles() or operation == "upsert"):
             rows = [row for row in rows if self._key(row) not in known] or [self._row(self._unused())]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Generic, Protocol, TypeVar
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
@@ -21,10 +22,15 @@ class Repeatable(Protocol):
 
 
 Case = TypeVar("Case", bound=Repeatable)
-# Hypothesis begins with the simplest example, which is the same for every seed, and then draws another first choice than
-# that of the simplest. So the second example is taken, and its first choice is one that no case is made of.
+# Hypothesis begins with the simplest example, which is the same for every seed, and makes the next differ from it in
+# its first choice. So the second example is taken, and its first choice is one that no case is made of.
 _EXAMPLES = 2
 _NO_PART_OF_A_CASE = st.integers(0, 2**16)
+
+
+@cache
+def _numbers(least: int, most: int) -> st.SearchStrategy[int]:
+    return st.integers(least, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +41,15 @@ class Choices:
 
     def one(self, values: Sequence[Value]) -> Value:
         """One of several."""
-        return self.draw(st.sampled_from(values))
+        return values[self.number(0, len(values) - 1)]
 
     def some(self, values: Sequence[Value], least: int, most: int) -> list[Value]:
         """Different ones of several, as many as there are at most."""
-        if not values:
-            return []
-        least, most = min(least, len(values)), min(most, len(values))
-        return self.draw(st.lists(st.sampled_from(values), min_size=least, max_size=most, unique=True))
+        left, found = list(values), list[Value]()
+        for _ in range(self.number(least, most)):
+            if left:
+                found.append(left.pop(self.number(0, len(left) - 1)))
+        return found
 
     def weighted(self, weights: Mapping[str, int]) -> str:
         """One name, as often as its weight says."""
@@ -50,7 +57,7 @@ class Choices:
 
     def number(self, least: int, most: int) -> int:
         """A number of a range, bounds included."""
-        return self.draw(st.integers(least, most))
+        return self.draw(_numbers(least, most))
 
     def chance(self, percent: int) -> bool:
         """Whether something happens that does so in so many of 100 cases."""
