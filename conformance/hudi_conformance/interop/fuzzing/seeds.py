@@ -80,7 +80,7 @@ def smallest_failing(
 ) -> tuple[Case, Failure]:
     """The case of a seed that has failed, shrunk as long as it fails alike; at most so many smaller ones are tried."""
     search = _Shrinking(case_of_seed(cases, number), failure, failure_of, attempts)
-    with suppress(_FailsAlikeError):
+    with suppress(_FailsAlikeError, _NoAttemptLeft):
         _run(cases, number, search.put, (Phase.generate, Phase.shrink))
     return search.smallest, search.failure
 
@@ -89,8 +89,12 @@ class _FailsAlikeError(AssertionError):
     """What Hypothesis shrinks."""
 
 
+class _NoAttemptLeft(BaseException):
+    """Ends the shrinking."""
+
+
 class _Shrinking(Generic[Case]):
-    """Cases that Hypothesis puts, each tried once; those beyond the limit count as passing."""
+    """Cases that Hypothesis puts, each tried once, up to a limit."""
 
     def __init__(
         self, first: Case, failure: Failure, failure_of: Callable[[Case], Failure | None], attempts: int
@@ -105,10 +109,12 @@ class _Shrinking(Generic[Case]):
         self._begun |= text in self._known
         if not self._begun:
             return
-        if text not in self._known and self._left > 0:
+        if text not in self._known:
+            if not self._left:
+                raise _NoAttemptLeft
             self._left -= 1
             self._known[text] = self._failure_of(case)
-        found = self._known.get(text)
+        found = self._known[text]
         if self.failure.fails_alike(found) and found is not None:
             self.smallest, self.failure = case, found
             raise _FailsAlikeError
