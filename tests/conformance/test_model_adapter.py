@@ -14,6 +14,7 @@ from hudi_conformance.corpus.mutants import MUTANTS, mutated
 from hudi_conformance.runner.archive import unpack
 from hudi_conformance.runner.cases import Case, load_golden_cases
 from hudi_conformance.runner.judging import judge
+from hudi_conformance.runner.player import answer_of
 from hudi_conformance.runner.reading_clauses import ClauseBook
 from hudi_conformance.runner.session import Reply
 from hudi_conformance.runner.verdicts import Outcome, Verdict
@@ -37,7 +38,8 @@ def _outcomes(cases: list[Case], readings: Readings, folder: Path) -> Iterator[O
         message = {"cmd": "run", "seq": number, "op": step.op, "table": str(copy), "out_dir": str(out), "limit_s": 60}
         answers = io.StringIO()
         serve(adapter(readings), io.StringIO(json.dumps({**message, "params": dict(step.params)}) + "\n"), answers)
-        yield judge(case, step, Reply(json.loads(answers.getvalue())), out, book.reading_clause)
+        answer = answer_of(Reply(json.loads(answers.getvalue())), out)
+        yield judge(case, step, answer, book.reading_clause)
 
 
 @pytest.mark.slow

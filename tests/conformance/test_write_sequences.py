@@ -4,7 +4,7 @@ import os
 
 import pytest
 from hudi_conformance.interop.fuzzing.checking import Found, Summary, check_cases, two_sides
-from hudi_conformance.interop.fuzzing.drawing import Limits, draw_case
+from hudi_conformance.interop.fuzzing.drawing import Limits, write_cases
 from hudi_conformance.interop.fuzzing.playing import Options
 from hudi_conformance.runner.resources import suite_root
 
@@ -22,9 +22,9 @@ LIMITS = {
 def test_the_engine_answers_as_the_model_after_every_step(drawn: str):
     """Snapshots, base files alone, times, ranges, change feeds and properties; refusals by reason; and the model finds
     no fault with the engine's tables. As many seeds as there is time for."""
-    cases = ((f"seed-{seed}", draw_case(seed, LIMITS[drawn])) for seed in range(1_000_000))
+    cases, seeds = write_cases(LIMITS[drawn]), range(1_000_000)
     with two_sides("model", ENGINE, suite_root()) as sides:
-        told = list(check_cases(cases, sides, Options(), seconds=SECONDS, attempts=60, stop_after=3))
+        told = list(check_cases(cases, seeds, sides, Options(), seconds=SECONDS, attempts=500, stop_after=3))
 
     summary = told[-1]
     assert isinstance(summary, Summary)

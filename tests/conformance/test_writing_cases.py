@@ -19,7 +19,7 @@ from hudi_conformance.runner.archive import unpack
 from hudi_conformance.runner.case_values import READER, SERVICER, WRITER, Case
 from hudi_conformance.runner.cases import load_cases, load_golden_cases, load_tables
 from hudi_conformance.runner.instant_order import TimeRules
-from hudi_conformance.runner.normalized_answers import StepTimes
+from hudi_conformance.runner.normalized_answers import InstantNames
 from hudi_conformance.runner.resources import WRITING_CASES, CorpusError
 from hudi_conformance.runner.session import Heard, Reply
 from hudi_conformance.runner.verdicts import Verdict
@@ -117,27 +117,27 @@ def test_told_answers_do_not_depend_on_the_times(numbers: list[int]) -> None:
     sides = [numbers, [10**7 + 3 * place for place in range(len(numbers))]]
     told = []
     for side in sides:
-        times, known = StepTimes(), [_instant(one) for one in side]
+        times, known = InstantNames(), [_instant(one) for one in side]
         times.note(1, {"requested": known[0], "completed": None})
         timeline = [{"requested": one, "completed": None, "action": "commit", "state": "REQUESTED"} for one in known]
         rows = Rows((("_hoodie_commit_time", "string"), ("id", "string")), tuple((one, "x") for one in known))
-        told.append((times.told("list_timeline", timeline), times.told("read_snapshot", rows)))
+        told.append((times.normalized("list_timeline", timeline), times.normalized("read_snapshot", rows)))
 
     assert told[0] == told[1]
 
 
 def test_what_came_with_the_table_keeps_its_times() -> None:
     """Both sides begin with the same bytes."""
-    times = StepTimes()
+    times = InstantNames()
     times.note(1, {"requested": _instant(5)})
     rows = Rows((("_hoodie_commit_time", "string"),), ((_instant(1),), (_instant(9),)))
 
-    assert times.told("read_snapshot", rows).rows == ((_instant(1),), ("?1",))
+    assert times.normalized("read_snapshot", rows).rows == ((_instant(1),), ("?1",))
 
 
 def test_slices_are_told_without_what_a_writer_may_choose() -> None:
     """File ids and write tokens go; partition, instants, order of logs and the bucket stay."""
-    times = StepTimes()
+    times = InstantNames()
     times.note(2, {"requested": _instant(1)})
     times.note(3, {"requested": _instant(2)})
     group, instants = "00000003-0000-0000-0000-000000000000-0", (_instant(1), _instant(2))
@@ -149,7 +149,7 @@ def test_slices_are_told_without_what_a_writer_may_choose() -> None:
         "log_files": [f".{group}_{instants[1]}.log.1_0-1-0"],
     }
 
-    assert times.told("list_file_slices", [entry]) == [
+    assert times.normalized("list_file_slices", [entry]) == [
         {
             "partition": "oslo",
             "file_id": "bucket 3",
@@ -163,7 +163,7 @@ def test_slices_are_told_without_what_a_writer_may_choose() -> None:
 def test_a_step_that_was_never_taken_cannot_be_named() -> None:
     """A case that does so is broken, and is not passed over."""
     with pytest.raises(LookupError, match=r"\$4.completed"):
-        StepTimes().resolved({"begin": "$4.completed"})
+        InstantNames().resolved({"begin": "$4.completed"})
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from hudi_conformance.runner.failure_text import repro_command
 from hudi_conformance.runner.findings import Finding
 from hudi_conformance.runner.recorded_results import load_recorded
 from hudi_conformance.runner.resources import suite_root
-from hudi_conformance.runner.step_execution import Judging, Play
+from hudi_conformance.runner.step_execution import Judging, WritingCaseRun
 from hudi_conformance.runner.verdicts import Outcome, Verdict
 from hypothesis import given
 from hypothesis import strategies as st
@@ -222,11 +222,11 @@ def test_what_an_adapter_lacks_is_asked_of_who_has_it(tmp_path: Path, monkeypatc
     reader = AdapterConfig("reader", ("reader",))
     cast = _Cast()
     monkeypatch.setattr(cast, "roles", Roles(readers=(reader,), checker=AdapterConfig("model", ("model",))))
-    game = Play(CASE, cast, tmp_path, Judging(60.0, lambda _: ""))
+    run = WritingCaseRun(CASE, cast, tmp_path, Judging(60.0, lambda _: ""))
 
-    assert game._player(Step("list_timeline", {}, by=READER)) is cast.session(AdapterConfig("played", ("played",)))
-    assert game._player(Step("read_snapshot", {}, by=READER)) is cast.session(reader)
-    assert game._player(Step("check_table", {}, by=READER)) is cast.session(AdapterConfig("model", ("model",)))
+    assert run.taker(Step("list_timeline", {}, by=READER)) is cast.session(AdapterConfig("played", ("played",)))
+    assert run.taker(Step("read_snapshot", {}, by=READER)) is cast.session(reader)
+    assert run.taker(Step("check_table", {}, by=READER)) is cast.session(AdapterConfig("model", ("model",)))
 
 
 @pytest.mark.parametrize(

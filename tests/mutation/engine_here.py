@@ -16,9 +16,10 @@ from hudi_conformance.runner.case_files import cases_of, table_of, writing_cases
 from hudi_conformance.runner.case_values import WRITING
 from hudi_conformance.runner.cases import Case, GoldenTable, load_tables
 from hudi_conformance.runner.judging import judge
+from hudi_conformance.runner.player import Player
 from hudi_conformance.runner.resources import TABLES, WRITING_CASES
 from hudi_conformance.runner.session import Reply
-from hudi_conformance.runner.step_execution import Judging, Play
+from hudi_conformance.runner.step_execution import Judging, WritingCaseRun
 from hudi_conformance.runner.verdicts import Outcome, Verdict
 from hudi_spark.adapter import adapter_of
 from hudi_spark.adapter_executors import InProcess
@@ -105,17 +106,15 @@ def answer_of(case: Case, folder: Path) -> str:
 
 
 def _written(case: Case, folder: Path) -> Outcome:
-    return Play(case, CastHere(), folder, Judging(_LIMIT_S, _reading_clause)).written()
+    return WritingCaseRun(case, CastHere(), folder, Judging(_LIMIT_S, _reading_clause)).written()
 
 
 def _read(case: Case, folder: Path) -> Outcome:
-    engine, table = EngineHere(), unpack(case.table.folder, folder / "table")
+    player = Player.below(folder, EngineHere(), _LIMIT_S)
+    unpack(case.table.folder, player.table)
     outcome = Outcome(case, Verdict.PASS)
-    for number, step in enumerate(case.steps, start=1):
-        out_dir = folder / f"out-{number}"
-        out_dir.mkdir()
-        heard = engine.ask(step.op, table, step.params, out_dir, _LIMIT_S)
-        judged = judge(case, step, heard, out_dir, _reading_clause)
+    for step in case.steps:
+        judged = judge(case, step, player.ask(step.op, step.params), _reading_clause)
         outcome = replace(judged, reading=judged.reading or outcome.reading)
         if outcome.verdict is not Verdict.PASS:
             break

@@ -20,10 +20,11 @@ from hudi_adapter.rows import Rows, arrow_of_rows, read_rows, rows_of_arrow
 from hudi_conformance.bridge.storing import store
 from hudi_conformance.corpus.traces import fault_of_line
 from hudi_conformance.corpus.traces import told as told_refusal
+from hudi_conformance.runner.normalized_answers import InstantNames
 from hudi_conformance.verification.interleavings.fine import FineMove, Label
 from hudi_conformance.verification.interleavings.graph import Edge, Graph
 from hudi_conformance.verification.interleavings.playing import expected_read
-from hudi_conformance.verification.interleavings.reading import READS, told
+from hudi_conformance.verification.interleavings.reading import READS, comparable
 from hudi_conformance.verification.interleavings.scenarios import COLUMNS, Actor, Schedule, Service
 from hudi_format.storage import LocalStorage
 from hudi_model.time import tick
@@ -160,17 +161,17 @@ class EnginePlay:
     def _read(
         self, number: int, edge: Edge[FineMove], processes: Mapping[str, Turnstile], op: str, params: Mapping[str, Any]
     ) -> Difference | None:
-        names = {one.own: name for name, one in processes.items() if one.own}
+        names = _names(processes)
         expected = self._state_read(edge.target, op, params)
-        got = told(op, self._answer(op, params), names)
+        got = comparable(op, self._answer(op, params), names)
         return Difference(number, str(edge.move), op, expected, got) if got != expected else None
 
     def _rows_differ(self, number: int, edge: Edge[FineMove], processes: Mapping[str, Turnstile]) -> Difference | None:
-        names = {one.own: name for name, one in processes.items() if one.own}
+        names = _names(processes)
         expected = self._state_read(edge.target, *_SNAPSHOT)
         try:
             rows = rows_of_arrow(read_query(LocalStorage(self.table), Query(meta_columns=True)).rows)
-            got = told("read_snapshot", rows, names)
+            got = comparable("read_snapshot", rows, names)
         except HudiError as refusal:
             got = str(refusal)
         return Difference(number, str(edge.move), "read_snapshot", expected, got) if got != expected else None
@@ -187,6 +188,14 @@ class EnginePlay:
         found = answer.value if isinstance(answer, ValueAnswer) else _rows(answer, out)
         shutil.rmtree(out)
         return found
+
+
+def _names(processes: Mapping[str, Turnstile]) -> InstantNames:
+    names = InstantNames()
+    for name, one in processes.items():
+        if one.own:
+            names.add(one.own, name)
+    return names
 
 
 def _rows(answer: RowsAnswer, out: Path) -> Rows:

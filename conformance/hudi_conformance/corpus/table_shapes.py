@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from hudi_adapter.rows import Rows
@@ -85,11 +84,9 @@ class Step:
         """The rows as protocol rows; None where the write brings none."""
         return None if self.rows is None else Rows(self.columns, self.rows)
 
-    def params(self, shape: TableShape, rows_file: Path | None) -> dict[str, Any]:
-        """The parameters of `write`."""
+    def params(self, shape: TableShape) -> dict[str, Any]:
+        """The parameters of `write`, beside the rows."""
         asked: dict[str, Any] = {"operation": self.operation, "configs": {**shape.configs, **self.configs}}
-        if rows_file is not None:
-            asked["input"] = str(rows_file)
         if self.partitions:
             asked["partitions"] = list(self.partitions)
         if self.filter is not None:

@@ -5,20 +5,19 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from hudi_adapter.rows import Rows, RowsError, read_answer
+from hudi_adapter.rows import Rows
 
 from hudi_conformance.runner.cases import Case, Expectation, Step
 from hudi_conformance.runner.cell_comparison import compare_cells
 from hudi_conformance.runner.comparison import compare_rows
-from hudi_conformance.runner.session import Broken, Heard, Hung
+from hudi_conformance.runner.player import Answer, Kind
 from hudi_conformance.runner.value_comparison import compare_values
 from hudi_conformance.runner.verdicts import Outcome, Verdict
 
 ReadingClauses = Callable[[Case], str]
-Tell = Callable[[str, Any], Any]
+Normalize = Callable[[str, Any], Any]
 _MOST_ROWS_DRAWN = 20_000
 _ROWS_NOT_VALUE = "rows, where a value is asked"
 
@@ -32,29 +31,31 @@ class _Match:
 
 
 def judge(
-    case: Case, step: Step, heard: Heard, out_dir: Path, reading_clause: ReadingClauses, *, tell: Tell | None = None
+    case: Case, step: Step, answer: Answer, reading_clause: ReadingClauses, *, normalize: Normalize | None = None
 ) -> Outcome:
-    """The outcome of one step; `tell` puts an answer in the words in which the expected one is kept.
+    """The outcome of one step; `normalize` puts an answer in the form in which the expected one is kept.
 
     Raises:
         CorpusError: an expected answer is absent or does not parse.
 
     """
-    if isinstance(heard, Hung):
-        return Outcome(case, Verdict.TIMEOUT, f"no answer within {heard.limit_s:g} s", caught=False)
-    if isinstance(heard, Broken):
-        return Outcome(case, Verdict.ERROR, heard.why, caught=heard.caught)
-    message = heard.message
-    if "errored" in message:
-        error = message["errored"]
-        return Outcome(case, Verdict.ERROR, str(error["message"]), traceback=str(error.get("traceback", "")))
-    if "unsupported" in message:
-        return Outcome(case, Verdict.UNSUPPORTED, str(message["unsupported"]["feature"]))
-    if "rejected" in message:
-        outcome = _judge_refusal(case, step, message["rejected"])
-        return _with_comparison(outcome, step, refused=str(message["rejected"]["reason"]))
-    answered = _answered(message, out_dir)
-    return _judge_done(case, step, answered) if step.writes else _judge_read(case, step, answered, reading_clause, tell)
+    if answer.kind is Kind.REJECTED:
+        return _with_comparison(_judge_refusal(case, step, answer), step, refused=answer.reason)
+    if not answer.is_result:
+        return _judge_no_result(case, answer)
+    if step.writes:
+        return _judge_done(case, step, answer)
+    outcome = _judge_read(case, step, answer, reading_clause, normalize)
+    return _with_comparison(outcome, step, normalize(step.op, answer.content) if normalize else answer.content)
+
+
+def _judge_no_result(case: Case, answer: Answer) -> Outcome:
+    if answer.kind is Kind.UNSUPPORTED:
+        return Outcome(case, Verdict.UNSUPPORTED, answer.reason)
+    if answer.kind is Kind.MALFORMED:
+        return Outcome(case, Verdict.FAIL, f"rows: {answer.message}")
+    verdict = Verdict.TIMEOUT if answer.kind is Kind.TIMEOUT else Verdict.ERROR
+    return Outcome(case, verdict, answer.message, traceback=answer.detail, caught=answer.caught)
 
 
 def _with_comparison(outcome: Outcome, step: Step, answer: Any = None, refused: str = "") -> Outcome:
@@ -67,8 +68,8 @@ def _with_comparison(outcome: Outcome, step: Step, answer: Any = None, refused: 
     return replace(outcome, comparison=replace(nearest, refused=refused, refusals=step.reasons))
 
 
-def _judge_refusal(case: Case, step: Step, refusal: Mapping[str, Any]) -> Outcome:
-    reason, detail = str(refusal["reason"]), str(refusal["message"])
+def _judge_refusal(case: Case, step: Step, refusal: Answer) -> Outcome:
+    reason, detail = refusal.reason, refusal.message
     digest = _digest({"rejected": reason})
     if step.is_open:
         return Outcome(case, Verdict.OPEN, f"refused with {reason}: {detail}", answer_sha256=digest)
@@ -81,9 +82,9 @@ def _judge_refusal(case: Case, step: Step, refusal: Mapping[str, Any]) -> Outcom
     return Outcome(case, Verdict.FAIL, f"refused with {reason}: {detail}", answer_sha256=digest)
 
 
-def _judge_done(case: Case, step: Step, answered: "_Answered") -> Outcome:
+def _judge_done(case: Case, step: Step, answer: Answer) -> Outcome:
     """What a writing op answered: which action it was, or whether there was anything to plan."""
-    value, silent = answered.content, _silent(step, answered)
+    value, silent = answer.content, _silent(step, answer)
     if step.reasons and not step.done:
         return Outcome(case, Verdict.FAIL, f"did it where it must refuse with {' or '.join(step.reasons)}")
     if not isinstance(value, Mapping):
@@ -98,49 +99,23 @@ def _judge_done(case: Case, step: Step, answered: "_Answered") -> Outcome:
     return Outcome(case, Verdict.FAIL if differences else Verdict.PASS, differences=differences)
 
 
-@dataclass(frozen=True, slots=True)
-class _Answered:
-    """Rows or a value, or in words why they cannot be read; and the clauses of the warnings that came along."""
-
-    content: Any
-    warned: frozenset[str]
-    malformed: str = ""
-
-
-def _answered(message: Mapping[str, Any], out_dir: Path) -> _Answered:
-    warned = frozenset(str(warning["clause"]) for warning in message.get("warnings", []))
-    try:
-        return _Answered(_answer(message["result"], out_dir), warned)
-    except RowsError as error:
-        return _Answered(None, warned, f"rows: {error}")
-
-
 def _judge_read(
-    case: Case, step: Step, answered: _Answered, reading_clause: ReadingClauses, tell: Tell | None
+    case: Case, step: Step, answer: Answer, reading_clause: ReadingClauses, normalize: Normalize | None
 ) -> Outcome:
-    if answered.malformed:
-        return Outcome(case, Verdict.FAIL, answered.malformed)
-    outcome = _held_against_all(case, step, answered, reading_clause, tell)
-    return _with_comparison(outcome, step, tell(step.op, answered.content) if tell else answered.content)
-
-
-def _held_against_all(
-    case: Case, step: Step, answered: _Answered, reading_clause: ReadingClauses, tell: Tell | None
-) -> Outcome:
-    answer = answered.content
-    digest = _digest(_portable(answer))
+    content = answer.content
+    digest = _digest(_portable(content))
     if step.reasons:
-        said = f"answered {_counted(answer)} where it must refuse with {' or '.join(step.reasons)}"
+        said = f"answered {_counted(content)} where it must refuse with {' or '.join(step.reasons)}"
         return Outcome(case, Verdict.FAIL, said, answer_sha256=digest)
     if step.is_open:
-        return Outcome(case, Verdict.OPEN, f"answered {_counted(answer)}", answer_sha256=digest)
-    matches = [_held_against(step.op, expectation, answer, tell) for expectation in step.expectations]
-    return _matched(case, matches, _silent(step, answered), digest, step.clause or reading_clause(case))
+        return Outcome(case, Verdict.OPEN, f"answered {_counted(content)}", answer_sha256=digest)
+    matches = [_held_against(step.op, expectation, content, normalize) for expectation in step.expectations]
+    return _matched(case, matches, _silent(step, answer), digest, step.clause or reading_clause(case))
 
 
-def _silent(step: Step, answered: _Answered) -> tuple[str, ...]:
+def _silent(step: Step, answer: Answer) -> tuple[str, ...]:
     """The clauses that an answer had to warn of and did not."""
-    return tuple(f"missing warning {clause}" for clause in step.warnings if clause not in answered.warned)
+    return tuple(f"missing warning {clause}" for clause in step.warnings if clause not in answer.warned)
 
 
 def _matched(case: Case, matches: Sequence[_Match], silent: tuple[str, ...], digest: str, clause: str) -> Outcome:
@@ -157,19 +132,17 @@ def _matched(case: Case, matches: Sequence[_Match], silent: tuple[str, ...], dig
     return Outcome(case, Verdict.PASS, reading=reading, answer_sha256=digest)
 
 
-def _answer(result: Mapping[str, Any], out_dir: Path) -> Any:
-    return read_answer(out_dir, result["rows_file"]) if "rows_file" in result else result["value"]
-
-
-def _held_against(op: str, expectation: Expectation, answer: Any, tell: Tell | None) -> _Match:
-    telling = partial(tell, op) if tell else None
+def _held_against(op: str, expectation: Expectation, answer: Any, normalize: Normalize | None) -> _Match:
+    normalizing = partial(normalize, op) if normalize else None
     expected = expectation.answer.content
     if not isinstance(expected, Rows):
-        differences = (_ROWS_NOT_VALUE,) if isinstance(answer, Rows) else compare_values(op, expected, answer, telling)
+        differences = (
+            (_ROWS_NOT_VALUE,) if isinstance(answer, Rows) else compare_values(op, expected, answer, normalizing)
+        )
     elif not isinstance(answer, Rows):
         differences = ("a value, where rows are asked",)
     else:
-        differences = compare_rows(expected, telling(answer) if telling else answer)
+        differences = compare_rows(expected, normalizing(answer) if normalizing else answer)
     return _Match(expectation.reading, differences)
 
 

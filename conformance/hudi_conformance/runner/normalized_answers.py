@@ -1,14 +1,14 @@
-"""Answers in words that do not depend on who gave out which times and names.
+"""Answers normalized: the same from every implementation, whichever times and file names it gave out.
 
-An instant is told by the step that it came of: `$2.requested`, `$2.completed`. One that no step answered is `?1`, `?2`
-in the order of time; older ones than all that a step answered came with the table, and stay as they are. Of names of
-files there is left what a writer is not free to choose.
+An instant is named after the step that it came of, `$2.requested`, `$2.completed`, or after a process. One that no step
+answered is `?1`, `?2` in the order of time; older ones than all that a step answered came with the table, and stay as
+they are. Of names of files there is left what a writer is not free to choose.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from hudi_adapter.rows import Rows
 from hudi_format.errors import FormatError
@@ -28,18 +28,34 @@ class AbsentTimeError(LookupError):
 
 
 @dataclass(slots=True)
-class StepTimes:
-    """The instants of a play, each with the step that it came of; steps count from 1."""
+class InstantNames:
+    """The instants of a run by name, and their names; steps count from 1."""
 
     names: dict[str, str] = field(default_factory=dict)
     instants: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_steps(cls, answers: Iterable[Mapping[str, Any]]) -> Self:
+        """The names after what each step answered; a step without an instant answered an empty object."""
+        found = cls()
+        for number, answer in enumerate(answers, start=1):
+            found.note(number, answer)
+        return found
 
     def note(self, step: int, answer: Mapping[str, Any]) -> None:
         """What a writing op answered. An instant keeps its first name: a commit's request is that of its begin."""
         for form in _FORMS:
             if answer.get(form):
-                self.instants[f"${step}.{form}"] = str(answer[form])
-                self.names.setdefault(str(answer[form]), f"${step}.{form}")
+                self.add(str(answer[form]), f"${step}.{form}")
+
+    def add(self, instant: str, name: str) -> None:
+        """An instant under a name."""
+        self.instants[name] = instant
+        self.names.setdefault(instant, name)
+
+    def name_of(self, instant: Any) -> Any:
+        """The name of an instant; itself where it has none."""
+        return self.names.get(instant, instant) if isinstance(instant, str) else instant
 
     def resolved(self, params: Any) -> Any:
         """Parameters with instants in place of the steps that they name.
@@ -58,34 +74,52 @@ class StepTimes:
             return self.instants[params]
         return params
 
-    def told(self, op: str, answer: Any) -> Any:
-        """An answer in words that every side shares; a malformed one as it is."""
+    def normalized(self, op: str, answer: Any) -> Any:
+        """An answer as every implementation gives it; a malformed one as it is."""
         if isinstance(answer, Rows):
-            self._name_strangers(commit_times(answer))
-            return told_rows(answer, self.names)
+            self._name_others(_commit_times(answer))
+            return self.normalized_rows(answer)
         if op in {"list_timeline", "list_file_slices"} and isinstance(answer, list):
             entries = [dict(one) for one in answer if isinstance(one, Mapping)]
             return self._timeline(entries) if op == "list_timeline" else self._slices(entries)
         return answer
 
+    def normalized_rows(self, rows: Rows) -> Rows:
+        """Rows with the name of what wrote them in place of its time, without what two writers may fill differently.
+
+        A meta field that is not filled may be null or an empty text. An instant without a name stays as it is.
+        """
+        kept = [index for index, (name, _) in enumerate(rows.schema) if name not in _OWN]
+        timed = [rows.schema[index][0] == _COMMIT_TIME for index in kept]
+        meta = [rows.schema[index][0] in _META for index in kept]
+        normalized = (
+            tuple(
+                (self.name_of(row[index]) if is_time else row[index]) or ("" if is_meta else row[index])
+                for index, is_time, is_meta in zip(kept, timed, meta, strict=True)
+            )
+            for row in rows.rows
+        )
+        return replace(rows, schema=tuple(rows.schema[index] for index in kept), rows=tuple(normalized))
+
     def _timeline(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        self._name_strangers(str(one[form]) for one in entries for form in _FORMS if one.get(form))
-        return [{**one, **{form: self._name(one.get(form)) for form in _FORMS}} for one in entries]
+        self._name_others(str(one[form]) for one in entries for form in _FORMS if one.get(form))
+        return [{**one, **{form: self.name_of(one.get(form)) for form in _FORMS}} for one in entries]
 
     def _slices(self, entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """File groups are numbered in each partition, by what their slices hold."""
-        self._name_strangers(str(one["base_instant"]) for one in entries if one.get("base_instant"))
-        told = sorted(((self._slice(one), str(one.get("file_id"))) for one in entries), key=lambda pair: repr(pair[0]))
-        partitions = [one.get("partition") for one, _ in told]
+        self._name_others(str(one["base_instant"]) for one in entries if one.get("base_instant"))
+        slices = ((self._slice(one), str(one.get("file_id"))) for one in entries)
+        ordered = sorted(slices, key=lambda pair: repr(pair[0]))
+        partitions = [one.get("partition") for one, _ in ordered]
         return [
             {**one, "file_id": _bucket(file_id) or f"group {partitions[:place].count(one.get('partition')) + 1}"}
-            for place, (one, file_id) in enumerate(told)
+            for place, (one, file_id) in enumerate(ordered)
         ]
 
     def _slice(self, one: dict[str, Any]) -> dict[str, Any]:
         return {
             "partition": one.get("partition"),
-            "base_instant": self._name(one.get("base_instant")),
+            "base_instant": self.name_of(one.get("base_instant")),
             "base_file": self._file(one.get("base_file")),
             "log_files": [self._file(name) for name in one.get("log_files") or ()],
         }
@@ -93,44 +127,23 @@ class StepTimes:
     def _file(self, name: Any) -> Any:
         match _parsed(name):
             case BaseFileName(instant=instant, extension=extension):
-                return f"{self._name(instant)}.{extension}"
+                return f"{self.name_of(instant)}.{extension}"
             case LogFileName(instant=instant, version=version):
-                return f"{self._name(instant)}.log.{version}"
+                return f"{self.name_of(instant)}.log.{version}"
         return name
 
-    def _name(self, instant: Any) -> Any:
-        return self.names.get(instant, instant) if isinstance(instant, str) else instant
-
-    def _name_strangers(self, instants: Iterable[str]) -> None:
+    def _name_others(self, instants: Iterable[str]) -> None:
         known = sum(name.startswith("?") for name in self.names.values())
         first = min(self.instants.values(), default=None)
-        strangers = {one for one in set(instants) - self.names.keys() if first and one > first}
-        for number, instant in enumerate(sorted(strangers), start=known + 1):
+        others = {one for one in set(instants) - self.names.keys() if first and one > first}
+        for number, instant in enumerate(sorted(others), start=known + 1):
             self.names[instant] = f"?{number}"
 
 
-def commit_times(rows: Rows) -> Iterator[str]:
-    """The times of the writes that brought the rows, where they tell."""
+def _commit_times(rows: Rows) -> Iterator[str]:
+    """The times of the writes that brought the rows, where they say."""
     places = [index for index, (name, _) in enumerate(rows.schema) if name == _COMMIT_TIME]
     return (str(row[index]) for row in rows.rows for index in places if row[index])
-
-
-def told_rows(rows: Rows, names: Mapping[str, str]) -> Rows:
-    """Rows with the name of what wrote them in place of its time, without what two writers may fill differently.
-
-    A meta field that is not filled may be null or an empty text.
-    """
-    kept = [index for index, (name, _) in enumerate(rows.schema) if name not in _OWN]
-    timed = [rows.schema[index][0] == _COMMIT_TIME for index in kept]
-    meta = [rows.schema[index][0] in _META for index in kept]
-    told = (
-        tuple(
-            (names.get(row[index], row[index]) if is_time else row[index]) or ("" if is_meta else row[index])
-            for index, is_time, is_meta in zip(kept, timed, meta, strict=True)
-        )
-        for row in rows.rows
-    )
-    return replace(rows, schema=tuple(rows.schema[index] for index in kept), rows=tuple(told))
 
 
 def _parsed(name: Any) -> BaseFileName | LogFileName | None:

@@ -21,10 +21,11 @@ from hudi_conformance.runner.cases import Case
 from hudi_conformance.runner.expected_failures import ExpectedFailure
 from hudi_conformance.runner.in_process import InProcess
 from hudi_conformance.runner.judging import ReadingClauses, judge
+from hudi_conformance.runner.player import Player
 from hudi_conformance.runner.processes import in_begun_processes
 from hudi_conformance.runner.resources import CorpusError
 from hudi_conformance.runner.session import START_LIMIT_S
-from hudi_conformance.runner.step_execution import Judging, play
+from hudi_conformance.runner.step_execution import Judging, run_writing_case
 from hudi_conformance.runner.verdicts import Outcome, ReadingLedger, Verdict, against_expectation
 from hudi_conformance.runner.work_folders import removed
 
@@ -125,7 +126,7 @@ class AdapterRun:
         folder = self._options.work_folder / f"{self._adapter.name}-{next(self._numbers)}"
         begun = time.monotonic()
         try:
-            outcome = self._played(cast, case, folder) if case.writes else self._steps(cast, case, folder)
+            outcome = self._written(cast, case, folder) if case.writes else self._steps(cast, case, folder)
         except (CorpusError, AdapterConfigError):
             raise
         except Exception as error:  # noqa: BLE001 - one answer that cannot be judged is one bad verdict
@@ -138,18 +139,16 @@ class AdapterRun:
                 removed(folder)
         return replace(outcome, seconds=time.monotonic() - begun)
 
-    def _played(self, cast: Cast, case: Case, folder: Path) -> Outcome:
-        return play(case, cast, folder, Judging(self._options.step_limit_s, self._reading_clause))
+    def _written(self, cast: Cast, case: Case, folder: Path) -> Outcome:
+        return run_writing_case(case, cast, folder, Judging(self._options.step_limit_s, self._reading_clause))
 
     def _steps(self, cast: Cast, case: Case, folder: Path) -> Outcome:
         """The first step that does not pass, or the last one, with the reading that any of them showed."""
-        session, table = cast.player(WRITER), unpack(case.table.folder, folder / "table")
+        player = Player.below(folder, cast.player(WRITER), self._options.step_limit_s)
+        unpack(case.table.folder, player.table)
         outcome = Outcome(case, Verdict.PASS)
         for number, step in enumerate(case.steps, start=1):
-            out_dir = folder / f"out-{number}"
-            out_dir.mkdir()
-            heard = session.ask(step.op, table, step.params, out_dir, self._options.step_limit_s)
-            judged = judge(case, step, heard, out_dir, self._reading_clause)
+            judged = judge(case, step, player.ask(step.op, step.params), self._reading_clause)
             outcome = replace(judged, reading=judged.reading or outcome.reading, step=number)
             if outcome.verdict is not Verdict.PASS:
                 break

@@ -17,7 +17,7 @@ from hudi_conformance.corpus.golden.cases import GoldenError
 from hudi_conformance.corpus.golden.questions import Question
 from hudi_conformance.corpus.writing.steps import Draft
 from hudi_conformance.runner.case_values import END_PROCESS
-from hudi_conformance.runner.normalized_answers import StepTimes
+from hudi_conformance.runner.normalized_answers import InstantNames
 
 # A savepoint bears the instant of what it saves; for a change of version no action stands, and for a rebuilt table
 # stands what its rebuilder likes.
@@ -31,7 +31,7 @@ class ModelPlayer:
     name: str
     folder: Path
     readings: Readings = RELEASED
-    times: StepTimes = field(default_factory=StepTimes)
+    names: InstantNames = field(default_factory=InstantNames)
     processes: dict[int, Session] = field(default_factory=dict)
     taken: int = 0
 
@@ -54,7 +54,7 @@ class ModelPlayer:
         return self._written(draft) if draft.writes else self._asked(draft)
 
     def _written(self, draft: Draft) -> dict[str, Any]:
-        params = {"now": tick(self.taken * 1000), **self.times.resolved(self._params(draft))}
+        params = {"now": tick(self.taken * 1000), **self.names.resolved(self._params(draft))}
         try:
             value = self.processes.setdefault(draft.process, Session(readings=self.readings)).run(
                 draft.op, self.table, params
@@ -63,11 +63,11 @@ class ModelPlayer:
             self._hold(draft, refusal.reason.value, str(refusal))
             return {}
         self._hold(draft, None)
-        self.times.note(self.taken, value)
+        self.names.note(self.taken, value)
         return done_of(draft, value)
 
     def _asked(self, draft: Draft) -> Expected:
-        question = Question(f"{self.name}, step {self.taken}", draft.op, "", (), (), self.times.resolved(draft.params))
+        question = Question(f"{self.name}, step {self.taken}", draft.op, "", (), (), self.names.resolved(draft.params))
         found = expected(load(self.table), question)
         self._hold(draft, found.released.reject)
         if found.released.unsupported:
@@ -75,7 +75,9 @@ class ModelPlayer:
         return replace(found, released=self._told(found.released), text=self._told(found.text) if found.text else None)
 
     def _told(self, verdict: Verdict) -> Verdict:
-        return replace(verdict, content=self.times.told(verdict.op, verdict.content)) if verdict.answers else verdict
+        return (
+            replace(verdict, content=self.names.normalized(verdict.op, verdict.content)) if verdict.answers else verdict
+        )
 
     def _params(self, draft: Draft) -> Mapping[str, Any]:
         if draft.rows is None:

@@ -24,7 +24,7 @@ from hudi_conformance.runner.case_files import writing_cases_of
 from hudi_conformance.runner.case_values import READER, WRITER, WRITING, Case, GoldenTable
 from hudi_conformance.runner.cases import load_tables
 from hudi_conformance.runner.processes import in_processes
-from hudi_conformance.runner.step_execution import Judging, Play
+from hudi_conformance.runner.step_execution import Judging, WritingCaseRun
 from hudi_conformance.runner.verdicts import Outcome, Verdict
 from hudi_conformance.runner.work_folders import work_folder
 
@@ -190,16 +190,16 @@ def hold_to_kills(case: Case) -> None:
 def played(case: Case, mutant: str | None = None, reading: str = "released") -> Outcome:
     """A case played by the model, perhaps a broken one; a sound one reads back and checks what it wrote."""
     with work_folder("writing-") as work, ModelCast(reading) as cast:
-        game = Play(case, cast, Path(work), Judging(60.0, lambda one: one.clauses[0]))
-        outcome = _written(game, mutant)
+        run = WritingCaseRun(case, cast, Path(work), Judging(60.0, lambda one: one.clauses[0]))
+        outcome = _written(run, mutant)
         if outcome.verdict is not Verdict.PASS:
             return outcome
-        back = next((told for _, told in game.read_back() if told.verdict is not Verdict.PASS), None)
-        return back or game.checked() or outcome
+        back = next((told for _, told in run.read_back() if told.verdict is not Verdict.PASS), None)
+        return back or run.checked() or outcome
 
 
-def _written(game: Play, mutant: str | None) -> Outcome:
+def _written(run: WritingCaseRun, mutant: str | None) -> Outcome:
     if mutant is None:
-        return game.written()
+        return run.written()
     with mutated(MUTANTS[mutant]):
-        return game.written()
+        return run.written()

@@ -5,9 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
+from hypothesis import strategies as st
+
 from hudi_conformance.corpus.table_shapes import SMALL_FILE_LIMIT, TableShape, WriteCase
-from hudi_conformance.interop.fuzzing.drawing import Drawn, Limits, index_configs
+from hudi_conformance.interop.fuzzing.drawing import Limits, Writes, index_configs
 from hudi_conformance.interop.fuzzing.pairs import Row, completed, covering_rows
+from hudi_conformance.interop.fuzzing.seeds import Choices, case_of_seed
 
 OPERATIONS = (
     "upsert",
@@ -95,8 +98,13 @@ def array_row(name: str, features: Row) -> ArrayRow:
 
 def case_of(shape: TableShape, operations: Sequence[str], seed: str) -> WriteCase:
     """Writes with these operations, their rows drawn from a seed."""
-    drawn = Drawn(Random(seed), shape, Limits(refusals=False), may_double=False)  # noqa: S311 - repeatable on purpose
-    first = drawn.written("insert", least=5)
+    return case_of_seed(_writes(shape, operations), seed)
+
+
+@st.composite
+def _writes(draw: st.DrawFn, shape: TableShape, operations: Sequence[str]) -> WriteCase:
+    drawn = Writes(Choices(draw), shape, Limits(refusals=False), may_double=False)
+    first = drawn.written(operations[0], least=5)
     return WriteCase(shape, (first, *(drawn.of_operation(one) for one in operations[1:])))
 
 

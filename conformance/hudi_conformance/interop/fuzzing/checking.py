@@ -1,4 +1,4 @@
-"""Many cases put to two adapters, failing ones made small and told with the command that repeats them."""
+"""Many cases put to two adapters, failing ones shrunk and reported with the command that repeats them."""
 
 import shutil
 import tempfile
@@ -9,9 +9,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hypothesis.strategies import SearchStrategy
+
 from hudi_conformance.corpus.table_shapes import WriteCase
-from hudi_conformance.interop.fuzzing.playing import Failure, Options, Played, Side, play
+from hudi_conformance.interop.fuzzing.playing import Options, Played, Side, play
+from hudi_conformance.interop.fuzzing.seeds import case_of_seed, smallest_failing
 from hudi_conformance.runner.adapters_config import find_adapter
+from hudi_conformance.runner.player import Failure
 from hudi_conformance.runner.session import Session
 
 CHECKER = "model"
@@ -73,7 +77,8 @@ def _plain(name: str) -> str:
 
 
 def check_cases(
-    cases: Iterable[tuple[str, WriteCase]],
+    cases: SearchStrategy[WriteCase],
+    seeds: Iterable[int],
     sides: tuple[Side, Side],
     options: Options,
     *,
@@ -81,27 +86,24 @@ def check_cases(
     attempts: int,
     stop_after: int = 5,
 ) -> Iterator[Found | Summary]:
-    """Play cases until time is up or enough differ; each difference as it is found, the summary at the end."""
-    from hudi_conformance.interop.fuzzing.minimising import minimised  # noqa: PLC0415 - only here
+    """Play the cases of seeds until time is up or enough differ: each difference as it is found, at last the summary.
 
+    A failing case is shrunk by at most `attempts` smaller ones.
+    """
     summary, until = Summary(), time.monotonic() + seconds
-    for name, case in cases:
+
+    def failure_of(smaller: WriteCase) -> Failure | None:
+        return played_once(smaller, sides, options).failure
+
+    for seed in seeds:
         if time.monotonic() > until or len(summary.found) >= stop_after:
             break
-        played = played_once(case, sides, options)
+        played = played_once(case_of_seed(cases, seed), sides, options)
         summary.add(played)
-        if played.failure is None:
-            continue
-        sort = played.failure.sort
-
-        def fails(candidate: WriteCase, sort: tuple[str, str] = sort) -> bool:
-            failure = played_once(candidate, sides, options).failure
-            return failure is not None and failure.sort == sort
-
-        small = minimised(case, fails, attempts)
-        failure = played_once(small, sides, options).failure or played.failure
-        summary.found.append(Found(name, small, failure))
-        yield summary.found[-1]
+        if played.failure is not None:
+            small, failure = smallest_failing(cases, seed, played.failure, failure_of, attempts)
+            summary.found.append(Found(f"seed-{seed}", small, failure))
+            yield summary.found[-1]
     yield summary
 
 

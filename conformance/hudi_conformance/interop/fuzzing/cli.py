@@ -12,10 +12,11 @@ import typer
 from hudi_conformance.corpus.table_shapes import WriteCase
 from hudi_conformance.interop.fuzzing.array import array_rows, every_row
 from hudi_conformance.interop.fuzzing.checking import Found, Summary, check_cases, played_once, two_sides
-from hudi_conformance.interop.fuzzing.drawing import Limits, draw_case
+from hudi_conformance.interop.fuzzing.drawing import Limits, write_cases
 from hudi_conformance.interop.fuzzing.playing import Options
 from hudi_conformance.interop.fuzzing.reading_back import differs, played_by, told_line, told_of
 from hudi_conformance.interop.fuzzing.recorded import add_results
+from hudi_conformance.interop.fuzzing.seeds import case_of_seed
 from hudi_conformance.interop.writers_and_readers.matrix import play_writer, sampled_for
 from hudi_conformance.interop.writers_and_readers.page import matrix_table, write_page
 from hudi_conformance.interop.writers_and_readers.record import add_writer, recorded, relist, said
@@ -37,7 +38,7 @@ def check(
     seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
     count: Annotated[int, typer.Option(help="How many seeds.")] = 1_000_000,
     seconds: Annotated[float, typer.Option(help="When to begin no further case.")] = 60.0,
-    attempts: Annotated[int, typer.Option(help="How often a failing case is tried smaller.")] = 60,
+    attempts: Annotated[int, typer.Option(help="How many smaller cases are tried of a failing one.")] = 500,
     stop_after: Annotated[int, typer.Option(help="How many failing cases are enough.")] = 5,
     version: Annotated[list[int] | None, typer.Option(help="Only these table versions.")] = None,
     *,
@@ -59,9 +60,9 @@ def check(
         services=services,
     )
     options = Options(strict=not loose)
-    cases = ((f"seed-{number}", draw_case(number, limits)) for number in range(seed, seed + count))
+    cases, seeds = write_cases(limits), range(seed, seed + count)
     with two_sides(model, subject, suite_root(), check=checked) as sides:
-        told = check_cases(cases, sides, options, seconds=seconds, attempts=attempts, stop_after=stop_after)
+        told = check_cases(cases, seeds, sides, options, seconds=seconds, attempts=attempts, stop_after=stop_after)
         differ = _print(told, model, subject, save)
     raise typer.Exit(int(differ))
 
@@ -103,7 +104,7 @@ def repeat(
 @app.command()
 def draw(seed: Annotated[int, typer.Argument(help="Any number.")]) -> None:
     """Print the case of a seed."""
-    typer.echo(draw_case(seed).to_json())
+    typer.echo(case_of_seed(write_cases(), seed).to_json())
 
 
 @app.command()

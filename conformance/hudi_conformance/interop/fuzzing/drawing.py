@@ -1,12 +1,14 @@
-"""Sequences drawn at random: every shape of a table, every operation, and rows that collide."""
+"""Sequences drawn by Hypothesis: every shape of a table, every operation, and rows that collide."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from random import Random
 from typing import Any
 from urllib.parse import quote
 
+from hypothesis import strategies as st
+
 from hudi_conformance.corpus.table_shapes import COLUMNS, SMALL_FILE_LIMIT, Step, TableShape, WriteCase
+from hudi_conformance.interop.fuzzing.seeds import Choices
 from hudi_conformance.interop.fuzzing.service_steps import Served, drawn_service
 
 COW, MOR = "COPY_ON_WRITE", "MERGE_ON_READ"
@@ -15,9 +17,12 @@ _CITIES = ("oslo", "são paulo", "lima", "a b")
 _KINDS = ("x", "y")
 _ADDED = (("extra", "string"), ("more", "int64"))
 _MARK = ("_hoodie_is_deleted", "boolean")
-_STEPS = 6
-_SERVICES = 0.4
-_INDEXES = ("SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "CONSISTENT_HASHING", "RECORD_INDEX", "")
+# At most so many steps, and in how many of 100 cases another one follows: without services, and with them.
+_STEPS = {False: (6, 75), True: (12, 88)}
+_NEARLY_ALWAYS = 97
+_ROWS = 5
+_SERVICES = 40
+_INDEXES = ("", "SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "CONSISTENT_HASHING", "RECORD_INDEX")
 _FIND_KEYS_IN_FILES = {"SIMPLE", "GLOBAL_SIMPLE", "BUCKET", ""}
 _WEIGHTS = {
     "upsert": 6,
@@ -36,7 +41,10 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is drawn: versions, types, whether refusals are, whether features that only some implementations have."""
+    """What is drawn: versions, types, whether refusals are, whether features that only some implementations have.
+
+    `likely_steps`: a sequence has fewer steps only when it is shrunk, or rarely.
+    """
 
     versions: tuple[int, ...] = (6, 8, 9)
     table_types: tuple[str, ...] = (COW, MOR)
@@ -48,66 +56,70 @@ class Limits:
     partial_updates: bool = True
     services: bool = False
     marked_rows: bool = True
+    likely_steps: int = 2
 
 
-def draw_case(seed: int, limits: Limits = Limits()) -> WriteCase:
-    """The case of a seed: always the same one under the same limits."""
-    dice = Random(seed)  # noqa: S311 - repeatable on purpose
-    shape = _shape(dice, limits)
-    marked = limits.marked_rows and dice.random() < 0.4
-    drawn = Drawn(dice, shape, limits, columns=(*COLUMNS, _MARK) if marked else COLUMNS)
-    return WriteCase(
-        shape, tuple(drawn.step(number) for number in range(dice.randint(2, _STEPS * (2 if limits.services else 1))))
-    )
+@st.composite
+def write_cases(draw: st.DrawFn, limits: Limits = Limits()) -> WriteCase:
+    """A table and writes to it, within limits."""
+    choices = Choices(draw)
+    shape = _shape(choices, limits)
+    marked = limits.marked_rows and choices.chance(40)
+    writes = Writes(choices, shape, limits, columns=(*COLUMNS, _MARK) if marked else COLUMNS)
+    most, percent = _STEPS[limits.services]
+    steps = [writes.step(0)]
+    # A choice before each step, as before each row, and not their number at first: so shrinking can drop any of them.
+    while len(steps) < most and choices.chance(_NEARLY_ALWAYS if len(steps) < limits.likely_steps else percent):
+        steps.append(writes.step(len(steps)))
+    return WriteCase(shape, tuple(steps))
 
 
-def _shape(dice: Random, limits: Limits) -> TableShape:
-    version, kind = dice.choice(limits.versions), dice.choice(limits.table_types)
+def _shape(choices: Choices, limits: Limits) -> TableShape:
+    version, kind = choices.one(limits.versions), choices.one(limits.table_types)
     several = [("ts", "kind")] if version >= 8 else []
-    ordering: tuple[str, ...] = dice.choice([(), (), ("ts",), ("ts",), ("ts",), ("kind",), *several])
-    partition_by = dice.choice([(), ("city",), ("city",), ("city", "kind")])
+    ordering: tuple[str, ...] = choices.one([(), (), ("ts",), ("ts",), ("ts",), ("kind",), *several])
+    partition_by: tuple[str, ...] = choices.one([(), ("city",), ("city",), ("city", "kind")])
     # Releases have spelled one key field of a complex generator in two ways, and had two defaults of version 6.
     keys = [("id",), ("id",), ("number",), ("id", "kind")] if len(partition_by) < 2 else [("id", "kind")]
     modes = [None] if version > 6 or not ordering else []
     shape = TableShape(
         version,
         kind,
-        record_key=dice.choice(keys),
+        record_key=choices.one(keys),
         partition_by=partition_by,
         ordering=ordering,
-        merge_mode=dice.choice([*modes, "COMMIT_TIME_ORDERING", *(["EVENT_TIME_ORDERING"] if ordering else [])]),
-        properties=_properties(dice, version, partition_by, limits),
+        merge_mode=choices.one([*modes, "COMMIT_TIME_ORDERING", *(["EVENT_TIME_ORDERING"] if ordering else [])]),
+        properties=_properties(choices, version, partition_by, limits),
     )
-    return replace(shape, configs=_configs(dice, shape, limits))
+    return replace(shape, configs=_configs(choices, shape, limits))
 
 
-def _properties(dice: Random, version: int, partition_by: tuple[str, ...], limits: Limits) -> dict[str, str]:
+def _properties(choices: Choices, version: int, partition_by: tuple[str, ...], limits: Limits) -> dict[str, str]:
     chosen: dict[str, str] = {}
-    if partition_by and dice.random() < 0.4:
+    if partition_by and choices.chance(40):
         chosen["hoodie.datasource.write.hive_style_partitioning"] = "true"
-    if partition_by and dice.random() < 0.3:
+    if partition_by and choices.chance(30):
         chosen["hoodie.datasource.write.partitionpath.urlencode"] = "true"
-    if limits.no_meta_fields and dice.random() < 0.1:
+    if limits.no_meta_fields and choices.chance(10):
         chosen["hoodie.populate.meta.fields"] = "false"
-    elif limits.change_feed and dice.random() < 0.25:
-        modes = ["OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER"]
-        mode = dice.choice(modes)
+    elif limits.change_feed and choices.chance(25):
+        mode = choices.one(["OP_KEY_ONLY", "DATA_BEFORE", "DATA_BEFORE_AFTER"])
         chosen["hoodie.table.cdc.enabled"] = "true"
         chosen["hoodie.table.cdc.supplemental.logging.mode"] = mode.lower() if version == 6 else mode
     return chosen
 
 
-def _configs(dice: Random, shape: TableShape, limits: Limits) -> dict[str, str]:
+def _configs(choices: Choices, shape: TableShape, limits: Limits) -> dict[str, str]:
     chosen = {SMALL_FILE_LIMIT: "0"}
     if limits.services:
         # Services are steps of their own: no write carries out what waits.
         chosen |= {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
-    chosen["hoodie.metadata.enable"] = str(limits.metadata_table and dice.random() < 0.5).lower()
-    chosen |= index_configs(dice.choice(_indexes(shape, chosen, limits)), dice.choice(["1", "2", "3"]))
-    if shape.table_type == MOR and dice.random() < 0.3:
+    chosen["hoodie.metadata.enable"] = str(limits.metadata_table and choices.chance(50)).lower()
+    chosen |= index_configs(choices.one(_indexes(shape, chosen, limits)), choices.one(["1", "2", "3"]))
+    if shape.table_type == MOR and choices.chance(30):
         chosen["hoodie.logfile.data.block.format"] = "parquet"
-    if shape.table_type == MOR and shape.version >= 8 and dice.random() < 0.3:
-        chosen["hoodie.write.record.positions"] = dice.choice(["true", "false"])
+    if shape.table_type == MOR and shape.version >= 8 and choices.chance(30):
+        chosen["hoodie.write.record.positions"] = choices.one(["true", "false"])
     return chosen
 
 
@@ -141,14 +153,14 @@ def index_configs(index: str, buckets: str) -> dict[str, str]:
 
 
 @dataclass(slots=True)
-class Drawn:
+class Writes:
     """The steps drawn so far, as far as later ones depend on them.
 
     `held`: keys that are in the table with their partition's values, surely unless a row that was marked as deleted
     bore them (`marked`); `doubled`: keys that may stand in it twice, which `may_double` lets happen.
     """
 
-    dice: Random
+    choices: Choices
     shape: TableShape
     limits: Limits
     may_double: bool = True
@@ -160,8 +172,8 @@ class Drawn:
 
     def step(self, number: int) -> Step:
         """The next step, a write or, where they are drawn, a service; the first one brings rows."""
-        if number and self.limits.services and self.dice.random() < _SERVICES:
-            drawn = drawn_service(self.dice, self.shape, self.served)
+        if number and self.limits.services and self.choices.chance(_SERVICES):
+            drawn = drawn_service(self.choices, self.shape, self.served)
             known = self.served.after(drawn)
             self.held, self.doubled = known if known is not None else (self.held, self.doubled)
         else:
@@ -169,10 +181,10 @@ class Drawn:
         return drawn
 
     def _write(self, number: int) -> Step:
-        if number and self.limits.refusals and self.dice.random() < 0.1:
+        if number and self.limits.refusals and self.choices.chance(10):
             return self._refused()
         added = [one for one in _ADDED if one not in self.columns]
-        if self.dice.random() < 0.12 and added:
+        if added and self.choices.chance(12):
             self.columns = (*self.columns, added[0])
         drawn = self.of_operation(self._operation(number))
         self.served.wrote(number + 1, self.held, self.doubled)
@@ -198,7 +210,7 @@ class Drawn:
     def _operation(self, number: int) -> str:
         possible = dict(_WEIGHTS)
         if not number:
-            return self.dice.choice(["insert", "upsert", *([] if self._forms_are_free() else ["bulk_insert"])])
+            return self.choices.one(["insert", "upsert", *([] if self._forms_are_free() else ["bulk_insert"])])
         if not self.shape.partition_by or not self.held:
             possible.pop("delete_partition")
         if self.shape.version < 8 or not self.held or not self.limits.partial_updates:
@@ -213,7 +225,7 @@ class Drawn:
         if "hoodie.index.bucket.engine" in self.shape.configs:
             # So would those of a deleted partition, which is not written to again.
             possible.pop("delete_partition", None)
-        return self.dice.choices(list(possible), list(possible.values()))[0]
+        return self.choices.weighted(possible)
 
     def _forms_are_free(self) -> bool:
         """Whether some writes begin buckets with a log or a base file, as they like, and so give work to a service."""
@@ -224,9 +236,11 @@ class Drawn:
         """A step that brings rows, before duplicates go at least so many."""
         inserts = operation in {"insert", "bulk_insert"}
         replaces = operation.startswith("insert_overwrite")
-        rows = [self._row() for _ in range(self.dice.randint(least, 5))]
+        rows = [self._row() for _ in range(least)]
+        while len(rows) < _ROWS and self.choices.chance(75):
+            rows.append(self._row())
         known = {self._key(row) for row in rows} & self.held.keys()
-        if (inserts and self.dice.random() < 0.8) or not (self._doubles() or operation == "upsert"):
+        if (inserts and not self.choices.chance(20)) or not (self._doubles() or operation == "upsert"):
             rows = [row for row in rows if self._key(row) not in known] or [self._row(self._unused())]
         if inserts or replaces:
             rows = self._doubling(rows)
@@ -252,7 +266,7 @@ class Drawn:
     def _mark(self, rows: list[dict[str, Any]]) -> None:
         """Some rows delete, in time or late."""
         for row in rows:
-            if self.dice.random() < 0.3:
+            if self.choices.chance(30):
                 row[_MARK[0]] = True
                 self.marked.add(self._key(row))
                 self._leave_alone(self._key(row))
@@ -280,12 +294,12 @@ class Drawn:
     def _deleted(self) -> Step:
         closed = set[Key]() if self._finds_every_place() else self.doubled
         free = sorted(self.held.keys() - closed, key=repr)
-        keys = self.dice.sample(free, min(len(free), self.dice.randint(1, 2)))
+        keys = self.choices.some(free, 1, 2)
         rows = [self._row(key) for key in keys]
         for row in rows:
             row.update(zip(self.shape.partition_by, self.held.pop(self._key(row)), strict=True))
             self._leave_alone(self._key(row))
-        if not rows or self.dice.random() < 0.2:
+        if not rows or self.choices.chance(20):
             rows.append(self._row(self._unused()))
         return Step("delete", self.columns, tuple(self._values(row) for row in rows))
 
@@ -295,7 +309,7 @@ class Drawn:
             self.doubled.add(key)
 
     def _filtered(self) -> Step:
-        key = self.dice.choice(sorted(self.held, key=repr))
+        key = self.choices.one(sorted(self.held, key=repr))
         name = self.shape.record_key[0]
         for gone in [one for one in self.held if one[0] == key[0]]:
             del self.held[gone]
@@ -303,7 +317,7 @@ class Drawn:
         return Step("delete", filter=[name, "=", key[0]])
 
     def _dropped_partition(self) -> Step:
-        place = self.dice.choice(sorted(self.held.values(), key=repr))
+        place = self.choices.one(sorted(self.held.values(), key=repr))
         self._forget({place})
         return Step("delete_partition", partitions=(partition_path(self.shape, place),))
 
@@ -312,9 +326,9 @@ class Drawn:
         if not free:
             return self.written("upsert")
         needed = {*self.shape.record_key, *self.shape.partition_by, *self.shape.ordering}
-        changed = {self.dice.choice(["fare", "note"])}
+        changed = {self.choices.one(["fare", "note"])}
         columns = tuple(column for column in self.columns if column[0] in needed | changed)
-        rows = [self._row(key) for key in self.dice.sample(free, min(len(free), self.dice.randint(1, 3)))]
+        rows = [self._row(key) for key in self.choices.some(free, 1, 3)]
         for row in rows:
             row.update(zip(self.shape.partition_by, self.held[self._key(row)], strict=True))
         return Step("partial_update", columns, tuple(tuple(row[name] for name, _ in columns) for row in rows))
@@ -324,7 +338,7 @@ class Drawn:
         columns = dict(self.columns)
         # A key of several fields may lack one of them.
         alone = ["null key", "no key"] if len(self.shape.record_key) == 1 else []
-        match self.dice.choice([*alone, "type", "operation"]):
+        match self.choices.one([*alone, "type", "operation"]):
             case "null key":
                 row[self.shape.record_key[0]] = None
             case "no key":
@@ -336,39 +350,49 @@ class Drawn:
         return Step("upsert", tuple(columns.items()), (tuple(row[name] for name in columns),))
 
     def _row(self, key: Key | None = None) -> dict[str, Any]:
-        dice = self.dice
-        row: dict[str, Any] = {
-            "id": dice.choice(_IDS),
-            "number": dice.randint(1, 8),
-            "kind": dice.choice(_KINDS),
-            "city": dice.choice(_CITIES),
-            "ts": dice.randint(0, 6),
-            "fare": dice.choice([None, dice.randint(0, 40) / 4]),
-            "note": dice.choice([None, "", "ночь", f"n{dice.randint(0, 99)}"]),
-            "extra": dice.choice([None, "e"]),
-            "more": dice.choice([None, dice.randint(0, 9)]),
-            _MARK[0]: dice.choice([None, False]),
-        }
+        row = self._fields({name for name, _ in (*COLUMNS, *self.columns)})
         row.update(zip(self.shape.record_key, key or (), strict=False))
         # Which of two rows with one key in two partitions a key names is a question of its own: a key stays at home.
         at_home = self.held.get(self._key(row))
-        if at_home is not None and (self._is_global() or self._key(row) in self.doubled or dice.random() < 0.85):
+        if at_home is not None and (self._key(row) in self.doubled or self._is_global() or not self.choices.chance(15)):
             row.update(zip(self.shape.partition_by, at_home, strict=True))
         return row
 
+    def _fields(self, names: set[str]) -> dict[str, Any]:
+        """A value for each of these columns."""
+        choices = self.choices
+        values: Mapping[str, Callable[[], Any]] = {
+            "id": lambda: choices.one(_IDS),
+            "number": lambda: choices.number(1, 8),
+            "kind": lambda: choices.one(_KINDS),
+            "city": lambda: choices.one(_CITIES),
+            "ts": lambda: choices.number(0, 6),
+            "fare": lambda: choices.number(0, 40) / 4 if choices.chance(50) else None,
+            "note": self._note,
+            "extra": lambda: choices.one([None, "e"]),
+            "more": lambda: choices.number(0, 9) if choices.chance(50) else None,
+            _MARK[0]: lambda: choices.one([None, False]),
+        }
+        return {name: value() for name, value in values.items() if name in names}
+
+    def _note(self) -> str | None:
+        note = self.choices.one([None, "", "ночь", "n"])
+        return f"n{self.choices.number(0, 99)}" if note == "n" else note
+
     def _is_global(self) -> bool:
-        return self._has_global_index() and self.dice.random() < 0.5
+        return self._has_global_index() and self.choices.chance(50)
 
     def _has_global_index(self) -> bool:
         index = self.shape.configs.get("hoodie.index.type", "")
         return index.startswith("GLOBAL") or index == "RECORD_INDEX"
 
     def _unused(self) -> Key:
+        row, number = self._fields(set(self.shape.record_key)), self.choices.number(0, 990)
         while True:
-            row = self._row()
-            row["id"], row["number"] = f"u{self.dice.randint(0, 999)}", self.dice.randint(9, 999)
+            row |= {"id": f"u{number}", "number": 9 + number}
             if self._key(row) not in self.held:
                 return self._key(row)
+            number += 1
 
     def _key(self, row: Mapping[str, Any]) -> Key:
         return tuple(row[name] for name in self.shape.record_key)

@@ -1,31 +1,31 @@
-"""A case played on two tables by two adapters: every write sent to both, and the same questions asked of both."""
+"""A case put to two adapters, each on a table of its own: every write sent to both, and the same questions asked."""
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hudi_adapter.rows import Rows, RowsError, read_answer, write_rows
+from hudi_adapter.rows import Rows
 
 from hudi_conformance.corpus.table_shapes import Step, WriteCase
-from hudi_conformance.interop.fuzzing.questions import Question, questions_after, told_by_steps
+from hudi_conformance.interop.fuzzing.questions import Question, questions_after
 from hudi_conformance.interop.fuzzing.service_steps import RUN, is_service, noted, requests_of
+from hudi_conformance.runner.adapter_pool import Asked
 from hudi_conformance.runner.comparison import compare_rows
-from hudi_conformance.runner.session import Heard, Reply, Session
+from hudi_conformance.runner.normalized_answers import InstantNames
+from hudi_conformance.runner.player import CHECK_TABLE, Answer, Failure, Kind, Player
 from hudi_conformance.runner.value_comparison import compare_values
 
 LIMIT_S = 120.0
-_CHECKED = "check_table"
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """An adapter that plays: its session; a checker, where there is one, is asked what is wrong with its table."""
+    """One of the two adapters; a checker, where there is one, is asked what is wrong with its table."""
 
     name: str
-    session: Session
-    checker: Session | None = None
+    adapter: Asked
+    checker: Asked | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +34,6 @@ class Options:
 
     strict: bool = True
     between: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Where two sides part: the step (from 1), what was asked, and what differs."""
-
-    step: int
-    question: str
-    differences: tuple[str, ...]
-
-    @property
-    def sort(self) -> tuple[str, str]:
-        """What a smaller case has to share with this one, to be the same failure."""
-        op, first = self.question.split(" ")[0], self.differences[0] if self.differences else ""
-        return op, first.split(" ")[0] if op == _CHECKED else ""
-
-    def __str__(self) -> str:
-        shown = [*self.differences[:12], *(["..."] if len(self.differences) > 12 else [])]
-        return "\n".join([f"after step {self.step}, {self.question}:", *(f"  {line}" for line in shown)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,156 +51,133 @@ Instant = Mapping[str, Any]
 
 def play(case: WriteCase, sides: tuple[Side, Side], folder: Path, options: Options = Options()) -> Played:
     """Play a case below an empty folder, up to the first difference or to what a side does not support."""
-    return _Game(case, sides, folder, options).played()
+    return _Run(case, sides, folder, options).played()
 
 
-class _Game:
+class _Run:
     def __init__(self, case: WriteCase, sides: tuple[Side, Side], folder: Path, options: Options) -> None:
-        self.case, self.sides, self.folder, self.options = case, sides, folder, options
-        self.tables = tuple(folder / f"{number}-{side.name}" / "table" for number, side in enumerate(sides))
+        self.case, self.sides, self.options = case, sides, options
+        self.players = [
+            Player.below(folder / f"{number}-{side.name}", side.adapter, LIMIT_S, side.name)
+            for number, side in enumerate(sides)
+        ]
         self.done: tuple[list[Instant], list[Instant]] = ([], [])
-        self.numbers = itertools.count()
         self.asked = self.refused = 0
         self.unsupported: dict[str, None] = {}
 
     def played(self) -> Played:
-        failure = self._create() or next(filter(None, self._steps()), None)
+        for player in self.players:
+            player.table.mkdir(parents=True)
+        made = self._both("create_table", [self.case.shape.create_params()] * 2)
+        failure = self._agreed(0, "create_table", made) or next(filter(None, self._steps()), None)
         return Played(failure, self.asked, self.refused, tuple(self.unsupported))
-
-    def _create(self) -> Failure | None:
-        for table in self.tables:
-            table.mkdir(parents=True)
-        heard = self._both("create_table", [self.case.shape.create_params()] * 2)
-        return self._agreed(0, "create_table", heard)
 
     def _steps(self) -> Iterator[Failure | None]:
         for number, step in enumerate(self.case.steps, start=1):
             if self.unsupported:
                 return
-            yield self._step(number, step)
+            yield self._service(number, step) if is_service(step) else self._write(number, step)
             if not self.unsupported:
-                last = number == len(self.case.steps)
-                yield from self._questions(number, last=last)
-
-    def _step(self, number: int, step: Step) -> Failure | None:
-        return self._service(number, step) if is_service(step) else self._write(number, step)
+                yield from self._questions(number, last=number == len(self.case.steps))
 
     def _service(self, number: int, step: Step) -> Failure | None:
         """Both plan or both find nothing to do; what is to be carried out at once is."""
         asked = [list(requests_of(step, self.case.shape, done)) for done in self.done]
-        op = asked[0][0][0]
-        heard = self._both(op, [one[0][1] for one in asked])
-        failure = self._agreed(number, step.operation, heard) or self._alike(number, step, heard)
+        answers = self._both(asked[0][0][0], [one[0][1] for one in asked])
+        failure = self._agreed(number, step.operation, answers) or self._planned_alike(number, step, answers)
         if failure is None and step.operation.startswith(f"{RUN} "):
-            failure, heard = self._executed(number, step, heard)
-        for done, one in zip(self.done, heard, strict=True):
-            noted(done, step, _value(one) if _kind(one) == "result" else None)
+            failure, answers = self._executed(number, step, answers)
+        for done, one in zip(self.done, answers, strict=True):
+            noted(done, step, one.content if one.is_result else None)
         return failure
 
-    def _executed(self, number: int, step: Step, planned: list[Heard]) -> tuple[Failure | None, list[Heard]]:
+    def _executed(self, number: int, step: Step, planned: list[Answer]) -> tuple[Failure | None, list[Answer]]:
         """What was planned is carried out, where there was anything to plan."""
-        plans = [_value(one)["requested"] for one in planned if _kind(one) == "result"]
+        plans = [one.value["requested"] for one in planned if one.is_result]
         if len(plans) < len(planned) or None in plans:
             return None, planned
         configs = {**self.case.shape.configs, **step.configs}
-        heard = self._both("execute", [{"requested": one, "configs": configs} for one in plans])
-        return self._agreed(number, f"execute of {step.operation}", heard), heard
+        answers = self._both("execute", [{"requested": one, "configs": configs} for one in plans])
+        return self._agreed(number, f"execute of {step.operation}", answers), answers
 
     @staticmethod
-    def _alike(number: int, step: Step, heard: Sequence[Heard]) -> Failure | None:
+    def _planned_alike(number: int, step: Step, answers: Sequence[Answer]) -> Failure | None:
         """Whether there is anything to plan both see alike."""
-        values = [_value(one) for one in heard if _kind(one) == "result"]
+        values = [one.value for one in answers if one.is_result]
         found = {one["requested"] is None for one in values if set(one) == {"requested"}}
-        return Failure(number, step.operation, tuple(map(str, values))) if len(found) > 1 else None
+        return _failure(number, step.operation, tuple(map(str, values))) if len(found) > 1 else None
 
     def _write(self, number: int, step: Step) -> Failure | None:
-        rows, file = step.input(), None
-        if rows is not None:
-            file = self.folder / f"input-{number}.jsonl"
-            write_rows(file, rows)
-        heard = self._both("write", [step.params(self.case.shape, file)] * 2)
-        failure = self._agreed(number, f"write {step.operation}", heard)
-        for done, one in zip(self.done, heard, strict=True):
-            done.append(_value(one) if _kind(one) == "result" else {})
-        return failure
+        answers = self._both("write", [step.params(self.case.shape)] * 2, step.input())
+        for done, one in zip(self.done, answers, strict=True):
+            done.append(one.value)
+        return self._agreed(number, f"write {step.operation}", answers)
 
-    def _agreed(self, number: int, what: str, heard: Sequence[Heard]) -> Failure | None:
+    def _agreed(self, number: int, question: str, answers: Sequence[Answer]) -> Failure | None:
         """Both do it, or both refuse for the same reason."""
-        kinds = [_kind(one) for one in heard]
-        self._note_unsupported(heard)
-        if "unsupported" in kinds:
+        kinds = [one.kind for one in answers]
+        lacking = [f"{side.name}: {one.reason}" for side, one in self._by_side(answers) if one.kind is Kind.UNSUPPORTED]
+        self.unsupported |= dict.fromkeys(lacking)
+        if lacking:
             return None
-        if kinds == ["rejected", "rejected"]:
+        if kinds == [Kind.REJECTED, Kind.REJECTED]:
             self.refused += 1
-            reasons = [_message(one)["rejected"]["reason"] for one in heard]
-            if reasons[0] == reasons[1] or not self.options.strict:
+            if answers[0].reason == answers[1].reason or not self.options.strict:
                 return None
-        elif kinds == ["result", "result"] or self._both_somehow_refuse(kinds):
+        elif kinds == [Kind.RESULT, Kind.RESULT] or self._both_somehow_refuse(kinds):
             return None
-        told = (f"{side.name}: {_said(one)}" for side, one in zip(self.sides, heard, strict=True))
-        return Failure(number, what, tuple(told))
+        return self._described(number, question, answers)
 
-    def _both_somehow_refuse(self, kinds: Sequence[str]) -> bool:
-        return not self.options.strict and set(kinds) == {"rejected", "errored"}
+    def _both_somehow_refuse(self, kinds: Sequence[Kind]) -> bool:
+        return not self.options.strict and set(kinds) == {Kind.REJECTED, Kind.ERRORED}
+
+    def _described(self, number: int, question: str, answers: Sequence[Answer]) -> Failure:
+        described = (f"{side.name}: {one.describe()}" for side, one in self._by_side(answers))
+        return _failure(number, question, tuple(described))
+
+    def _by_side(self, answers: Sequence[Answer]) -> Iterator[tuple[Side, Answer]]:
+        return zip(self.sides, answers, strict=True)
 
     def _questions(self, number: int, *, last: bool) -> Iterator[Failure | None]:
         for question in questions_after(self.case, self.done[0], last=last, between=self.options.between):
             yield self._question(number, question)
-        for side, table in zip(self.sides, self.tables, strict=True):
+        for side, player in zip(self.sides, self.players, strict=True):
             if side.checker is not None:
-                yield self._checked(number, side, table)
+                yield self._checked(number, replace(player, adapter=side.checker))
 
     def _question(self, number: int, question: Question) -> Failure | None:
-        heard = self._both(question.op, [question.params(done, self.case.shape) for done in self.done], keep=True)
-        kinds = [_kind(one) for one in heard]
-        if "unsupported" in kinds:
+        answers = self._both(question.op, [question.params(done, self.case.shape) for done in self.done])
+        kinds = [one.kind for one in answers]
+        if Kind.UNSUPPORTED in kinds:
             return None
-        if kinds == ["rejected", "rejected"] or (not self.options.strict and "result" not in kinds):
-            return self._agreed(number, str(question), heard)
-        if kinds != ["result", "result"]:
-            told = (f"{side.name}: {_said(one)}" for side, one in zip(self.sides, heard, strict=True))
-            return Failure(number, str(question), tuple(told))
+        if kinds == [Kind.REJECTED, Kind.REJECTED] or not (self.options.strict or Kind.RESULT in kinds):
+            return self._agreed(number, str(question), answers)
+        if kinds != [Kind.RESULT, Kind.RESULT]:
+            return self._described(number, str(question), answers)
         self.asked += 1
-        answers = [self._answer(one, done) for one, done in zip(heard, self.done, strict=True)]
-        differences = _differences(question.op, answers if self.options.strict else _common(answers))
-        return Failure(number, str(question), differences) if differences else None
+        contents = [_content(one, done) for one, done in zip(answers, self.done, strict=True)]
+        differences = _differences(question.op, contents if self.options.strict else _common(contents))
+        return _failure(number, str(question), differences) if differences else None
 
-    def _answer(self, heard: Heard, done: Sequence[Instant]) -> Any:
-        result = _message(heard)["result"]
-        if "rows_file" not in result:
-            return result["value"]
-        try:
-            return told_by_steps(read_answer(Path(result["out_dir"]), result["rows_file"]), done)
-        except RowsError as error:
-            return str(error)
-
-    def _checked(self, number: int, side: Side, table: Path) -> Failure | None:
-        assert side.checker is not None
-        heard = self._ask(side.checker, _CHECKED, table, {})
-        if _kind(heard) != "result":
-            return Failure(number, f"{_CHECKED} of {side.name}", (_said(heard),))
-        wrong = [
-            f"{one['clause']} {one['where']}: {one['message']}" for one in _value(heard) if one["severity"] == "error"
-        ]
+    def _checked(self, number: int, checker: Player) -> Failure | None:
         self.asked += 1
-        return Failure(number, f"{_CHECKED} of {side.name}", tuple(wrong)) if wrong else None
+        wrong = checker.check_errors()
+        return _failure(number, f"{CHECK_TABLE} of {checker.name}", wrong) if wrong else None
 
-    def _note_unsupported(self, heard: Sequence[Heard]) -> None:
-        for side, one in zip(self.sides, heard, strict=True):
-            if _kind(one) == "unsupported":
-                self.unsupported[f"{side.name}: {_message(one)['unsupported']['feature']}"] = None
+    def _both(self, op: str, params: Sequence[Mapping[str, Any]], rows: Rows | None = None) -> list[Answer]:
+        return [player.ask(op, asked, rows) for player, asked in zip(self.players, params, strict=True)]
 
-    def _both(self, op: str, params: Sequence[Mapping[str, Any]], *, keep: bool = False) -> list[Heard]:
-        places = zip(self.sides, self.tables, params, strict=True)
-        return [self._ask(side.session, op, table, asked, keep=keep) for side, table, asked in places]
 
-    def _ask(self, session: Session, op: str, table: Path, params: Mapping[str, Any], *, keep: bool = False) -> Heard:
-        out_dir = self.folder / f"out-{next(self.numbers)}"
-        out_dir.mkdir()
-        heard = session.ask(op, table, params, out_dir, LIMIT_S)
-        if keep and isinstance(heard, Reply) and "rows_file" in heard.message.get("result", {}):
-            return Reply({**heard.message, "result": {**heard.message["result"], "out_dir": str(out_dir)}})
-        return heard
+def _failure(step: int, question: str, differences: tuple[str, ...]) -> Failure:
+    """A failure that is the same as another one of its op, of a check as another one of its clause."""
+    op = question.partition(" ")[0]
+    clause = differences[0].partition(" ")[0] if op == CHECK_TABLE and differences else ""
+    return Failure(step, question, differences, kind=(op, clause))
+
+
+def _content(answer: Answer, done: Sequence[Instant]) -> Any:
+    """Rows with the step that wrote them in place of its time; a value as it is."""
+    return answer.content if answer.rows is None else InstantNames.of_steps(done).normalized_rows(answer.rows)
 
 
 def _common(answers: Sequence[Any]) -> Sequence[Any]:
@@ -242,34 +200,6 @@ def _differences(op: str, answers: Sequence[Any]) -> tuple[str, ...]:
     left, right = answers
     if isinstance(left, Rows) and isinstance(right, Rows):
         return compare_rows(left, right)
-    if isinstance(left, Rows) or isinstance(right, Rows) or isinstance(left, str) or isinstance(right, str):
+    if isinstance(left, Rows) or isinstance(right, Rows):
         return tuple(str(one)[:300] for one in answers)
     return compare_values(op, left, right)
-
-
-def _kind(heard: Heard) -> str:
-    """Result, rejected, unsupported, errored; or broken where there is no message."""
-    if not isinstance(heard, Reply):
-        return "broken"
-    return next(name for name in ("result", "rejected", "unsupported", "errored") if name in heard.message)
-
-
-def _message(heard: Heard) -> Mapping[str, Any]:
-    return heard.message if isinstance(heard, Reply) else {}
-
-
-def _value(heard: Heard) -> Any:
-    return _message(heard)["result"].get("value")
-
-
-def _said(heard: Heard) -> str:
-    message = _message(heard)
-    match _kind(heard):
-        case "result":
-            return "does it"
-        case "rejected":
-            return f"refuses, {message['rejected']['reason']}: {message['rejected']['message']}"
-        case "errored":
-            return f"error: {message['errored']['message'][:1500]}"
-        case _:
-            return f"{heard}"[:500]

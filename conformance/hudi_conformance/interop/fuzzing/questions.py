@@ -4,10 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hudi_adapter.rows import Rows
-
 from hudi_conformance.corpus.table_shapes import TableShape, WriteCase
-from hudi_conformance.runner.normalized_answers import told_rows
 
 _EARLIEST = "earliest"
 
@@ -77,9 +74,3 @@ def _time(done: Sequence[Mapping[str, Any]], step: int, form: str) -> str:
     if not step:
         return _EARLIEST
     return str(done[step - 1].get(form) or done[step - 1].get("requested") or "")
-
-
-def told_by_steps(rows: Rows, done: Sequence[Mapping[str, Any]]) -> Rows:
-    """Rows with the step that wrote them in place of its time."""
-    names = {str(one["requested"]): f"${number}" for number, one in enumerate(done, start=1) if one.get("requested")}
-    return told_rows(rows, names)

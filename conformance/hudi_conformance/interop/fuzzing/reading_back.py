@@ -4,18 +4,20 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hudi_adapter.rows import Rows, RowsError, read_answer, write_rows
+from hudi_adapter.rows import Rows
 
 from hudi_conformance.corpus.table_shapes import Step, TableShape
 from hudi_conformance.interop.fuzzing.array import ArrayRow
 from hudi_conformance.interop.fuzzing.playing import LIMIT_S
+from hudi_conformance.runner.adapter_pool import Asked
 from hudi_conformance.runner.adapters_config import find_adapter
 from hudi_conformance.runner.comparison import compare_rows
-from hudi_conformance.runner.session import Heard, Reply, Session
+from hudi_conformance.runner.player import Answer, Kind, Player
+from hudi_conformance.runner.session import Session
 
 SAME = "same"
 
@@ -38,93 +40,67 @@ class Told:
 class Cast:
     """Who plays: the model, the writer, readers by name, writers that go on with the table by name."""
 
-    model: Session
-    writer: Session
-    readers: Mapping[str, Session]
-    continuing: Mapping[str, Session]
+    model: Asked
+    writer: Asked
+    readers: Mapping[str, Asked]
+    continuing: Mapping[str, Asked]
 
 
 def told_of(row: ArrayRow, cast: Cast, folder: Path) -> Told:
     """Play one row below an empty folder."""
-    return _Play(row, cast, folder).told()
+    return _Run(row, cast, folder).result()
 
 
-class _Play:
+class _Run:
     def __init__(self, row: ArrayRow, cast: Cast, folder: Path) -> None:
         self.row, self.cast, self.folder = row, cast, folder
         self.shape: TableShape = row.case.shape
-        self.numbers = iter(range(1_000_000))
+        self.model = Player.below(folder / "model", cast.model, LIMIT_S)
+        self.written = Player.below(folder / "written", cast.writer, LIMIT_S)
 
-    def told(self) -> Told:
-        model, table = self._table("model"), self._table("written")
-        for session, path in ((self.cast.model, model), (self.cast.writer, table)):
-            word = self._written(session, path, self.row.case.steps)
+    def result(self) -> Told:
+        for who, player in (("the model", self.model), ("the writer", self.written)):
+            player.table.mkdir(parents=True)
+            word = _word_of(player.ask("create_table", self.shape.create_params()))
+            word = word or self._go_on(player, self.row.case.steps)
             if word:
-                who = "the model" if session is self.cast.model else "the writer"
                 return Told(self.row.name, self.row.features, f"{who}: {word}", {}, {})
-        expected = self._snapshot(self.cast.model, model)
-        read = {name: self._word(expected, self._snapshot(one, table)) for name, one in self.cast.readers.items()}
-        continued = dict(self._continued(model, table)) if self.cast.continuing else {}
+        expected = _snapshot(self.model)
+        read = {name: self._read(expected, self.written, one) for name, one in self.cast.readers.items()}
+        continued = dict(self._continued()) if self.cast.continuing else {}
         return Told(self.row.name, self.row.features, SAME, read, continued)
 
-    def _continued(self, model: Path, table: Path) -> Iterator[tuple[str, str]]:
+    def _continued(self) -> Iterator[tuple[str, str]]:
         """Each writer goes on with a copy of the table; every reader reads what it left."""
         steps = [continuing_step(self.row)]
-        self._go_on(self.cast.model, model, steps)
-        expected = self._snapshot(self.cast.model, model)
-        for writer, session in self.cast.continuing.items():
-            copy = self.folder / f"continued-{next(self.numbers)}" / "table"
-            shutil.copytree(table, copy)
-            word = self._go_on(session, copy, steps)
+        self._go_on(self.model, steps)
+        expected = _snapshot(self.model)
+        for number, (writer, adapter) in enumerate(self.cast.continuing.items()):
+            copy = Player.below(self.folder / f"continued-{number}", adapter, LIMIT_S)
+            shutil.copytree(self.written.table, copy.table)
+            word = self._go_on(copy, steps)
             for reader, reading in self.cast.readers.items():
-                yield f"{writer}, read by {reader}", word or self._word(expected, self._snapshot(reading, copy))
+                yield f"{writer}, read by {reader}", word or self._read(expected, copy, reading)
 
-    def _written(self, session: Session, table: Path, steps: Sequence[Step]) -> str:
-        created = _word_of(self._ask(session, "create_table", table, self.shape.create_params()))
-        return created or self._go_on(session, table, steps)
-
-    def _go_on(self, session: Session, table: Path, steps: Sequence[Step]) -> str:
+    def _go_on(self, player: Player, steps: Sequence[Step]) -> str:
         for number, step in enumerate(steps, start=1):
-            rows, file = step.input(), None
-            if rows is not None:
-                file = self.folder / f"input-{next(self.numbers)}.jsonl"
-                write_rows(file, rows)
-            word = _word_of(self._ask(session, "write", table, step.params(self.shape, file)))
+            word = _word_of(player.ask("write", step.params(self.shape), step.input()))
             if word:
                 return f"step {number}, {step.operation}: {word}"
         return ""
 
-    def _snapshot(self, session: Session, table: Path) -> Rows | str:
-        out_dir = self.folder / f"out-{next(self.numbers)}"
-        heard = self._ask(session, "read_snapshot", table, {}, out_dir)
-        word = _word_of(heard)
-        if word or not isinstance(heard, Reply):
-            return word
-        result = heard.message["result"]
-        if "rows_file" not in result:
-            return "a value, where rows are asked"
-        try:
-            return read_answer(out_dir, result["rows_file"])
-        except RowsError as error:
-            return str(error)
-
-    def _word(self, expected: Rows | str, found: Rows | str) -> str:
+    @staticmethod
+    def _read(expected: Rows | str, player: Player, reader: Asked) -> str:
+        """The word on what a reader answers about the table of a player."""
+        found = _snapshot(replace(player, adapter=reader))
         if isinstance(expected, str) or isinstance(found, str):
             return found if isinstance(found, str) else f"the model: {expected}"
-        differences = compare_rows(expected, found)
-        return "; ".join(differences[:3]) or SAME
+        return "; ".join(compare_rows(expected, found)[:3]) or SAME
 
-    def _ask(
-        self, session: Session, op: str, table: Path, params: Mapping[str, Any], out_dir: Path | None = None
-    ) -> Heard:
-        out_dir = out_dir or self.folder / f"out-{next(self.numbers)}"
-        out_dir.mkdir(parents=True)
-        return session.ask(op, table, params, out_dir, LIMIT_S)
 
-    def _table(self, name: str) -> Path:
-        path = self.folder / name / "table"
-        path.mkdir(parents=True)
-        return path
+def _snapshot(player: Player) -> Rows | str:
+    answer = player.ask("read_snapshot", {})
+    return answer.rows if answer.rows is not None else _word_of(answer) or "a value, where rows are asked"
 
 
 def continuing_step(row: ArrayRow) -> Step:
@@ -151,20 +127,20 @@ def _key_of(row: ArrayRow, values: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(values[name] for name in row.case.shape.record_key)
 
 
-def _word_of(heard: Heard) -> str:
+def _word_of(answer: Answer) -> str:
     """Empty where there is a result; else the refusal, or what is not supported."""
-    if not isinstance(heard, Reply):
-        return f"{heard}"[:200]
-    message = heard.message
-    if "result" in message:
-        return ""
-    if "unsupported" in message:
-        return f"unsupported: {message['unsupported']['feature']}"
-    if "rejected" in message:
-        refusal = message["rejected"]
-        native = [line for line in str(refusal.get("native", "")).splitlines() if not line.startswith("\t")]
-        return f"refused, {refusal['reason']}: {_ends([refusal['message'], *native[1:]])}"
-    return f"error: {_ends(str(message['errored']['message']).split(' <- '))}"
+    match answer.kind:
+        case Kind.RESULT:
+            return ""
+        case Kind.UNSUPPORTED:
+            return f"unsupported: {answer.reason}"
+        case Kind.REJECTED:
+            native = [line for line in answer.detail.splitlines() if not line.startswith("\t")]
+            return f"refused, {answer.reason}: {_ends([answer.message, *native[1:]])}"
+        case Kind.ERRORED:
+            return f"error: {_ends(answer.message.split(' <- '))}"
+        case _:
+            return answer.message[:200]
 
 
 def _ends(causes: Sequence[str]) -> str:

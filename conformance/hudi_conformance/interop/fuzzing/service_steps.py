@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from random import Random
 from typing import Any, Final
 
 from hudi_conformance.corpus.table_shapes import Step, TableShape
+from hudi_conformance.interop.fuzzing.seeds import Choices
 
 PLANNED: Final = ("compaction", "logcompaction", "clustering", "clean")
 RUN, SCHEDULE, EXECUTE = "run", "schedule", "execute"
@@ -19,7 +19,7 @@ DUE: Final[Mapping[str, str]] = {
     "hoodie.keep.min.commits": "3",
     "hoodie.keep.max.commits": "4",
     "hoodie.timeline.compaction.batch.size": "2",
-    # Which partitions were looked at before is the planner's own affair.
+    # Which partitions were looked at before is implementation-defined.
     "hoodie.table.services.incremental.enabled": "false",
 }
 """Settings by which a short sequence is long enough for every service."""
@@ -74,13 +74,13 @@ def service_step(operation: str, target: int = 0) -> Step:
     return Step(operation, configs=DUE, target=target)
 
 
-def drawn_service(dice: Random, shape: TableShape, served: Served) -> Step:
+def drawn_service(choices: Choices, shape: TableShape, served: Served) -> Step:
     """A service for a table, by what the steps so far leave for it."""
     planned = [one for one in PLANNED if _fits(one, shape)]
     if served.partial and "logcompaction" in planned:
         # What becomes of parts of rows nothing settles: 1.1.1 fails, the engine leaves them to a compaction.
         planned.remove("logcompaction")
-    if served.waits and dice.random() < 0.5:
+    if served.waits and choices.chance(50):
         return service_step(EXECUTE)
     possible = [*(f"{RUN} {one}" for one in planned), *(f"{SCHEDULE} {one}" for one in planned)]
     if not _archival_shows(shape):
@@ -89,7 +89,7 @@ def drawn_service(dice: Random, shape: TableShape, served: Served) -> Step:
         possible += ["savepoint", *(("rollback",) if _can_be_undone(served) else ())]
     if served.saved and not served.waits:
         possible += ["restore", "restore", "delete_savepoint"]
-    chosen = dice.choice(possible)
+    chosen = choices.one(possible)
     if chosen in {"restore", "delete_savepoint"}:
         # What was saved later is in the way of a restore.
         return service_step(chosen, served.saved[-1])

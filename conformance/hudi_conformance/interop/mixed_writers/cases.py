@@ -1,18 +1,20 @@
-"""A sequence of turns as a value: whose turn each write is, drawn from a seed, written down as JSON."""
+"""A sequence of turns as a value: whose turn each write is, drawn by Hypothesis, written down as JSON."""
 
 import json
 from dataclasses import dataclass, replace
-from random import Random
 from typing import Any
 
+from hypothesis import strategies as st
+
 from hudi_conformance.corpus.table_shapes import WriteCase
-from hudi_conformance.interop.fuzzing.drawing import Limits, draw_case
+from hudi_conformance.interop.fuzzing.drawing import Limits, write_cases
+from hudi_conformance.interop.fuzzing.seeds import Choices
 
 ENGINE = "engine"
-INDEXES = ("SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "RECORD_INDEX", "")
+INDEXES = ("", "SIMPLE", "BLOOM", "GLOBAL_SIMPLE", "GLOBAL_BLOOM", "BUCKET", "RECORD_INDEX")
 _VERSIONS = {"0.15.0": (6,)}
 _METADATA = "hoodie.metadata.enable"
-_LEAST_TURNS = 3
+_LIKELY_TURNS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,36 +40,28 @@ class Alternation:
         entry = json.loads(text)
         return cls(entry["peer"], WriteCase.from_json(text), tuple(entry["turns"]))
 
-    def without_step(self, number: int) -> "Alternation":
-        """The same without one step, counted from 0."""
-        steps = (*self.case.steps[:number], *self.case.steps[number + 1 :])
-        turns = (*self.turns[: number + 1], *self.turns[number + 2 :])
-        return replace(self, case=replace(self.case, steps=steps), turns=turns)
 
-    def with_case(self, case: WriteCase) -> "Alternation":
-        """The same turns over a case of as many steps."""
-        return replace(self, case=case)
+@st.composite
+def alternations(draw: st.DrawFn, peers: tuple[str, ...]) -> Alternation:
+    """Sequences of turns with one of these peers.
 
-
-def draw(seed: int, peers: tuple[str, ...]) -> Alternation:
-    """The alternation of a seed with one of these peers: always the same one.
-
-    Both writers have a turn; a release without `create_table` finds a table that the engine made.
+    Both writers have a turn, if there are two; a release without `create_table` finds a table that the engine made.
     """
-    dice = Random(f"alternation-{seed}")  # noqa: S311 - repeatable on purpose
-    peer = dice.choice(peers)
-    limits = Limits(versions=_VERSIONS.get(peer, (6, 8, 9)), indexes=INDEXES, refusals=False)
-    drawn = (draw_case(dice.randrange(2**31), limits) for _ in range(1000))
-    case = _with_record_index(next(one for one in drawn if _is_common(one, peer)))
-    writers = [dice.choice((ENGINE, peer)) for _ in case.steps]
-    if len(set(writers)) == 1:
-        writers[dice.randrange(1, len(writers))] = peer if writers[0] == ENGINE else ENGINE
-    maker = ENGINE if peer.startswith("0.") else dice.choice((ENGINE, peer))
+    choices = Choices(draw)
+    peer = choices.one(peers)
+    limits = Limits(
+        versions=_VERSIONS.get(peer, (6, 8, 9)), indexes=INDEXES, refusals=False, likely_steps=_LIKELY_TURNS
+    )
+    case = _with_record_index(draw(write_cases(limits).filter(lambda one: _is_common(one, peer))))
+    writers = [choices.one((ENGINE, peer)) for _ in case.steps]
+    if len(writers) > 1 and len(set(writers)) == 1:
+        writers[choices.number(1, len(writers) - 1)] = peer if writers[0] == ENGINE else ENGINE
+    maker = ENGINE if peer.startswith("0.") else choices.one((ENGINE, peer))
     return Alternation(peer, case, (maker, *writers))
 
 
 def _is_common(case: WriteCase, peer: str) -> bool:
-    """Whether there are turns for both, and both can do all of them.
+    """Whether both can do all of it.
 
     A record index needs meta fields. 1.0.2 fails to read its own logs without meta fields; 1.1.1 to update a table
     through a global index after its own partial update, and to read a bucket of logs alone whose keys stand in no meta
@@ -85,7 +79,7 @@ def _is_common(case: WriteCase, peer: str) -> bool:
         bare and shape.table_type == "MERGE_ON_READ" and peer == "1.0.2",
         bare and "number" in shape.record_key and not later.isdisjoint(("delete", "upsert")) and old,
     )
-    return len(case.steps) >= _LEAST_TURNS and not any(impossible)
+    return not any(impossible)
 
 
 def _with_record_index(case: WriteCase) -> WriteCase:

@@ -1,4 +1,4 @@
-"""Many alternations, failing ones made small and told with the one command that repeats them."""
+"""Many alternations, failing ones shrunk and reported with the one command that repeats them."""
 
 import shutil
 import sys
@@ -10,16 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from hudi_conformance.interop.fuzzing.minimising import smaller_cases
+from hypothesis.strategies import SearchStrategy
+
+from hudi_conformance.interop.fuzzing.seeds import case_of_seed, smallest_failing
 from hudi_conformance.interop.mixed_writers.cases import Alternation
-from hudi_conformance.interop.mixed_writers.playing import Failure, Played, Players, play
+from hudi_conformance.interop.mixed_writers.playing import Adapters, Played, play
 from hudi_conformance.runner.adapters_config import find_adapter
+from hudi_conformance.runner.player import Failure
 from hudi_conformance.runner.session import Session
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one seed; `small` is the failing alternation made small, where it failed."""
+    """What came of one seed; `small` is the failing alternation shrunk, where it failed."""
 
     seed: int
     alternation: Alternation
@@ -47,7 +50,7 @@ class Result:
 
 
 class Table:
-    """The players by release, each started when its first turn comes."""
+    """The adapters by release, each started when its first turn comes."""
 
     def __init__(self, engine: str, root: Path, referee: str | None) -> None:
         self._engine, self._root, self._referee = engine, root, referee
@@ -61,10 +64,14 @@ class Table:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def players(self, peer: str) -> Players:
-        """The players of an alternation with a release."""
+    def adapters(self, peer: str) -> Adapters:
+        """The adapters of an alternation with a release."""
         referee = None if self._referee is None else self._session(self._referee)
-        return Players(self._session(self._engine), self._session(peer_command(peer)), referee)
+        return Adapters(self._session(self._engine), self._session(peer_command(peer)), referee)
+
+    def failure_of(self, alternation: Alternation) -> Failure | None:
+        """How an alternation fails, if it does."""
+        return played_once(alternation, self.adapters(alternation.peer)).failure
 
     def _session(self, adapter: str) -> Session:
         if adapter not in self._sessions:
@@ -91,56 +98,24 @@ def emptied_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def played_once(alternation: Alternation, players: Players) -> Played:
+def played_once(alternation: Alternation, adapters: Adapters) -> Played:
     """An alternation played in a folder of its own."""
     with emptied_folder() as folder:
-        return play(alternation, players, folder)
+        return play(alternation, adapters, folder)
 
 
 def check(
-    alternations: Iterable[tuple[int, Alternation]], table: Table, *, seconds: float, attempts: int
+    cases: SearchStrategy[Alternation], seeds: Iterable[int], table: Table, *, seconds: float, attempts: int
 ) -> Iterator[Result]:
-    """Play alternations until time is up; a failing one is tried smaller at most `attempts` times."""
+    """Play the alternations of seeds until time is up; of a failing one at most so many smaller ones are tried."""
     until = time.monotonic() + seconds
-    for seed, alternation in alternations:
+    for seed in seeds:
         begun = time.monotonic()
         if begun > until:
             return
-        players = table.players(alternation.peer)
-        played = played_once(alternation, players)
+        alternation = case_of_seed(cases, seed)
+        played = played_once(alternation, table.adapters(alternation.peer))
         small = None
         if played.failure is not None:
-            small = minimised(alternation, played.failure, players, attempts)
+            small, _ = smallest_failing(cases, seed, played.failure, table.failure_of, attempts)
         yield Result(seed, alternation, played, time.monotonic() - begun, small)
-
-
-def minimised(alternation: Alternation, failure: Failure, players: Players, attempts: int) -> Alternation:
-    """The smallest alternation found that fails in the same way."""
-    alternation = _up_to(alternation, failure.turn)
-    left, smaller = attempts, True
-    while smaller:
-        smaller = False
-        for candidate in _smaller(alternation):
-            if left <= 0:
-                return alternation
-            left -= 1
-            again = played_once(candidate, players).failure
-            if again is not None and again.sort == failure.sort:
-                alternation, smaller = candidate, True
-                break
-    return alternation
-
-
-def _up_to(alternation: Alternation, turn: int) -> Alternation:
-    while len(alternation.case.steps) > max(turn, 1):
-        alternation = alternation.without_step(len(alternation.case.steps) - 1)
-    return alternation
-
-
-def _smaller(alternation: Alternation) -> Iterator[Alternation]:
-    """Every alternation that lacks one thing of this one: a step, then what the table has, then rows."""
-    steps = len(alternation.case.steps)
-    if steps > 1:
-        yield from (alternation.without_step(number) for number in range(steps - 1))
-    same = (case for case in smaller_cases(alternation.case) if len(case.steps) == steps)
-    yield from (alternation.with_case(case) for case in same)

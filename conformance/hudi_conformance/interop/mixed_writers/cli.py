@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from hudi_conformance.interop.mixed_writers.cases import Alternation, draw
+from hudi_conformance.interop.fuzzing.seeds import case_of_seed
+from hudi_conformance.interop.mixed_writers.cases import Alternation, alternations
 from hudi_conformance.interop.mixed_writers.checking import Result, Table, check, played_once
 from hudi_conformance.interop.mixed_writers.page import write_page
 from hudi_conformance.runner.resources import suite_root
@@ -20,7 +21,7 @@ SOAK_SEEDS = 50
 _Engine = Annotated[str, typer.Option(help="The adapter that takes turns with Apache Hudi: a name or a command line.")]
 _Peer = Annotated[list[str] | None, typer.Option(help="A release of Apache Hudi.")]
 _Referee = Annotated[str | None, typer.Option(help="An adapter that does every step on a table of its own.")]
-_Attempts = Annotated[int, typer.Option(help="How often a failing sequence is tried smaller.")]
+_Attempts = Annotated[int, typer.Option(help="How many smaller sequences are tried of a failing one.")]
 _ENGINE = "engine-in-process"
 
 
@@ -32,7 +33,7 @@ def check_seeds(
     seed: Annotated[int, typer.Option(help="The first seed.")] = 0,
     count: Annotated[int, typer.Option(help="How many seeds.")] = 4,
     seconds: Annotated[float, typer.Option(help="When to begin no further sequence.")] = 3600.0,
-    attempts: _Attempts = 25,
+    attempts: _Attempts = 60,
     save: Annotated[Path | None, typer.Option(help="Folder for failing sequences.")] = None,
 ) -> None:
     """Draw sequences of turns and play them: exit 1 where readers disagree or a writer fails."""
@@ -46,7 +47,7 @@ def soak(
     peer: _Peer = None,
     referee: _Referee = None,
     count: Annotated[int, typer.Option(help="How many seeds.")] = SOAK_SEEDS,
-    attempts: _Attempts = 25,
+    attempts: _Attempts = 60,
     page: Annotated[Path, typer.Option(help="The page that says what came of it.")] = Path(
         "build/pages/alternation.md"
     ),
@@ -66,7 +67,7 @@ def repeat(
     """Play one sequence again: exit 1 where it fails."""
     given = Alternation.from_json(case.read_text(encoding="utf-8"))
     with Table(engine, suite_root(), referee) as table:
-        played = played_once(given, table.players(given.peer))
+        played = played_once(given, table.adapters(given.peer))
     typer.echo(str(played.failure or f"{played.turns} turns, {played.agreed} answers agree"))
     for feature in played.unsupported:
         typer.echo(f"unsupported: {feature}")
@@ -76,7 +77,7 @@ def repeat(
 @app.command("draw")
 def show(seed: Annotated[int, typer.Argument(help="Any number.")], peer: _Peer = None) -> None:
     """Print the sequence of a seed."""
-    typer.echo(draw(seed, tuple(peer or PEERS)).to_json())
+    typer.echo(case_of_seed(alternations(tuple(peer or PEERS)), seed).to_json())
 
 
 def _checked(
@@ -90,8 +91,7 @@ def _checked(
 ) -> list[Result]:
     found = []
     with Table(engine, suite_root(), referee) as table:
-        drawn = ((seed, draw(seed, peers)) for seed in seeds)
-        for one in check(drawn, table, seconds=seconds, attempts=attempts):
+        for one in check(alternations(peers), seeds, table, seconds=seconds, attempts=attempts):
             typer.echo(one.told())
             found.append(one)
             if one.small is not None and save is not None:

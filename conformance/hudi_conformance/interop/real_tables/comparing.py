@@ -7,14 +7,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from hudi_adapter.rows import RowsError, read_answer, read_rows
+from hudi_adapter.rows import RowsError, read_rows
 
 from hudi_conformance.corpus.recipes_apache.catalogue import Recipe
 from hudi_conformance.interop.real_tables.cache import Place, place_of
 from hudi_conformance.interop.real_tables.known import KnownDifference, known_difference
 from hudi_conformance.runner.adapters_config import AdapterConfig
 from hudi_conformance.runner.comparison import compare_rows
-from hudi_conformance.runner.session import Heard, Hung, Reply, Session
+from hudi_conformance.runner.player import Answer, Kind, Player
+from hudi_conformance.runner.session import Session
 from hudi_conformance.runner.value_comparison import compare_values
 
 _LIMIT_S = 60.0
@@ -59,11 +60,9 @@ def compare(
     with tempfile.TemporaryDirectory(prefix="hudi-real-") as folder, _session(adapter, Path(folder)) as session:
         for made in chosen:
             place = place_of(made.id)
-            for number, question in enumerate(place.questions()):
-                out_dir = Path(folder) / made.id / str(number)
-                out_dir.mkdir(parents=True)
-                heard = session.ask(question["op"], place.table, question["params"], out_dir, _LIMIT_S)
-                verdict, told = _verdict(question, place, heard, out_dir)
+            player = Player(session, place.table, Path(folder) / made.id, _LIMIT_S, adapter.name)
+            for question in place.questions():
+                verdict, told = _verdict(question, place, player.ask(question["op"], question["params"]))
                 listed = known_difference(known, f"{made.id}::{question['name']}", adapter.name)
                 yield Compared(made, adapter.name, question, _against_list(verdict, listed), told)
             table_done()
@@ -79,50 +78,38 @@ def _against_list(verdict: Verdict, listed: KnownDifference | None) -> Verdict:
     return Verdict.KNOWN if verdict is Verdict.DIFFERENT else Verdict.NOT_DIFFERENT
 
 
-def _verdict(question: Mapping[str, Any], place: Place, heard: Heard, out_dir: Path) -> tuple[Verdict, tuple[str, ...]]:
-    if not isinstance(heard, Reply):
-        why = f"no answer within {heard.limit_s:g} s" if isinstance(heard, Hung) else heard.why
-        return Verdict.DIFFERENT, (why,)
-    message = heard.message
-    if "unsupported" in message:
-        return Verdict.UNSUPPORTED, (str(message["unsupported"]["feature"]),)
-    told = _differences(question, place, message, out_dir)
-    return (Verdict.DIFFERENT if told else Verdict.EQUAL), told
-
-
-def _differences(
-    question: Mapping[str, Any], place: Place, message: Mapping[str, Any], out_dir: Path
-) -> tuple[str, ...]:
+def _verdict(question: Mapping[str, Any], place: Place, answer: Answer) -> tuple[Verdict, tuple[str, ...]]:
+    if answer.kind is Kind.UNSUPPORTED:
+        return Verdict.UNSUPPORTED, (answer.reason,)
     refused = {"rejected", "unsupported", "errored"} & question.keys()
     if refused:
-        wanted = f"Apache Hudi {' '.join(refused)}: {question[next(iter(refused))]}"
-        # What both refuse, with whatever words, is told by both.
-        return (
-            ()
-            if "rejected" in message
-            else (wanted, f"answered {sorted(message['result'])}" if "result" in message else _said(message))
-        )
-    if "result" not in message:
-        return (_said(message),)
-    return _result_differences(question, place, message["result"], out_dir)
+        found = _not_refused(answer, f"Apache Hudi {' '.join(refused)}: {question[next(iter(refused))]}")
+    else:
+        found = _differences(question, place, answer)
+    return (Verdict.DIFFERENT if found else Verdict.EQUAL), found
 
 
-def _said(message: Mapping[str, Any]) -> str:
-    if "rejected" in message:
-        return f"refused with {message['rejected']['reason']}: {message['rejected']['message']}"
-    error = message["errored"]
-    last = str(error.get("traceback", "")).strip().splitlines()[-4:]
-    return "\n".join([f"error: {error['message']}", *last])
+def _not_refused(answer: Answer, wanted: str) -> tuple[str, ...]:
+    """What both refuse, with whatever words, is no difference."""
+    return () if answer.kind is Kind.REJECTED else (wanted, _described(answer))
 
 
-def _result_differences(
-    question: Mapping[str, Any], place: Place, result: Mapping[str, Any], out_dir: Path
-) -> tuple[str, ...]:
-    if ("rows" in question) != ("rows_file" in result):
+def _differences(question: Mapping[str, Any], place: Place, answer: Answer) -> tuple[str, ...]:
+    if not answer.is_result:
+        return (_described(answer),)
+    if ("rows" in question) != (answer.rows is not None):
         return ("rows where a value is asked, or the other way",)
-    if "value" in question:
-        return compare_values(question["op"], question["value"], result["value"])
+    if answer.rows is None:
+        return compare_values(question["op"], question["value"], answer.content)
     try:
-        return compare_rows(read_rows(place.answers / question["rows"]), read_answer(out_dir, result["rows_file"]))
+        return compare_rows(read_rows(place.answers / question["rows"]), answer.rows)
     except RowsError as error:
         return (f"rows: {error}",)
+
+
+def _described(answer: Answer) -> str:
+    if answer.is_result:
+        return f"answered {'value' if answer.rows is None else 'rows'}"
+    if answer.kind is Kind.ERRORED:
+        return "\n".join([answer.describe(), *answer.detail.strip().splitlines()[-4:]])
+    return answer.describe()

@@ -7,17 +7,18 @@ import itertools
 import random
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hudi_adapter.rows import RowsError, read_answer, write_rows
+from hudi_adapter.rows import Rows
 
 from hudi_conformance.interop.stress.drawing import Drawing, Drawn
 from hudi_conformance.interop.stress.locks import Lock
 from hudi_conformance.interop.stress.records import Read, Record, Written
 from hudi_conformance.interop.stress.settings import Setting
-from hudi_conformance.runner.session import Heard, Reply, Session
+from hudi_conformance.runner.player import Answer, Kind, Player
+from hudi_conformance.runner.session import Session
 
 LIMIT_S = 120.0
 # Whom a conflict or a lock refuses tries again; that is no fault.
@@ -79,8 +80,8 @@ class Actor:
     helps: bool = False
     chance: random.Random = field(init=False)
     _session: Session | None = None
+    _player: Player | None = None
     _lives: int = 0
-    _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
         self.chance = random.Random(f"{self.stage.seed}/{self.name}")  # noqa: S311 - not for secrets
@@ -90,24 +91,22 @@ class Actor:
         """The name of the process of this life."""
         return f"{self.name}.{self._lives}"
 
-    def ask(self, op: str, params: Mapping[str, Any]) -> tuple[Mapping[str, Any], Path]:
-        """The answer's message and the folder of its rows.
+    def ask(self, op: str, params: Mapping[str, Any]) -> Answer:
+        """The answer of the process.
 
         Raises:
             DiedError: the process ended before it answered.
 
         """
-        out_dir = self.stage.folder / "out" / f"{self.name}-{self.number()}"
-        out_dir.mkdir(parents=True)
-        heard = self._living().ask(op, self.stage.table, params, out_dir, LIMIT_S)
-        if not isinstance(heard, Reply):
-            self._bury(op, heard)
+        answer = self._living().ask(op, params)
+        if answer.kind in {Kind.BROKEN, Kind.TIMEOUT}:
+            self._bury(op, answer)
             raise DiedError
-        return heard.message, out_dir
+        return answer
 
-    def number(self) -> int:
-        """A number that this actor has not used before."""
-        return next(self._numbers)
+    def input_file(self, rows: Rows) -> Path:
+        """A new file with these rows."""
+        return self._living().input_file(rows)
 
     def stop(self) -> None:
         """End the process."""
@@ -115,27 +114,35 @@ class Actor:
             self._session.stop()
             self._session = None
 
-    def _bury(self, op: str, heard: Heard) -> None:
+    def _bury(self, op: str, answer: Answer) -> None:
         record = self.stage.record
         self.stop()
-        if self.mortal and "status -9" in str(heard):
+        if self.mortal and "status -9" in answer.message:
             record.add(record.killed, self.process)
         else:
-            record.add(record.wrong, f"{self.process}, {op}: {heard}"[:2000])
+            record.add(record.wrong, f"{self.process}, {op}: {answer.describe()}")
 
-    def _living(self) -> Session:
+    def _living(self) -> Player:
+        """The player of a living process: the one of this life, or of a new one, with the files of all its lives."""
         if self._session is None:
             self._lives += 1
-            stage = self.stage
-            stage.record.add(stage.record.started, self.process)
-            told = {"HUDI_SPARK_TRACE": str(stage.trace), "HUDI_SPARK_TRACE_PROCESS": self.process}
-            if self.mortal:
-                told["HUDI_SPARK_KILL_AT_EFFECT"] = str(self.chance.randint(*stage.setting.lives))
-            told.update(stage.lock.environment)
-            chosen = stage.helper if self.helps else stage.command
-            command = ("env", *(f"{name}={value}" for name, value in told.items()), *chosen)
-            self._session = Session(command, stage.folder / "logs" / f"{self.process}.log")
-        return self._session
+            self._session = self._begun()
+            files = self.stage.folder / "out" / self.name
+            player = self._player or Player(self._session, self.stage.table, files, LIMIT_S, self.name)
+            self._player = replace(player, adapter=self._session)
+        assert self._player is not None
+        return self._player
+
+    def _begun(self) -> Session:
+        stage = self.stage
+        stage.record.add(stage.record.started, self.process)
+        environment = {"HUDI_SPARK_TRACE": str(stage.trace), "HUDI_SPARK_TRACE_PROCESS": self.process}
+        if self.mortal:
+            environment["HUDI_SPARK_KILL_AT_EFFECT"] = str(self.chance.randint(*stage.setting.lives))
+        environment.update(stage.lock.environment)
+        chosen = stage.helper if self.helps else stage.command
+        command = ("env", *(f"{name}={value}" for name, value in environment.items()), *chosen)
+        return Session(command, stage.folder / "logs" / f"{self.process}.log")
 
 
 def write_on(actor: Actor, drawing: Drawing) -> None:
@@ -147,20 +154,18 @@ def write_on(actor: Actor, drawing: Drawing) -> None:
 
 def write_once(actor: Actor, drawn: Drawn) -> None:
     """One write in its three phases; who dies in the first has written nothing."""
-    file = actor.stage.folder / "inputs" / f"{actor.name}-{actor.number()}.jsonl"
-    file.parent.mkdir(exist_ok=True)
-    write_rows(file, drawn.rows)
+    file = actor.input_file(drawn.rows)
     configs = actor.stage.configs
-    params = {"txn": file.stem, "operation": drawn.operation, "input": str(file), "configs": configs}
+    params = {"txn": f"{actor.name}-{file.stem}", "operation": drawn.operation, "input": str(file), "configs": configs}
     record, process, requested = actor.stage.record, actor.process, ""
     try:
         for op in ("begin_write", "stage_write", "commit_write"):
-            message, _ = actor.ask(op, params)
-            if "result" not in message:
-                _note_refusal(actor, op, message, _MAY_REFUSE)
-                outcome = f"refused {message.get('rejected', {}).get('reason', 'for an error')}"
+            answer = actor.ask(op, params)
+            if not answer.is_result:
+                _note_refusal(actor, op, answer, _MAY_REFUSE)
+                outcome = f"refused {answer.reason if answer.kind is Kind.REJECTED else 'for an error'}"
                 break
-            requested = message["result"]["value"]["requested"]
+            requested = answer.value["requested"]
         else:
             outcome = "committed"
     except DiedError:
@@ -202,32 +207,30 @@ _PLANS = {"compaction": ("compaction",), "clustering": ("clustering", "replaceco
 
 def _pending(actor: Actor, service: str) -> list[str]:
     """Plans that wait; those that an earlier life left."""
-    message, _ = actor.ask("list_timeline", {})
     named = _PLANS.get(service, ())
     return [
         one["requested"]
-        for one in message.get("result", {}).get("value", ())
+        for one in actor.ask("list_timeline", {}).content or ()
         if one["state"] != "COMPLETED" and one["action"] in named
     ]
 
 
 def _serve(actor: Actor, op: str, params: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    message, _ = actor.ask(op, params)
-    if "result" in message:
-        value: Mapping[str, Any] = message["result"]["value"]
-        return value
-    _note_refusal(actor, f"{op} {params.get('service', params.get('name', ''))}", message, _SERVICE_MAY_REFUSE)
+    answer = actor.ask(op, params)
+    if answer.is_result:
+        return answer.value
+    _note_refusal(actor, f"{op} {params.get('service', params.get('name', ''))}", answer, _SERVICE_MAY_REFUSE)
     return None
 
 
-def _note_refusal(actor: Actor, op: str, message: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
-    record, rejected, errored = actor.stage.record, message.get("rejected"), message.get("errored")
-    if rejected is not None and rejected["reason"] in allowed:
-        record.add(record.refused, f"{op}: {rejected['reason']}")
-    elif actor.mortal and errored is not None and _TASK_KILLED in str(errored):
+def _note_refusal(actor: Actor, op: str, answer: Answer, allowed: tuple[str, ...]) -> None:
+    record = actor.stage.record
+    if answer.kind is Kind.REJECTED and answer.reason in allowed:
+        record.add(record.refused, f"{op}: {answer.reason}")
+    elif actor.mortal and answer.kind is Kind.ERRORED and _TASK_KILLED in f"{answer.message} {answer.detail}":
         record.add(record.tasks_killed, f"{actor.process}, {op}")
     else:
-        record.add(record.wrong, f"{actor.process}, {op}: {dict(message)}"[:3000])
+        record.add(record.wrong, f"{actor.process}, {op}: {answer.describe()}\n{answer.detail}"[:3000])
 
 
 def read_on(actor: Actor) -> None:
@@ -245,8 +248,8 @@ def read_on(actor: Actor) -> None:
 
 def completed_times(actor: Actor) -> dict[str, str]:
     """By requested time of each completed action that writes, the time that ranges know it by."""
-    message, _ = actor.ask("list_timeline", {"include_history": True})
-    done = (one for one in message.get("result", {}).get("value", ()) if one["state"] == "COMPLETED")
+    listed = actor.ask("list_timeline", {"include_history": True}).content or ()
+    done = (one for one in listed if one["state"] == "COMPLETED")
     return {one["requested"]: one["completed"] or one["requested"] for one in done if one["action"] in _WRITES}
 
 
@@ -256,13 +259,8 @@ _WRITES = ("commit", "deltacommit", "replacecommit")
 def read_once(actor: Actor, op: str, params: Mapping[str, str], before: frozenset[str]) -> None:
     """One read between two looks at the timeline."""
     record = actor.stage.record
-    message, out_dir = actor.ask(op, params)
-    if "result" not in message:
-        record.add(record.wrong, f"{actor.process}, {op} {dict(params)}: {dict(message)}"[:3000])
+    answer = actor.ask(op, params)
+    if answer.rows is None:
+        record.add(record.wrong, f"{actor.process}, {op} {dict(params)}: {answer.describe()}\n{answer.detail}"[:3000])
         return
-    try:
-        rows = read_answer(out_dir, str(message["result"].get("rows_file")))
-    except RowsError as error:
-        record.add(record.wrong, f"{actor.process}, {op} {dict(params)}: {error}"[:3000])
-        return
-    record.add(record.reads, Read(op, params, before, frozenset(completed_times(actor)), rows))
+    record.add(record.reads, Read(op, params, before, frozenset(completed_times(actor)), answer.rows))

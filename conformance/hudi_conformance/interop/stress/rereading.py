@@ -5,13 +5,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hudi_adapter.rows import RowsError, read_answer
-
 from hudi_conformance.interop.stress.playing import Played
 from hudi_conformance.runner.adapters_config import find_adapter
 from hudi_conformance.runner.comparison import compare_rows
+from hudi_conformance.runner.player import Player
 from hudi_conformance.runner.resources import suite_root
-from hudi_conformance.runner.session import Reply, Session
+from hudi_conformance.runner.session import Session
 
 _LIMIT_S = 240.0
 
@@ -42,17 +41,13 @@ def reread(played: Played, readers: Sequence[Reader]) -> Played:
 
 def _differences(played: Played, reader: Reader, kept: str) -> Iterator[str]:
     """What a reader answers otherwise, with the metadata table or without it."""
-    out = played.table.parent / "out" / f"{reader.name}-{kept}"
-    out.mkdir(parents=True)
-    params = {"configs": {"hoodie.metadata.enable": kept}}
-    heard = reader.session.ask("read_snapshot", played.table, params, out, _LIMIT_S)
+    answers = played.table.parent / "out" / f"{reader.name}-{kept}"
+    player = Player(reader.session, played.table, answers, _LIMIT_S, reader.name)
+    answer = player.ask("read_snapshot", {"configs": {"hoodie.metadata.enable": kept}})
     where = f"{reader.name}, metadata table {kept}"
-    if not isinstance(heard, Reply) or "result" not in heard.message:
-        yield f"{where}: {heard}"[:2000]
+    if answer.rows is None:
+        yield f"{where}: {answer.describe()}"
         return
-    try:
-        found = compare_rows(played.judgement.rows, read_answer(out, str(heard.message["result"].get("rows_file"))))
-    except RowsError as error:
-        found = (str(error),)
+    found = compare_rows(played.judgement.rows, answer.rows)
     if found:
         yield f"{where}: {'; '.join(found[:6])}"

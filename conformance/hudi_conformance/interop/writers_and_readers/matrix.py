@@ -13,7 +13,7 @@ from hudi_conformance.runner.case_values import WRITER
 from hudi_conformance.runner.cases import Case
 from hudi_conformance.runner.expected_failures import ReadBack, load_read_back
 from hudi_conformance.runner.reading_clauses import ClauseBook
-from hudi_conformance.runner.step_execution import Judging, Play
+from hudi_conformance.runner.step_execution import Judging, WritingCaseRun
 from hudi_conformance.runner.suite import expected_of
 from hudi_conformance.runner.verdicts import FAILURES, Outcome, Verdict, against_expectation
 from hudi_conformance.runner.work_folders import work_folder
@@ -102,18 +102,18 @@ def play_writer(
         started = (cast.player(WRITER).started or {}).get("implementation", {})
         played = Played(writer, started, dt.datetime.now(dt.UTC).date().isoformat())
         for number, case in enumerate(cases):
-            told = dict(_told(Play(case, cast, work / f"case-{number}", judging), reading))
+            told = dict(_told(WritingCaseRun(case, cast, work / f"case-{number}", judging), reading))
             played.cases.append((case, known.settled(case, writer.name, told)))
             yield played
 
 
-def _told(game: Play, reading: Cast) -> Iterator[tuple[str, Outcome]]:
-    outcome = game.written()
+def _told(run: WritingCaseRun, reading: Cast) -> Iterator[tuple[str, Outcome]]:
+    outcome = run.written()
     yield WROTE, outcome
     if outcome.verdict is Verdict.PASS:
-        game.cast = reading
-        yield from game.read_back()
-        yield CHECKED, game.checked() or outcome
+        run.cast = reading
+        yield from run.read_back()
+        yield CHECKED, run.checked() or outcome
 
 
 def known_of(writer: AdapterConfig, roles: Roles, root: Path) -> Known:

@@ -1,4 +1,4 @@
-"""What is asked after a step, and the answers in words that do not depend on who gave out which times and names.
+"""What is asked after a step, and of each answer what every implementation has in common with the model.
 
 An instant becomes the name of the actor whose action it is; those of the first writes stay as they are, for every side
 begins with the same bytes. Of completion times only their order is left, of file groups only their places.
@@ -9,8 +9,7 @@ from typing import Any
 
 from hudi_adapter.rows import Rows
 
-Names = Mapping[str, str]
-"""Names of actors by the requested times of their actions."""
+from hudi_conformance.runner.normalized_answers import InstantNames
 
 READS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("read_snapshot", {"meta_columns": True}),
@@ -19,34 +18,29 @@ READS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("list_timeline", {}),
     ("list_file_slices", {}),
 )
-_COMMIT_TIME = "_hoodie_commit_time"
-_OWN = ("_hoodie_commit_seqno", "_hoodie_file_name", "_hoodie_operation")
+_OPERATION = "_hoodie_operation"
 _UNDONE = "rollback"
 
 
-def told(op: str, answer: Any, names: Names) -> Any:
-    """An answer in words that every side shares."""
-    return _TELLING[op](answer, names)
+def comparable(op: str, answer: Any, names: InstantNames) -> Any:
+    """What is compared of an answer."""
+    return _COMPARED[op](answer, names)
 
 
-def _rows(answer: Rows, names: Names) -> list[tuple[tuple[str, Any], ...]]:
-    columns = [name for name, _ in answer.schema]
-    found = []
-    for row in answer.rows:
-        values = {name: value for name, value in zip(columns, row, strict=True) if name not in _OWN}
-        if _COMMIT_TIME in values:
-            values[_COMMIT_TIME] = names.get(str(values[_COMMIT_TIME]), values[_COMMIT_TIME])
-        found.append(tuple(sorted(values.items())))
-    return sorted(found, key=str)
+def _rows(answer: Rows, names: InstantNames) -> list[tuple[tuple[str, Any], ...]]:
+    rows = names.normalized_rows(answer)
+    columns = [name for name, _ in rows.schema]
+    found = (zip(columns, row, strict=True) for row in rows.rows)
+    return sorted((tuple(sorted(pair for pair in row if pair[0] != _OPERATION)) for row in found), key=str)
 
 
-def _timeline(answer: list[Mapping[str, Any]], names: Names) -> list[tuple[Any, ...]]:
+def _timeline(answer: list[Mapping[str, Any]], names: InstantNames) -> list[tuple[Any, ...]]:
     """Each action with its state and the place of its completion among all; what only undid another is left out."""
     kept = [one for one in answer if one["action"] != _UNDONE]
     order = sorted(str(one["completed"]) for one in kept if one["completed"])
     return [
         (
-            names.get(one["requested"], one["requested"]),
+            names.name_of(one["requested"]),
             one["action"],
             one["state"],
             order.index(one["completed"]) if one["completed"] else None,
@@ -55,12 +49,12 @@ def _timeline(answer: list[Mapping[str, Any]], names: Names) -> list[tuple[Any, 
     ]
 
 
-def _slices(answer: list[Mapping[str, Any]], names: Names) -> list[tuple[Any, ...]]:
+def _slices(answer: list[Mapping[str, Any]], names: InstantNames) -> list[tuple[Any, ...]]:
     """Each slice: its partition, whose instant it begins with, whether it has a base file, how many logs."""
     return sorted(
         (
             one["partition"],
-            names.get(one["base_instant"], one["base_instant"]),
+            names.name_of(one["base_instant"]),
             one["base_file"] is not None,
             len(one["log_files"]),
         )
@@ -68,7 +62,7 @@ def _slices(answer: list[Mapping[str, Any]], names: Names) -> list[tuple[Any, ..
     )
 
 
-_TELLING: Mapping[str, Callable[[Any, Names], Any]] = {
+_COMPARED: Mapping[str, Callable[[Any, InstantNames], Any]] = {
     "read_snapshot": _rows,
     "read_optimized": _rows,
     "read_incremental": _rows,

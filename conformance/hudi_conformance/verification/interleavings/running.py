@@ -8,11 +8,12 @@ from pathlib import Path
 
 from hudi_conformance.bridge.storing import store
 from hudi_conformance.runner.adapters_config import find_adapter
+from hudi_conformance.runner.player import Player
 from hudi_conformance.runner.resources import suite_root
 from hudi_conformance.runner.session import Session
 from hudi_conformance.verification.interleavings.coarse import coarse_graph
 from hudi_conformance.verification.interleavings.graph import cover
-from hudi_conformance.verification.interleavings.playing import Game, Player
+from hudi_conformance.verification.interleavings.playing import LIMIT_S, Interleavings
 from hudi_conformance.verification.interleavings.results import Result
 from hudi_conformance.verification.interleavings.scenarios import Schedule
 
@@ -42,16 +43,16 @@ def play_all(schedules: Iterable[Schedule], adapter: str, bounds: Bounds) -> Ite
 def play(schedule: Schedule, adapter: str, session: Session, folder: Path, bounds: Bounds) -> Result:
     """One schedule: its graph, the paths that cover it, every path from the same bytes on."""
     graph = coarse_graph(schedule, staged_at_once=adapter.startswith(APACHE))
-    game = Game(schedule, graph, folder / f"{schedule.name}-first")
-    store(graph.states[0].shared.table.value, game.first)
+    first = folder / f"{schedule.name}-first"
+    runs = Interleavings(schedule, graph, first, sets_clock=not adapter.startswith(APACHE))
+    store(graph.states[0].shared.table.value, first)
     seen: set[int] = set()
     failures, paths, turns = [], 0, 0
     for path in islice(cover(graph), bounds.paths):
         numbers = frozenset(edge.number for edge in path)
         read = numbers if bounds.every else numbers - seen
         with tempfile.TemporaryDirectory(dir=folder) as place:
-            player = Player(adapter, session, Path(place), takes_now=not adapter.startswith(APACHE))
-            failure = game.play(path, player, read)
+            failure = runs.run(path, Player.below(Path(place), session, LIMIT_S, adapter), read)
         seen |= numbers
         paths, turns = paths + 1, turns + len(path)
         failures += [f"path {paths}: {failure}"] if failure else []
