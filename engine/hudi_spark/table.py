@@ -10,29 +10,28 @@ import pyarrow as pa
 from hudi_format.storage import Storage
 from hudi_format.storage.object_options import hadoop_options
 
-from hudi_spark.arrow_reading import table_storage
-from hudi_spark.changes.checkpoints import EARLIEST, Batch, Checkpoints, batch_ranges, latest_checkpoint
-from hudi_spark.changes.incremental import IncrementalQuery
-from hudi_spark.changes.planning import ChangesQuery
-from hudi_spark.changes.queries import AnyQuery, plan_any, run_any_on_spark
-from hudi_spark.checking.checking import check_table
-from hudi_spark.checking.violations import Violation
-from hudi_spark.creation.definition import TableDefinition
-from hudi_spark.descriptions import TableInfo, table_info
 from hudi_spark.errors import SkippedBytes, boundary
-from hudi_spark.execution.on_spark import accumulator
-from hudi_spark.execution.planning import Query, plan_query
-from hudi_spark.flows.on_spark import OnSpark
-from hudi_spark.indexing.validation import Finding, validate_metadata_table
-from hudi_spark.pruning.means import Pruned
-from hudi_spark.read_configs import of_reads
-from hudi_spark.readings import Reading, Readings, readings_named
-from hudi_spark.services.recovering.asked import KnownOfTable, Recovered
-from hudi_spark.state.history import whole_timeline
-from hudi_spark.state.slicing import FileSlice
-from hudi_spark.state.snapshots import load_snapshot, load_table
-from hudi_spark.state.timeline import Instant
-from hudi_spark.table_writing import TableWrites, define_table, recover_table
+from hudi_spark.fsck.check import check_table
+from hudi_spark.fsck.violations import Violation
+from hudi_spark.metadata.validation import Finding, validate_metadata_table
+from hudi_spark.options.readings import Reading, Readings, readings_named
+from hudi_spark.options.resolving import of_reads
+from hudi_spark.pruning.pruner import Pruned
+from hudi_spark.read.change_feed import ChangesQuery
+from hudi_spark.read.checkpoints import EARLIEST, Batch, Checkpoints, batch_ranges, latest_checkpoint
+from hudi_spark.read.description import TableInfo, table_info
+from hudi_spark.read.incremental import IncrementalQuery
+from hudi_spark.read.planning import Query, plan_query
+from hudi_spark.read.queries import AnyQuery, plan_any, table_storage
+from hudi_spark.services.recovered_files import KnownOfTable, Recovered
+from hudi_spark.spark.executor import OnSpark
+from hudi_spark.spark.queries import accumulator, run_any_on_spark
+from hudi_spark.table_state.history import whole_timeline
+from hudi_spark.table_state.slicing import FileSlice
+from hudi_spark.table_state.snapshots import load_snapshot, load_table
+from hudi_spark.table_state.timeline import Instant
+from hudi_spark.table_writes import TableWrites, define_table, recover_table
+from hudi_spark.write.creation import TableDefinition
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

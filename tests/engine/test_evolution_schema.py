@@ -5,7 +5,8 @@ import json
 import pyarrow as pa
 import pytest
 from hudi_spark.errors import HudiError
-from hudi_spark.evolution.schema import (
+from hudi_spark.options.resolving import Options
+from hudi_spark.schema.write_schema import (
     WriterSchema,
     avro_of_arrow,
     conform,
@@ -14,7 +15,6 @@ from hudi_spark.evolution.schema import (
     without_columns,
     writer_schema,
 )
-from hudi_spark.options.resolving import Options
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn

@@ -14,7 +14,7 @@ from hudi_format.timeline.plans import (
     serialise_cleaner_plan,
 )
 from hudi_spark.errors import HudiError
-from hudi_spark.services.savepoints.saving import delete_savepoint, savepoint
+from hudi_spark.services.restore import delete_savepoint, savepoint
 from undoing_tables import KINDS, Undoable, rows, stopped
 
 

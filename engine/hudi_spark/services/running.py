@@ -1,21 +1,49 @@
-"""Services scheduled and executed: by a writer after its commit, or by a process of their own.
+"""The services that are planned first and carried out after, by the names that the adapter protocol has for them."""
 
-Clauses: LK-004, CP-001, CP-002.
-"""
-
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from hudi_adapter.reasons import Reason
 
-from hudi_spark.committing.outcome import Outcome
-from hudi_spark.committing.work import TableWork
+from hudi_spark.concurrency.heartbeats import beating, is_alive
+from hudi_spark.concurrency.table_lock import place_of
 from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.locks.heartbeats import beating, is_alive
-from hudi_spark.locks.providers.choosing import place_of
-from hudi_spark.services.registry import SERVICES
+from hudi_spark.services.cleaning import Cleaning
+from hudi_spark.services.clustering import Clustering
+from hudi_spark.services.compaction import Compaction
+from hudi_spark.services.indexing import Indexing
+from hudi_spark.services.log_compaction import LogCompaction
 from hudi_spark.services.service import Service
-from hudi_spark.state.timeline import Instant
+from hudi_spark.table_state.timeline import Instant
+from hudi_spark.write.action import Outcome, TableWork
+
+SERVICES: Final[Mapping[str, Service]] = {
+    "compaction": Compaction(),
+    "logcompaction": LogCompaction(),
+    "clustering": Clustering(),
+    "clean": Cleaning(),
+    "indexing": Indexing(),
+}
+"""compaction, logcompaction, clustering, clean, indexing."""
+
+
+# Who asks for a clustering wants it now, however few commits there were.
+_NOW: Final = {
+    "hoodie.clustering.inline": "false",
+    "hoodie.clustering.schedule.inline": "false",
+    "hoodie.clustering.async.enabled": "false",
+}
+
+
+def clustering_configs(sort: str | Sequence[str], layout: str, partitions: Sequence[str]) -> dict[str, str]:
+    """Columns to sort by, `linear`, `z-order` or `hilbert`, and partitions; what is empty is left to the options."""
+    columns = sort if isinstance(sort, str) else ",".join(sort)
+    stated = {
+        "hoodie.clustering.plan.strategy.sort.columns": columns,
+        "hoodie.layout.optimize.strategy": layout,
+        "hoodie.clustering.plan.strategy.partition.selected": ",".join(partitions),
+    }
+    return {**_NOW, **{key: value for key, value in stated.items() if value}}
 
 
 def schedule(work: TableWork, name: str, asked: Mapping[str, Any] | None = None) -> str | None:

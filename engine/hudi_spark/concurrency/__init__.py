@@ -1,0 +1,1 @@
+"""The concurrency of the engine."""

@@ -1,0 +1,1 @@
+"""The fsck of the engine."""

@@ -1,0 +1,1 @@
+"""The read of the engine."""

@@ -1,0 +1,1 @@
+"""The spark of the engine."""

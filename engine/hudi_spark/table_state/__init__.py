@@ -1,0 +1,1 @@
+"""The table_state of the engine."""

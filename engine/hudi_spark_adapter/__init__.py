@@ -1,0 +1,1 @@
+"""The hudi_spark_adapter of the engine."""
