@@ -1,1 +1,1 @@
-"""The hudi_spark_adapter of the engine."""
+"""The engine behind the adapter protocol of the conformance suite."""

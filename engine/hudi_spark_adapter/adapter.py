@@ -1,4 +1,4 @@
-"""The engine behind the adapter protocol: `python -m hudi_spark.adapter [--in-process] [--reading text]`."""
+"""The engine behind the adapter protocol: `python -m hudi_spark_adapter [--in-process] [--reading text]`."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -288,14 +288,10 @@ def _info_value(info: TableInfo) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until `stop`."""
-    parser = argparse.ArgumentParser(prog="python -m hudi_spark_adapter.adapter", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m hudi_spark_adapter", description=__doc__)
     parser.add_argument("--in-process", action="store_true", help="run the tasks in this process, without Spark")
     parser.add_argument("--reading", choices=("released", "text"), default="released")
     options = parser.parse_args(arguments)
     register_reference_mergers()
     executor: Executor = InProcess() if options.in_process else OnSpark()
     serve(adapter_of(executor, readings_named(options.reading)))
-
-
-if __name__ == "__main__":
-    main()

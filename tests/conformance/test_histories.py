@@ -23,7 +23,7 @@ from hudi_spark.write.writer import TableWriter
 pytestmark = pytest.mark.crashes
 
 SECONDS = 10.0
-ENGINE = (sys.executable, "-m", "hudi_spark_adapter.adapter", "--in-process")
+ENGINE = (sys.executable, "-m", "hudi_spark_adapter", "--in-process")
 ON_SPARK = ENGINE[:-1]
 SETTINGS = every_setting()
 # One of each: type, way to share, version, lock.

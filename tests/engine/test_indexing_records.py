@@ -5,13 +5,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hudi_adapter.filters import Column
 from hudi_format.hashing import file_group_index
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.metadata.records import FileIdEncoding
 from hudi_format.schemas import arrow_schema
 from hudi_spark.errors import UnsupportedFeature
 from hudi_spark.files.written import WrittenFile
+from hudi_spark.filters.grammar import Column
 from hudi_spark.metadata.expression_index import ExpressionIndex
 from hudi_spark.metadata.expressions import BLOOMS, STATISTICS, expression_definition
 from hudi_spark.metadata.file_groups import entries_table, settled

@@ -9,7 +9,7 @@ import pytest
 from dynamodb_locks import DYNAMODB, TABLE, dynamodb_lock, dynamodb_options
 from hudi_conformance.interop.lock_servers import Server
 from hudi_format.storage import LocalStorage
-from hudi_spark.concurrency import dynamodb_lock
+from hudi_spark.concurrency import dynamodb_lock as dynamodb
 from hudi_spark.concurrency.effects import Effects
 from hudi_spark.concurrency.table_lock import table_lock
 from hudi_spark.errors import HudiError
@@ -105,7 +105,7 @@ def test_a_server_that_is_silent_is_told(dynamodb_server: Server, tmp_path: Path
         return table_lock(effects, resolve(options), "second")
 
     with dynamodb_server.silent(), monkeypatch.context() as patched:
-        patched.setattr(dynamodb_lock, "_FEWEST_SECONDS", 0.3)
+        patched.setattr(dynamodb, "_FEWEST_SECONDS", 0.3)
         began = time.monotonic()
         with pytest.raises(HudiError, match="LOCK_UNAVAILABLE") as caught, lock(options):
             pass

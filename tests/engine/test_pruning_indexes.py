@@ -7,12 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hudi_adapter.filters import Column
 from hudi_format.errors import FormatError
 from hudi_format.metadata.records import RecordLocation
 from hudi_format.storage import open_storage
 from hudi_format.table.index_definitions import IndexDefinition, parse_index_definitions
 from hudi_spark.filters.evaluation import filter_of, mask
+from hudi_spark.filters.grammar import Column
 from hudi_spark.pruning.facts import may_hold
 from hudi_spark.pruning.keys import by_record_index, by_secondary_index, literal
 from hudi_spark.pruning.situation import Asked, Situation, is_of

@@ -18,7 +18,7 @@ rule left out (or a constant changed) that must violate one named invariant or p
 A module **agrees** with the model where TLC's states and steps, dumped, are those of the model's explorer under the one
 projection (`hudi_conformance/verification/agreement`), as sets, with and without a rule; and where both find the same law broken
 after as many durable effects. What differs is a failure of `make specs`.
-"""
+"""  # noqa: E501 - the width of a page
 
 
 def write_specs_page(folder: Path, results: Sequence[Result], compared: Sequence[Compared], page: Path) -> None:

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, Protocol
 
-from hudi_adapter.reasons import Reason
-
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 
 _FORM: Final = "%Y%m%d%H%M%S"
 _MILLISECOND: Final = timedelta(milliseconds=1)

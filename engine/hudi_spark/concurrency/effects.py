@@ -12,12 +12,11 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Final, ParamSpec, Protocol, TypeVar, cast
 
-from hudi_adapter.reasons import Reason
 from hudi_format.names import TimelineFileName, TimelineState, parse_timeline_file_name, timeline_file_name
 from hudi_format.storage import Storage
 from hudi_format.table.markers import HEARTBEATS_FOLDER, MARKERS_FOLDER
 
-from hudi_spark.errors import HudiError, OutcomeUnknownError, UnsupportedFeature
+from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason, UnsupportedFeature
 from hudi_spark.table_state.configuration import TableConfiguration
 from hudi_spark.table_state.listing import subfolder
 from hudi_spark.table_state.timeline import Instant

@@ -13,14 +13,13 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError
 from hudi_format.json_text import read_json
 from hudi_format.storage import FileStatus, Storage
 from hudi_format.table.markers import HEARTBEATS_FOLDER, heartbeat_instant
 
 from hudi_spark.concurrency.effects import Effects, afterwards
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.options.resolving import Options
 
 _BOOT: Final = "/proc/sys/kernel/random/boot_id"

@@ -4,11 +4,10 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError
 from hudi_format.json_text import read_json
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 
 
 class Lease(Protocol):

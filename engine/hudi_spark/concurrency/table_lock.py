@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError
 from hudi_format.hashing import HashBits, hash_id
 from hudi_format.names import TimelineFileName, TimelineLayout, parse_timeline_file_name
@@ -25,7 +24,7 @@ from hudi_spark.concurrency.heartbeats import refuse_strangers, table_key
 from hudi_spark.concurrency.lock_provider import Lease, LockProvider, lost, malformed, read_lock_object, unavailable
 from hudi_spark.concurrency.storage_lock import StorageLockProvider
 from hudi_spark.concurrency.zookeeper_lock import ZooKeeperLockProvider, servers
-from hudi_spark.errors import HudiError, OutcomeUnknownError
+from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason
 from hudi_spark.options.resolving import Options
 from hudi_spark.table_state.configuration import TableConfiguration, load_configuration
 

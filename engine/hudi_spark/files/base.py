@@ -8,7 +8,6 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from hudi_adapter.reasons import Reason
 from hudi_format.avro.columnar import encode_framed_rows
 from hudi_format.avro.schemas import schema_text
 from hudi_format.base.bloom_filters import build_bloom_filter, build_simple_filter, encode_bloom_filter
@@ -21,7 +20,7 @@ from hudi_format.schemas import META_FIELDS, arrow_schema, with_meta_fields, wit
 from hudi_format.texts import utf16_range
 
 from hudi_spark.concurrency.effects import joined
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files.written import Place
 from hudi_spark.options.resolving import Options
 from hudi_spark.read.flow import TaskIdentity

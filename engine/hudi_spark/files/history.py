@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from hudi_adapter.reasons import Reason
 from hudi_format.names import TimelineState
 from hudi_format.storage import Storage
 from hudi_format.timeline.archived_log import ArchivedState, archived_log_name, is_archived_log, write_archived_log
@@ -34,7 +33,7 @@ from hudi_format.timeline.plans import (
 )
 
 from hudi_spark.concurrency.effects import Effects, delete_entry
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.table_state.configuration import TableConfiguration
 from hudi_spark.table_state.history import (
     HistoryVersion,

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.reasons import Reason
 from hudi_format.avro.columnar import encode_framed_rows, encode_rows
 from hudi_format.avro.schemas import schema_text
 from hudi_format.log.blocks import BlockType, HeaderKey, block_parts
@@ -21,7 +20,7 @@ from hudi_format.timeline.commit_metadata import RuntimeStats, WriteStat
 from pyarrow import types as kinds
 
 from hudi_spark.concurrency.effects import joined
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.files.base import packing
 from hudi_spark.files.written import Place
 from hudi_spark.merge.keys import column_of, field_values

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.filters import And, Column, Comparison, Filter, FilterError, Not, Or, columns_of, parse_filter
 
 from hudi_spark.filters.functions import FUNCTIONS, apply, complaint, invalid, scalar_of
+from hudi_spark.filters.grammar import And, Column, Comparison, Filter, FilterError, Not, Or, columns_of, parse_filter
 
 Operand = Any
 """An Arrow array, a chunked array, or a `pyarrow.compute.Expression`."""

@@ -6,15 +6,14 @@ from decimal import Decimal
 from typing import Any, Final
 
 import pyarrow as pa
-from hudi_adapter.arrow_types import arrow_type, logical_type
-from hudi_adapter.filters import Column
-from hudi_adapter.reasons import Reason
-from hudi_adapter.values import ValueFormError, decode_value
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.filters import dates, texts
+from hudi_spark.filters.grammar import Column
+from hudi_spark.filters.literals import LiteralError, decode_literal, type_name
 
 _Takes = Callable[[pa.DataType], bool]
+_DATE: Final = pa.date32()
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +21,14 @@ class Function:
     """A function of one column.
 
     `arguments`: types of what may follow the column, of which `required` must.
-    `options`: the names that an index definition gives the arguments. `result`: logical type, or None for the column's.
+    `options`: the names that an index definition gives the arguments. `result`: its type, or None for the column's.
     `zoned`: whether for instants the result depends on the time zone. `grows`: greater values never give smaller
     results, for columns that it takes but texts.
     """
 
     evaluate: Callable[..., Any]
     takes: _Takes
-    result: str | None
+    result: pa.DataType | None
     arguments: tuple[type, ...] = ()
     required: int = 0
     options: tuple[str, ...] = ()
@@ -63,22 +62,22 @@ def _is_anything(_: pa.DataType) -> bool:
 
 
 def _part(evaluate: Callable[..., Any], *, grows: bool = False) -> Function:
-    return Function(evaluate, _is_moment, "int32", zoned=True, grows=grows)
+    return Function(evaluate, _is_moment, pa.int32(), zoned=True, grows=grows)
 
 
 def _text(evaluate: Callable[..., Any], *options: str, required: int = 0, types: tuple[type, ...] = ()) -> Function:
-    return Function(evaluate, _is_text, "string", types or (str,) * len(options), required, options)
+    return Function(evaluate, _is_text, pa.string(), types or (str,) * len(options), required, options)
 
 
 def _moment(
-    evaluate: Callable[..., Any], result: str, required: int = 0, *, grows: bool = False, zoned: bool = True
+    evaluate: Callable[..., Any], result: pa.DataType, required: int = 0, *, grows: bool = False, zoned: bool = True
 ) -> Function:
     return Function(evaluate, _is_moment, result, (str,), required, ("format",), zoned=zoned, grows=grows)
 
 
 def _shift(evaluate: Callable[..., Any]) -> Function:
     # Days at the end of the count wrap around, so that greater ones may give smaller results.
-    return Function(evaluate, _is_moment, "date", (int,), 1, ("days",), zoned=True)
+    return Function(evaluate, _is_moment, _DATE, (int,), 1, ("days",), zoned=True)
 
 
 FUNCTIONS: Final[Mapping[str, Function]] = {
@@ -87,11 +86,13 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "month": _part(dates.month),
     "day": _part(dates.day),
     "hour": _part(dates.hour),
-    "date_format": _moment(dates.date_format, "string", 1),
-    "from_unixtime": Function(dates.from_unixtime, pa.types.is_integer, "string", (str,), 0, ("format",), zoned=True),
-    "unix_timestamp": _moment(dates.unix_timestamp, "int64", grows=True),
-    "to_date": _moment(dates.to_date, "date", grows=True),
-    "to_timestamp": _moment(dates.to_timestamp, "timestamp-micros", grows=True),
+    "date_format": _moment(dates.date_format, pa.string(), 1),
+    "from_unixtime": Function(
+        dates.from_unixtime, pa.types.is_integer, pa.string(), (str,), 0, ("format",), zoned=True
+    ),
+    "unix_timestamp": _moment(dates.unix_timestamp, pa.int64(), grows=True),
+    "to_date": _moment(dates.to_date, _DATE, grows=True),
+    "to_timestamp": _moment(dates.to_timestamp, pa.timestamp("us", "UTC"), grows=True),
     "date_add": _shift(dates.date_add),
     "date_sub": _shift(dates.date_sub),
     "lower": _text(texts.lower),
@@ -100,10 +101,10 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "trim": _text(texts.trim, "trimString"),
     "ltrim": _text(texts.ltrim, "trimString"),
     "rtrim": _text(texts.rtrim, "trimString"),
-    "length": Function(texts.length, _has_length, "int32"),
+    "length": Function(texts.length, _has_length, pa.int32()),
     "regexp_replace": _text(texts.regexp_replace, "pattern", "replacement", required=2),
     "regexp_extract": _text(texts.regexp_extract, "pattern", "idx", required=1, types=(str, int)),
-    "split": Function(texts.split, _is_text, "list<string>", (str,), 1, ("pattern",)),
+    "split": Function(texts.split, _is_text, pa.list_(pa.string()), (str,), 1, ("pattern",)),
 }
 
 
@@ -136,18 +137,13 @@ def complaint(column: Column, kind: pa.DataType) -> str | None:
     return None
 
 
-def result_type(column: Column, kind: pa.DataType) -> str:
-    """Logical type of a column of this type after its function."""
-    return function_of(column).result or logical_type(kind)
-
-
 _FLOATS = ("float32", "float64")
 
 
 def compared_type(column: Column, schema: pa.Schema) -> pa.DataType:
     """The Arrow type of a filter's column after its function."""
     result = function_of(column).result
-    return schema.field(column.name).type if result is None else arrow_type(result)
+    return schema.field(column.name).type if result is None else result
 
 
 def value_of(form: Any, column: Column, schema: pa.Schema) -> Any:
@@ -159,16 +155,17 @@ def value_of(form: Any, column: Column, schema: pa.Schema) -> Any:
     Clauses: RD-012.
 
     """
-    logical = result_type(column, schema.field(column.name).type)
-    if not isinstance(form, str | list | dict):
-        # Arrow would cut a fraction off, and take a number for a day.
-        if form is not None and not _takes(logical, form):
-            raise invalid(f"{column.name}: {form!r} is no {logical}")
-        return form
+    kind = compared_type(column, schema)
     try:
-        return decode_value(form, logical)
-    except ValueFormError as error:
+        name = type_name(kind)
+        if isinstance(form, str | list | dict):
+            return decode_literal(form, kind)
+    except LiteralError as error:
         raise invalid(f"{column.name}: {error}") from error
+    # Arrow would cut a fraction off, and take a number for a day.
+    if form is not None and not _takes(name, form):
+        raise invalid(f"{column.name}: {form!r} is no {name}")
+    return form
 
 
 def scalar_of(form: Any, column: Column, schema: pa.Schema) -> pa.Scalar:
@@ -190,9 +187,9 @@ def scalar_of(form: Any, column: Column, schema: pa.Schema) -> pa.Scalar:
     return pa.scalar(value, pa.int64() if whole and function_of(column).result else kind)
 
 
-def _takes(logical: str, form: float) -> bool:
-    """Whether a truth value or a number that JSON holds as such is one of the logical type."""
-    family = logical.partition("(")[0]
+def _takes(name: str, form: float) -> bool:
+    """Whether a truth value or a number, given as such, is of the type of this name."""
+    family = name.partition("(")[0]
     if isinstance(form, bool):
         return family == "boolean"
     return family in _FLOATS or (isinstance(form, int) and family in ("int32", "int64", "decimal"))

@@ -192,8 +192,6 @@ def _by_instant(blocks: Iterable[RawBlock]) -> Iterator[tuple[str, RawBlock]]:
 _COMMIT_TIME, _NUMBER, _KEY, _PARTITION, _FILE_NAME = META_FIELDS
 _ROW_FILES_A_TASK: Final = 8
 _MOST_NAMED: Final = 20
-_PLAIN_FILTER_rows: Final = "SIMPLE"
-_SKELETON_rows: Final = "00000000000001"
 
 
 def check_rows(state: TableState, executor: Executor, violations: Violations) -> None:
@@ -272,7 +270,7 @@ class RowCheck:
                 if self.keyed and set(META_FIELDS) <= set(part.column_names):
                     _check_meta_fields(one, part, violations)
                     bounds.check(one.path, part.column(_KEY), violations)
-                if self.path is not None and one.name.instant != _SKELETON_rows:
+                if self.path is not None and one.name.instant != _SKELETON:
                     self._check_place(self.path, one.path, part, violations)
         return violations
 
@@ -331,9 +329,7 @@ class _Bounds:
     def of(cls, storage: Storage, path: str) -> "_Bounds":
         keys = base_file_footer(storage, path).keys
         text = keys.get(BLOOM_FILTER_KEY)
-        bloom = (
-            None if text is None else decode_bloom_filter(text, keys.get(BLOOM_TYPE_KEY) or _PLAIN_FILTER_rows, path)
-        )
+        bloom = None if text is None else decode_bloom_filter(text, keys.get(BLOOM_TYPE_KEY) or _PLAIN_FILTER, path)
         return cls(keys.get(MINIMUM_KEY), keys.get(MAXIMUM_KEY), bloom)
 
     def check(self, path: str, keys: pa.ChunkedArray, violations: Violations) -> None:

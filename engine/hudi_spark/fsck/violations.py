@@ -6,11 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeVar
 
 import pyarrow as pa
-from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.metadata.partitions import Partition, is_expression_index, is_secondary_index
 
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 
 _Value = TypeVar("_Value")
 

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.reasons import Reason
 from hudi_format.base.files import MAXIMUM_KEY, MINIMUM_KEY, base_file_footer
 from hudi_format.errors import Reason as FormatReason
 from hudi_format.hashing import bucket_ids
@@ -29,7 +28,7 @@ from hudi_format.table.hash_ring import (
 from hudi_format.texts import Units, byte_texts
 
 from hudi_spark.concurrency.effects import Effects, joined
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.filters.texts import python_pattern
 from hudi_spark.keys.tags import PARTITION_PATH, RECORD_KEY, tagged_schema
 from hudi_spark.options.resolving import Options
@@ -178,15 +177,15 @@ def _of_parted(keys: pa.Array, numbers: npt.NDArray[np.int64], fields: Sequence[
     """Keys that name each of the same fields once go together, all others one by one."""
     apart = pc.replace_substring_regex(keys, ",([^,:]*):", f"{_MARK}\\1:")
     order = _order_of_fields(apart, fields)
-    columns = [_value(apart, field) for field in order]
+    columns = [_value(apart, name) for name in order]
     # A comma before the first colon begins no field, though a colon may follow it.
     regular = pc.and_not(pc.match_substring_regex(keys, "^[^,:]*:"), pc.match_substring(keys, _MARK))
-    for field in order:
-        once = pc.equal(pc.count_substring_regex(apart, _field_pattern(field)), 1)
+    for name in order:
+        once = pc.equal(pc.count_substring_regex(apart, _field_pattern(name)), 1)
         regular = pc.and_(regular, once)
-    for field in fields:
-        if field not in order:
-            regular = pc.and_(regular, pc.invert(pc.match_substring_regex(apart, _field_pattern(field))))
+    for name in fields:
+        if name not in order:
+            regular = pc.and_(regular, pc.invert(pc.match_substring_regex(apart, _field_pattern(name))))
     alike = _mask(regular) & bool(order)
     same = pa.array(np.flatnonzero(alike))
     together = HashedTexts(numbers[alike], tuple(column.take(same) for column in columns))
@@ -235,8 +234,8 @@ def _one_by_one(keys: pa.Array, numbers: npt.NDArray[np.int64], fields: Sequence
 def _texts_of(key: str, fields: Sequence[str]) -> list[str | None]:
     """The texts of one key; the whole key where it names none of the fields."""
     values: list[str | None] = []
-    for field, value in _pairs(key):
-        if field in fields:
+    for name, value in _pairs(key):
+        if name in fields:
             values.append(None if value == _NULL else "" if value == _EMPTY else value)
     return values or [key]
 

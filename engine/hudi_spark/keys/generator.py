@@ -8,11 +8,10 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
-from hudi_adapter.reasons import Reason
 from hudi_format.names import is_partition_metafile
 from hudi_format.table.property_keys import TIME_KEYS
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.keys.generator_types import (
     PARTITION_OPTION,
     GeneratorKind,

@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-from hudi_adapter.reasons import Reason
-
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.options.resolving import Options
 from hudi_spark.table_state.configuration import TableConfiguration
 

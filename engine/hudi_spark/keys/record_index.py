@@ -7,12 +7,11 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.reasons import Reason
 from hudi_format.hashing import file_group_indexes
 from hudi_format.metadata.partitions import Partition, data_partition_of_id, file_group_of_id
 from hudi_format.metadata.records import RecordLocation
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.keys.bloom_index import each_once
 from hudi_spark.keys.tags import DEAD_FIELD, PARTITION_PATH, PLACE_FIELDS, POSITION_FIELD, RECORD_KEY, SLICE_FIELD
 from hudi_spark.read.flow import Flow, TaskIdentity

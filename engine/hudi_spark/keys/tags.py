@@ -6,9 +6,8 @@ from typing import Final, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.reasons import Reason
 
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.read.flow import TaskIdentity
 from hudi_spark.schema.write_schema import WriterState
 from hudi_spark.table_state.slicing import FileSlice

@@ -11,9 +11,8 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
-from hudi_adapter.reasons import Reason
 
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.filters.dates import Part, days_of, floor_divided, nulled
 from hudi_spark.keys.generator_types import misfit
 from hudi_spark.pruning.partition_paths import time_setting

@@ -6,9 +6,8 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.reasons import Reason
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.schema.key_texts import key_text
 from hudi_spark.table_state.configuration import PROPERTIES_FILE, TableConfiguration
 

@@ -8,14 +8,13 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.reasons import Reason
 from hudi_format.log.blocks import BlockType, HeaderKey
 from hudi_format.log.content import decode_arrow
 from hudi_format.log.deletes import DeleteRecord, decode_deletes
 from hudi_format.log.headers import base_instant_of_positions, record_positions
 from hudi_format.schemas import OPERATION_FIELD
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.merge.keys import KeyRule, field_type, field_values
 from hudi_spark.merge.rules import MergeRule
 from hudi_spark.schema.columns import BY_NAME, SliceColumns, concatenate

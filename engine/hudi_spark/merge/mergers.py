@@ -7,9 +7,8 @@ from typing import Any, Final, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.reasons import Reason
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.schema.arrays import one_chunk
 from hudi_spark.table_state.configuration import PROPERTIES_FILE
 

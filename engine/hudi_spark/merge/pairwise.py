@@ -294,7 +294,7 @@ def _is_other_than(column: pa.ChunkedArray, value: Any) -> pa.ChunkedArray:
     return pc.fill_null(pc.not_equal(column, pa.scalar(wanted, column.type)), fill_value=True)
 
 
-_KNOWN, _DELETED_custom = "known", "deleted"
+_KNOWN: Final = "known"
 # Columns of the table stand beside those of the merge, so each kind has its prefix.
 _ROW, _UNSET = "row:", "unset:"
 
@@ -309,7 +309,7 @@ def merge_custom(
     folding = _Custom(base.schema, rule, carried, tuple(sorted({name for out, _ in records.missing for name in out})))
     logs = folding.log_versions(records)
     merged = fold_over(folding.base_versions(base, base_keys), logs, folding.pair, base_first=rule.deletes_reach_base)
-    present = merged.filter(pc.invert(merged.column(_DELETED_custom)))
+    present = merged.filter(pc.invert(merged.column(_DELETED)))
     return folding.versions(present).rows
 
 
@@ -321,7 +321,7 @@ def fold_custom_logs(records: LogRecords, rule: MergeRule, carried: CarriedMerge
     unset = tuple(sorted({name for out, _ in records.missing for name in out}))
     folding = _Custom(records.rows.schema, rule, carried, unset)
     merged = fold(folding.log_versions(records), folding.pair)
-    return merged, folding.versions(merged.filter(pc.invert(merged.column(_DELETED_custom)))).rows
+    return merged, folding.versions(merged.filter(pc.invert(merged.column(_DELETED)))).rows
 
 
 class _Custom:
@@ -346,9 +346,7 @@ class _Custom:
         rows = records.rows.take(places)
         unset = [pc.fill_null(records.left_out(name).take(places), fill_value=False) for name in self._partial]
         ordering = [versions.column(name) for name in ordering_names(self._rule)]
-        return self._table(
-            versions.column(KEY), pc.is_valid(places), versions.column(_DELETED_custom), ordering, rows, unset
-        )
+        return self._table(versions.column(KEY), pc.is_valid(places), versions.column(_DELETED), ordering, rows, unset)
 
     def pair(self, older: pa.Table, newer: pa.Table) -> pa.Table:
         """What the merger makes of versions that meet."""
@@ -365,7 +363,7 @@ class _Custom:
         rows = pa.Table.from_arrays([one.column(_ROW + name) for name in self._schema.names], schema=self._schema)
         ordering = pa.table([one.column(name) for name in ordering_names(self._rule)], names=list(self._rule.ordering))
         unset = {name: one_chunk(one.column(_UNSET + name)) for name in self._partial}
-        return Versions(rows, one_chunk(one.column(_KNOWN)), one_chunk(one.column(_DELETED_custom)), ordering, unset)
+        return Versions(rows, one_chunk(one.column(_KNOWN)), one_chunk(one.column(_DELETED)), ordering, unset)
 
     def _kept_ordering(self, merged: Versions, older: Versions, newer: Versions) -> list[pa.ChunkedArray]:
         """Ordering values of the merged columns, else those that the merger answers, else those of either version.
@@ -385,6 +383,6 @@ class _Custom:
         rows: pa.Table,
         unset: Sequence[object],
     ) -> pa.Table:
-        names = [KEY, _KNOWN, _DELETED_custom, *ordering_names(self._rule)]
+        names = [KEY, _KNOWN, _DELETED, *ordering_names(self._rule)]
         names += [_ROW + name for name in self._schema.names] + [_UNSET + name for name in self._partial]
         return pa.table([keys, known, deleted, *ordering, *rows.columns, *unset], names=names)

@@ -6,10 +6,9 @@ from decimal import Decimal
 from typing import Any, Final, Literal
 
 import pyarrow as pa
-from hudi_adapter.reasons import Reason
 from hudi_format.avro.schemas import record_schema
 
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.merge.mergers import CarriedMerger, MergeContext, chosen_merger
 from hudi_spark.options.readings import Reading
 from hudi_spark.schema.columns import columns_of, stated_schema

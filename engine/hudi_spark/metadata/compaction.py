@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.reasons import Reason
 from hudi_format.hfile.blocks import Origin
 from hudi_format.hfile.reader import HFile, open_hfile, open_stored_hfile
 from hudi_format.log.blocks import BlockType, HeaderKey
@@ -46,7 +45,7 @@ from hudi_format.timeline.plans import (
 
 from hudi_spark.concurrency.clock import Clock, instant_text, milliseconds_of
 from hudi_spark.concurrency.effects import Effects, joined
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, from_rows, to_rows
 from hudi_spark.metadata.file_groups import GroupFiles, Place, group_places, metadata_groups
 from hudi_spark.metadata.layout import INSTANT_DIGITS, MetadataLayout, newest_time

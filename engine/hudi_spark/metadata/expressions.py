@@ -6,8 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 import pyarrow as pa
-from hudi_adapter.filters import Column
-from hudi_adapter.reasons import Reason
 from hudi_format.base.bloom_filters import (
     SIMPLE_TYPE_CODE,
     build_bloom_filter,
@@ -19,10 +17,11 @@ from hudi_format.metadata.partitions import expression_index_partition
 from hudi_format.metadata.records import BloomFilterEntry, ColumnStats, MetadataRecord, RecordType
 from hudi_format.table.index_definitions import IndexDefinition
 
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.files.base import BloomSettings
 from hudi_spark.files.statistics import IndexedColumn, has_bounds, rows_statistics
 from hudi_spark.filters.functions import apply, compared_type, complaint
+from hudi_spark.filters.grammar import Column
 from hudi_spark.merge.keys import column_of, field_type
 from hudi_spark.metadata.index import GroupTask, Keeping
 from hudi_spark.metadata.layout import MetadataLayout

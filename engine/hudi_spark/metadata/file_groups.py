@@ -7,7 +7,6 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.reasons import Reason
 from hudi_format.hashing import file_group_indexes
 from hudi_format.metadata.codec import encode_metadata_record
 from hudi_format.metadata.columns import columns_base_file, columns_block, columns_delete_block
@@ -26,7 +25,7 @@ from hudi_format.timeline.commit_metadata import (
 )
 
 from hudi_spark.concurrency.effects import Effects, joined
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files.written import WrittenFile, to_rows
 from hudi_spark.metadata.index import ENTRIES, IndexChanges
 from hudi_spark.metadata.layout import MetadataLayout

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from hudi_adapter.reasons import Reason
 from hudi_format.metadata.partitions import Partition, is_expression_index, is_secondary_index
 from hudi_format.names import TimelineFileName, TimelineState
 from hudi_format.table.index_definitions import IndexDefinition
@@ -22,7 +21,7 @@ from hudi_format.timeline.plans import (
 
 from hudi_spark.concurrency.clock import Clock
 from hudi_spark.concurrency.effects import Effects
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.metadata.expressions import checked_expression
 from hudi_spark.metadata.index import Keeping
 from hudi_spark.metadata.indexes import keeping_of, kind_of, with_fresh_properties

@@ -11,14 +11,13 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
-from hudi_adapter.reasons import Reason
 from hudi_format.metadata.columns import record_bytes
 from hudi_format.metadata.partitions import Partition, is_secondary_index, metadata_file_id, secondary_index_partition
 from hudi_format.metadata.record_schemas import SchemaRelease
 from hudi_format.metadata.records import RecordType, SecondaryEntry
 from hudi_format.table.index_definitions import IndexDefinition
 
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.merge.keys import RECORD_KEY, column_of, field_type
 from hudi_spark.metadata.file_groups import Series, entries_table, groups_in_order
 from hudi_spark.metadata.index import (

@@ -5,9 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from hudi_adapter.reasons import Reason
-
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.options.catalogue import Catalogue, Entry, Kind, Status, nearest, the_catalogue
 
 _MEGABYTE: Final = 1024 * 1024

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any, Final
 
-from hudi_adapter.filters import And, Column, Comparison, Filter
 from hudi_format.base.bloom_filters import BloomFilter, decode_bloom_filter
 from hudi_format.base.files import BLOOM_FILTER_KEY, BLOOM_TYPE_KEY, MAXIMUM_KEY, MINIMUM_KEY, base_file_footer
 from hudi_format.errors import FormatError, UnsupportedFormat
 
 from hudi_spark.filters.functions import scalar_of
+from hudi_spark.filters.grammar import And, Column, Comparison, Filter
 from hudi_spark.merge.keys import RECORD_KEY
 from hudi_spark.merge.rules import merge_mode
 from hudi_spark.pruning.facts import UNKNOWN, Facts
@@ -209,7 +209,7 @@ def by_bloom_filters(situation: Situation, slices: Sequence[FileSlice]) -> Sourc
 
     Clauses: IX-010, IX-012, IX-058.
     """
-    wanted = {column: _spelled_key_filters(situation, column) for column in key_columns(situation)}
+    wanted = {column: _spelled(situation, column) for column in key_columns(situation)}
     if not any(wanted.values()):
         return None
     alone = [one for one in slices if one.base_file is not None and not one.log_files]
@@ -254,12 +254,6 @@ def _beyond(filters: Mapping[FileKey, BloomFilter], key: FileKey, values: Sequen
     return Facts(
         absent=frozenset(one for one, text in texts.items() if text is not None and not bloom.may_contain(text))
     )
-
-
-def _spelled_key_filters(situation: Situation, column: Column) -> dict[Any, tuple[str, ...]]:
-    values = sought(situation.asked.condition, column, literal(situation))
-    spelled = {value: spellings(column, value) for value in values}
-    return {value: keys for value, keys in spelled.items() if keys}
 
 
 def _filters(situation: Situation, slices: Sequence[FileSlice]) -> dict[tuple[str, str], MayHold]:

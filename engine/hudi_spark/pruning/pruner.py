@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from hudi_adapter.filters import Column
 from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.filters.functions import compared_type
+from hudi_spark.filters.grammar import Column
 from hudi_spark.pruning.facts import UNKNOWN, Facts, facts_of, may_hold, together
 from hudi_spark.pruning.keys import by_bloom_filters, by_expression_blooms, by_record_index, by_secondary_index, literal
 from hudi_spark.pruning.partition_paths import PartitionPaths

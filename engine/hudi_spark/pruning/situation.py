@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
-from hudi_adapter.filters import And, Column, Comparison, Filter, Not, Or
 from hudi_format.errors import FormatError
 from hudi_format.names import BaseFileName, parse_data_file_name
 from hudi_format.schemas import META_FIELDS
@@ -20,6 +19,7 @@ from hudi_format.table.index_definitions import (
 from hudi_spark.errors import UnsupportedFeature
 from hudi_spark.filters.dates import DEFAULT_PATTERN
 from hudi_spark.filters.functions import FUNCTIONS, apply, function_of
+from hudi_spark.filters.grammar import And, Column, Comparison, Filter, Not, Or
 from hudi_spark.pruning.facts import UNKNOWN, Facts
 from hudi_spark.schema.origins import Origins
 from hudi_spark.table_state.configuration import TableConfiguration

@@ -7,14 +7,13 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.reasons import Reason
 from hudi_format.log.blocks import BlockType, CorruptBlock, read_blocks
 from hudi_format.log.changes import decode_changes
 from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
 from hudi_format.timeline.commit_metadata import NO_PREVIOUS_COMMIT, WriteStat
 
-from hudi_spark.errors import HudiError, SkippedBytes, typed_errors
+from hudi_spark.errors import HudiError, Reason, SkippedBytes, typed_errors
 from hudi_spark.merge.kernel import same_values
 from hudi_spark.merge.keys import RECORD_KEY
 from hudi_spark.options.readings import RELEASED, Readings

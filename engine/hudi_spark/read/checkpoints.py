@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.table_state.pending_plans import is_clustering
 from hudi_spark.table_state.snapshots import load_table, time_range
 from hudi_spark.table_state.timeline import DATA_ACTIONS, Timeline

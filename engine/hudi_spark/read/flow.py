@@ -7,10 +7,9 @@ from itertools import chain
 from typing import Any, Final, Protocol, Self, TypeVar
 
 import pyarrow as pa
-from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.read.planning import Query
 
 _Task = TypeVar("_Task")

@@ -5,13 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from hudi_adapter.filters import And, Filter
-from hudi_adapter.reasons import Reason
 from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
 
-from hudi_spark.errors import HudiError, RangeWarning
+from hudi_spark.errors import HudiError, RangeWarning, Reason
 from hudi_spark.filters.evaluation import filter_of
+from hudi_spark.filters.grammar import And, Filter
 from hudi_spark.merge.keys import RECORD_KEY
 from hudi_spark.merge.rules import PARTIAL_UPDATES, merge_mode, merge_rule
 from hudi_spark.options.resolving import END_SCHEMA, FALLBACK, check_configs

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import pyarrow as pa
-from hudi_adapter.reasons import Reason
 from hudi_format.schemas import META_FIELDS, OPERATION_FIELD
 from hudi_format.storage import Storage
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.filters.evaluation import filter_of
 from hudi_spark.merge.keys import KeyRule, column_of, key_rule
 from hudi_spark.merge.rules import MergeRule, column_defaults, merge_rule

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from hudi_adapter.reasons import Reason
 from hudi_format.errors import InvalidOption
 from hudi_format.storage import Storage, open_storage
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from hudi_spark.errors import DamagedLogWarning, HudiError, SkippedBytes, boundary, typed_errors
+from hudi_spark.errors import DamagedLogWarning, HudiError, Reason, SkippedBytes, boundary, typed_errors
 from hudi_spark.options.readings import Reading, Readings, readings_named
 from hudi_spark.pruning.pruner import Pruned
 from hudi_spark.read.change_feed import ChangesPlan, ChangesQuery, plan_changes, run_change_task

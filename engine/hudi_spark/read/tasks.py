@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.filters import And, Filter, columns_of
 from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, SkippedBytes, typed_errors
 from hudi_spark.filters.evaluation import expression, filter_of, mask, matching, pushable
+from hudi_spark.filters.grammar import And, Filter, columns_of
 from hudi_spark.merge import keys
 from hudi_spark.merge.kernel import differs, merge
 from hudi_spark.merge.keys import RECORD_KEY, KeyRule

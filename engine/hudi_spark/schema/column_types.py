@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pyarrow as pa
-from hudi_adapter.reasons import Reason
 from hudi_format.avro.schemas import full_name
 from hudi_format.schemas import is_decimal
 from hudi_format.table.internal_schema import ArrayType, ColumnType, InternalField, MapType, PrimitiveType, RecordType
 
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 
 DECIMALS: Final = frozenset({"decimal", "decimal_fixed", "decimal_bytes"})
 

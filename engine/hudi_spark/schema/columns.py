@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import pyarrow as pa
-from hudi_adapter.reasons import Reason
 from hudi_format.avro.schemas import record_schema
 from hudi_format.base.files import base_file_footer
 from hudi_format.schemas import META_FIELDS, OPERATION_FIELD, arrow_schema
 from hudi_format.storage import Storage
 from hudi_format.table.internal_schema import InternalSchema, schema_at
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.schema.values import Incompatible, Source, Sources, brought, sources_by_id
 from hudi_spark.table_state.commits import Commit, load_commits
 from hudi_spark.table_state.configuration import PROPERTIES_FILE, TableConfiguration

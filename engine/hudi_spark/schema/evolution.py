@@ -6,7 +6,6 @@ from difflib import get_close_matches
 from enum import StrEnum
 from typing import Final
 
-from hudi_adapter.reasons import Reason
 from hudi_format.schemas import META_FIELDS
 from hudi_format.table.internal_schema import (
     ArrayType,
@@ -18,7 +17,7 @@ from hudi_format.table.internal_schema import (
     RecordType,
 )
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.schema.column_types import NOTHING, loses_nothing, may_become, reorders
 
 EVOLVES: Final = "hoodie.schema.on.read.enable"

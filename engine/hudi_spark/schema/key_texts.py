@@ -9,9 +9,8 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
-from hudi_adapter.reasons import Reason
 
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.schema.values import Incompatible, brought_text, java_text
 from hudi_spark.table_state.configuration import TableConfiguration
 

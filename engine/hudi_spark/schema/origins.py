@@ -8,7 +8,6 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.reasons import Reason
 from hudi_format.base.files import Footer, base_file_footer, read_base_file
 from hudi_format.names import BaseFileName, parse_data_file_name
 from hudi_format.storage import Storage, open_storage
@@ -26,7 +25,7 @@ from hudi_format.table.internal_schema import (
 )
 from hudi_format.table.table_properties import PROPERTIES_FILE
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.schema.columns import META_SCHEMA, ColumnIds, SliceColumns, stating_commit
 from hudi_spark.schema.key_texts import DEFAULT_PARTITION, path_values, typed_value
 from hudi_spark.table_state.commits import Commit, GroupId

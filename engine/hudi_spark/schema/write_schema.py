@@ -7,13 +7,12 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.reasons import Reason
 from hudi_format.avro.schemas import schema_text
 from hudi_format.schemas import META_FIELDS, arrow_schema, without_meta_fields
 from hudi_format.storage import Storage
 from hudi_format.table.internal_schema import InternalField
 
-from hudi_spark.errors import HudiError, typed_errors
+from hudi_spark.errors import HudiError, Reason, typed_errors
 from hudi_spark.options.resolving import Options
 from hudi_spark.schema.column_types import (
     avro_of_columns,

@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from hudi_adapter.reasons import Reason
 from hudi_format.names import parse_data_file_name
 from hudi_format.storage import Storage
 from hudi_format.table.markers import MARKERS_FOLDER
 from hudi_format.timeline.plans import CleanerPlan, parse_cleaner_plan
 
 from hudi_spark.concurrency.effects import joined
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files.history import HistorySizes, archive_actions, finish_interrupted
 from hudi_spark.options.resolving import Options
 from hudi_spark.services.cleaning_planning import (

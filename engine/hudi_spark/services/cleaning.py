@@ -7,7 +7,6 @@ from time import monotonic
 from typing import Any, Final
 
 import pyarrow as pa
-from hudi_adapter.reasons import Reason
 from hudi_format.names import TimelineFileName, is_partition_metafile
 from hudi_format.timeline.plans import (
     CleanerPlan,
@@ -22,7 +21,7 @@ from hudi_format.timeline.plans import (
 from hudi_spark.concurrency.effects import Effects, delete_entries, joined, timeline_path
 from hudi_spark.concurrency.heartbeats import beating, is_alive
 from hudi_spark.concurrency.table_lock import place_of
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.metadata.index import FinishedWrite
 from hudi_spark.read.flow import TaskIdentity
 from hudi_spark.services.cleaning_planning import Planned, cleaner_plan, is_due, retains_less_than_all

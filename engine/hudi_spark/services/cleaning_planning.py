@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from hudi_adapter.reasons import Reason
 from hudi_format.names import parse_data_file_name
 from hudi_format.storage import Storage
 from hudi_format.timeline.plans import (
@@ -19,7 +18,7 @@ from hudi_format.timeline.plans import (
 )
 
 from hudi_spark.concurrency.clock import instant_text
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.options.resolving import Options
 from hudi_spark.table_state.commits import Commit, GroupId, completed_bytes
 from hudi_spark.table_state.history import whole_timeline

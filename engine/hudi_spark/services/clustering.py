@@ -7,12 +7,11 @@ from itertools import groupby
 from typing import Any, Final
 
 import pyarrow as pa
-from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
 from hudi_format.timeline.plan_values import ClusteringPlan, SliceInfo
 from hudi_format.timeline.plans import serialise_requested_replace
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, from_rows, to_rows
 from hudi_spark.metadata.index import FinishedWrite
 from hudi_spark.options.readings import Readings

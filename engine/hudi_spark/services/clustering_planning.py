@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from hudi_adapter.reasons import Reason
 from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
 from hudi_format.timeline.plan_values import (
@@ -18,7 +17,7 @@ from hudi_format.timeline.plan_values import (
     SliceInfo,
 )
 
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.merge.keys import column_of
 from hudi_spark.options.resolving import Options
 from hudi_spark.schema.origins import Origins, origins_of

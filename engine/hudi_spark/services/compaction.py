@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.reasons import Reason
 from hudi_format.avro.schemas import schema_text
 from hudi_format.names import BaseFileName
 from hudi_format.schemas import META_FIELDS, OPERATION_FIELD
@@ -17,7 +16,7 @@ from hudi_format.timeline.plan_values import CompactionOperation, CompactionPlan
 from hudi_format.timeline.plans import serialise_compaction_plan
 
 from hudi_spark.concurrency.effects import joined
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files.base import (
     BaseFileBytes,
     BaseFileForm,

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from hudi_adapter.reasons import Reason
 from hudi_format.timeline.plan_values import CompactionOperation, CompactionPlan
 
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.metadata.layout import milliseconds_of
 from hudi_spark.options.resolving import Options
 from hudi_spark.schema.origins import Origins, origins_of

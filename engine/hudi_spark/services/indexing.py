@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError
 from hudi_format.metadata.partitions import Partition, is_expression_index
 from hudi_format.names import TimelineFileName
@@ -16,7 +15,7 @@ from hudi_format.timeline.plans import (
     serialise_index_plan,
 )
 
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.metadata.file_groups import metadata_groups
 from hudi_spark.metadata.index import NewIndex
 from hudi_spark.metadata.index_actions import refuse_unfit

@@ -4,10 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from hudi_adapter.reasons import Reason
-
 from hudi_spark.concurrency.effects import afterwards
-from hudi_spark.errors import HudiError, typed_errors
+from hudi_spark.errors import HudiError, Reason, typed_errors
 from hudi_spark.services import running
 from hudi_spark.services.archiving import MOST, archive, refuse_bad_limits
 from hudi_spark.services.cleaning import clean

@@ -6,15 +6,14 @@ from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
-from hudi_adapter.reasons import Reason
 from hudi_format.metadata.records import ColumnStats
 from hudi_format.names import LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
 from hudi_format.timeline.commit_metadata import WriteStat
 from hudi_format.timeline.plan_values import CompactionPlan, CompactionStrategy
-from hudi_format.timeline.plans import CompactionPlan, serialise_compaction_plan
+from hudi_format.timeline.plans import serialise_compaction_plan
 
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.files.logs import LogForm, LogGroup, LogRows, log_form, write_log
 from hudi_spark.files.statistics import no_rows_statistics, rows_statistics
 from hudi_spark.files.written import Place, WrittenFile, to_rows

@@ -10,10 +10,9 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
-from hudi_adapter.reasons import Reason
 from hudi_format.avro.schemas import record_schema
 from hudi_format.base.files import AVRO_SCHEMA_KEY, base_file_footer, read_base_file
-from hudi_format.errors import FormatError, Reason
+from hudi_format.errors import FormatError
 from hudi_format.log.blocks import BlockType, HeaderKey, RawBlock, read_blocks
 from hudi_format.names import BaseFileName, LogFileName, is_partition_metafile, parse_data_file_name
 from hudi_format.schemas import META_FIELDS, without_meta_fields
@@ -21,7 +20,7 @@ from hudi_format.storage import Storage
 from hudi_format.table.properties import parse_properties
 
 from hudi_spark.concurrency.effects import joined
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.read.flow import Executor, TaskIdentity
 from hudi_spark.table_state.commits import GroupId
 from hudi_spark.write.creation import WRITTEN_VERSIONS, TableDefinition, settled, table_properties

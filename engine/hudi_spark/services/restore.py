@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError
 from hudi_format.names import TimelineFileName, TimelineState
 from hudi_format.storage import FileStatus, Storage
@@ -28,7 +27,7 @@ from hudi_format.timeline.plans import (
 from hudi_spark.concurrency.clock import milliseconds_of
 from hudi_spark.concurrency.effects import DOWNWARDS, delete_entries, joined
 from hudi_spark.concurrency.table_lock import Holding
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.metadata.index import FinishedWrite
 from hudi_spark.metadata.updates import update_metadata_table
 from hudi_spark.services.rollback import clear, remove, rollback_metadata

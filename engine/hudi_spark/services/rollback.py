@@ -7,7 +7,6 @@ from pathlib import PurePosixPath
 from typing import Final, Literal
 
 import pyarrow as pa
-from hudi_adapter.reasons import Reason
 from hudi_format.log.blocks import BlockType, HeaderKey, RawBlock, read_blocks
 from hudi_format.log.content import rollback_block
 from hudi_format.names import LogFileName, TimelineFileName, parse_data_file_name
@@ -27,7 +26,7 @@ from hudi_format.timeline.plans import (
 from hudi_spark.concurrency import heartbeats
 from hudi_spark.concurrency.effects import DOWNWARDS, Effects, afterwards, delete_entries, joined
 from hudi_spark.concurrency.table_lock import Holding
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.metadata.index import FinishedWrite
 from hudi_spark.options.resolving import Options

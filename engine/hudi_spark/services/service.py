@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from hudi_adapter.reasons import Reason
 from hudi_format.names import TimelineFileName, TimelineState
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.concurrency.effects import afterwards, joined
-from hudi_spark.errors import HudiError, OutcomeUnknownError
+from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason
 from hudi_spark.table_state.commits import commit_of
 from hudi_spark.table_state.configuration import TableConfiguration, load_configuration
 from hudi_spark.table_state.snapshots import Snapshot

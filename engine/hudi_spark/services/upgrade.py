@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from hudi_adapter.reasons import Reason
 from hudi_format.metadata.partitions import Partition
 from hudi_format.names import LogFileName, TimelineFileName, parse_data_file_name
 from hudi_format.storage import LocalStorage, Storage
@@ -14,7 +13,7 @@ from hudi_format.table.table_properties import BACKUP_FILE, repair_properties
 from hudi_format.timeline.plans import parse_savepoint_metadata
 
 from hudi_spark.concurrency.effects import Effects
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.metadata.layout import (
     BUILDING_KEY,
     MetadataLayout,

@@ -6,9 +6,7 @@ Clauses: VR-007, VR-008, VR-009, PR-006, PR-007, PL-010.
 from collections.abc import Mapping
 from typing import Final
 
-from hudi_adapter.reasons import Reason
-
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.keys.generator_types import CLASSES, generator_type
 from hudi_spark.merge.rules import (
     BY_PAYLOAD,

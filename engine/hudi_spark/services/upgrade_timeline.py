@@ -291,7 +291,6 @@ def _requested_replace(plan: bytes | None, file: str) -> plans.RequestedReplace 
 
 
 _CLUSTERING: Final = "clustering"
-_REPLACE_timeline_files: Final = "replacecommit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,7 +407,7 @@ class _Known:
 def _moved(known: _Known, data: bytes, path: str, name: TimelineFileName) -> MovedFile:
     action, new = name.action, known.new
     if name.state != "COMPLETED" and name.requested in known.clusterings:
-        action = _CLUSTERING if new.has_completion_times else _REPLACE_timeline_files
+        action = _CLUSTERING if new.has_completion_times else _REPLACE
     is_savepoint = name.action == "savepoint"
     completed = known.times.get((name.requested, is_savepoint)) if name.state == "COMPLETED" else None
     named = replace(name, action=action, completed=completed if new.timeline_layout == 2 else None)
@@ -422,13 +421,13 @@ def _content(data: bytes, name: TimelineFileName, new: TableConfiguration, path:
     """
     wanted = "avro" if new.timeline_layout == 2 else "json"
     # Releases that changed a version also put metadata into the requested files of commits.
-    holds_commit = name.action in DATA_ACTIONS and (name.action, name.state) != (_REPLACE_timeline_files, "REQUESTED")
+    holds_commit = name.action in DATA_ACTIONS and (name.action, name.state) != (_REPLACE, "REQUESTED")
     if not holds_commit or not data or content_kind(data, path) == wanted:
         return data
     metadata = parse_commit_metadata(data, path)
     if wanted == "json":
         return serialise_json(metadata)
-    return serialise_avro(metadata, replace=name.action == _REPLACE_timeline_files and name.state == "COMPLETED")
+    return serialise_avro(metadata, replace=name.action == _REPLACE and name.state == "COMPLETED")
 
 
 def _times(
@@ -452,9 +451,7 @@ def _clusterings(
     requests = [(status.path, name) for status, name in named if name.state == "REQUESTED"]
     if old.timeline_layout == 2:
         return frozenset(name.requested for _, name in requests if name.action == _CLUSTERING)
-    plans = (
-        (name.requested, path, storage.read(path)) for path, name in requests if name.action == _REPLACE_timeline_files
-    )
+    plans = ((name.requested, path, storage.read(path)) for path, name in requests if name.action == _REPLACE)
     return frozenset(
         requested for requested, path, data in plans if data and parse_requested_replace(data, path).clustering_plan
     )

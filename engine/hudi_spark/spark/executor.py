@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
-from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
 
-from hudi_spark.errors import HudiError, UnsupportedFeature, boundary, from_text, to_text
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, from_text, to_text
 from hudi_spark.read.flow import ROWS, TaskIdentity, Work
 from hudi_spark.read.planning import Query, plan_query
 from hudi_spark.spark.queries import run_on_spark, spark_schema, wire_schema

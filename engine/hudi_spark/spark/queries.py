@@ -8,13 +8,13 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
-from hudi_adapter import filters
-from hudi_adapter.filters import And, Comparison, Filter, Not, Or, columns_of
 from hudi_format.base.files import base_file_footer
 from hudi_format.storage import LocalStorage, Storage
 
 from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, boundary, to_text
+from hudi_spark.filters import grammar
 from hudi_spark.filters.functions import function_of, value_of
+from hudi_spark.filters.grammar import And, Comparison, Filter, Not, Or, columns_of
 from hudi_spark.merge import keys
 from hudi_spark.read.change_feed import run_change_task
 from hudi_spark.read.planning import Plan
@@ -167,7 +167,7 @@ def _comparison(condition: Comparison, schema: pa.Schema) -> "Column":
     return _COMPARE[condition.operator](left, _literal(value_of(condition.value, column, schema), kind))
 
 
-def _applied(column: filters.Column) -> "Column":
+def _applied(column: grammar.Column) -> "Column":
     from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
 
     values = functions.col(quoted(column.name))

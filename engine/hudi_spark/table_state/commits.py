@@ -7,7 +7,6 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final, TypeVar
 
-from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
@@ -23,7 +22,7 @@ from hudi_format.timeline.plans import (
     parse_rollback_metadata,
 )
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.table_state.timeline import Axis, Instant, Timeline, visible_commits
 
 GroupId = tuple[str, str]

@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError
 from hudi_format.storage import Storage
 from hudi_format.table.no_table import no_table
 from hudi_format.table.properties import check_checksum, parse_properties
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 
 PROPERTIES_FILE = ".hoodie/hoodie.properties"
 BACKUP_FILE = ".hoodie/hoodie.properties.backup"

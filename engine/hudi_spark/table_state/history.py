@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
 from hudi_format.timeline.archived_log import ArchivedState, is_archived_log, read_archived_log
 from hudi_format.timeline.history import (
@@ -25,7 +24,7 @@ from hudi_format.timeline.history import (
     read_history_file,
 )
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.table_state.configuration import TableConfiguration
 from hudi_spark.table_state.slicing import completion_times
 from hudi_spark.table_state.timeline import NO_TIME, ArchivedContent, Instant, Timeline

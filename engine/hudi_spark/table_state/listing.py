@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Final, ParamSpec, TypeVar
 
-from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError
 from hudi_format.names import is_partition_metafile
 from hudi_format.storage import FileStatus, Storage
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.table_state.configuration import TableConfiguration
 from hudi_spark.table_state.timeline import Timeline
 

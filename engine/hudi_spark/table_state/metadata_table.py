@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, TypeVar
 
-from hudi_adapter.reasons import Reason
 from hudi_format.base.bloom_filters import BloomFilter, decode_bloom_filter
 from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.metadata.keys import (
@@ -30,7 +29,7 @@ from hudi_format.metadata.records import (
 from hudi_format.names import parse_data_file_name
 from hudi_format.storage import Storage
 
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.options.readings import RELEASED
 from hudi_spark.table_state.commits import Commit, GroupId, commit_of
 from hudi_spark.table_state.configuration import TableConfiguration

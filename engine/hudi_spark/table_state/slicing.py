@@ -4,13 +4,12 @@ from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hudi_adapter.reasons import Reason
 from hudi_format.log.blocks import BlockType, CorruptBlock, HeaderKey, RawBlock, read_blocks
 from hudi_format.log.content import decode_command
 from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
 
-from hudi_spark.errors import HudiError, SkippedBytes
+from hudi_spark.errors import HudiError, Reason, SkippedBytes
 from hudi_spark.table_state.commits import GroupId
 from hudi_spark.table_state.listing import FileListing, read_log, stored_files
 from hudi_spark.table_state.timeline import Timeline, Visibility

@@ -1,15 +1,14 @@
 """A table as a query sees it: its file slices now, as of an instant, or over a range of time."""
 
+import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from hudi_adapter.instants import InstantFormError, normal_instant
-from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError
 from hudi_format.storage import Storage
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.options.readings import Readings
 from hudi_spark.table_state.commits import (
     Commit,
@@ -157,6 +156,8 @@ def has_completed(storage: Storage, requested: str) -> bool:
 
 
 # What a bootstrap's commits have for a time: of meta fields alone, and of whole records.
+_SECOND_DIGITS: Final = 14
+_MILLISECOND_DIGITS: Final = 17
 _BOOTSTRAPS = ("00000000000001", "00000000000002")
 
 
@@ -171,11 +172,21 @@ def as_of_time(text: str | None) -> str | None:
     """
     if text is None or text in _BOOTSTRAPS:
         return text
+    if not isinstance(text, str) or not text.isascii() or not text.isdigit():
+        raise _no_instant(f"{text!r:.60} is no instant: 14 or 17 digits")
+    if len(text) not in (_SECOND_DIGITS, _MILLISECOND_DIGITS):
+        raise _no_instant(f"{text!r:.60} has {len(text)} digits, an instant has 14 or 17")
     try:
-        return normal_instant(text)
-    except InstantFormError as error:
-        hint = "give 17 digits, yyyyMMddHHmmssSSS, or 14"
-        raise HudiError(Reason.INSTANT_MALFORMED, "TM-001", str(error), hint=hint) from error
+        dt.datetime.strptime(text[:_SECOND_DIGITS], "%Y%m%d%H%M%S").replace(tzinfo=dt.UTC)
+    except ValueError as error:
+        raise _no_instant(f"{text!r} is no moment of the calendar") from error
+    # The 14-digit form names the last millisecond of its second.
+    return text if len(text) == _MILLISECOND_DIGITS else f"{text}999"
+
+
+def _no_instant(message: str) -> HudiError:
+    hint = "give 17 digits, yyyyMMddHHmmssSSS, or 14"
+    return HudiError(Reason.INSTANT_MALFORMED, "TM-001", message, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

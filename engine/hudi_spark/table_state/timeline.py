@@ -4,12 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from hudi_adapter.reasons import Reason
 from hudi_format.names import TimelineFileName, TimelineState, parse_timeline_file_name
 from hudi_format.storage import Storage
 from hudi_format.timeline.plans import CompactionPlan
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.table_state.configuration import TableConfiguration
 
 Axis = Literal["requested", "completed"]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 import pyarrow as pa
-from hudi_adapter.reasons import Reason
 from hudi_format.names import TimelineFileName
 from hudi_format.storage import Storage
 from hudi_format.timeline.commit_metadata import WriteStat
@@ -15,7 +14,7 @@ from hudi_format.timeline.commit_metadata import WriteStat
 from hudi_spark.concurrency.clock import AHEAD_KEY, Clock
 from hudi_spark.concurrency.effects import Effects, Failure
 from hudi_spark.concurrency.table_lock import Holding, holding_of, table_lock
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.options.readings import RELEASED, Readings
 from hudi_spark.options.resolving import Options
 from hudi_spark.read.flow import Executor

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
-from hudi_adapter.reasons import Reason
 from hudi_format.avro.schemas import parse_avro_schema
 from hudi_format.errors import FormatError
 from hudi_format.metadata.partitions import (
@@ -23,7 +22,7 @@ from hudi_format.timeline.commit_metadata import CommitMetadata, serialise_avro,
 
 from hudi_spark.concurrency.clock import Clock
 from hudi_spark.concurrency.effects import Effects, with_failures
-from hudi_spark.errors import HudiError, boundary
+from hudi_spark.errors import HudiError, Reason, boundary
 from hudi_spark.metadata.index import FinishedWrite
 from hudi_spark.metadata.index_actions import ACTION, create_index, drop_index
 from hudi_spark.metadata.layout import read_definitions

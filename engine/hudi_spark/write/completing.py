@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from hudi_adapter.reasons import Reason
 from hudi_format.names import TimelineFileName
 from hudi_format.storage import Storage
 from hudi_format.table.markers import MARKERS_FOLDER, Marker, batch_number, parse_marker_path, parse_markers
@@ -11,7 +10,7 @@ from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.concurrency.effects import Effects, delete_entries, joined
 from hudi_spark.concurrency.table_lock import Holding
-from hudi_spark.errors import HudiError, OutcomeUnknownError
+from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason
 from hudi_spark.metadata.index import FinishedWrite
 from hudi_spark.metadata.rollbacks import take_back
 from hudi_spark.metadata.updates import update_metadata_table

@@ -4,13 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from hudi_adapter.reasons import Reason
 from hudi_format.names import parse_data_file_name
 from hudi_format.storage import Storage
 from hudi_format.table.markers import MARKERS_FOLDER
 
 from hudi_spark.concurrency.heartbeats import is_alive
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.keys.bucket_index import BUCKET_DIGITS
 from hudi_spark.keys.tags import index_of
 from hudi_spark.options.resolving import Options

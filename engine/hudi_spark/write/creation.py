@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.types as kinds
-from hudi_adapter.reasons import Reason
 from hudi_format.avro.schemas import schema_text
 from hudi_format.storage import LocalStorage, Storage
 from hudi_format.table.properties import serialise_properties
@@ -17,7 +16,7 @@ from hudi_format.table.property_keys import TIME_KEYS
 from hudi_format.table.table_properties import PROPERTIES_FILE, holds_table, with_checksum
 
 from hudi_spark.concurrency.effects import Effects
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.keys.generator_types import (
     CLASSES,
     GeneratorKind,

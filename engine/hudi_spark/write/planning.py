@@ -6,13 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol
 
 import pyarrow as pa
-from hudi_adapter.reasons import Reason
 from hudi_format.base.files import MINIMUM_KEY, base_file_footer
 from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
 
 from hudi_spark.concurrency.effects import Effects
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files.base import BaseFileForm, ChangeForm, base_file_form, change_form
 from hudi_spark.files.logs import LogForm, log_form, opened_slices
 from hudi_spark.files.written import Place

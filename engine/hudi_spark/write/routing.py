@@ -8,10 +8,9 @@ from typing import Final, Literal
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.reasons import Reason
 from hudi_format.hashing import java_string_hashes
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.keys.tags import FILE_ID, KEY_FIELD, PARTITION_FIELD, PARTITION_PATH, RECORD_KEY, index_of
 from hudi_spark.options.resolving import Options
 from hudi_spark.read.flow import Flow, TaskIdentity

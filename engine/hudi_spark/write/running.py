@@ -12,10 +12,9 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError
 
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, from_rows
 from hudi_spark.keys.tagging import looks_twice, tagged
 from hudi_spark.keys.tags import FILE_ID, PARTITION_PATH, RECORD_KEY, TAG_FIELDS, is_global, tagged_schema

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from hudi_adapter.reasons import Reason
 from hudi_format.names import TimelineFileName
 from hudi_format.timeline.commit_metadata import (
     NO_PREVIOUS_COMMIT,
@@ -21,7 +20,7 @@ from hudi_format.timeline.plans import RequestedReplace, serialise_requested_rep
 from hudi_spark.concurrency.effects import Effects, afterwards, delete_entries
 from hudi_spark.concurrency.heartbeats import refuse_strangers, silence_heart, start_heart, stop_heart
 from hudi_spark.concurrency.table_lock import place_of
-from hudi_spark.errors import HudiError, OutcomeUnknownError
+from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.metadata.index import FinishedWrite
 from hudi_spark.schema.write_schema import WriterState, schema_changes

@@ -10,14 +10,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Protocol, TypeVar
 
-from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from hudi_spark.concurrency.clock import Clock, SystemClock
 from hudi_spark.concurrency.effects import Effects, Hook, hooks_of_environment, with_failures
-from hudi_spark.errors import HudiError, boundary
+from hudi_spark.errors import HudiError, Reason, boundary
 from hudi_spark.options.readings import RELEASED, Readings
 from hudi_spark.options.resolving import Options, resolve
 from hudi_spark.read.flow import Executor, Flow
