@@ -1,10 +1,19 @@
 """Read and write Apache Hudi tables from PySpark, or from Arrow without Spark."""
 
-from hudi_spark.arrow import check_table, create_arrow, services_arrow, write_arrow
+from hudi_spark.arrow import (
+    check_table,
+    create_arrow,
+    explain,
+    read_arrow,
+    read_changes,
+    read_incremental,
+    read_stream,
+    services_arrow,
+    write_arrow,
+)
 from hudi_spark.concurrency.effects import ServiceWarning
 from hudi_spark.errors import DamagedLogWarning, HudiError, OutcomeUnknownError, UnsupportedFeature
 from hudi_spark.options.readings import Readings
-from hudi_spark.read.queries import explain, read_arrow, read_changes, read_incremental, read_stream
 from hudi_spark.services.recovered_files import KnownOfTable
 from hudi_spark.table import HudiTable
 from hudi_spark.write.creation import TableDefinition

@@ -6,9 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hudi_spark.arrow import create_arrow, write_arrow
+from hudi_spark.arrow import create_arrow, read_arrow, write_arrow
 from hudi_spark.errors import HudiError
-from hudi_spark.read.queries import read_arrow
 from hudi_spark.write.creation import TableDefinition
 
 MOMENT = datetime(2024, 1, 1)  # noqa: DTZ001 - Arrow gives it the zone

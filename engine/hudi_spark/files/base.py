@@ -24,7 +24,7 @@ from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files.written import Place
 from hudi_spark.options.resolving import Options
 from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.schema.arrays import one_chunk
+from hudi_spark.schema.columns import one_chunk
 from hudi_spark.table_state.configuration import PROPERTIES_FILE, TableConfiguration, flag
 
 RECORD_KEY: Final = "_hoodie_record_key"

@@ -28,7 +28,7 @@ from hudi_spark.merge.log_records import flagged_deletes, marked_deletes
 from hudi_spark.merge.rules import MergeRule
 from hudi_spark.options.resolving import Options
 from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.schema.arrays import one_chunk
+from hudi_spark.schema.columns import one_chunk
 from hudi_spark.table_state.commits import GroupId
 from hudi_spark.table_state.configuration import TableConfiguration, flag
 from hudi_spark.table_state.pending_plans import pending_compactions

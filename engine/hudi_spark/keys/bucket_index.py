@@ -33,7 +33,7 @@ from hudi_spark.filters.texts import python_pattern
 from hudi_spark.keys.tags import PARTITION_PATH, RECORD_KEY, tagged_schema
 from hudi_spark.options.resolving import Options
 from hudi_spark.read.flow import Flow, TaskIdentity
-from hudi_spark.schema.arrays import one_chunk
+from hudi_spark.schema.columns import one_chunk
 from hudi_spark.schema.write_schema import WriterState
 from hudi_spark.table_state.commits import GroupId, replaced_groups
 from hudi_spark.table_state.configuration import TableConfiguration

@@ -28,7 +28,7 @@ from hudi_spark.merge.keys import KeyRule, column_of, field_values
 from hudi_spark.options.resolving import Options
 from hudi_spark.pruning.partition_paths import time_setting
 from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.schema.arrays import one_chunk
+from hudi_spark.schema.columns import one_chunk
 from hudi_spark.schema.key_texts import DEFAULT_PARTITION, key_text
 from hudi_spark.table_state.configuration import PartitionStyle, TableConfiguration
 

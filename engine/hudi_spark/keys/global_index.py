@@ -34,7 +34,7 @@ from hudi_spark.merge.log_records import all_valid, exceeds, flagged_deletes, ma
 from hudi_spark.merge.rules import MergeRule, column_defaults, merge_rule
 from hudi_spark.read.flow import Executor, Flow, TaskIdentity
 from hudi_spark.read.tasks import SliceTask, run_task
-from hudi_spark.schema.arrays import one_chunk
+from hudi_spark.schema.columns import one_chunk
 from hudi_spark.schema.write_schema import WriterState
 from hudi_spark.table_state.metadata_table import MetadataTable
 

@@ -25,8 +25,7 @@ from hudi_spark.merge.rules import merge_mode
 from hudi_spark.read.flow import Executor, Flow, TaskIdentity
 from hudi_spark.read.planning import Query, read_context, slice_task
 from hudi_spark.read.tasks import ReadContext, SliceTask, run_task
-from hudi_spark.schema.arrays import one_chunk
-from hudi_spark.schema.columns import META_SCHEMA, nullable
+from hudi_spark.schema.columns import META_SCHEMA, nullable, one_chunk
 from hudi_spark.schema.origins import Origins, origins_of
 from hudi_spark.schema.write_schema import WriterState
 from hudi_spark.table_state.slicing import FileSlice

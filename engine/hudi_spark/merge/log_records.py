@@ -17,8 +17,7 @@ from hudi_format.schemas import OPERATION_FIELD
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.merge.keys import KeyRule, field_type, field_values
 from hudi_spark.merge.rules import MergeRule
-from hudi_spark.schema.columns import BY_NAME, SliceColumns, concatenate
-from hudi_spark.schema.values import Source
+from hudi_spark.schema.columns import BY_NAME, SliceColumns, Source, concatenate
 from hudi_spark.table_state.slicing import LocatedBlock
 
 # A place in MySQL's binary log: number of the file, position in it.

@@ -51,7 +51,7 @@ from hudi_spark.metadata.file_groups import GroupFiles, Place, group_places, met
 from hudi_spark.metadata.layout import INSTANT_DIGITS, MetadataLayout, newest_time
 from hudi_spark.options.resolving import Options
 from hudi_spark.read.flow import Executor, TaskIdentity
-from hudi_spark.schema.arrays import one_chunk
+from hudi_spark.schema.columns import one_chunk
 from hudi_spark.table_state.configuration import TableConfiguration
 from hudi_spark.table_state.metadata_groups import combined, is_live
 from hudi_spark.table_state.metadata_table import counted_beside, slices_of_indexes

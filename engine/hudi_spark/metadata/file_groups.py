@@ -30,7 +30,7 @@ from hudi_spark.files.written import WrittenFile, to_rows
 from hudi_spark.metadata.index import ENTRIES, IndexChanges
 from hudi_spark.metadata.layout import MetadataLayout
 from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.schema.arrays import one_chunk, parts_by
+from hudi_spark.schema.columns import one_chunk, parts_by
 from hudi_spark.table_state.commits import GroupId
 from hudi_spark.table_state.configuration import TableConfiguration
 from hudi_spark.table_state.listing import METADATA_FOLDER

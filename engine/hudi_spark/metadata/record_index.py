@@ -32,7 +32,7 @@ from hudi_spark.metadata.index import (
 from hudi_spark.metadata.layout import MetadataLayout, milliseconds_of
 from hudi_spark.options.resolving import Options
 from hudi_spark.read.flow import Flow, TaskIdentity
-from hudi_spark.schema.arrays import one_chunk
+from hudi_spark.schema.columns import one_chunk
 from hudi_spark.table_state.configuration import TableConfiguration
 
 # What releases take a record of such an index to weigh.

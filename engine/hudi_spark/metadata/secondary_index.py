@@ -35,7 +35,7 @@ from hudi_spark.metadata.index import (
 from hudi_spark.metadata.layout import MetadataLayout
 from hudi_spark.metadata.record_index import RecordIndex, groups_for
 from hudi_spark.read.flow import Flow, TaskIdentity
-from hudi_spark.schema.arrays import one_chunk
+from hudi_spark.schema.columns import one_chunk
 from hudi_spark.schema.key_texts import key_text
 from hudi_spark.table_state.configuration import TableConfiguration
 

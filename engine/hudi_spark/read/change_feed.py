@@ -20,8 +20,7 @@ from hudi_spark.options.readings import RELEASED, Readings
 from hudi_spark.options.resolving import check_configs
 from hudi_spark.read.planning import Query, read_context, slice_task
 from hudi_spark.read.tasks import ReadContext, SliceRows, SliceTask, run_task
-from hudi_spark.schema.arrays import one_chunk
-from hudi_spark.schema.columns import concatenate, conform
+from hudi_spark.schema.columns import concatenate, conform, one_chunk
 from hudi_spark.schema.origins import Origins, origins_of
 from hudi_spark.table_state.commits import (
     Commit,

@@ -15,8 +15,7 @@ from hudi_spark.merge.kernel import differs, merge
 from hudi_spark.merge.keys import RECORD_KEY, KeyRule
 from hudi_spark.merge.log_records import LogRecords, decode_log_records, is_partial
 from hudi_spark.merge.rules import MergeRule
-from hudi_spark.schema.arrays import one_chunk
-from hudi_spark.schema.columns import BY_NAME, SliceColumns
+from hudi_spark.schema.columns import BY_NAME, SliceColumns, one_chunk
 from hudi_spark.schema.origins import External, instant_of, read_base_rows
 from hudi_spark.table_state.slicing import LocatedBlock, scan_logs
 from hudi_spark.table_state.snapshots import COMMIT_TIME, why_lost

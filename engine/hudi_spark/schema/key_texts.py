@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.types as kinds
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.schema.values import Incompatible, brought_text, java_text
+from hudi_spark.schema.columns import Incompatible, brought_text, java_text
 from hudi_spark.table_state.configuration import TableConfiguration
 
 _MICROSECONDS: Final = {"s": 1_000_000, "ms": 1_000, "us": 1}

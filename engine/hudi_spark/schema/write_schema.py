@@ -24,8 +24,8 @@ from hudi_spark.schema.column_types import (
     plain,
     record_name,
 )
+from hudi_spark.schema.columns import promoted
 from hudi_spark.schema.evolution import EVOLVES, Missing, Reconciling, described_changes, refuse_doubles, refuse_nothing
-from hudi_spark.schema.values import promoted
 from hudi_spark.table_state.configuration import TableConfiguration
 from hudi_spark.table_state.slicing import FileSlice
 from hudi_spark.table_state.snapshots import Snapshot

@@ -19,7 +19,7 @@ from hudi_spark.options.resolving import Options
 from hudi_spark.read.flow import Executor, TaskIdentity
 from hudi_spark.read.planning import Query, read_context, slice_task
 from hudi_spark.read.tasks import ReadContext, SliceTask, run_task
-from hudi_spark.schema.arrays import parts_by
+from hudi_spark.schema.columns import parts_by
 from hudi_spark.schema.origins import Origins, origins_of
 from hudi_spark.schema.write_schema import WriterState
 from hudi_spark.services.clustering_layout import Layout, layout_of, sample_of

@@ -35,8 +35,7 @@ from hudi_spark.metadata.index import FinishedWrite
 from hudi_spark.read.flow import TaskIdentity
 from hudi_spark.read.planning import Query, read_context, slice_task
 from hudi_spark.read.tasks import ReadContext, SliceTask
-from hudi_spark.schema.arrays import one_chunk
-from hudi_spark.schema.columns import SCHEMA_KEY, stating_commit
+from hudi_spark.schema.columns import SCHEMA_KEY, one_chunk, stating_commit
 from hudi_spark.schema.origins import origins_of, read_base_rows
 from hudi_spark.schema.write_schema import WriterState
 from hudi_spark.services.compaction_planning import LOG_BYTES, plan_compaction

@@ -23,7 +23,7 @@ from hudi_spark.metadata.column_stats import StatisticsPlan
 from hudi_spark.options.resolving import Options
 from hudi_spark.read.flow import TaskIdentity
 from hudi_spark.read.tasks import ReadContext
-from hudi_spark.schema.arrays import one_chunk
+from hudi_spark.schema.columns import one_chunk
 from hudi_spark.services.compaction import Kind, PlannedSlice, Shared, carry_out, refuse_missing, with_operation_field
 from hudi_spark.services.compaction_planning import (
     LOG_BYTES,

@@ -19,7 +19,7 @@ from hudi_spark.merge.kernel import incoming_records, merge, same_values
 from hudi_spark.merge.keys import KeyRule
 from hudi_spark.merge.log_records import flagged_deletes, marked_deletes
 from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.schema.arrays import one_chunk
+from hudi_spark.schema.columns import one_chunk
 from hudi_spark.schema.origins import read_base_rows
 from hudi_spark.table_state.slicing import FileSlice
 from hudi_spark.table_state.snapshots import COMMIT_TIME

@@ -16,7 +16,7 @@ from hudi_spark.keys.tags import BASE_INSTANT, FILE_ID, MOVED, PARTITION_PATH, P
 from hudi_spark.merge.kernel import combined
 from hudi_spark.merge.rules import MergeRule
 from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.schema.arrays import parts_by
+from hudi_spark.schema.columns import parts_by
 from hudi_spark.schema.write_schema import WriterSchema, conform
 from hudi_spark.write.base_groups import create_files, merge_into_file
 from hudi_spark.write.planning import WriteContext
