@@ -13,7 +13,7 @@ from hudi_spark.arrow import (
 )
 from hudi_spark.concurrency.effects import ServiceWarning
 from hudi_spark.errors import DamagedLogWarning, HudiError, OutcomeUnknownError, UnsupportedFeature
-from hudi_spark.options.readings import Readings
+from hudi_spark.readings import Readings
 from hudi_spark.services.recovered_files import KnownOfTable
 from hudi_spark.table import HudiTable
 from hudi_spark.write.creation import TableDefinition

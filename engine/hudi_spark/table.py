@@ -14,7 +14,6 @@ from hudi_spark.errors import SkippedBytes, boundary
 from hudi_spark.fsck.check import check_table
 from hudi_spark.fsck.violations import Violation
 from hudi_spark.metadata.validation import Finding, validate_metadata_table
-from hudi_spark.options.readings import Reading, Readings, readings_named
 from hudi_spark.options.resolving import of_reads
 from hudi_spark.pruning.pruner import Pruned
 from hudi_spark.read.change_feed import ChangesQuery
@@ -23,6 +22,7 @@ from hudi_spark.read.description import TableInfo, table_info
 from hudi_spark.read.incremental import IncrementalQuery
 from hudi_spark.read.planning import Query, plan_query
 from hudi_spark.read.queries import AnyQuery, plan_any, table_storage
+from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.services.recovered_files import KnownOfTable, Recovered
 from hudi_spark.spark.executor import OnSpark
 from hudi_spark.spark.queries import accumulator, run_any_on_spark

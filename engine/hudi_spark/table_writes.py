@@ -10,7 +10,7 @@ from hudi_format.storage import Storage
 from hudi_spark.concurrency.effects import Effects, hooks_of_environment
 from hudi_spark.errors import boundary
 from hudi_spark.metadata.validation import Finding
-from hudi_spark.options.readings import Readings
+from hudi_spark.readings import Readings
 from hudi_spark.services.compaction_planning import ALWAYS
 from hudi_spark.services.inline import InlineServices
 from hudi_spark.services.recovered_files import KnownOfTable, Recovered

@@ -24,13 +24,13 @@ from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
 from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, boundary
 from hudi_spark.fsck.check import check_table
-from hudi_spark.options.readings import Readings, readings_named
 from hudi_spark.read.change_feed import ChangesQuery
 from hudi_spark.read.description import TableInfo, table_info
 from hudi_spark.read.flow import Executor as Flows
 from hudi_spark.read.incremental import IncrementalQuery
 from hudi_spark.read.planning import Query
 from hudi_spark.read.queries import AnyQuery, table_storage
+from hudi_spark.readings import Readings, readings_named
 from hudi_spark.table_state.history import whole_timeline
 from hudi_spark.table_state.slicing import FileSlice
 from hudi_spark.table_state.snapshots import load_snapshot, load_table

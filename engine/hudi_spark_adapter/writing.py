@@ -13,8 +13,8 @@ from hudi_format.storage import Storage
 from hudi_spark.concurrency.clock import Clock, SetClock, SystemClock
 from hudi_spark.concurrency.effects import Effects, hooks_of_environment
 from hudi_spark.errors import HudiError
-from hudi_spark.options.readings import Readings
 from hudi_spark.read.flow import Executor
+from hudi_spark.readings import Readings
 from hudi_spark.services.inline import InlineServices
 from hudi_spark.services.recovered_files import KnownOfTable
 from hudi_spark.services.table_services import TableServices

@@ -15,10 +15,10 @@ from hudi_spark.files.written import WrittenFile
 from hudi_spark.metadata.index import FinishedWrite
 from hudi_spark.metadata.updates import update_metadata_table
 from hudi_spark.metadata.validation import Finding, validate_metadata_table
-from hudi_spark.options.readings import RELEASED
 from hudi_spark.options.resolving import resolve
 from hudi_spark.read.flow import Executor, TaskIdentity
 from hudi_spark.read.in_process import InProcess
+from hudi_spark.readings import RELEASED
 from hudi_spark.schema.write_schema import WriterSchema, WriterState
 from hudi_spark.table_state.metadata_table import MetadataTable
 from hudi_spark.table_state.snapshots import load_snapshot, load_table

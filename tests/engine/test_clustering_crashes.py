@@ -6,7 +6,7 @@ import pytest
 from clustering_tables import cluster, clusterable, copied, data_files, findings, pending, stopped, stored
 from hudi_format.storage import LocalStorage
 from hudi_spark.errors import HudiError
-from hudi_spark.options.readings import RELEASED
+from hudi_spark.readings import RELEASED
 from hudi_spark.services import running
 from hudi_spark.table_state.snapshots import load_snapshot
 from metadata_writes import StopAt, Stopped

@@ -14,8 +14,8 @@ from hudi_format.timeline.commit_metadata import parse_commit_metadata
 from hudi_spark import HudiError, read_arrow
 from hudi_spark.concurrency.clock import SetClock
 from hudi_spark.concurrency.effects import Effects
-from hudi_spark.options.readings import Readings
 from hudi_spark.options.resolving import Options
+from hudi_spark.readings import Readings
 from hudi_spark.schema.evolution import changed
 from hudi_spark.schema.write_schema import schema_of_avro, writer_schema
 from hudi_spark.table_state.configuration import TableConfiguration

@@ -14,7 +14,7 @@ from hudi_spark import (
     services_arrow,
     write_arrow,
 )
-from hudi_spark.options.readings import Readings
+from hudi_spark.readings import Readings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -19,9 +19,9 @@ from hudi_spark.metadata.index import ENTRIES, FinishedWrite, Keeping
 from hudi_spark.metadata.layout import milliseconds_of
 from hudi_spark.metadata.record_index import RecordIndex, estimated_groups, location
 from hudi_spark.metadata.secondary_index import SecondaryIndex, secondary_definition
-from hudi_spark.options.readings import RELEASED
 from hudi_spark.options.resolving import resolve
 from hudi_spark.read.in_process import InProcess
+from hudi_spark.readings import RELEASED
 from hudi_spark.schema.write_schema import WriterSchema, WriterState
 from hudi_spark.spark.executor import OnSpark
 from hudi_spark.table_state.configuration import load_configuration

@@ -20,8 +20,8 @@ from hudi_spark.filters.grammar import Column
 from hudi_spark.metadata.expressions import BLOOMS, STATISTICS, expression_definition
 from hudi_spark.metadata.index_actions import create_index, drop_index
 from hudi_spark.metadata.secondary_index import secondary_definition, secondary_heads
-from hudi_spark.options.readings import RELEASED
 from hudi_spark.options.resolving import resolve
+from hudi_spark.readings import RELEASED
 from hudi_spark.schema.write_schema import WriterSchema, WriterState
 from hudi_spark.table_state.snapshots import load_snapshot, load_table
 from hypothesis import given, settings

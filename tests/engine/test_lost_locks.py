@@ -16,8 +16,8 @@ from hudi_spark.concurrency import table_lock as locks
 from hudi_spark.concurrency.clock import SystemClock
 from hudi_spark.concurrency.effects import Effects
 from hudi_spark.concurrency.table_lock import table_lock
-from hudi_spark.options.readings import RELEASED
 from hudi_spark.options.resolving import resolve
+from hudi_spark.readings import RELEASED
 from hudi_spark.table_state.configuration import load_configuration
 from hudi_spark.table_state.snapshots import Snapshot, load_snapshot
 from lock_processes import Task, writing

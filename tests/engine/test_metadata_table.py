@@ -28,8 +28,8 @@ from hudi_format.storage import open_storage
 from hudi_format.table.properties import parse_properties, serialise_properties
 from hudi_spark.arrow import read_arrow
 from hudi_spark.errors import HudiError
-from hudi_spark.options.readings import RELEASED
 from hudi_spark.read.planning import Query, plan_query
+from hudi_spark.readings import RELEASED
 from hudi_spark.table_state.listing import ListFiles, list_stored
 from hudi_spark.table_state.metadata_groups import combined
 from hudi_spark.table_state.metadata_table import MetadataTable, NoMetadata, list_by_metadata, open_metadata_table

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from engine_tables import TableBuilder, row, tick
 from hudi_format.storage import open_storage
-from hudi_spark.options.readings import RELEASED
+from hudi_spark.readings import RELEASED
 from hudi_spark.table_state.listing import FileListing, stored_files
 from hudi_spark.table_state.slicing import FileSlice, SlicingRules, all_slices, completion_times, list_file_groups
 from hudi_spark.table_state.snapshots import load_table, snapshot_at

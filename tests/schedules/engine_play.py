@@ -32,10 +32,10 @@ from hudi_model.time import tick
 from hudi_spark.concurrency.clock import SetClock
 from hudi_spark.concurrency.effects import Hooks, TraceFile
 from hudi_spark.errors import HudiError
-from hudi_spark.options.readings import RELEASED
 from hudi_spark.read.in_process import InProcess
 from hudi_spark.read.planning import Query
 from hudi_spark.read.queries import read_query
+from hudi_spark.readings import RELEASED
 from hudi_spark.services.table_services import TableServices
 from hudi_spark.write.planning import WriteRequest
 from hudi_spark.write.writer import TableWriter

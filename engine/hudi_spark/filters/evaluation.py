@@ -54,9 +54,9 @@ def mask(condition: Filter, table: pa.Table) -> pa.ChunkedArray:
     return _evaluate(condition, table.schema, table.column)
 
 
-def matching(condition: Filter | None, table: pa.Table) -> pa.Table:
+def matching(condition: Filter, table: pa.Table) -> pa.Table:
     """The rows for which the filter holds."""
-    return table if condition is None else table.filter(mask(condition, table))
+    return table.filter(mask(condition, table))
 
 
 def pushable(condition: Filter, files_columns: pa.Schema, schema: pa.Schema) -> Filter | None:

@@ -10,7 +10,7 @@ from hudi_spark.concurrency.effects import joined
 from hudi_spark.fsck.plans import planned_files, saved_files
 from hudi_spark.fsck.stored import DataFile, TableState, files_of
 from hudi_spark.fsck.violations import Violations
-from hudi_spark.options.readings import RELEASED
+from hudi_spark.readings import RELEASED
 from hudi_spark.schema.columns import table_schema
 from hudi_spark.table_state.commits import (
     GroupId,

@@ -26,10 +26,10 @@ from hudi_spark.concurrency.effects import joined
 from hudi_spark.fsck.stored import TableState
 from hudi_spark.fsck.timeline import Contents
 from hudi_spark.fsck.violations import FOUND, Violations
-from hudi_spark.options.readings import RELEASED
 from hudi_spark.read.flow import Executor, TaskIdentity
 from hudi_spark.read.planning import Query, read_context, slice_task
 from hudi_spark.read.tasks import SliceTask, run_task
+from hudi_spark.readings import RELEASED
 from hudi_spark.schema.columns import stating_commit
 from hudi_spark.schema.origins import origins_of
 from hudi_spark.table_state.commits import Commit, GroupId

@@ -10,7 +10,7 @@ from hudi_format.avro.schemas import record_schema
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.merge.mergers import CarriedMerger, MergeContext, chosen_merger
-from hudi_spark.options.readings import Reading
+from hudi_spark.readings import Reading
 from hudi_spark.schema.columns import columns_of, stated_schema
 from hudi_spark.table_state.commits import Commit
 from hudi_spark.table_state.configuration import PROPERTIES_FILE, TableConfiguration

@@ -22,7 +22,7 @@ from hudi_spark.files.history import HistorySizes, archive_actions, finish_inter
 from hudi_spark.metadata.compaction import OwnTable, compact_logs_when_due, compact_when_due, finish_compaction
 from hudi_spark.metadata.file_groups import Groups, metadata_groups
 from hudi_spark.metadata.rollbacks import Recovery
-from hudi_spark.options.readings import RELEASED
+from hudi_spark.readings import RELEASED
 from hudi_spark.table_state.history import completions_of
 from hudi_spark.table_state.pending_plans import files_to_clean
 from hudi_spark.table_state.slicing import FileSlice, SlicingRules, all_slices, completion_times

@@ -33,8 +33,8 @@ from hudi_spark.metadata.recording import (
 )
 from hudi_spark.metadata.rollbacks import Recovery
 from hudi_spark.metadata.services import keep_up
-from hudi_spark.options.readings import RELEASED
 from hudi_spark.read.flow import Executor
+from hudi_spark.readings import RELEASED
 from hudi_spark.schema.write_schema import WriterState
 from hudi_spark.table_state.configuration import TableConfiguration
 from hudi_spark.table_state.history import whole_timeline

@@ -29,9 +29,9 @@ from hudi_spark.metadata.index_validation import (
     unbounded,
 )
 from hudi_spark.metadata.layout import indexes_of, read_definitions
-from hudi_spark.options.readings import RELEASED
 from hudi_spark.options.resolving import Options
 from hudi_spark.read.flow import Executor
+from hudi_spark.readings import RELEASED
 from hudi_spark.schema.columns import META_SCHEMA, table_schema
 from hudi_spark.schema.write_schema import WriterSchema, WriterState
 from hudi_spark.table_state.metadata_groups import EVERYTHING

@@ -16,10 +16,10 @@ from hudi_format.timeline.commit_metadata import NO_PREVIOUS_COMMIT, WriteStat
 from hudi_spark.errors import HudiError, Reason, SkippedBytes, typed_errors
 from hudi_spark.merge.kernel import same_values
 from hudi_spark.merge.keys import RECORD_KEY
-from hudi_spark.options.readings import RELEASED, Readings
 from hudi_spark.options.resolving import check_configs
 from hudi_spark.read.planning import Query, read_context, slice_task
 from hudi_spark.read.tasks import ReadContext, SliceRows, SliceTask, run_task
+from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schema.columns import concatenate, conform, one_chunk
 from hudi_spark.schema.origins import Origins, origins_of
 from hudi_spark.table_state.commits import (

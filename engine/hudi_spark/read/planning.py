@@ -12,11 +12,11 @@ from hudi_spark.errors import HudiError, Reason
 from hudi_spark.filters.evaluation import filter_of
 from hudi_spark.merge.keys import KeyRule, column_of, key_rule
 from hudi_spark.merge.rules import MergeRule, column_defaults, merge_rule
-from hudi_spark.options.readings import RELEASED, Readings
 from hudi_spark.options.resolving import BY_POSITIONS, check_configs
 from hudi_spark.pruning.pruner import Pruned, prune
 from hudi_spark.pruning.situation import Asked
 from hudi_spark.read.tasks import ReadContext, SliceTask
+from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schema.columns import META_SCHEMA, snapshot_schema, with_operation
 from hudi_spark.schema.origins import Origins, origins_of
 from hudi_spark.table_state.configuration import flag
@@ -78,8 +78,8 @@ def plan_query(storage: Storage, query: Query) -> Plan:
     check_configs(query.configs)
     files = lister(query.configs)
     snapshot = load_snapshot(storage, query.readings, query.as_of, files, read_optimized=query.read_optimized)
-    context = read_context(storage, query, snapshot)
     origins = origins_of(storage, snapshot)
+    context = read_context(storage, query, snapshot)
     # Indexes of records hold what merging gives in released implementations.
     latest = query.as_of is None and not query.read_optimized and query.readings == RELEASED
     pruned = pruned_slices(storage, query, snapshot, origins, context, latest=latest)

@@ -146,7 +146,9 @@ def _changed_rows(task: SliceTask, changes: Changes, blocks: tuple[LocatedBlock,
     if changes.blocks is None or context.rule.completes or any(map(is_partial, brought)):
         return changed
     alone = replace(task, context=replace(context, output=output, row_filter=ranged))
-    late = matching(changes.rows, _merged_rows(alone, brought, changes.rows).rows)
+    late = _merged_rows(alone, brought, changes.rows).rows
+    if changes.rows is not None:
+        late = matching(changes.rows, late)
     known = pc.is_in(late.column(RECORD_KEY), value_set=one_chunk(changed.column(RECORD_KEY)))
     return pa.concat_tables([changed, late.filter(pc.invert(known)).select(changed.column_names)])
 
@@ -178,7 +180,8 @@ def _earlier_rows(tasks: tuple[SliceTask, ...], keys: pa.ChunkedArray | None) ->
 
 
 def _output(rows: pa.Table, context: ReadContext) -> pa.Table:
-    matched, names = matching(context.row_filter, rows), list(context.output)
+    matched = rows if context.row_filter is None else matching(context.row_filter, rows)
+    names = list(context.output)
     if set(names).issubset(matched.column_names):
         return matched.select(names)
     return pa.Table.from_arrays([keys.field_values(matched, name) for name in names], schema=context.output_schema)
@@ -208,7 +211,9 @@ def _merged_rows(task: SliceTask, blocks: tuple[LocatedBlock, ...], only: Filter
     records = decode_log_records(blocks, schema, context.keys, context.rule, task.columns, positions_in=positions_in)
     if task.base_file is None:
         return _Merged(merge(schema.empty_table(), records, context.keys, context.rule), records)
-    base = matching(only, _base_rows(task, schema, records))
+    base = _base_rows(task, schema, records)
+    if only is not None:
+        base = matching(only, base)
     if records.positions is not None and pc.max(records.positions).as_py() >= base.num_rows:
         # No positions in this file, whatever the block says.
         records = replace(records, positions=None)

@@ -14,8 +14,6 @@ from hudi_format.timeline.plans import serialise_requested_replace
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, from_rows, to_rows
 from hudi_spark.metadata.index import FinishedWrite
-from hudi_spark.options.readings import Readings
-from hudi_spark.options.resolving import Options
 from hudi_spark.read.flow import Executor, TaskIdentity
 from hudi_spark.read.planning import Query, read_context, slice_task
 from hudi_spark.read.tasks import ReadContext, SliceTask, run_task
@@ -299,13 +297,13 @@ class Reading:
         return tuple(slice_task(one, self.context, self.origins) for one in slices)
 
 
-def reading_of(storage: Storage, snapshot: Snapshot, readings: Readings, options: Options) -> Reading:
+def reading_of(work: TableWork, snapshot: Snapshot) -> Reading:
     """How the slices of a snapshot are read: as any snapshot query does.
 
     Clauses: CL-004.
     """
-    query = Query(meta_columns=True, readings=readings, configs=options.values)
-    return Reading(read_context(storage, query, snapshot), origins_of(storage, snapshot))
+    query = Query(meta_columns=True, readings=work.readings, configs=work.options.values)
+    return Reading(read_context(work.storage, query, snapshot), origins_of(work.storage, snapshot))
 
 
 @dataclass(slots=True)
@@ -415,7 +413,7 @@ class _Clustering:
         """Clauses: CL-005, CL-006."""
         refuse_unclustered(self.work.options)
         state = state_of_table(self.work.storage, self.snapshot, self.work.options)
-        reading = reading_of(self.work.storage, self.snapshot, self.work.readings, self.work.options)
+        reading = reading_of(self.work, self.snapshot)
         rewriting = self._rewriting(state, reading.context.schema)
         inputs = inputs_of(self.plan, self.snapshot, self.pending.requested)
         attempt = Attempt(self.work, self.pending.action, self.pending.requested)

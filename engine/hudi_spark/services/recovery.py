@@ -28,8 +28,8 @@ from hudi_spark.concurrency.effects import timeline_path
 from hudi_spark.merge.keys import RECORD_KEY
 from hudi_spark.metadata.index import GroupReading, GroupTask, whole_groups
 from hudi_spark.metadata.layout import list_indexes
-from hudi_spark.options.readings import RELEASED
 from hudi_spark.read.flow import Executor, TaskIdentity
+from hudi_spark.readings import RELEASED
 from hudi_spark.schema.write_schema import WriterState, schema_of_avro
 from hudi_spark.services.recovered_files import (
     CLAUSE,

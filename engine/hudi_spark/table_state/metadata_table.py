@@ -30,7 +30,7 @@ from hudi_format.names import parse_data_file_name
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.options.readings import RELEASED
+from hudi_spark.readings import RELEASED
 from hudi_spark.table_state.commits import Commit, GroupId, commit_of
 from hudi_spark.table_state.configuration import TableConfiguration
 from hudi_spark.table_state.listing import METADATA_FOLDER, FileListing, ListFiles, list_stored, stored_files, subfolder

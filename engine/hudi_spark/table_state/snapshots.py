@@ -9,7 +9,7 @@ from hudi_format.errors import FormatError
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.options.readings import Readings
+from hudi_spark.readings import Readings
 from hudi_spark.table_state.commits import (
     Commit,
     GroupId,

@@ -15,9 +15,9 @@ from hudi_spark.concurrency.clock import AHEAD_KEY, Clock
 from hudi_spark.concurrency.effects import Effects, Failure
 from hudi_spark.concurrency.table_lock import Holding, holding_of, table_lock
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.options.readings import RELEASED, Readings
 from hudi_spark.options.resolving import Options
 from hudi_spark.read.flow import Executor
+from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schema.write_schema import WriterState, avro_of_arrow, schema_of_avro
 from hudi_spark.table_state.configuration import TableConfiguration
 from hudi_spark.table_state.metadata_table import lister

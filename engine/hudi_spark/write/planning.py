@@ -21,8 +21,8 @@ from hudi_spark.keys.tags import RECORD_KEY
 from hudi_spark.merge.keys import KeyRule, column_of
 from hudi_spark.merge.rules import MergeRule, column_defaults, merge_mode, merge_rule
 from hudi_spark.metadata.column_stats import StatisticsPlan, statistics_plan
-from hudi_spark.options.readings import Readings
 from hudi_spark.options.resolving import Options, contradictions
+from hudi_spark.readings import Readings
 from hudi_spark.schema.columns import META_SCHEMA, nullable
 from hudi_spark.schema.origins import Origins, origins_of
 from hudi_spark.schema.write_schema import FixedFields, WriterSchema, WriterState, without_columns, writer_schema

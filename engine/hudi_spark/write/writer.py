@@ -17,10 +17,10 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from hudi_spark.concurrency.clock import Clock, SystemClock
 from hudi_spark.concurrency.effects import Effects, Hook, hooks_of_environment, with_failures
 from hudi_spark.errors import HudiError, Reason, boundary
-from hudi_spark.options.readings import RELEASED, Readings
 from hudi_spark.options.resolving import Options, resolve
 from hudi_spark.read.flow import Executor, Flow
 from hudi_spark.read.planning import Query
+from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.table_state.listing import read_anew
 from hudi_spark.table_state.snapshots import why_lost
 from hudi_spark.write.action import Outcome, TableWork, new_file_id
