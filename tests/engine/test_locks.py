@@ -17,8 +17,8 @@ from hudi_format.storage import LocalStorage, ObjectStorage, Storage, open_stora
 from hudi_spark.concurrency import zookeeper_lock as zookeeper_provider
 from hudi_spark.concurrency.effects import Effects
 from hudi_spark.concurrency.file_lock import FileLockProvider
+from hudi_spark.concurrency.locks import place_of, provider_of, table_lock
 from hudi_spark.concurrency.storage_lock import NumberedRegister, ObjectRegister, StorageLockProvider, register_of
-from hudi_spark.concurrency.table_lock import place_of, provider_of, table_lock
 from hudi_spark.errors import HudiError
 from hudi_spark.options.resolving import resolve
 from kazoo.client import KazooClient

@@ -12,10 +12,10 @@ from dynamodb_locks import ACCOUNT, dynamodb_options
 from hudi_conformance.interop.lock_servers import Server
 from hudi_format.names import TimelineFileName
 from hudi_format.storage import LocalStorage
-from hudi_spark.concurrency import table_lock as locks
+from hudi_spark.concurrency import locks
 from hudi_spark.concurrency.clock import SystemClock
 from hudi_spark.concurrency.effects import Effects
-from hudi_spark.concurrency.table_lock import table_lock
+from hudi_spark.concurrency.locks import table_lock
 from hudi_spark.options.resolving import resolve
 from hudi_spark.readings import RELEASED
 from hudi_spark.table_state.configuration import load_configuration

@@ -24,7 +24,7 @@ from typing import Final
 
 from hudi_conformance.verification.interleavings.fine import Label, label_of
 from hudi_spark.concurrency.effects import Effect
-from hudi_spark.concurrency.table_lock import table_lock
+from hudi_spark.concurrency.locks import table_lock
 from hudi_spark.errors import HudiError, UnsupportedFeature
 
 PATIENCE_S: Final = 15.0

@@ -297,7 +297,7 @@ def without_columns(schema: WriterSchema, names: Collection[str]) -> WriterSchem
     return WriterSchema({**schema.avro, "fields": fields}, arrow)
 
 
-def conform(rows: pa.Table, schema: WriterSchema) -> pa.Table:
+def cast_rows(rows: pa.Table, schema: WriterSchema) -> pa.Table:
     """Rows in the columns of a write: cast without loss, null where they lack a column, in the schema's order.
 
     Raises:

@@ -20,7 +20,7 @@ from hudi_format.timeline.plans import (
 
 from hudi_spark.concurrency.effects import Effects, delete_entries, joined, timeline_path
 from hudi_spark.concurrency.heartbeats import beating, is_alive
-from hudi_spark.concurrency.table_lock import place_of
+from hudi_spark.concurrency.locks import place_of
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.metadata.index import FinishedWrite
 from hudi_spark.read.flow import TaskIdentity

@@ -26,7 +26,7 @@ from hudi_format.timeline.plans import (
 
 from hudi_spark.concurrency.clock import milliseconds_of
 from hudi_spark.concurrency.effects import DOWNWARDS, delete_entries, joined
-from hudi_spark.concurrency.table_lock import Holding
+from hudi_spark.concurrency.locks import Holding
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.metadata.index import FinishedWrite
 from hudi_spark.metadata.updates import update_metadata_table

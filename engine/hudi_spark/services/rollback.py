@@ -25,7 +25,7 @@ from hudi_format.timeline.plans import (
 
 from hudi_spark.concurrency import heartbeats
 from hudi_spark.concurrency.effects import DOWNWARDS, Effects, afterwards, delete_entries, joined
-from hudi_spark.concurrency.table_lock import Holding
+from hudi_spark.concurrency.locks import Holding
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.metadata.index import FinishedWrite

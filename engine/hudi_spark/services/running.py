@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hudi_spark.concurrency.heartbeats import beating, is_alive
-from hudi_spark.concurrency.table_lock import place_of
+from hudi_spark.concurrency.locks import place_of
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.services.cleaning import Cleaning
 from hudi_spark.services.clustering import Clustering

@@ -13,7 +13,7 @@ from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.concurrency.clock import AHEAD_KEY, Clock
 from hudi_spark.concurrency.effects import Effects, Failure
-from hudi_spark.concurrency.table_lock import Holding, holding_of, table_lock
+from hudi_spark.concurrency.locks import Holding, holding_of, table_lock
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.options.resolving import Options
 from hudi_spark.read.flow import Executor

@@ -9,7 +9,7 @@ from hudi_format.table.markers import MARKERS_FOLDER, Marker, batch_number, pars
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.concurrency.effects import Effects, delete_entries, joined
-from hudi_spark.concurrency.table_lock import Holding
+from hudi_spark.concurrency.locks import Holding
 from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason
 from hudi_spark.metadata.index import FinishedWrite
 from hudi_spark.metadata.rollbacks import take_back

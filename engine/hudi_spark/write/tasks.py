@@ -17,7 +17,7 @@ from hudi_spark.merge.kernel import combined
 from hudi_spark.merge.rules import MergeRule
 from hudi_spark.read.flow import TaskIdentity
 from hudi_spark.schema.columns import parts_by
-from hudi_spark.schema.write_schema import WriterSchema, conform
+from hudi_spark.schema.write_schema import WriterSchema, cast_rows
 from hudi_spark.write.base_groups import create_files, merge_into_file
 from hudi_spark.write.planning import WriteContext
 from hudi_spark.write.routing import KEY_FIELDS, SEQUENCE, TARGET, Routes, Target, routed
@@ -107,7 +107,7 @@ class Keying:
 
     def __call__(self, rows: pa.Table, identity: TaskIdentity) -> pa.Table:
         """The part with its keys."""
-        brought = conform(rows, self.schema)
+        brought = cast_rows(rows, self.schema)
         # The text of a value follows from the type of its column in the table, whatever type the rows came in.
         source = _with_further(brought, rows)
         # Stored rows of a table whose keys are generated bring the one that they got.

@@ -19,7 +19,7 @@ from hudi_format.timeline.plans import RequestedReplace, serialise_requested_rep
 
 from hudi_spark.concurrency.effects import Effects, afterwards, delete_entries
 from hudi_spark.concurrency.heartbeats import refuse_strangers, silence_heart, start_heart, stop_heart
-from hudi_spark.concurrency.table_lock import place_of
+from hudi_spark.concurrency.locks import place_of
 from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.metadata.index import FinishedWrite
