@@ -7,24 +7,28 @@ from typing import Any
 
 import pyarrow as pa
 
-from hudi_spark.concurrency.effects import Effects, hooks_of_environment
+from hudi_spark.concurrency import Effects, hooks_of_environment
 from hudi_spark.errors import DamagedLogWarning, SkippedBytes, boundary
-from hudi_spark.fsck import check
-from hudi_spark.fsck.violations import Violation
-from hudi_spark.pruning.pruner import Pruned
-from hudi_spark.read.change_feed import ChangesQuery
-from hudi_spark.read.checkpoints import EARLIEST, Batch, Checkpoints, batch_ranges
-from hudi_spark.read.in_process import InProcess
-from hudi_spark.read.incremental import IncrementalQuery
-from hudi_spark.read.planning import Query, plan_query
-from hudi_spark.read.queries import AnyQuery, read_query, table_storage
+from hudi_spark.fsck import Violation, check
+from hudi_spark.pruning import Pruned
+from hudi_spark.read import (
+    EARLIEST,
+    AnyQuery,
+    Batch,
+    ChangesQuery,
+    Checkpoints,
+    IncrementalQuery,
+    InProcess,
+    Query,
+    batch_ranges,
+    plan_query,
+    read_query,
+    table_storage,
+)
 from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.services.inline import InlineServices
 from hudi_spark.services.table_services import TableServices
-from hudi_spark.write.action import Outcome
-from hudi_spark.write.creation import TableDefinition, create_table
-from hudi_spark.write.planning import WriteRequest, write_id_of
-from hudi_spark.write.writer import TableWriter
+from hudi_spark.write import Outcome, TableDefinition, TableWriter, WriteRequest, create_table, write_id_of
 
 
 def read_arrow(

@@ -11,27 +11,32 @@ from hudi_format.storage import Storage
 from hudi_format.storage.object_options import hadoop_options
 
 from hudi_spark.errors import SkippedBytes, boundary
-from hudi_spark.fsck.check import check_table
-from hudi_spark.fsck.violations import Violation
-from hudi_spark.metadata.validation import Finding, validate_metadata_table
-from hudi_spark.options.resolving import of_reads
-from hudi_spark.pruning.pruner import Pruned
-from hudi_spark.read.change_feed import ChangesQuery
-from hudi_spark.read.checkpoints import EARLIEST, Batch, Checkpoints, batch_ranges, latest_checkpoint
-from hudi_spark.read.description import TableInfo, table_info
-from hudi_spark.read.incremental import IncrementalQuery
-from hudi_spark.read.planning import Query, plan_query
-from hudi_spark.read.queries import AnyQuery, plan_any, table_storage
+from hudi_spark.fsck import Violation, check_table
+from hudi_spark.metadata import Finding, validate_metadata_table
+from hudi_spark.options import of_reads
+from hudi_spark.pruning import Pruned
+from hudi_spark.read import (
+    EARLIEST,
+    AnyQuery,
+    Batch,
+    ChangesQuery,
+    Checkpoints,
+    IncrementalQuery,
+    Query,
+    TableInfo,
+    batch_ranges,
+    latest_checkpoint,
+    plan_any,
+    plan_query,
+    table_info,
+    table_storage,
+)
 from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.services.recovered_files import KnownOfTable, Recovered
-from hudi_spark.spark.executor import OnSpark
-from hudi_spark.spark.queries import accumulator, run_any_on_spark
-from hudi_spark.table_state.history import whole_timeline
-from hudi_spark.table_state.slicing import FileSlice
-from hudi_spark.table_state.snapshots import load_snapshot, load_table
-from hudi_spark.table_state.timeline import Instant
+from hudi_spark.spark import OnSpark, accumulator, run_any_on_spark
+from hudi_spark.table_state import FileSlice, Instant, load_snapshot, load_table, whole_timeline
 from hudi_spark.table_writes import TableWrites, define_table, recover_table
-from hudi_spark.write.creation import TableDefinition
+from hudi_spark.write import TableDefinition
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

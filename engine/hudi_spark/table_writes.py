@@ -7,20 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 from hudi_format.storage import Storage
 
-from hudi_spark.concurrency.effects import Effects, hooks_of_environment
+from hudi_spark.concurrency import Effects, hooks_of_environment
 from hudi_spark.errors import boundary
-from hudi_spark.metadata.validation import Finding
+from hudi_spark.metadata import Finding
 from hudi_spark.readings import Readings
 from hudi_spark.services.compaction_planning import ALWAYS
 from hudi_spark.services.inline import InlineServices
 from hudi_spark.services.recovered_files import KnownOfTable, Recovered
 from hudi_spark.services.table_services import TableServices
-from hudi_spark.spark.executor import OnSpark
-from hudi_spark.write.action import Outcome
-from hudi_spark.write.actions import IndexRequest, TableActions, changes_of
-from hudi_spark.write.creation import TableDefinition, create_table
-from hudi_spark.write.planning import WriteRequest, write_id_of
-from hudi_spark.write.writer import TableWriter
+from hudi_spark.spark import OnSpark
+from hudi_spark.write import (
+    IndexRequest,
+    Outcome,
+    TableActions,
+    TableDefinition,
+    TableWriter,
+    WriteRequest,
+    changes_of,
+    create_table,
+    write_id_of,
+)
 
 
 class UndoneTable(ABC):

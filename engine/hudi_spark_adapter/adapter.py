@@ -23,18 +23,11 @@ from hudi_adapter.protocol import Answer, Operation
 from hudi_adapter.reasons import Reason
 from hudi_format.storage import Storage
 from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, boundary
-from hudi_spark.fsck.check import check_table
-from hudi_spark.read.change_feed import ChangesQuery
-from hudi_spark.read.description import TableInfo, table_info
-from hudi_spark.read.flow import Executor as Flows
-from hudi_spark.read.incremental import IncrementalQuery
-from hudi_spark.read.planning import Query
-from hudi_spark.read.queries import AnyQuery, table_storage
+from hudi_spark.fsck import check_table
+from hudi_spark.read import AnyQuery, ChangesQuery, IncrementalQuery, Query, TableInfo, table_info, table_storage
+from hudi_spark.read import Executor as Flows
 from hudi_spark.readings import Readings, readings_named
-from hudi_spark.table_state.history import whole_timeline
-from hudi_spark.table_state.slicing import FileSlice
-from hudi_spark.table_state.snapshots import load_snapshot, load_table
-from hudi_spark.table_state.timeline import Instant
+from hudi_spark.table_state import FileSlice, Instant, load_snapshot, load_table, whole_timeline
 
 from hudi_spark_adapter.executors import InProcess, OnSpark
 from hudi_spark_adapter.mergers import register_reference_mergers

@@ -12,12 +12,10 @@ from hudi_adapter.protocol import Request
 from hudi_adapter.rows import Rows, write_rows
 from hudi_format.storage import Storage
 from hudi_spark.errors import SkippedBytes, from_text
-from hudi_spark.read.in_process import InProcess as InProcessFlows
-from hudi_spark.read.planning import Plan
-from hudi_spark.read.queries import AnyPlan, AnyQuery, plan_any, read_query
-from hudi_spark.read.tasks import run_task
-from hudi_spark.spark.executor import OnSpark as SparkFlows
-from hudi_spark.spark.queries import accumulator, run_any_on_spark, split_tasks
+from hudi_spark.read import AnyPlan, AnyQuery, Plan, plan_any, read_query, run_task
+from hudi_spark.read import InProcess as InProcessFlows
+from hudi_spark.spark import OnSpark as SparkFlows
+from hudi_spark.spark import accumulator, run_any_on_spark, split_tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -5,7 +5,7 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_spark.merge.mergers import MergeContext, Versions, register
+from hudi_spark.merge import MergeContext, Versions, register
 
 COLUMNS: Final = "hudi.conformance.columns"
 

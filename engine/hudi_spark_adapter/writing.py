@@ -10,19 +10,24 @@ from hudi_adapter.protocol import AnswerWarning, Operation, Request, Unsupported
 from hudi_adapter.reasons import Reason
 from hudi_adapter.rows import arrow_of_rows, read_rows
 from hudi_format.storage import Storage
-from hudi_spark.concurrency.clock import Clock, SetClock, SystemClock
-from hudi_spark.concurrency.effects import Effects, hooks_of_environment
+from hudi_spark.concurrency import Clock, Effects, SetClock, SystemClock, hooks_of_environment
 from hudi_spark.errors import HudiError
-from hudi_spark.read.flow import Executor
+from hudi_spark.read import Executor
 from hudi_spark.readings import Readings
 from hudi_spark.services.inline import InlineServices
 from hudi_spark.services.recovered_files import KnownOfTable
 from hudi_spark.services.table_services import TableServices
-from hudi_spark.write.action import Outcome
-from hudi_spark.write.actions import IndexRequest, TableActions, changes_of
-from hudi_spark.write.creation import TableDefinition, create_table
-from hudi_spark.write.planning import WriteRequest
-from hudi_spark.write.writer import StartedWrite, TableWriter
+from hudi_spark.write import (
+    IndexRequest,
+    Outcome,
+    StartedWrite,
+    TableActions,
+    TableDefinition,
+    TableWriter,
+    WriteRequest,
+    changes_of,
+    create_table,
+)
 
 _NOTHING = ValueAnswer({"requested": None, "completed": None, "action": None})
 _UNDOING = ("rollback", "savepoint", "delete_savepoint", "restore")

@@ -17,9 +17,7 @@ from hudi_format.storage import Storage
 from hudi_format.table.markers import HEARTBEATS_FOLDER, MARKERS_FOLDER
 
 from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason, UnsupportedFeature
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.listing import subfolder
-from hudi_spark.table_state.timeline import Instant
+from hudi_spark.table_state import Instant, TableConfiguration, subfolder
 
 _COLLECTED = threading.local()
 

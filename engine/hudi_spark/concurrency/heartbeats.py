@@ -20,7 +20,7 @@ from hudi_format.table.markers import HEARTBEATS_FOLDER, heartbeat_instant
 
 from hudi_spark.concurrency.effects import Effects, afterwards
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.options.resolving import Options
+from hudi_spark.options import Options
 
 _BOOT: Final = "/proc/sys/kernel/random/boot_id"
 _NAMESPACE: Final = "/proc/self/ns/pid"

@@ -25,8 +25,8 @@ from hudi_spark.concurrency.lock_provider import Lease, LockProvider, lost, malf
 from hudi_spark.concurrency.storage_lock import StorageLockProvider
 from hudi_spark.concurrency.zookeeper_lock import ZooKeeperLockProvider, servers
 from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason
-from hudi_spark.options.resolving import Options
-from hudi_spark.table_state.configuration import TableConfiguration, load_configuration
+from hudi_spark.options import Options
+from hudi_spark.table_state import TableConfiguration, load_configuration
 
 PROVIDER: Final = "hoodie.write.lock.provider"
 _WAIT: Final = "hoodie.write.lock.wait_time_ms"

@@ -19,13 +19,13 @@ from hudi_format.names import LogFileName
 from hudi_format.schemas import META_FIELDS, arrow_schema, with_meta_fields, without_meta_fields
 from hudi_format.texts import utf16_range
 
-from hudi_spark.concurrency.effects import joined
+from hudi_spark.concurrency import joined
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.files.written import Place
-from hudi_spark.options.resolving import Options
-from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.schema.columns import one_chunk
-from hudi_spark.table_state.configuration import PROPERTIES_FILE, TableConfiguration, flag
+from hudi_spark.options import Options
+from hudi_spark.read import TaskIdentity
+from hudi_spark.schema import one_chunk
+from hudi_spark.table_state import PROPERTIES_FILE, TableConfiguration, flag
 
 RECORD_KEY: Final = "_hoodie_record_key"
 FILE_NAME: Final = "_hoodie_file_name"

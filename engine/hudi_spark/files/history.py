@@ -32,17 +32,18 @@ from hudi_format.timeline.plans import (
     parse_savepoint_metadata,
 )
 
-from hudi_spark.concurrency.effects import Effects, delete_entry
+from hudi_spark.concurrency import Effects, delete_entry
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.history import (
+from hudi_spark.table_state import (
     HistoryVersion,
+    Instant,
+    TableConfiguration,
+    Timeline,
     archived_log_folder,
     archived_since,
     current_version,
     history_folder,
 )
-from hudi_spark.table_state.timeline import Instant, Timeline
 
 _PLANNED: Final = ("clean", "compaction", "logcompaction", "clustering", "replacecommit")
 _STATES: Final[tuple[TimelineState, ...]] = ("REQUESTED", "INFLIGHT", "COMPLETED")

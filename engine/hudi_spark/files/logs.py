@@ -19,21 +19,15 @@ from hudi_format.storage import Storage
 from hudi_format.timeline.commit_metadata import RuntimeStats, WriteStat
 from pyarrow import types as kinds
 
-from hudi_spark.concurrency.effects import joined
+from hudi_spark.concurrency import joined
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.files.base import packing
 from hudi_spark.files.written import Place
-from hudi_spark.merge.keys import column_of, field_values
-from hudi_spark.merge.log_records import flagged_deletes, marked_deletes
-from hudi_spark.merge.rules import MergeRule
-from hudi_spark.options.resolving import Options
-from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.schema.columns import one_chunk
-from hudi_spark.table_state.commits import GroupId
-from hudi_spark.table_state.configuration import TableConfiguration, flag
-from hudi_spark.table_state.pending_plans import pending_compactions
-from hudi_spark.table_state.slicing import FileSlice
-from hudi_spark.table_state.timeline import Timeline
+from hudi_spark.merge import MergeRule, column_of, field_values, flagged_deletes, marked_deletes
+from hudi_spark.options import Options
+from hudi_spark.read import TaskIdentity
+from hudi_spark.schema import one_chunk
+from hudi_spark.table_state import FileSlice, GroupId, TableConfiguration, Timeline, flag, pending_compactions
 
 _BLOCK_TYPES: Final[Mapping[str, BlockType]] = {
     "avro": BlockType.AVRO_DATA,

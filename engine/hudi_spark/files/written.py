@@ -15,7 +15,7 @@ from hudi_format.table.partition_metafile import (
 )
 from hudi_format.timeline.commit_metadata import WriteStat
 
-from hudi_spark.concurrency.effects import Effects
+from hudi_spark.concurrency import Effects
 
 WRITTEN_SCHEMA: Final = pa.schema([pa.field("written", pa.binary())])
 

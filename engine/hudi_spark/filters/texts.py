@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_spark.errors import UnsupportedFeature
-from hudi_spark.schema.columns import one_chunk
+from hudi_spark.schema import one_chunk
 
 _LINE_ENDS: Final = "\n\r\u0085\u2028\u2029"
 _DOT: Final = f"[^{_LINE_ENDS}]"

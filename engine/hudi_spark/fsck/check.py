@@ -19,9 +19,9 @@ from hudi_spark.fsck.properties import check_definition, check_properties
 from hudi_spark.fsck.stored import TableState, table_state
 from hudi_spark.fsck.timeline import check_contents, check_history, check_names
 from hudi_spark.fsck.violations import Violation, Violations
-from hudi_spark.metadata.layout import indexes_of
-from hudi_spark.read.flow import Executor
-from hudi_spark.table_state.listing import METADATA_FOLDER, read_anew, subfolder
+from hudi_spark.metadata import indexes_of
+from hudi_spark.read import Executor
+from hudi_spark.table_state import METADATA_FOLDER, read_anew, subfolder
 
 
 @read_anew

@@ -30,13 +30,10 @@ from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.fsck.stored import DataFile, TableState
 from hudi_spark.fsck.violations import FOUND, Violations
-from hudi_spark.keys.generator import PathRule, key_generator
-from hudi_spark.options.resolving import resolve
-from hudi_spark.read.flow import Executor, TaskIdentity
-from hudi_spark.read.planning import Query
-from hudi_spark.table_state.metadata_table import ENABLED_KEY
-from hudi_spark.table_state.slicing import BaseFile, LogFile
-from hudi_spark.table_state.timeline import Visibility
+from hudi_spark.keys import PathRule, key_generator
+from hudi_spark.options import resolve
+from hudi_spark.read import Executor, Query, TaskIdentity
+from hudi_spark.table_state import ENABLED_KEY, BaseFile, LogFile, Visibility
 
 _FILES_A_TASK: Final = 64
 # Of an object store several footers are fetched at a time.

@@ -12,15 +12,22 @@ from hudi_format.timeline.plans import CompactionPlan, IndexPlan, RollbackMetada
 
 from hudi_spark.fsck.stored import Stored, TableState
 from hudi_spark.fsck.violations import Violations, clause_of_index
-from hudi_spark.metadata.layout import BUILDING_KEY, indexes_of
-from hudi_spark.metadata.validation import NOT_STORED, Finding, list_differences, validate_metadata_table
-from hudi_spark.read.flow import Executor
-from hudi_spark.table_state.commits import Commit, commit_of
-from hudi_spark.table_state.configuration import PROPERTIES_FILE
-from hudi_spark.table_state.listing import METADATA_FOLDER, subfolder
-from hudi_spark.table_state.metadata_table import NoMetadata, open_metadata_table
-from hudi_spark.table_state.snapshots import Snapshot, load_table
-from hudi_spark.table_state.timeline import NO_TIME, Instant, Timeline
+from hudi_spark.metadata import BUILDING_KEY, NOT_STORED, Finding, indexes_of, list_differences, validate_metadata_table
+from hudi_spark.read import Executor
+from hudi_spark.table_state import (
+    METADATA_FOLDER,
+    NO_TIME,
+    PROPERTIES_FILE,
+    Commit,
+    Instant,
+    NoMetadata,
+    Snapshot,
+    Timeline,
+    commit_of,
+    load_table,
+    open_metadata_table,
+    subfolder,
+)
 
 _DATA: Final = ("commit", "deltacommit", "replacecommit")
 

@@ -6,32 +6,31 @@ from hudi_format.names import LogFileName, is_partition_metafile, parse_data_fil
 from hudi_format.table.partition_metafile import metafile_form, parse_partition_metafile
 from hudi_format.timeline.plans import CleanerPlan
 
-from hudi_spark.concurrency.effects import joined
+from hudi_spark.concurrency import joined
 from hudi_spark.fsck.plans import planned_files, saved_files
 from hudi_spark.fsck.stored import DataFile, TableState, files_of
 from hudi_spark.fsck.violations import Violations
 from hudi_spark.readings import RELEASED
-from hudi_spark.schema.columns import table_schema
-from hudi_spark.table_state.commits import (
+from hudi_spark.schema import table_schema
+from hudi_spark.table_state import (
+    FileGroup,
+    FileSlice,
     GroupId,
+    Instant,
+    LogFile,
+    SlicingRules,
+    Timeline,
     cleaned_paths,
     commit_of,
+    completion_times,
+    latest_base_slice,
+    latest_slice,
     newest_base_files,
+    pending_compactions,
     replaced_groups,
     undone_instants,
     undone_paths,
 )
-from hudi_spark.table_state.pending_plans import pending_compactions
-from hudi_spark.table_state.slicing import (
-    FileGroup,
-    FileSlice,
-    LogFile,
-    SlicingRules,
-    completion_times,
-    latest_base_slice,
-    latest_slice,
-)
-from hudi_spark.table_state.timeline import Instant, Timeline
 
 _NAMED = "the timeline names it, storage lacks it"
 

@@ -22,27 +22,29 @@ from hudi_format.timeline.plans import (
     SavepointMetadata,
 )
 
-from hudi_spark.concurrency.effects import joined
+from hudi_spark.concurrency import joined
 from hudi_spark.fsck.stored import TableState
 from hudi_spark.fsck.timeline import Contents
 from hudi_spark.fsck.violations import FOUND, Violations
-from hudi_spark.read.flow import Executor, TaskIdentity
-from hudi_spark.read.planning import Query, read_context, slice_task
-from hudi_spark.read.tasks import SliceTask, run_task
+from hudi_spark.read import Executor, Query, SliceTask, TaskIdentity, read_context, run_task, slice_task
 from hudi_spark.readings import RELEASED
-from hudi_spark.schema.columns import stating_commit
-from hudi_spark.schema.origins import origins_of
-from hudi_spark.table_state.commits import Commit, GroupId
-from hudi_spark.table_state.pending_plans import (
+from hudi_spark.schema import origins_of, stating_commit
+from hudi_spark.table_state import (
+    DATA_ACTIONS,
+    Commit,
+    FileSlice,
+    GroupId,
+    Instant,
+    LogFile,
+    Snapshot,
+    completion_times,
     files_to_clean,
     groups_of_plan,
+    load_snapshot,
     refuse_foreign_rollback,
     refuse_foreign_slices,
     refuse_no_instant,
 )
-from hudi_spark.table_state.slicing import FileSlice, LogFile, completion_times
-from hudi_spark.table_state.snapshots import Snapshot, load_snapshot
-from hudi_spark.table_state.timeline import DATA_ACTIONS, Instant
 
 _OF_ROWS = (BlockType.AVRO_DATA, BlockType.HFILE_DATA, BlockType.PARQUET_DATA, BlockType.DELETE)
 

@@ -14,10 +14,10 @@ from hudi_format.table.properties import parse_properties
 from hudi_spark.errors import HudiError
 from hudi_spark.fsck.stored import TableState
 from hudi_spark.fsck.violations import Violations, violation_of
-from hudi_spark.merge.rules import BY_PAYLOAD, PAYLOAD_MODES, STRATEGIES, completion_of, payload_name
-from hudi_spark.metadata.layout import BUILDING_KEY, indexes_of, read_definitions
-from hudi_spark.schema.columns import table_schema
-from hudi_spark.table_state.configuration import (
+from hudi_spark.merge import BY_PAYLOAD, PAYLOAD_MODES, STRATEGIES, completion_of, payload_name
+from hudi_spark.metadata import BUILDING_KEY, indexes_of, read_definitions
+from hudi_spark.schema import table_schema
+from hudi_spark.table_state import (
     BACKUP_FILE,
     MERGE_MODES,
     PROPERTIES_FILE,
@@ -26,7 +26,7 @@ from hudi_spark.table_state.configuration import (
     faults_of_table,
     plain_configuration,
 )
-from hudi_spark.write.creation import TRANSLATED
+from hudi_spark.write import TRANSLATED
 
 _MERGING: Final = (
     "hoodie.record.merge.mode",

@@ -9,11 +9,20 @@ from hudi_format.storage.interface import FileStatus
 
 from hudi_spark.fsck.timeline import CheckedHistory, Contents
 from hudi_spark.fsck.violations import Violations
-from hudi_spark.table_state.commits import Commit, GroupId, undone_instants
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.listing import FileListing
-from hudi_spark.table_state.slicing import BaseFile, FileGroup, LogFile, list_file_groups
-from hudi_spark.table_state.timeline import Timeline, Visibility, visibility
+from hudi_spark.table_state import (
+    BaseFile,
+    Commit,
+    FileGroup,
+    FileListing,
+    GroupId,
+    LogFile,
+    TableConfiguration,
+    Timeline,
+    Visibility,
+    list_file_groups,
+    undone_instants,
+    visibility,
+)
 
 DataFile = BaseFile | LogFile
 

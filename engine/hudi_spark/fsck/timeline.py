@@ -27,10 +27,19 @@ from hudi_format.timeline.history import (
 
 from hudi_spark.errors import HudiError
 from hudi_spark.fsck.violations import Violations
-from hudi_spark.table_state.commits import Commit, completed_bytes, refuse_escape
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.history import archived_instants, archived_log_folder, history_folder
-from hudi_spark.table_state.timeline import DATA_ACTIONS, Instant, Timeline, instant_of
+from hudi_spark.table_state import (
+    DATA_ACTIONS,
+    Commit,
+    Instant,
+    TableConfiguration,
+    Timeline,
+    archived_instants,
+    archived_log_folder,
+    completed_bytes,
+    history_folder,
+    instant_of,
+    refuse_escape,
+)
 
 _COMPLETES_AS: Final = {"compaction": "commit", "logcompaction": "deltacommit", "clustering": "replacecommit"}
 _INITIAL_VERSION: Final = "hoodie.table.initial.version"

@@ -18,10 +18,9 @@ from hudi_format.texts import byte_texts
 
 from hudi_spark.keys.stored_keys import StoredKeys, stored_keys
 from hudi_spark.keys.tags import PARTITION_PATH, PLACE_FIELDS, RECORD_KEY, SLICE, SLICE_FIELD
-from hudi_spark.read.flow import Executor, Flow, TaskIdentity
-from hudi_spark.schema.columns import one_chunk
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.metadata_table import FileKey, MetadataTable
+from hudi_spark.read import Executor, Flow, TaskIdentity
+from hudi_spark.schema import WriterState, one_chunk
+from hudi_spark.table_state import FileKey, MetadataTable
 
 # From the character U+E000 on the order of UTF-8 bytes is another than that of Java's strings.
 _ORDERS_DIFFER: Final = 0xEE

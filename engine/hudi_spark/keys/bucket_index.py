@@ -27,17 +27,14 @@ from hudi_format.table.hash_ring import (
 )
 from hudi_format.texts import Units, byte_texts
 
-from hudi_spark.concurrency.effects import Effects, joined
+from hudi_spark.concurrency import Effects, joined
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.filters.texts import python_pattern
+from hudi_spark.filters import python_pattern
 from hudi_spark.keys.tags import PARTITION_PATH, RECORD_KEY, tagged_schema
-from hudi_spark.options.resolving import Options
-from hudi_spark.read.flow import Flow, TaskIdentity
-from hudi_spark.schema.columns import one_chunk
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.commits import GroupId, replaced_groups
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.slicing import FileSlice
+from hudi_spark.options import Options
+from hudi_spark.read import Flow, TaskIdentity
+from hudi_spark.schema import WriterState, one_chunk
+from hudi_spark.table_state import FileSlice, GroupId, TableConfiguration, replaced_groups
 
 COUNT_KEY: Final = "hoodie.bucket.index.num.buckets"
 RULES_FOLDER: Final = ".hoodie/.bucket_index/partition_bucket_index_meta/configs"

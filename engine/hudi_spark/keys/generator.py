@@ -24,13 +24,12 @@ from hudi_spark.keys.generator_types import (
     refuse_other_generator,
 )
 from hudi_spark.keys.timestamps import TIME_PREFIX, StampRule, stamp_settings
-from hudi_spark.merge.keys import KeyRule, column_of, field_values
-from hudi_spark.options.resolving import Options
-from hudi_spark.pruning.partition_paths import time_setting
-from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.schema.columns import one_chunk
-from hudi_spark.schema.key_texts import DEFAULT_PARTITION, key_text
-from hudi_spark.table_state.configuration import PartitionStyle, TableConfiguration
+from hudi_spark.merge import KeyRule, column_of, field_values
+from hudi_spark.options import Options
+from hudi_spark.pruning import time_setting
+from hudi_spark.read import TaskIdentity
+from hudi_spark.schema import DEFAULT_PARTITION, key_text, one_chunk
+from hudi_spark.table_state import PartitionStyle, TableConfiguration
 
 # What Hive escapes in the name of a folder.
 _ESCAPED: Final = {ord(one): f"%{ord(one):02X}" for one in [*map(chr, range(32)), "\x7f", *"\"#%'*/:=?[\\]^{"]}

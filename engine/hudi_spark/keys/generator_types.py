@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.options.resolving import Options
-from hudi_spark.table_state.configuration import TableConfiguration
+from hudi_spark.options import Options
+from hudi_spark.table_state import TableConfiguration
 
 GeneratorKind = Literal["SIMPLE", "COMPLEX", "NON_PARTITION", "TIMESTAMP", "CUSTOM", "GLOBAL_DELETE"]
 

@@ -28,15 +28,24 @@ from hudi_spark.keys.tags import (
     with_paths,
     with_tags,
 )
-from hudi_spark.merge.kernel import incoming_records, merge
-from hudi_spark.merge.keys import KeyRule, column_of, columns_of
-from hudi_spark.merge.log_records import all_valid, exceeds, flagged_deletes, marked_deletes, ordering_columns
-from hudi_spark.merge.rules import MergeRule, column_defaults, merge_rule
-from hudi_spark.read.flow import Executor, Flow, TaskIdentity
-from hudi_spark.read.tasks import SliceTask, run_task
-from hudi_spark.schema.columns import one_chunk
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.metadata_table import MetadataTable
+from hudi_spark.merge import (
+    KeyRule,
+    MergeRule,
+    all_valid,
+    column_defaults,
+    column_of,
+    columns_of,
+    exceeds,
+    flagged_deletes,
+    incoming_records,
+    marked_deletes,
+    merge,
+    merge_rule,
+    ordering_columns,
+)
+from hudi_spark.read import Executor, Flow, SliceTask, TaskIdentity, run_task
+from hudi_spark.schema import WriterState, one_chunk
+from hudi_spark.table_state import MetadataTable
 
 # Without a dot, which Spark would take for a way into a column.
 STORED_PREFIX: Final = "_stored_"

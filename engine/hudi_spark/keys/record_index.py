@@ -14,11 +14,9 @@ from hudi_format.metadata.records import RecordLocation
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.keys.bloom_index import each_once
 from hudi_spark.keys.tags import DEAD_FIELD, PARTITION_PATH, PLACE_FIELDS, POSITION_FIELD, RECORD_KEY, SLICE_FIELD
-from hudi_spark.read.flow import Flow, TaskIdentity
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.metadata_groups import GroupReader, Wanted
-from hudi_spark.table_state.metadata_table import MetadataTable
-from hudi_spark.table_state.slicing import FileSlice
+from hudi_spark.read import Flow, TaskIdentity
+from hudi_spark.schema import WriterState
+from hudi_spark.table_state import FileSlice, GroupReader, MetadataTable, Wanted
 
 _GROUP: Final = "_tag_group"
 _GROUP_FIELD: Final = pa.field(_GROUP, pa.int32())

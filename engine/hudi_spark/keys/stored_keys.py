@@ -20,15 +20,20 @@ from hudi_spark.keys.tags import (
     RECORD_KEY,
     SLICE,
 )
-from hudi_spark.merge.keys import KeyRule, columns_of, key_rule
-from hudi_spark.merge.rules import merge_mode
-from hudi_spark.read.flow import Executor, Flow, TaskIdentity
-from hudi_spark.read.planning import Query, read_context, slice_task
-from hudi_spark.read.tasks import ReadContext, SliceTask, run_task
-from hudi_spark.schema.columns import META_SCHEMA, nullable, one_chunk
-from hudi_spark.schema.origins import Origins, origins_of
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.slicing import FileSlice
+from hudi_spark.merge import KeyRule, columns_of, key_rule, merge_mode
+from hudi_spark.read import (
+    Executor,
+    Flow,
+    Query,
+    ReadContext,
+    SliceTask,
+    TaskIdentity,
+    read_context,
+    run_task,
+    slice_task,
+)
+from hudi_spark.schema import META_SCHEMA, Origins, WriterState, nullable, one_chunk, origins_of
+from hudi_spark.table_state import FileSlice
 
 _CUSTOM: Final = "CUSTOM"
 _BUCKET_INDEX: Final = ".hoodie/.bucket_index"

@@ -20,7 +20,7 @@ from typing import Final
 import pyarrow as pa
 from hudi_format.metadata.partitions import Partition
 
-from hudi_spark.concurrency.effects import Effects
+from hudi_spark.concurrency import Effects
 from hudi_spark.keys.bloom_index import found_by_bloom
 from hudi_spark.keys.bucket_index import in_buckets, on_rings
 from hudi_spark.keys.global_index import Lookup, tagged_anywhere
@@ -45,9 +45,9 @@ from hudi_spark.keys.tags import (
     index_of,
     tagged_schema,
 )
-from hudi_spark.read.flow import Executor, Flow, TaskIdentity
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.metadata_table import MetadataTable
+from hudi_spark.read import Executor, Flow, TaskIdentity
+from hudi_spark.schema import WriterState
+from hudi_spark.table_state import MetadataTable
 
 _BLOOM_METADATA: Final = "hoodie.bloom.index.use.metadata"
 _LIGHT: Final = pa.schema([KEY_FIELD, PARTITION_FIELD])

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.slicing import FileSlice
+from hudi_spark.read import TaskIdentity
+from hudi_spark.schema import WriterState
+from hudi_spark.table_state import FileSlice
 
 RECORD_KEY: Final = "_hoodie_record_key"
 PARTITION_PATH: Final = "_hoodie_partition_path"

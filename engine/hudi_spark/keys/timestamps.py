@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 import pyarrow.types as kinds
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.filters.dates import Part, days_of, floor_divided, nulled
+from hudi_spark.filters import Part, days_of, floor_divided, nulled
 from hudi_spark.keys.generator_types import misfit
-from hudi_spark.pruning.partition_paths import time_setting
-from hudi_spark.schema.columns import one_chunk
+from hudi_spark.pruning import time_setting
+from hudi_spark.schema import one_chunk
 
 _UTC_NAMES: Final = frozenset({"UTC", "GMT", "Z", "ETC/UTC", "ETC/GMT", "UCT", "ZULU"})
 _FIXED: Final = re.compile(r"(?:GMT|UTC\+0:00)?([+-])([0-9]{1,2})(?::?([0-9]{2}))?")

@@ -30,8 +30,8 @@ from hudi_spark.merge.log_records import (
 )
 from hudi_spark.merge.pairwise import fold_custom_logs, fold_logs, merge_completing, merge_custom
 from hudi_spark.merge.rules import MergeRule
-from hudi_spark.schema.columns import one_chunk
-from hudi_spark.table_state.snapshots import COMMIT_TIME
+from hudi_spark.schema import one_chunk
+from hudi_spark.table_state import COMMIT_TIME
 
 _CODE: Final = "code"
 _SEQUENCE: Final = "sequence"

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.schema.key_texts import key_text
-from hudi_spark.table_state.configuration import PROPERTIES_FILE, TableConfiguration
+from hudi_spark.schema import key_text
+from hudi_spark.table_state import PROPERTIES_FILE, TableConfiguration
 
 
 def column_of(name: str, schema: pa.Schema) -> str | None:

@@ -17,8 +17,8 @@ from hudi_format.schemas import OPERATION_FIELD
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.merge.keys import KeyRule, field_type, field_values
 from hudi_spark.merge.rules import MergeRule
-from hudi_spark.schema.columns import BY_NAME, SliceColumns, Source, concatenate
-from hudi_spark.table_state.slicing import LocatedBlock
+from hudi_spark.schema import BY_NAME, SliceColumns, Source, concatenate
+from hudi_spark.table_state import LocatedBlock
 
 # A place in MySQL's binary log: number of the file, position in it.
 _LOG_PLACE: Final = r"^(?P<file>\d{1,18})\.(?P<position>\d{1,18})$"

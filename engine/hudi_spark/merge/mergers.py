@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.schema.columns import one_chunk
-from hudi_spark.table_state.configuration import PROPERTIES_FILE
+from hudi_spark.schema import one_chunk
+from hudi_spark.table_state import PROPERTIES_FILE
 
 IMPLEMENTATIONS: Final = (
     "hoodie.write.record.merge.custom.implementation.classes",

@@ -12,7 +12,7 @@ from hudi_spark.merge.keys import column_of
 from hudi_spark.merge.log_records import LogRecords, all_valid, exceeds, ordering_columns, ordering_names
 from hudi_spark.merge.mergers import CarriedMerger, Versions
 from hudi_spark.merge.rules import Completion, MergeRule
-from hudi_spark.schema.columns import one_chunk
+from hudi_spark.schema import one_chunk
 
 KEY: Final = "key"
 

@@ -11,9 +11,8 @@ from hudi_format.avro.schemas import record_schema
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.merge.mergers import CarriedMerger, MergeContext, chosen_merger
 from hudi_spark.readings import Reading
-from hudi_spark.schema.columns import columns_of, stated_schema
-from hudi_spark.table_state.commits import Commit
-from hudi_spark.table_state.configuration import PROPERTIES_FILE, TableConfiguration
+from hudi_spark.schema import columns_of, stated_schema
+from hudi_spark.table_state import PROPERTIES_FILE, Commit, TableConfiguration
 
 MergeMode = Literal["COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM"]
 Unset = Literal["defaults", "nulls", "unavailable"]

@@ -16,7 +16,7 @@ from hudi_spark.metadata.file_groups import entries_of
 from hudi_spark.metadata.files_index import completed_files, data_file
 from hudi_spark.metadata.index import ENTRIES, FinishedWrite, IndexChanges, Keeping, NewIndex
 from hudi_spark.metadata.layout import MetadataLayout, indexes_of
-from hudi_spark.read.flow import Flow, TaskIdentity
+from hudi_spark.read import Flow, TaskIdentity
 
 _ENABLE: Final = "hoodie.metadata.index.bloom.filter.enable"
 _GROUPS: Final = "hoodie.metadata.index.bloom.filter.file.group.count"

@@ -18,9 +18,10 @@ from hudi_format.names import BaseFileName, LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
 from hudi_format.table.index_definitions import IndexDefinition
 
-from hudi_spark.concurrency.effects import joined
-from hudi_spark.files.statistics import (
+from hudi_spark.concurrency import joined
+from hudi_spark.files import (
     IndexedColumn,
+    WrittenFile,
     base_file_statistics,
     indexed_columns,
     indexed_meta_fields,
@@ -28,14 +29,13 @@ from hudi_spark.files.statistics import (
     rows_statistics,
     type_at,
 )
-from hudi_spark.files.written import WrittenFile
 from hudi_spark.metadata.file_groups import entries_of
 from hudi_spark.metadata.files_index import completed_files, data_file, files_after, names_of_slices
 from hudi_spark.metadata.index import ENTRIES, FinishedWrite, IndexChanges, Keeping, NewIndex
 from hudi_spark.metadata.layout import FIRST_WITH_COMPLETION_TIMES, MetadataLayout, indexes_of, read_definitions
-from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.listing import read_log
+from hudi_spark.read import TaskIdentity
+from hudi_spark.schema import WriterState
+from hudi_spark.table_state import read_log
 
 FileKey = tuple[str, str]
 """Partition path and file name."""

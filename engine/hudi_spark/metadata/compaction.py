@@ -43,21 +43,31 @@ from hudi_format.timeline.plans import (
     serialise_compaction_plan,
 )
 
-from hudi_spark.concurrency.clock import Clock, instant_text, milliseconds_of
-from hudi_spark.concurrency.effects import Effects, joined
+from hudi_spark.concurrency import Clock, Effects, instant_text, joined, milliseconds_of
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, from_rows, to_rows
+from hudi_spark.files import WRITTEN_SCHEMA, WrittenFile, from_rows, to_rows
 from hudi_spark.metadata.file_groups import GroupFiles, Place, group_places, metadata_groups
 from hudi_spark.metadata.layout import INSTANT_DIGITS, MetadataLayout, newest_time
-from hudi_spark.options.resolving import Options
-from hudi_spark.read.flow import Executor, TaskIdentity
-from hudi_spark.schema.columns import one_chunk
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.metadata_groups import combined, is_live
-from hudi_spark.table_state.metadata_table import counted_beside, slices_of_indexes
-from hudi_spark.table_state.pending_plans import compaction_plan, refuse_foreign_slices
-from hudi_spark.table_state.slicing import FileSlice, LocatedBlock, completion_times, scan_logs
-from hudi_spark.table_state.timeline import Instant, Timeline, Visibility, load_timeline
+from hudi_spark.options import Options
+from hudi_spark.read import Executor, TaskIdentity
+from hudi_spark.schema import one_chunk
+from hudi_spark.table_state import (
+    FileSlice,
+    Instant,
+    LocatedBlock,
+    TableConfiguration,
+    Timeline,
+    Visibility,
+    combined,
+    compaction_plan,
+    completion_times,
+    counted_beside,
+    is_live,
+    load_timeline,
+    refuse_foreign_slices,
+    scan_logs,
+    slices_of_indexes,
+)
 
 
 @dataclass(frozen=True, slots=True)

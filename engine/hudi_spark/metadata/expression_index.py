@@ -30,9 +30,8 @@ from hudi_spark.metadata.index import (
 )
 from hudi_spark.metadata.layout import MetadataLayout
 from hudi_spark.metadata.secondary_index import definition_of
-from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.table_state.metadata_groups import combined
-from hudi_spark.table_state.slicing import FileSlice
+from hudi_spark.read import TaskIdentity
+from hudi_spark.table_state import FileSlice, combined
 
 FileKey = tuple[str, str]
 """Partition path and file name."""

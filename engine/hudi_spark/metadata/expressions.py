@@ -18,18 +18,16 @@ from hudi_format.metadata.records import BloomFilterEntry, ColumnStats, Metadata
 from hudi_format.table.index_definitions import IndexDefinition
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.files.base import BloomSettings
-from hudi_spark.files.statistics import IndexedColumn, has_bounds, rows_statistics
-from hudi_spark.filters.functions import apply, compared_type, complaint
-from hudi_spark.filters.grammar import Column
-from hudi_spark.merge.keys import column_of, field_type
+from hudi_spark.files import BloomSettings, IndexedColumn, has_bounds, rows_statistics
+from hudi_spark.filters import Column, apply, compared_type, complaint
+from hudi_spark.merge import column_of, field_type
 from hudi_spark.metadata.index import GroupTask, Keeping
 from hudi_spark.metadata.layout import MetadataLayout
-from hudi_spark.options.resolving import Options
-from hudi_spark.pruning.situation import column_of_definition
-from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.schema.key_texts import key_text
-from hudi_spark.table_state.configuration import TableConfiguration
+from hudi_spark.options import Options
+from hudi_spark.pruning import column_of_definition
+from hudi_spark.read import TaskIdentity
+from hudi_spark.schema import key_text
+from hudi_spark.table_state import TableConfiguration
 
 STATISTICS: Final = "column_stats"
 BLOOMS: Final = "bloom_filters"

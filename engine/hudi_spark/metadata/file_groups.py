@@ -24,19 +24,25 @@ from hudi_format.timeline.commit_metadata import (
     serialise_json,
 )
 
-from hudi_spark.concurrency.effects import Effects, joined
+from hudi_spark.concurrency import Effects, joined
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.files.written import WrittenFile, to_rows
+from hudi_spark.files import WrittenFile, to_rows
 from hudi_spark.metadata.index import ENTRIES, IndexChanges
 from hudi_spark.metadata.layout import MetadataLayout
-from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.schema.columns import one_chunk, parts_by
-from hudi_spark.table_state.commits import GroupId
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.listing import METADATA_FOLDER
-from hudi_spark.table_state.pending_plans import pending_compactions
-from hudi_spark.table_state.slicing import BaseFile, FileGroup, LogFile, list_file_groups
-from hudi_spark.table_state.timeline import Timeline, visibility
+from hudi_spark.read import TaskIdentity
+from hudi_spark.schema import one_chunk, parts_by
+from hudi_spark.table_state import (
+    METADATA_FOLDER,
+    BaseFile,
+    FileGroup,
+    GroupId,
+    LogFile,
+    TableConfiguration,
+    Timeline,
+    list_file_groups,
+    pending_compactions,
+    visibility,
+)
 
 Series = tuple[str, ...]
 """The file ids of an index' groups, by their number."""

@@ -11,12 +11,10 @@ from hudi_format.names import BaseFileName, LogFileName, is_partition_metafile, 
 from hudi_format.storage import Storage
 from hudi_format.timeline.commit_metadata import WriteStat
 
-from hudi_spark.concurrency.effects import joined
+from hudi_spark.concurrency import joined
 from hudi_spark.metadata.index import FinishedWrite, IndexChanges, Keeping, NewIndex
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.commits import GroupId
-from hudi_spark.table_state.slicing import FileSlice, completion_times
-from hudi_spark.table_state.snapshots import Snapshot
+from hudi_spark.schema import WriterState
+from hudi_spark.table_state import FileSlice, GroupId, Snapshot, completion_times
 
 Sizes = Mapping[str, Mapping[str, int]]
 """By partition path and file name."""

@@ -15,20 +15,11 @@ from hudi_format.storage import Storage
 from hudi_format.table.index_definitions import IndexDefinition
 from hudi_format.timeline.commit_metadata import WriteStat
 
-from hudi_spark.files.written import WrittenFile
-from hudi_spark.merge.keys import KeyRule, column_of, key_rule
-from hudi_spark.merge.log_records import DELETED_FIELD
-from hudi_spark.merge.rules import MergeRule, column_defaults, merge_rule
-from hudi_spark.read.flow import Executor, Flow, TaskIdentity
-from hudi_spark.read.planning import UNMERGED, slice_task
-from hudi_spark.read.tasks import ReadContext, SliceTask, run_task
-from hudi_spark.schema.columns import META_SCHEMA, nullable
-from hudi_spark.schema.origins import Origins, origins_of
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.commits import SERVICES, GroupId
-from hudi_spark.table_state.metadata_table import MetadataTable
-from hudi_spark.table_state.slicing import FileSlice
-from hudi_spark.table_state.timeline import Visibility
+from hudi_spark.files import WrittenFile
+from hudi_spark.merge import DELETED_FIELD, KeyRule, MergeRule, column_defaults, column_of, key_rule, merge_rule
+from hudi_spark.read import UNMERGED, Executor, Flow, ReadContext, SliceTask, TaskIdentity, run_task, slice_task
+from hudi_spark.schema import META_SCHEMA, Origins, WriterState, nullable, origins_of
+from hudi_spark.table_state import SERVICES, FileSlice, GroupId, MetadataTable, Visibility
 
 ENTRIES: Final = pa.schema([("file_id", pa.string()), ("key", pa.string()), ("value", pa.binary())])
 """Entries of an index as rows: their file group, their key, the bytes of their record (null: the key is deleted)."""

@@ -19,8 +19,7 @@ from hudi_format.timeline.plans import (
     serialise_index_plan,
 )
 
-from hudi_spark.concurrency.clock import Clock
-from hudi_spark.concurrency.effects import Effects
+from hudi_spark.concurrency import Clock, Effects
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.metadata.expressions import checked_expression
 from hudi_spark.metadata.index import Keeping
@@ -37,13 +36,9 @@ from hudi_spark.metadata.layout import (
 )
 from hudi_spark.metadata.recording import Opening, delete_index, first_instant
 from hudi_spark.metadata.secondary_index import checked_column, refuse_kind
-from hudi_spark.read.flow import Executor
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.configuration import load_configuration
-from hudi_spark.table_state.listing import METADATA_FOLDER
-from hudi_spark.table_state.metadata_table import PARTITIONS_KEY
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.table_state.timeline import Instant
+from hudi_spark.read import Executor
+from hudi_spark.schema import WriterState
+from hudi_spark.table_state import METADATA_FOLDER, PARTITIONS_KEY, Instant, load_configuration, load_table
 
 ACTION: Final = INDEXING
 _NOTHING_YET: Final = "00000000000000000"

@@ -24,9 +24,8 @@ from hudi_spark.metadata.index import ENTRIES, Keeping, NewIndex
 from hudi_spark.metadata.layout import MetadataLayout
 from hudi_spark.metadata.record_index import RecordIndex
 from hudi_spark.metadata.secondary_index import SecondaryIndex
-from hudi_spark.read.flow import Flow, TaskIdentity
-from hudi_spark.table_state.metadata_groups import EVERYTHING, GroupReader
-from hudi_spark.table_state.metadata_table import MetadataTable
+from hudi_spark.read import Flow, TaskIdentity
+from hudi_spark.table_state import EVERYTHING, GroupReader, MetadataTable
 
 FOUND: Final = pa.schema([("index", pa.string()), ("place", pa.string()), ("message", pa.string())])
 

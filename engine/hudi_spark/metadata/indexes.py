@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from hudi_format.table.index_definitions import IndexDefinition
+
 from hudi_spark.metadata.bloom_filters import BloomFilters
-from hudi_spark.metadata.column_stats import ColumnStatistics, PartitionStatistics
+from hudi_spark.metadata.column_stats import ColumnStatistics, PartitionStatistics, definition_of, planned
 from hudi_spark.metadata.expression_index import ExpressionIndex
 from hudi_spark.metadata.file_groups import file_ids_of
 from hudi_spark.metadata.files_index import FileLists
@@ -13,12 +15,16 @@ from hudi_spark.metadata.index import NO_WRITE, FinishedWrite, Index, Keeping
 from hudi_spark.metadata.layout import read_definitions
 from hudi_spark.metadata.record_index import RecordIndex
 from hudi_spark.metadata.secondary_index import SecondaryIndex
-from hudi_spark.read.flow import Executor
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.configuration import load_configuration
-from hudi_spark.table_state.listing import METADATA_FOLDER, subfolder
-from hudi_spark.table_state.metadata_table import MetadataTable, OwnState
-from hudi_spark.table_state.slicing import list_file_groups
+from hudi_spark.read import Executor
+from hudi_spark.schema import WriterState
+from hudi_spark.table_state import (
+    METADATA_FOLDER,
+    MetadataTable,
+    OwnState,
+    list_file_groups,
+    load_configuration,
+    subfolder,
+)
 
 KINDS: Final[Sequence[Index]] = (
     FileLists(),
@@ -64,3 +70,11 @@ def with_fresh_properties(state: WriterState) -> WriterState:
     """The same with the properties as they are in storage."""
     configuration = load_configuration(state.storage)
     return replace(state, snapshot=replace(state.snapshot, configuration=configuration))
+
+
+def statistics_definition(keeping: Keeping) -> IndexDefinition:
+    """The definition of `column_stats`, with the columns that the files of this action have statistics of.
+
+    Clauses: IX-001, IX-004.
+    """
+    return definition_of(planned(keeping))

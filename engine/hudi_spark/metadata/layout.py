@@ -27,10 +27,8 @@ from hudi_format.table.table_properties import (
 )
 from hudi_format.timeline.plans import IndexPlan, parse_index_plan
 
-from hudi_spark.concurrency.effects import Effects
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.metadata_table import INITIAL_PREFIX, PARTITIONS_KEY
-from hudi_spark.table_state.timeline import Instant, Timeline
+from hudi_spark.concurrency import Effects
+from hudi_spark.table_state import INITIAL_PREFIX, PARTITIONS_KEY, Instant, TableConfiguration, Timeline
 
 FIRST_WITH_COMPLETION_TIMES: Final = 8
 FIRST_WITH_TYPED_BOUNDS: Final = 9

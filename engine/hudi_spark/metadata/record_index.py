@@ -1,4 +1,4 @@
-"""How many file groups an index of records begins with."""
+"""The record index kept: where each record key lives."""
 
 import math
 from collections import Counter
@@ -15,7 +15,7 @@ from hudi_format.metadata.records import FileIdEncoding, RecordLocation, RecordT
 from hudi_format.table.index_definitions import IndexDefinition
 
 from hudi_spark.errors import UnsupportedFeature
-from hudi_spark.merge.keys import RECORD_KEY
+from hudi_spark.merge import RECORD_KEY
 from hudi_spark.metadata.file_groups import Series, entries_table, series_of
 from hudi_spark.metadata.index import (
     ENTRIES,
@@ -30,10 +30,10 @@ from hudi_spark.metadata.index import (
     whole_groups,
 )
 from hudi_spark.metadata.layout import MetadataLayout, milliseconds_of
-from hudi_spark.options.resolving import Options
-from hudi_spark.read.flow import Flow, TaskIdentity
-from hudi_spark.schema.columns import one_chunk
-from hudi_spark.table_state.configuration import TableConfiguration
+from hudi_spark.options import Options
+from hudi_spark.read import Flow, TaskIdentity
+from hudi_spark.schema import one_chunk
+from hudi_spark.table_state import TableConfiguration
 
 # What releases take a record of such an index to weigh.
 _BYTES_A_RECORD: Final = 48

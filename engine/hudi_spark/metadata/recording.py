@@ -12,21 +12,23 @@ from hudi_format.table.properties import serialise_properties
 from hudi_format.table.table_properties import PROPERTIES_FILE, with_checksum
 from hudi_format.timeline.commit_metadata import WriteStat
 
-from hudi_spark.concurrency.clock import Clock
-from hudi_spark.concurrency.effects import Effects
-from hudi_spark.files.written import WRITTEN_SCHEMA, from_rows
+from hudi_spark.concurrency import Clock, Effects
+from hudi_spark.files import WRITTEN_SCHEMA, from_rows
 from hudi_spark.metadata.file_groups import Deltacommit, GroupFiles, Place, entries_of, group_places
 from hudi_spark.metadata.index import IndexChanges, Keeping, NewIndex
 from hudi_spark.metadata.indexes import kind_of
 from hudi_spark.metadata.layout import OPENING_TOKEN, MetadataLayout, newest_time
-from hudi_spark.read.flow import Executor, TaskIdentity
-from hudi_spark.table_state.commits import undone_instants
-from hudi_spark.table_state.configuration import TableConfiguration, load_configuration
-from hudi_spark.table_state.history import whole_timeline
-from hudi_spark.table_state.listing import METADATA_FOLDER
-from hudi_spark.table_state.metadata_table import OwnState
-from hudi_spark.table_state.slicing import list_file_groups
-from hudi_spark.table_state.timeline import Timeline
+from hudi_spark.read import Executor, TaskIdentity
+from hudi_spark.table_state import (
+    METADATA_FOLDER,
+    OwnState,
+    TableConfiguration,
+    Timeline,
+    list_file_groups,
+    load_configuration,
+    undone_instants,
+    whole_timeline,
+)
 
 DRIVER: Final = TaskIdentity(0, 0, 0)
 

@@ -21,17 +21,23 @@ from hudi_format.timeline.plan_values import (
 )
 from hudi_format.timeline.plans import serialise_rollback_metadata, serialise_rollback_plan
 
-from hudi_spark.concurrency.clock import Clock
-from hudi_spark.concurrency.effects import Effects, delete_entries
+from hudi_spark.concurrency import Clock, Effects, delete_entries
 from hudi_spark.metadata.file_groups import metadata_groups
 from hudi_spark.metadata.layout import INSTANT_DIGITS, MetadataLayout, newest_time
-from hudi_spark.table_state.configuration import PROPERTIES_FILE, TableConfiguration, load_configuration
-from hudi_spark.table_state.listing import METADATA_FOLDER
-from hudi_spark.table_state.metadata_table import INITIAL_PREFIX, PARTITIONS_KEY
-from hudi_spark.table_state.pending_plans import rollback_plan
-from hudi_spark.table_state.slicing import BaseFile, LogFile
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.table_state.timeline import Instant, Timeline
+from hudi_spark.table_state import (
+    INITIAL_PREFIX,
+    METADATA_FOLDER,
+    PARTITIONS_KEY,
+    PROPERTIES_FILE,
+    BaseFile,
+    Instant,
+    LogFile,
+    TableConfiguration,
+    Timeline,
+    load_configuration,
+    load_table,
+    rollback_plan,
+)
 
 _DELTACOMMIT: Final = "deltacommit"
 _ROLLBACK: Final = "rollback"

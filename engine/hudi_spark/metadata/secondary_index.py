@@ -18,7 +18,7 @@ from hudi_format.metadata.records import RecordType, SecondaryEntry
 from hudi_format.table.index_definitions import IndexDefinition
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.merge.keys import RECORD_KEY, column_of, field_type
+from hudi_spark.merge import RECORD_KEY, column_of, field_type
 from hudi_spark.metadata.file_groups import Series, entries_table, groups_in_order
 from hudi_spark.metadata.index import (
     ENTRIES,
@@ -34,10 +34,9 @@ from hudi_spark.metadata.index import (
 )
 from hudi_spark.metadata.layout import MetadataLayout
 from hudi_spark.metadata.record_index import RecordIndex, groups_for
-from hudi_spark.read.flow import Flow, TaskIdentity
-from hudi_spark.schema.columns import one_chunk
-from hudi_spark.schema.key_texts import key_text
-from hudi_spark.table_state.configuration import TableConfiguration
+from hudi_spark.read import Flow, TaskIdentity
+from hudi_spark.schema import key_text, one_chunk
+from hudi_spark.table_state import TableConfiguration
 
 COLUMN_KEY: Final = "hoodie.metadata.index.secondary.column"
 ENABLED_KEY: Final = "hoodie.metadata.index.secondary.enable"

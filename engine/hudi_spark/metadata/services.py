@@ -17,16 +17,24 @@ from hudi_format.timeline.plans import (
     serialise_cleaner_plan,
 )
 
-from hudi_spark.concurrency.clock import milliseconds_of
-from hudi_spark.files.history import HistorySizes, archive_actions, finish_interrupted
+from hudi_spark.concurrency import milliseconds_of
+from hudi_spark.files import HistorySizes, archive_actions, finish_interrupted
 from hudi_spark.metadata.compaction import OwnTable, compact_logs_when_due, compact_when_due, finish_compaction
 from hudi_spark.metadata.file_groups import Groups, metadata_groups
 from hudi_spark.metadata.rollbacks import Recovery
 from hudi_spark.readings import RELEASED
-from hudi_spark.table_state.history import completions_of
-from hudi_spark.table_state.pending_plans import files_to_clean
-from hudi_spark.table_state.slicing import FileSlice, SlicingRules, all_slices, completion_times
-from hudi_spark.table_state.timeline import DATA_ACTIONS, WRITE_ACTIONS, Instant, visibility
+from hudi_spark.table_state import (
+    DATA_ACTIONS,
+    WRITE_ACTIONS,
+    FileSlice,
+    Instant,
+    SlicingRules,
+    all_slices,
+    completion_times,
+    completions_of,
+    files_to_clean,
+    visibility,
+)
 
 _MOST: Final = "hoodie.keep.max.commits"
 _LEAST: Final = "hoodie.keep.min.commits"

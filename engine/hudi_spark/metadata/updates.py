@@ -8,13 +8,17 @@ from typing import Final
 from hudi_format.metadata.partitions import Partition
 from hudi_format.table.index_definitions import IndexDefinition
 
-from hudi_spark.concurrency.clock import Clock
-from hudi_spark.concurrency.effects import Effects
+from hudi_spark.concurrency import Clock, Effects
 from hudi_spark.errors import UnsupportedFeature
-from hudi_spark.metadata.column_stats import definition_of, planned
 from hudi_spark.metadata.compaction import DataTable, OwnTable
 from hudi_spark.metadata.index import FinishedWrite, Keeping
-from hudi_spark.metadata.indexes import keeping_of, kind_of, wanted_indexes, with_fresh_properties
+from hudi_spark.metadata.indexes import (
+    keeping_of,
+    kind_of,
+    statistics_definition,
+    wanted_indexes,
+    with_fresh_properties,
+)
 from hudi_spark.metadata.layout import (
     BUILDING_KEY,
     MetadataLayout,
@@ -33,15 +37,17 @@ from hudi_spark.metadata.recording import (
 )
 from hudi_spark.metadata.rollbacks import Recovery
 from hudi_spark.metadata.services import keep_up
-from hudi_spark.read.flow import Executor
-from hudi_spark.readings import RELEASED
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.history import whole_timeline
-from hudi_spark.table_state.listing import METADATA_FOLDER
-from hudi_spark.table_state.metadata_table import OwnState
-from hudi_spark.table_state.snapshots import load_snapshot, load_table
-from hudi_spark.table_state.timeline import Timeline
+from hudi_spark.read import Executor
+from hudi_spark.schema import WriterState
+from hudi_spark.table_state import (
+    METADATA_FOLDER,
+    OwnState,
+    TableConfiguration,
+    Timeline,
+    load_snapshot,
+    load_table,
+    whole_timeline,
+)
 
 ENABLE: Final = "hoodie.metadata.enable"
 DELTACOMMIT: Final = "deltacommit"
@@ -229,7 +235,7 @@ class _Update:
         keeping = self._keeping()
         name = str(Partition.COLUMN_STATS)
         if name in self._listed and name in keeping.definitions:
-            stated = definition_of(planned(keeping))
+            stated = statistics_definition(keeping)
             self._define(keeping.definitions, {**keeping.definitions, name: stated})
 
     def _keep_up(self) -> None:
@@ -270,4 +276,4 @@ def _current(state: WriterState, table: tuple[TableConfiguration, Timeline]) -> 
     configuration, timeline = table
     if timeline.completed_data() == state.snapshot.timeline.completed_data():
         return replace(state, snapshot=replace(state.snapshot, configuration=configuration, timeline=timeline))
-    return replace(state, snapshot=load_snapshot(state.storage, RELEASED))
+    return replace(state, snapshot=load_snapshot(state.storage))

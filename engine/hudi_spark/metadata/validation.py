@@ -14,8 +14,8 @@ from hudi_format.metadata.records import ColumnStats
 from hudi_format.names import LogFileName, parse_data_file_name
 from hudi_format.storage import Storage
 
-from hudi_spark.concurrency.effects import joined
-from hudi_spark.files.statistics import IndexedColumn, has_bounds, type_at
+from hudi_spark.concurrency import joined
+from hudi_spark.files import IndexedColumn, has_bounds, type_at
 from hudi_spark.metadata.column_stats import FileFacts, FileKey
 from hudi_spark.metadata.files_index import completed_files, names_of_slices
 from hudi_spark.metadata.index import FinishedWrite, Keeping
@@ -29,14 +29,11 @@ from hudi_spark.metadata.index_validation import (
     unbounded,
 )
 from hudi_spark.metadata.layout import indexes_of, read_definitions
-from hudi_spark.options.resolving import Options
-from hudi_spark.read.flow import Executor
+from hudi_spark.options import Options
+from hudi_spark.read import Executor
 from hudi_spark.readings import RELEASED
-from hudi_spark.schema.columns import META_SCHEMA, table_schema
-from hudi_spark.schema.write_schema import WriterSchema, WriterState
-from hudi_spark.table_state.metadata_groups import EVERYTHING
-from hudi_spark.table_state.metadata_table import MetadataTable, NoMetadata, open_metadata_table
-from hudi_spark.table_state.snapshots import Snapshot, load_snapshot
+from hudi_spark.schema import META_SCHEMA, WriterSchema, WriterState, table_schema
+from hudi_spark.table_state import EVERYTHING, MetadataTable, NoMetadata, Snapshot, load_snapshot, open_metadata_table
 
 _NOBODY: Final = FinishedWrite("", "", "")
 _FILES_A_TASK: Final = 50

@@ -13,7 +13,7 @@ import pyarrow.types as kinds
 from hudi_format.metadata.records import ColumnStats
 from hudi_format.metadata.wrapped_values import ValueKind, Wrapped, plain_value
 
-from hudi_spark.filters.grammar import And, Column, Comparison, Filter, Not, Or
+from hudi_spark.filters import And, Column, Comparison, Filter, Not, Or
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,11 @@ from hudi_format.base.bloom_filters import BloomFilter, decode_bloom_filter
 from hudi_format.base.files import BLOOM_FILTER_KEY, BLOOM_TYPE_KEY, MAXIMUM_KEY, MINIMUM_KEY, base_file_footer
 from hudi_format.errors import FormatError, UnsupportedFormat
 
-from hudi_spark.filters.functions import scalar_of
-from hudi_spark.filters.grammar import And, Column, Comparison, Filter
-from hudi_spark.merge.keys import RECORD_KEY
-from hudi_spark.merge.rules import merge_mode
+from hudi_spark.filters import And, Column, Comparison, Filter, scalar_of
+from hudi_spark.merge import RECORD_KEY, merge_mode
 from hudi_spark.pruning.facts import UNKNOWN, Facts
 from hudi_spark.pruning.situation import Situation, Source, columns_in, expression_indexes, file_keys, sought, text_of
-from hudi_spark.table_state.commits import GroupId
-from hudi_spark.table_state.metadata_table import FileKey
-from hudi_spark.table_state.slicing import FileSlice
+from hudi_spark.table_state import FileKey, FileSlice, GroupId
 
 _MOST_KEYS: Final = 10_000
 # Others may make any key of the fields.

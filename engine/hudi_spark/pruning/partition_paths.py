@@ -1,7 +1,4 @@
-"""Partition paths that a timestamp generator wrote: the range of numbers that leads to one path.
-
-Clauses: DM-033.
-"""
+"""What a partition's path says of the columns that it was made of."""
 
 import calendar
 import datetime as dt
@@ -15,8 +12,8 @@ import pyarrow.types as kinds
 
 from hudi_spark.errors import HudiError, UnsupportedFeature
 from hudi_spark.pruning.facts import UNKNOWN, Facts
-from hudi_spark.schema.key_texts import DEFAULT_PARTITION, path_values, typed_value
-from hudi_spark.table_state.configuration import TableConfiguration
+from hudi_spark.schema import DEFAULT_PARTITION, path_values, typed_value
+from hudi_spark.table_state import TableConfiguration
 
 _PREFIXES: Final = (
     "hoodie.keygen.timebased.",

@@ -1,7 +1,4 @@
-"""Slices by what the metadata table's statistics say of their files, and of whole partitions.
-
-Clauses: IX-053, IX-054, MT-011, MT-014.
-"""
+"""Leaves out the slices in which no row can make a query's filter true, and says by what means."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,8 +8,7 @@ from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.filters.functions import compared_type
-from hudi_spark.filters.grammar import Column
+from hudi_spark.filters import Column, compared_type
 from hudi_spark.pruning.facts import UNKNOWN, Facts, facts_of, may_hold, together
 from hudi_spark.pruning.keys import by_bloom_filters, by_expression_blooms, by_record_index, by_secondary_index, literal
 from hudi_spark.pruning.partition_paths import PartitionPaths
@@ -26,11 +22,8 @@ from hudi_spark.pruning.situation import (
     file_keys,
     index_definitions,
 )
-from hudi_spark.schema.origins import Origins
-from hudi_spark.table_state.configuration import flag
-from hudi_spark.table_state.metadata_table import ENABLED_KEY, MetadataTable
-from hudi_spark.table_state.slicing import FileSlice
-from hudi_spark.table_state.snapshots import Snapshot
+from hudi_spark.schema import Origins
+from hudi_spark.table_state import ENABLED_KEY, FileSlice, MetadataTable, Snapshot, flag
 
 
 def by_column_stats(situation: Situation, slices: Sequence[FileSlice]) -> Source | None:

@@ -17,15 +17,10 @@ from hudi_format.table.index_definitions import (
 )
 
 from hudi_spark.errors import UnsupportedFeature
-from hudi_spark.filters.dates import DEFAULT_PATTERN
-from hudi_spark.filters.functions import FUNCTIONS, apply, function_of
-from hudi_spark.filters.grammar import And, Column, Comparison, Filter, Not, Or
+from hudi_spark.filters import DEFAULT_PATTERN, FUNCTIONS, And, Column, Comparison, Filter, Not, Or, apply, function_of
 from hudi_spark.pruning.facts import UNKNOWN, Facts
-from hudi_spark.schema.origins import Origins
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.metadata_table import FileKey, MetadataTable
-from hudi_spark.table_state.slicing import FileSlice
-from hudi_spark.table_state.snapshots import Snapshot
+from hudi_spark.schema import Origins
+from hudi_spark.table_state import FileKey, FileSlice, MetadataTable, Snapshot, TableConfiguration
 
 Source = Callable[[FileSlice, Column], Facts]
 """What one means knows of a column, or of a function of it, in the rows of a slice."""

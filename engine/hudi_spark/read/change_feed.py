@@ -14,47 +14,45 @@ from hudi_format.storage import Storage
 from hudi_format.timeline.commit_metadata import NO_PREVIOUS_COMMIT, WriteStat
 
 from hudi_spark.errors import HudiError, Reason, SkippedBytes, typed_errors
-from hudi_spark.merge.kernel import same_values
-from hudi_spark.merge.keys import RECORD_KEY
-from hudi_spark.options.resolving import check_configs
+from hudi_spark.merge import RECORD_KEY, same_values
+from hudi_spark.options import check_configs
 from hudi_spark.read.planning import Query, read_context, slice_task
 from hudi_spark.read.tasks import ReadContext, SliceRows, SliceTask, run_task
 from hudi_spark.readings import RELEASED, Readings
-from hudi_spark.schema.columns import concatenate, conform, one_chunk
-from hudi_spark.schema.origins import Origins, origins_of
-from hudi_spark.table_state.commits import (
+from hudi_spark.schema import Origins, concatenate, conform, one_chunk, origins_of
+from hudi_spark.table_state import (
+    COMMIT_TIME,
+    PROPERTIES_FILE,
     Commit,
-    GroupId,
-    cleaned_paths,
-    load_commits,
-    planned_paths,
-    refuse_escape,
-    undone_instants,
-)
-from hudi_spark.table_state.configuration import PROPERTIES_FILE, TableConfiguration, flag
-from hudi_spark.table_state.history import whole_timeline
-from hudi_spark.table_state.listing import read_log
-from hudi_spark.table_state.metadata_table import lister
-from hudi_spark.table_state.pending_plans import pending_compactions
-from hudi_spark.table_state.slicing import (
     FileGroup,
     FileSlice,
+    GroupId,
     LogFile,
     SlicingRules,
+    Snapshot,
+    TableConfiguration,
+    Timeline,
+    Visibility,
+    WritesOfRange,
+    cleaned_paths,
     completion_times,
+    flag,
     latest_slice,
     list_file_groups,
-)
-from hudi_spark.table_state.snapshots import (
-    COMMIT_TIME,
-    Snapshot,
-    WritesOfRange,
+    lister,
+    load_commits,
     load_table,
+    pending_compactions,
+    planned_paths,
+    read_log,
+    refuse_escape,
     time_range,
     timeline_of_range,
+    undone_instants,
+    visibility,
+    whole_timeline,
     writes_of_range,
 )
-from hudi_spark.table_state.timeline import Timeline, Visibility, visibility
 
 INSERT: Final = "i"
 UPDATE: Final = "u"

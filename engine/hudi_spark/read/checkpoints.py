@@ -13,9 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.table_state.pending_plans import is_clustering
-from hudi_spark.table_state.snapshots import load_table, time_range
-from hudi_spark.table_state.timeline import DATA_ACTIONS, Timeline
+from hudi_spark.table_state import DATA_ACTIONS, Timeline, is_clustering, load_table, time_range
 
 EARLIEST: Final = "earliest"
 Rows = TypeVar("Rows")

@@ -5,11 +5,9 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from hudi_format.storage import Storage
 
-from hudi_spark.merge.rules import MergeMode, merge_mode
-from hudi_spark.schema.columns import table_schema
-from hudi_spark.table_state.commits import load_commits
-from hudi_spark.table_state.configuration import TableType
-from hudi_spark.table_state.snapshots import load_table
+from hudi_spark.merge import MergeMode, merge_mode
+from hudi_spark.schema import table_schema
+from hudi_spark.table_state import TableType, load_commits, load_table
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from hudi_format.storage import Storage
 from hudi_spark.read.flow import ROWS, Batches, TaskIdentity, Work, arrow_rows
 from hudi_spark.read.planning import Query
 from hudi_spark.read.queries import read_query
-from hudi_spark.schema.columns import joined
+from hudi_spark.schema import joined
 
 PART_BYTES: Final = 1 << 26
 """Rows are worked on in parts of about this size; as many bytes are kept in memory before anything is stored."""

@@ -9,31 +9,34 @@ from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, RangeWarning, Reason
-from hudi_spark.filters.evaluation import filter_of
-from hudi_spark.filters.grammar import And, Filter
-from hudi_spark.merge.keys import RECORD_KEY
-from hudi_spark.merge.rules import PARTIAL_UPDATES, merge_mode, merge_rule
-from hudi_spark.options.resolving import END_SCHEMA, FALLBACK, check_configs
+from hudi_spark.filters import And, Filter, filter_of
+from hudi_spark.merge import PARTIAL_UPDATES, RECORD_KEY, merge_mode, merge_rule
+from hudi_spark.options import END_SCHEMA, FALLBACK, check_configs
 from hudi_spark.read.planning import Plan, Query, pruned_slices, read_context, slice_task
 from hudi_spark.read.tasks import Changes, ReadContext, SliceTask
-from hudi_spark.schema.origins import Origins, origins_of
-from hudi_spark.table_state.commits import Commit, GroupId, refuse_cleaned
-from hudi_spark.table_state.configuration import PROPERTIES_FILE, TableConfiguration, flag
-from hudi_spark.table_state.listing import FileListing
-from hudi_spark.table_state.metadata_table import lister
-from hudi_spark.table_state.slicing import FileSlice
-from hudi_spark.table_state.snapshots import (
+from hudi_spark.schema import Origins, origins_of
+from hudi_spark.table_state import (
     COMMIT_TIME,
+    PROPERTIES_FILE,
+    Commit,
+    FileListing,
+    FileSlice,
+    GroupId,
     Snapshot,
+    TableConfiguration,
+    Timeline,
+    Visibility,
     WritesOfRange,
     commits_of,
+    flag,
+    lister,
     load_table,
+    refuse_cleaned,
     snapshot_at,
     time_range,
     timeline_of_range,
     writes_of_range,
 )
-from hudi_spark.table_state.timeline import Timeline, Visibility
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,20 +9,14 @@ from hudi_format.schemas import META_FIELDS, OPERATION_FIELD
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.filters.evaluation import filter_of
-from hudi_spark.merge.keys import KeyRule, column_of, key_rule
-from hudi_spark.merge.rules import MergeRule, column_defaults, merge_rule
-from hudi_spark.options.resolving import BY_POSITIONS, check_configs
-from hudi_spark.pruning.pruner import Pruned, prune
-from hudi_spark.pruning.situation import Asked
+from hudi_spark.filters import filter_of
+from hudi_spark.merge import KeyRule, MergeRule, column_defaults, column_of, key_rule, merge_rule
+from hudi_spark.options import BY_POSITIONS, check_configs
+from hudi_spark.pruning import Asked, Pruned, prune
 from hudi_spark.read.tasks import ReadContext, SliceTask
 from hudi_spark.readings import RELEASED, Readings
-from hudi_spark.schema.columns import META_SCHEMA, snapshot_schema, with_operation
-from hudi_spark.schema.origins import Origins, origins_of
-from hudi_spark.table_state.configuration import flag
-from hudi_spark.table_state.metadata_table import lister
-from hudi_spark.table_state.slicing import FileSlice
-from hudi_spark.table_state.snapshots import Snapshot, load_snapshot
+from hudi_spark.schema import META_SCHEMA, Origins, origins_of, snapshot_schema, with_operation
+from hudi_spark.table_state import FileSlice, Snapshot, flag, lister, load_snapshot
 
 OWN_PREFIX: Final = "_hoodie_"
 # Of a query that reads no logs.

@@ -18,8 +18,8 @@ from hudi_spark.read.change_feed import ChangesPlan, ChangesQuery, plan_changes,
 from hudi_spark.read.incremental import IncrementalQuery, plan_incremental
 from hudi_spark.read.planning import Plan, Query, plan_query
 from hudi_spark.read.tasks import SliceRows, run_task
-from hudi_spark.schema.columns import concatenate
-from hudi_spark.table_state.listing import read_anew
+from hudi_spark.schema import concatenate
+from hudi_spark.table_state import read_anew
 
 _QUIET_SECONDS = 2.0
 

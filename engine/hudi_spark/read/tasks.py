@@ -8,18 +8,20 @@ from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, SkippedBytes, typed_errors
-from hudi_spark.filters.evaluation import expression, filter_of, mask, matching, pushable
-from hudi_spark.filters.grammar import And, Filter, columns_of
-from hudi_spark.merge import keys
-from hudi_spark.merge.kernel import differs, merge
-from hudi_spark.merge.keys import RECORD_KEY, KeyRule
-from hudi_spark.merge.log_records import LogRecords, decode_log_records, is_partial
-from hudi_spark.merge.rules import MergeRule
-from hudi_spark.schema.columns import BY_NAME, SliceColumns, one_chunk
-from hudi_spark.schema.origins import External, instant_of, read_base_rows
-from hudi_spark.table_state.slicing import LocatedBlock, scan_logs
-from hudi_spark.table_state.snapshots import COMMIT_TIME, why_lost
-from hudi_spark.table_state.timeline import Visibility
+from hudi_spark.filters import And, Filter, columns_of, expression, filter_of, mask, matching, pushable
+from hudi_spark.merge import (
+    RECORD_KEY,
+    KeyRule,
+    LogRecords,
+    MergeRule,
+    decode_log_records,
+    differs,
+    is_partial,
+    keys,
+    merge,
+)
+from hudi_spark.schema import BY_NAME, External, SliceColumns, instant_of, one_chunk, read_base_rows
+from hudi_spark.table_state import COMMIT_TIME, LocatedBlock, Visibility, scan_logs, why_lost
 
 
 @dataclass(frozen=True, slots=True)

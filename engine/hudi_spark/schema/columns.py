@@ -22,9 +22,7 @@ from hudi_format.table.internal_schema import (
 )
 
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.table_state.commits import Commit, load_commits
-from hudi_spark.table_state.configuration import PROPERTIES_FILE, TableConfiguration
-from hudi_spark.table_state.snapshots import Snapshot
+from hudi_spark.table_state import PROPERTIES_FILE, Commit, Snapshot, TableConfiguration, load_commits
 
 
 def one_chunk(array: pa.Array | pa.ChunkedArray) -> pa.Array:

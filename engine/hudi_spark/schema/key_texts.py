@@ -12,7 +12,7 @@ import pyarrow.types as kinds
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.schema.columns import Incompatible, brought_text, java_text
-from hudi_spark.table_state.configuration import TableConfiguration
+from hudi_spark.table_state import TableConfiguration
 
 _MICROSECONDS: Final = {"s": 1_000_000, "ms": 1_000, "us": 1}
 # 1582-10-15: Java's timestamps count in the Julian calendar before that day.

@@ -28,10 +28,7 @@ from hudi_format.table.table_properties import PROPERTIES_FILE
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.schema.columns import META_SCHEMA, ColumnIds, SliceColumns, stating_commit
 from hudi_spark.schema.key_texts import DEFAULT_PARTITION, path_values, typed_value
-from hudi_spark.table_state.commits import Commit, GroupId
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.slicing import FileSlice
-from hudi_spark.table_state.snapshots import Snapshot
+from hudi_spark.table_state import Commit, FileSlice, GroupId, Snapshot, TableConfiguration
 
 SCHEMA_FOLDER: Final = ".hoodie/.schema"
 _COMPLETED: Final = ".schemacommit"

@@ -13,7 +13,7 @@ from hudi_format.storage import Storage
 from hudi_format.table.internal_schema import InternalField
 
 from hudi_spark.errors import HudiError, Reason, typed_errors
-from hudi_spark.options.resolving import Options
+from hudi_spark.options import Options
 from hudi_spark.schema.column_types import (
     avro_of_columns,
     columns_of_arrow,
@@ -26,9 +26,7 @@ from hudi_spark.schema.column_types import (
 )
 from hudi_spark.schema.columns import promoted
 from hudi_spark.schema.evolution import EVOLVES, Missing, Reconciling, described_changes, refuse_doubles, refuse_nothing
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.slicing import FileSlice
-from hudi_spark.table_state.snapshots import Snapshot
+from hudi_spark.table_state import FileSlice, Snapshot, TableConfiguration
 
 _CLAUSE = "DM-004"
 _FAILURES = (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError)

@@ -8,10 +8,10 @@ from hudi_format.storage import Storage
 from hudi_format.table.markers import MARKERS_FOLDER
 from hudi_format.timeline.plans import CleanerPlan, parse_cleaner_plan
 
-from hudi_spark.concurrency.effects import joined
+from hudi_spark.concurrency import joined
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.files.history import HistorySizes, archive_actions, finish_interrupted
-from hudi_spark.options.resolving import Options
+from hudi_spark.files import HistorySizes, archive_actions, finish_interrupted
+from hudi_spark.options import Options
 from hudi_spark.services.cleaning_planning import (
     BY_VERSIONS,
     SAVEPOINTS,
@@ -19,13 +19,23 @@ from hudi_spark.services.cleaning_planning import (
     earliest_to_retain,
     policy_of,
 )
-from hudi_spark.table_state.commits import GroupId, commit_of, undone_instants
-from hudi_spark.table_state.configuration import TableConfiguration, load_configuration
-from hudi_spark.table_state.listing import METADATA_FOLDER, stored_files, subfolder
-from hudi_spark.table_state.metadata_table import PARTITIONS_KEY
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.table_state.timeline import WRITE_ACTIONS, Instant, Timeline, load_timeline
-from hudi_spark.write.action import TableWork
+from hudi_spark.table_state import (
+    METADATA_FOLDER,
+    PARTITIONS_KEY,
+    WRITE_ACTIONS,
+    GroupId,
+    Instant,
+    TableConfiguration,
+    Timeline,
+    commit_of,
+    load_configuration,
+    load_table,
+    load_timeline,
+    stored_files,
+    subfolder,
+    undone_instants,
+)
+from hudi_spark.write import TableWork
 
 
 def oldest_with_leftovers(storage: Storage, actions: Iterable[Instant]) -> str | None:

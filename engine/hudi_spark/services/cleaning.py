@@ -18,21 +18,23 @@ from hudi_format.timeline.plans import (
     serialise_cleaner_plan,
 )
 
-from hudi_spark.concurrency.effects import Effects, delete_entries, joined, timeline_path
-from hudi_spark.concurrency.heartbeats import beating, is_alive
-from hudi_spark.concurrency.locks import place_of
+from hudi_spark.concurrency import Effects, beating, delete_entries, is_alive, joined, place_of, timeline_path
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.metadata.index import FinishedWrite
-from hudi_spark.read.flow import TaskIdentity
+from hudi_spark.metadata import FinishedWrite
+from hudi_spark.read import TaskIdentity
 from hudi_spark.services.cleaning_planning import Planned, cleaner_plan, is_due, retains_less_than_all
 from hudi_spark.services.rollback import roll_back_failed_writes
 from hudi_spark.services.service import ServicePlan
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.pending_plans import files_to_clean
-from hudi_spark.table_state.snapshots import Snapshot
-from hudi_spark.table_state.timeline import DATA_ACTIONS, Instant, Timeline, load_timeline
-from hudi_spark.write.action import Outcome, TableWork
-from hudi_spark.write.completing import Completion, complete_locked, nothing_to_check
+from hudi_spark.table_state import (
+    DATA_ACTIONS,
+    Instant,
+    Snapshot,
+    TableConfiguration,
+    Timeline,
+    files_to_clean,
+    load_timeline,
+)
+from hudi_spark.write import Completion, Outcome, TableWork, complete_locked, nothing_to_check
 
 CLEAN: Final = "clean"
 _LAST_VERSION_WITH_PLAN_TWICE: Final = 8

@@ -17,29 +17,32 @@ from hudi_format.timeline.plans import (
     parse_savepoint_metadata,
 )
 
-from hudi_spark.concurrency.clock import instant_text
+from hudi_spark.concurrency import instant_text
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.options.resolving import Options
-from hudi_spark.table_state.commits import Commit, GroupId, completed_bytes
-from hudi_spark.table_state.history import whole_timeline
-from hudi_spark.table_state.listing import FileListing, stored_files
-from hudi_spark.table_state.pending_plans import (
+from hudi_spark.options import Options
+from hudi_spark.table_state import (
     COMPACTION,
+    DATA_ACTIONS,
     LOG_COMPACTION,
+    Commit,
+    FileGroup,
+    FileListing,
+    FileSlice,
+    GroupId,
+    Instant,
+    SlicingRules,
+    Snapshot,
+    Timeline,
+    all_slices,
     clustering_plan,
     compaction_plan,
-    pending_compactions,
-)
-from hudi_spark.table_state.slicing import (
-    FileGroup,
-    FileSlice,
-    SlicingRules,
-    all_slices,
+    completed_bytes,
     completion_times,
     list_file_groups,
+    pending_compactions,
+    stored_files,
+    whole_timeline,
 )
-from hudi_spark.table_state.snapshots import Snapshot
-from hudi_spark.table_state.timeline import DATA_ACTIONS, Instant, Timeline
 
 
 @dataclass(frozen=True, slots=True)

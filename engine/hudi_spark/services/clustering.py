@@ -12,14 +12,10 @@ from hudi_format.timeline.plan_values import ClusteringPlan, SliceInfo
 from hudi_format.timeline.plans import serialise_requested_replace
 
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, from_rows, to_rows
-from hudi_spark.metadata.index import FinishedWrite
-from hudi_spark.read.flow import Executor, TaskIdentity
-from hudi_spark.read.planning import Query, read_context, slice_task
-from hudi_spark.read.tasks import ReadContext, SliceTask, run_task
-from hudi_spark.schema.columns import parts_by
-from hudi_spark.schema.origins import Origins, origins_of
-from hudi_spark.schema.write_schema import WriterState
+from hudi_spark.files import WRITTEN_SCHEMA, WrittenFile, from_rows, to_rows
+from hudi_spark.metadata import FinishedWrite
+from hudi_spark.read import Executor, Query, ReadContext, SliceTask, TaskIdentity, read_context, run_task, slice_task
+from hudi_spark.schema import Origins, WriterState, origins_of, parts_by
 from hudi_spark.services.clustering_layout import Layout, layout_of, sample_of
 from hudi_spark.services.clustering_planning import (
     SORT_KEY,
@@ -31,19 +27,33 @@ from hudi_spark.services.clustering_planning import (
 )
 from hudi_spark.services.compaction import stated_schemas, with_operation_field
 from hudi_spark.services.service import Attempt, ServicePlan
-from hudi_spark.table_state.commits import GroupId
-from hudi_spark.table_state.pending_plans import clustering_plan, groups_of_plan, refuse_foreign_slices
-from hudi_spark.table_state.slicing import FileSlice
-from hudi_spark.table_state.snapshots import Snapshot
-from hudi_spark.table_state.timeline import Instant, Timeline
-from hudi_spark.write.action import Outcome, TableWork, state_of_table
-from hudi_spark.write.base_groups import store_rows
-from hudi_spark.write.completing import Completion, give_up
-from hudi_spark.write.conflicts import refuse_conflicts
-from hudi_spark.write.planning import Operation, WriteContext, context_of_write
-from hudi_spark.write.routing import TARGET, TARGET_FIELD
-from hudi_spark.write.tasks import stamped
-from hudi_spark.write.transaction import completed_metadata, metadata_content
+from hudi_spark.table_state import (
+    FileSlice,
+    GroupId,
+    Instant,
+    Snapshot,
+    Timeline,
+    clustering_plan,
+    groups_of_plan,
+    refuse_foreign_slices,
+)
+from hudi_spark.write import (
+    TARGET,
+    TARGET_FIELD,
+    Completion,
+    Operation,
+    Outcome,
+    TableWork,
+    WriteContext,
+    completed_metadata,
+    context_of_write,
+    give_up,
+    metadata_content,
+    refuse_conflicts,
+    stamped,
+    state_of_table,
+    store_rows,
+)
 
 
 @dataclass(frozen=True, slots=True)

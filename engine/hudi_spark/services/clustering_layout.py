@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from hudi_spark.errors import HudiError, Reason
 from hudi_spark.merge import keys
-from hudi_spark.options.resolving import Options
-from hudi_spark.schema.columns import one_chunk
+from hudi_spark.options import Options
+from hudi_spark.schema import one_chunk
 
 Numbers = npt.NDArray[np.uint64]
 

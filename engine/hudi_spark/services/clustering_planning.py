@@ -18,15 +18,11 @@ from hudi_format.timeline.plan_values import (
 )
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.merge.keys import column_of
-from hudi_spark.options.resolving import Options
-from hudi_spark.schema.origins import Origins, origins_of
-from hudi_spark.table_state.commits import Commit
-from hudi_spark.table_state.pending_plans import clustering_plan, groups_in_pending_plans
-from hudi_spark.table_state.slicing import FileSlice
-from hudi_spark.table_state.snapshots import Snapshot
-from hudi_spark.table_state.timeline import DATA_ACTIONS
-from hudi_spark.write.action import TableWork, state_of_table
+from hudi_spark.merge import column_of
+from hudi_spark.options import Options
+from hudi_spark.schema import Origins, origins_of
+from hudi_spark.table_state import DATA_ACTIONS, Commit, FileSlice, Snapshot, clustering_plan, groups_in_pending_plans
+from hudi_spark.write import TableWork, state_of_table
 
 PLAN_KEY: Final = "hoodie.clustering.plan.strategy.class"
 EXECUTION_KEY: Final = "hoodie.clustering.execution.strategy.class"

@@ -15,42 +15,53 @@ from hudi_format.timeline.commit_metadata import NO_PREVIOUS_COMMIT, CommitMetad
 from hudi_format.timeline.plan_values import CompactionOperation, CompactionPlan
 from hudi_format.timeline.plans import serialise_compaction_plan
 
-from hudi_spark.concurrency.effects import joined
+from hudi_spark.concurrency import joined
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.files.base import (
+from hudi_spark.files import (
+    WRITTEN_SCHEMA,
     BaseFileBytes,
     BaseFileForm,
     ChangeForm,
+    Place,
+    WrittenFile,
     base_file,
     base_file_form,
+    base_file_statistics,
     change_form,
+    from_rows,
+    to_rows,
     write_changes,
 )
-from hudi_spark.files.statistics import base_file_statistics
-from hudi_spark.files.written import WRITTEN_SCHEMA, Place, WrittenFile, from_rows, to_rows
-from hudi_spark.merge.kernel import merge
-from hudi_spark.merge.log_records import LogRecords, decode_log_records
-from hudi_spark.metadata.column_stats import StatisticsPlan, statistics_plan
-from hudi_spark.metadata.index import FinishedWrite
-from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.read.planning import Query, read_context, slice_task
-from hudi_spark.read.tasks import ReadContext, SliceTask
-from hudi_spark.schema.columns import SCHEMA_KEY, one_chunk, stating_commit
-from hudi_spark.schema.origins import origins_of, read_base_rows
-from hudi_spark.schema.write_schema import WriterState
+from hudi_spark.merge import LogRecords, decode_log_records, merge
+from hudi_spark.metadata import FinishedWrite, StatisticsPlan, statistics_plan
+from hudi_spark.read import Query, ReadContext, SliceTask, TaskIdentity, read_context, slice_task
+from hudi_spark.schema import SCHEMA_KEY, WriterState, one_chunk, origins_of, read_base_rows, stating_commit
 from hudi_spark.services.compaction_planning import LOG_BYTES, plan_compaction
 from hudi_spark.services.service import Attempt, ServicePlan
-from hudi_spark.table_state.commits import Commit
-from hudi_spark.table_state.configuration import TableConfiguration, flag
-from hudi_spark.table_state.pending_plans import COMPACTION, compaction_plan, refuse_foreign_slices
-from hudi_spark.table_state.slicing import FileSlice, LogScan, scan_logs
-from hudi_spark.table_state.snapshots import Snapshot
-from hudi_spark.table_state.timeline import Instant
-from hudi_spark.write.action import Outcome, TableWork, state_of_table
-from hudi_spark.write.base_groups import changes_between
-from hudi_spark.write.completing import Check, Completion, nothing_to_check
-from hudi_spark.write.schema_metadata import table_avro
-from hudi_spark.write.transaction import metadata_content
+from hudi_spark.table_state import (
+    COMPACTION,
+    Commit,
+    FileSlice,
+    Instant,
+    LogScan,
+    Snapshot,
+    TableConfiguration,
+    compaction_plan,
+    flag,
+    refuse_foreign_slices,
+    scan_logs,
+)
+from hudi_spark.write import (
+    Check,
+    Completion,
+    Outcome,
+    TableWork,
+    changes_between,
+    metadata_content,
+    nothing_to_check,
+    state_of_table,
+    table_avro,
+)
 
 
 def place_of(work: TableWork, configuration: TableConfiguration, requested: str) -> Place:

@@ -9,15 +9,19 @@ from typing import Final
 from hudi_format.timeline.plan_values import CompactionOperation, CompactionPlan
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.metadata.layout import milliseconds_of
-from hudi_spark.options.resolving import Options
-from hudi_spark.schema.origins import Origins, origins_of
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.pending_plans import COMPACTION, groups_in_pending_plans
-from hudi_spark.table_state.slicing import FileSlice
-from hudi_spark.table_state.snapshots import Snapshot
-from hudi_spark.table_state.timeline import Instant, Timeline
-from hudi_spark.write.action import TableWork
+from hudi_spark.metadata import milliseconds_of
+from hudi_spark.options import Options
+from hudi_spark.schema import Origins, origins_of
+from hudi_spark.table_state import (
+    COMPACTION,
+    FileSlice,
+    Instant,
+    Snapshot,
+    TableConfiguration,
+    Timeline,
+    groups_in_pending_plans,
+)
+from hudi_spark.write import TableWork
 
 LOG_FILES: Final = "TOTAL_LOG_FILES"
 LOG_BYTES: Final = "TOTAL_LOG_FILES_SIZE"

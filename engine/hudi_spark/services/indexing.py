@@ -16,28 +16,39 @@ from hudi_format.timeline.plans import (
 )
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.metadata.file_groups import metadata_groups
-from hudi_spark.metadata.index import NewIndex
-from hudi_spark.metadata.index_actions import refuse_unfit
-from hudi_spark.metadata.indexes import KINDS, keeping_of, kind_of, wanted_indexes
-from hudi_spark.metadata.layout import (
+from hudi_spark.metadata import (
     BUILDING_KEY,
     INDEXING,
+    KINDS,
     MetadataLayout,
+    NewIndex,
+    Opening,
+    delete_index,
+    first_instant,
     index_plan,
     indexes_of,
+    keeping_of,
+    kind_of,
     list_indexes,
+    metadata_groups,
     planned_indexes,
     read_definitions,
+    refuse_unfit,
+    wanted_indexes,
     write_definitions,
 )
-from hudi_spark.metadata.recording import Opening, delete_index, first_instant
 from hudi_spark.services.service import ServicePlan
-from hudi_spark.table_state.configuration import load_configuration
-from hudi_spark.table_state.listing import METADATA_FOLDER
-from hudi_spark.table_state.snapshots import Snapshot, load_table
-from hudi_spark.table_state.timeline import DATA_ACTIONS, WRITE_ACTIONS, Instant, Timeline
-from hudi_spark.write.action import Outcome, TableWork, state_of_table
+from hudi_spark.table_state import (
+    DATA_ACTIONS,
+    METADATA_FOLDER,
+    WRITE_ACTIONS,
+    Instant,
+    Snapshot,
+    Timeline,
+    load_configuration,
+    load_table,
+)
+from hudi_spark.write import Outcome, TableWork, state_of_table
 
 _NAMED: Final = ("partitions", "indexes")
 

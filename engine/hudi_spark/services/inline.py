@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from hudi_spark.concurrency.effects import afterwards
+from hudi_spark.concurrency import afterwards
 from hudi_spark.errors import HudiError, Reason, typed_errors
 from hudi_spark.services import running
 from hudi_spark.services.archiving import MOST, archive, refuse_bad_limits
@@ -14,11 +14,15 @@ from hudi_spark.services.restore import SAVEPOINT, finish_restores, remove_half_
 from hudi_spark.services.rollback import look, roll_back_failed_writes
 from hudi_spark.services.rollback_planning import RESTORE
 from hudi_spark.services.time_to_live import drop_old_partitions_inline
-from hudi_spark.table_state.configuration import load_configuration
-from hudi_spark.table_state.pending_plans import COMPACTION, LOG_COMPACTION, pending_clusterings
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.table_state.timeline import load_timeline
-from hudi_spark.write.action import Outcome, TableWork
+from hudi_spark.table_state import (
+    COMPACTION,
+    LOG_COMPACTION,
+    load_configuration,
+    load_table,
+    load_timeline,
+    pending_clusterings,
+)
+from hudi_spark.write import Outcome, TableWork
 
 
 def take_back_leftovers(work: TableWork) -> None:

@@ -14,16 +14,23 @@ from hudi_format.timeline.plan_values import CompactionPlan, CompactionStrategy
 from hudi_format.timeline.plans import serialise_compaction_plan
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.files.logs import LogForm, LogGroup, LogRows, log_form, write_log
-from hudi_spark.files.statistics import no_rows_statistics, rows_statistics
-from hudi_spark.files.written import Place, WrittenFile, to_rows
-from hudi_spark.merge.kernel import LogWinners, log_winners
-from hudi_spark.merge.log_records import LogRecords, decode_log_records, is_partial
-from hudi_spark.metadata.column_stats import StatisticsPlan
-from hudi_spark.options.resolving import Options
-from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.read.tasks import ReadContext
-from hudi_spark.schema.columns import one_chunk
+from hudi_spark.files import (
+    LogForm,
+    LogGroup,
+    LogRows,
+    Place,
+    WrittenFile,
+    log_form,
+    no_rows_statistics,
+    rows_statistics,
+    to_rows,
+    write_log,
+)
+from hudi_spark.merge import LogRecords, LogWinners, decode_log_records, is_partial, log_winners
+from hudi_spark.metadata import StatisticsPlan
+from hudi_spark.options import Options
+from hudi_spark.read import ReadContext, TaskIdentity
+from hudi_spark.schema import one_chunk
 from hudi_spark.services.compaction import Kind, PlannedSlice, Shared, carry_out, refuse_missing, with_operation_field
 from hudi_spark.services.compaction_planning import (
     LOG_BYTES,
@@ -36,11 +43,20 @@ from hudi_spark.services.compaction_planning import (
     refuse_copy_on_write,
 )
 from hudi_spark.services.service import ServicePlan
-from hudi_spark.table_state.pending_plans import LOG_COMPACTION, compaction_plan, groups_of_plan, refuse_foreign_slices
-from hudi_spark.table_state.slicing import FileSlice, LogScan, scan_logs
-from hudi_spark.table_state.snapshots import Snapshot
-from hudi_spark.table_state.timeline import Instant, Timeline, Visibility
-from hudi_spark.write.action import Outcome, TableWork
+from hudi_spark.table_state import (
+    LOG_COMPACTION,
+    FileSlice,
+    Instant,
+    LogScan,
+    Snapshot,
+    Timeline,
+    Visibility,
+    compaction_plan,
+    groups_of_plan,
+    refuse_foreign_slices,
+    scan_logs,
+)
+from hudi_spark.write import Outcome, TableWork
 
 _KEY: Final = "_hoodie_record_key"
 

@@ -19,11 +19,11 @@ from hudi_format.schemas import META_FIELDS, without_meta_fields
 from hudi_format.storage import Storage
 from hudi_format.table.properties import parse_properties
 
-from hudi_spark.concurrency.effects import joined
+from hudi_spark.concurrency import joined
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.read.flow import Executor, TaskIdentity
-from hudi_spark.table_state.commits import GroupId
-from hudi_spark.write.creation import WRITTEN_VERSIONS, TableDefinition, settled, table_properties
+from hudi_spark.read import Executor, TaskIdentity
+from hudi_spark.table_state import GroupId
+from hudi_spark.write import WRITTEN_VERSIONS, TableDefinition, settled, table_properties
 
 CLAUSE = "SL-001"
 

@@ -23,14 +23,12 @@ from hudi_format.timeline.plans import (
     serialise_compaction_plan,
 )
 
-from hudi_spark.concurrency.clock import next_instant
-from hudi_spark.concurrency.effects import timeline_path
-from hudi_spark.merge.keys import RECORD_KEY
-from hudi_spark.metadata.index import GroupReading, GroupTask, whole_groups
-from hudi_spark.metadata.layout import list_indexes
-from hudi_spark.read.flow import Executor, TaskIdentity
+from hudi_spark.concurrency import next_instant, timeline_path
+from hudi_spark.merge import RECORD_KEY
+from hudi_spark.metadata import GroupReading, GroupTask, list_indexes, whole_groups
+from hudi_spark.read import Executor, TaskIdentity
 from hudi_spark.readings import RELEASED
-from hudi_spark.schema.write_schema import WriterState, schema_of_avro
+from hudi_spark.schema import WriterState, schema_of_avro
 from hudi_spark.services.recovered_files import (
     CLAUSE,
     Defined,
@@ -50,12 +48,19 @@ from hudi_spark.services.recovered_files import (
     refused,
 )
 from hudi_spark.services.upgrade_timeline import instant_of
-from hudi_spark.table_state.commits import commit_of
-from hudi_spark.table_state.configuration import TableConfiguration, configuration_of, load_configuration
-from hudi_spark.table_state.snapshots import Snapshot, snapshot_at
-from hudi_spark.table_state.timeline import ArchivedContent, Instant, Timeline, load_timeline
-from hudi_spark.write.action import TableWork
-from hudi_spark.write.transaction import metadata_content, requested_content
+from hudi_spark.table_state import (
+    ArchivedContent,
+    Instant,
+    Snapshot,
+    TableConfiguration,
+    Timeline,
+    commit_of,
+    configuration_of,
+    load_configuration,
+    load_timeline,
+    snapshot_at,
+)
+from hudi_spark.write import TableWork, metadata_content, requested_content
 
 _COMPACT: Final = "COMPACT"
 _CLAUSE: Final = "RD-005"

@@ -24,23 +24,26 @@ from hudi_format.timeline.plans import (
     serialise_savepoint_metadata,
 )
 
-from hudi_spark.concurrency.clock import milliseconds_of
-from hudi_spark.concurrency.effects import DOWNWARDS, delete_entries, joined
-from hudi_spark.concurrency.locks import Holding
+from hudi_spark.concurrency import DOWNWARDS, Holding, delete_entries, joined, milliseconds_of
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.metadata.index import FinishedWrite
-from hudi_spark.metadata.updates import update_metadata_table
+from hudi_spark.metadata import FinishedWrite, update_metadata_table
 from hudi_spark.services.rollback import clear, remove, rollback_metadata
 from hudi_spark.services.rollback_planning import RESTORE, ROLLBACK, Search, listing_plan
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.history import archived_since
-from hudi_spark.table_state.listing import stored_files
-from hudi_spark.table_state.pending_plans import refuse_no_instant
-from hudi_spark.table_state.slicing import FileSlice
-from hudi_spark.table_state.snapshots import Snapshot, snapshot_at
-from hudi_spark.table_state.timeline import WRITE_ACTIONS, Axis, Instant, Timeline, load_timeline
-from hudi_spark.write.action import Outcome, TableWork, state_of_table
-from hudi_spark.write.completing import Completion, complete_locked, nothing_to_check
+from hudi_spark.table_state import (
+    WRITE_ACTIONS,
+    Axis,
+    FileSlice,
+    Instant,
+    Snapshot,
+    TableConfiguration,
+    Timeline,
+    archived_since,
+    load_timeline,
+    refuse_no_instant,
+    snapshot_at,
+    stored_files,
+)
+from hudi_spark.write import Completion, Outcome, TableWork, complete_locked, nothing_to_check, state_of_table
 
 
 def refuse_cleaned_since(storage: Storage, timeline: Timeline, instant: str) -> None:

@@ -23,14 +23,12 @@ from hudi_format.timeline.plans import (
     serialise_rollback_plan,
 )
 
-from hudi_spark.concurrency import heartbeats
-from hudi_spark.concurrency.effects import DOWNWARDS, Effects, afterwards, delete_entries, joined
-from hudi_spark.concurrency.locks import Holding
+from hudi_spark.concurrency import DOWNWARDS, Effects, Holding, afterwards, delete_entries, heartbeats, joined
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.files.written import WrittenFile
-from hudi_spark.metadata.index import FinishedWrite
-from hudi_spark.options.resolving import Options
-from hudi_spark.read.flow import TaskIdentity
+from hudi_spark.files import WrittenFile
+from hudi_spark.metadata import FinishedWrite
+from hudi_spark.options import Options
+from hudi_spark.read import TaskIdentity
 from hudi_spark.services.rollback_planning import (
     ROLLBACK,
     BegunRollback,
@@ -41,10 +39,8 @@ from hudi_spark.services.rollback_planning import (
     is_service_plan,
     plan_rollback,
 )
-from hudi_spark.table_state.snapshots import Snapshot
-from hudi_spark.table_state.timeline import DATA_ACTIONS, WRITE_ACTIONS, Instant, Timeline, load_timeline
-from hudi_spark.write.action import Outcome, TableWork
-from hudi_spark.write.completing import Completion, complete_locked, nothing_to_check
+from hudi_spark.table_state import DATA_ACTIONS, WRITE_ACTIONS, Instant, Snapshot, Timeline, load_timeline
+from hudi_spark.write import Completion, Outcome, TableWork, complete_locked, nothing_to_check
 
 
 def is_alive(work: TableWork, requested: str) -> bool:

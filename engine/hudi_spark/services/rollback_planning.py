@@ -12,13 +12,10 @@ from hudi_format.storage import FileStatus, Storage
 from hudi_format.timeline.commit_metadata import parse_commit_metadata
 from hudi_format.timeline.plans import InstantInfo, RollbackPlan, RollbackRequest
 
-from hudi_spark.concurrency.effects import joined
-from hudi_spark.options.resolving import Options
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.listing import PlanGoneError
-from hudi_spark.table_state.pending_plans import clustering_plan, rollback_plan
-from hudi_spark.table_state.timeline import Instant, Timeline
-from hudi_spark.write.completing import announced
+from hudi_spark.concurrency import joined
+from hudi_spark.options import Options
+from hudi_spark.table_state import Instant, PlanGoneError, TableConfiguration, Timeline, clustering_plan, rollback_plan
+from hudi_spark.write import announced
 
 ROLLBACK: Final = "rollback"
 RESTORE: Final = "restore"

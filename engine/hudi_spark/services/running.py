@@ -1,10 +1,10 @@
-"""The services that are planned first and carried out after, by the names that the adapter protocol has for them."""
+"""Services scheduled and executed: by a writer after its commit, or by a process of their own."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from hudi_spark.concurrency.heartbeats import beating, is_alive
-from hudi_spark.concurrency.locks import place_of
+from hudi_spark import table_state
+from hudi_spark.concurrency import beating, is_alive, place_of
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.services.cleaning import Cleaning
 from hudi_spark.services.clustering import Clustering
@@ -12,8 +12,8 @@ from hudi_spark.services.compaction import Compaction
 from hudi_spark.services.indexing import Indexing
 from hudi_spark.services.log_compaction import LogCompaction
 from hudi_spark.services.service import Service
-from hudi_spark.table_state.timeline import Instant
-from hudi_spark.write.action import Outcome, TableWork
+from hudi_spark.table_state import Instant
+from hudi_spark.write import Outcome, TableWork
 
 SERVICES: Final[Mapping[str, Service]] = {
     "compaction": Compaction(),
@@ -154,3 +154,18 @@ def _pending(work: TableWork, requested: str) -> Instant:
 
 def _not_found(message: str) -> HudiError:
     return HudiError(Reason.INSTANT_NOT_FOUND, "TL-003", message, hint="schedule the service, then execute its time")
+
+
+def has_completed(work: TableWork, requested: str) -> bool:
+    """Whether an action stands; one that is not seen to stand is looked for again under the lock.
+
+    Raises:
+        HudiError: LOCK_UNAVAILABLE; TIMELINE_FILE_CORRUPT for a broken history.
+
+    Clauses: OW-010, LK-002.
+
+    """
+    if table_state.has_completed(work.storage, requested):
+        return True
+    with work.lock("ask"):
+        return table_state.has_completed(work.storage, requested)

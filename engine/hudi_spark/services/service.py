@@ -9,14 +9,27 @@ from typing import Any, Protocol
 from hudi_format.names import TimelineFileName, TimelineState
 from hudi_format.timeline.commit_metadata import WriteStat
 
-from hudi_spark.concurrency.effects import afterwards, joined
+from hudi_spark.concurrency import afterwards, joined
 from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason
-from hudi_spark.table_state.commits import commit_of
-from hudi_spark.table_state.configuration import TableConfiguration, load_configuration
-from hudi_spark.table_state.snapshots import Snapshot
-from hudi_spark.table_state.timeline import Instant, Timeline, load_timeline
-from hudi_spark.write.action import Outcome, TableWork
-from hudi_spark.write.completing import Check, Completion, announced, back_to_requested, complete, remove_unnamed
+from hudi_spark.table_state import (
+    Instant,
+    Snapshot,
+    TableConfiguration,
+    Timeline,
+    commit_of,
+    load_configuration,
+    load_timeline,
+)
+from hudi_spark.write import (
+    Check,
+    Completion,
+    Outcome,
+    TableWork,
+    announced,
+    back_to_requested,
+    complete,
+    remove_unnamed,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hudi_spark.concurrency.effects import with_failures
+from hudi_spark.concurrency import with_failures
 from hudi_spark.errors import boundary
 from hudi_spark.services import running
 from hudi_spark.services.archiving import archive
@@ -16,9 +16,7 @@ from hudi_spark.services.rollback import policy_of, roll_back, roll_back_failed_
 from hudi_spark.services.running import clustering_configs
 from hudi_spark.services.time_to_live import DAYS_KEY, drop_old_partitions
 from hudi_spark.services.upgrade import change_version
-from hudi_spark.table_state.snapshots import has_completed
-from hudi_spark.write.action import Outcome
-from hudi_spark.write.writer import TableWriter, shown
+from hudi_spark.write import Outcome, TableWriter, shown
 
 Configs = Mapping[str, str] | None
 
@@ -236,11 +234,7 @@ class TableServices:
 
         """
         with boundary(self.writer.storage.base):
-            work = self.writer.work()
-            if has_completed(work.storage, instant):
-                return True
-            with work.lock("ask"):
-                return has_completed(work.storage, instant)
+            return running.has_completed(self.writer.work(), instant)
 
     def recover(self, known: KnownOfTable | None = None, configs: Configs = None) -> Recovered:
         """Build a table again that lost its properties, its timeline, or both; what cannot be known is in the answer.

@@ -7,14 +7,11 @@ from typing import Final
 from hudi_format.storage import Storage
 from hudi_format.table.partition_metafile import metafile_form, parse_partition_metafile
 
-from hudi_spark.concurrency.effects import joined
+from hudi_spark.concurrency import joined
 from hudi_spark.errors import UnsupportedFeature
-from hudi_spark.options.resolving import Options
-from hudi_spark.table_state.pending_plans import groups_in_pending_plans
-from hudi_spark.table_state.snapshots import Snapshot
-from hudi_spark.write.action import Outcome, TableWork
-from hudi_spark.write.planning import OPERATIONS
-from hudi_spark.write.running import Write
+from hudi_spark.options import Options
+from hudi_spark.table_state import Snapshot, groups_in_pending_plans
+from hudi_spark.write import OPERATIONS, Outcome, TableWork, Write
 
 _CLASS: Final = "hoodie.partition.ttl.strategy.class"
 _TYPE: Final = "hoodie.partition.ttl.management.strategy.type"

@@ -12,20 +12,20 @@ from hudi_format.storage import LocalStorage, Storage
 from hudi_format.table.table_properties import BACKUP_FILE, repair_properties
 from hudi_format.timeline.plans import parse_savepoint_metadata
 
-from hudi_spark.concurrency.effects import Effects
+from hudi_spark.concurrency import Effects
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.metadata.layout import (
+from hudi_spark.metadata import (
     BUILDING_KEY,
     MetadataLayout,
+    delete_index,
+    drop_metadata_table,
     indexes_of,
     list_indexes,
     read_definitions,
     update_properties,
     write_definitions,
 )
-from hudi_spark.metadata.recording import delete_index
-from hudi_spark.metadata.updates import drop_metadata_table
-from hudi_spark.options.resolving import Options
+from hudi_spark.options import Options
 from hudi_spark.services import running
 from hudi_spark.services.rollback import policy_of, roll_back_failed_writes
 from hudi_spark.services.rollback_planning import is_service_plan
@@ -43,11 +43,17 @@ from hudi_spark.services.upgrade_timeline import (
     put_history,
     timeline_names,
 )
-from hudi_spark.table_state.configuration import PROPERTIES_FILE, TableConfiguration, load_configuration
-from hudi_spark.table_state.listing import METADATA_FOLDER
-from hudi_spark.table_state.slicing import list_file_groups
-from hudi_spark.table_state.timeline import WRITE_ACTIONS, Instant, Timeline
-from hudi_spark.write.action import TableWork
+from hudi_spark.table_state import (
+    METADATA_FOLDER,
+    PROPERTIES_FILE,
+    WRITE_ACTIONS,
+    Instant,
+    TableConfiguration,
+    Timeline,
+    list_file_groups,
+    load_configuration,
+)
+from hudi_spark.write import TableWork
 
 
 def refuse_saved_logs(storage: Storage, timeline: Timeline) -> None:

@@ -7,17 +7,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.keys.generator_types import CLASSES, generator_type
-from hudi_spark.merge.rules import (
-    BY_PAYLOAD,
-    PARTIAL_UPDATES,
-    PAYLOAD_MODES,
-    PROPERTY,
-    STRATEGIES,
-    MergeMode,
-    payload_name,
-)
-from hudi_spark.write.creation import PAYLOAD_OF_MODE, STRATEGY_OF_MODE, TRANSLATED
+from hudi_spark.keys import CLASSES, generator_type
+from hudi_spark.merge import BY_PAYLOAD, PARTIAL_UPDATES, PAYLOAD_MODES, PROPERTY, STRATEGIES, MergeMode, payload_name
+from hudi_spark.write import PAYLOAD_OF_MODE, STRATEGY_OF_MODE, TRANSLATED
 
 Changes = dict[str, str | None]
 """New values by key, None for a key that goes."""

@@ -36,13 +36,16 @@ from hudi_format.timeline.history import (
 )
 from hudi_format.timeline.plans import parse_requested_replace
 
-from hudi_spark.concurrency.clock import instant_text, next_instant
-from hudi_spark.concurrency.effects import Effects, timeline_path
-from hudi_spark.schema.origins import SCHEMA_FOLDER
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.history import archived_instants
-from hudi_spark.table_state.slicing import list_file_groups
-from hudi_spark.table_state.timeline import DATA_ACTIONS, Instant, is_compaction_plan
+from hudi_spark.concurrency import Effects, instant_text, next_instant, timeline_path
+from hudi_spark.schema import SCHEMA_FOLDER
+from hudi_spark.table_state import (
+    DATA_ACTIONS,
+    Instant,
+    TableConfiguration,
+    archived_instants,
+    is_compaction_plan,
+    list_file_groups,
+)
 
 _ZONE_KEY = "hoodie.table.timeline.timezone"
 

@@ -9,8 +9,7 @@ import pyarrow as pa
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, from_text, to_text
-from hudi_spark.read.flow import ROWS, TaskIdentity, Work
-from hudi_spark.read.planning import Query, plan_query
+from hudi_spark.read import ROWS, Query, TaskIdentity, Work, plan_query
 from hudi_spark.spark.queries import run_on_spark, spark_schema, wire_schema
 
 _SEED: Final = 42

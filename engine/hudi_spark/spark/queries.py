@@ -12,16 +12,10 @@ from hudi_format.base.files import base_file_footer
 from hudi_format.storage import LocalStorage, Storage
 
 from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, boundary, to_text
-from hudi_spark.filters import grammar
-from hudi_spark.filters.functions import function_of, value_of
-from hudi_spark.filters.grammar import And, Comparison, Filter, Not, Or, columns_of
+from hudi_spark.filters import And, Comparison, Filter, Not, Or, columns_of, function_of, grammar, value_of
 from hudi_spark.merge import keys
-from hudi_spark.read.change_feed import run_change_task
-from hudi_spark.read.planning import Plan
-from hudi_spark.read.queries import AnyPlan
-from hudi_spark.read.tasks import SliceRows, SliceTask, run_task
-from hudi_spark.schema.columns import nullable
-from hudi_spark.schema.origins import instant_of
+from hudi_spark.read import AnyPlan, Plan, SliceRows, SliceTask, run_change_task, run_task
+from hudi_spark.schema import instant_of, nullable
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType

@@ -1,10 +1,4 @@
-"""Files that plans and markers name: data files of the table's partitions, and nothing else below its base path.
-
-Who carries a plan out deletes and replaces what it names. So a name is looked at before the first effect, whoever made
-the plan.
-
-Clauses: SL-007.
-"""
+"""Plans that wait: which file groups table services are going to rewrite, and what rollbacks undo."""
 
 import re
 from collections.abc import Iterable, Mapping

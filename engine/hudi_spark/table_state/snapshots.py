@@ -9,7 +9,7 @@ from hudi_format.errors import FormatError
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.readings import Readings
+from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.table_state.commits import (
     Commit,
     GroupId,
@@ -58,7 +58,7 @@ class Snapshot:
 @read_anew
 def load_snapshot(
     storage: Storage,
-    readings: Readings,
+    readings: Readings = RELEASED,
     as_of: str | None = None,
     list_files: ListFiles = list_stored,
     *,

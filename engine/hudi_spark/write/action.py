@@ -11,18 +11,13 @@ from hudi_format.names import TimelineFileName
 from hudi_format.storage import Storage
 from hudi_format.timeline.commit_metadata import WriteStat
 
-from hudi_spark.concurrency.clock import AHEAD_KEY, Clock
-from hudi_spark.concurrency.effects import Effects, Failure
-from hudi_spark.concurrency.locks import Holding, holding_of, table_lock
+from hudi_spark.concurrency import AHEAD_KEY, Clock, Effects, Failure, Holding, holding_of, table_lock
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.options.resolving import Options
-from hudi_spark.read.flow import Executor
+from hudi_spark.options import Options
+from hudi_spark.read import Executor
 from hudi_spark.readings import RELEASED, Readings
-from hudi_spark.schema.write_schema import WriterState, avro_of_arrow, schema_of_avro
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.metadata_table import lister
-from hudi_spark.table_state.snapshots import Snapshot, load_snapshot, load_table
-from hudi_spark.table_state.timeline import Timeline
+from hudi_spark.schema import WriterState, avro_of_arrow, schema_of_avro
+from hudi_spark.table_state import Snapshot, TableConfiguration, Timeline, lister, load_snapshot, load_table
 from hudi_spark.write.schema_metadata import table_avro
 
 

@@ -20,16 +20,19 @@ from hudi_format.table.index_definitions import IndexDefinition
 from hudi_format.table.internal_schema import ColumnType, parse_column_type
 from hudi_format.timeline.commit_metadata import CommitMetadata, serialise_avro, serialise_json
 
-from hudi_spark.concurrency.clock import Clock
-from hudi_spark.concurrency.effects import Effects, with_failures
+from hudi_spark.concurrency import Clock, Effects, with_failures
 from hudi_spark.errors import HudiError, Reason, boundary
-from hudi_spark.metadata.index import FinishedWrite
-from hudi_spark.metadata.index_actions import ACTION, create_index, drop_index
-from hudi_spark.metadata.layout import read_definitions
-from hudi_spark.metadata.updates import update_metadata_table
-from hudi_spark.metadata.validation import Finding, validate_metadata_table
-from hudi_spark.schema.column_types import columns_of_arrow, columns_of_avro
-from hudi_spark.schema.evolution import (
+from hudi_spark.metadata import (
+    ACTION,
+    Finding,
+    FinishedWrite,
+    create_index,
+    drop_index,
+    read_definitions,
+    update_metadata_table,
+    validate_metadata_table,
+)
+from hudi_spark.schema import (
     AddColumn,
     ChangeType,
     Describe,
@@ -40,11 +43,13 @@ from hudi_spark.schema.evolution import (
     Position,
     RenameColumn,
     SchemaChange,
+    WriterState,
     changed,
+    column_ids,
+    columns_of_arrow,
+    columns_of_avro,
 )
-from hudi_spark.schema.origins import column_ids
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.configuration import TableConfiguration
+from hudi_spark.table_state import TableConfiguration
 from hudi_spark.write.action import Outcome, state_of_table
 from hudi_spark.write.schema_metadata import (
     SchemaStatement,

@@ -10,22 +10,24 @@ from hudi_format.names import BaseFileName
 from hudi_format.schemas import META_FIELDS
 from hudi_format.timeline.commit_metadata import NO_PREVIOUS_COMMIT, RuntimeStats, WriteStat
 
-from hudi_spark.concurrency.effects import joined
-from hudi_spark.files.base import BaseFileBytes, base_file, empty_meta_fields, rolled_base_file, write_changes
-from hudi_spark.files.statistics import base_file_statistics
-from hudi_spark.files.written import WrittenFile
-from hudi_spark.keys.tags import RECORD_KEY
-from hudi_spark.merge.kernel import incoming_records, merge, same_values
-from hudi_spark.merge.keys import KeyRule
-from hudi_spark.merge.log_records import flagged_deletes, marked_deletes
-from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.schema.columns import one_chunk
-from hudi_spark.schema.origins import read_base_rows
-from hudi_spark.table_state.slicing import FileSlice
-from hudi_spark.table_state.snapshots import COMMIT_TIME
+from hudi_spark.concurrency import joined
+from hudi_spark.files import (
+    BaseFileBytes,
+    WrittenFile,
+    base_file,
+    base_file_statistics,
+    empty_meta_fields,
+    rolled_base_file,
+    write_changes,
+)
+from hudi_spark.keys import PARTITION_PATH, RECORD_KEY
+from hudi_spark.merge import KeyRule, flagged_deletes, incoming_records, marked_deletes, merge, same_values
+from hudi_spark.read import TaskIdentity
+from hudi_spark.schema import one_chunk, read_base_rows
+from hudi_spark.table_state import COMMIT_TIME, FileSlice
 from hudi_spark.write.planning import WriteContext
 
-_COMMIT_TIME = META_FIELDS[0]
+_COMMIT_TIME, _SEQUENCE_NUMBER, _, _, _FILE_NAME = META_FIELDS
 _SCHEMA = ("op", "record_key", "before", "after")
 
 
@@ -283,3 +285,24 @@ def _numbered(file_id: str, number: int) -> str:
     Clauses: SL-023.
     """
     return file_id if not number else f"{file_id.rpartition('-')[0]}-{number}"
+
+
+def stamped(rows: pa.Table, schema: pa.Schema, requested: str, writer: int) -> pa.Table:
+    """The rows in the columns of a table, as records of a write, numbered in their order.
+
+    `writer`: a number that no other call for the same write has. The name of the file is null: whoever makes the file
+    knows it.
+
+    Clauses: BF-001, MF-011.
+    """
+    count = rows.num_rows
+    numbers = pa.arange(0, count).cast(pa.string())
+    values = {
+        _COMMIT_TIME: pa.repeat(pa.scalar(requested), count),
+        _SEQUENCE_NUMBER: pc.binary_join_element_wise(f"{requested}_{writer}", numbers, "_"),
+        _FILE_NAME: pa.nulls(count, pa.string()),
+        RECORD_KEY: rows.column(RECORD_KEY),
+        PARTITION_PATH: rows.column(PARTITION_PATH),
+    }
+    columns = [values[name] if name in values else rows.column(name) for name in schema.names]
+    return pa.Table.from_arrays(columns, schema=schema)

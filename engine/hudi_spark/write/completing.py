@@ -8,17 +8,20 @@ from hudi_format.storage import Storage
 from hudi_format.table.markers import MARKERS_FOLDER, Marker, batch_number, parse_marker_path, parse_markers
 from hudi_format.timeline.commit_metadata import WriteStat
 
-from hudi_spark.concurrency.effects import Effects, delete_entries, joined
-from hudi_spark.concurrency.locks import Holding
+from hudi_spark.concurrency import Effects, Holding, delete_entries, joined
 from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason
-from hudi_spark.metadata.index import FinishedWrite
-from hudi_spark.metadata.rollbacks import take_back
-from hudi_spark.metadata.updates import update_metadata_table
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.configuration import TableConfiguration, load_configuration
-from hudi_spark.table_state.pending_plans import is_data_file
-from hudi_spark.table_state.snapshots import Snapshot
-from hudi_spark.table_state.timeline import DATA_ACTIONS, Instant, Timeline, load_timeline
+from hudi_spark.metadata import FinishedWrite, take_back, update_metadata_table
+from hudi_spark.schema import WriterState
+from hudi_spark.table_state import (
+    DATA_ACTIONS,
+    Instant,
+    Snapshot,
+    TableConfiguration,
+    Timeline,
+    is_data_file,
+    load_configuration,
+    load_timeline,
+)
 from hudi_spark.write.action import TableWork, state_of_table
 from hudi_spark.write.schema_metadata import SchemaStatement, put_history
 

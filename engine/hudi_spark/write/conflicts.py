@@ -8,22 +8,25 @@ from hudi_format.names import parse_data_file_name
 from hudi_format.storage import Storage
 from hudi_format.table.markers import MARKERS_FOLDER
 
-from hudi_spark.concurrency.heartbeats import is_alive
+from hudi_spark.concurrency import is_alive
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.keys.bucket_index import BUCKET_DIGITS
-from hudi_spark.keys.tags import index_of
-from hudi_spark.options.resolving import Options
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.commits import Commit, GroupId, commit_of
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.pending_plans import (
+from hudi_spark.keys import BUCKET_DIGITS, index_of
+from hudi_spark.options import Options
+from hudi_spark.schema import WriterState
+from hudi_spark.table_state import (
+    Commit,
+    GroupId,
+    Instant,
+    Snapshot,
+    TableConfiguration,
+    Timeline,
+    commit_of,
+    load_timeline,
     pending_clusterings,
     pending_compactions,
     pending_log_compactions,
     rollback_plan,
 )
-from hudi_spark.table_state.snapshots import Snapshot
-from hudi_spark.table_state.timeline import Instant, Timeline, load_timeline
 from hudi_spark.write.action import TableWork
 from hudi_spark.write.completing import announced, give_up
 from hudi_spark.write.planning import Operation, Replaces

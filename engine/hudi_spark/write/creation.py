@@ -15,19 +15,19 @@ from hudi_format.table.properties import serialise_properties
 from hudi_format.table.property_keys import TIME_KEYS
 from hudi_format.table.table_properties import PROPERTIES_FILE, holds_table, with_checksum
 
-from hudi_spark.concurrency.effects import Effects
+from hudi_spark.concurrency import Effects
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.keys.generator_types import (
+from hudi_spark.keys import (
     CLASSES,
+    TIME_PREFIX,
     GeneratorKind,
     generator_kind,
     generator_type,
     misfit,
     refuse_misfit,
+    stamp_settings,
 )
-from hudi_spark.keys.timestamps import TIME_PREFIX, stamp_settings
-from hudi_spark.merge.keys import column_of, field_type
-from hudi_spark.merge.rules import (
+from hudi_spark.merge import (
     BY_PAYLOAD,
     DELETE_FIELD,
     DELETE_MARKER,
@@ -38,12 +38,14 @@ from hudi_spark.merge.rules import (
     UNAVAILABLE_VALUE,
     MergeMode,
     MergeRule,
+    column_of,
+    field_type,
     payload_name,
     payload_rule,
 )
-from hudi_spark.merge.rules import STRATEGIES as _MODE_OF_STRATEGY
-from hudi_spark.options.resolving import Options, resolve
-from hudi_spark.schema.write_schema import avro_of_arrow, schema_of_avro
+from hudi_spark.merge import STRATEGIES as _MODE_OF_STRATEGY
+from hudi_spark.options import Options, resolve
+from hudi_spark.schema import avro_of_arrow, schema_of_avro
 
 WRITTEN_VERSIONS: Final = (6, 8, 9)
 TABLE_TYPES: Final = ("COPY_ON_WRITE", "MERGE_ON_READ")

@@ -10,26 +10,35 @@ from hudi_format.base.files import MINIMUM_KEY, base_file_footer
 from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
 
-from hudi_spark.concurrency.effects import Effects
+from hudi_spark.concurrency import Effects
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.files.base import BaseFileForm, ChangeForm, base_file_form, change_form
-from hudi_spark.files.logs import LogForm, log_form, opened_slices
-from hudi_spark.files.written import Place
-from hudi_spark.keys.generator import KeyGenerator, key_generator
-from hudi_spark.keys.stored_keys import stored_rule
-from hudi_spark.keys.tags import RECORD_KEY
-from hudi_spark.merge.keys import KeyRule, column_of
-from hudi_spark.merge.rules import MergeRule, column_defaults, merge_mode, merge_rule
-from hudi_spark.metadata.column_stats import StatisticsPlan, statistics_plan
-from hudi_spark.options.resolving import Options, contradictions
+from hudi_spark.files import (
+    BaseFileForm,
+    ChangeForm,
+    LogForm,
+    Place,
+    base_file_form,
+    change_form,
+    log_form,
+    opened_slices,
+)
+from hudi_spark.keys import RECORD_KEY, KeyGenerator, key_generator, stored_rule
+from hudi_spark.merge import KeyRule, MergeRule, column_defaults, column_of, merge_mode, merge_rule
+from hudi_spark.metadata import StatisticsPlan, statistics_plan
+from hudi_spark.options import Options, contradictions
 from hudi_spark.readings import Readings
-from hudi_spark.schema.columns import META_SCHEMA, nullable
-from hudi_spark.schema.origins import Origins, origins_of
-from hudi_spark.schema.write_schema import FixedFields, WriterSchema, WriterState, without_columns, writer_schema
-from hudi_spark.table_state.commits import Commit, commit_of
-from hudi_spark.table_state.configuration import TableConfiguration, flag
-from hudi_spark.table_state.snapshots import Snapshot
-from hudi_spark.table_state.timeline import Timeline
+from hudi_spark.schema import (
+    META_SCHEMA,
+    FixedFields,
+    Origins,
+    WriterSchema,
+    WriterState,
+    nullable,
+    origins_of,
+    without_columns,
+    writer_schema,
+)
+from hudi_spark.table_state import Commit, Snapshot, TableConfiguration, Timeline, commit_of, flag
 from hudi_spark.write.action import Outcome, state_of_table
 from hudi_spark.write.schema_metadata import SchemaStatement, schema_extra_metadata, table_avro
 

@@ -11,13 +11,11 @@ import pyarrow.compute as pc
 from hudi_format.hashing import java_string_hashes
 
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.keys.tags import FILE_ID, KEY_FIELD, PARTITION_FIELD, PARTITION_PATH, RECORD_KEY, index_of
-from hudi_spark.options.resolving import Options
-from hudi_spark.read.flow import Flow, TaskIdentity
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.commits import Commit
-from hudi_spark.table_state.pending_plans import pending_clusterings
-from hudi_spark.table_state.slicing import FileSlice
+from hudi_spark.keys import FILE_ID, KEY_FIELD, PARTITION_FIELD, PARTITION_PATH, RECORD_KEY, index_of
+from hudi_spark.options import Options
+from hudi_spark.read import Flow, TaskIdentity
+from hudi_spark.schema import WriterState
+from hudi_spark.table_state import Commit, FileSlice, pending_clusterings
 from hudi_spark.write.planning import Operation, WriteContext
 
 # Where a row stood in the input: a later version of a key has a greater number.

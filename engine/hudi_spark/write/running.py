@@ -15,13 +15,20 @@ import pyarrow.compute as pc
 from hudi_format.errors import FormatError
 
 from hudi_spark.errors import HudiError, Reason
-from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, from_rows
-from hudi_spark.keys.tagging import looks_twice, tagged
-from hudi_spark.keys.tags import FILE_ID, PARTITION_PATH, RECORD_KEY, TAG_FIELDS, is_global, tagged_schema
-from hudi_spark.options.resolving import Options
-from hudi_spark.read.flow import Executor, Flow
-from hudi_spark.schema.write_schema import WriterState
-from hudi_spark.table_state.snapshots import Snapshot
+from hudi_spark.files import WRITTEN_SCHEMA, WrittenFile, from_rows
+from hudi_spark.keys import (
+    FILE_ID,
+    PARTITION_PATH,
+    RECORD_KEY,
+    TAG_FIELDS,
+    is_global,
+    looks_twice,
+    tagged,
+    tagged_schema,
+)
+from hudi_spark.read import Executor, Flow
+from hudi_spark.schema import WriterState
+from hudi_spark.table_state import Snapshot
 from hudi_spark.write.action import Outcome, TableWork
 from hudi_spark.write.conflicts import concurrency_of, without_vanished_logs
 from hudi_spark.write.planning import (
@@ -73,11 +80,6 @@ class Write:
         """The action on the timeline."""
         return self._transaction.action
 
-    @property
-    def options(self) -> Options:
-        """The options of the write."""
-        return self.work.options
-
     def prepare(self, rows: Flow | None) -> None:
         """Whether rows fit the table, before anything is in storage.
 
@@ -88,7 +90,7 @@ class Write:
 
         """
         incoming = None if rows is None else rows.schema
-        self._state = state_of_write(self.work.storage, self._snapshot, self.options, self.operation, incoming)
+        self._state = state_of_write(self.work.storage, self._snapshot, self.work.options, self.operation, incoming)
         concurrency_of(self._state, self.operation)
 
     def idle(self, partitions: Sequence[str]) -> Outcome | None:
@@ -172,7 +174,9 @@ class Write:
 
     def _told(self, written: tuple[WrittenFile, ...], replaced: Mapping[str, tuple[str, ...]]) -> Staged:
         assert self._state is not None
-        return Staged(written, replaced, statement_of(self._state, self._transaction.requested), self.options.extra)
+        return Staged(
+            written, replaced, statement_of(self._state, self._transaction.requested), self.work.options.extra
+        )
 
 
 def _fits(partition: str, pattern: str) -> bool:

@@ -25,16 +25,22 @@ from hudi_format.table.internal_schema import (
     schema_history_text,
 )
 
-from hudi_spark.concurrency.clock import Clock
-from hudi_spark.concurrency.effects import Effects
-from hudi_spark.options.resolving import Options
-from hudi_spark.schema.column_types import avro_of_columns, columns_of_avro, fixed_size, met
-from hudi_spark.schema.columns import SCHEMA_KEY, ColumnIds, stated_schema
-from hudi_spark.schema.evolution import numbered
-from hudi_spark.schema.origins import SCHEMA_FOLDER, column_ids
-from hudi_spark.schema.write_schema import WriterSchema
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.snapshots import Snapshot
+from hudi_spark.concurrency import Clock, Effects
+from hudi_spark.options import Options
+from hudi_spark.schema import (
+    SCHEMA_FOLDER,
+    SCHEMA_KEY,
+    ColumnIds,
+    WriterSchema,
+    avro_of_columns,
+    column_ids,
+    columns_of_avro,
+    fixed_size,
+    met,
+    numbered,
+    stated_schema,
+)
+from hudi_spark.table_state import Snapshot, TableConfiguration
 
 _BY_ID: Final = "hoodie.schema.on.read.enable"
 _RECONCILE: Final = "hoodie.datasource.write.reconcile.schema"

@@ -1,4 +1,4 @@
-"""Incoming rows get their meta fields."""
+"""The tasks of a write: pure functions over parts of the incoming rows, each with the identity of its task."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -6,44 +6,34 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hudi_format.schemas import META_FIELDS
 
-from hudi_spark.files.logs import LogGroup, LogRows, WrittenLog, write_log
-from hudi_spark.files.statistics import no_rows_statistics, rows_statistics
-from hudi_spark.files.written import WRITTEN_SCHEMA, WrittenFile, to_rows
-from hudi_spark.keys.generator import KeyGenerator, brought_keys
-from hudi_spark.keys.tags import BASE_INSTANT, FILE_ID, MOVED, PARTITION_PATH, POSITION, RECORD_KEY
-from hudi_spark.merge.kernel import combined
-from hudi_spark.merge.rules import MergeRule
-from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.schema.columns import parts_by
-from hudi_spark.schema.write_schema import WriterSchema, cast_rows
-from hudi_spark.write.base_groups import create_files, merge_into_file
+from hudi_spark.files import (
+    WRITTEN_SCHEMA,
+    LogGroup,
+    LogRows,
+    WrittenFile,
+    WrittenLog,
+    no_rows_statistics,
+    rows_statistics,
+    to_rows,
+    write_log,
+)
+from hudi_spark.keys import (
+    BASE_INSTANT,
+    FILE_ID,
+    MOVED,
+    PARTITION_PATH,
+    POSITION,
+    RECORD_KEY,
+    KeyGenerator,
+    brought_keys,
+)
+from hudi_spark.merge import MergeRule, combined
+from hudi_spark.read import TaskIdentity
+from hudi_spark.schema import WriterSchema, cast_rows, parts_by
+from hudi_spark.write.base_groups import create_files, merge_into_file, stamped
 from hudi_spark.write.planning import WriteContext
 from hudi_spark.write.routing import KEY_FIELDS, SEQUENCE, TARGET, Routes, Target, routed
-
-_COMMIT_TIME, _SEQUENCE_NUMBER, _, _, _FILE_NAME = META_FIELDS
-
-
-def stamped(rows: pa.Table, schema: pa.Schema, requested: str, writer: int) -> pa.Table:
-    """The rows in the columns of a table, as records of a write, numbered in their order.
-
-    `writer`: a number that no other call for the same write has. The name of the file is null: whoever makes the file
-    knows it.
-
-    Clauses: BF-001, MF-011.
-    """
-    count = rows.num_rows
-    numbers = pa.arange(0, count).cast(pa.string())
-    values = {
-        _COMMIT_TIME: pa.repeat(pa.scalar(requested), count),
-        _SEQUENCE_NUMBER: pc.binary_join_element_wise(f"{requested}_{writer}", numbers, "_"),
-        _FILE_NAME: pa.nulls(count, pa.string()),
-        RECORD_KEY: rows.column(RECORD_KEY),
-        PARTITION_PATH: rows.column(PARTITION_PATH),
-    }
-    columns = [values[name] if name in values else rows.column(name) for name in schema.names]
-    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def append_logs(  # noqa: PLR0917 - rows, and what is known of each

@@ -1,7 +1,4 @@
-"""What the timeline's files of a write hold.
-
-Clauses: TL-014, TL-019, TL-020, TL-033, OW-017.
-"""
+"""A write from its request to its completion, and what its files on the timeline hold."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,17 +14,21 @@ from hudi_format.timeline.commit_metadata import (
 )
 from hudi_format.timeline.plans import RequestedReplace, serialise_requested_replace
 
-from hudi_spark.concurrency.effects import Effects, afterwards, delete_entries
-from hudi_spark.concurrency.heartbeats import refuse_strangers, silence_heart, start_heart, stop_heart
-from hudi_spark.concurrency.locks import place_of
+from hudi_spark.concurrency import (
+    Effects,
+    afterwards,
+    delete_entries,
+    place_of,
+    refuse_strangers,
+    silence_heart,
+    start_heart,
+    stop_heart,
+)
 from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason
-from hudi_spark.files.written import WrittenFile
-from hudi_spark.metadata.index import FinishedWrite
-from hudi_spark.schema.write_schema import WriterState, schema_changes
-from hudi_spark.table_state.commits import GroupId
-from hudi_spark.table_state.configuration import TableConfiguration
-from hudi_spark.table_state.snapshots import Snapshot
-from hudi_spark.table_state.timeline import Timeline, load_timeline
+from hudi_spark.files import WrittenFile
+from hudi_spark.metadata import FinishedWrite
+from hudi_spark.schema import WriterState, schema_changes
+from hudi_spark.table_state import GroupId, Snapshot, TableConfiguration, Timeline, load_timeline
 from hudi_spark.write.action import Outcome, TableWork
 from hudi_spark.write.completing import Completion, complete, remove_announced, remove_unnamed
 from hudi_spark.write.conflicts import Concurrency, concurrency_of, meet_clusterings

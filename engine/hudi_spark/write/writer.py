@@ -14,15 +14,12 @@ from hudi_format.storage import Storage
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from hudi_spark.concurrency.clock import Clock, SystemClock
-from hudi_spark.concurrency.effects import Effects, Hook, hooks_of_environment, with_failures
+from hudi_spark.concurrency import Clock, Effects, Hook, SystemClock, hooks_of_environment, with_failures
 from hudi_spark.errors import HudiError, Reason, boundary
-from hudi_spark.options.resolving import Options, resolve
-from hudi_spark.read.flow import Executor, Flow
-from hudi_spark.read.planning import Query
+from hudi_spark.options import Options, resolve
+from hudi_spark.read import Executor, Flow, Query
 from hudi_spark.readings import RELEASED, Readings
-from hudi_spark.table_state.listing import read_anew
-from hudi_spark.table_state.snapshots import why_lost
+from hudi_spark.table_state import read_anew, why_lost
 from hudi_spark.write.action import Outcome, TableWork, new_file_id
 from hudi_spark.write.planning import (
     Batch,
@@ -271,7 +268,7 @@ class TableWriter:
         """
         operation = write.operation
         if operation.name == "delete_partition":
-            partitions = tuple(request.partitions) or write.named(partitions_of_options(write.options))
+            partitions = tuple(request.partitions) or write.named(partitions_of_options(write.work.options))
             if not partitions:
                 raise _lacking("delete_partition needs the partitions to delete", "give their paths")
             return None, partitions
