@@ -1,4 +1,15 @@
-"""Every durable effect of a writer: one helper with two hooks, and what fails after an action has completed."""
+"""Every durable effect of a writer: one helper with two hooks, and what fails after an action has completed.
+
+A caller that saw an error would do the action again, and an insert that is done again stands twice.
+
+A lock with a lease may end at any instruction of its holder. So an effect of a holder first confirms the lock, and a
+timeline file that others rely on is first claimed: from the claim on it appears, whoever puts it.
+
+Whatever makes a durable change is a method here, named as in the vocabulary of effects; so traces are whole, and a test
+can stop a writer between any two effects without a list of places to keep.
+
+Clauses: OW-010.
+"""
 
 import json
 import os

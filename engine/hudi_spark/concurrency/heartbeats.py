@@ -1,4 +1,15 @@
-"""Heartbeats of the writes of this process, and whether those of other processes go on."""
+"""Heartbeats of the writes of this process, and whether those of other processes go on.
+
+A write beats from before its requested file until it has completed or was given up: `.hoodie/.heartbeat/<requested>`,
+written anew each interval. Apache Hudi's are empty and tell by their age; ours name process and lock as well, so that
+on one computer a process that has ended is known to be dead at once.
+
+Without a lock that processes share, only one of them may write. Each puts its heartbeat first and looks for others'
+after: of two that begin at once at least one sees the other, and is refused. Whoever saw nobody then need not look
+again: who came later has seen it.
+
+Clauses: MK-005, LK-002, LK-006, OW-008.
+"""
 
 import json
 import os

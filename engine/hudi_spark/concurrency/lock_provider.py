@@ -1,4 +1,7 @@
-"""What a lock provider is."""
+"""What a lock provider is.
+
+Clauses: LK-002.
+"""
 
 import threading
 from collections.abc import Callable, Mapping

@@ -1,4 +1,35 @@
-"""The lock of a table: its provider, its numbered claims, and what may be done only while it is held."""
+"""The lock of a table: its provider, its numbered claims, and what may be done only while it is held.
+
+A lease can end while its holder is paused, at any instruction, also between its last look at the lock and the put of a
+completed file. No look can prevent that; a number can. Below `.hoodie/.locks/claims` lies a sequence of files, each put
+only if absent, so that of all who want a number one has it:
+
+entry     who takes the lock puts the next number, before it reads the timeline that its checks go by; and who lets go
+          of it puts one above a request, which it may withdraw from now on
+claim     who puts a timeline file that others rely on (a completed file, a plan) puts the next number first, with the
+          name and the content of the file
+
+A holder's next number is the one after its own last. Where somebody else has taken the lock meanwhile, that number is
+gone, and the late holder is told LOCK_LOST before anything of it counts. Whoever enters first carries out the claim
+that it finds on top, so a claim is the moment at which an action counts: a holder that is paused after it finds its
+file put already, with the same content, and one that died there has completed.
+
+Only the greatest number says anything, since nobody puts a number without having carried out what lay below. Numbers
+far below the greatest are removed. A holder paused for so long that its next number was used and removed again may put
+it once more: it sees greater ones then, and knows; others never look at it.
+
+What a late holder may still do is the one effect that it was about to have. Data and log files carry its instant, which
+does not complete; instants, markers and files that it was rolling back are those of dead writes, which the next holder
+rolls back as well. Its metadata table's deltacommit needs a claim to complete. Three late effects are not fenced by
+numbers: a replaced file (properties, the history's version) is the older one until the next replacement; a metadata
+table that was about to be dropped goes, and is made anew; and a completed file comes back whose action somebody rolled
+back or archived between its holder's last look at the numbers and its put.
+
+Writers of this process take turns by a lock inside it; where the options name a provider, the one that has its turn
+takes the provider's lock as well, in this order. A thread that holds the lock may ask for it again.
+
+Clauses: LK-001, OW-030, LK-002, OW-004, LK-006, LK-003.
+"""
 
 import json
 import random

@@ -1,4 +1,12 @@
-"""The timeline's history as writers change it: completed actions leave the active timeline, and are kept."""
+"""The timeline's history as writers change it: completed actions leave the active timeline, and are kept.
+
+from version 8 on   a row: what the completed file holds, and the plan that the action was requested with
+before              a record of each state, its content in the form of the log
+
+a file that nobody names -> a manifest that is not current -> the version file swapped: readers see it from here on
+
+Clauses: AR-001, AR-002, AR-010, AR-011.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,7 @@
-"""Dates and timestamps on Arrow columns: the calendar, patterns, and Spark's functions of them."""
+"""Dates and timestamps on Arrow columns: the calendar, patterns, and Spark's functions of them.
+
+Built are the numeric letters y M d H m s S and quoted text; other letters depend on language or calendar.
+"""
 
 import re
 from dataclasses import dataclass

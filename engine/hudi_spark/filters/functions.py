@@ -1,4 +1,7 @@
-"""The functions that filters and expression indexes have, and the values that filters compare with."""
+"""The functions that filters and expression indexes have, and the values that filters compare with.
+
+Clauses: IX-041.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

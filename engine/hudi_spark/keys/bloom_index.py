@@ -1,4 +1,11 @@
-"""Bloom indexes: key ranges and bloom filters leave few files over, whose keys are then read."""
+"""Bloom indexes: key ranges and bloom filters leave few files over, whose keys are then read.
+
+Keys and bounds are numbered in one order, so that a range of keys is a stretch of the sorted numbers.
+
+ranges    of all files, from footers (one small job) or the metadata table, to the driver
+lines     each key once for each file whose range holds it; these come together by file
+checking  the file's bloom filter, then the key column where the filter lets a key pass
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

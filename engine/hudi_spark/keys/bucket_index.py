@@ -1,4 +1,25 @@
-"""Bucket indexes: the hash of a key tells its file group, by a number of buckets or by consistent hashing."""
+"""Bucket indexes: the hash of a key tells its file group, by a number of buckets or by consistent hashing.
+
+rules   pattern,count;pattern,count   the first pattern that is found in the path decides, else the number for all
+stored  .hoodie/.bucket_index/partition_bucket_index_meta/configs/<instant>.hashing_config, JSON: these rules hold
+        for the table, whatever a writer says
+
+a key without a comma or without a colon   the key itself: one field makes it
+id:7,city:Bonn                             the values of the hash fields, in the order of the key
+id:7,city:__null__                         null in place of the value; the empty text for __empty__
+
+A field begins behind each comma that is followed by a colon with neither between, once the field before it has had its
+own colon: values may have both, and a comma before the first colon belongs to the first name.
+
+existing groups   found by these characters, whatever follows them
+new groups        <bucket>-<rest of a UUID>-0, the same for every task of a write
+non-blocking      <bucket>-0000-0000-0000-000000000000-0, the same for every writer; once replaced: -1, -2 ...
+
+stored    below .hoodie/.bucket_index/consistent_hashing_metadata/<partition>: <instant>.hashing_meta, and an empty
+          <instant>.commit once a resize holds (0.15.0 puts that file into the data partition instead)
+new       the first ring of a partition follows from its path and the number of buckets; it is written before any of
+          its rows, and whose ring is there first holds for all writers
+"""
 
 import re
 import uuid

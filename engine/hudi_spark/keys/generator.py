@@ -1,4 +1,7 @@
-"""The key generator of a table: record keys and partition paths of incoming rows."""
+"""The key generator of a table: record keys and partition paths of incoming rows.
+
+Clauses: DM-031, DM-032, DM-033, SL-007, DM-001, DM-002, DM-030.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

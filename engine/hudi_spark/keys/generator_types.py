@@ -1,4 +1,9 @@
-"""Key generators by type and by class, and the one that a table has against the one that a write names."""
+"""Key generators by type and by class, and the one that a table has against the one that a write names.
+
+A table may state a type and the options a class, which no comparison of texts would show to be the same.
+
+Clauses: DM-030.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal

@@ -1,4 +1,20 @@
-"""Global indexes: a key lives once in the table, and a row that asks for another partition moves, or stays."""
+"""Global indexes: a key lives once in the table, and a row that asks for another partition moves, or stays.
+
+found     lines of keys with the number of a slice, from files or an index: come together by slice
+reading   the slice as a snapshot reads it, where stored columns decide whether rows move
+kept      lines whose row is there; those whose row may move with these columns
+
+stays    the row is tagged with the group that holds its key, and its partition path becomes that of the group
+moves    the row meets the stored one: it goes to its own partition as a new row, if it wins, and a second row with
+         `_tag_moved` takes the key out of the old group; if it loses, neither is there
+deletes  stay
+
+As released a row that loses would be written once more over itself; here it is left out.
+
+Where rows of both versions make the merged one (partial updates, custom mergers) the row that moves is the merged one,
+and the key generator says where it goes. The writing layer writes rows with `_tag_moved` as deletes without ordering
+value, and leaves their keys' entries in a record index alone: the insert of the same write has set them.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,9 @@
-"""The keys that file slices hold, and simple indexes: these joined with the keys of the rows."""
+"""The keys that file slices hold, and simple indexes: these joined with the keys of the rows.
+
+Writers that find keys in base files put new keys into base files only, and their commits say so: no inserts in logs.
+Bucket indexes put them into logs, partial updates of new keys do, and of logs of archived commits nothing is known.
+Where a log deleted a row, which a merger of one's own may do with any version, another group may hold its key by now.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,12 @@
-"""Partition paths by timestamp: patterns of dates, time zones, and what a column counts or spells."""
+"""Partition paths by timestamp: patterns of dates, time zones, and what a column counts or spells.
+
+Built is what a partition path can sensibly have; names are English. Moments are milliseconds since 1970.
+
+column          timestamp.type, scalar unit or input patterns, input zone     ->  milliseconds since 1970
+milliseconds    output zone, output pattern                                   ->  path
+
+Clauses: DM-033.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -5,8 +5,10 @@ Versions compete by key first among themselves, oldest to newest, then the winne
 commit time   the later version wins
 event time    the greater ordering value wins, a tie goes to the later version;
               a version without ordering value beats what precedes it and loses to what follows
-completed     what a partial update leaves out comes from the version that lost: see `completing`
-custom        a merger makes one version of two: see `custom`
+completed     what a partial update leaves out comes from the version that lost: see `pairwise`
+custom        a merger makes one version of two: see `pairwise`
+
+Clauses: LC-004, MG-002.
 """
 
 from collections.abc import Sequence

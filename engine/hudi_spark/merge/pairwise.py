@@ -1,4 +1,16 @@
-"""Merging that looks at both versions of a record: partial updates, and mergers that the user registered."""
+"""Merging that looks at both versions of a record: partial updates, and mergers that the user registered.
+
+key  versions      round 1    round 2
+a    1 2 3     ->  (1+2) 3 -> ((1+2)+3)
+b    4 5           (4+5)      .            records with more versions stand first, so that those
+c    6             .          .            that go on are always a prefix
+
+Rows are not moved while versions merge. Of each version it is known from which row of the slice it has each column:
+
+version        id   name  price     name and price may come from different rows,
+base row 0      0    0     0        and only at the end the values are taken
+partial row 7   7    7     -  ->  7  7  0
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,10 @@
-"""Compaction and log compaction of the metadata table."""
+"""Compaction and log compaction of the metadata table.
+
+A key that one layer alone has keeps the bytes of its record; only what several layers say of one key is decoded.
+
+version 6       after the last deltacommit, and not while an action before that one is pending on the data table
+version 8 on    now, or before the first action that has come to the metadata table and not to the data table
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

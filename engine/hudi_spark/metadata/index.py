@@ -1,4 +1,8 @@
-"""What an index of the metadata table is to a writer, and the rows before and after an action that it is made of."""
+"""What an index of the metadata table is to a writer, and the rows before and after an action that it is made of.
+
+What indexes of records hold follows from them alone: whatever wrote a row, and however it merges, the index holds what
+is read.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,11 @@
-"""The metadata table as a table of its own: names, forms, instants, and the indexes that its table names."""
+"""The metadata table as a table of its own: names, forms, instants, and the indexes that its table names.
+
+version 6      instants from 00000000000000010, logs named after their slice, indexes of version V1, records of 0.15
+version 8      instants from 00000000000000000, logs named after their deltacommit, records of 1.0
+version 9      the same with records of 1.1, statistics of index version V2
+
+Clauses: IG-001, IG-003.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,9 @@
-"""The record index kept: where each record key lives."""
+"""The record index kept: where each record key lives.
+
+begun      every key that a snapshot reads, in the group that has it, since the instant of the group's slice
+changed    a key that a touched group has and had not: added; one that it had and has not: taken out
+moved      a key taken out of one group and added to another: added, whatever the order
+"""
 
 import math
 from collections import Counter

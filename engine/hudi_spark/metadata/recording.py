@@ -1,4 +1,8 @@
-"""A metadata table created and filled, and what each action changes in its indexes, by one deltacommit."""
+"""A metadata table created and filled, and what each action changes in its indexes, by one deltacommit.
+
+Of the data table's properties an index is listed as being built before its folder appears and as whole after its first
+deltacommit; it leaves the list before its folder disappears.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

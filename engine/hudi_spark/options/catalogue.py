@@ -1,4 +1,14 @@
-"""The catalogue of `hoodie.*` keys: each with its names, its kind and its family."""
+"""The catalogue of `hoodie.*` keys: each with its names, its kind and its family.
+
+A file of `keys/` is one group of keys:
+
+    title, about
+    [[section]]   status    honoured | accepted (without effect) | refused
+                  scopes    which of read, write, table, service take the keys
+                  because   why they have no effect, or what to do instead
+    [section.keys]
+    "hoodie.some.key" = { kind, default, says, choices, also, ... }
+"""
 
 import difflib
 import tomllib

@@ -1,4 +1,7 @@
-"""What is known of a column's values in one file slice, and what a filter can be for its rows."""
+"""What is known of a column's values in one file slice, and what a filter can be for its rows.
+
+Clauses: IX-053, MT-011, MT-013, MT-014, IX-051, IX-052.
+"""
 
 import datetime as dt
 import math

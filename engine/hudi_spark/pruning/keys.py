@@ -1,4 +1,7 @@
-"""Slices by the keys that a filter pins: record index, secondary indexes, bloom filters and key ranges."""
+"""Slices by the keys that a filter pins: record index, secondary indexes, bloom filters and key ranges.
+
+Clauses: IX-020, IX-022, IX-030, IX-055, IX-057, IX-010, IX-012, IX-058.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product

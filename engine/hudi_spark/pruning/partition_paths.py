@@ -1,4 +1,7 @@
-"""What a partition's path says of the columns that it was made of."""
+"""What a partition's path says of the columns that it was made of.
+
+Clauses: DM-033, DM-031, DM-032, IX-056.
+"""
 
 import calendar
 import datetime as dt

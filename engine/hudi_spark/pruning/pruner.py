@@ -1,4 +1,7 @@
-"""Leaves out the slices in which no row can make a query's filter true, and says by what means."""
+"""Leaves out the slices in which no row can make a query's filter true, and says by what means.
+
+Clauses: IX-053, IX-054, MT-011, MT-014, IX-051.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,7 @@
-"""What all means of pruning look at: the table's state, the filter, indexes, and what may be trusted."""
+"""What all means of pruning look at: the table's state, the filter, indexes, and what may be trusted.
+
+Clauses: IX-001, IX-040, IX-041, IX-052, IX-053.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

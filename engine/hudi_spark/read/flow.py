@@ -1,4 +1,7 @@
-"""What a write does with rows, whoever runs it: `Flow` and `Executor`, and the rows that a caller gives."""
+"""What a write does with rows, whoever runs it: `Flow` and `Executor`, and the rows that a caller gives.
+
+Planning composes flows out of pure functions over Arrow tables; only an executor knows where they run.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager

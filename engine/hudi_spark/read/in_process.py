@@ -1,4 +1,9 @@
-"""The executor of this process: for small inputs, and for streams that are stored in parts."""
+"""The executor of this process: for small inputs, and for streams that are stored in parts.
+
+A stream is read to its end before anything of a write is in storage, so that a stream that breaks off leaves nothing,
+and a write that is tried again has its rows. What is stored lies in files without names (`TMPDIR` chooses the disk)
+that are mapped into memory, and go with the process.
+"""
 
 import itertools
 import mmap

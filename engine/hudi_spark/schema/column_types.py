@@ -1,4 +1,17 @@
-"""The columns that a table states in its commits: ids, Avro types, and the types that they may take next."""
+"""The columns that a table states in its commits: ids, Avro types, and the types that they may take next.
+
+A record is named by its path: `s` inside table `t` is `hoodie.t.t_record.s`, a decimal column `d` in it the fixed type
+`hoodie.t.t_record.s.d.fixed`. Lists and maps add nothing to a path. Null stands first in a union, as the default.
+
+taken      the table's type stays: values of the rows' type become it (an int in a column of longs, a number as text)
+widened    the rows' type becomes the table's: older values are read as it (a long for a column of ints)
+refused    neither
+
+1.1.1 widens unasked, and where older values change; here a write has to ask for it, and only what loses nothing is
+widened (`loses_nothing`).
+
+Where 1.1.1 compares only how values are stored, and so takes days for numbers or one scale for another, it is refused.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

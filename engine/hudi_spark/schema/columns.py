@@ -1,4 +1,10 @@
-"""The table's columns, and rows of files with another schema brought to them, value by value."""
+"""The table's columns, and rows of files with another schema brought to them, value by value.
+
+by name   the column of the same name, its parts likewise
+by id     the column that had the same id in the schema of the file's time, whatever its name was then
+
+A file holds columns under the names of its time, in the types of its time, and perhaps without partition columns.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

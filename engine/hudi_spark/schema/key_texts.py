@@ -1,4 +1,7 @@
-"""The text of values in record keys and partition paths, and values read back from it."""
+"""The text of values in record keys and partition paths, and values read back from it.
+
+Clauses: DM-002, DM-031.
+"""
 
 import re
 import struct

@@ -1,4 +1,9 @@
-"""The schema that a write uses, and its rows cast to it without loss."""
+"""The schema that a write uses, and its rows cast to it without loss.
+
+given       the rows' schema in Arrow, the table's in Avro, the options
+decided     once, before anything is written: columns kept, added, widened, or the whole write refused
+done        by every task for its own rows: cast, nulls for what is missing, the schema's order
+"""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass

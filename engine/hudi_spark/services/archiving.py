@@ -1,4 +1,10 @@
-"""Archival: which completed actions may leave the active timeline, and their move to the history."""
+"""Archival: which completed actions may leave the active timeline, and their move to the history.
+
+The oldest writes, without a gap, up to the first one that somebody may still ask the timeline for; with them go the
+cleans and rollbacks before the last of them.
+
+Clauses: AR-009, AR-007, AR-001, AR-003, AR-004, AR-005, AR-006, AR-008, AR-012, AR-002, AR-010, AR-011, AR-013.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Final

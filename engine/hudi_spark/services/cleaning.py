@@ -1,4 +1,7 @@
-"""Cleaning: old file slices go, and what was replaced long ago."""
+"""Cleaning: old file slices go, and what was replaced long ago.
+
+Clauses: CN-006, CN-009, CN-011, CN-012.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,11 @@
-"""What a clean is going to delete: by policy, without what savepoints and pending plans need."""
+"""What a clean is going to delete: by policy, without what savepoints and pending plans need.
+
+latest commits    the slices from the N-th last write on, and the last one before it
+latest hours      the same from the first write on that is not older
+latest versions   the newest N slices
+
+Clauses: CN-005, CN-008, CN-015, CN-001, CN-007, CN-010, CN-009, CN-011, CN-016.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,10 @@
-"""Clustering: rows of small files put into large ones, sorted, as new file groups in place of the old."""
+"""Clustering: rows of small files put into large ones, sorted, as new file groups in place of the old.
+
+one file of a group, or no order     a task reads whole slices and writes a file group      one job
+several files in order               a sample says where to divide; rows are sent there     two jobs
+
+Clauses: CL-005, CL-004, CL-006, CL-007, CL-009, CL-001, RB-008, CL-003, CL-008.
+"""
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,10 @@
-"""The order of rows in the files of a clustering: by columns in turn, or along a curve through them."""
+"""The order of rows in the files of a clustering: by columns in turn, or along a curve through them.
+
+A column's values become numbers of 64 bits whose order is the column's. The bits of all columns are interleaved
+(z-order), or taken as coordinates of Hilbert's curve.
+
+Clauses: CL-010, CL-009.
+"""
 
 import itertools
 from collections.abc import Sequence

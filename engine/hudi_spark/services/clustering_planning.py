@@ -1,4 +1,11 @@
-"""Clustering planned: when it is due, in which partitions, which slices go together."""
+"""Clustering planned: when it is due, in which partitions, which slices go together.
+
+selected ones, or those that were written since the last clustering, or all
+    -> those that a pattern matches
+    -> those that the filter mode leaves: the newest days, every n-th by the hour, a range
+
+Clauses: CL-001, CL-002, CL-003, CL-008.
+"""
 
 import math
 import re

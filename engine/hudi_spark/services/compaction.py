@@ -1,4 +1,7 @@
-"""Compaction: slices with logs become base files, a task a slice."""
+"""Compaction: slices with logs become base files, a task a slice.
+
+Clauses: CP-004, CP-005, LC-003, CP-007, CP-002, CP-006, LC-006, CP-001, CP-010, CP-012.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

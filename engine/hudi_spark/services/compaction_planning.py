@@ -1,4 +1,7 @@
-"""Which slices a compaction takes on, and when: triggers, strategies, and the plan."""
+"""Which slices a compaction takes on, and when: triggers, strategies, and the plan.
+
+Clauses: CP-005, CP-013, CP-001, CP-003, CP-008, LC-008, CP-009.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,14 @@
-"""The indexing service: an index of an existing table, built beside its writers."""
+"""The indexing service: an index of an existing table, built beside its writers.
+
+under the lock   marked as being built, its groups opened: whoever completes from here on writes to it
+without          what had completed by then goes into base files of the same groups
+under the lock   nobody passed it by: it is whole; else it is built again, while nobody completes
+
+The groups are opened by a completed deltacommit of their own, so that no writer takes it for one that lost its writer;
+the base files have its instant, and nobody reads them before the index is whole.
+
+Clauses: IG-001, IG-002, IG-005, IG-007.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,7 @@
-"""The services that a writer runs with its writes: before them what died is taken back, after them what is due."""
+"""The services that a writer runs with its writes: before them what died is taken back, after them what is due.
+
+Clauses: CL-008, CP-015, CP-008, LC-008.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

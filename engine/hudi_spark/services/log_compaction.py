@@ -1,4 +1,7 @@
-"""Log compaction: the blocks of a slice become one log file, its base file and its logs stay."""
+"""Log compaction: the blocks of a slice become one log file, its base file and its logs stay.
+
+Clauses: LC-001, LC-003, LC-004, LC-005, LC-007, LC-002, LC-008, LC-006.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

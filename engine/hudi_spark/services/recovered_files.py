@@ -1,4 +1,7 @@
-"""What the files and the owner of a lost table say of it."""
+"""What the files and the owner of a lost table say of it.
+
+Clauses: SL-005, RD-005, VR-006, PR-002, PR-021, SL-002, BF-002, VR-001.
+"""
 
 import pickle
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,11 @@
-"""Recovery: a table without its properties or its timeline, built again from its files."""
+"""Recovery: a table without its properties or its timeline, built again from its files.
+
+properties lost          the timeline is read for what it says; the properties are put
+timeline lost, or both   one action that stands for all that is there, and a clean that keeps earlier states from
+                         being asked for; then a completed action for each write; the properties, where they are lost
+
+Clauses: SL-004, SL-005, RD-005, TL-018, TL-019, RD-003, CL-001.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

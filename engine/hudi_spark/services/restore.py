@@ -1,4 +1,12 @@
-"""Savepoints keep what a table was at a write; a restore takes it back there, the youngest write undone first."""
+"""Savepoints keep what a table was at a write; a restore takes it back there, the youngest write undone first.
+
+inflight    empty
+completed   by partition the names of the files that a snapshot as of the saved write reads
+
+requested   the plan: what is undone, in order
+inflight    the metadata table goes; of each undone action the completed entry, its files, its other entries
+completed   rollbacks that came after the target have left the timeline
+"""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping

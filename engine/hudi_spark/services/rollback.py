@@ -1,4 +1,10 @@
-"""Rollback: writes that nobody finishes, and attempts at services that died, are taken back."""
+"""Rollback: writes that nobody finishes, and attempts at services that died, are taken back.
+
+The lock is held all the way: a rollback is short, and two that carry out one plan would tell the metadata table of
+different files.
+
+Clauses: MK-004, RB-010.
+"""
 
 import time
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,8 @@
-"""The plan of a rollback: what an action put into storage, and what is done to each file group."""
+"""The plan of a rollback: what an action put into storage, and what is done to each file group.
+
+Base files and logs that bear the action's instant are its own and go whole. Before table version 8 a log bears the
+instant of its slice: where the action only added blocks to a slice, a command takes these back.
+"""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress

@@ -1,4 +1,7 @@
-"""Services scheduled and executed: by a writer after its commit, or by a process of their own."""
+"""Services scheduled and executed: by a writer after its commit, or by a process of their own.
+
+Clauses: CL-009, CL-010, LK-004, CP-001, CP-002.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

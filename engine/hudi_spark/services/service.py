@@ -1,4 +1,11 @@
-"""What a table service is: it plans under the table's lock, and one attempt at a time carries the plan out."""
+"""What a table service is: it plans under the table's lock, and one attempt at a time carries the plan out.
+
+requested ──lock──▶ inflight ──tasks──▶ files, announced by markers ──lock──▶ completed
+    ▲                                        │
+    └── markers' files, markers, inflight ◀──┘ whatever failed, or died and is found again
+
+Clauses: CP-002, CP-010, MK-003, TL-003.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager

@@ -1,4 +1,10 @@
-"""Time to live: partitions that are older than they may be are deleted."""
+"""Time to live: partitions that are older than they may be are deleted.
+
+KEEP_BY_TIME             since anything was last written to a partition
+KEEP_BY_CREATION_TIME    since the partition was made
+
+Clauses: OW-018.
+"""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta

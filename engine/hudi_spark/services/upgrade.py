@@ -1,4 +1,11 @@
-"""A table changes its version: 6, 8, 9 and back, step by step, under its lock."""
+"""A table changes its version: 6, 8, 9 and back, step by step, under its lock.
+
+settled          failed writes rolled back, plans carried out, logs compacted
+between layouts  all timeline files in the new folder -> the history -> properties -> the old files go
+8 and 9          indexes that the other does not know go -> properties
+
+Clauses: VR-005, VR-009, SR-001, VR-011, MT-007, IX-004.
+"""
 
 import itertools
 import os

@@ -1,4 +1,10 @@
-"""The timeline and its history as another table version lays them out."""
+"""The timeline and its history as another table version lays them out.
+
+layout 1    .hoodie/T.<action>                      commits as JSON
+layout 2    .hoodie/timeline/T_C.<action>           commits as Avro, a request of a clustering is `clustering`
+
+Clauses: VR-006, TM-001, VR-010, HS-007, HS-010.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,8 @@
-"""The files that a table's storage lists, also while other processes remove some of them."""
+"""The files that a table's storage lists, also while other processes remove some of them.
+
+Archival moves files of the timeline, rollbacks take writes away, and a clean deletes slices that a compaction has
+replaced. Whoever planned before begins again, on the timeline as it is by then.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,9 @@
-"""The file groups of the metadata table, looked into by keys, by prefixes, or whole."""
+"""The file groups of the metadata table, looked into by keys, by prefixes, or whole.
+
+lists of files   name by name; a name that the later marks as deleted is gone, sizes only grow
+statistics       the later, where either is deleted or the later is a tight bound; else both ranges together
+everything else  the later
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,10 @@
-"""Plans that wait: which file groups table services are going to rewrite, and what rollbacks undo."""
+"""Plans that wait: which file groups table services are going to rewrite, and what rollbacks undo.
+
+Who carries a plan out deletes and replaces what it names. So a name is looked at before the first effect, whoever made
+the plan.
+
+Clauses: SL-007, CL-002, CP-003, LC-002, OW-011.
+"""
 
 import re
 from collections.abc import Iterable, Mapping

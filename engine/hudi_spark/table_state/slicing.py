@@ -1,4 +1,9 @@
-"""File groups and file slices, and the blocks of their logs that count: what a query reads together."""
+"""File groups and file slices, and the blocks of their logs that count: what a query reads together.
+
+time ─────────────────────────────────────────────────────────────▶
+group f1   base@10  log  log │ compaction requested @40 │ log
+           └── slice 10 ─────┘                          └ slice 40, joined with slice 10 while 40 is pending
+"""
 
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,8 @@
-"""A table as a query sees it: its file slices now, as of an instant, or over a range of time."""
+"""A table as a query sees it: its file slices now, as of an instant, or over a range of time.
+
+begin is out, end is in:   c1   (begin   c2   c3   end]   c4
+A write stands where it completed; before table version 8 where it was requested.
+"""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence

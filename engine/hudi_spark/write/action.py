@@ -1,4 +1,7 @@
-"""One action on the timeline: who acts, on which state of the table, and what came of it."""
+"""One action on the timeline: who acts, on which state of the table, and what came of it.
+
+Clauses: OW-002, VR-002.
+"""
 
 import uuid
 from collections.abc import Callable, Mapping

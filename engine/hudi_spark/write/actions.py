@@ -1,4 +1,7 @@
-"""Actions on a table that bring no rows: columns changed, indexes made and dropped, the metadata table validated."""
+"""Actions on a table that bring no rows: columns changed, indexes made and dropped, the metadata table validated.
+
+requested -> inflight -> history in `.hoodie/.schema` -> (metadata table) -> completed
+"""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,7 @@
-"""File groups written as base files: new ones, and new versions of those that are there."""
+"""File groups written as base files: new ones, and new versions of those that are there.
+
+Clauses: CD-008, CD-009.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

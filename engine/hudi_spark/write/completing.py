@@ -1,4 +1,7 @@
-"""An action completes, or an attempt at it is taken back."""
+"""An action completes, or an attempt at it is taken back.
+
+Clauses: MK-001, MK-003, OW-009, RB-008, CL-005.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,20 @@
-"""How a write shares its table with others: alone, optimistic or non-blocking, and what conflicts."""
+"""How a write shares its table with others: alone, optimistic or non-blocking, and what conflicts.
+
+completed since      a write, overwrite, clustering of the same file groups: the first to complete wins (OW-005)
+                     an overwrite of a partition that the action overwrites too (OW-035)
+                     a compaction or log compaction that was planned before the action: in nobody's way (OW-006)
+planned since        a compaction, log compaction or clustering of the same file groups (OW-006)
+rollback             of the action itself (OW-008)
+
+                        before the write            before and after its files      under the lock
+alone, optimistic       -                           markers of others, if asked     completed, planned, clustered
+non-blocking            MOR, version 8, buckets     markers of others, if asked     clustered; all for bulk inserts
+                        no overwrite                                                and deletions of partitions
+
+One that gives up takes its logs along; a write that began before goes on without them.
+
+Clauses: OW-011, CL-005, OW-004, OW-005, OW-006, OW-008, TL-023, OW-026, OW-029, SW-001, SW-003, SW-004.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,10 @@
-"""From what a caller asks to the state, the schema and the context of a write; what can be refused is refused here."""
+"""From what a caller asks to the state, the schema and the context of a write; what can be refused is refused here.
+
+An id is the caller's own. A batch has a stream and a number; a commit says of every stream of the table which batch it
+wrote last, as Apache Hudi's streaming sink has it. Either is known for as long as its commit is on the active timeline.
+
+Clauses: OW-001, OW-010, OW-002, OW-030, DM-003.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence

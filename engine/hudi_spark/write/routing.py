@@ -1,4 +1,10 @@
-"""Which file group each incoming row goes to: small ones filled, new ones sized."""
+"""Which file group each incoming row goes to: small ones filled, new ones sized.
+
+Rows that the index found stay with their group. The others fill small files up, and what is left opens new groups; to
+which of these a row goes is told by a hash of its key, so that a task that runs again comes to the same.
+
+Clauses: OW-012, OW-015, OW-016.
+"""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

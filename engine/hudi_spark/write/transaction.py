@@ -1,4 +1,12 @@
-"""A write from its request to its completion, and what its files on the timeline hold."""
+"""A write from its request to its completion, and what its files on the timeline hold.
+
+begin    a requested time and its file                    nothing else is in storage
+stage    tagged, routed, inflight; markers and files      nothing of it counts
+commit   the lock: checks, metadata table, completed      all of it counts
+abort    files that markers announce, markers, instant    as if it had never been
+
+Clauses: TL-014, TL-019, TL-020, TL-033, OW-017.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

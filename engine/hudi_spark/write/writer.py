@@ -1,4 +1,7 @@
-"""`TableWriter`: writes to one table with one executor, retried where another write was first."""
+"""`TableWriter`: writes to one table with one executor, retried where another write was first.
+
+Clauses: OW-005, OW-009.
+"""
 
 import random
 import sys
