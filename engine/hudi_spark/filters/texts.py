@@ -1,4 +1,4 @@
-"""Spark's functions of texts on Arrow columns, and Java's regular expressions.
+r"""Spark's functions of texts on Arrow columns, and Java's regular expressions.
 
 Taken: characters, classes without set operations, groups, alternatives, greedy and lazy counts, `^ $ . \d \w \s`.
 What is spelt alike and means something else is spelt anew; what Python lacks is refused.
