@@ -255,7 +255,6 @@ _DYNAMODB: Final = "hoodie.write.lock.dynamodb."
 _FILE: Final = "hoodie.write.lock.filesystem."
 _STORAGE: Final = "hoodie.write.lock.storage."
 _SUFFIXES: Final = ("lockprovider", "based")
-_LEASE: Final = "hoodie.write.lock.wait_time_ms"
 _DEFAULT_FOLDER: Final = ".hoodie"
 _IMPLICIT_KEY: Final = "lock_key"
 _KNOWN: Final = (
@@ -350,7 +349,7 @@ def _dynamodb_at(options: Options, key: str) -> LockProvider:
         write_capacity=options.number(f"{_DYNAMODB}write_capacity"),
         creation_seconds=options.number(f"{_DYNAMODB}table_creation_timeout") / 1000,
     )
-    return DynamoDbLockProvider(table, key, options.number(_LEASE) / 1000)
+    return DynamoDbLockProvider(table, key, options.number(_WAIT) / 1000)
 
 
 def _storage(storage: Storage, options: Options) -> LockProvider:

@@ -51,6 +51,7 @@ from hudi_spark.table_state import (
     archived_since,
     current_version,
     history_folder,
+    identity_of,
 )
 
 _PLANNED: Final = ("clean", "compaction", "logcompaction", "clustering", "replacecommit")
@@ -270,8 +271,8 @@ def finish_interrupted(effects: Effects, configuration: TableConfiguration, time
     first = min((one.requested for one in timeline.instants), default=None)
     if first is None:
         return ()
-    known = {_identity(one) for one in archived_since(effects.storage, configuration, first)}
-    left = tuple(one for one in timeline.instants if _identity(one) in known)
+    known = {identity_of(one) for one in archived_since(effects.storage, configuration, first)}
+    left = tuple(one for one in timeline.instants if identity_of(one) in known)
     remove_files(effects, configuration, left)
     return left
 
@@ -314,7 +315,3 @@ def remove_files(effects: Effects, configuration: TableConfiguration, actions: I
 def _modified(effects: Effects, configuration: TableConfiguration) -> dict[str, int]:
     found = effects.storage.list_files(configuration.timeline_folder, recursive=False)
     return {status.path: status.modified_ms for status in found}
-
-
-def _identity(instant: Instant) -> tuple[str, bool]:
-    return instant.requested, instant.is_savepoint

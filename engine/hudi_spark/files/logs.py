@@ -27,7 +27,15 @@ from hudi_spark.merge import MergeRule, column_of, field_values, flagged_deletes
 from hudi_spark.options import Options
 from hudi_spark.read import TaskIdentity
 from hudi_spark.schema import one_chunk
-from hudi_spark.table_state import FileSlice, GroupId, TableConfiguration, Timeline, flag, pending_compactions
+from hudi_spark.table_state import (
+    FileSlice,
+    GroupId,
+    TableConfiguration,
+    Timeline,
+    file_name_of,
+    flag,
+    pending_compactions,
+)
 
 _BLOCK_TYPES: Final[Mapping[str, BlockType]] = {
     "avro": BlockType.AVRO_DATA,
@@ -143,8 +151,8 @@ class LogGroup:
     @classmethod
     def of(cls, one: FileSlice) -> "LogGroup":
         """The group of a slice."""
-        logs = tuple(_name(path) for path in one.log_files)
-        base = None if one.base_file is None else _name(one.base_file)
+        logs = tuple(file_name_of(path) for path in one.log_files)
+        base = None if one.base_file is None else file_name_of(one.base_file)
         return cls(one.partition, one.file_id, one.base_instant, base, logs)
 
     @property
@@ -186,10 +194,6 @@ class LogGroup:
             return LogFileName(self.file_id, instant, 1, write_token)
         newest = max((one.version for one in self.logs_of_slice(form)), default=0)
         return LogFileName(self.file_id, self.slice_instant(form) or instant, newest + 1, write_token)
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
 
 
 _FIRST_VERSION_WITH_DAYS: Final = 8

@@ -38,6 +38,7 @@ from hudi_spark.table_state import (
     LogFile,
     Snapshot,
     completion_times,
+    file_name_of,
     files_to_clean,
     groups_of_plan,
     load_snapshot,
@@ -406,15 +407,15 @@ def _before(snapshot: Snapshot, requested: str, slices: tuple[FileSlice, ...]) -
 
 def _slice_of(operation: CompactionOperation) -> FileSlice:
     partition, base = operation.partition_path or "", operation.data_file_path
-    logs = tuple(joined(partition, _name(path)) for path in operation.delta_file_paths)
-    base_path = joined(partition, _name(base)) if base else None
+    logs = tuple(joined(partition, file_name_of(path)) for path in operation.delta_file_paths)
+    base_path = joined(partition, file_name_of(base)) if base else None
     return FileSlice(partition, operation.file_id or "", operation.base_instant_time or "", base_path, logs)
 
 
 def _slice(info: SliceInfo) -> FileSlice:
     partition, base = info.partition_path or "", info.data_file_path
-    logs = tuple(joined(partition, _name(path)) for path in info.delta_file_paths)
-    return FileSlice(partition, info.file_id or "", "", joined(partition, _name(base)) if base else None, logs)
+    logs = tuple(joined(partition, file_name_of(path)) for path in info.delta_file_paths)
+    return FileSlice(partition, info.file_id or "", "", joined(partition, file_name_of(base)) if base else None, logs)
 
 
 def _of(state: TableState, planned: Snapshot, clause: str, where: str, made: Sequence[str]) -> Iterator[_Rewritten]:
@@ -424,13 +425,9 @@ def _of(state: TableState, planned: Snapshot, clause: str, where: str, made: Seq
         return
     context = read_context(state.storage, Query(meta_columns=True), planned)
     origins = origins_of(state.storage, planned)
-    results = [FileSlice(path.rpartition("/")[0], _name(path).partition("_")[0], "", path, ()) for path in made]
+    results = [FileSlice(path.rpartition("/")[0], file_name_of(path).partition("_")[0], "", path, ()) for path in made]
     tasks = [tuple(slice_task(one, context, origins) for one in many) for many in (planned.slices, results)]
     yield _Rewritten(clause, where, *tasks)
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
 
 
 def _checked(one: _Rewritten, identity: TaskIdentity) -> pa.Table:

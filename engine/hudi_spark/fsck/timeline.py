@@ -36,6 +36,7 @@ from hudi_spark.table_state import (
     archived_instants,
     archived_log_folder,
     completed_bytes,
+    file_name_of,
     history_folder,
     instant_of,
     refuse_escape,
@@ -74,12 +75,12 @@ def _instant(found: list[_Named], violations: Violations) -> Instant:
     """
     completed = sorted((one for one in found if one[0].state == "COMPLETED"), key=lambda one: one[0].completed or "")
     for _, path in completed[1:]:
-        violations.error("TL-012", path, f"{_name(completed[0][1])} completed the action already")
+        violations.error("TL-012", path, f"{file_name_of(completed[0][1])} completed the action already")
     pending = [one for one in found if one[0].state != "COMPLETED"]
     first = min(pending, key=lambda one: one[0].state == "INFLIGHT", default=None)
     for name, path in pending:
         if first is not None and name.action != first[0].action:
-            violations.error("TL-005", path, f"{_name(first[1])} has the instant for another action")
+            violations.error("TL-005", path, f"{file_name_of(first[1])} has the instant for another action")
     _check_completed_names(completed, first, violations)
     return instant_of([*pending, *completed[:1]])
 
@@ -92,9 +93,9 @@ def _check_completed_names(completed: list[_Named], pending: _Named | None, viol
     is_there = any(name.action == asked for name, _ in completed)
     for name, path in completed if is_there else completed[:1]:
         if name.action != asked and is_there:
-            violations.error("TL-005", path, f"{_name(pending[1])} has the instant for another action")
+            violations.error("TL-005", path, f"{file_name_of(pending[1])} has the instant for another action")
         elif name.action != asked:
-            violations.error("TL-006", path, f"what {_name(pending[1])} began completes as {asked}")
+            violations.error("TL-006", path, f"what {file_name_of(pending[1])} began completes as {asked}")
 
 
 def _check_active_states(timeline: Timeline, violations: Violations) -> None:
@@ -129,10 +130,10 @@ def _check_times(timeline: Timeline, violations: Violations, *, generated: bool)
             violations.error("TL-011", one.file, "the action completed before it was requested")
         other = completions.setdefault(one.completed, one)
         if other is not one:
-            violations.error("TL-012", one.file, f"{_name(other.file)} completed at the same time")
+            violations.error("TL-012", one.file, f"{file_name_of(other.file)} completed at the same time")
         if one.completed in requested and requested[one.completed] is not one:
             violations.error(
-                "TL-024", one.file, f"{_name(requested[one.completed].file)} was requested when it completed"
+                "TL-024", one.file, f"{file_name_of(requested[one.completed].file)} was requested when it completed"
             )
 
 
@@ -140,10 +141,6 @@ def without(timeline: Timeline, broken: Iterable[Instant]) -> Timeline:
     """The timeline without some of its actions."""
     left_out = {id(one) for one in broken}
     return Timeline(tuple(one for one in timeline.instants if id(one) not in left_out))
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
 
 
 _Parse = Callable[[bytes, str], Any]

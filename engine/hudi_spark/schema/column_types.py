@@ -316,7 +316,8 @@ def _is_int(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) and (kind.bit_width < 32 or pa.types.is_int32(kind)))
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of Arrow holds text, in whatever form."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
@@ -334,7 +335,7 @@ _NAMES: Final = (
     (pa.types.is_float32, "float"),
     (pa.types.is_float64, "double"),
     (pa.types.is_date, "date"),
-    (_is_text, "string"),
+    (is_text, "string"),
     (_is_binary, "binary"),
 )
 

@@ -24,6 +24,7 @@ from hudi_spark.schema.column_types import (
     columns_of_arrow,
     columns_of_avro,
     is_listed,
+    is_text,
     kept,
     met,
     plain,
@@ -165,16 +166,12 @@ def _of_whole_days(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 _WAYS: tuple[tuple[Callable[[pa.DataType, pa.DataType], bool], Callable[[pa.Array, pa.DataType], pa.Array]], ...] = (
     (lambda found, wanted: pa.types.is_decimal(wanted) and not pa.types.is_decimal(found), _through_text),
-    (lambda found, wanted: pa.types.is_string(wanted) and not _is_text(found), _as_promoted),
-    (lambda found, wanted: pa.types.is_date(wanted) and _is_text(found), _as_promoted),
+    (lambda found, wanted: pa.types.is_string(wanted) and not is_text(found), _as_promoted),
+    (lambda found, wanted: pa.types.is_date(wanted) and is_text(found), _as_promoted),
     # A float's shortest digits, as releases write it: 0.1 stays 0.1.
     (lambda found, wanted: pa.types.is_float32(found) and pa.types.is_float64(wanted), _as_promoted),
     (lambda found, _: pa.types.is_date64(found), _of_whole_days),
 )
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def _null(place: str) -> HudiError:

@@ -40,6 +40,7 @@ from hudi_spark.table_state import (
     Snapshot,
     Timeline,
     clustering_plan,
+    file_name_of,
     groups_of_plan,
     refuse_foreign_slices,
 )
@@ -118,14 +119,10 @@ class _Known:
 
     def _is_planned(self, one: FileSlice, info: SliceInfo) -> bool:
         """Logs that no write names are those of rollbacks, and change no row; logs of failed writes may be gone."""
-        named = {_name(path) for path in info.delta_file_paths}
-        return _name(one.base_file or "") == _name(info.data_file_path or "") and all(
-            _name(path) in named for path in one.log_files if path in self._logs
+        named = {file_name_of(path) for path in info.delta_file_paths}
+        return file_name_of(one.base_file or "") == file_name_of(info.data_file_path or "") and all(
+            file_name_of(path) in named for path in one.log_files if path in self._logs
         )
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
 
 
 def _changed(group: GroupId, requested: str) -> HudiError:

@@ -94,7 +94,7 @@ def _short(class_name: str) -> str:
     return class_name.rpartition(".")[2]
 
 
-_SORT: Final = "hoodie.clustering.plan.strategy.sort.columns"
+SORT_KEY: Final = "hoodie.clustering.plan.strategy.sort.columns"
 _MEGABYTE: Final = 1024 * 1024
 
 
@@ -126,7 +126,7 @@ def sizes_of(options: Options) -> Sizes:
         groups=options.number("hoodie.clustering.plan.strategy.max.num.groups"),
         without_base=options.number("hoodie.parquet.max.file.size"),
         # A file that is to be sorted is worth its own while.
-        alone=alone or bool(options.names(_SORT)),
+        alone=alone or bool(options.names(SORT_KEY)),
     )
 
 
@@ -286,7 +286,6 @@ def _is_later(commit: Commit, clustering: Commit) -> bool:
     return commit is not clustering and commit.instant.at("completed") >= clustering.instant.requested
 
 
-SORT_KEY: Final = "hoodie.clustering.plan.strategy.sort.columns"
 _INLINE: Final = "hoodie.clustering.inline"
 _SCHEDULED: Final = "hoodie.clustering.schedule.inline"
 _BESIDE: Final = "hoodie.clustering.async.enabled"

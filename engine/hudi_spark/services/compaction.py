@@ -50,6 +50,7 @@ from hudi_spark.table_state import (
     Snapshot,
     TableConfiguration,
     compaction_plan,
+    file_name_of,
     flag,
     refuse_foreign_slices,
     scan_logs,
@@ -134,8 +135,8 @@ def slice_of(operation: CompactionOperation) -> FileSlice:
         partition,
         operation.file_id or "",
         operation.base_instant_time or "",
-        None if base is None else joined(partition, _name(base)),
-        tuple(joined(partition, _name(log)) for log in operation.delta_file_paths),
+        None if base is None else joined(partition, file_name_of(base)),
+        tuple(joined(partition, file_name_of(log)) for log in operation.delta_file_paths),
     )
 
 
@@ -176,11 +177,6 @@ def refuse_missing(storage: Storage, base_file: str | None, log_files: Sequence[
 def _precedes(commit: Commit, requested: str) -> bool:
     """Whether a commit had completed when an action was requested; before version 8 it was requested before."""
     return commit.instant.requested < requested and commit.instant.at("completed") < requested
-
-
-def _name(path: str) -> str:
-    """Plans name files without their folder; some writers put it before them."""
-    return path.rpartition("/")[2]
 
 
 _COMMIT = ("_hoodie_commit_time", "_hoodie_commit_seqno")

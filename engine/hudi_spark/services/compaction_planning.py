@@ -22,6 +22,7 @@ from hudi_spark.table_state import (
     Snapshot,
     TableConfiguration,
     Timeline,
+    file_name_of,
     groups_in_pending_plans,
 )
 from hudi_spark.write import TableWork
@@ -90,8 +91,8 @@ def operations(work: TableWork, snapshot: Snapshot, slices: Iterable[FileSlice])
     return tuple(
         CompactionOperation(
             base_instant_time=one.base_instant,
-            delta_file_paths=tuple(_name(path) for path in one.log_files),
-            data_file_path=None if one.base_file is None else _name(one.base_file),
+            delta_file_paths=tuple(file_name_of(path) for path in one.log_files),
+            data_file_path=None if one.base_file is None else file_name_of(one.base_file),
             file_id=one.file_id,
             partition_path=one.partition,
             metrics=metrics_of(one, sizes, largest),
@@ -105,10 +106,6 @@ def _bootstrapped(one: FileSlice, origins: Origins) -> str | None:
     """Where the data of a slice lies that was bootstrapped."""
     external = origins.external(one)
     return None if external is None else external.storage.uri(external.path)
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
 
 
 _STRATEGY: Final = "hoodie.compaction.strategy"

@@ -49,6 +49,7 @@ from hudi_spark.table_state import (
     Instant,
     TableConfiguration,
     archived_instants,
+    history_folder,
     is_compaction_plan,
     list_file_groups,
 )
@@ -183,7 +184,7 @@ def put_history(effects: Effects, new: TableConfiguration, rows: tuple[HistoryRo
 
     Clauses: VR-010, HS-002, HS-003, AR-010.
     """
-    folder = _history_folder(new)
+    folder = history_folder(new)
     before = [status.path for status in effects.storage.list_files(folder, recursive=False)]
     if not rows and not before:
         return
@@ -226,11 +227,6 @@ def put_archived_log(effects: Effects, actions: tuple[tuple[ArchivedState, ...],
         together = ([state for states in batch for state in states] for batch in batches)
         blocks = (write_archived_log(states, java_strings=True) for states in together)
         effects.append_archived_log(first, b"".join(blocks), len(actions))
-
-
-def _history_folder(configuration: TableConfiguration) -> str:
-    name = configuration.properties.get("hoodie.timeline.history.path", "").strip().strip("/") or "history"
-    return f"{configuration.timeline_folder}/{name}"
 
 
 def _put_rows(effects: Effects, folder: str, rows: tuple[HistoryRow, ...]) -> ManifestEntry:

@@ -54,11 +54,11 @@ def whole_timeline(storage: Storage, configuration: TableConfiguration, active: 
     Clauses: HS-001, HS-008, AR-002.
 
     """
-    archived = {_identity(one): one for one in archived_instants(storage, configuration)}
+    archived = {identity_of(one): one for one in archived_instants(storage, configuration)}
     for one in active.instants:
         # Archival deletes an action's completed file last: until then its own files tell the same.
-        if one.is_completed or _identity(one) not in archived:
-            archived[_identity(one)] = one
+        if one.is_completed or identity_of(one) not in archived:
+            archived[identity_of(one)] = one
     return Timeline(tuple(archived[key] for key in sorted(archived)))
 
 
@@ -89,9 +89,9 @@ def archived_since(storage: Storage, configuration: TableConfiguration, first: s
     found = _of_log(storage, configuration) if in_log else _of_tree(storage, configuration, first)
     actions: dict[tuple[str, bool], Instant] = {}
     for one in found:
-        known = actions.get(_identity(one))
+        known = actions.get(identity_of(one))
         if known is None or (known.archived is not None and known.archived.plan is None):
-            actions[_identity(one)] = one
+            actions[identity_of(one)] = one
     return tuple(actions[key] for key in sorted(actions))
 
 
@@ -132,7 +132,8 @@ def completions_of(
     return {**completion_times(archived), **known}
 
 
-def _identity(instant: Instant) -> tuple[str, bool]:
+def identity_of(instant: Instant) -> tuple[str, bool]:
+    """What names an action: a savepoint has the time of the write that it keeps."""
     return instant.requested, instant.is_savepoint
 
 

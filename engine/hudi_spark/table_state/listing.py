@@ -227,3 +227,8 @@ def stored_files(storage: Storage, source: str = STORAGE) -> FileListing:
     found = [status.path.rpartition("/") for status in storage.list_files(skip=(".hoodie",))]
     partitions = {partition for partition, _, name in found if is_partition_metafile(name)}
     return FileListing(tuple((partition, name) for partition, _, name in found if partition in partitions), source)
+
+
+def file_name_of(path: str) -> str:
+    """The name of a file, without the folder that some writers put before it."""
+    return path.rpartition("/")[2]
