@@ -12,10 +12,10 @@ import test_checking_services as services
 import test_checking_timeline as timeline
 from checked_reference import KNOWN, assert_alike
 from checked_tables import badly_damaged
-from hudi_adapter.reasons import Reason
 from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.storage import LocalStorage, open_storage
 from hudi_spark import HudiError, check_table
+from hudi_spark.errors import Reason
 from hudi_spark.fsck import check
 from hudi_spark.read.in_process import InProcess
 

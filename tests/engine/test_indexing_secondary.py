@@ -5,7 +5,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from engine_tables import tick
-from hudi_adapter.reasons import Reason
 from hudi_format.base.bloom_filters import decode_bloom_filter
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.metadata.keys import secondary_key
@@ -15,7 +14,7 @@ from hudi_format.table.index_definitions import IndexDefinition
 from hudi_spark.arrow import read_arrow
 from hudi_spark.concurrency.clock import SetClock
 from hudi_spark.concurrency.effects import Effects, NoHook
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.filters.grammar import Column
 from hudi_spark.metadata.expressions import BLOOMS, STATISTICS, expression_definition
 from hudi_spark.metadata.index_actions import create_index, drop_index

@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hudi_adapter.reasons import Reason
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plans import (
     CleanMetadata,
@@ -16,7 +15,7 @@ from hudi_format.timeline.plans import (
     serialise_clean_metadata,
     serialise_savepoint_metadata,
 )
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.services.inline import take_back_leftovers
 from hudi_spark.services.restore import delete_savepoint, restore, savepoint
 from hudi_spark.services.rollback import roll_back_failed_writes

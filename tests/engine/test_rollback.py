@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from hudi_adapter.reasons import Reason
 from hudi_format.log.blocks import BlockType, RawBlock, read_blocks
 from hudi_format.names import MarkerName
 from hudi_format.storage import LocalStorage
@@ -17,7 +16,7 @@ from hudi_format.timeline.plans import (
     serialise_rollback_plan,
 )
 from hudi_spark.concurrency.effects import NoHook
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.services.rollback import policy_of, roll_back, roll_back_failed_writes
 from hudi_spark.services.rollback_planning import Search, begun_rollbacks
 from hudi_spark.table_state.snapshots import load_table

@@ -5,10 +5,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hudi_adapter.reasons import Reason
 from hudi_format.storage import LocalStorage
 from hudi_spark import TableDefinition, create_arrow, read_arrow, write_arrow
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
 from hudi_spark.table_state.snapshots import load_table
 from hudi_spark.write.planning import WriteRequest
 from written_tables import SCHEMA, Written, rows

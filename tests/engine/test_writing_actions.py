@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hudi_adapter.reasons import Reason
 from hudi_spark import read_arrow
-from hudi_spark.errors import HudiError
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.write.actions import IndexRequest, TableActions, changes_of
 from written_tables import Written, rows
 

@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
-from hudi_adapter.reasons import Reason
 from hudi_spark import HudiError, write_arrow
 from hudi_spark.concurrency.effects import Effect
+from hudi_spark.errors import Reason
 from hudi_spark.read import in_process
 from hudi_spark.read.in_process import InProcess
 from hudi_spark.write.planning import WriteRequest
