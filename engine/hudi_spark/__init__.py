@@ -1,15 +1,23 @@
 """Read and write Apache Hudi tables from PySpark, or from Arrow without Spark."""
 
-from hudi_spark.arrow_checking import check_table
-from hudi_spark.arrow_reading import explain, read_arrow, read_changes, read_incremental, read_stream
-from hudi_spark.arrow_writing import create_arrow, services_arrow, write_arrow
-from hudi_spark.creation.definition import TableDefinition
-from hudi_spark.effects.afterwards import ServiceWarning
+from hudi_spark.arrow import (
+    check_table,
+    create_arrow,
+    explain,
+    read_arrow,
+    read_changes,
+    read_incremental,
+    read_stream,
+    services_arrow,
+    write_arrow,
+)
+from hudi_spark.concurrency.effects import ServiceWarning
 from hudi_spark.errors import DamagedLogWarning, HudiError, OutcomeUnknownError, UnsupportedFeature
 from hudi_spark.readings import Readings
-from hudi_spark.services.recovering.asked import KnownOfTable
+from hudi_spark.services.recovered_files import KnownOfTable
 from hudi_spark.table import HudiTable
-from hudi_spark.writing.retrying import retry_on_conflict
+from hudi_spark.write.creation import TableDefinition
+from hudi_spark.write.writer import retry_on_conflict
 
 __all__ = [
     "DamagedLogWarning",

@@ -16,14 +16,42 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 import pyarrow as pa
-from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError, StorageError, UnsupportedFormat
 
 # An error crosses from a Spark task to the driver as text; what stands between these is JSON.
 _OPEN, _CLOSE = "[[hudi-error ", " hudi-error]]"
+
+
+class Reason(StrEnum):
+    """Why a table or a request is refused; `specs/reasons.toml` says when each applies."""
+
+    NOT_A_TABLE = "NOT_A_TABLE"
+    TABLE_VERSION_UNSUPPORTED = "TABLE_VERSION_UNSUPPORTED"
+    PROPERTIES_INVALID = "PROPERTIES_INVALID"
+    CHECKSUM_MISMATCH = "CHECKSUM_MISMATCH"
+    INSTANT_MALFORMED = "INSTANT_MALFORMED"
+    TIMELINE_FILE_CORRUPT = "TIMELINE_FILE_CORRUPT"
+    LOG_CONTENT_CORRUPT = "LOG_CONTENT_CORRUPT"
+    BASE_FILE_MISSING = "BASE_FILE_MISSING"
+    LOG_FILE_MISSING = "LOG_FILE_MISSING"
+    BASE_FILE_CORRUPT = "BASE_FILE_CORRUPT"
+    SCHEMA_INCOMPATIBLE = "SCHEMA_INCOMPATIBLE"
+    KEY_MISSING = "KEY_MISSING"
+    CONFIG_INVALID = "CONFIG_INVALID"
+    WRITE_CONFLICT = "WRITE_CONFLICT"
+    LOCK_UNAVAILABLE = "LOCK_UNAVAILABLE"
+    LOCK_LOST = "LOCK_LOST"
+    OUTCOME_UNKNOWN = "OUTCOME_UNKNOWN"
+    RANGE_NOT_RETAINED = "RANGE_NOT_RETAINED"
+    INSTANT_NOT_FOUND = "INSTANT_NOT_FOUND"
+    MERGER_UNKNOWN = "MERGER_UNKNOWN"
+    PATH_ESCAPES_TABLE = "PATH_ESCAPES_TABLE"
+    LIMIT_EXCEEDED = "LIMIT_EXCEEDED"
+    STORAGE_FAILED = "STORAGE_FAILED"
 
 
 class HudiError(Exception):

@@ -10,29 +10,33 @@ import pyarrow as pa
 from hudi_format.storage import Storage
 from hudi_format.storage.object_options import hadoop_options
 
-from hudi_spark.arrow_reading import table_storage
-from hudi_spark.changes.checkpoints import EARLIEST, Batch, Checkpoints, batch_ranges, latest_checkpoint
-from hudi_spark.changes.incremental import IncrementalQuery
-from hudi_spark.changes.planning import ChangesQuery
-from hudi_spark.changes.queries import AnyQuery, plan_any, run_any_on_spark
-from hudi_spark.checking.checking import check_table
-from hudi_spark.checking.violations import Violation
-from hudi_spark.creation.definition import TableDefinition
-from hudi_spark.descriptions import TableInfo, table_info
 from hudi_spark.errors import SkippedBytes, boundary
-from hudi_spark.execution.on_spark import accumulator
-from hudi_spark.execution.planning import Query, plan_query
-from hudi_spark.flows.on_spark import OnSpark
-from hudi_spark.indexing.validation import Finding, validate_metadata_table
-from hudi_spark.pruning.means import Pruned
-from hudi_spark.read_configs import of_reads
+from hudi_spark.fsck import Violation, check_table
+from hudi_spark.metadata import Finding, validate_metadata_table
+from hudi_spark.options import of_reads
+from hudi_spark.pruning import Pruned
+from hudi_spark.read import (
+    EARLIEST,
+    AnyQuery,
+    Batch,
+    ChangesQuery,
+    Checkpoints,
+    IncrementalQuery,
+    Query,
+    TableInfo,
+    batch_ranges,
+    latest_checkpoint,
+    plan_any,
+    plan_query,
+    table_info,
+    table_storage,
+)
 from hudi_spark.readings import Reading, Readings, readings_named
-from hudi_spark.services.recovering.asked import KnownOfTable, Recovered
-from hudi_spark.state.history import whole_timeline
-from hudi_spark.state.slicing import FileSlice
-from hudi_spark.state.snapshots import load_snapshot, load_table
-from hudi_spark.state.timeline import Instant
-from hudi_spark.table_writing import TableWrites, define_table, recover_table
+from hudi_spark.services.recovered_files import KnownOfTable, Recovered
+from hudi_spark.spark import OnSpark, accumulator, run_any_on_spark
+from hudi_spark.table_state import FileSlice, Instant, load_snapshot, load_table, whole_timeline
+from hudi_spark.table_writes import TableWrites, define_table, recover_table
+from hudi_spark.write import TableDefinition
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

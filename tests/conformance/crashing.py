@@ -15,9 +15,9 @@ from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.loading import load
 from hudi_format.storage import LocalStorage
 from hudi_spark.errors import HudiError, OutcomeUnknownError
-from hudi_spark.state.snapshots import load_table
-from hudi_spark.writing.actions import TableActions
-from hudi_spark.writing.writer import WriteRequest
+from hudi_spark.table_state.snapshots import load_table
+from hudi_spark.write.actions import TableActions
+from hudi_spark.write.writer import WriteRequest
 from table_programs import WRITES, Program, Row, answers, completed, made, rows_of, writer_of
 
 Choose = Callable[[int], Iterable[int]]

@@ -16,14 +16,14 @@ from hudi_conformance.interop.stress.records import Record, Written
 from hudi_conformance.interop.stress.rereading import readers_named, reread
 from hudi_conformance.interop.stress.settings import MERGE_ON_READ, OPTIMISTIC, Setting, every_setting, soaked_settings
 from hudi_format.storage import LocalStorage
-from hudi_spark.flows.in_process import InProcess
-from hudi_spark.writing.actions import TableActions
-from hudi_spark.writing.writer import TableWriter
+from hudi_spark.read.in_process import InProcess
+from hudi_spark.write.actions import TableActions
+from hudi_spark.write.writer import TableWriter
 
 pytestmark = pytest.mark.crashes
 
 SECONDS = 10.0
-ENGINE = (sys.executable, "-m", "hudi_spark.adapter", "--in-process")
+ENGINE = (sys.executable, "-m", "hudi_spark_adapter", "--in-process")
 ON_SPARK = ENGINE[:-1]
 SETTINGS = every_setting()
 # One of each: type, way to share, version, lock.

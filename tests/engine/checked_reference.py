@@ -9,9 +9,9 @@ from hudi_conformance.bridge.checking import load_for_check
 from hudi_format.storage import LocalStorage, Storage
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model_tools.violations import violations
-from hudi_spark.checking import checking
 from hudi_spark.errors import HudiError, UnsupportedFeature, typed_errors
-from hudi_spark.flows.in_process import InProcess
+from hudi_spark.fsck import check
+from hudi_spark.read.in_process import InProcess
 
 Found = frozenset[tuple[str, str]]
 """Clauses with their severities; a refusal by its clause."""
@@ -60,7 +60,7 @@ def of_engine(storage: Storage, *, deep: bool) -> Found:
     """What the engine's check finds."""
     try:
         with typed_errors():
-            found = checking.check_table(storage, InProcess(), deep=deep)
+            found = check.check_table(storage, InProcess(), deep=deep)
     except HudiError as refusal:
         return frozenset({(refusal.clause, "refused")})
     except UnsupportedFeature as lacking:

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 from hudi_conformance.interop.lock_servers import Server
-from hudi_spark.locks.providers.dynamodb import DynamoDbLockProvider, LockTable
+from hudi_spark.concurrency.dynamodb_lock import DynamoDbLockProvider, LockTable
 
 TABLE: Final = "hudi_locks"
 ACCOUNT: Final[Mapping[str, str]] = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}

@@ -4,7 +4,7 @@ import json
 import sys
 
 from hudi_spark import HudiTable
-from hudi_spark.adapter_executors import local_session
+from hudi_spark_adapter.executors import local_session
 
 spark = local_session("local cluster", "local-cluster[2,1,1024]")
 context = spark.sparkContext

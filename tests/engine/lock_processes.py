@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from hudi_format.storage import open_storage
-from hudi_spark.effects.hooks import Effect, Hooks, StopAt
+from hudi_spark.concurrency.effects import Effect, Hooks, StopAt
 from hudi_spark.errors import HudiError
-from hudi_spark.flows.in_process import InProcess
-from hudi_spark.writing.requests import WriteRequest
-from hudi_spark.writing.writer import TableWriter
+from hudi_spark.read.in_process import InProcess
+from hudi_spark.write.planning import WriteRequest
+from hudi_spark.write.writer import TableWriter
 from written_tables import rows
 
 PATIENCE = 240.0

@@ -11,9 +11,9 @@ from hudi_adapter.messages import check_message, check_value
 from hudi_adapter.rows import read_rows
 from hudi_adapter.serving import serve
 from hudi_format.log.deletes import DeleteRecord
-from hudi_spark.adapter import FEATURES, adapter_of
-from hudi_spark.adapter_executors import InProcess
 from hudi_spark.readings import readings_named
+from hudi_spark_adapter.adapter import FEATURES, adapter_of
+from hudi_spark_adapter.executors import InProcess
 
 
 class Conversation:

@@ -12,12 +12,12 @@ import test_checking_services as services
 import test_checking_timeline as timeline
 from checked_reference import KNOWN, assert_alike
 from checked_tables import badly_damaged
-from hudi_adapter.reasons import Reason
 from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.storage import LocalStorage, open_storage
 from hudi_spark import HudiError, check_table
-from hudi_spark.checking import checking
-from hudi_spark.flows.in_process import InProcess
+from hudi_spark.errors import Reason
+from hudi_spark.fsck import check
+from hudi_spark.read.in_process import InProcess
 
 _GOLDEN = sorted(path.parent for path in unpacked_corpus().glob("*/*/table"))
 # Tables of which a case asks what reading refuses, and none what a check says.
@@ -77,7 +77,7 @@ def test_a_golden_table_breaks_what_was_broken_in_it_and_nothing_else_and_as_the
         return
 
     assert_alike(f"{table.parent.name}/{table.name}", table / "table")
-    found = checking.check_table(ReadOnly(table / "table"), InProcess(), deep=True)
+    found = check.check_table(ReadOnly(table / "table"), InProcess(), deep=True)
 
     errors = {(one.clause, one.severity) for one in found if one.severity == "error"}
     assert errors == {one for one in _expected(table) if one[1] == "error"}
@@ -98,4 +98,4 @@ def test_an_object_store_is_checked_as_a_folder_is(tmp_path: Path) -> None:
     for path in table.rglob("*"):
         if path.is_file():
             storage.put(str(path.relative_to(table)), path.read_bytes())
-    assert checking.check_table(storage, InProcess(), deep=True) == check_table(table, deep=True)
+    assert check.check_table(storage, InProcess(), deep=True) == check_table(table, deep=True)

@@ -18,13 +18,12 @@ from clustering_tables import (
     stored,
     timeline,
 )
-from hudi_adapter.reasons import Reason
 from hudi_format.errors import FormatError
-from hudi_spark.effects.hooks import Effect, NoHook
-from hudi_spark.errors import HudiError
+from hudi_spark.concurrency.effects import Effect, NoHook
+from hudi_spark.errors import HudiError, Reason
 from hudi_spark.services import running
-from hudi_spark.services.clustering.service import Clustering
-from hudi_spark.writing.requests import WriteRequest
+from hudi_spark.services.clustering import Clustering
+from hudi_spark.write.planning import WriteRequest
 from written_tables import Written, rows
 
 ALLOWED = "org.apache.hudi.client.clustering.update.strategy.SparkAllowUpdateStrategy"

@@ -8,7 +8,7 @@ from hudi_format.storage import LocalStorage
 from hudi_spark.errors import HudiError
 from hudi_spark.readings import RELEASED
 from hudi_spark.services import running
-from hudi_spark.state.snapshots import load_snapshot
+from hudi_spark.table_state.snapshots import load_snapshot
 from metadata_writes import StopAt, Stopped
 from written_tables import rows
 

@@ -6,8 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hudi_spark.errors import HudiError
-from hudi_spark.services.clustering.curves import hilbert, ranks, z_order
-from hudi_spark.services.clustering.layout import Layout, refuse_unsortable, sample_of
+from hudi_spark.services.clustering_layout import Layout, hilbert, ranks, refuse_unsortable, sample_of, z_order
 from hypothesis import given
 from hypothesis import strategies as st
 

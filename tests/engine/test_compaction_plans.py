@@ -9,14 +9,12 @@ from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plan_values import CompactionOperation, CompactionPlan
 from hudi_spark import HudiError, UnsupportedFeature
 from hudi_spark.options.resolving import resolve
-from hudi_spark.services.compaction.metrics import metrics_of
-from hudi_spark.services.compaction.strategies import Choice, chosen
-from hudi_spark.services.compaction.triggers import ALWAYS, is_due
+from hudi_spark.services.compaction_planning import ALWAYS, Choice, chosen, is_due, metrics_of
 from hudi_spark.services.table_services import TableServices
-from hudi_spark.state.pending_plans import compaction_plan, groups_in_pending_plans
-from hudi_spark.state.slicing import FileSlice
-from hudi_spark.state.snapshots import load_table
-from hudi_spark.state.timeline import Instant, Timeline
+from hudi_spark.table_state.pending_plans import compaction_plan, groups_in_pending_plans
+from hudi_spark.table_state.slicing import FileSlice
+from hudi_spark.table_state.snapshots import load_table
+from hudi_spark.table_state.timeline import Instant, Timeline
 from hypothesis import given
 from hypothesis import strategies as st
 from written_tables import NOW, Written, rows

@@ -9,19 +9,17 @@ import pytest
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plans import InstantInfo, RollbackPlan, serialise_rollback_plan
 from hudi_spark import retry_on_conflict
-from hudi_spark.committing.completing import refuse_not_inflight
-from hudi_spark.committing.conflicts import conflict_rules, refuse_conflicts
-from hudi_spark.committing.opening import state_of_table
 from hudi_spark.errors import HudiError
-from hudi_spark.flows.in_process import InProcess
 from hudi_spark.options.resolving import resolve
+from hudi_spark.read.in_process import InProcess
 from hudi_spark.services.table_services import TableServices
-from hudi_spark.state.snapshots import load_table
-from hudi_spark.state.timeline import Instant, Timeline
-from hudi_spark.writing.concurrency import concurrency_of
-from hudi_spark.writing.operations import Operation
-from hudi_spark.writing.requests import WriteRequest
-from hudi_spark.writing.writer import StartedWrite
+from hudi_spark.table_state.snapshots import load_table
+from hudi_spark.table_state.timeline import Instant, Timeline
+from hudi_spark.write.action import state_of_table
+from hudi_spark.write.completing import refuse_not_inflight
+from hudi_spark.write.conflicts import concurrency_of, conflict_rules, refuse_conflicts
+from hudi_spark.write.planning import Operation, WriteRequest
+from hudi_spark.write.writer import StartedWrite
 from written_tables import Written, rows
 
 OPTIMISTIC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
@@ -219,7 +217,7 @@ def test_markers_of_a_dead_write_end_none_early(tmp_path: Path, monkeypatch: pyt
     table = Written(tmp_path / "table", configs=EARLY)
     table.write("upsert", rows([1, 2]))
     begun(table, rows([1], 2, 2.0))
-    monkeypatch.setattr("hudi_spark.writing.concurrency.is_alive", lambda *_: False)
+    monkeypatch.setattr("hudi_spark.write.conflicts.is_alive", lambda *_: False)
     table.write("upsert", rows([1], 3, 3.0))
     assert table.found() == [("k1", 3.0), ("k2", 1.0)]
 
@@ -248,7 +246,7 @@ def test_of_two_writes_whose_markers_are_all_there_the_later_one_ends_early(tmp_
 
 def test_what_a_completed_write_left_behind_ends_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Its markers may outlive it for a moment, and its heart may still beat."""
-    monkeypatch.setattr("hudi_spark.writing.concurrency.is_alive", lambda *_: True)
+    monkeypatch.setattr("hudi_spark.write.conflicts.is_alive", lambda *_: True)
     table = Written(tmp_path / "table", configs=EARLY)
     table.write("upsert", rows([1, 2]))
     first = begun(table, rows([1], 2, 2.0))

@@ -9,8 +9,8 @@ from pathlib import Path
 import hudi_adapter
 import pytest
 from hudi_spark import services_arrow
-from hudi_spark.effects.hooks import Effect, TraceFile
-from hudi_spark.writing.requests import WriteRequest
+from hudi_spark.concurrency.effects import Effect, TraceFile
+from hudi_spark.write.planning import WriteRequest
 from jsonschema import Draft202012Validator
 from written_tables import Written, rows
 

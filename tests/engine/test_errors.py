@@ -1,7 +1,8 @@
 import pickle
 
 import pytest
-from hudi_spark.errors import HudiError, UnsupportedFeature, from_text, to_text
+from hudi_adapter import reasons as protocol
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, from_text, to_text
 
 ERROR = HudiError("LOG_CONTENT_CORRUPT", "LF-013", "no record", "north/.f1.log", 12, "restore it")
 
@@ -22,3 +23,8 @@ def test_other_text_holds_no_error():
 def test_the_text_of_an_error_names_everything_that_helps():
     for part in ("LOG_CONTENT_CORRUPT", "LF-013", "no record", "north/.f1.log", "12", "restore it"):
         assert part in str(ERROR)
+
+
+def test_the_reasons_are_those_of_the_protocol():
+    """The engine has its own list, as production does not import the protocol."""
+    assert [(one.name, one.value) for one in Reason] == [(one.name, one.value) for one in protocol.Reason]

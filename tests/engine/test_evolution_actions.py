@@ -12,16 +12,16 @@ from hudi_format.storage import LocalStorage, Storage
 from hudi_format.table.internal_schema import InternalSchema, PrimitiveType, parse_internal_schema, parse_schema_history
 from hudi_format.timeline.commit_metadata import parse_commit_metadata
 from hudi_spark import HudiError, read_arrow
-from hudi_spark.clock import SetClock
-from hudi_spark.effects.helper import Effects
-from hudi_spark.evolution.altering import AlteredSchema, alter_schema, changes_of, column_type
-from hudi_spark.evolution.changes import changed
-from hudi_spark.evolution.schema import schema_of_avro, writer_schema
-from hudi_spark.evolution.statements import first_schema, put_history, schema_extra_metadata, table_avro
+from hudi_spark.concurrency.clock import SetClock
+from hudi_spark.concurrency.effects import Effects
 from hudi_spark.options.resolving import Options
 from hudi_spark.readings import Readings
-from hudi_spark.state.configuration import TableConfiguration
-from hudi_spark.state.snapshots import Snapshot, load_snapshot
+from hudi_spark.schema.evolution import changed
+from hudi_spark.schema.write_schema import schema_of_avro, writer_schema
+from hudi_spark.table_state.configuration import TableConfiguration
+from hudi_spark.table_state.snapshots import Snapshot, load_snapshot
+from hudi_spark.write.actions import AlteredSchema, alter_schema, changes_of, column_type
+from hudi_spark.write.schema_metadata import first_schema, put_history, schema_extra_metadata, table_avro
 from hypothesis import given
 from hypothesis import strategies as st
 

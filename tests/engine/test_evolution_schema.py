@@ -5,16 +5,16 @@ import json
 import pyarrow as pa
 import pytest
 from hudi_spark.errors import HudiError
-from hudi_spark.evolution.schema import (
+from hudi_spark.options.resolving import Options
+from hudi_spark.schema.write_schema import (
     WriterSchema,
     avro_of_arrow,
-    conform,
+    cast_rows,
     schema_changes,
     schema_of_avro,
     without_columns,
     writer_schema,
 )
-from hudi_spark.options.resolving import Options
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
@@ -156,9 +156,9 @@ def test_reconciling_keeps_the_tables_types_and_refuses_what_they_cannot_hold():
     """With reconciliation a wider type is narrowed value by value, and no value changes."""
     schema = writer_schema(AB, columns(a=pa.int64(), b=pa.int32()), "t", Options({RECONCILE: "true"}))
     assert schema.avro == AB
-    assert conform(pa.table({"a": [1, None], "b": [1, 2]}), schema).column("a").to_pylist() == [1, None]
+    assert cast_rows(pa.table({"a": [1, None], "b": [1, 2]}), schema).column("a").to_pylist() == [1, None]
     with pytest.raises(HudiError, match=r"column 'a'.*int32 cannot hold"):
-        conform(pa.table({"a": [2**40], "b": [1]}), schema)
+        cast_rows(pa.table({"a": [2**40], "b": [1]}), schema)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ WIDE = pa.table(
 def test_types_of_arrow_become_plain_ones_without_loss():
     """Wide, packed and unsigned Arrow types keep every value as the plain type of a table."""
     schema = writer_schema(None, WIDE.schema, "t", Options())
-    found = conform(WIDE, schema)
+    found = cast_rows(WIDE, schema)
     assert found.schema.types == schema.arrow.types
     assert [str(kind) for kind in found.schema.types[:4]] == ["int32", "int64", "decimal128(20, 0)", "string"]
     assert found.column("nanos").cast(pa.int64()).to_pylist() == [1, None]
@@ -231,7 +231,7 @@ def test_types_of_arrow_become_plain_ones_without_loss():
 def test_layouts_inside_others_are_unpacked(values: pa.Array):
     """Whatever layout lists, dictionaries and structs have, and wherever a slice begins, the values stay."""
     rows = pa.table({"c": pa.chunked_array([values.slice(0, 0), values])})
-    found = conform(rows, writer_schema(None, rows.schema, "t", Options()))
+    found = cast_rows(rows, writer_schema(None, rows.schema, "t", Options()))
     found.validate(full=True)
     assert found.to_pylist() == rows.to_pylist()
 
@@ -255,7 +255,7 @@ def test_a_value_that_would_change_is_refused(values: pa.Array, wanted: pa.DataT
     optional = values.null_count == 0 or wanted != values.type
     arrow = pa.schema([pa.field("c", wanted, nullable=optional)])
     with pytest.raises(HudiError, match="column 'c") as refused:
-        conform(pa.table({"c": values}), WriterSchema(AB, arrow))
+        cast_rows(pa.table({"c": values}), WriterSchema(AB, arrow))
     assert refused.value.reason == "SCHEMA_INCOMPATIBLE"
 
 

@@ -16,17 +16,26 @@ from hudi_format.log.headers import record_positions
 from hudi_format.schemas import META_FIELDS, arrow_schema, with_meta_fields
 from hudi_format.storage.local import LocalStorage
 from hudi_spark import read_arrow
-from hudi_spark.effects.helper import Effects
-from hudi_spark.effects.hooks import Effect
+from hudi_spark.concurrency.effects import Effect, Effects
 from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.files.deletes import deletes_content, ordering_wrappers
-from hudi_spark.files.logs import LogForm, LogGroup, LogRows, WrittenLog, log_form, made_logs, opened_slices, write_log
-from hudi_spark.files.places import Place
-from hudi_spark.flows.flow import TaskIdentity
-from hudi_spark.merging.modes import merge_rule
+from hudi_spark.files.logs import (
+    LogForm,
+    LogGroup,
+    LogRows,
+    WrittenLog,
+    deletes_content,
+    log_form,
+    made_logs,
+    opened_slices,
+    ordering_wrappers,
+    write_log,
+)
+from hudi_spark.files.written import Place
+from hudi_spark.merge.rules import merge_rule
 from hudi_spark.options.resolving import resolve
-from hudi_spark.state.configuration import load_configuration
-from hudi_spark.state.snapshots import load_table
+from hudi_spark.read.flow import TaskIdentity
+from hudi_spark.table_state.configuration import load_configuration
+from hudi_spark.table_state.snapshots import load_table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

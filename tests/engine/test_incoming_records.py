@@ -5,9 +5,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hudi_spark.merging.incoming import combined, incoming_records
-from hudi_spark.merging.payloads import payload_rule
-from hudi_spark.merging.rules import Completion, MergeRule
+from hudi_spark.merge.kernel import combined, incoming_records
+from hudi_spark.merge.rules import Completion, MergeRule, payload_rule
 
 EVENT = MergeRule("EVENT_TIME_ORDERING", ("ts",), "op", "D")
 MODELS = "org.apache.hudi.common.model."

@@ -12,19 +12,18 @@ from engine_tables import COLUMNS, avro, row, tick
 from hudi_format.metadata.wrapped_values import plain_value
 from hudi_format.timeline.commit_metadata import WriteStat
 from hudi_format.timeline.plans import RollbackMetadata, serialise_rollback_metadata
-from hudi_spark.arrow_reading import read_arrow
-from hudi_spark.clock import SetClock
-from hudi_spark.effects.helper import Effects
-from hudi_spark.effects.hooks import Effect
+from hudi_spark.arrow import read_arrow
+from hudi_spark.concurrency.clock import SetClock
+from hudi_spark.concurrency.effects import Effect, Effects
 from hudi_spark.errors import UnsupportedFeature
 from hudi_spark.files.written import WrittenFile
-from hudi_spark.flows.flow import TaskIdentity
-from hudi_spark.indexing.index import FinishedWrite
-from hudi_spark.indexing.recovering import take_back
-from hudi_spark.indexing.table_state import update_properties
-from hudi_spark.metadata.group_reading import EVERYTHING as EVERY_KEY
-from hudi_spark.metadata.table import MetadataTable
+from hudi_spark.metadata.index import FinishedWrite
+from hudi_spark.metadata.layout import update_properties
+from hudi_spark.metadata.rollbacks import take_back
 from hudi_spark.options.resolving import resolve
+from hudi_spark.read.flow import TaskIdentity
+from hudi_spark.table_state.metadata_groups import EVERYTHING as EVERY_KEY
+from hudi_spark.table_state.metadata_table import MetadataTable
 from metadata_writes import EXECUTOR, StopAt, Stopped, Writer, ids
 
 COLUMN_STATS = "hoodie__metadata__index__column__stats__enable"
@@ -337,7 +336,7 @@ class Repeated:
 
 def test_many_statistics_are_written_by_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The index is the same, whoever encodes it."""
-    monkeypatch.setattr("hudi_spark.indexing.column_statistics._MOST_BY_THE_DRIVER", 0)
+    monkeypatch.setattr("hudi_spark.metadata.column_stats._MOST_BY_THE_DRIVER", 0)
     writer = Writer(tmp_path, **EVERYTHING)
     grown(writer)
     assert writer.findings() == ()

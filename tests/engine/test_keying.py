@@ -11,18 +11,14 @@ import pytest
 from engine_tables import TableBuilder
 from hudi_format.storage import open_storage
 from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.flows.flow import TaskIdentity
-from hudi_spark.keying.generator import KeyGenerator, key_generator
-from hudi_spark.keying.paths import encoded, refuse_unsafe
-from hudi_spark.keying.patterns import civil, days_from, formatted
-from hudi_spark.keying.record_keys import is_named
-from hudi_spark.keying.timestamps import stamp_settings
-from hudi_spark.keying.zones import zone_named
-from hudi_spark.merging.keys import key_rule
+from hudi_spark.keys.generator import KeyGenerator, encoded, is_named, key_generator, refuse_unsafe
+from hudi_spark.keys.timestamps import civil, days_from, formatted, stamp_settings, zone_named
+from hudi_spark.merge.keys import key_rule
 from hudi_spark.options.resolving import resolve
-from hudi_spark.pruning.timestamp_paths import timestamp_paths
-from hudi_spark.schemas.partition_values import path_values
-from hudi_spark.state.configuration import TableConfiguration, load_configuration
+from hudi_spark.pruning.partition_paths import timestamp_paths
+from hudi_spark.read.flow import TaskIdentity
+from hudi_spark.schema.key_texts import path_values
+from hudi_spark.table_state.configuration import TableConfiguration, load_configuration
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 

@@ -9,10 +9,10 @@ import pytest
 from dynamodb_locks import DYNAMODB, TABLE, dynamodb_lock, dynamodb_options
 from hudi_conformance.interop.lock_servers import Server
 from hudi_format.storage import LocalStorage
-from hudi_spark.effects.helper import Effects
+from hudi_spark.concurrency import dynamodb_lock as dynamodb
+from hudi_spark.concurrency.effects import Effects
+from hudi_spark.concurrency.locks import table_lock
 from hudi_spark.errors import HudiError
-from hudi_spark.locks.holding import table_lock
-from hudi_spark.locks.providers import dynamodb
 from hudi_spark.options.resolving import resolve
 from written_tables import Written
 

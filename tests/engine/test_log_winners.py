@@ -11,14 +11,13 @@ from engine_tables import tick
 from hudi_format.log.blocks import BlockType, RawBlock, read_blocks
 from hudi_format.storage import LocalStorage
 from hudi_spark.errors import HudiError
-from hudi_spark.merging.keys import KeyRule, key_rule
-from hudi_spark.merging.log_records import decode_log_records
-from hudi_spark.merging.log_scan import LocatedBlock, scan_logs
-from hudi_spark.merging.log_winners import LogWinners, log_winners
-from hudi_spark.merging.mergers import CarriedMerger, MergeContext
-from hudi_spark.merging.ordering import ordering_columns, stored_ordering
-from hudi_spark.merging.rules import MergeRule
-from hudi_spark.state.timeline import Visibility
+from hudi_spark.merge.kernel import LogWinners, log_winners
+from hudi_spark.merge.keys import KeyRule, key_rule
+from hudi_spark.merge.log_records import decode_log_records, ordering_columns, stored_ordering
+from hudi_spark.merge.mergers import CarriedMerger, MergeContext
+from hudi_spark.merge.rules import MergeRule
+from hudi_spark.table_state.slicing import LocatedBlock, scan_logs
+from hudi_spark.table_state.timeline import Visibility
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_merge_completing import NAMES, RULES, SCHEMA, Version, as_rule_has_it, block_of, fold, versions
@@ -141,7 +140,7 @@ def test_a_table_without_keys_is_refused():
 def test_a_block_without_instant_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """It names the file and the place."""
     block = RawBlock(BlockType.DELETE, 1, offset=7, length=0, header={}, content=b"", content_offset=7)
-    monkeypatch.setattr("hudi_spark.merging.log_scan.read_blocks", lambda _data, _file: [block])
+    monkeypatch.setattr("hudi_spark.table_state.slicing.read_blocks", lambda _data, _file: [block])
     (tmp_path / "log").write_bytes(b"")
     with pytest.raises(HudiError, match="LF-006") as caught:
         scan_logs(LocalStorage(tmp_path), ["log"], Visibility(frozenset(), frozenset(), None))

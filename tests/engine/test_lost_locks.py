@@ -12,14 +12,14 @@ from dynamodb_locks import ACCOUNT, dynamodb_options
 from hudi_conformance.interop.lock_servers import Server
 from hudi_format.names import TimelineFileName
 from hudi_format.storage import LocalStorage
-from hudi_spark.clock import SystemClock
-from hudi_spark.effects.helper import Effects
-from hudi_spark.locks import claims
-from hudi_spark.locks.holding import table_lock
+from hudi_spark.concurrency import locks
+from hudi_spark.concurrency.clock import SystemClock
+from hudi_spark.concurrency.effects import Effects
+from hudi_spark.concurrency.locks import table_lock
 from hudi_spark.options.resolving import resolve
 from hudi_spark.readings import RELEASED
-from hudi_spark.state.configuration import load_configuration
-from hudi_spark.state.snapshots import Snapshot, load_snapshot
+from hudi_spark.table_state.configuration import load_configuration
+from hudi_spark.table_state.snapshots import Snapshot, load_snapshot
 from lock_processes import Task, writing
 from written_tables import Written, rows
 
@@ -151,12 +151,12 @@ def test_numbers_are_removed_but_for_the_newest(tmp_path: Path):
     """The folder of claims stays small; the newest number never goes."""
     effects = Effects(LocalStorage(tmp_path))
     for number in range(1, 60):
-        assert claims.enter(effects, "holder") == number
-    assert claims.numbers(effects.storage)[-1] == 59
-    assert len(claims.numbers(effects.storage)) < 40
+        assert locks.enter(effects, "holder") == number
+    assert locks.numbers(effects.storage)[-1] == 59
+    assert len(locks.numbers(effects.storage)) < 40
     # A holder that was stopped since number 3 puts 4 again: it sees that others have gone on.
-    assert not claims.put(effects.storage, 4, claims.Claim("late"))
-    assert claims.enter(effects, "next") == 60
+    assert not locks.put(effects.storage, 4, locks.Claim("late"))
+    assert locks.enter(effects, "next") == 60
 
 
 def test_a_request_that_its_writer_withdrew_does_not_come_back(tmp_path: Path):

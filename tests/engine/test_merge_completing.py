@@ -13,13 +13,12 @@ from hudi_format.log.blocks import HeaderKey, read_blocks
 from hudi_format.log.content import data_block, delete_block
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.schemas import arrow_schema
-from hudi_spark.merging.defaults import column_defaults
-from hudi_spark.merging.kernel import merge
-from hudi_spark.merging.keys import KeyRule
-from hudi_spark.merging.log_records import decode_log_records
-from hudi_spark.merging.log_scan import LocatedBlock
-from hudi_spark.merging.rules import Completion, MergeRule
-from hudi_spark.state.configuration import configuration_of
+from hudi_spark.merge.kernel import merge
+from hudi_spark.merge.keys import KeyRule
+from hudi_spark.merge.log_records import decode_log_records
+from hudi_spark.merge.rules import Completion, MergeRule, column_defaults
+from hudi_spark.table_state.configuration import configuration_of
+from hudi_spark.table_state.slicing import LocatedBlock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

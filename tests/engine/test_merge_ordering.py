@@ -12,13 +12,11 @@ from hudi_format.log.blocks import read_blocks
 from hudi_format.log.content import data_block, delete_block
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.schemas import arrow_schema
-from hudi_spark.merging.fields import column_of, columns_of, field_type, field_values
-from hudi_spark.merging.kernel import merge
-from hudi_spark.merging.keys import KeyRule
-from hudi_spark.merging.log_records import decode_log_records
-from hudi_spark.merging.log_scan import LocatedBlock
-from hudi_spark.merging.ordering import delete_ordering
-from hudi_spark.merging.rules import MergeRule
+from hudi_spark.merge.kernel import merge
+from hudi_spark.merge.keys import KeyRule, column_of, columns_of, field_type, field_values
+from hudi_spark.merge.log_records import decode_log_records, delete_ordering
+from hudi_spark.merge.rules import MergeRule
+from hudi_spark.table_state.slicing import LocatedBlock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

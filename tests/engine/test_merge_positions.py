@@ -11,10 +11,10 @@ from hudi_format.log.deletes import DeleteRecord
 from hudi_format.log.headers import record_positions_text
 from hudi_format.schemas import arrow_schema
 from hudi_spark import read_arrow
-from hudi_spark.merging.keys import KeyRule
-from hudi_spark.merging.log_records import decode_log_records
-from hudi_spark.merging.log_scan import LocatedBlock
-from hudi_spark.merging.rules import MergeRule
+from hudi_spark.merge.keys import KeyRule
+from hudi_spark.merge.log_records import decode_log_records
+from hudi_spark.merge.rules import MergeRule
+from hudi_spark.table_state.slicing import LocatedBlock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -12,9 +12,9 @@ from hudi_format.log.content import data_block
 from hudi_format.log.deletes import DeleteRecord
 from hudi_spark import read_arrow
 from hudi_spark.errors import HudiError
+from hudi_spark.merge import mergers as registry
+from hudi_spark.merge.mergers import CarriedMerger, chosen_merger, merger_name
 from hudi_spark.mergers import MergeContext, RowMerger, Versions, register
-from hudi_spark.merging import mergers as registry
-from hudi_spark.merging.mergers import CarriedMerger, chosen_merger, merger_name
 
 MINE = "0c9ab4d8-6f34-5a53-9d39-1d3f5f0a7c11"
 LISTED = "hoodie.write.record.merge.custom.implementation.classes"

@@ -5,11 +5,8 @@ from random import Random
 
 import pytest
 from hudi_spark.errors import HudiError
-from hudi_spark.options.catalogue import catalogue_of, the_catalogue
-from hudi_spark.options.entries import Kind, Status, group_of
-from hudi_spark.options.kept import contradictions
-from hudi_spark.options.resolving import Options, resolve
-from hudi_spark.read_configs import check_configs, of_reads
+from hudi_spark.options.catalogue import Kind, Status, catalogue_of, group_of, the_catalogue
+from hudi_spark.options.resolving import Options, check_configs, contradictions, of_reads, resolve
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import hudi_spark
 import pytest
-from hudi_spark.options.catalogue import the_catalogue
-from hudi_spark.options.entries import Entry, Kind, Status
+from hudi_spark.options.catalogue import Entry, Kind, Status, the_catalogue
 from hudi_spark.options.page import PAGE, configuration_page
-from hudi_spark.pruning.means import PRUNING_OPTIONS
-from hudi_spark.read_configs import check_configs
+from hudi_spark.options.resolving import check_configs
+from hudi_spark.pruning.pruner import PRUNING_OPTIONS
 
 CATALOGUE = the_catalogue()
 ENGINE = Path(hudi_spark.__file__).parent

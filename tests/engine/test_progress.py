@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from hudi_spark.execution import in_process
+from hudi_spark.read import queries
 
 
 class Terminal(io.StringIO):
@@ -23,16 +23,16 @@ def slices(seconds: float) -> Iterator[str]:
 @pytest.mark.parametrize(("seconds", "shown"), [(0.3, True), (0.0, False)])
 def test_a_bar_appears_while_the_first_slice_is_read(seconds: float, shown: bool, monkeypatch: pytest.MonkeyPatch):
     """Short reads print nothing, and the results are the same."""
-    monkeypatch.setattr(in_process, "_QUIET_SECONDS", 0.1)
+    monkeypatch.setattr(queries, "_QUIET_SECONDS", 0.1)
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    assert list(in_process._watched(slices(seconds), 3)) == ["slice 0", "slice 1", "slice 2"]
+    assert list(queries._watched(slices(seconds), 3)) == ["slice 0", "slice 1", "slice 2"]
     assert ("reading slices" in terminal.getvalue()) is shown
     assert ("0/3" in terminal.getvalue()) is shown
 
 
 def test_nothing_is_drawn_into_a_file(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(in_process, "_QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(queries, "_QUIET_SECONDS", 0.0)
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    assert len(list(in_process._watched(slices(0.05), 3))) == 3
+    assert len(list(queries._watched(slices(0.05), 3))) == 3
     assert sys.stderr.getvalue() == ""

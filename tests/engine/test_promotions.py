@@ -6,8 +6,7 @@ import struct
 import pyarrow as pa
 import pytest
 from hudi_spark.errors import HudiError
-from hudi_spark.schemas.columns import conform
-from hudi_spark.schemas.promotions import java_text
+from hudi_spark.schema.columns import conform, java_text
 from hypothesis import given
 from hypothesis import strategies as st
 

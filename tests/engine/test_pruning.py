@@ -9,20 +9,17 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from hudi_adapter.arrow_types import logical_type
-from hudi_adapter.filters import Column
 from hudi_adapter.values import encode_value
 from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.metadata.records import ColumnStats
 from hudi_format.metadata.wrapped_values import ValueKind, ValueType, Wrapped
 from hudi_spark import HudiTable, explain, read_arrow
-from hudi_spark.execution.filters import filter_of, mask
-from hudi_spark.expressions.literals import scalar_of
-from hudi_spark.pruning.derived import derived_facts
-from hudi_spark.pruning.facts import Facts, together
-from hudi_spark.pruning.means import PRUNING_OPTIONS
-from hudi_spark.pruning.outcomes import Outcome, possible
-from hudi_spark.pruning.situation import Asked, Situation
-from hudi_spark.pruning.statistics import facts_of
+from hudi_spark.filters.evaluation import filter_of, mask
+from hudi_spark.filters.functions import scalar_of
+from hudi_spark.filters.grammar import Column
+from hudi_spark.pruning.facts import Facts, Outcome, facts_of, possible, together
+from hudi_spark.pruning.pruner import PRUNING_OPTIONS
+from hudi_spark.pruning.situation import Asked, Situation, derived_facts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

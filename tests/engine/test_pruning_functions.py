@@ -7,10 +7,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hudi_adapter.filters import Column
 from hudi_spark.errors import UnsupportedFeature
-from hudi_spark.execution.spark_filters import _applied
-from hudi_spark.expressions.functions import FUNCTIONS, apply
+from hudi_spark.filters.functions import FUNCTIONS, apply
+from hudi_spark.filters.grammar import Column
+from hudi_spark.spark.queries import _applied
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 

@@ -7,20 +7,19 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hudi_adapter.filters import Column
 from hudi_format.errors import FormatError
 from hudi_format.metadata.records import RecordLocation
 from hudi_format.storage import open_storage
 from hudi_format.table.index_definitions import IndexDefinition, parse_index_definitions
-from hudi_spark.execution.filters import filter_of, mask
-from hudi_spark.pruning.indexes import is_of
-from hudi_spark.pruning.outcomes import may_hold
-from hudi_spark.pruning.record_keys import by_record_index, by_secondary_index, literal
-from hudi_spark.pruning.situation import Asked, Situation
-from hudi_spark.schemas.origins import Origins
-from hudi_spark.state.configuration import PartitionStyle, TableConfiguration
-from hudi_spark.state.slicing import FileSlice
-from hudi_spark.state.snapshots import Snapshot
+from hudi_spark.filters.evaluation import filter_of, mask
+from hudi_spark.filters.grammar import Column
+from hudi_spark.pruning.facts import may_hold
+from hudi_spark.pruning.keys import by_record_index, by_secondary_index, literal
+from hudi_spark.pruning.situation import Asked, Situation, is_of
+from hudi_spark.schema.origins import Origins
+from hudi_spark.table_state.configuration import PartitionStyle, TableConfiguration
+from hudi_spark.table_state.slicing import FileSlice
+from hudi_spark.table_state.snapshots import Snapshot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

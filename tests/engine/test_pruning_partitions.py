@@ -7,9 +7,8 @@ from urllib.parse import quote
 import pyarrow as pa
 import pytest
 from hudi_spark.pruning.facts import Facts
-from hudi_spark.pruning.partition_paths import PartitionPaths
-from hudi_spark.pruning.timestamp_paths import timestamp_paths
-from hudi_spark.state.configuration import PartitionStyle, TableConfiguration
+from hudi_spark.pruning.partition_paths import PartitionPaths, timestamp_paths
+from hudi_spark.table_state.configuration import PartitionStyle, TableConfiguration
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from engine_tables import TableBuilder, row
 from hudi_format.storage import LocalStorage
-from hudi_spark.arrow_reading import read_query
-from hudi_spark.execution.filters import filter_of, matching
-from hudi_spark.execution.planning import Query, plan_query
+from hudi_spark.filters.evaluation import filter_of, matching
+from hudi_spark.read.planning import Query, plan_query
+from hudi_spark.read.queries import read_query
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

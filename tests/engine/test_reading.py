@@ -291,7 +291,7 @@ def test_a_bar_appears_only_on_a_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ):
     merge_on_read(tmp_path)
-    monkeypatch.setattr("hudi_spark.execution.in_process._QUIET_SECONDS", -1.0)
+    monkeypatch.setattr("hudi_spark.read.queries._QUIET_SECONDS", -1.0)
     read_arrow(tmp_path)
     assert capfd.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from hudi_format.storage import LocalStorage
 from hudi_spark import TableDefinition, read_arrow
-from hudi_spark.effects.hooks import Effect
+from hudi_spark.concurrency.effects import Effect
 from hudi_spark.errors import HudiError
-from hudi_spark.flows.in_process import InProcess
-from hudi_spark.services.recovering.asked import KnownOfTable, Recovered
+from hudi_spark.read.in_process import InProcess
+from hudi_spark.services.recovered_files import KnownOfTable, Recovered
 from hudi_spark.services.table_services import TableServices
-from hudi_spark.state.snapshots import load_table
-from hudi_spark.writing.requests import WriteRequest
+from hudi_spark.table_state.snapshots import load_table
+from hudi_spark.write.planning import WriteRequest
 from written_tables import SCHEMA, Written, rows
 
 KINDS = ["COPY_ON_WRITE", "MERGE_ON_READ"]

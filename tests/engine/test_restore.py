@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hudi_adapter.reasons import Reason
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plans import (
     CleanMetadata,
@@ -16,11 +15,10 @@ from hudi_format.timeline.plans import (
     serialise_clean_metadata,
     serialise_savepoint_metadata,
 )
-from hudi_spark.errors import HudiError
-from hudi_spark.services.restoring.before_writes import take_back_leftovers
-from hudi_spark.services.restoring.restoring import restore
-from hudi_spark.services.rollback.failed_writes import roll_back_failed_writes
-from hudi_spark.services.savepoints.saving import delete_savepoint, savepoint
+from hudi_spark.errors import HudiError, Reason
+from hudi_spark.services.inline import take_back_leftovers
+from hudi_spark.services.restore import delete_savepoint, restore, savepoint
+from hudi_spark.services.rollback import roll_back_failed_writes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from undoing_tables import KINDS, SOAK, Undoable, rows, stopped

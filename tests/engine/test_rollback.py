@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from hudi_adapter.reasons import Reason
 from hudi_format.log.blocks import BlockType, RawBlock, read_blocks
 from hudi_format.names import MarkerName
 from hudi_format.storage import LocalStorage
@@ -16,14 +15,12 @@ from hudi_format.timeline.plans import (
     parse_rollback_plan,
     serialise_rollback_plan,
 )
-from hudi_spark.effects.hooks import NoHook
-from hudi_spark.errors import HudiError
-from hudi_spark.services.rollback.asked import roll_back
-from hudi_spark.services.rollback.failed_writes import policy_of, roll_back_failed_writes
-from hudi_spark.services.rollback.own_files import Search
-from hudi_spark.services.rollback.timeline_entries import begun_rollbacks
-from hudi_spark.state.snapshots import load_table
-from hudi_spark.writing.requests import WriteRequest
+from hudi_spark.concurrency.effects import NoHook
+from hudi_spark.errors import HudiError, Reason
+from hudi_spark.services.rollback import policy_of, roll_back, roll_back_failed_writes
+from hudi_spark.services.rollback_planning import Search, begun_rollbacks
+from hudi_spark.table_state.snapshots import load_table
+from hudi_spark.write.planning import WriteRequest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from undoing_tables import KINDS, SOAK, Undoable, rows, stopped

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 from apache_peer import Apache
-from hudi_spark.services.restoring.restoring import restore
-from hudi_spark.services.rollback.failed_writes import roll_back_failed_writes
-from hudi_spark.services.savepoints.saving import savepoint
+from hudi_spark.services.restore import restore, savepoint
+from hudi_spark.services.rollback import roll_back_failed_writes
 from undoing_tables import Undoable, rows, stopped
 
 KINDS = [(6, "MERGE_ON_READ"), (8, "COPY_ON_WRITE"), (9, "MERGE_ON_READ")]

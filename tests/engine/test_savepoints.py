@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from hudi_adapter.reasons import Reason
 from hudi_format.timeline.plans import (
     ActionInstant,
     CleanerPlan,
@@ -13,8 +12,8 @@ from hudi_format.timeline.plans import (
     serialise_clean_metadata,
     serialise_cleaner_plan,
 )
-from hudi_spark.errors import HudiError
-from hudi_spark.services.savepoints.saving import delete_savepoint, savepoint
+from hudi_spark.errors import HudiError, Reason
+from hudi_spark.services.restore import delete_savepoint, savepoint
 from undoing_tables import KINDS, Undoable, rows, stopped
 
 

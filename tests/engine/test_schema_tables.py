@@ -26,8 +26,8 @@ from hudi_format.table.internal_schema import (
 from hudi_format.timeline.commit_metadata import CommitMetadata, WriteStat, serialise_avro, serialise_json
 from hudi_spark import HudiError, read_arrow
 from hudi_spark.errors import UnsupportedFeature
-from hudi_spark.schemas.partition_values import path_values
-from hudi_spark.state.configuration import PartitionStyle, load_configuration
+from hudi_spark.schema.key_texts import path_values
+from hudi_spark.table_state.configuration import PartitionStyle, load_configuration
 
 Columns = Sequence[tuple[str, Any]]
 KEYS: Columns = (("id", "string"), ("region", "string"), ("ts", ["null", "long"]))

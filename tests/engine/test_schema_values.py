@@ -8,8 +8,7 @@ import pyarrow as pa
 import pytest
 from hudi_format.table.internal_schema import ArrayType, ColumnType, InternalField, MapType, PrimitiveType, RecordType
 from hudi_spark.errors import HudiError
-from hudi_spark.schemas.columns import conform
-from hudi_spark.schemas.sources import Source, sources_by_id
+from hudi_spark.schema.columns import Source, conform, sources_by_id
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -16,7 +16,7 @@ from hudi_format.timeline.plans import (
 )
 from hudi_spark.errors import HudiError
 from hudi_spark.readings import RELEASED, TEXT, Readings
-from hudi_spark.state.snapshots import load_snapshot, load_table, snapshot_at
+from hudi_spark.table_state.snapshots import load_snapshot, load_table, snapshot_at
 
 ROWS = [row("k1", 1)]
 

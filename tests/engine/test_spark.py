@@ -15,9 +15,9 @@ from hudi_format.log.blocks import BlockType, HeaderKey, encode_block
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.storage import open_storage
 from hudi_spark import HudiError, HudiTable, read_arrow
-from hudi_spark.adapter_executors import ROWS_FILE, OnSpark
-from hudi_spark.execution.on_spark import split_tasks
-from hudi_spark.execution.planning import Query, plan_query
+from hudi_spark.read.planning import Query, plan_query
+from hudi_spark.spark.queries import split_tasks
+from hudi_spark_adapter.executors import ROWS_FILE, OnSpark
 
 # pyspark 3.5 compares the version of pandas with distutils, and leaves sockets of collected frames to the collector.
 pytestmark = [
@@ -179,7 +179,7 @@ def test_the_embedded_java_runs_and_not_the_one_on_the_path(tmp_path: Path):
     fake.chmod(0o755)
     environment = {name: value for name, value in os.environ.items() if name not in ("JAVA_HOME", "SPARK_HOME")}
     program = (
-        "from hudi_spark.adapter_executors import local_session\n"
+        "from hudi_spark_adapter.executors import local_session\n"
         "spark = local_session('java')\n"
         "print('home', spark._jvm.System.getProperty('java.home'))\n"
         "spark.stop()\n"

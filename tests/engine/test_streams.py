@@ -10,8 +10,8 @@ from engine_tables import TableBuilder, row, tick
 from hudi_format.storage import open_storage
 from hudi_format.timeline.plans import RequestedReplace, serialise_requested_replace
 from hudi_spark import HudiError, HudiTable, read_incremental, read_stream
-from hudi_spark.changes import checkpoints
-from hudi_spark.changes.checkpoints import BatchRange, Checkpoints, batch_ranges, latest_checkpoint
+from hudi_spark.read import checkpoints
+from hudi_spark.read.checkpoints import BatchRange, Checkpoints, batch_ranges, latest_checkpoint
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -16,11 +16,10 @@ from hudi_format.table.hash_ring import (
     parse_hash_ring,
     serialise_hash_ring,
 )
-from hudi_spark.effects.helper import Effects
-from hudi_spark.effects.hooks import Effect
+from hudi_spark.concurrency.effects import Effect, Effects
 from hudi_spark.errors import HudiError
-from hudi_spark.flows.in_process import InProcess
-from hudi_spark.tagging.tagging import tagged
+from hudi_spark.keys.tagging import tagged
+from hudi_spark.read.in_process import InProcess
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tagging_tables import INSTANT, incoming, state_of, tags

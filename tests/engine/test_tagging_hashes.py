@@ -7,9 +7,7 @@ from hudi_format.table.hash_ring import first_ring
 from hudi_model.tagging import bucket_of
 from hudi_model.tagging import hashed_texts as hashed_texts_of_model
 from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.tagging.bucket_counts import BucketCounts, parsed_rules
-from hudi_spark.tagging.hash_keys import bucket_hashes, hashed_texts
-from hudi_spark.tagging.ring_places import ring_places
+from hudi_spark.keys.bucket_index import BucketCounts, bucket_hashes, hashed_texts, parsed_rules, ring_places
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

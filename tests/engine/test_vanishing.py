@@ -13,17 +13,17 @@ from hudi_format.base.files import base_file_footer, read_base_file
 from hudi_format.errors import FormatError
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError, TableDefinition, create_arrow, services_arrow, write_arrow
-from hudi_spark.locks.processes import Process, host, parse_process, this_process
-from hudi_spark.merging.log_scan import scan_logs
-from hudi_spark.state.pending_plans import (
+from hudi_spark.concurrency.heartbeats import Process, host, parse_process, this_process
+from hudi_spark.table_state.pending_plans import (
     groups_in_pending_plans,
     is_clustering,
     pending_clusterings,
     pending_compactions,
     pending_log_compactions,
 )
-from hudi_spark.state.snapshots import load_table
-from hudi_spark.state.timeline import visibility
+from hudi_spark.table_state.slicing import scan_logs
+from hudi_spark.table_state.snapshots import load_table
+from hudi_spark.table_state.timeline import visibility
 
 SCHEMA: Final = pa.schema([("id", pa.string()), ("city", pa.string()), ("ts", pa.int64())])
 _PLANS: Final = {

@@ -5,12 +5,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hudi_adapter.reasons import Reason
 from hudi_format.storage import LocalStorage
 from hudi_spark import TableDefinition, create_arrow, read_arrow, write_arrow
-from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.state.snapshots import load_table
-from hudi_spark.writing.requests import WriteRequest
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
+from hudi_spark.table_state.snapshots import load_table
+from hudi_spark.write.planning import WriteRequest
 from written_tables import SCHEMA, Written, rows
 
 KINDS = [(6, "COPY_ON_WRITE"), (6, "MERGE_ON_READ"), (8, "MERGE_ON_READ"), (9, "COPY_ON_WRITE"), (9, "MERGE_ON_READ")]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from hudi_spark import write_arrow
-from hudi_spark.committing.outcome import Outcome
-from hudi_spark.writing.requests import WriteRequest, write_id_of
+from hudi_spark.write.action import Outcome
+from hudi_spark.write.planning import WriteRequest, write_id_of
 from written_tables import Written, rows
 
 STREAM = "hoodie.datasource.write.streaming.checkpoint.identifier"

@@ -6,11 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hudi_adapter.reasons import Reason
 from hudi_format.storage import LocalStorage
-from hudi_spark.effects.hooks import Effect
-from hudi_spark.errors import HudiError
-from hudi_spark.writing.requests import WriteRequest
+from hudi_spark.concurrency.effects import Effect
+from hudi_spark.errors import HudiError, Reason
+from hudi_spark.write.planning import WriteRequest
 from written_tables import Written, rows
 
 

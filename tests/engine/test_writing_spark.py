@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 import written_tables
 from hudi_spark import HudiError, HudiTable
-from hudi_spark.flows.on_spark import OnSpark
 from hudi_spark.services.table_services import TableServices
-from hudi_spark.writing.requests import WriteRequest
+from hudi_spark.spark.executor import OnSpark
+from hudi_spark.write.planning import WriteRequest
 from pyspark import cloudpickle
 from written_tables import Written, fixed_identity, rows
 

@@ -9,12 +9,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
-from hudi_adapter.reasons import Reason
 from hudi_spark import HudiError, write_arrow
-from hudi_spark.effects.hooks import Effect
-from hudi_spark.flows import streamed
-from hudi_spark.flows.in_process import InProcess
-from hudi_spark.writing.requests import WriteRequest
+from hudi_spark.concurrency.effects import Effect
+from hudi_spark.errors import Reason
+from hudi_spark.read import in_process
+from hudi_spark.read.in_process import InProcess
+from hudi_spark.write.planning import WriteRequest
 from written_tables import SCHEMA, Written, rows
 
 OPERATIONS = (
@@ -54,7 +54,7 @@ SOURCES: dict[str, Callable[[pa.Table], Any]] = {
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch):
     """Of some 30 rows each."""
-    monkeypatch.setattr(streamed, "PART_BYTES", 1000)
+    monkeypatch.setattr(in_process, "PART_BYTES", 1000)
 
 
 def _two_tables(folder: Path, **traits: Any) -> tuple[Written, Written]:
@@ -149,7 +149,7 @@ class Memory(Watching):
 @pytest.mark.parametrize("operation", ["bulk_insert", "insert", "upsert"])
 def test_memory_does_not_grow_with_the_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operation: str):
     """A stream four times as long needs no more of it, and leaves no file beside the table."""
-    monkeypatch.setattr(streamed, "PART_BYTES", 200_000)
+    monkeypatch.setattr(in_process, "PART_BYTES", 200_000)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     # A file group is written in one go, whatever its size.
     small = {"hoodie.parquet.max.file.size": "200000", "hoodie.copyonwrite.record.size.estimate": "100"}

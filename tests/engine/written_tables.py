@@ -8,14 +8,14 @@ from typing import Any
 import pyarrow as pa
 from hudi_format.storage import LocalStorage
 from hudi_spark import read_arrow
-from hudi_spark.arrow_writing import create_arrow
-from hudi_spark.clock import SetClock
-from hudi_spark.creation.definition import TableDefinition
-from hudi_spark.flows.flow import TaskIdentity
-from hudi_spark.flows.in_process import InProcess
-from hudi_spark.services.lifecycle import InlineServices
-from hudi_spark.writing.requests import WriteRequest
-from hudi_spark.writing.writer import TableWriter
+from hudi_spark.arrow import create_arrow
+from hudi_spark.concurrency.clock import SetClock
+from hudi_spark.read.flow import TaskIdentity
+from hudi_spark.read.in_process import InProcess
+from hudi_spark.services.inline import InlineServices
+from hudi_spark.write.creation import TableDefinition
+from hudi_spark.write.planning import WriteRequest
+from hudi_spark.write.writer import TableWriter
 
 SCHEMA = pa.schema([("id", pa.string()), ("region", pa.string()), ("ts", pa.int64()), ("price", pa.float64())])
 NOW = "20250101000000000"

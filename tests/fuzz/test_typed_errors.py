@@ -95,7 +95,7 @@ def test_a_storage_that_fails_is_named(name: str, tmp_path: Path, monkeypatch: p
 
     def ask(number: int, code: int) -> tuple[Path, HudiError | None, int]:
         copy = copied(table, tmp_path / f"{number}")
-        monkeypatch.setattr("hudi_spark.arrow_reading.open_storage", lambda *_: Faulty(copy, number, code))
+        monkeypatch.setattr("hudi_spark.read.queries.open_storage", lambda *_: Faulty(copy, number, code))
         Faulty.seen = 0
         error = refusal(name, copy)
         monkeypatch.undo()
@@ -122,7 +122,7 @@ def test_a_read_that_fails_in_the_middle_is_no_damaged_table(tmp_path: Path, mon
     for number in range(200):
         Faulty.seen = 0
         monkeypatch.setattr(
-            "hudi_spark.arrow_reading.open_storage", lambda *_, number=number: Faulty(copy, number, errno.EMFILE)
+            "hudi_spark.read.queries.open_storage", lambda *_, number=number: Faulty(copy, number, errno.EMFILE)
         )
         try:
             rows = read_arrow(copy)

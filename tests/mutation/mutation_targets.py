@@ -46,19 +46,11 @@ AREAS: Final = (
         "decide which version of a record a query shows: order of the blocks, ordering values, modes, payloads, "
         "partial updates, custom mergers",
         (
-            "merging/completing.py",
-            "merging/custom.py",
-            "merging/folding.py",
-            "merging/incoming.py",
-            "merging/kernel.py",
-            "merging/keys.py",
-            "merging/log_records.py",
-            "merging/log_scan.py",
-            "merging/log_winners.py",
-            "merging/modes.py",
-            "merging/ordering.py",
-            "merging/payloads.py",
-            "merging/rules.py",
+            "merge/kernel.py",
+            "merge/keys.py",
+            "merge/log_records.py",
+            "merge/pairwise.py",
+            "merge/rules.py",
         ),
         ("merging", "payloads", "mergers", "log-format", "log-compaction"),
         (
@@ -78,15 +70,15 @@ AREAS: Final = (
     ),
     Area(
         "slicing",
-        "decide which files a query reads together, and which of them it sees at all",
-        ("state/slicing.py", "state/snapshots.py"),
+        "decide which files a query reads together, which of them it sees at all, and which blocks of their logs count",
+        ("table_state/slicing.py", "table_state/snapshots.py"),
         ("reading", "storage-layout", "timeline"),
         ("test_slicing.py", "test_slicing_groups.py", "test_history.py", "test_timeline.py", "test_vanishing.py"),
     ),
     Area(
         "conflict",
         "decide whether a write may complete beside what others did meanwhile",
-        ("committing/clustered_groups.py", "committing/conflicts.py", "writing/concurrency.py"),
+        ("write/conflicts.py",),
         ("optimistic-writers", "streaming-writers"),
         (
             "test_conflicts.py",

@@ -30,18 +30,18 @@ from hudi_format.storage import LocalStorage
 from hudi_model.time import tick
 from hudi_model_tools.accepts import accepts
 from hudi_model_tools.protocol import World
-from hudi_spark.adapter import adapter_of
-from hudi_spark.adapter_executors import InProcess as Answering
-from hudi_spark.arrow_reading import read_query
-from hudi_spark.clock import SetClock
-from hudi_spark.effects.hooks import Hooks, TraceFile
+from hudi_spark.concurrency.clock import SetClock
+from hudi_spark.concurrency.effects import Hooks, TraceFile
 from hudi_spark.errors import HudiError
-from hudi_spark.execution.planning import Query
-from hudi_spark.flows.in_process import InProcess
+from hudi_spark.read.in_process import InProcess
+from hudi_spark.read.planning import Query
+from hudi_spark.read.queries import read_query
 from hudi_spark.readings import RELEASED
 from hudi_spark.services.table_services import TableServices
-from hudi_spark.writing.requests import WriteRequest
-from hudi_spark.writing.writer import TableWriter
+from hudi_spark.write.planning import WriteRequest
+from hudi_spark.write.writer import TableWriter
+from hudi_spark_adapter.adapter import adapter_of
+from hudi_spark_adapter.executors import InProcess as Answering
 from turnstile import LockHeldError, StuckError, Turnstile
 
 # Later than every time of the first writes.

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pyarrow as pa
 from hudi_format.storage import LocalStorage
-from hudi_spark.arrow_writing import create_arrow
-from hudi_spark.clock import SetClock
-from hudi_spark.creation.definition import TableDefinition
-from hudi_spark.effects.hooks import Effect, Hook, Hooks, TraceFile
-from hudi_spark.flows.in_process import InProcess
+from hudi_spark.arrow import create_arrow
+from hudi_spark.concurrency.clock import SetClock
+from hudi_spark.concurrency.effects import Effect, Hook, Hooks, TraceFile
+from hudi_spark.read.in_process import InProcess
 from hudi_spark.services.table_services import TableServices
-from hudi_spark.writing.requests import WriteRequest
-from hudi_spark.writing.writer import TableWriter
+from hudi_spark.write.creation import TableDefinition
+from hudi_spark.write.planning import WriteRequest
+from hudi_spark.write.writer import TableWriter
 
 SCHEMA = pa.schema([("id", pa.string()), ("region", pa.string()), ("ts", pa.int64())])
 EAGER = {

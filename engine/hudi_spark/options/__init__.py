@@ -1,1 +1,23 @@
-"""The `hoodie.*` keys: what is known of each, what a caller gave, and the page about them."""
+"""The `hoodie.*` keys: what is known of each, and what a caller gave."""
+
+from hudi_spark.options.resolving import (
+    BY_POSITIONS,
+    END_SCHEMA,
+    FALLBACK,
+    Options,
+    check_configs,
+    contradictions,
+    of_reads,
+    resolve,
+)
+
+__all__ = [
+    "BY_POSITIONS",
+    "END_SCHEMA",
+    "FALLBACK",
+    "Options",
+    "check_configs",
+    "contradictions",
+    "of_reads",
+    "resolve",
+]

@@ -1,12 +1,119 @@
-"""The catalogue of keys: by current name, by other names, by family, and the nearest one to a name that is none."""
+"""The catalogue of `hoodie.*` keys: each with its names, its kind and its family.
+
+A file of `keys/` is one group of keys:
+
+    title, about
+    [[section]]   status    honoured | accepted (without effect) | refused
+                  scopes    which of read, write, table, service take the keys
+                  because   why they have no effect, or what to do instead
+    [section.keys]
+    "hoodie.some.key" = { kind, default, says, choices, also, ... }
+"""
 
 import difflib
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
-from typing import Final
+from importlib.resources import files
+from typing import Any, Final
 
-from hudi_spark.options.entries import Entry, Group, Kind, read_groups
+_FOLDER: Final = "keys"
+
+
+class Kind(StrEnum):
+    """What the text of a value has to be; a family is a prefix whose keys are not listed."""
+
+    TEXT = "text"
+    FLAG = "flag"
+    NUMBER = "number"
+    DECIMAL = "decimal"
+    CHOICE = "choice"
+    FAMILY = "family"
+
+
+class Status(StrEnum):
+    """What this engine does with a key."""
+
+    HONOURED = "honoured"
+    ACCEPTED = "accepted"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One key by Hudi's current name.
+
+    `default`: what holds where it is not given, None for nothing; `released` is Hudi's where `differs` says why ours
+    is another. `also`: other names of it; `megabytes`: those of them that count megabytes where the key counts bytes.
+    `spellings`: other words for one of the `choices`. `harmless`: the values that a refused key may have.
+    `kept`: the table's properties have it, so that a later write can only repeat it.
+    """
+
+    key: str
+    kind: Kind
+    status: Status
+    scopes: frozenset[str]
+    says: str = ""
+    because: str = ""
+    default: str | None = None
+    choices: tuple[str, ...] = ()
+    spellings: tuple[tuple[str, str], ...] = ()
+    also: tuple[str, ...] = ()
+    megabytes: tuple[str, ...] = ()
+    harmless: tuple[str, ...] = ()
+    least: int | None = None
+    kept: bool = False
+    differs: str = ""
+    released: str = ""
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Every other name of the key."""
+        return (*self.also, *self.megabytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The keys of one file of the catalogue."""
+
+    name: str
+    title: str
+    about: str
+    entries: tuple[Entry, ...]
+
+
+def read_groups() -> tuple[Group, ...]:
+    """Every group of the catalogue, by the names of their files."""
+    folder = files(__package__) / _FOLDER
+    found = sorted((one for one in folder.iterdir() if one.name.endswith(".toml")), key=lambda one: one.name)
+    return tuple(group_of(one.name.removesuffix(".toml"), tomllib.loads(one.read_text("utf-8"))) for one in found)
+
+
+def group_of(name: str, values: Mapping[str, Any]) -> Group:
+    """The group that a file of the catalogue states."""
+    entries = (entry for section in values["section"] for entry in _entries(section))
+    return Group(name, values["title"], values["about"], tuple(entries))
+
+
+def _entries(section: Mapping[str, Any]) -> Iterator[Entry]:
+    shared = {
+        "status": Status(section["status"]),
+        "scopes": frozenset(section["scopes"]),
+        "because": section.get("because", ""),
+    }
+    for key, stated in section["keys"].items():
+        values = {name: _fixed(value) for name, value in stated.items()}
+        yield Entry(**{**shared, **values, "key": key, "kind": Kind(stated["kind"])})
+
+
+def _fixed(value: Any) -> Any:
+    """A list or a table of the file as a value that does not change."""
+    if isinstance(value, dict):
+        return tuple(value.items())
+    return tuple(value) if isinstance(value, list) else value
+
 
 _CLOSE_ENOUGH: Final = 0.75
 

@@ -11,8 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from hudi_spark.options.catalogue import Catalogue, the_catalogue
-from hudi_spark.options.entries import Entry, Group, Kind, Status
+from hudi_spark.options.catalogue import Catalogue, Entry, Group, Kind, Status, the_catalogue
 
 PAGE: Final = Path("docs") / "configuration.md"
 HEAD: Final = """# Configuration

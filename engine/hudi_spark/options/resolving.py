@@ -1,13 +1,80 @@
-"""What a caller asks for, by Hudi's current names: other names replaced, values checked, the rest refused."""
+"""What a caller asks for, by Hudi's current names: values checked, unknown keys refused."""
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
-from hudi_spark.errors import HudiError
-from hudi_spark.options.catalogue import Catalogue, nearest, the_catalogue
-from hudi_spark.options.entries import Entry, Kind, Status
-from hudi_spark.options.values import refusal, settled
+from hudi_spark.errors import HudiError, Reason
+from hudi_spark.options.catalogue import Catalogue, Entry, Kind, Status, nearest, the_catalogue
+
+_MEGABYTE: Final = 1024 * 1024
+# What a long integer of Java holds for certain.
+_MOST_DIGITS: Final = 18
+
+
+def settled(entry: Entry, name: str, text: str) -> str:
+    """The value of an entry that came under a name, in its one spelling.
+
+    Raises:
+        HudiError: CONFIG_INVALID when it is not of the entry's kind.
+
+    Clauses: PR-022.
+
+    """
+    value = _spelled(entry, name, text.strip())
+    return _in_bytes(value, name, text) if name in entry.megabytes else value
+
+
+def _spelled(entry: Entry, name: str, text: str) -> str:
+    if entry.kind is Kind.FLAG:
+        return _choice(text, ("true", "false"), entry, name)
+    if entry.kind is Kind.NUMBER:
+        return _number(text, entry, name)
+    if entry.kind is Kind.DECIMAL:
+        return _decimal(text, name)
+    return _choice(text, entry.choices, entry, name) if entry.kind is Kind.CHOICE else text
+
+
+def _choice(text: str, choices: tuple[str, ...], entry: Entry, name: str) -> str:
+    """One of the choices, however it is capitalised."""
+    words = {choice.lower(): choice for choice in choices} | dict(entry.spellings)
+    found = words.get(text.lower())
+    if found is None:
+        raise refusal(f"{name} is {text!r}", f"say {' or '.join(choices)}")
+    return found
+
+
+def _number(text: str, entry: Entry, name: str) -> str:
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS):
+        raise refusal(f"{name} is {text!r}, which is no whole number", f"give at most {_MOST_DIGITS} digits")
+    if entry.least is not None and int(text) < entry.least:
+        raise refusal(f"{name} is {text}", f"give at least {entry.least}")
+    return str(int(text))
+
+
+def _decimal(text: str, name: str) -> str:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise refusal(f"{name} is {text!r}, which is no number", "give it in digits")
+    return text
+
+
+def _in_bytes(value: str, name: str, text: str) -> str:
+    """Flink counts these in megabytes."""
+    if int(value) < 0:
+        raise refusal(f"{name} is {text.strip()}", "give megabytes")
+    return str(int(value) * _MEGABYTE)
+
+
+def refusal(message: str, hint: str) -> HudiError:
+    """The error of an option that cannot be honoured."""
+    return HudiError(Reason.CONFIG_INVALID, "PR-022", message, hint=hint)
+
 
 COMMIT_METADATA_PREFIX: Final = "hoodie.datasource.write.commitmeta.key.prefix"
 # How to reach an object store: for the storage layer, no key of Hudi's.
@@ -138,3 +205,110 @@ def _entry(key: str) -> Entry:
     if entry is None:
         raise KeyError(key)
     return entry
+
+
+_ABSENT: Final = {
+    "hoodie.datasource.write.recordkey.field": "",
+    "hoodie.datasource.write.partitionpath.field": "",
+    "hoodie.table.partial.update.mode": "",
+}
+
+
+class Contradiction(NamedTuple):
+    """An option that says something else than the table's own property."""
+
+    key: str
+    asked: str
+    known: str
+
+
+def contradictions(options: Options, properties: Mapping[str, str]) -> Iterator[Contradiction]:
+    """Every kept option that was given and is not what the table's properties say.
+
+    Absent properties say something only where absence does: no keys, no partitions, a switch that has its default.
+
+    Clauses: OW-030, PR-005, PR-021, PR-022.
+    """
+    for key, asked in options.values.items():
+        entry = the_catalogue().find(key)
+        known = _known(entry, properties) if entry is not None and entry.kept else None
+        if known is not None and _meant(asked) != _meant(known):
+            yield Contradiction(key, asked, known)
+
+
+def _known(entry: Entry, properties: Mapping[str, str]) -> str | None:
+    """What a table says under whichever of the key's names, or by having none of them."""
+    stated = (properties.get(name, "").strip() for name in (entry.key, *entry.also))
+    absent = entry.default if entry.kind is Kind.FLAG else _ABSENT.get(entry.key)
+    return next((text for text in stated if text), absent)
+
+
+def _meant(text: str) -> tuple[str, ...]:
+    """The names of a list, without the types of a custom key generator; a generator's Avro form is the same one."""
+    names = (part.strip().partition(":")[0] for part in text.split(","))
+    return tuple(name.removesuffix("_AVRO") if name.isupper() else name for name in names)
+
+
+BY_POSITIONS: Final = "hoodie.merge.use.record.positions"
+FALLBACK: Final = "hoodie.datasource.read.incr.fallback.fulltablescan.enable"
+END_SCHEMA: Final = "hoodie.datasource.read.schema.use.end.instanttime"
+# What Hudi's own readers must be given and this one finds in the table: taken, and without effect.
+_KEPT_BY_THE_TABLE: Final = (
+    "hoodie.keygen.timebased.",
+    "hoodie.deltastreamer.keygen.timebased.",
+    "hoodie.streamer.keygen.timebased.",
+)
+_SCOPE: Final = "read"
+
+
+def check_configs(configs: Mapping[str, str]) -> None:
+    """Nothing when a read takes every key.
+
+    Raises:
+        HudiError: CONFIG_INVALID for a key that is neither honoured by reads nor known to have no effect on them.
+
+    Clauses: RD-001.
+
+    """
+    catalogue = the_catalogue()
+    for name in configs:
+        entry = catalogue.find(name)
+        if not _is_taken(entry, name):
+            raise HudiError(Reason.CONFIG_INVALID, "RD-001", _message(name, entry), hint=_hint(catalogue, name, entry))
+
+
+def of_reads(configs: Mapping[str, str]) -> dict[str, str]:
+    """What reads take of the options of a table that is read and written, by current names.
+
+    Raises:
+        HudiError: CONFIG_INVALID for a key that neither reads nor writes take, and for a bad value.
+
+    Clauses: PR-022.
+
+    """
+    catalogue = the_catalogue()
+    return {key: value for key, value in resolve(configs).values.items() if _is_taken(catalogue.names.get(key), key)}
+
+
+def _is_taken(entry: Entry | None, name: str) -> bool:
+    """Reads look their options up by Hudi's own names, old ones too."""
+    return (
+        entry is not None
+        and name.startswith("hoodie.")
+        and (_SCOPE in entry.scopes or name.startswith(_KEPT_BY_THE_TABLE))
+        and entry.status is not Status.REFUSED
+    )
+
+
+def _message(name: str, entry: Entry | None) -> str:
+    known = f": {entry.says}" if entry is not None and entry.says else ""
+    return f"{name} is no option of a read{known}"
+
+
+def _hint(catalogue: Catalogue, name: str, entry: Entry | None) -> str:
+    if entry is not None and _is_taken(entry, entry.key):
+        return f"give it as {entry.key}"
+    if entry is not None:
+        return entry.because if _SCOPE in entry.scopes else f"it belongs to {' and '.join(sorted(entry.scopes))}"
+    meant = nearest(name, (known for known, one in catalogue.names.items() if _is_taken(one, known)))
+    return f"did you mean {meant}?" if meant else "docs/configuration.md lists the options of a read"

@@ -1,1 +1,7 @@
 """Which file slices a query need not read."""
+
+from hudi_spark.pruning.partition_paths import time_setting
+from hudi_spark.pruning.pruner import Pruned, prune
+from hudi_spark.pruning.situation import Asked, column_of_definition
+
+__all__ = ["Asked", "Pruned", "column_of_definition", "prune", "time_setting"]

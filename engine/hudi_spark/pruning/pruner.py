@@ -1,34 +1,172 @@
-"""Leaves out the slices in which no row can make a query's filter true.
+"""Leaves out the slices in which no row can make a query's filter true, and says by what means.
 
-Clauses: IX-051.
+Clauses: IX-053, IX-054, MT-011, MT-014, IX-051.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from hudi_adapter.filters import Column
 from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.metadata.listing import ENABLED_KEY
-from hudi_spark.metadata.table import MetadataTable
-from hudi_spark.pruning import means
-from hudi_spark.pruning.derived import derived_facts
-from hudi_spark.pruning.facts import UNKNOWN, Facts
-from hudi_spark.pruning.file_statistics import by_column_stats, by_expression_stats, by_partition_stats
-from hudi_spark.pruning.indexes import index_definitions
-from hudi_spark.pruning.key_filters import by_bloom_filters, by_expression_blooms
-from hudi_spark.pruning.means import Count, Pruned, counted, is_on
-from hudi_spark.pruning.outcomes import may_hold
+from hudi_spark.filters import Column, compared_type
+from hudi_spark.pruning.facts import UNKNOWN, Facts, facts_of, may_hold, together
+from hudi_spark.pruning.keys import by_bloom_filters, by_expression_blooms, by_record_index, by_secondary_index, literal
 from hudi_spark.pruning.partition_paths import PartitionPaths
-from hudi_spark.pruning.record_keys import by_record_index, by_secondary_index, literal
-from hudi_spark.pruning.situation import Asked, Situation, Source, columns_in
-from hudi_spark.schemas.origins import Origins
-from hudi_spark.state.configuration import flag
-from hudi_spark.state.slicing import FileSlice
-from hudi_spark.state.snapshots import Snapshot
+from hudi_spark.pruning.situation import (
+    Asked,
+    Situation,
+    Source,
+    columns_in,
+    derived_facts,
+    expression_indexes,
+    file_keys,
+    index_definitions,
+)
+from hudi_spark.schema import Origins
+from hudi_spark.table_state import ENABLED_KEY, FileSlice, MetadataTable, Snapshot, flag
+
+
+def by_column_stats(situation: Situation, slices: Sequence[FileSlice]) -> Source | None:
+    """The ranges of columns in the files of each slice."""
+    names = sorted({column.name for column in columns_in(situation.asked.condition)})
+    if situation.metadata is None or not situation.has("column_stats"):
+        return None
+    stats = situation.metadata.column_stats(names, [key for one in slices for key in file_keys(one)])
+
+    def source(one: FileSlice, column: Column) -> Facts:
+        if column.function != "identity" or not situation.speaks_of(one, column):
+            return UNKNOWN
+        kind = situation.kind(column)
+        return together(facts_of(stats.get(key, {}).get(column.name), kind) for key in file_keys(one))
+
+    return source
+
+
+def by_partition_stats(situation: Situation, slices: Sequence[FileSlice]) -> Source | None:
+    """The ranges of columns in whole partitions; they are those of the newest state.
+
+    While a compaction is pending, writers have counted only the slices that it opened, without what these are joined
+    with, and called the bounds tight.
+
+    Clauses: MT-014, IX-051.
+    """
+    if situation.metadata is None or not situation.has("partition_stats") or not situation.asked.latest:
+        return None
+    instants = situation.snapshot.timeline.instants
+    if any(one.action == "compaction" and one.state != "COMPLETED" for one in instants):
+        return None
+    names = sorted({column.name for column in columns_in(situation.asked.condition)})
+    stats = situation.metadata.partition_stats(names, sorted({one.partition for one in slices}))
+
+    def source(one: FileSlice, column: Column) -> Facts:
+        if column.function != "identity" or not situation.speaks_of(one, column):
+            return UNKNOWN
+        return facts_of(stats.get(one.partition, {}).get(column.name), situation.kind(column))
+
+    return source
+
+
+def by_expression_stats(situation: Situation, slices: Sequence[FileSlice]) -> Source | None:
+    """The ranges of functions' results in the files of each slice, where an index has them.
+
+    Clauses: IX-040, IX-041.
+    """
+    metadata = situation.metadata
+    found = expression_indexes(situation, "column_stats")
+    if metadata is None or not found:
+        return None
+    files = [key for one in slices for key in file_keys(one)]
+    stats = {column: metadata.expression_stats(index, column.name, files) for column, index in found.items()}
+
+    def source(one: FileSlice, column: Column) -> Facts:
+        if column not in stats or not situation.speaks_of(one, column):
+            return UNKNOWN
+        kind = compared_type(column, situation.asked.schema)
+        return together(facts_of(stats[column].get(key), kind) for key in file_keys(one))
+
+    return source
+
+
+PARTITIONS: Final = "partitions"
+PARTITION_STATS: Final = "partition_stats"
+COLUMN_STATS: Final = "column_stats"
+EXPRESSION_INDEX: Final = "expression_index"
+RECORD_INDEX: Final = "record_index"
+SECONDARY_INDEX: Final = "secondary_index"
+BLOOM_FILTERS: Final = "bloom_filters"
+
+_SKIPPING: Final = "hoodie.enable.data.skipping"
+# Each is switched off where one of its options says false.
+_SWITCHES: Final[Mapping[str, tuple[str, ...]]] = {
+    PARTITIONS: ("hoodie.file.index.enable",),
+    PARTITION_STATS: (_SKIPPING, ENABLED_KEY, "hoodie.metadata.index.partition.stats.enable"),
+    COLUMN_STATS: (_SKIPPING, ENABLED_KEY, "hoodie.metadata.index.column.stats.enable"),
+    EXPRESSION_INDEX: (_SKIPPING, ENABLED_KEY, "hoodie.metadata.index.expression.enable"),
+    RECORD_INDEX: (
+        _SKIPPING,
+        ENABLED_KEY,
+        "hoodie.metadata.record.index.enable",
+        "hoodie.metadata.global.record.level.index.enable",
+        "hoodie.metadata.record.level.index.enable",
+    ),
+    SECONDARY_INDEX: (_SKIPPING, ENABLED_KEY, "hoodie.metadata.index.secondary.enable"),
+    BLOOM_FILTERS: (_SKIPPING, "hoodie.metadata.index.bloom.filter.enable"),
+}
+PRUNING_OPTIONS: Final = frozenset(option for options in _SWITCHES.values() for option in options)
+
+
+# Releases leave some of these indexes without the rows from before they were created: they are used when asked for.
+_ASKED_FOR: Final = frozenset({"hoodie.metadata.index.secondary.enable"})
+
+
+def is_on(means: str, configs: Mapping[str, str]) -> bool:
+    """Whether no option switches a means of pruning off."""
+    states = (configs.get(option, "false" if option in _ASKED_FOR else "true") for option in _SWITCHES[means])
+    return all(state.strip().lower() != "false" for state in states)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What one means left of the slices, and of their base and log files, that were there before it."""
+
+    means: str
+    slices_before: int
+    slices_after: int
+    files_before: int
+    files_after: int
+
+    def __str__(self) -> str:
+        files = f"{self.files_before - self.files_after} of {self.files_before} files"
+        return f"{self.means}: {self.slices_after} of {self.slices_before} slices left, {files} skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """The slices that are left to read, and what each means that had a say left out.
+
+    Clauses: IX-051.
+    """
+
+    slices: tuple[FileSlice, ...]
+    counts: tuple[Count, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [str(count) for count in self.counts]
+        return "\n".join([*lines, f"{len(self.slices)} slices, {files_of(self.slices)} files to read"])
+
+
+def files_of(slices: Sequence[FileSlice]) -> int:
+    """How many files slices have."""
+    return sum(len(one.log_files) + (one.base_file is not None) for one in slices)
+
+
+def counted(means: str, before: Sequence[FileSlice], after: Sequence[FileSlice]) -> Count:
+    """The count of one means."""
+    return Count(means, len(before), len(after), files_of(before), files_of(after))
+
 
 _Means = Callable[[Situation, Sequence[FileSlice]], Source | None]
 
@@ -45,7 +183,7 @@ def prune(storage: Storage, snapshot: Snapshot, origins: Origins, asked: Asked) 
     for name, found in _MEANS:
         if not left or not is_on(name, asked.configs):
             continue
-        if name != means.PARTITIONS and situation.metadata is None:
+        if name != PARTITIONS and situation.metadata is None:
             situation = _with_metadata(situation)
         source = _source(found, situation, left)
         if source is None:
@@ -146,11 +284,11 @@ def _by_expressions(situation: Situation, slices: Sequence[FileSlice]) -> Source
 
 
 _MEANS: Final[tuple[tuple[str, _Means], ...]] = (
-    (means.PARTITIONS, _by_partitions),
-    (means.PARTITION_STATS, by_partition_stats),
-    (means.COLUMN_STATS, by_column_stats),
-    (means.EXPRESSION_INDEX, _by_expressions),
-    (means.RECORD_INDEX, by_record_index),
-    (means.SECONDARY_INDEX, by_secondary_index),
-    (means.BLOOM_FILTERS, by_bloom_filters),
+    (PARTITIONS, _by_partitions),
+    (PARTITION_STATS, by_partition_stats),
+    (COLUMN_STATS, by_column_stats),
+    (EXPRESSION_INDEX, _by_expressions),
+    (RECORD_INDEX, by_record_index),
+    (SECONDARY_INDEX, by_secondary_index),
+    (BLOOM_FILTERS, by_bloom_filters),
 )

@@ -1,22 +1,29 @@
-"""What all means of pruning look at: the table's state, the filter, and what of the files may be trusted."""
+"""What all means of pruning look at: the table's state, the filter, indexes, and what may be trusted.
+
+Clauses: IX-001, IX-040, IX-041, IX-052, IX-053.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
-from hudi_adapter.filters import And, Column, Comparison, Filter, Not, Or
+from hudi_format.errors import FormatError
 from hudi_format.names import BaseFileName, parse_data_file_name
 from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
-from hudi_format.table.index_definitions import IndexDefinition
+from hudi_format.table.index_definitions import (
+    DEFINITIONS_FILE,
+    DEFINITIONS_KEY,
+    IndexDefinition,
+    parse_index_definitions,
+)
 
-from hudi_spark.expressions.functions import function_of
-from hudi_spark.metadata.table import FileKey, MetadataTable
-from hudi_spark.pruning.facts import Facts
-from hudi_spark.schemas.origins import Origins
-from hudi_spark.state.slicing import FileSlice
-from hudi_spark.state.snapshots import Snapshot
+from hudi_spark.errors import UnsupportedFeature
+from hudi_spark.filters import DEFAULT_PATTERN, FUNCTIONS, And, Column, Comparison, Filter, Not, Or, apply, function_of
+from hudi_spark.pruning.facts import UNKNOWN, Facts
+from hudi_spark.schema import Origins
+from hudi_spark.table_state import FileKey, FileSlice, MetadataTable, Snapshot, TableConfiguration
 
 Source = Callable[[FileSlice, Column], Facts]
 """What one means knows of a column, or of a function of it, in the rows of a slice."""
@@ -120,3 +127,119 @@ def sought(condition: Filter, column: Column, literal: Callable[[Any, Column], A
     forms += [one.value for one in found if one.operator in ("=", "!=")]
     values = [literal(form, column) for form in forms]
     return list(dict.fromkeys(value for value in values if value is not None))
+
+
+_EXPRESSION_PREFIX: Final = "expr_index_"
+# What stands for an argument that is not given.
+_DEFAULTS: Final[Mapping[str, tuple[Any, ...]]] = {
+    "from_unixtime": (DEFAULT_PATTERN,),
+    "unix_timestamp": (DEFAULT_PATTERN,),
+    "substring": (1, 2**31 - 1),
+    **dict.fromkeys(("trim", "ltrim", "rtrim"), (" ",)),
+    "regexp_extract": ("", 1),
+}
+
+
+def index_definitions(storage: Storage, configuration: TableConfiguration) -> tuple[IndexDefinition, ...]:
+    """The definitions of a table's indexes; none where they cannot be read, as without them none is used.
+
+    Clauses: IX-001.
+    """
+    file = configuration.properties.get(DEFINITIONS_KEY, "").strip() or DEFINITIONS_FILE
+    try:
+        return parse_index_definitions(storage.read(file), file)
+    except (OSError, FormatError, ValueError):
+        return ()
+
+
+def expression_indexes(situation: Situation, kind: str) -> dict[Column, str]:
+    """The index of each function in the filter that has one of this kind.
+
+    Clauses: IX-040.
+    """
+    usable = [one for one in situation.definitions if one.kind == kind and situation.has(one.name)]
+    found = {}
+    for column in columns_in(situation.asked.condition):
+        names = [one.name for one in usable if one.name.startswith(_EXPRESSION_PREFIX) and is_of(one, column)]
+        if names and not situation.is_zoned(column):
+            found[column] = names[0]
+    return found
+
+
+def is_of(definition: IndexDefinition, column: Column) -> bool:
+    """Whether an index holds the results of a filter's function of its column, arguments and all.
+
+    Clauses: IX-040, IX-041.
+    """
+    own = column_of_definition(definition)
+    if own is None or (own.name, own.function) != (column.name, column.function):
+        return False
+    return _whole(own.function, own.arguments) == _whole(column.function, column.arguments)
+
+
+def column_of_definition(definition: IndexDefinition) -> Column | None:
+    """The function of a column that an index is of; None where it is not of one column, or the function unknown.
+
+    Clauses: IX-040, IX-041.
+    """
+    function = (definition.function or "identity").lower()
+    given = _arguments(definition, function) if function in FUNCTIONS else None
+    if given is None or len(definition.source_fields) != 1:
+        return None
+    return Column(definition.source_fields[0], function, given)
+
+
+def _arguments(definition: IndexDefinition, function: str) -> tuple[Any, ...] | None:
+    """The arguments in the definition's options; None where one is no number that should be."""
+    known = FUNCTIONS[function]
+    texts = [definition.options.get(name) for name in known.options]
+    present = [text for text in texts if text is not None]
+    if texts[: len(present)] != present:
+        return None
+    try:
+        return tuple(kind(text) for kind, text in zip(known.arguments, present, strict=False))
+    except ValueError:
+        return None
+
+
+def _whole(function: str, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (*given, *_DEFAULTS.get(function, ())[len(given) :])
+
+
+def text_of(value: Any) -> str | None:
+    """How keys of records and of secondary indexes spell a value; None where it is not sure."""
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def derived_facts(column: Column, facts: Sequence[Facts], situation: Situation) -> list[Facts]:
+    """Facts of a function's results, slice by slice, from those of the column itself.
+
+    A function of the bounds bounds its results where it grows with the column, or the column has one value.
+    """
+    kind = situation.kind(column)
+    grows = function_of(column).grows and not pa.types.is_string(kind)
+    usable = [one.maximum is not None and (grows or one.is_only(one.maximum)) for one in facts]
+    usable = [is_so and one.minimum is not None for is_so, one in zip(usable, facts, strict=True)]
+    if situation.is_zoned(column) or not any(usable):
+        return [UNKNOWN] * len(facts)
+    least = _results(column, [one.minimum if is_so else None for is_so, one in zip(usable, facts, strict=True)], kind)
+    greatest = _results(
+        column, [one.maximum if is_so else None for is_so, one in zip(usable, facts, strict=True)], kind
+    )
+    return [_fact(*each) for each in zip(facts, least, greatest, strict=True)]
+
+
+def _results(column: Column, values: Sequence[Any], kind: pa.DataType) -> Sequence[Any]:
+    try:
+        return list(apply(column, pa.chunked_array([pa.array(values, kind)])).to_pylist())
+    except (UnsupportedFeature, pa.ArrowException, ValueError, OverflowError):
+        return [None] * len(values)
+
+
+def _fact(facts: Facts, least: Any, greatest: Any) -> Facts:
+    """A text's function may make null of a value: then nothing is known."""
+    if least is None or greatest is None:
+        return UNKNOWN
+    return Facts(least, greatest, facts.nulls, facts.values, unordered=False)

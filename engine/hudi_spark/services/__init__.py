@@ -1,1 +1,1 @@
-"""Table services: what keeps a table small and fast beside its writers, each planned, then carried out."""
+"""Table services, one a module: each plans under the lock of the table, and carries its plan out."""

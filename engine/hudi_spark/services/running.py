@@ -1,21 +1,50 @@
 """Services scheduled and executed: by a writer after its commit, or by a process of their own.
 
-Clauses: LK-004, CP-001, CP-002.
+Clauses: CL-009, CL-010, LK-004, CP-001, CP-002.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
-from hudi_adapter.reasons import Reason
-
-from hudi_spark.committing.outcome import Outcome
-from hudi_spark.committing.work import TableWork
-from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.locks.heartbeats import beating, is_alive
-from hudi_spark.locks.providers.choosing import place_of
-from hudi_spark.services.registry import SERVICES
+from hudi_spark import table_state
+from hudi_spark.concurrency import beating, is_alive, place_of
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
+from hudi_spark.services.cleaning import Cleaning
+from hudi_spark.services.clustering import Clustering
+from hudi_spark.services.compaction import Compaction
+from hudi_spark.services.indexing import Indexing
+from hudi_spark.services.log_compaction import LogCompaction
 from hudi_spark.services.service import Service
-from hudi_spark.state.timeline import Instant
+from hudi_spark.table_state import Instant
+from hudi_spark.write import Outcome, TableWork
+
+SERVICES: Final[Mapping[str, Service]] = {
+    "compaction": Compaction(),
+    "logcompaction": LogCompaction(),
+    "clustering": Clustering(),
+    "clean": Cleaning(),
+    "indexing": Indexing(),
+}
+"""compaction, logcompaction, clustering, clean, indexing."""
+
+
+# Who asks for a clustering wants it now, however few commits there were.
+_NOW: Final = {
+    "hoodie.clustering.inline": "false",
+    "hoodie.clustering.schedule.inline": "false",
+    "hoodie.clustering.async.enabled": "false",
+}
+
+
+def clustering_configs(sort: str | Sequence[str], layout: str, partitions: Sequence[str]) -> dict[str, str]:
+    """Columns to sort by, `linear`, `z-order` or `hilbert`, and partitions; what is empty is left to the options."""
+    columns = sort if isinstance(sort, str) else ",".join(sort)
+    stated = {
+        "hoodie.clustering.plan.strategy.sort.columns": columns,
+        "hoodie.layout.optimize.strategy": layout,
+        "hoodie.clustering.plan.strategy.partition.selected": ",".join(partitions),
+    }
+    return {**_NOW, **{key: value for key, value in stated.items() if value}}
 
 
 def schedule(work: TableWork, name: str, asked: Mapping[str, Any] | None = None) -> str | None:
@@ -128,3 +157,18 @@ def _pending(work: TableWork, requested: str) -> Instant:
 
 def _not_found(message: str) -> HudiError:
     return HudiError(Reason.INSTANT_NOT_FOUND, "TL-003", message, hint="schedule the service, then execute its time")
+
+
+def has_completed(work: TableWork, requested: str) -> bool:
+    """Whether an action stands; one that is not seen to stand is looked for again under the lock.
+
+    Raises:
+        HudiError: LOCK_UNAVAILABLE; TIMELINE_FILE_CORRUPT for a broken history.
+
+    Clauses: OW-010, LK-002.
+
+    """
+    if table_state.has_completed(work.storage, requested):
+        return True
+    with work.lock("ask"):
+        return table_state.has_completed(work.storage, requested)

@@ -4,25 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hudi_spark.committing.outcome import Outcome
-from hudi_spark.effects.afterwards import with_failures
+from hudi_spark.concurrency import with_failures
 from hudi_spark.errors import boundary
 from hudi_spark.services import running
-from hudi_spark.services.archiving.running import archive
-from hudi_spark.services.cleaning.service import clean
-from hudi_spark.services.clustering.asked import clustering_configs
-from hudi_spark.services.recovering.asked import KnownOfTable, Recovered
-from hudi_spark.services.recovering.recovering import recover
-from hudi_spark.services.restoring.restoring import restore
-from hudi_spark.services.rollback.asked import roll_back
-from hudi_spark.services.rollback.failed_writes import policy_of, roll_back_failed_writes
-from hudi_spark.services.savepoints.saving import delete_savepoint, savepoint
-from hudi_spark.services.time_to_live.dropping import drop_old_partitions
-from hudi_spark.services.time_to_live.expired import DAYS_KEY
-from hudi_spark.services.upgrading.changing import change_version
-from hudi_spark.state.snapshots import has_completed
-from hudi_spark.writing.progress import shown
-from hudi_spark.writing.writer import TableWriter
+from hudi_spark.services.archiving import archive
+from hudi_spark.services.cleaning import clean
+from hudi_spark.services.recovered_files import KnownOfTable, Recovered
+from hudi_spark.services.recovery import recover
+from hudi_spark.services.restore import delete_savepoint, restore, savepoint
+from hudi_spark.services.rollback import policy_of, roll_back, roll_back_failed_writes
+from hudi_spark.services.running import clustering_configs
+from hudi_spark.services.time_to_live import DAYS_KEY, drop_old_partitions
+from hudi_spark.services.upgrade import change_version
+from hudi_spark.write import Outcome, TableWriter, shown
 
 Configs = Mapping[str, str] | None
 
@@ -240,11 +234,7 @@ class TableServices:
 
         """
         with boundary(self.writer.storage.base):
-            work = self.writer.work()
-            if has_completed(work.storage, instant):
-                return True
-            with work.lock("ask"):
-                return has_completed(work.storage, instant)
+            return running.has_completed(self.writer.work(), instant)
 
     def recover(self, known: KnownOfTable | None = None, configs: Configs = None) -> Recovered:
         """Build a table again that lost its properties, its timeline, or both; what cannot be known is in the answer.

@@ -1,0 +1,284 @@
+"""Tables without Spark: read as Arrow, written, served and checked in this process."""
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from hudi_spark.concurrency import Effects, hooks_of_environment
+from hudi_spark.errors import DamagedLogWarning, SkippedBytes, boundary
+from hudi_spark.fsck import Violation, check
+from hudi_spark.pruning import Pruned
+from hudi_spark.read import (
+    EARLIEST,
+    AnyQuery,
+    Batch,
+    ChangesQuery,
+    Checkpoints,
+    IncrementalQuery,
+    InProcess,
+    Query,
+    batch_ranges,
+    plan_query,
+    read_query,
+    table_storage,
+)
+from hudi_spark.readings import Reading, Readings, readings_named
+from hudi_spark.services.inline import InlineServices
+from hudi_spark.services.table_services import TableServices
+from hudi_spark.write import Outcome, TableDefinition, TableWriter, WriteRequest, create_table, write_id_of
+
+
+def read_arrow(
+    path: str | Path,
+    as_of: str | None = None,
+    columns: Sequence[str] | None = None,
+    filter: Any = None,  # noqa: A002 - the word that Arrow's readers use
+    *,
+    meta_columns: bool = False,
+    read_optimized: bool = False,
+    readings: Reading | Readings = "released",
+    configs: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> pa.Table:
+    """The rows of a Hudi table, now or as of an instant.
+
+    `filter` is `[column, "="|"!="|"<"|"<="|">"|">="|"in"|"is_null"|"is_not_null", value]`, `["and"|"or", f, ...]`
+    or `["not", f]`. Skipped bytes of log files are reported as `DamagedLogWarning`.
+    `storage_options` say how to reach an object store, where the environment does not: `{"endpoint": ...}` or
+    `{"fs.s3a.endpoint": ...}`.
+
+    Raises:
+        HudiError: the table or the request is refused; `reason` says why, the text what to do.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: RD-001, RD-009, RD-010, RD-012, RD-013, MF-002.
+
+    """
+    query = Query(as_of, columns, filter, meta_columns, read_optimized, readings_named(readings), configs or {})
+    return _rows(path, storage_options, query)
+
+
+def read_incremental(
+    path: str | Path,
+    begin: str,
+    end: str | None = None,
+    columns: Sequence[str] | None = None,
+    filter: Any = None,  # noqa: A002 - the word that Arrow's readers use
+    *,
+    meta_columns: bool = False,
+    readings: Reading | Readings = "released",
+    configs: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> pa.Table:
+    """The rows that were changed after `begin` and up to `end`, each as it is at the end; the rest as `read_arrow`.
+
+    Bounds are completion times, before table version 8 requested times; `earliest` leaves the begin open.
+
+    Raises:
+        HudiError: INSTANT_MALFORMED, RANGE_NOT_RETAINED, CONFIG_INVALID without commit times; or as `read_arrow`.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: IN-001, IN-002, IN-003, IN-004, IN-006, IN-007.
+
+    """
+    query = IncrementalQuery(
+        columns=columns,
+        filter=filter,
+        meta_columns=meta_columns,
+        readings=readings_named(readings),
+        configs=configs or {},
+        begin=begin,
+        end=end,
+    )
+    return _rows(path, storage_options, query)
+
+
+def read_changes(
+    path: str | Path,
+    begin: str,
+    end: str | None = None,
+    *,
+    commit_time: bool = False,
+    readings: Reading | Readings = "released",
+    configs: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> pa.Table:
+    """The change feed after `begin` and up to `end`: `op` (i, u, d), `before` and `after` as structs.
+
+    `commit_time` puts the instant of each change before it, `_hoodie_commit_time`: to replay a feed, sort by it and
+    take deletes first. Bounds as in `read_incremental`.
+
+    Raises:
+        HudiError: CONFIG_INVALID for a table without change feed, INSTANT_MALFORMED, RANGE_NOT_RETAINED,
+            LOG_FILE_MISSING; or as `read_arrow`.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: CD-001, CD-002, CD-006, IN-002.
+
+    """
+    query = ChangesQuery(begin, end, commit_time, readings_named(readings), dict(configs or {}))
+    return _rows(path, storage_options, query)
+
+
+def explain(
+    path: str | Path,
+    filter: Any = None,  # noqa: A002 - the word that Arrow's readers use
+    as_of: str | None = None,
+    configs: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> Pruned:
+    """What `read_arrow` with this filter reads, and by what means it leaves files out; printed, one a line.
+
+    Raises:
+        HudiError: the table or the request is refused.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: IX-051.
+
+    """
+    with boundary(path):
+        return plan_query(
+            table_storage(path, storage_options), Query(as_of, filter=filter, configs=configs or {})
+        ).pruned
+
+
+def read_stream(
+    path: str | Path,
+    checkpoint: str | Path,
+    begin: str = EARLIEST,
+    *,
+    changes: bool = False,
+    poll_seconds: float | None = None,
+    readings: Reading | Readings = "released",
+    storage_options: Mapping[str, str] | None = None,
+) -> Iterator[Batch[pa.Table]]:
+    """Batches of changed rows (or of the change feed) from where the last run stopped; `checkpoint` is a folder.
+
+    A batch is finished when the next one is asked for. One that was not finished comes again after a restart, with
+    the same number and the same range. Without `poll_seconds` the stream ends where nothing new is there.
+
+    Raises:
+        HudiError: RANGE_NOT_RETAINED when a clean was faster; WRITE_CONFLICT for two readers of one checkpoint; or as
+            `read_incremental` and `read_changes`.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: IN-002, IN-008, CD-002.
+
+    """
+    read = read_changes if changes else read_incremental
+    with boundary(path):
+        checkpoints = Checkpoints(table_storage(checkpoint, storage_options))
+        for one in batch_ranges(table_storage(path, storage_options), checkpoints, begin, poll_seconds):
+            rows = read(path, one.begin, one.end, readings=readings, storage_options=storage_options)
+            yield Batch(one.number, one.begin, one.end, rows)
+
+
+def _rows(path: str | Path, storage_options: Mapping[str, str] | None, query: AnyQuery) -> pa.Table:
+    with boundary(path):
+        answer = read_query(table_storage(path, storage_options), query)
+    warn_of_damage(answer.skipped)
+    return answer.rows
+
+
+def warn_of_damage(skipped: Sequence[SkippedBytes]) -> None:
+    """One `DamagedLogWarning` for each stretch of a log file that was skipped.
+
+    Clauses: RD-013.
+    """
+    for one in skipped:
+        warnings.warn(str(one), DamagedLogWarning, stacklevel=4)
+
+
+def write_arrow(
+    path: str | Path,
+    rows: pa.Table | None = None,
+    operation: str = "",
+    *,
+    filter: Any = None,  # noqa: A002 - the word that reads use
+    partitions: Sequence[str] = (),
+    write_id: str = "",
+    readings: Reading | Readings = "released",
+    configs: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> Outcome:
+    """One write to a Hudi table, in this process: for what fits into its memory.
+
+    `operation`: insert, upsert, bulk_insert, delete (of `rows`, or of the stored rows that `filter` chooses),
+    insert_overwrite, insert_overwrite_table, delete_partition (of `partitions`), partial_update; empty for the one that
+    the options name, or an upsert.
+    `write_id`: an id of the caller's own; a write of an id that a commit of the active timeline has is not done again.
+    What it answers tells what was committed, and which services failed after it; printed, that is one line.
+
+    Raises:
+        HudiError: the table, a row or an option is refused, or STORAGE_FAILED; nothing is changed.
+        OutcomeUnknownError: whether the write stands is not known; `services_arrow(path).has_completed(instant)` asks.
+
+    Clauses: OW-001, OW-010, OW-014.
+
+    """
+    writer = TableWriter(
+        table_storage(path, storage_options), InProcess(), {}, readings_named(readings), lifecycle=InlineServices()
+    )
+    once = write_id_of(write_id)
+    return writer.write(WriteRequest(operation, rows, filter, tuple(partitions), configs or {}, once=once))
+
+
+def services_arrow(
+    path: str | Path,
+    *,
+    readings: Reading | Readings = "released",
+    configs: Mapping[str, str] | None = None,
+    storage_options: Mapping[str, str] | None = None,
+) -> TableServices:
+    """The table services of a Hudi table, run in this process: `services_arrow(path).run("compaction")`.
+
+    Raises:
+        HudiError: CONFIG_INVALID for an unknown reading.
+
+    Clauses: CP-002, CP-015.
+
+    """
+    writer = TableWriter(
+        table_storage(path, storage_options),
+        InProcess(),
+        configs or {},
+        readings_named(readings),
+        lifecycle=InlineServices(),
+    )
+    return TableServices(writer)
+
+
+def create_arrow(
+    path: str | Path, definition: TableDefinition, storage_options: Mapping[str, str] | None = None
+) -> None:
+    """Make an empty table.
+
+    Raises:
+        HudiError: CONFIG_INVALID for a definition that is no table, or where there is one;
+            TABLE_VERSION_UNSUPPORTED, SCHEMA_INCOMPATIBLE.
+
+    Clauses: OW-031, OW-032.
+
+    """
+    with boundary(path):
+        create_table(Effects(table_storage(path, storage_options), hooks_of_environment()), definition)
+
+
+def check_table(
+    path: str | Path, *, deep: bool = False, storage_options: Mapping[str, str] | None = None
+) -> tuple[Violation, ...]:
+    """Every clause of the format that a table breaks, errors first; nothing is written.
+
+    `deep` reads the rows of base files too, and compares indexes with them.
+
+    Raises:
+        HudiError: NOT_A_TABLE; STORAGE_FAILED.
+
+    Clauses: MT-005, RD-011, RD-018, TL-014.
+
+    """
+    with boundary(path):
+        return check.check_table(table_storage(path, storage_options), InProcess(), deep=deep)

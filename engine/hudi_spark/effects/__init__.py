@@ -1,1 +1,0 @@
-"""Every durable effect of a writer, through one helper with two hooks."""

@@ -1,1 +1,0 @@
-"""The schema that a write uses, rows brought to it, and changes of a schema as actions."""

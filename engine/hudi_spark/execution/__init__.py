@@ -1,1 +1,0 @@
-"""A query becomes tasks, and something runs them."""

@@ -1,1 +1,0 @@
-"""Functions of columns, and the values that filters compare with: what a filter means on Arrow data."""

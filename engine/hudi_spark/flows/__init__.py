@@ -1,1 +1,0 @@
-"""Rows in parts, worked on in this process or on Spark, through one interface."""

@@ -1,1 +1,0 @@
-"""The metadata table kept: created, filled from what the table has, changed by each action before it completes."""

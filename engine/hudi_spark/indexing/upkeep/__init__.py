@@ -1,1 +1,0 @@
-"""The metadata table's own services: compaction, log compaction, cleaning, archival, each where it is due."""

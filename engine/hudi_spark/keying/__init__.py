@@ -1,1 +1,0 @@
-"""The record key and the partition path of each incoming row."""

@@ -1,0 +1,278 @@
+"""The merge kernel: a slice's base rows and the versions in its logs become the rows of a snapshot.
+
+Versions compete by key first among themselves, oldest to newest, then the winner meets the base row:
+
+commit time   the later version wins
+event time    the greater ordering value wins, a tie goes to the later version;
+              a version without ordering value beats what precedes it and loses to what follows
+completed     what a partial update leaves out comes from the version that lost: see `pairwise`
+custom        a merger makes one version of two: see `pairwise`
+
+Clauses: LC-004, MG-002.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hudi_spark.merge.keys import RECORD_KEY, KeyRule, field_type
+from hudi_spark.merge.log_records import (
+    LogRecords,
+    all_valid,
+    exceeds,
+    flagged_deletes,
+    marked_deletes,
+    ordering_columns,
+    ordering_names,
+    stored_ordering,
+    version_schema,
+)
+from hudi_spark.merge.pairwise import fold_custom_logs, fold_logs, merge_completing, merge_custom
+from hudi_spark.merge.rules import MergeRule
+from hudi_spark.schema import one_chunk
+from hudi_spark.table_state import COMMIT_TIME
+
+_CODE: Final = "code"
+_SEQUENCE: Final = "sequence"
+_SHIELDED: Final = "shielded"
+
+
+def winning_versions(versions: pa.Table, rule: MergeRule) -> pa.Table:
+    """One line for each key: the version that wins among those in the logs.
+
+    Clauses: MG-002, MG-003, MG-004, MG-005, MG-006, MG-007.
+    """
+    codes = versions.column("key").combine_chunks().dictionary_encode()
+    codes = one_chunk(codes)
+    sequence = pa.arange(0, versions.num_rows)
+    numbered = versions.append_column(_CODE, codes.indices).append_column(_SEQUENCE, sequence)
+    if not rule.compares_event_time:
+        return _last_of_each(numbered, [])
+    numbered = _from_last_natural(numbered)
+    # The natural version that is left is the oldest of its key: whatever else is left beats it.
+    ranked = numbered.append_column("competes", pc.invert(numbered.column("natural")).cast(pa.int8()))
+    return _last_of_each(ranked, ["competes", *ordering_names(rule)]).drop_columns(["competes"])
+
+
+def merge(base: pa.Table, records: LogRecords, keys: KeyRule, rule: MergeRule) -> pa.Table:
+    """The rows that base rows and versions of records in the logs merge to.
+
+    `base` and `records.rows` have the same columns. Where a base file holds a key twice, each of its rows meets the
+    version on its own, so that both stay, go, or are replaced.
+
+    Clauses: DM-001, MG-002, MG-003, MG-004, MG-018, RD-017.
+    """
+    found = _base_keys(base, records, keys)
+    if not (rule.completes or records.partial):
+        return _merge_whole(base, found, records, rule)
+    touched = pc.is_in(found, value_set=one_chunk(records.versions.column("key")))
+    met, of_met = base.filter(touched), found.filter(touched)
+    if rule.merger is not None:
+        merged = merge_custom(met, of_met, records, rule, rule.merger)
+    else:
+        merged = merge_completing(met, of_met, records, rule)
+    return pa.concat_tables([base.filter(pc.invert(touched)), merged])
+
+
+def _base_keys(base: pa.Table, records: LogRecords, keys: KeyRule) -> pa.ChunkedArray:
+    """The key of each base row; where versions state positions, of those rows only that they change.
+
+    Clauses: LF-023.
+    """
+    if records.positions is None:
+        return keys.keys(base)
+    versions = pc.index_in(pa.chunked_array([pa.arange(0, base.num_rows)]), value_set=one_chunk(records.positions))
+    return records.versions.column("key").take(versions)
+
+
+def _merge_whole(base: pa.Table, keys: pa.ChunkedArray, records: LogRecords, rule: MergeRule) -> pa.Table:
+    """Base rows that no version beats, then the winning versions that are no deletes."""
+    winners = winning_versions(records.versions, rule)
+    positions = pc.index_in(keys, value_set=winners.column("key").combine_chunks())
+    beaten = _base_wins(base, winners, positions, rule)
+    kept = base.filter(pc.or_(pc.is_null(positions), beaten))
+    numbers = pa.chunked_array([pa.arange(0, winners.num_rows).cast(pa.int32())])
+    alone = numbers.filter(pc.invert(pc.is_in(numbers, value_set=one_chunk(positions))))
+    replacing = positions.filter(pc.and_(pc.is_valid(positions), pc.invert(beaten)))
+    won = winners.take(pa.chunked_array([*replacing.chunks, *alone.chunks], pa.int32()))
+    return pa.concat_tables([kept, records.rows.take(won.filter(pc.invert(won.column("deleted"))).column("row"))])
+
+
+def _from_last_natural(numbered: pa.Table) -> pa.Table:
+    """The versions from the last one without ordering value on, for each key.
+
+    Clauses: MG-005, MG-011.
+    """
+    natural = numbered.filter(numbered.column("natural"))
+    last = natural.group_by(_CODE).aggregate([(_SEQUENCE, "max")])
+    position = pc.index_in(numbered.column(_CODE), value_set=last.column(_CODE).combine_chunks())
+    barrier = pc.fill_null(last.column(f"{_SEQUENCE}_max").take(position), -1)
+    shielded = numbered.append_column(_SHIELDED, pc.is_valid(position))
+    return shielded.filter(pc.greater_equal(numbered.column(_SEQUENCE), barrier))
+
+
+def _last_of_each(numbered: pa.Table, ranks: list[str]) -> pa.Table:
+    """The last version of each key by the ranks given, then by position.
+
+    Clauses: MG-004, MG-007.
+    """
+    order = [(name, "ascending", "at_start") for name in (_CODE, *ranks, _SEQUENCE)]
+    placed = numbered.take(pc.sort_indices(numbered, sort_keys=order))
+    codes = placed.column(_CODE).combine_chunks()
+    if not len(codes):
+        return placed.drop_columns([_CODE, _SEQUENCE])
+    changes = pc.not_equal(codes[:-1], codes[1:])
+    last = pa.concat_arrays([one_chunk(changes), pa.array([True])])
+    return placed.filter(last).drop_columns([_CODE, _SEQUENCE])
+
+
+def _base_wins(base: pa.Table, winners: pa.Table, positions: pa.ChunkedArray, rule: MergeRule) -> pa.ChunkedArray:
+    """For each base row whether a version of its key lost to it; false where there is none.
+
+    Clauses: MG-003, MG-004, MG-005, MG-007, MG-011, MG-013.
+    """
+    if not rule.compares_event_time:
+        return pa.chunked_array([pa.repeat(pa.scalar(value=False), base.num_rows)])
+    ordering = ordering_columns(base, rule)
+    # As released only the version that is left meets the base row, in the text also those that it has beaten.
+    alone = _SHIELDED if rule.deletes_reach_base else "natural"
+    met = winners.select([alone, *ordering_names(rule)]).take(positions)
+    beaten = met.column(alone)
+    competes = pc.and_(all_valid(ordering, base.num_rows), pc.fill_null(pc.invert(beaten), fill_value=False))
+    greater = exceeds(ordering, [met.column(name) for name in ordering_names(rule)], base.num_rows)
+    return pc.and_(competes, pc.fill_null(greater, fill_value=False))
+
+
+def incoming_records(
+    rows: pa.Table,
+    rule: MergeRule,
+    *,
+    deletes: pa.ChunkedArray | None = None,
+    missing: frozenset[str] = frozenset(),
+    keys: pa.ChunkedArray | None = None,
+) -> LogRecords:
+    """Incoming rows, oldest first, as the versions that a merge takes.
+
+    `deletes`: rows that remove their key whatever ordering value they have. `missing`: columns that the rows, being
+    partial updates, leave out. `keys`: by what versions meet, where that is more than `_hoodie_record_key`.
+
+    Clauses: MG-003, MG-005, MG-008, MG-021.
+    """
+    count = rows.num_rows
+    none = pa.chunked_array([pa.repeat(pa.scalar(value=False), count)])
+    unconditional = none if deletes is None else deletes
+    flagged, marked = flagged_deletes(rows), marked_deletes(rows, rule)
+    ordering = ordering_columns(rows, rule)
+    natural = pc.or_(pc.invert(all_valid(ordering, count)), unconditional)
+    if rule.plain_marks:
+        natural = pc.or_(natural, pc.or_(flagged, marked))
+    deleted = pc.or_(pc.or_(flagged, marked), unconditional)
+    met_by = rows.column(RECORD_KEY) if keys is None else keys
+    columns = [met_by, pa.chunked_array([pa.arange(0, count)]), deleted, natural, *ordering]
+    versions = pa.Table.from_arrays(columns, schema=version_schema(rows.schema, rule))
+    return LogRecords(rows, versions, ((missing, count),))
+
+
+def combined(
+    rows: pa.Table, rule: MergeRule, missing: frozenset[str] = frozenset(), keys: pa.ChunkedArray | None = None
+) -> pa.Table:
+    """One row for each key: its versions merged, oldest first. Rows that delete stay, being versions like others.
+
+    `keys` as for `incoming_records`.
+
+    Clauses: MG-002, MG-003, MG-004, DM-001.
+    """
+    met_by = rows.column(RECORD_KEY) if keys is None else keys
+    if pc.count_distinct(met_by).as_py() == rows.num_rows:
+        return rows
+    records = incoming_records(rows, rule, missing=missing, keys=met_by)
+    alive = pa.chunked_array([pa.repeat(pa.scalar(value=False), rows.num_rows)])
+    place = records.versions.column_names.index("deleted")
+    versions = records.versions.set_column(place, "deleted", alive)
+    kept = LogRecords(records.rows, versions, records.missing)
+    return merge(rows.schema.empty_table(), kept, KeyRule(), rule)
+
+
+@dataclass(frozen=True, slots=True)
+class LogWinners:
+    """One version a key: rows that stay with their keys, and keys that are deleted.
+
+    `ordering`: for each ordering field that counts what the deletes compete with, as the table's column has it.
+    `natural`: the deletes that go without.
+
+    Clauses: LC-004, MG-005.
+    """
+
+    rows: pa.Table
+    keys: pa.ChunkedArray
+    deleted: pa.ChunkedArray
+    natural: pa.ChunkedArray
+    ordering: Sequence[pa.ChunkedArray]
+
+
+def log_winners(records: LogRecords, rule: MergeRule) -> LogWinners:
+    """What is left of the versions in logs when they have met each other, in the way in which they do in a query.
+
+    Clauses: LC-004, MG-002, MG-003, MG-004, MG-025, RM-001.
+    """
+    if rule.merger is not None:
+        folded, rows = fold_custom_logs(records, rule, rule.merger)
+    elif rule.completes or records.partial:
+        folded, rows = fold_logs(records, rule)
+    else:
+        folded = winning_versions(records.versions, rule)
+        rows = records.rows.take(_kept(folded).column("row"))
+    gone = folded.filter(folded.column("deleted"))
+    schema = records.rows.schema
+    kinds = [field_type(name, schema) for name in rule.ordering] if ordering_names(rule) else []
+    ordering = stored_ordering([gone.column(name) for name in ordering_names(rule)], kinds, rule)
+    natural = pc.invert(all_valid(ordering, gone.num_rows)) if ordering else _all(gone.num_rows)
+    if "natural" in gone.column_names and ordering:
+        natural = pc.or_(natural, gone.column("natural"))
+    return LogWinners(rows, _kept(folded).column("key"), gone.column("key"), natural, ordering)
+
+
+def _kept(folded: pa.Table) -> pa.Table:
+    return folded.filter(pc.invert(folded.column("deleted")))
+
+
+def _all(count: int) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.repeat(pa.scalar(value=True), count)])
+
+
+_BITS: Final = {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
+
+
+def differs(rows: pa.Table, before: pa.Table, columns: Sequence[str]) -> pa.ChunkedArray:
+    """For each row whether its key was not there before, or had another commit time, or another value in a column.
+
+    Clauses: IN-001.
+    """
+    if not before.num_rows:
+        return pa.chunked_array([pa.repeat(pa.scalar(value=True), rows.num_rows)])
+    found = pc.index_in(rows.column(RECORD_KEY), value_set=one_chunk(before.column(RECORD_KEY)))
+    was = before.take(one_chunk(found))
+    same = [same_values(rows.column(name), was.column(name)) for name in (COMMIT_TIME, *columns)]
+    known = one_chunk(pc.is_valid(found))
+    for one in same:
+        known = pc.and_(known, one)
+    return pa.chunked_array([pc.invert(known)])
+
+
+def same_values(left: pa.ChunkedArray, right: pa.ChunkedArray) -> pa.Array:
+    """For each place whether two columns of one type hold the same: null is null, and not-a-number itself.
+
+    Clauses: IN-001, CD-004.
+    """
+    one, other = one_chunk(left), one_chunk(right)
+    if pa.types.is_nested(one.type):
+        same = (repr(a) == repr(b) for a, b in zip(one.to_pylist(), other.to_pylist(), strict=True))
+        return pa.array(same, pa.bool_())
+    if pa.types.is_floating(one.type):
+        bits = _BITS[one.type.bit_width]
+        one, other = one.view(bits), other.view(bits)
+    equal = pc.fill_null(pc.equal(one, other), fill_value=False)
+    return pc.or_(equal, pc.and_(pc.is_null(one), pc.is_null(other)))

@@ -1,1 +1,0 @@
-"""A slice's log blocks become versions of records, and these meet the base rows."""

@@ -1,0 +1,202 @@
+"""What a write does with rows, whoever runs it: `Flow` and `Executor`, and the rows that a caller gives.
+
+Planning composes flows out of pure functions over Arrow tables; only an executor knows where they run.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Final, Protocol, Self, TypeVar
+
+import pyarrow as pa
+from hudi_format.storage import Storage
+
+from hudi_spark.errors import HudiError, Reason
+from hudi_spark.read.planning import Query
+
+_Task = TypeVar("_Task")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskIdentity:
+    """Which task works on a part: its number, its stage, and the attempt, which no other task shares.
+
+    Clauses: SL-023.
+    """
+
+    partition: int
+    stage: int
+    attempt: int
+
+    @property
+    def write_token(self) -> str:
+        """The token in the names of the files that the task writes."""
+        return f"{self.partition}-{self.stage}-{self.attempt}"
+
+
+Work = Callable[[pa.Table, TaskIdentity], pa.Table]
+"""One part in, one part out. A pure function but for the files it writes, and it can be pickled."""
+
+ROWS = "rows"
+
+
+class Flow(Protocol):
+    """Rows in parts, computed when a result is asked for."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of every part."""
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the source is a stream that has no row: it may have been read before."""
+
+    def at_rest(self) -> Self:
+        """The same, with a source that can be read only once read to its end and stored."""
+
+    def map(self, work: Work, schema: pa.Schema) -> Self:
+        """Each part as `work` returns it, in columns of `schema`."""
+
+    def widened(self, fields: Sequence[pa.Field]) -> Self:
+        """The rows with further columns, null everywhere."""
+
+    def shuffled(self, columns: Sequence[str], parts: int | None = None) -> Self:
+        """The rows anew in parts: rows with equal values in the columns are in one part."""
+
+    def spread(self, column: str, parts: int) -> Self:
+        """The rows anew in parts by a column of numbers from 0 up to `parts`: those of one number are in one part."""
+
+    def ordered(self, columns: Sequence[str]) -> Self:
+        """The rows sorted by columns, across all parts."""
+
+    def joined(self, other: Self, on: Sequence[str]) -> Self:
+        """Left outer join: each row with the further columns of the other's rows that are equal in `on`."""
+
+    def together(self, other: Self) -> Self:
+        """The parts of both."""
+
+    def kept(self) -> AbstractContextManager[Self]:
+        """The same, computed once however often it is asked for."""
+
+    def counted(self, columns: Sequence[str]) -> pa.Table:
+        """How many rows there are of each combination of values: the columns and `rows` (int64). One job on Spark."""
+
+    def gathered(self) -> pa.Table:
+        """All rows, to the caller: for small results only. One job on Spark."""
+
+
+class Executor(Protocol):
+    """Runs flows."""
+
+    def rows(self, source: Any) -> Flow:
+        """The rows of an Arrow table, of a DataFrame where this is Spark, of a stream where it is not, or of a flow.
+
+        Raises:
+            HudiError: CONFIG_INVALID for what it takes no rows from.
+
+        """
+
+    def query(self, storage: Storage, query: Query) -> Flow:
+        """The rows that a query of a table answers."""
+
+    def tasks(self, tasks: Sequence[_Task], run: Callable[[_Task, TaskIdentity], pa.Table], schema: pa.Schema) -> Flow:
+        """What `run` returns for each task, in parts."""
+
+
+_HINT: Final = (
+    "give an Arrow table, a RecordBatchReader, anything with __arrow_c_stream__, or an iterator of record batches"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """Record batches of one schema that can be read only once."""
+
+    schema: pa.Schema
+    batches: Iterable[Any] = field(repr=False)
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """The batches.
+
+        Raises:
+            HudiError: SCHEMA_INCOMPATIBLE for one of another schema, CONFIG_INVALID for what is no batch, or where
+                Arrow cannot read on.
+
+        """
+        try:
+            for number, item in enumerate(self.batches):
+                yield from self._checked(item, number)
+        except pa.ArrowException as error:
+            message = f"the stream of rows broke off: {error}"
+            raise HudiError(
+                Reason.CONFIG_INVALID, "OW-014", message, hint="nothing was written: give it anew"
+            ) from error
+
+    def _checked(self, item: Any, number: int) -> list[pa.RecordBatch]:
+        if not isinstance(item, pa.RecordBatch | pa.Table):
+            raise _no_rows(f"item {number} of the rows is of type {type(item).__name__}")
+        if not item.schema.equals(self.schema):
+            message = (
+                f"batch {number} of the rows has the columns {_columns(item.schema)}, the first {_columns(self.schema)}"
+            )
+            raise HudiError(Reason.SCHEMA_INCOMPATIBLE, "DM-003", message, hint="cast the batches to one schema")
+        return item.to_batches() if isinstance(item, pa.Table) else [item]
+
+
+def arrow_rows(source: Any) -> pa.Table | Batches:
+    """The rows of a source: a table where they can be read again, else batches.
+
+    Raises:
+        HudiError: CONFIG_INVALID for what holds no rows of Arrow.
+
+    """
+    if isinstance(source, pa.Table):
+        return source
+    if isinstance(source, pa.RecordBatch):
+        return pa.Table.from_batches([source])
+    if isinstance(source, dict):
+        return _table_of(source)
+    reader = _reader(source)
+    if reader is not None:
+        return Batches(reader.schema, reader)
+    if isinstance(source, Iterable) and not isinstance(source, str | bytes):
+        return _batches_of(iter(source))
+    raise _no_rows(f"the rows are of type {type(source).__name__}")
+
+
+def _table_of(columns: dict[str, Any]) -> pa.Table:
+    try:
+        return pa.table(columns)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise _no_rows(f"the columns given are no table: {error}") from error
+
+
+def _reader(source: Any) -> Any:
+    """A reader of what Arrow knows as a stream; None where it does not."""
+    if isinstance(source, pa.RecordBatchReader):
+        return source
+    if hasattr(source, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(source)
+    if hasattr(source, "__arrow_c_array__"):
+        return pa.RecordBatchReader.from_batches((batch := pa.record_batch(source)).schema, [batch])
+    if hasattr(source, "scanner"):  # a data set
+        source = source.scanner()
+    return source.to_reader() if hasattr(source, "to_reader") else None
+
+
+def _batches_of(items: Iterator[Any]) -> Batches:
+    first = next(items, None)
+    if first is None:
+        raise _no_rows("the rows are an iterator that has nothing left, not even the names of columns")
+    if not isinstance(first, pa.RecordBatch | pa.Table):
+        raise _no_rows(f"the rows are an iterator of {type(first).__name__}")
+    return Batches(first.schema, chain([first], items))
+
+
+def _columns(schema: pa.Schema) -> str:
+    return ", ".join(f"{one.name}: {one.type}" for one in schema)
+
+
+def _no_rows(message: str) -> HudiError:
+    return HudiError(Reason.CONFIG_INVALID, "OW-014", message, hint=_HINT)

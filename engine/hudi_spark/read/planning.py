@@ -1,0 +1,155 @@
+"""A query becomes tasks, one for each file slice."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import pyarrow as pa
+from hudi_format.schemas import META_FIELDS, OPERATION_FIELD
+from hudi_format.storage import Storage
+
+from hudi_spark.errors import HudiError, Reason
+from hudi_spark.filters import filter_of
+from hudi_spark.merge import KeyRule, MergeRule, column_defaults, column_of, key_rule, merge_rule
+from hudi_spark.options import BY_POSITIONS, check_configs
+from hudi_spark.pruning import Asked, Pruned, prune
+from hudi_spark.read.tasks import ReadContext, SliceTask
+from hudi_spark.readings import RELEASED, Readings
+from hudi_spark.schema import META_SCHEMA, Origins, origins_of, snapshot_schema, with_operation
+from hudi_spark.table_state import FileSlice, Snapshot, flag, lister, load_snapshot
+
+OWN_PREFIX: Final = "_hoodie_"
+# Of a query that reads no logs.
+UNMERGED: Final = MergeRule("COMMIT_TIME_ORDERING", ())
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked of a table.
+
+    `filter` is in the form of the adapter protocol: `["price", ">", 10]`, `["and", f, g]` ...
+    `zone`: the time zone in which functions of the filter are evaluated.
+
+    Clauses: RD-001, RD-009, RD-010, RD-012, MF-002.
+    """
+
+    as_of: str | None = None
+    columns: Sequence[str] | None = None
+    filter: Any = None
+    meta_columns: bool = False
+    read_optimized: bool = False
+    readings: Readings = RELEASED
+    configs: Mapping[str, str] = field(default_factory=dict)
+    zone: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The tasks of a query, the snapshot that they read, and what of it they need not read."""
+
+    tasks: tuple[SliceTask, ...]
+    context: ReadContext
+    snapshot: Snapshot
+    pruned: Pruned = field(default_factory=lambda: Pruned(()))
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Schema of the answer."""
+        return self.context.output_schema
+
+
+def plan_query(storage: Storage, query: Query) -> Plan:
+    """The tasks whose rows together answer a query.
+
+    Raises:
+        HudiError: a refused table; CONFIG_INVALID for unknown columns, filters or options.
+        FormatError: what a file of the timeline breaks.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: RD-001, RD-012, MF-002.
+
+    """
+    check_configs(query.configs)
+    files = lister(query.configs)
+    snapshot = load_snapshot(storage, query.readings, query.as_of, files, read_optimized=query.read_optimized)
+    origins = origins_of(storage, snapshot)
+    context = read_context(storage, query, snapshot)
+    # Indexes of records hold what merging gives in released implementations.
+    latest = query.as_of is None and not query.read_optimized and query.readings == RELEASED
+    pruned = pruned_slices(storage, query, snapshot, origins, context, latest=latest)
+    return Plan(tuple(slice_task(one, context, origins) for one in pruned.slices), context, snapshot, pruned)
+
+
+def pruned_slices(
+    storage: Storage, query: Query, snapshot: Snapshot, origins: Origins, context: ReadContext, *, latest: bool
+) -> Pruned:
+    """The slices that may hold a row for which the context's filter is true; `latest`: the newest state is asked for.
+
+    Clauses: IX-051.
+    """
+    if context.row_filter is None:
+        return Pruned(snapshot.slices)
+    merges_own = context.rule.merger is not None or context.rule.completion is not None
+    asked = Asked(context.row_filter, context.schema, query.configs, latest, merges_own, query.zone)
+    return prune(storage, snapshot, origins, asked)
+
+
+def slice_task(one: FileSlice, context: ReadContext, origins: Origins) -> SliceTask:
+    """The task that reads a slice of a snapshot whose `origins_of` these are."""
+    columns, external = origins.columns(one.partition, context.schema), origins.external(one)
+    return SliceTask(context, one.partition, one.file_id, one.base_file, one.log_files, columns, external)
+
+
+def read_context(storage: Storage, query: Query, snapshot: Snapshot) -> ReadContext:
+    """What the tasks of a query over a snapshot share.
+
+    Raises:
+        HudiError: CONFIG_INVALID for unknown columns or filters.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: RD-012, MF-002.
+
+    """
+    columns = snapshot_schema(storage, snapshot)
+    if query.meta_columns or OPERATION_FIELD in (query.columns or ()):
+        columns = with_operation(storage, snapshot, columns)
+    schema = pa.schema([*META_SCHEMA, *columns])
+    merges = any(one.log_files for one in snapshot.slices)
+    return ReadContext(
+        storage=storage,
+        schema=schema,
+        output=_output(query, columns, schema),
+        row_filter=None if query.filter is None else filter_of(query.filter, schema),
+        rule=_rule(query, snapshot, schema) if merges else UNMERGED,
+        keys=key_rule(snapshot.configuration) if merges else KeyRule(),
+        visibility=snapshot.visibility,
+        by_positions=flag(query.configs, BY_POSITIONS, default=False),
+    )
+
+
+def _output(query: Query, columns: pa.Schema, schema: pa.Schema) -> tuple[str, ...]:
+    """Clauses: MF-002."""
+    asked = _usual_columns(query, columns) if query.columns is None else list(query.columns)
+    meta = [name for name in META_FIELDS if query.meta_columns and name not in asked]
+    for name in asked:
+        if column_of(name, schema) is None:
+            hint = f"the table has {', '.join(columns.names)}"
+            raise HudiError(Reason.CONFIG_INVALID, "RD-012", f"the table has no column {name!r}", hint=hint)
+        if asked.count(name) > 1:
+            raise HudiError(Reason.CONFIG_INVALID, "RD-012", f"column {name!r} is asked for twice")
+    return (*meta, *asked)
+
+
+def _usual_columns(query: Query, columns: pa.Schema) -> list[str]:
+    """The columns of an answer that names none: whatever is Hudi's own by name stays out unless asked for.
+
+    Clauses: MF-002.
+    """
+    return [name for name in columns.names if query.meta_columns or not name.startswith(OWN_PREFIX)]
+
+
+def _rule(query: Query, snapshot: Snapshot, columns: pa.Schema) -> MergeRule:
+    """The merge rule over the ordering fields that the table has; records without them all compare alike."""
+    defaults = column_defaults(snapshot.commits, snapshot.configuration)
+    rule = merge_rule(snapshot.configuration, query.configs, query.readings.deletes, defaults)
+    return replace(rule, ordering=tuple(name for name in rule.ordering if column_of(name, columns) is not None))

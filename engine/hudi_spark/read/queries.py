@@ -1,0 +1,136 @@
+"""Every kind of query: planned, and answered in this process."""
+
+import os
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pyarrow as pa
+from hudi_format.errors import InvalidOption
+from hudi_format.storage import Storage, open_storage
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from hudi_spark.errors import HudiError, Reason, typed_errors
+from hudi_spark.read.change_feed import ChangesPlan, ChangesQuery, plan_changes, run_change_task
+from hudi_spark.read.incremental import IncrementalQuery, plan_incremental
+from hudi_spark.read.planning import Plan, Query, plan_query
+from hudi_spark.read.tasks import SliceRows, run_task
+from hudi_spark.schema import concatenate
+from hudi_spark.table_state import read_anew
+
+_QUIET_SECONDS = 2.0
+
+
+def run_in_process(plan: Plan) -> SliceRows:
+    """The rows of all tasks, in the order of the tasks, and what they skipped.
+
+    Raises:
+        HudiError: the first error of a task.
+        UnsupportedFeature: content that is not built.
+
+    """
+    with ThreadPoolExecutor(max_workers=min(len(plan.tasks), os.cpu_count() or 1) or 1) as pool:
+        results = list(_watched(pool.map(run_task, plan.tasks), len(plan.tasks)))
+    return gather(results, plan.schema)
+
+
+def gather(results: Sequence[SliceRows], schema: pa.Schema) -> SliceRows:
+    """The rows of slices one after the other."""
+    skipped = tuple(one for result in results for one in result.skipped)
+    return SliceRows(concatenate((result.rows for result in results), schema), skipped)
+
+
+def _watched(results: Iterable[SliceRows], total: int) -> Iterator[SliceRows]:
+    """The same results; a bar appears on a terminal when they take longer than two seconds."""
+    if not sys.stderr.isatty():
+        yield from results
+        return
+    columns = (TextColumn("reading slices"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("slices", total=total, visible=False)
+        show = threading.Timer(_QUIET_SECONDS, progress.update, (bar,), {"visible": True})
+        show.start()
+        try:
+            for result in results:
+                progress.advance(bar)
+                yield result
+        finally:
+            show.cancel()
+
+
+AnyQuery = Query | ChangesQuery
+AnyPlan = Plan | ChangesPlan
+
+
+@read_anew
+def plan_any(storage: Storage, query: AnyQuery) -> AnyPlan:
+    """The tasks that answer a query of any kind.
+
+    Raises:
+        HudiError: the table or the request is refused.
+        FormatError: what a file of the timeline breaks.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    Clauses: RD-001, IN-001, CD-002.
+
+    """
+    if isinstance(query, ChangesQuery):
+        return plan_changes(storage, query)
+    return plan_incremental(storage, query) if isinstance(query, IncrementalQuery) else plan_query(storage, query)
+
+
+def run_any(plan: AnyPlan) -> SliceRows:
+    """The rows of a plan, computed in this process.
+
+    Raises:
+        HudiError: the first error of a task.
+        UnsupportedFeature: content that is not built.
+
+    """
+    if isinstance(plan, Plan):
+        return run_in_process(plan)
+    with ThreadPoolExecutor(max_workers=min(len(plan.tasks), os.cpu_count() or 1) or 1) as pool:
+        return gather(list(pool.map(run_change_task, plan.tasks)), plan.schema)
+
+
+def read_query(storage: Storage, query: AnyQuery) -> SliceRows:
+    """The answer of a query, computed in this process.
+
+    Raises:
+        HudiError: the table or the request is refused.
+        UnsupportedFeature: what this reader cannot read yet.
+
+    """
+    with typed_errors():
+        return _answered(storage, query)
+
+
+@read_anew
+def _answered(storage: Storage, query: AnyQuery) -> SliceRows:
+    """Planned and read; planned again where a clean took away what was to be read.
+
+    Clauses: RD-014.
+    """
+    return run_any(plan_any(storage, query))
+
+
+def table_storage(path: str | Path, options: Mapping[str, str] | None = None) -> Storage:
+    """The storage that holds a table.
+
+    Raises:
+        HudiError: NOT_A_TABLE for a path that no storage of this reader can hold; CONFIG_INVALID for its options.
+
+    Clauses: SL-001.
+
+    """
+    try:
+        return open_storage(path, options)
+    except InvalidOption as error:
+        hint = "see the options of object stores in docs/for-data-engineers.md"
+        raise HudiError(Reason.CONFIG_INVALID, "SL-001", str(error), hint=hint) from error
+    except ValueError as error:
+        hint = "give a local path or s3://bucket/path"
+        raise HudiError(Reason.NOT_A_TABLE, "SL-001", str(error), hint=hint) from error

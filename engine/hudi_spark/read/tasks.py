@@ -1,0 +1,302 @@
+"""One task reads one file slice: a pure function from a picklable description to Arrow rows."""
+
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from hudi_format.schemas import META_FIELDS
+from hudi_format.storage import Storage
+
+from hudi_spark.errors import HudiError, SkippedBytes, typed_errors
+from hudi_spark.filters import And, Filter, columns_of, expression, filter_of, mask, matching, pushable
+from hudi_spark.merge import (
+    RECORD_KEY,
+    KeyRule,
+    LogRecords,
+    MergeRule,
+    decode_log_records,
+    differs,
+    is_partial,
+    keys,
+    merge,
+)
+from hudi_spark.schema import BY_NAME, External, SliceColumns, instant_of, one_chunk, read_base_rows
+from hudi_spark.table_state import COMMIT_TIME, LocatedBlock, Visibility, scan_logs, why_lost
+
+
+@dataclass(frozen=True, slots=True)
+class ReadContext:
+    """What all tasks of one query share.
+
+    `storage` opens itself again where it is unpickled. `schema`: every column of the table, meta columns first.
+    `output`: the columns to answer, in order, or fields inside them. `by_positions`: base rows are found by the
+    positions in log blocks, where every block of a slice has them.
+
+    Clauses: LF-023, RD-012.
+    """
+
+    storage: Storage
+    schema: pa.Schema
+    output: tuple[str, ...]
+    row_filter: Filter | None
+    rule: MergeRule
+    keys: KeyRule
+    visibility: Visibility
+    by_positions: bool = False
+
+    @property
+    def output_schema(self) -> pa.Schema:
+        """Schema of the answer."""
+        return pa.schema([pa.field(name, keys.field_type(name, self.schema)) for name in self.output])
+
+
+@dataclass(frozen=True, slots=True)
+class SliceTask:
+    """Read one file slice.
+
+    `columns` says how its files come to the table's columns; `external` is the data file of a bootstrapped slice.
+    `changes`: only rows that a range of time changed are wanted.
+    """
+
+    context: ReadContext
+    partition: str
+    file_id: str
+    base_file: str | None
+    log_files: tuple[str, ...]
+    columns: SliceColumns = BY_NAME
+    external: External | None = None
+    changes: "Changes | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Which rows of a slice a range of time changed.
+
+    `rows`: the filter by commit time, for rows that writes of the range brought.
+    `earlier`: the slices, as of the begin, that the rows come from, with record key, commit time and own columns;
+    None where the state at the begin is not known, and commit times alone count.
+    `blocks`: whose blocks of logs compete with each other alone, so that rows show that lost against older ones; None
+    where they do not show.
+    `versions_are_rows`: by the table's rule each version is a whole row, and a later write replaces what is there.
+
+    Clauses: IN-001, IN-004.
+    """
+
+    rows: Filter
+    earlier: tuple[SliceTask, ...] | None
+    blocks: Visibility | None
+    versions_are_rows: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SliceRows:
+    """The rows of a slice, and what was skipped to get them."""
+
+    rows: pa.Table
+    skipped: tuple[SkippedBytes, ...]
+
+
+def run_task(task: SliceTask) -> SliceRows:
+    """The rows of a slice that match, in the columns asked for.
+
+    Raises:
+        HudiError: BASE_FILE_MISSING, LOG_FILE_MISSING, BASE_FILE_CORRUPT, LOG_CONTENT_CORRUPT, SCHEMA_INCOMPATIBLE,
+            KEY_MISSING; RANGE_NOT_RETAINED where a clean was faster.
+        UnsupportedFeature: content that is not built.
+
+    Clauses: MF-002, RD-012, RD-013, RD-014, RD-017.
+
+    """
+    try:
+        with typed_errors():
+            return _rows(task)
+    except HudiError as error:
+        raise why_lost(task.context.storage, error) from error
+
+
+def _rows(task: SliceTask) -> SliceRows:
+    context = task.context
+    if task.changes is None and not task.log_files:
+        return SliceRows(_output(_plain_rows(task), context), ())
+    scan = scan_logs(context.storage, task.log_files, context.visibility)
+    if task.changes is not None:
+        return SliceRows(_output(_changed_rows(task, task.changes, scan.blocks), context), scan.skipped)
+    return SliceRows(_output(_merged_rows(task, scan.blocks).rows, context), scan.skipped)
+
+
+def _changed_rows(task: SliceTask, changes: Changes, blocks: tuple[LocatedBlock, ...]) -> pa.Table:
+    """The rows that are not those which their keys had before, and late rows that lost where these are wanted.
+
+    Clauses: IN-001, IN-004.
+    """
+    context = task.context
+    same_base = changes.earlier is not None and [one.base_file for one in changes.earlier] == [task.base_file]
+    by_values = not same_base or context.rule.completes or any(map(is_partial, blocks))
+    own_columns = [name for name in context.schema.names if name not in META_FIELDS] if by_values else []
+    output = tuple(dict.fromkeys((*context.output, RECORD_KEY, COMMIT_TIME, *own_columns)))
+    ranged = And(tuple(one for one in (changes.rows, context.row_filter) if one is not None))
+    # What no log touches is in the same base file as it was before: only the rows of the range are read of it.
+    pushed = ranged if same_base else context.row_filter
+    merged = _merged_rows(replace(task, context=replace(context, output=output, row_filter=pushed)), blocks)
+    own = pc.fill_null(mask(changes.rows, merged.rows), fill_value=False)
+    parts, others = [merged.rows.filter(own)], merged.rows.filter(pc.invert(own))
+    if changes.earlier is not None and others.num_rows and _commit_times_hide(context, changes, merged, same_base):
+        keys = others.column(RECORD_KEY) if same_base else None
+        parts.append(others.filter(differs(others, _earlier_rows(changes.earlier, keys), own_columns)))
+    changed = pa.concat_tables(parts)
+    brought = tuple(one for one in blocks if changes.blocks is not None and changes.blocks.sees(one.instant))
+    if changes.blocks is None or context.rule.completes or any(map(is_partial, brought)):
+        return changed
+    alone = replace(task, context=replace(context, output=output, row_filter=ranged))
+    late = _merged_rows(alone, brought, changes.rows).rows
+    if changes.rows is not None:
+        late = matching(changes.rows, late)
+    known = pc.is_in(late.column(RECORD_KEY), value_set=one_chunk(changed.column(RECORD_KEY)))
+    return pa.concat_tables([changed, late.filter(pc.invert(known)).select(changed.column_names)])
+
+
+def _commit_times_hide(context: ReadContext, changes: Changes, merged: "_Merged", same_base: bool) -> bool:
+    """Whether a row may have changed and carry the commit time of a write from before the range.
+
+    It may where versions complete each other, and where one without ordering value hid the base row for a while.
+
+    Clauses: IN-001.
+    """
+    if same_base:
+        natural = merged.records is not None and pc.any(merged.records.versions.column("natural")).as_py()
+        partial = merged.records is not None and merged.records.partial
+        return bool(context.rule.completes or partial or (context.rule.compares_event_time and natural))
+    if not changes.versions_are_rows:
+        return True
+    scans = (scan_logs(context.storage, one.log_files, one.context.visibility) for one in changes.earlier or ())
+    return any(is_partial(block) for scan in scans for block in scan.blocks)
+
+
+def _earlier_rows(tasks: tuple[SliceTask, ...], keys: pa.ChunkedArray | None) -> pa.Table:
+    """The rows of slices, of all keys or of some."""
+    if keys is not None:
+        schema = tasks[0].context.schema
+        of_keys = filter_of([RECORD_KEY, "in", pc.unique(keys).to_pylist()], schema)
+        tasks = tuple(replace(one, context=replace(one.context, row_filter=of_keys)) for one in tasks)
+    return pa.concat_tables([run_task(one).rows for one in tasks]) if tasks else pa.table({})
+
+
+def _output(rows: pa.Table, context: ReadContext) -> pa.Table:
+    matched = rows if context.row_filter is None else matching(context.row_filter, rows)
+    names = list(context.output)
+    if set(names).issubset(matched.column_names):
+        return matched.select(names)
+    return pa.Table.from_arrays([keys.field_values(matched, name) for name in names], schema=context.output_schema)
+
+
+def _plain_rows(task: SliceTask) -> pa.Table:
+    schema = _columns(task.context, ())
+    return schema.empty_table() if task.base_file is None else _base_rows(task, schema, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Merged:
+    """The rows that a slice merges to, and the records of its logs."""
+
+    rows: pa.Table
+    records: LogRecords | None
+
+
+def _merged_rows(task: SliceTask, blocks: tuple[LocatedBlock, ...], only: Filter | None = None) -> _Merged:
+    """Base rows, all or those that `only` lets through, merged with blocks.
+
+    Clauses: LF-023, RD-012, RD-017.
+    """
+    context = task.context
+    schema = _merging_columns(context)
+    positions_in = instant_of(task.base_file or "") if _numbers_rows(task) else None
+    records = decode_log_records(blocks, schema, context.keys, context.rule, task.columns, positions_in=positions_in)
+    if task.base_file is None:
+        return _Merged(merge(schema.empty_table(), records, context.keys, context.rule), records)
+    base = _base_rows(task, schema, records)
+    if only is not None:
+        base = matching(only, base)
+    if records.positions is not None and pc.max(records.positions).as_py() >= base.num_rows:
+        # No positions in this file, whatever the block says.
+        records = replace(records, positions=None)
+        base = _base_rows(task, schema, records)
+    return _Merged(merge(base, records, context.keys, context.rule), records)
+
+
+def _numbers_rows(task: SliceTask) -> bool:
+    """Whether the rows of the base file are read as they stand in it, so that positions find them."""
+    return task.context.by_positions and task.changes is None and task.external is None
+
+
+def _merging_columns(context: ReadContext) -> pa.Schema:
+    """Clauses: MG-018, RD-012."""
+    if context.rule.merger is not None:
+        # What a merger looks at is its own affair.
+        return context.schema
+    ordering = context.rule.ordering if context.rule.reads_ordering else ()
+    return _columns(context, keys.columns_of((*context.keys.columns, *ordering), context.schema))
+
+
+def _columns(context: ReadContext, merging: tuple[str, ...]) -> pa.Schema:
+    """The columns to read: those of the answer, of the filter, and those that merging looks at."""
+    filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
+    wanted = {*keys.columns_of(context.output, context.schema), *filtering, *merging}
+    return pa.schema([field for field in context.schema if field.name in wanted])
+
+
+def _base_rows(task: SliceTask, schema: pa.Schema, records: LogRecords | None) -> pa.Table:
+    """Rows of the base file; the filter reaches Parquet as far as it cannot change which version wins.
+
+    Clauses: BF-004, DM-004, RD-012.
+    """
+    if records is not None and records.positions is not None:
+        return _all_base_rows(task, schema)
+
+    def condition(stored: pa.Schema) -> pc.Expression | None:
+        return _base_condition(task.context, stored, records)
+
+    file = task.base_file or ""
+    return read_base_rows(task.context.storage, file, schema, task.columns, condition, external=task.external)
+
+
+def _all_base_rows(task: SliceTask, schema: pa.Schema) -> pa.Table:
+    """All rows of the base file; columns that only the key is made of are not read, and null.
+
+    Clauses: LF-023.
+    """
+    context = task.context
+    ordering = context.rule.ordering if context.rule.reads_ordering else ()
+    asked = _columns(context, keys.columns_of(ordering, schema)) if context.rule.merger is None else schema
+    rows = read_base_rows(context.storage, task.base_file or "", asked, task.columns, lambda _: None)
+    found = {name: rows.column(name) for name in asked.names}
+    columns = [found.get(field.name, pa.nulls(rows.num_rows, field.type)) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _base_condition(context: ReadContext, file_schema: pa.Schema, records: LogRecords | None) -> pc.Expression | None:
+    """What a base row has to meet to be read, or None.
+
+    A base row may only be skipped if it could not win against a version of its key in the logs, nor complete one.
+    Of whole records by commit time that is so; else every key in the logs is read.
+
+    Clauses: RD-012.
+    """
+    pushed = context.row_filter and pushable(context.row_filter, file_schema, context.schema)
+    if pushed is None:
+        return None
+    condition = expression(pushed, context.schema)
+    if records is None or not records.versions.num_rows:
+        return condition
+    if not (context.rule.compares_event_time or context.rule.completes or records.partial):
+        return condition
+    if context.keys.fields:
+        return None
+    return condition | _touched(records)
+
+
+def _touched(records: LogRecords) -> pc.Expression:
+    """Base rows whose key is in the logs; the range lets the reader skip row groups by their statistics."""
+    keys = records.versions.column("key").combine_chunks()
+    bounds = pc.min_max(keys)
+    field = pc.field("_hoodie_record_key")
+    return (field >= bounds["min"]) & (field <= bounds["max"]) & field.isin(keys.unique())

@@ -1,0 +1,356 @@
+"""The schema that a write uses, and its rows cast to it without loss.
+
+given       the rows' schema in Arrow, the table's in Avro, the options
+decided     once, before anything is written: columns kept, added, widened, or the whole write refused
+done        by every task for its own rows: cast, nulls for what is missing, the schema's order
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from hudi_format.avro.schemas import schema_text
+from hudi_format.schemas import META_FIELDS, arrow_schema, without_meta_fields
+from hudi_format.storage import Storage
+from hudi_format.table.internal_schema import InternalField
+
+from hudi_spark.errors import HudiError, Reason, typed_errors
+from hudi_spark.options import Options
+from hudi_spark.schema.column_types import (
+    avro_of_columns,
+    columns_of_arrow,
+    columns_of_avro,
+    is_listed,
+    is_text,
+    kept,
+    met,
+    plain,
+    record_name,
+)
+from hudi_spark.schema.columns import promoted
+from hudi_spark.schema.evolution import EVOLVES, Missing, Reconciling, described_changes, refuse_doubles, refuse_nothing
+from hudi_spark.table_state import FileSlice, Snapshot, TableConfiguration
+
+_CLAUSE = "DM-004"
+_FAILURES = (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError)
+
+
+def brought(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Rows in the columns of a schema: cast, in its order, null where they lack a column.
+
+    Raises:
+        HudiError: SCHEMA_INCOMPATIBLE for a value that the column cannot hold, a null in a required one.
+
+    Clauses: DM-004.
+
+    """
+    columns = [_column(rows, field) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _column(rows: pa.Table, field: pa.Field) -> pa.ChunkedArray:
+    index = rows.schema.get_field_index(field.name)
+    if index < 0:
+        column = pa.chunked_array([pa.nulls(rows.num_rows, field.type)], field.type)
+    elif rows.column(index).type == field.type:
+        column = rows.column(index)
+    else:
+        chunks = [_array(chunk, field.type, field.name) for chunk in rows.column(index).chunks]
+        column = pa.chunked_array(chunks, field.type)
+    if not field.nullable and column.null_count:
+        raise _null(field.name)
+    return column
+
+
+def _array(array: pa.Array, wanted: pa.DataType, place: str) -> pa.Array:
+    array = _plain_values(array)
+    if array.type == wanted:
+        return array
+    if pa.types.is_null(array.type):
+        return pa.nulls(len(array), wanted)
+    whole = pa.concat_arrays([array, array.slice(0, 0)]) if array.offset else array
+    if pa.types.is_struct(array.type) and pa.types.is_struct(wanted):
+        return _struct(whole, wanted, place)
+    if is_listed(array.type) and pa.types.is_list(wanted):
+        return _list(whole, wanted, place)
+    if pa.types.is_map(array.type) and pa.types.is_map(wanted):
+        return _map(whole, wanted, place)
+    return _leaf(array, wanted, place)
+
+
+def _plain_values(array: pa.Array) -> pa.Array:
+    """The values themselves of a dictionary, of run lengths, of an extension type."""
+    while array.type != plain(array.type):
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        elif pa.types.is_run_end_encoded(array.type):
+            array = pc.run_end_decode(array)
+        else:
+            array = array.storage
+    return array
+
+
+def _struct(array: pa.StructArray, wanted: pa.StructType, place: str) -> pa.Array:
+    # Flattened, a part is null wherever its struct is.
+    held = dict(zip([field.name for field in array.type], array.flatten(), strict=True))
+    parts = [_part(array, held.get(field.name), field, f"{place}.{field.name}") for field in wanted]
+    return pa.StructArray.from_arrays(parts, fields=list(wanted), mask=array.is_null())
+
+
+def _part(array: pa.StructArray, held: pa.Array | None, wanted: pa.Field, place: str) -> pa.Array:
+    part = pa.nulls(len(array), wanted.type) if held is None else _array(held, wanted.type, place)
+    if not wanted.nullable and pc.any(pc.and_not(part.is_null(), array.is_null())).as_py():
+        raise _null(place)
+    return part
+
+
+def _list(array: pa.Array, wanted: pa.ListType, place: str) -> pa.Array:
+    # One layout of lists for all: what the lists hold, one after the other, and how much each of them holds.
+    held = array.flatten()
+    values = _array(held, wanted.value_type, f"{place}.element")
+    _refuse_nulls(held, wanted.value_field, f"{place}.element")
+    lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
+    offsets = pa.array(np.concatenate(([0], np.cumsum(lengths))).astype(np.int32))
+    return pa.ListArray.from_arrays(offsets, values, type=wanted, mask=array.is_null())
+
+
+def _map(array: pa.MapArray, wanted: pa.MapType, place: str) -> pa.Array:
+    keys = _array(array.keys, wanted.key_type, f"{place}.key")
+    items = _array(array.items, wanted.item_type, f"{place}.value")
+    _refuse_nulls(items, wanted.item_field, f"{place}.value")
+    return pa.MapArray.from_arrays(array.offsets, keys, items, type=wanted, mask=array.is_null())
+
+
+def _refuse_nulls(values: pa.Array, wanted: pa.Field, place: str) -> None:
+    if not wanted.nullable and values.null_count:
+        raise _null(place)
+
+
+def _leaf(array: pa.Array, wanted: pa.DataType, place: str) -> pa.Array:
+    try:
+        return _cast(array, wanted)
+    except _FAILURES as error:
+        message = f"column {place!r} has a value of {array.type} that {wanted} cannot hold: {error}"
+        hint = f"cast the column to {wanted} as you want it rounded, or widen the table's column first"
+        raise HudiError(Reason.SCHEMA_INCOMPATIBLE, _CLAUSE, message, hint=hint) from error
+
+
+def _cast(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    found = array.type
+    for holds, way in _WAYS:
+        if holds(found, wanted):
+            return way(array, wanted)
+    return pc.cast(array, wanted)
+
+
+def _through_text(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """A number's shortest digits as a decimal; Arrow refuses digits that the decimal has no place for."""
+    return array.cast(pa.string()).cast(wanted)
+
+
+def _as_promoted(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """As an older file's values are read in the table's newer type."""
+    other = promoted(array, wanted)
+    return pc.cast(array, wanted) if other is None else other
+
+
+def _of_whole_days(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    days = array.cast(wanted)
+    if not days.cast(array.type).equals(array):
+        raise pa.ArrowInvalid("a time of day would be lost")
+    return days
+
+
+_WAYS: tuple[tuple[Callable[[pa.DataType, pa.DataType], bool], Callable[[pa.Array, pa.DataType], pa.Array]], ...] = (
+    (lambda found, wanted: pa.types.is_decimal(wanted) and not pa.types.is_decimal(found), _through_text),
+    (lambda found, wanted: pa.types.is_string(wanted) and not is_text(found), _as_promoted),
+    (lambda found, wanted: pa.types.is_date(wanted) and is_text(found), _as_promoted),
+    # A float's shortest digits, as releases write it: 0.1 stays 0.1.
+    (lambda found, wanted: pa.types.is_float32(found) and pa.types.is_float64(wanted), _as_promoted),
+    (lambda found, _: pa.types.is_date64(found), _of_whole_days),
+)
+
+
+def _null(place: str) -> HudiError:
+    message = f"column {place!r} is required, and a row has none"
+    return HudiError(Reason.SCHEMA_INCOMPATIBLE, _CLAUSE, message, hint="fill the column")
+
+
+_RECONCILE: Final = "hoodie.datasource.write.reconcile.schema"
+_NULL_FOR_MISSING: Final = "hoodie.write.set.null.for.missing.columns"
+_DROP_MISSING: Final = "hoodie.datasource.write.schema.allow.auto.evolution.column.drop"
+
+
+@dataclass(frozen=True, slots=True)
+class WriterSchema:
+    """The schema of one write, twice: as its commit states it, without meta fields, and as the columns of its rows.
+
+    `arrow` has the nullability of `avro`: a required column is not nullable.
+
+    Clauses: DM-003.
+    """
+
+    avro: Mapping[str, Any]
+    arrow: pa.Schema
+
+    @property
+    def text(self) -> str:
+        """The Avro schema as it stands in a commit."""
+        return schema_text(self.avro)
+
+
+def avro_of_arrow(schema: pa.Schema, table_name: str) -> dict[str, Any]:
+    """The Avro record of rows of a new table: `<table>_record` in the namespace `hoodie.<table>`, without meta fields.
+
+    Raises:
+        HudiError: SCHEMA_INCOMPATIBLE for a type or name that Avro cannot hold, for two columns of one name.
+
+    Clauses: DM-003.
+
+    """
+    columns = _data_columns(schema)
+    refuse_doubles(columns)
+    return avro_of_columns([refuse_nothing(column) for column in columns], record_name(table_name))
+
+
+@dataclass(frozen=True, slots=True)
+class FixedFields:
+    """The fields of a table whose types no write changes: those of keys and partition paths, and those of ordering."""
+
+    places: Collection[str] = ()
+    ordering: Collection[str] = ()
+
+
+def writer_schema(
+    table: Mapping[str, Any] | None,
+    incoming: pa.Schema,
+    table_name: str,
+    options: Options,
+    fixed: FixedFields = FixedFields(),
+    *,
+    partial: bool = False,
+) -> WriterSchema:
+    """The schema that a write of rows uses, when the table's is `table` (None: it has none yet).
+
+    The table's columns stay in their order and their types, nullable where the rows' are; new columns follow and must
+    be nullable. A column of a wider type is refused, unless `hoodie.schema.on.read.enable` lets the table's have it and
+    no value changes by that. A column that the rows lack is refused, unless the options fill it with nulls or drop
+    it. With `hoodie.datasource.write.reconcile.schema` the table keeps its columns and types, and new ones follow.
+    `partial`: rows state only some columns, as of a partial update; the others stay as they are.
+
+    Raises:
+        HudiError: SCHEMA_INCOMPATIBLE with the column, both types and what to do.
+        UnsupportedFeature: the table's schema has a type with no column form.
+
+    Clauses: DM-003, DM-004, DM-005.
+
+    """
+    if table is None:
+        return schema_of_avro(avro_of_arrow(incoming, table_name))
+    reconciled = options.flag(_RECONCILE)
+    rules = Reconciling(
+        _missing(options, partial=partial),
+        kept if reconciled else met,
+        options.flag(EVOLVES),
+        frozenset((*fixed.places, *fixed.ordering)),
+        frozenset(fixed.ordering),
+    )
+    columns = rules.columns(columns_of_avro(without_meta_fields(table)), _data_columns(incoming))
+    return schema_of_avro(avro_of_columns(columns, _full_name(table, table_name)))
+
+
+def schema_of_avro(avro: Mapping[str, Any]) -> WriterSchema:
+    """The schema of a write that a table's own Avro schema gives, meta fields or not.
+
+    Raises:
+        HudiError: SCHEMA_INCOMPATIBLE when it is no record.
+        UnsupportedFeature: a type with no column form.
+
+    Clauses: DM-003.
+
+    """
+    record = without_meta_fields(avro)
+    with typed_errors():
+        return WriterSchema(record, arrow_schema(record))
+
+
+def schema_changes(before: Mapping[str, Any] | None, after: WriterSchema) -> tuple[str, ...]:
+    """What a write changes of the table's columns, in words; nothing where the table had none.
+
+    Clauses: DM-005.
+    """
+    if before is None:
+        return ()
+    return tuple(described_changes(columns_of_avro(without_meta_fields(before)), columns_of_avro(after.avro)))
+
+
+def without_columns(schema: WriterSchema, names: Collection[str]) -> WriterSchema:
+    """The schema without some columns: of files and commits of a table that drops its partition columns.
+
+    Clauses: DM-022.
+    """
+    fields = [field for field in schema.avro["fields"] if field["name"] not in names]
+    arrow = pa.schema([field for field in schema.arrow if field.name not in names])
+    return WriterSchema({**schema.avro, "fields": fields}, arrow)
+
+
+def cast_rows(rows: pa.Table, schema: WriterSchema) -> pa.Table:
+    """Rows in the columns of a write: cast without loss, null where they lack a column, in the schema's order.
+
+    Raises:
+        HudiError: SCHEMA_INCOMPATIBLE for a value that its column cannot hold, a null in a required one.
+
+    Clauses: DM-004.
+
+    """
+    return brought(rows, schema.arrow)
+
+
+def _missing(options: Options, *, partial: bool) -> Missing:
+    if partial:
+        return Missing.KEPT
+    if options.flag(_NULL_FOR_MISSING):
+        return Missing.NULL
+    if options.flag(_RECONCILE):
+        return Missing.KEPT
+    return Missing.DROPPED if options.flag(_DROP_MISSING) else Missing.REFUSED
+
+
+def _data_columns(schema: pa.Schema) -> tuple[InternalField, ...]:
+    """The columns that rows bring; rows read from a table have its meta fields, which every write makes anew."""
+    return columns_of_arrow(field for field in schema if field.name not in META_FIELDS)
+
+
+def _full_name(table: Mapping[str, Any], table_name: str) -> str:
+    name, namespace = str(table.get("name", "")), str(table.get("namespace", "") or "")
+    if not name:
+        return record_name(table_name)
+    return name if "." in name or not namespace else f"{namespace}.{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class WriterState:
+    """A table at the moment a write begins: its configuration, its newest completed state, and the write's options.
+
+    `schema`: the columns that the write's files have.
+
+    Clauses: RD-001.
+    """
+
+    storage: Storage
+    snapshot: Snapshot
+    options: Options
+    schema: WriterSchema
+
+    @property
+    def configuration(self) -> TableConfiguration:
+        """The table's own configuration."""
+        return self.snapshot.configuration
+
+    @property
+    def slices(self) -> tuple[FileSlice, ...]:
+        """The slices that a snapshot of the table reads, by partition and file id."""
+        return self.snapshot.slices

@@ -1,1 +1,0 @@
-"""The table's schema, and files of other schemas brought to it."""

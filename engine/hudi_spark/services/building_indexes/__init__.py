@@ -1,1 +1,0 @@
-"""The indexing service: an index of an existing table, built beside its writers."""

@@ -1,1 +1,0 @@
-"""Clustering: rows of small files put into large ones, sorted, as new file groups in place of the old."""

@@ -1,1 +1,0 @@
-"""A table goes back to what it was at a write: whatever came after is undone, the youngest first."""

@@ -1,1 +1,0 @@
-"""Time to live: partitions that are older than they may be are deleted."""

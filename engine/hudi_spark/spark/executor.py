@@ -1,0 +1,315 @@
+"""The executor on Spark: parts are partitions of a DataFrame, work runs in `mapInArrow`."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import pyarrow as pa
+from hudi_format.storage import Storage
+
+from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, from_text, to_text
+from hudi_spark.read import ROWS, Query, TaskIdentity, Work, plan_query
+from hudi_spark.spark.queries import run_on_spark, spark_schema, wire_schema
+
+_SEED: Final = 42
+_WORD: Final = 0xFFFFFFFF
+
+
+def salts_of_parts(parts: int) -> list[int]:
+    """For each partition the least number whose hash leads there."""
+    found: dict[int, int] = {}
+    number = 0
+    while len(found) < parts:
+        found.setdefault(spark_hash(number) % parts, number)
+        number += 1
+    return [found[part] for part in range(parts)]
+
+
+def spark_hash(number: int) -> int:
+    """Spark's hash of an int column: Murmur3 of four bytes with seed 42, signed."""
+    mixed = _mixed(number & _WORD)
+    state = _SEED ^ mixed
+    state = (_rotated(state, 13) * 5 + 0xE6546B64) & _WORD
+    state ^= 4
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        state = ((state ^ (state >> shift)) * factor) & _WORD
+    state ^= state >> 16
+    return state - (1 << 32) if state >> 31 else state
+
+
+def _mixed(word: int) -> int:
+    return (_rotated((word * 0xCC9E2D51) & _WORD, 15) * 0x1B873593) & _WORD
+
+
+def _rotated(word: int, by: int) -> int:
+    return ((word << by) | (word >> (32 - by))) & _WORD
+
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_Task = TypeVar("_Task")
+Identify = Callable[[int], TaskIdentity]
+_Batches = Iterator[pa.RecordBatch]
+
+# A batch of this many rows goes to the JVM at once.
+_BATCH_ROWS: Final = 65_536
+# Of a file group each, one after the other.
+_PIECES_A_TASK: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SparkFlow:
+    """A DataFrame whose rows have the types of an Arrow schema, and work that is still to be done on its partitions.
+
+    Work upon work is done in one go: rows travel to a Python worker once.
+    """
+
+    source: "DataFrame" = field(repr=False)
+    schema: pa.Schema
+    identify: Identify | None = None
+    work: "_Chain | None" = field(default=None, repr=False)
+
+    @property
+    def frame(self) -> "DataFrame":
+        """The DataFrame with all work in it."""
+        if self.work is None:
+            return self.source
+        wire = wire_schema(self.schema)
+        return self.source.mapInArrow(_on_parts(self.work, wire, self.identify), spark_schema(wire))
+
+    @property
+    def is_spent(self) -> bool:
+        """Never: this is no stream."""
+        return False
+
+    def at_rest(self) -> "SparkFlow":
+        """The same: a DataFrame can be computed again."""
+        return self
+
+    def map(self, work: Work, schema: pa.Schema) -> "SparkFlow":
+        """Each partition as `work` returns it; partitions without rows are not worked on."""
+        before = self.work or _Chain(self.schema, ())
+        chain = _Chain(before.schema, (*before.steps, (work, schema)))
+        return SparkFlow(self.source, schema, self.identify, chain)
+
+    def widened(self, fields: Sequence[pa.Field]) -> "SparkFlow":
+        """The rows with further columns, null everywhere; no Python worker is asked for them."""
+        from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
+
+        wire = spark_schema(wire_schema(pa.schema(fields)))
+        nothing = {one.name: functions.lit(None).cast(one.dataType) for one in wire}
+        return SparkFlow(self.frame.withColumns(nothing), pa.schema([*self.schema, *fields]), self.identify)
+
+    def shuffled(self, columns: Sequence[str], parts: int | None = None) -> "SparkFlow":
+        """The rows by the hash of some columns, in as many partitions as asked for or as the session sees fit."""
+        names = [f"`{name}`" for name in columns]
+        frame = self.frame.repartition(*names) if parts is None else self.frame.repartition(parts, *names)
+        return SparkFlow(frame, self.schema, self.identify)
+
+    def spread(self, column: str, parts: int) -> "SparkFlow":
+        """The rows by the number in a column: each number's in one partition, few numbers in each."""
+        from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
+
+        count = _partitions(self.source.sparkSession, parts)
+        salts = functions.array(*(functions.lit(salt) for salt in salts_of_parts(count)))
+        salted = functions.element_at(salts, functions.col(f"`{column}`") % count + 1)
+        return SparkFlow(self.frame.repartition(count, salted), self.schema, self.identify)
+
+    def ordered(self, columns: Sequence[str]) -> "SparkFlow":
+        """The rows sorted by columns: ranges of them in partitions."""
+        return SparkFlow(self.frame.sort(*(f"`{name}`" for name in columns)), self.schema, self.identify)
+
+    def joined(self, other: "SparkFlow", on: Sequence[str]) -> "SparkFlow":
+        """Left outer join by columns that both have."""
+        further = [one for one in other.schema if one.name not in on]
+        frame = self.frame.join(other.frame, list(on), "left")
+        schema = pa.schema([*self.schema, *further])
+        return SparkFlow(frame.select(*(f"`{name}`" for name in schema.names)), schema, self.identify)
+
+    def together(self, other: "SparkFlow") -> "SparkFlow":
+        """The partitions of both."""
+        return SparkFlow(self.frame.unionByName(other.frame), self.schema, self.identify)
+
+    @contextmanager
+    def kept(self) -> "Iterator[SparkFlow]":
+        """The same rows, stored by the executors when they are first computed."""
+        stored = self.frame.persist()
+        try:
+            yield SparkFlow(stored, self.schema, self.identify)
+        finally:
+            stored.unpersist()
+
+    def counted(self, columns: Sequence[str]) -> pa.Table:
+        """How many rows there are of each combination of values: one job."""
+        counts = self.frame.groupBy(*(f"`{name}`" for name in columns)).count()
+        schema = pa.schema([*(self.schema.field(name) for name in columns), pa.field(ROWS, pa.int64())])
+        return _collected(counts, schema)
+
+    def gathered(self) -> pa.Table:
+        """All rows, on the driver: one job."""
+        return _collected(self.frame, self.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class OnSpark:
+    """The executor that scales; `identify` replaces who Spark says that a task is, for tests."""
+
+    spark: "SparkSession"
+    identify: Identify | None = None
+
+    def rows(self, source: Any) -> SparkFlow:
+        """The rows of a DataFrame or an Arrow table; a flow as it is.
+
+        Raises:
+            HudiError: CONFIG_INVALID for anything else; streams are written by `write_arrow`.
+
+        """
+        if isinstance(source, SparkFlow):
+            return source
+        if isinstance(source, pa.Table):
+            return self._of_table(source)
+        from pyspark.sql.pandas.types import to_arrow_schema  # noqa: PLC0415 - pyspark is optional
+        from pyspark.sql.types import StructType  # noqa: PLC0415 - pyspark is optional
+
+        if not isinstance(getattr(source, "schema", None), StructType):
+            message = f"the rows are of type {type(source).__name__}"
+            hint = "give a DataFrame or an Arrow table; write_arrow takes streams"
+            raise HudiError(Reason.CONFIG_INVALID, "OW-014", message, hint=hint)
+        return SparkFlow(source, to_arrow_schema(source.schema), self.identify)
+
+    def query(self, storage: Storage, query: Query) -> SparkFlow:
+        """The rows that a query of a table answers."""
+        plan = plan_query(storage, query)
+        return SparkFlow(run_on_spark(self.spark, plan, storage, _unreported), plan.schema, self.identify)
+
+    def tasks(
+        self, tasks: Sequence[_Task], run: Callable[[_Task, TaskIdentity], pa.Table], schema: pa.Schema
+    ) -> SparkFlow:
+        """A few for each Spark task; the descriptions go to each executor once."""
+        if not tasks:
+            empty = self.spark.createDataFrame([], spark_schema(wire_schema(schema)))
+            return SparkFlow(empty, schema, self.identify)
+        described = self.spark.sparkContext.broadcast(tuple(tasks))
+        numbers = self.spark.range(0, len(tasks), 1, _partitions(self.spark, len(tasks)))
+        flow = SparkFlow(numbers, pa.schema([pa.field("id", pa.int64())]), self.identify)
+        return flow.map(_Described(described, run), schema)
+
+    def _of_table(self, table: pa.Table) -> SparkFlow:
+        """An Arrow table in partitions of Spark, without a Python object for a row."""
+        wire = wire_schema(table.schema)
+        batches = table.cast(wire).combine_chunks().to_batches(max_chunksize=_BATCH_ROWS)
+        described = self.spark.sparkContext.broadcast([_ipc(batch) for batch in batches])
+        if not batches:
+            return SparkFlow(self.spark.createDataFrame([], spark_schema(wire)), table.schema, self.identify)
+        numbers = self.spark.range(0, len(batches), 1, min(len(batches), self.spark.sparkContext.defaultParallelism))
+
+        def read(numbered: Iterable[pa.RecordBatch]) -> _Batches:
+            for batch in numbered:
+                for number in batch.column(0):
+                    yield from pa.ipc.open_stream(described.value[number.as_py()])
+
+        return SparkFlow(numbers.mapInArrow(read, spark_schema(wire)), table.schema, self.identify)
+
+
+def _partitions(spark: "SparkSession", pieces: int) -> int:
+    """In how many partitions pieces of work go: at most eight together, and no more together than keeps cores busy.
+
+    A Spark task costs some fifty milliseconds before it does anything.
+    """
+    busy = 2 * int(spark.sparkContext.defaultParallelism)
+    return max(min(pieces, busy), -(-pieces // _PIECES_A_TASK), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """Work upon work on parts of a schema; each step with the columns that it leaves."""
+
+    schema: pa.Schema
+    steps: tuple[tuple[Work, pa.Schema], ...]
+
+    def __call__(self, part: pa.Table, identity: TaskIdentity) -> pa.Table:
+        for work, schema in self.steps:
+            part = work(part, identity).cast(schema)
+        return part
+
+
+@dataclass(frozen=True, slots=True)
+class _Described:
+    """Runs the tasks whose numbers a part has."""
+
+    described: Any
+    run: Callable[[Any, TaskIdentity], pa.Table]
+
+    def __call__(self, part: pa.Table, identity: TaskIdentity) -> pa.Table:
+        tasks = self.described.value
+        return pa.concat_tables([self.run(tasks[number], identity) for number in part.column(0).to_pylist()])
+
+
+def _on_parts(
+    chain: _Chain, wire: pa.Schema, identify: Identify | None
+) -> Callable[[Iterable[pa.RecordBatch]], _Batches]:
+    def run(batches: Iterable[pa.RecordBatch]) -> _Batches:
+        whole = list(batches)
+        if sum(batch.num_rows for batch in whole):
+            part = pa.Table.from_batches(whole).cast(chain.schema)
+            del whole
+            with _errors_as_text():
+                yield from _batches(chain(part, _identity(identify)), wire)
+
+    return run
+
+
+def _identity(identify: Identify | None) -> TaskIdentity:
+    from pyspark import TaskContext  # noqa: PLC0415 - pyspark is optional
+
+    context = TaskContext.get()
+    assert context is not None
+    if identify is not None:
+        return identify(context.partitionId())
+    return TaskIdentity(context.partitionId(), context.stageId(), context.taskAttemptId())
+
+
+@contextmanager
+def _errors_as_text() -> Iterator[None]:
+    """Only text crosses from a Python worker to the driver."""
+    try:
+        with boundary():
+            yield
+    except (HudiError, UnsupportedFeature) as error:
+        raise RuntimeError(to_text(error)) from error
+
+
+def _batches(table: pa.Table, wire: pa.Schema) -> _Batches:
+    yield from table.cast(wire).combine_chunks().to_batches(max_chunksize=_BATCH_ROWS)
+
+
+def _collected(frame: "DataFrame", schema: pa.Schema) -> pa.Table:
+    """A small result on the driver.
+
+    Raises:
+        HudiError, UnsupportedFeature: what a task raised.
+
+    """
+    try:
+        rows = frame.collect()
+    except Exception as error:
+        typed = from_text(str(error))
+        if typed is None:
+            raise
+        raise typed from error
+    columns = [pa.array([row[number] for row in rows], field.type) for number, field in enumerate(schema)]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _unreported(skipped: object) -> None:
+    """A read for a write tells nobody of skipped bytes: readers are told."""
+    del skipped
+
+
+def _ipc(batch: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())

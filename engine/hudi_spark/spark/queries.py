@@ -1,0 +1,397 @@
+"""Queries on Spark: its own Parquet scan where base files are enough, Arrow tasks where logs are merged."""
+
+import datetime as dt
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import pyarrow as pa
+from hudi_format.base.files import base_file_footer
+from hudi_format.storage import LocalStorage, Storage
+
+from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, boundary, to_text
+from hudi_spark.filters import And, Comparison, Filter, Not, Or, columns_of, function_of, grammar, value_of
+from hudi_spark.merge import keys
+from hudi_spark.read import AnyPlan, Plan, SliceRows, SliceTask, run_change_task, run_task
+from hudi_spark.schema import instant_of, nullable
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType, StructType
+
+_SPARK_DECIMAL_DIGITS = 38
+
+_NAMES: Final[tuple[tuple[Callable[[pa.DataType], bool], str], ...]] = (
+    (pa.types.is_boolean, "BooleanType"),
+    (pa.types.is_int8, "ByteType"),
+    (pa.types.is_int16, "ShortType"),
+    (pa.types.is_int32, "IntegerType"),
+    (pa.types.is_int64, "LongType"),
+    (pa.types.is_float32, "FloatType"),
+    (pa.types.is_float64, "DoubleType"),
+    (pa.types.is_string, "StringType"),
+    (pa.types.is_binary, "BinaryType"),
+    (pa.types.is_date32, "DateType"),
+    (pa.types.is_null, "NullType"),
+)
+
+
+def wire_schema(schema: pa.Schema) -> pa.Schema:
+    """The same columns in types that Spark takes from Arrow: times of day as numbers, timestamps in microseconds."""
+    return pa.schema([pa.field(field.name, wire_type(field.type)) for field in schema])
+
+
+def wire_type(kind: pa.DataType) -> pa.DataType:
+    """The Arrow type in which values of a type go to Spark."""
+    if pa.types.is_time(kind):
+        return pa.int32() if kind.bit_width == 32 else pa.int64()
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", kind.tz)
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(field.name, wire_type(field.type)) for field in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(pa.field("element", wire_type(kind.value_type)))
+    if pa.types.is_map(kind):
+        return pa.map_(wire_type(kind.key_type), pa.field("value", wire_type(kind.item_type)))
+    return kind
+
+
+def contains_time(kind: pa.DataType) -> bool:
+    """Whether a type has a time of day in it, which Spark's Parquet reader refuses."""
+    if pa.types.is_struct(kind):
+        return any(contains_time(field.type) for field in kind)
+    if pa.types.is_list(kind):
+        return contains_time(kind.value_type)
+    if pa.types.is_map(kind):
+        return contains_time(kind.item_type)
+    return bool(pa.types.is_time(kind))
+
+
+def spark_schema(schema: pa.Schema) -> "StructType":
+    """The Spark schema of a wire schema.
+
+    Raises:
+        UnsupportedFeature: a type that Spark lacks.
+
+    """
+    from pyspark.sql import types  # noqa: PLC0415 - pyspark is optional
+
+    return types.StructType([types.StructField(field.name, spark_type(field.type)) for field in schema])
+
+
+def spark_type(kind: pa.DataType) -> "DataType":
+    """The Spark type of a wire type.
+
+    Raises:
+        UnsupportedFeature: a type that Spark lacks.
+
+    """
+    from pyspark.sql import types  # noqa: PLC0415 - pyspark is optional
+
+    nested = _nested_type(kind, types)
+    if nested is not None:
+        return nested
+    if pa.types.is_timestamp(kind):
+        return types.TimestampType() if kind.tz is not None else types.TimestampNTZType()
+    if pa.types.is_decimal(kind) and kind.precision <= _SPARK_DECIMAL_DIGITS:
+        return types.DecimalType(kind.precision, kind.scale)
+    for matches, name in _NAMES:
+        if matches(kind):
+            return getattr(types, name)()
+    raise UnsupportedFeature("spark-type", f"Spark has no type for {kind}; use read_arrow")
+
+
+def _nested_type(kind: pa.DataType, types: Any) -> Any:
+    if pa.types.is_struct(kind):
+        return types.StructType([types.StructField(field.name, spark_type(field.type)) for field in kind])
+    if pa.types.is_list(kind):
+        return types.ArrayType(spark_type(kind.value_type))
+    if pa.types.is_map(kind):
+        return types.MapType(spark_type(kind.key_type), spark_type(kind.item_type))
+    return None
+
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+_COMPARE: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+# Without a length the text from a position on.
+_LONGEST: Final = 2**31 - 1
+_EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - local timestamps have no zone
+_MICROSECOND: Final = dt.timedelta(microseconds=1)
+
+
+def spark_column(condition: Filter, schema: pa.Schema) -> "Column":
+    """The filter over the columns of a DataFrame.
+
+    Clauses: RD-012.
+    """
+    match condition:
+        case And(parts):
+            return reduce(operator.and_, (spark_column(part, schema) for part in parts))
+        case Or(parts):
+            return reduce(operator.or_, (spark_column(part, schema) for part in parts))
+        case Not(part):
+            return ~spark_column(part, schema)
+        case Comparison():
+            return _comparison(condition, schema)
+
+
+def _comparison(condition: Comparison, schema: pa.Schema) -> "Column":
+    from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
+
+    column = condition.column
+    left = _applied(column)
+    if condition.operator == "is_null":
+        return left.isNull()
+    if condition.operator == "is_not_null":
+        return left.isNotNull()
+    kind = schema.field(column.name).type if function_of(column).result is None else None
+    if condition.operator == "in":
+        values = [_literal(value_of(form, column, schema), kind) for form in condition.value]
+        return left.isin(values) if values else functions.lit(col=False)
+    return _COMPARE[condition.operator](left, _literal(value_of(condition.value, column, schema), kind))
+
+
+def _applied(column: grammar.Column) -> "Column":
+    from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
+
+    values = functions.col(quoted(column.name))
+    given = [functions.lit(one) for one in column.arguments]
+    match column.function:
+        case "identity":
+            return values
+        case "substring":
+            position = given[0] if given else functions.lit(1)
+            return functions.call_function("substring", values, position, *(given[1:] or [functions.lit(_LONGEST)]))
+        case "trim" | "ltrim" | "rtrim":
+            # Spark's own order: the characters stand before the text.
+            return functions.call_function(column.function, *given, values)
+        case _:
+            return functions.call_function(column.function, values, *given)
+
+
+def quoted(name: str) -> str:
+    """A column name in which dots and backticks are plain characters."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _literal(value: Any, kind: pa.DataType | None) -> "Column":
+    """A literal of the column's type; times of day are numbers in Spark."""
+    from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
+
+    if isinstance(value, dt.time):
+        return functions.lit(_of_day(value) // (1000 if kind == pa.time32("ms") else 1))
+    if isinstance(value, dt.datetime):
+        micros = (value.astimezone(dt.UTC).replace(tzinfo=None) - _EPOCH) // _MICROSECOND if value.tzinfo else None
+        return functions.expr(f"timestamp_micros({micros})") if micros is not None else _local(value)
+    literal = functions.lit(value)
+    # Decimals of another scale compare by value.
+    return literal if kind is None or pa.types.is_decimal(kind) else literal.cast(spark_type(wire_type(kind)))
+
+
+def _local(value: dt.datetime) -> "Column":
+    from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
+
+    return functions.lit(value.isoformat(sep=" ", timespec="microseconds")).cast("timestamp_ntz")
+
+
+def _of_day(value: dt.time) -> int:
+    return (dt.datetime.combine(_EPOCH.date(), value) - _EPOCH) // _MICROSECOND
+
+
+if TYPE_CHECKING:
+    from pyspark.broadcast import Broadcast
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+Report = Callable[[tuple[SkippedBytes, ...]], None]
+_Task = TypeVar("_Task")
+_PARQUET: Final = ".parquet"
+
+
+def run_on_spark(spark: "SparkSession", plan: Plan, storage: Storage, report: Report) -> "DataFrame":
+    """The rows of a plan as a DataFrame; nothing is read yet but the footers of files of unknown schema.
+
+    `report` is called in the tasks with what they skipped.
+
+    Raises:
+        UnsupportedFeature: a type that Spark lacks.
+
+    Clauses: RD-012.
+
+    """
+    if not plan.context.output:
+        # Batches without columns lose their number of rows on the way.
+        return run_on_spark(spark, _with_one_column(plan), storage, report).select([])
+    scanned, merged = split_tasks(plan, storage)
+    frames = []
+    if scanned or not merged:
+        frames.append(_scan(spark, plan, scanned, storage))
+    if merged:
+        frames.append(run_tasks(spark, merged, run_task, plan.schema, report))
+    return frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
+
+
+def _with_one_column(plan: Plan) -> Plan:
+    context = replace(plan.context, output=(plan.context.schema.names[0],))
+    return replace(plan, context=context, tasks=tuple(replace(task, context=context) for task in plan.tasks))
+
+
+def _scan(spark: "SparkSession", plan: Plan, tasks: list[SliceTask], storage: Storage) -> "DataFrame":
+    """Spark's own scan over the base files, with the table's schema, so that it prunes columns and pushes filters."""
+    schema = spark_schema(wire_schema(plan.context.schema))
+    paths = [f"file:{storage.resolve(task.base_file or '')}" for task in tasks]
+    if paths:
+        # Brackets in partition names: without the first option Spark takes them for patterns,
+        # without the second it reads the files after such a one twice.
+        reader = spark.read.schema(schema).option("__globPaths__", value=False)
+        # Days and moments are those of the calendar that Hudi counts in, also before 1582.
+        reader = reader.option("datetimeRebaseMode", "CORRECTED").option("int96RebaseMode", "CORRECTED")
+        frame = reader.option("recursiveFileLookup", value=True).parquet(*paths)
+    else:
+        frame = spark.createDataFrame([], schema)
+    if plan.context.row_filter is not None:
+        frame = frame.filter(spark_column(plan.context.row_filter, plan.context.schema))
+    names = frozenset(plan.context.schema.names)
+    return frame.select([_field(name, names) for name in plan.context.output])
+
+
+def _field(name: str, names: frozenset[str]) -> "Column":
+    """A column, or a field inside one under its whole name."""
+    from pyspark.sql import functions  # noqa: PLC0415 - pyspark is optional
+
+    path = quoted(name) if name in names else ".".join(quoted(part) for part in name.split("."))
+    return functions.col(path).alias(name)
+
+
+def run_tasks(
+    spark: "SparkSession", tasks: Sequence[_Task], run: Callable[[_Task], SliceRows], schema: pa.Schema, report: Report
+) -> "DataFrame":
+    """The rows of tasks as a DataFrame: one Spark task for each, which calls `run`.
+
+    The descriptions go to each executor once; a task picks its own by number.
+
+    Raises:
+        UnsupportedFeature: a type that Spark lacks.
+
+    """
+    described = spark.sparkContext.broadcast(tuple(tasks))
+    wire = wire_schema(schema)
+    if not tasks:
+        return spark.createDataFrame([], spark_schema(wire))
+    numbers = spark.range(0, len(tasks), 1, len(tasks))
+    return numbers.mapInArrow(_runner(described, run, wire, report), spark_schema(wire))
+
+
+def _runner(
+    described: "Broadcast[tuple[_Task, ...]]", run: Callable[[_Task], SliceRows], wire: pa.Schema, report: Report
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def run_numbered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0):
+                yield from _run(described.value[number.as_py()], run, wire, report)
+
+    return run_numbered
+
+
+def _run(task: _Task, run: Callable[[_Task], SliceRows], wire: pa.Schema, report: Report) -> Iterator[pa.RecordBatch]:
+    try:
+        with boundary():
+            result = run(task)
+    except (HudiError, UnsupportedFeature) as error:
+        # Only text crosses from a Python worker to the driver.
+        raise RuntimeError(to_text(error)) from error
+    report(result.skipped)
+    yield from result.rows.cast(wire).combine_chunks().to_batches()
+
+
+def split_tasks(plan: Plan, storage: Storage) -> tuple[list[SliceTask], list[SliceTask]]:
+    """The tasks that Spark's own scan can do, and those that need the merge kernel.
+
+    Spark's Parquet reader neither widens columns nor knows times of day, it finds columns by name and in any case of
+    letters, and for an object store it would need a file system and credentials of its own.
+    """
+    context = plan.context
+    filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
+    asked = {*keys.columns_of(context.output, context.schema), *filtering}
+    wanted = pa.schema([context.schema.field(name) for name in sorted(asked)])
+    known: dict[str, pa.Schema] = {}
+    scanned: list[SliceTask] = []
+    merged: list[SliceTask] = []
+    for task in plan.tasks:
+        readable = isinstance(storage, LocalStorage) and _is_plain(task, wanted)
+        schema = _file_schema(task, known, storage) if readable else pa.schema([])
+        matches = readable and all(_is_as_wanted(schema, field) for field in wanted)
+        (scanned if matches else merged).append(task)
+    return scanned, merged
+
+
+def _is_plain(task: SliceTask, wanted: pa.Schema) -> bool:
+    """Whether a slice is one Parquet file in which each column stands under its own name."""
+    path = task.base_file or ""
+    if task.log_files or task.changes is not None or task.external is not None or not path.endswith(_PARQUET):
+        return False
+    named = task.columns.are_named(wanted, instant_of(path))
+    return named and not any(contains_time(field.type) for field in wanted)
+
+
+def _file_schema(task: SliceTask, known: dict[str, pa.Schema], storage: Storage) -> pa.Schema:
+    """The columns in a base file, from the footer of one file of each instant.
+
+    What a commit says of its columns may be wider than what the writer of rows put into its files.
+    """
+    path = task.base_file or ""
+    instant = instant_of(path)
+    if instant not in known:
+        known[instant] = base_file_footer(storage, path).schema
+    return known[instant]
+
+
+def _is_as_wanted(schema: pa.Schema, field: pa.Field) -> bool:
+    alike = [name for name in schema.names if name.lower() == field.name.lower()]
+    return not alike or (alike == [field.name] and _as_read(schema.field(field.name).type) == field.type)
+
+
+def _as_read(kind: pa.DataType) -> pa.DataType:
+    """A stored type in the form of the table's: names of elements and nullability are the file's own affair."""
+    return pa.binary() if pa.types.is_fixed_size_binary(kind) else nullable(kind)
+
+
+def accumulator(spark: "SparkSession") -> Any:
+    """A Spark accumulator that gathers what tasks skipped."""
+    from pyspark.accumulators import AccumulatorParam  # noqa: PLC0415 - pyspark is optional
+
+    class _Gathered(AccumulatorParam[frozenset[SkippedBytes]]):  # type: ignore[misc]
+        def zero(self, value: frozenset[SkippedBytes]) -> frozenset[SkippedBytes]:
+            return frozenset() if value is None else value
+
+        def addInPlace(  # noqa: N802 - the name that Spark calls
+            self, first: frozenset[SkippedBytes], second: frozenset[SkippedBytes]
+        ) -> frozenset[SkippedBytes]:
+            return first | second
+
+    return spark.sparkContext.accumulator(frozenset(), _Gathered())
+
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def run_any_on_spark(spark: "SparkSession", plan: AnyPlan, storage: Storage, report: Report) -> "DataFrame":
+    """The rows of a plan as a DataFrame; a change query is one job with a task for each file group.
+
+    Raises:
+        UnsupportedFeature: a type that Spark lacks.
+
+    """
+    if isinstance(plan, Plan):
+        return run_on_spark(spark, plan, storage, report)
+    return run_tasks(spark, plan.tasks, run_change_task, plan.schema, report)

@@ -1,1 +1,0 @@
-"""What a table's own files say: configuration, timeline, commits, file slices."""

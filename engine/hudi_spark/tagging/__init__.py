@@ -1,1 +1,0 @@
-"""Which file group the key of each row lives in: simple, bloom, bucket and record indexes, of partitions and global."""

@@ -1,0 +1,297 @@
+"""A write run step by step: keyed, combined, tagged, routed, written, committed.
+
+Jobs on Spark: one for a bulk insert; two for every other operation, as the number of rows for each file group has to be
+known before rows are sent there; the rows in between are kept by the executors. Indexes may add a job of their own.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from hudi_format.errors import FormatError
+
+from hudi_spark.errors import HudiError, Reason
+from hudi_spark.files import WRITTEN_SCHEMA, WrittenFile, from_rows
+from hudi_spark.keys import (
+    FILE_ID,
+    PARTITION_PATH,
+    RECORD_KEY,
+    TAG_FIELDS,
+    is_global,
+    looks_twice,
+    tagged,
+    tagged_schema,
+)
+from hudi_spark.read import Executor, Flow
+from hudi_spark.schema import WriterState
+from hudi_spark.table_state import Snapshot
+from hudi_spark.write.action import Outcome, TableWork
+from hudi_spark.write.conflicts import concurrency_of, without_vanished_logs
+from hudi_spark.write.planning import (
+    Once,
+    Operation,
+    WriteContext,
+    context_of_write,
+    duplicates_policy,
+    key_generator_of,
+    state_of_write,
+    statement_of,
+)
+from hudi_spark.write.routing import (
+    TARGET,
+    TARGET_FIELD,
+    Routes,
+    groups_of,
+    in_sort_mode,
+    is_bucketed,
+    plan_routes,
+    sizing_of,
+    state_for_tags,
+)
+from hudi_spark.write.tasks import BulkWriting, Combining, Keying, Known, Routing, WritingTargets
+from hudi_spark.write.transaction import Staged, Transaction, groups_in, missing_partitions, replaced_by
+
+_PARALLELISM: Final = "hoodie.{operation}.shuffle.parallelism"
+_WITH_PARALLELISM: Final = ("insert", "upsert", "bulkinsert", "delete")
+_NO_ROUTES: Final = Routes((), {})
+_Made = tuple[tuple[WrittenFile, ...], Mapping[str, tuple[str, ...]]]
+
+
+class Write:
+    """One write in its phases: `begin`, `stage`, `commit`, or `abort` after either of the first two.
+
+    Clauses: OW-001.
+    """
+
+    def __init__(self, work: TableWork, snapshot: Snapshot, operation: Operation, once: Once | None = None) -> None:
+        self.work = work
+        self._snapshot = snapshot
+        self.operation = operation
+        self._transaction = Transaction(work, snapshot, operation, once)
+        self._state: WriterState | None = None
+        self._staged = Staged()
+
+    @property
+    def action(self) -> str:
+        """The action on the timeline."""
+        return self._transaction.action
+
+    def prepare(self, rows: Flow | None) -> None:
+        """Whether rows fit the table, before anything is in storage.
+
+        Raises:
+            HudiError: SCHEMA_INCOMPATIBLE, CONFIG_INVALID, KEY_MISSING.
+
+        Clauses: DM-003, OW-025, OW-030.
+
+        """
+        incoming = None if rows is None else rows.schema
+        self._state = state_of_write(self.work.storage, self._snapshot, self.work.options, self.operation, incoming)
+        concurrency_of(self._state, self.operation)
+
+    def idle(self, partitions: Sequence[str]) -> Outcome | None:
+        """What comes of a deletion of partitions of which none holds anything: no action; None for any other write.
+
+        Clauses: OW-018.
+        """
+        missing = missing_partitions(self._snapshot, partitions)
+        if len(missing) < len(set(partitions)) or not partitions:
+            return None
+        return Outcome("", None, "", self.operation.stored, missing_partitions=missing)
+
+    def named(self, partitions: Sequence[str]) -> tuple[str, ...]:
+        """Partitions by name, `*` for any text; a pattern that fits none stays as it is.
+
+        Clauses: OW-018.
+        """
+        held = sorted({one.partition for one in self._snapshot.slices})
+        found = ([one for one in held if _fits(one, name)] or [name] for name in partitions)
+        return tuple(dict.fromkeys(one for names in found for one in names))
+
+    def begin(self) -> str:
+        """The requested time, whose file is there from now on."""
+        return self._transaction.begin()
+
+    def stage(self, rows: Flow | None, partitions: Sequence[str] = ()) -> None:
+        """Everything that the write makes is in storage, and nothing of it counts. What fails is taken back.
+
+        Raises:
+            HudiError: as `prepare`; KEY_MISSING for rows without a key.
+
+        Clauses: OW-001, OW-009, OW-018.
+
+        """
+        try:
+            if self._state is None:
+                self._snapshot = without_vanished_logs(self.work.storage, self._snapshot)
+                self.prepare(rows)
+            self._staged = self._stage(rows, partitions)
+        except BaseException as error:
+            try:
+                self._transaction.abort()
+            except (OSError, FormatError, HudiError) as left:
+                error.add_note(f"and what was written could not be removed: {left}")
+            raise
+
+    def commit(self) -> Outcome:
+        """The write completes.
+
+        Raises:
+            HudiError: WRITE_CONFLICT.
+
+        Clauses: OW-010.
+
+        """
+        assert self._state is not None
+        return self._transaction.commit(self._staged, self._state)
+
+    def abort(self) -> None:
+        """Nothing of the write is left.
+
+        Clauses: OW-009.
+        """
+        self._transaction.abort()
+
+    def silence(self) -> None:
+        """Nobody goes on with the write."""
+        self._transaction.silence()
+
+    def _stage(self, rows: Flow | None, partitions: Sequence[str]) -> Staged:
+        assert self._state is not None
+        if rows is None:
+            self._transaction.go_inflight(_NO_ROUTES, self._state)
+            replaced = replaced_by(self.operation, self._snapshot, partitions)
+            self._transaction.meet_clusterings(groups_in(replaced))
+            return replace(self._told((), replaced), missing=missing_partitions(self._snapshot, partitions))
+        told = (self.operation, self._transaction.requested, rows.schema, self.work.file_ids)
+        context = context_of_write(self.work.effects, self._state, *told)
+        staging = _Staging(self._transaction, self._state, context, self.work.executor)
+        return self._told(*staging.staged(rows))
+
+    def _told(self, written: tuple[WrittenFile, ...], replaced: Mapping[str, tuple[str, ...]]) -> Staged:
+        assert self._state is not None
+        return Staged(
+            written, replaced, statement_of(self._state, self._transaction.requested), self.work.options.extra
+        )
+
+
+def _fits(partition: str, pattern: str) -> bool:
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), partition, re.DOTALL) is not None
+
+
+class _Staging:
+    """The steps from incoming rows to files."""
+
+    def __init__(self, transaction: Transaction, state: WriterState, context: WriteContext, executor: Executor) -> None:
+        self._transaction = transaction
+        self._state = state
+        self._context = context
+        self._operation = context.operation
+        self._executor = executor
+
+    def staged(self, rows: Flow) -> _Made:
+        """The files of the write, and the file groups that it replaces."""
+        keyed = self._keyed(rows)
+        if self._operation.bulk and not is_bucketed(self._state):
+            return self._bulk(keyed)
+        # What the source gives is computed once, and so is what the index says of it.
+        with self._once(self._combined(keyed)) as rows_once, self._tagged(rows_once).kept() as kept:
+            counts = kept.counted([PARTITION_PATH, FILE_ID])
+            self._refuse_duplicates(counts)
+            routes = self._routes(counts)
+            partitions = counts.column(PARTITION_PATH).to_pylist()
+            replaced = replaced_by(self._operation, self._state.snapshot, partitions)
+            self._transaction.meet_clusterings(routes.known_groups() | groups_in(replaced))
+            self._transaction.go_inflight(routes, self._state)
+            routed = kept.map(Routing(routes), pa.schema([*kept.schema, TARGET_FIELD]))
+            spread = routed.spread(TARGET, len(routes.targets))
+            written = spread.map(WritingTargets(routes.targets, self._context), WRITTEN_SCHEMA).gathered()
+        return from_rows(written), replaced
+
+    def _keyed(self, rows: Flow) -> Flow:
+        generator = key_generator_of(self._state)
+        keying = Keying(self._context.schema_of_rows(self._state.schema), generator, self._context.requested)
+        return rows.map(keying, keying.keyed_schema)
+
+    def _combined(self, keyed: Flow) -> Flow:
+        """Clauses: OW-019."""
+        if self._operation.combines is None or not self._state.options.flag(self._operation.combines):
+            return keyed
+        across = is_global(self._state)
+        columns = [RECORD_KEY] if across else [PARTITION_PATH, RECORD_KEY]
+        work = Combining(self._context.rule, self._context.missing, by_partition=not across)
+        return keyed.shuffled(columns, self._parts()).map(work, keyed.schema)
+
+    def _parts(self) -> int | None:
+        """In how many parts rows are sent to be combined; None where the executor sees fit."""
+        name = self._operation.name.replace("_", "") if self._operation.bulk else self._operation.stored.lower()
+        key = _PARALLELISM.format(operation=name if name in _WITH_PARALLELISM else "insert")
+        return self._state.options.number(key) or None
+
+    def _once(self, rows: Flow) -> AbstractContextManager[Flow]:
+        """The rows for an index that may look at them twice; one that does not leaves keeping to the tagged rows."""
+        return rows.kept() if self._looks_up and looks_twice(self._state) else nullcontext(rows)
+
+    @property
+    def _policy(self) -> str:
+        """What is done with keys that the table holds; only inserts have a choice."""
+        return duplicates_policy(self._state.options) if self._operation.name == "insert" else "none"
+
+    @property
+    def _looks_up(self) -> bool:
+        """Whether the index is asked at all.
+
+        Clauses: OW-003, OW-020.
+        """
+        return self._operation.tags or self._policy != "none" or is_bucketed(self._state)
+
+    def _tagged(self, rows: Flow) -> Flow:
+        """Clauses: OW-003, OW-013, OW-020."""
+        schema = tagged_schema(rows.schema)
+        if not self._looks_up:
+            return rows.widened(TAG_FIELDS)
+        state = state_for_tags(self._state, self._operation)
+        found = tagged(
+            rows,
+            state,
+            self._executor,
+            self._context.requested,
+            self._context.place.effects,
+            missing=self._context.missing,
+            staying=not self._operation.tags or self._operation.deletes,
+        )
+        if self._operation.deletes:
+            return found.map(Known(), schema)
+        if self._policy == "drop":
+            return found.map(Known(wanted=False), schema)
+        return found
+
+    def _refuse_duplicates(self, counts: pa.Table) -> None:
+        """Clauses: DM-001."""
+        if self._policy != "fail":
+            return
+        known = counts.filter(pc.is_valid(counts.column(FILE_ID)))
+        if known.num_rows and not is_bucketed(self._state):
+            rows = pc.sum(known.column("rows")).as_py()
+            message = f"{rows} of the rows have keys that the table holds"
+            hint = "upsert them, or let hoodie.datasource.insert.dup.policy=drop leave them out"
+            raise HudiError(Reason.CONFIG_INVALID, "DM-001", message, hint=hint)
+
+    def _routes(self, counts: pa.Table) -> Routes:
+        fills = self._operation.replaces == "nothing"
+        sizing = sizing_of(self._state, fills_small_files=fills)
+        return plan_routes(counts, groups_of(self._state, self._context), sizing)
+
+    def _bulk(self, keyed: Flow) -> _Made:
+        """One job: what the tasks find in their parts, they write.
+
+        Clauses: OW-012.
+        """
+        self._transaction.go_inflight(_NO_ROUTES, self._state)
+        rows = in_sort_mode(self._combined(keyed), self._state.options, self._parts())
+        written = rows.map(BulkWriting(self._context), WRITTEN_SCHEMA).gathered()
+        return from_rows(written), {}

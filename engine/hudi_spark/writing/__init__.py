@@ -1,1 +1,0 @@
-"""Operations on a table: planned, tagged, routed and written as tasks over file groups, and committed."""

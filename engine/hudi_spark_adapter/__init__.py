@@ -1,0 +1,1 @@
+"""The engine behind the adapter protocol of the conformance suite."""
