@@ -182,14 +182,16 @@ def _ask(table: GoldenTable, kind: _Kind) -> None:
         columns=["name"],
     )
     half = 0 if table.version == 6 else 0.5
-    table.incremental(
-        second(1 + half),
-        second(3 + half),
-        "range",
-        "what completes each other is answered whole, as of the end of the range",
-        "IN-001 IN-004 MG-013",
-        "range-begin-ignored",
-    )
+    # Its places before version 9 have two readings, and so has the range: an answer may depend on one of them.
+    if version_9 or kind.payload != "MySqlDebeziumAvroPayload":
+        table.incremental(
+            second(1 + half),
+            second(3 + half),
+            "range",
+            "what completes each other is answered whole, as of the end of the range",
+            "IN-001 IN-004 MG-013",
+            "range-begin-ignored",
+        )
     mode = PAYLOADS[kind.payload].mode.value if version_9 else "CUSTOM"
     other = "mode-always-commit-time" if "EVENT" in mode or mode == "CUSTOM" else "mode-always-event-time"
     table.info("table-info", f"the merge mode is {mode}", "MG-001 MG-009" if table.version == 6 else "MG-012", other)
