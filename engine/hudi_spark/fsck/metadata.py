@@ -147,14 +147,20 @@ def of_indexes(own: TableState, indexes: frozenset[str]) -> TableState:
 def _begun(own: TableState, index: str) -> str:
     """When the deltacommit that made an index completed; an older index of its name may have been there before.
 
-    Only the making of an index brings base files by a deltacommit. Its file may have been cleaned since, and its
-    action archived. Where no clock tells what came after, as before version 8, an index that was made twice names
-    no files.
+    Only the making of an index brings base files by a deltacommit, or files of its own instant that no clock gave; such
+    a deltacommit may name none of them, as that of an index that is filled later does. Its file may have been cleaned
+    since, and its action archived. Where no clock tells what came after, as before version 8, an index that was made
+    twice names no files.
     """
+    members = [group for id_, group in own.groups.items() if id_[0] == index]
+    instants = {one.name.instant for group in members for one in group.base_files}
+    instants |= {one.name.instant for group in members for one in group.log_files}
+    opening = {one for one in instants if one.startswith(NO_TIME)}
     made = [
         one.instant
         for one in own.commits
-        if one.instant.action == "deltacommit" and any(partition == index for partition, _ in one.base_files())
+        if one.instant.action == "deltacommit"
+        and (one.instant.requested in opening or any(partition == index for partition, _ in one.base_files()))
     ]
     untimed = [one for one in made if one.completed is None and one.requested.startswith(NO_TIME)]
     return _NEVER if len(untimed) > 1 else max((one.at("completed") for one in made), default="")
