@@ -14,7 +14,7 @@ WRITES = {"write", "schedule"}
 
 
 def _kinds(cases: tuple[Case, ...]) -> set[tuple[object, ...]]:
-    """What must stay: ops of questions, operations and services of writes, by version, type and blocks of the table."""
+    """What must stay: ops of questions, operations and services of writes, by type and blocks of the table."""
     return {
         (step.op, step.params.get("operation") if case.writes else None, step.params.get("service"), *_traits(case))
         for case in cases
@@ -25,7 +25,7 @@ def _kinds(cases: tuple[Case, ...]) -> set[tuple[object, ...]]:
 
 def _traits(case: Case) -> tuple[object, ...]:
     blocks = (name for name in case.table.features if name in {"cow", "mor"} or name.startswith("log-"))
-    return (case.table.version, *sorted(blocks))
+    return tuple(sorted(blocks))
 
 
 def test_every_kind_of_case_stays_and_nothing_can_go() -> None:
