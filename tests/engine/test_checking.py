@@ -1,6 +1,5 @@
 """A check names every clause that a table breaks, and nothing else, and writes nothing."""
 
-import json
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,8 @@ import test_checking_services as services
 import test_checking_timeline as timeline
 from checked_reference import KNOWN, assert_alike
 from checked_tables import badly_damaged
-from hudi_conformance.runner.archive import unpacked_corpus
+from hudi_conformance.runner.answers_file import read_answer
+from hudi_conformance.runner.archive import folder_of, unpacked_corpus
 from hudi_format.storage import LocalStorage, open_storage
 from hudi_spark import HudiError, check_table
 from hudi_spark.errors import Reason
@@ -54,15 +54,18 @@ class ReadOnly(LocalStorage):
         raise AssertionError(f"a check deletes {folder}")
 
 
-def _asked(table: Path) -> Iterator[Any]:
-    for case in tomllib.loads((table / "cases.toml").read_text())["case"]:
-        yield from (step for step in case["steps"] if step["op"] == "check_table")
+def _answers(table: Path) -> Iterator[Any]:
+    """What the golden table's own cases say that a check of it finds."""
+    folder = folder_of(f"{table.parent.name}/{table.name}")
+    for case in tomllib.loads((folder / "cases.toml").read_text())["case"]:
+        for step in case["steps"]:
+            if step["op"] == "check_table":
+                yield read_answer(folder / "expected.json", step["expect"])
 
 
 def _expected(table: Path) -> set[tuple[str, str]]:
     """Clauses and severities of the golden answer, or of what reading refuses."""
-    for step in _asked(table):
-        answer = json.loads((table / "expected" / step["expect"]).read_text())
+    for answer in _answers(table):
         return {(one["clause"], one["severity"]) for one in answer}
     refused = _REFUSED.get(f"{table.parent.name}/{table.name}")
     return set() if refused is None else {(refused, "error")}
