@@ -37,13 +37,15 @@ from hudi_format.timeline.commit_metadata import parse_commit_metadata, serialis
 GOLDEN = unpacked_corpus()
 BASES = sorted(path / "table" for path in GOLDEN.glob("v*/apache_*"))
 FORMS = {form.schema["name"]: form for form in vars(plans).values() if isinstance(form, plans.PlanForm)}
+NAMES = {open_storage(base).base: f"{base.parent.parent.name}/{base.parent.name}" for base in BASES}
+"""By the folder of its files, which is named after their digests."""
 PROPERTIES = ".hoodie/hoodie.properties"
 KRYO = 2
 OWN_FOLDERS = (".hoodie/metadata", ".hoodie/archived", ".hoodie/timeline/history")
 
 
 def each_table(test: Callable[[Storage], None]) -> Callable[[Storage], None]:
-    return pytest.mark.parametrize("storage", [open_storage(base) for base in BASES], ids=lambda one: one.base[-30:])(
+    return pytest.mark.parametrize("storage", [open_storage(base) for base in BASES], ids=lambda one: NAMES[one.base])(
         test
     )
 
@@ -150,7 +152,7 @@ def test_log_files_are_read_and_their_content_written_back_byte_for_byte(storage
         if isinstance(name, LogFileName):
             for block in read_blocks(storage.read(path), path):
                 if isinstance(block, CorruptBlock):
-                    assert "torn" in storage.base or "garbage" in storage.base
+                    assert "torn" in NAMES[storage.base] or "garbage" in NAMES[storage.base]
                 else:
                     _check_block(block, path)
 

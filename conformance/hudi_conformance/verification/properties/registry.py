@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, settings
 Check = Callable[[], None]
 """Raises `Counterexample` where the statement does not hold."""
 
-EXAMPLES = 60
+EXAMPLES = 150
 
 
 class Verdict(StrEnum):
