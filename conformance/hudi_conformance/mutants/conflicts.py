@@ -2,7 +2,7 @@
 
 from hudi_model.actions import Instant
 from hudi_model.conflicts import OVERWRITE, concurrent_set, conflict
-from hudi_model.contents import CommitMetadata
+from hudi_model.contents import CommitMetadata, Content
 from hudi_model.files import LogFile
 from hudi_model.locks import Lease
 from hudi_model.readings import RELEASED, Readings
@@ -128,11 +128,11 @@ def _overwrites_conflict_everywhere(original: Function) -> Function:
     def whatever_partition(table: Table, write: Write, readings: Readings = RELEASED) -> None:
         original(table, write, readings)
         others = concurrent_set(open_table(table).timeline, write)
-        if write.metadata.operation == OVERWRITE and any(_operation(one) == OVERWRITE for one in others):
+        if _is_overwrite(write.metadata) and any(_is_overwrite(one.content) for one in others):
             raise conflict("OW-035", write, "another overwrite completed since it began")
 
     return whatever_partition
 
 
-def _operation(instant: Instant) -> str:
-    return instant.content.operation if isinstance(instant.content, CommitMetadata) else ""
+def _is_overwrite(content: Content) -> bool:
+    return isinstance(content, CommitMetadata) and content.operation == OVERWRITE
