@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -153,3 +155,16 @@ def test_the_reading_of_the_text_is_an_option(tmp_path: Path):
 
 def test_features_are_named_once():
     assert len(set(FEATURES)) == len(FEATURES)
+
+
+def test_the_command_of_earlier_releases_starts_the_adapter():
+    start = json.dumps({"cmd": "start", "protocol": 1}) + "\n"
+    done = subprocess.run(
+        [sys.executable, "-m", "hudi_spark.adapter", "--in-process"],
+        input=start,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert json.loads(done.stdout.splitlines()[0])["protocol"] == 1, done.stderr
