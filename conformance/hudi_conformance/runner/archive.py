@@ -3,16 +3,13 @@
 import difflib
 import hashlib
 import os
-import shutil
-import tempfile
 import tomllib
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 from hudi_conformance.runner import manifest
 from hudi_conformance.runner.manifest import Entry
-from hudi_conformance.runner.resources import TABLES, CorpusError, cache_folder, suite_root
+from hudi_conformance.runner.resources import TABLES, CorpusError, cache_folder, made_once, suite_root
 
 ARCHIVE = "table.zip"
 INDEX = "index.json"
@@ -103,7 +100,7 @@ def unpacked(folder: Path) -> Path:
 
     """
     target = cache_folder() / "tables" / manifest.digest(listed(folder))[:20]
-    return _made_once(target, lambda aside: unpack(folder, aside))
+    return made_once(target, lambda aside: unpack(folder, aside))
 
 
 def unpacked_corpus(root: Path | None = None) -> Path:
@@ -119,7 +116,7 @@ def unpacked_corpus(root: Path | None = None) -> Path:
         name = hashlib.sha256(index.read_bytes()).hexdigest()[:20]
     except OSError as error:
         raise CorpusError(f"{index}: {error.strerror}: run `hudi-conformance golden build`") from error
-    return _made_once(cache_folder() / "corpora" / name, lambda aside: _link_tables(tables, aside))
+    return made_once(cache_folder() / "corpora" / name, lambda aside: _link_tables(tables, aside))
 
 
 def golden_table(table_id: str) -> Path:
@@ -151,23 +148,6 @@ def _link_tables(tables: Path, aside: Path) -> None:
         place = aside / folder.relative_to(tables)
         place.mkdir(parents=True)
         (place / "table").symlink_to(unpacked(folder), target_is_directory=True)
-
-
-def _made_once(target: Path, make: Callable[[Path], object]) -> Path:
-    """A folder of the cache, made aside and renamed: processes that make it at once never see half of it."""
-    if target.is_dir():
-        return target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        make(aside)
-        aside.rename(target)
-    except OSError:
-        if not target.is_dir():
-            raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-    return target
 
 
 def golden_ids() -> list[str]:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 CACHE_VARIABLE = "HUDI_CONFORMANCE_CACHE"
@@ -56,26 +57,30 @@ def unpacked(archive: Path) -> Path:
     if not archive.is_file():
         raise CorpusError(f"no {TABLES} folder and no {archive.name} in the package: install the wheel again")
     digest = hashlib.sha256(archive.read_bytes()).hexdigest()[:16]
-    target = cache_folder() / f"corpus-{digest}"
-    if not target.is_dir():
-        _unpack(archive, target)
-    return target
+    return made_once(cache_folder() / f"corpus-{digest}", lambda aside: _extract(archive, aside))
 
 
-def _unpack(archive: Path, target: Path) -> None:
+def _extract(archive: Path, folder: Path) -> None:
+    with zipfile.ZipFile(archive) as bundle:
+        bundle.extractall(folder)
+    (folder / TABLES).mkdir(exist_ok=True)
+
+
+def made_once(target: Path, make: Callable[[Path], object]) -> Path:
+    """A folder of the cache, made aside and renamed: processes that make it at once never see half of it."""
+    if target.is_dir():
+        return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Unpacked aside and renamed: several test workers may do this at once, and none may see half of it.
     aside = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
-        with zipfile.ZipFile(archive) as bundle:
-            bundle.extractall(aside)
-        (aside / TABLES).mkdir(exist_ok=True)
+        make(aside)
         aside.rename(target)
     except OSError:
         if not target.is_dir():
             raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+    return target
 
 
 def commit_of(folder: Path) -> str:
