@@ -38,13 +38,12 @@ def load_recorded(root: Path, source: str) -> Any:
         return None
     try:
         content = json.loads(gzip.decompress(path.read_bytes()))
-        if content["version"] != VERSION:
-            raise ResultsFileError(f"{path}: version {content['version']}; this release reads {VERSION}")
-        return content["results"]
+        version, results = content["version"], content["results"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        if isinstance(error, ResultsFileError):
-            raise
         raise ResultsFileError(f"{path}: {error}") from error
+    if version != VERSION:
+        raise ResultsFileError(f"{path}: version {version}; this release reads {VERSION}")
+    return results
 
 
 def save_recorded(root: Path, source: str, results: Any) -> Path:
@@ -75,13 +74,14 @@ def _placed(root: Path, link: re.Match[str]) -> str:
 
 def write_run_page(path: Path, text: str) -> None:
     """Write the page of a long run; one at its usual place is recorded too, so that `make pages` writes it again."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
     folder = path.resolve().parent
     if folder.parts[-2:] == PAGES.parts:
         root = folder.parents[1]
         save_recorded(root, f"{RUNS}/{path.stem}", {"page": text})
         write_results_page(root, path.name, text)
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
 def write_recorded_pages(root: Path) -> list[Path]:
