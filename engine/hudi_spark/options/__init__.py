@@ -8,6 +8,7 @@ from hudi_spark.options.resolving import (
     check_configs,
     contradictions,
     of_reads,
+    refusal,
     resolve,
 )
 
@@ -19,5 +20,6 @@ __all__ = [
     "check_configs",
     "contradictions",
     "of_reads",
+    "refusal",
     "resolve",
 ]

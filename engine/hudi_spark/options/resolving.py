@@ -72,7 +72,7 @@ def _in_bytes(value: str, name: str, text: str) -> str:
 
 
 def refusal(message: str, hint: str) -> HudiError:
-    """The error of an option that cannot be honoured."""
+    """The error of an option, or of a definition of a table, that cannot be honoured."""
     return HudiError(Reason.CONFIG_INVALID, "PR-022", message, hint=hint)
 
 

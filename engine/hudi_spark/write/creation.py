@@ -47,7 +47,7 @@ from hudi_spark.merge import (
     payload_rule,
 )
 from hudi_spark.merge import STRATEGIES as _MODE_OF_STRATEGY
-from hudi_spark.options import Options, resolve
+from hudi_spark.options import Options, refusal, resolve
 from hudi_spark.schema import avro_of_arrow, schema_of_avro
 
 WRITTEN_VERSIONS: Final = (6, 8, 9)
@@ -116,7 +116,7 @@ def settled(definition: TableDefinition) -> SettledTable:
     version = _version(asked.one("hoodie.write.table.version", definition.table_version))
     name = asked.one("hoodie.table.name", definition.name).strip()
     if not name:
-        raise invalid("hoodie.table.name is missing and has no default", "name the table")
+        raise refusal("hoodie.table.name is missing and has no default", "name the table")
     _refuse_unwritten_forms(asked, definition)
     avro = _avro(definition.schema, asked, name)
     return SettledTable(
@@ -143,7 +143,7 @@ class _Asked:
         given = self.options.values.get(key, "")
         said = "" if argument is None else str(argument)
         if given and said and given != said:
-            raise invalid(f"{key} is {given!r} and the argument is {said!r}", "say it once")
+            raise refusal(f"{key} is {given!r} and the argument is {said!r}", "say it once")
         return said or given
 
     def names(self, key: str, argument: Sequence[str]) -> tuple[str, ...]:
@@ -151,10 +151,10 @@ class _Asked:
         said = ",".join(name.strip() for name in names)
         given = ",".join(name.strip() for name in self.options.values.get(key, "").split(","))
         if given and said and given != said:
-            raise invalid(f"{key} is {given!r} and the argument is {said!r}", "say it once")
+            raise refusal(f"{key} is {given!r} and the argument is {said!r}", "say it once")
         found = tuple(name for name in (said or given).split(",") if name)
         if len(set(found)) != len(found):
-            raise invalid(f"{key} names a field twice: {', '.join(found)}", "name each field once")
+            raise refusal(f"{key} names a field twice: {', '.join(found)}", "name each field once")
         return found
 
 
@@ -168,7 +168,7 @@ def _version(text: str) -> int:
 
 def _table_type(text: str) -> str:
     if text and text not in TABLE_TYPES:
-        raise invalid(f"table type {text!r} is unknown", f"choose {' or '.join(TABLE_TYPES)}")
+        raise refusal(f"table type {text!r} is unknown", f"choose {' or '.join(TABLE_TYPES)}")
     return text or TABLE_TYPES[0]
 
 
@@ -187,7 +187,7 @@ def _avro(schema: Mapping[str, Any] | pa.Schema | None, asked: _Asked, name: str
     """The schema as an Avro record without meta fields."""
     text = asked.options.values.get("hoodie.table.create.schema", "")
     if schema is None and not text:
-        raise invalid("the table has no schema", "give the columns as an Avro record or an Arrow schema")
+        raise refusal("the table has no schema", "give the columns as an Avro record or an Arrow schema")
     if isinstance(schema, pa.Schema):
         return avro_of_arrow(schema, name)
     return schema_of_avro(_parsed(text) if schema is None else schema).avro
@@ -197,13 +197,8 @@ def _parsed(text: str) -> Mapping[str, Any]:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise invalid("hoodie.table.create.schema is no JSON", "give an Avro record") from error
+        raise refusal("hoodie.table.create.schema is no JSON", "give an Avro record") from error
     return found if isinstance(found, dict) else {}
-
-
-def invalid(message: str, hint: str) -> HudiError:
-    """The error of a definition that cannot be a table."""
-    return HudiError(Reason.CONFIG_INVALID, "PR-022", message, hint=hint)
 
 
 _MODELS: Final = "org.apache.hudi.common.model."
@@ -302,7 +297,7 @@ def _stated_mode(text: str | None) -> MergeMode | None:
     modes: tuple[MergeMode, ...] = ("COMMIT_TIME_ORDERING", "EVENT_TIME_ORDERING", "CUSTOM")
     found = next((mode for mode in modes if mode == text), None)
     if found is None:
-        raise invalid(f"merge mode {text!r} is unknown", f"choose one of {', '.join(modes)}")
+        raise refusal(f"merge mode {text!r} is unknown", f"choose one of {', '.join(modes)}")
     return found
 
 
@@ -395,7 +390,7 @@ def _partial(table: SettledTable, meant: str) -> dict[str, str]:
     """
     asked = table.given(PARTIAL_UPDATES)
     if asked and meant and asked != meant:
-        raise invalid(f"{PARTIAL_UPDATES} is {asked}, the payload class means {meant}", "state one")
+        raise refusal(f"{PARTIAL_UPDATES} is {asked}, the payload class means {meant}", "state one")
     found = asked or meant
     return {PARTIAL_UPDATES: found} if found not in ("", "NONE") else {}
 
