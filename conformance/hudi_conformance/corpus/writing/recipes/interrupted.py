@@ -15,13 +15,6 @@ def execute(case: WritingCase, requested: str) -> None:
     case.drafts.append(Draft("execute", {"requested": requested, "configs": CONFIGS}))
 
 
-def _log_compaction(case: WritingCase) -> None:
-    execute(case, second(4))
-    case.state()
-    case.write("upsert", rides(25, ("r03", "r02")))
-    case.state()
-
-
 @writing(
     "interrupted/log_compaction_v9",
     shapes((9,), (MOR,), CONFIGS),
@@ -29,16 +22,6 @@ def _log_compaction(case: WritingCase) -> None:
     "retry-keeps-what-failed",
     begins_with="v9/mor_interrupted_log_compaction",
 )
-def log_compaction_9(case: WritingCase) -> None:
-    """A new attempt at a log compaction removes what the failed one left, and does all of it.
-
-    Given a log compaction whose process died; its log, without rows, and the marker are there.
-    When another process carries the plan out.
-    Then one log stands for the planned ones, with their rows, and the marker's log is gone.
-    """
-    _log_compaction(case)
-
-
 @writing(
     "interrupted/log_compaction_v6",
     shapes((6,), (MOR,), CONFIGS),
@@ -46,20 +29,16 @@ def log_compaction_9(case: WritingCase) -> None:
     "retry-keeps-what-failed",
     begins_with="v6/mor_interrupted_log_compaction",
 )
-def log_compaction_6(case: WritingCase) -> None:
+def log_compaction(case: WritingCase) -> None:
     """A new attempt at a log compaction removes what the failed one left, and does all of it.
 
     Given a log compaction whose process died; its log, without rows, and the marker are there.
     When another process carries the plan out.
     Then one log stands for the planned ones, with their rows, and the marker's log is gone.
     """
-    _log_compaction(case)
-
-
-def _compaction(case: WritingCase) -> None:
-    case.timeline()
-    execute(case, second(3))
-    case.optimized()
+    execute(case, second(4))
+    case.state()
+    case.write("upsert", rides(25, ("r03", "r02")))
     case.state()
 
 
@@ -77,16 +56,6 @@ def _compaction(case: WritingCase) -> None:
     "compaction-reads-logs-only",
     begins_with="v9/mor_interrupted_compaction",
 )
-def compaction_9(case: WritingCase) -> None:
-    """A new attempt at a compaction does all of it, whatever the failed one wrote.
-
-    Given a compaction whose process died; one base file with too few rows is there, and logs came since the plan.
-    When another process carries the plan out.
-    Then the base files hold what was planned, and the later logs lie on top.
-    """
-    _compaction(case)
-
-
 @writing(
     "interrupted/compaction_v6",
     shapes((6,), (MOR,), CONFIGS),
@@ -94,14 +63,17 @@ def compaction_9(case: WritingCase) -> None:
     "compaction-reads-logs-only",
     begins_with="v6/mor_interrupted_compaction",
 )
-def compaction_6(case: WritingCase) -> None:
+def compaction(case: WritingCase) -> None:
     """A new attempt at a compaction does all of it, whatever the failed one wrote.
 
     Given a compaction whose process died; one base file with too few rows is there, and logs came since the plan.
     When another process carries the plan out.
     Then the base files hold what was planned, and the later logs lie on top.
     """
-    _compaction(case)
+    case.timeline()
+    execute(case, second(3))
+    case.optimized()
+    case.state()
 
 
 def _handed_back(case: WritingCase) -> None:
@@ -153,14 +125,6 @@ def handed_back_6(case: WritingCase) -> None:
     _handed_back(case)
 
 
-def _rollback(case: WritingCase) -> None:
-    case.service("rollback", instant=second(2))
-    case.state()
-    case.service("rollback", instant=second(2), reject="INSTANT_NOT_FOUND")
-    case.write("upsert", rides(40, ("r01", "r11")))
-    case.state()
-
-
 @writing(
     "interrupted/rollback_v8",
     shapes((8,), (COW,), CONFIGS),
@@ -175,16 +139,6 @@ def _rollback(case: WritingCase) -> None:
     "rollback-started-anew",
     begins_with="v9/cow_interrupted_rollback",
 )
-def rollback_9(case: WritingCase) -> None:
-    """Who finds a pending rollback carries it out under its own instant.
-
-    Given a failed write whose rollback died when one of two files was gone.
-    When the write is rolled back again, and once more.
-    Then there is one rollback, that of the first attempt; a file that is gone is no error; then there is no such write.
-    """
-    _rollback(case)
-
-
 @writing(
     "interrupted/rollback_v6",
     shapes((6,), (COW,), CONFIGS),
@@ -192,14 +146,18 @@ def rollback_9(case: WritingCase) -> None:
     "rollback-started-anew",
     begins_with="v6/cow_interrupted_rollback",
 )
-def rollback_6(case: WritingCase) -> None:
+def rollback(case: WritingCase) -> None:
     """Who finds a pending rollback carries it out under its own instant.
 
     Given a failed write whose rollback died when one of two files was gone.
     When the write is rolled back again, and once more.
     Then there is one rollback, that of the first attempt; a file that is gone is no error; then there is no such write.
     """
-    _rollback(case)
+    case.service("rollback", instant=second(2))
+    case.state()
+    case.service("rollback", instant=second(2), reject="INSTANT_NOT_FOUND")
+    case.write("upsert", rides(40, ("r01", "r11")))
+    case.state()
 
 
 @writing(
@@ -223,13 +181,6 @@ def archival(case: WritingCase) -> None:
     case.snapshot()
 
 
-def _foreign_clean(case: WritingCase) -> None:
-    case.execute(second(4), CONFIGS, reject="PATH_ESCAPES_TABLE")
-    case.state()
-    case.write("upsert", rides(25, ("r03", "r02")), configs={"hoodie.clean.automatic": "false"})
-    case.state()
-
-
 @writing(
     "interrupted/foreign_clean_v9",
     shapes((9,), (COW,), CONFIGS),
@@ -237,16 +188,6 @@ def _foreign_clean(case: WritingCase) -> None:
     "plans-name-anything",
     begins_with="v9/cow_foreign_clean",
 )
-def foreign_clean_9(case: WritingCase) -> None:
-    """A clean whose plan names a file that is none of the data is refused as a whole.
-
-    Given a clean that waits, whose plan names the table's properties beside an old base file.
-    When it is carried out, and rides are then changed.
-    Then it is refused, the table answers as before, and the write stands.
-    """
-    _foreign_clean(case)
-
-
 @writing(
     "interrupted/foreign_clean_v6",
     shapes((6,), (COW,), CONFIGS),
@@ -254,11 +195,14 @@ def foreign_clean_9(case: WritingCase) -> None:
     "plans-name-anything",
     begins_with="v6/cow_foreign_clean",
 )
-def foreign_clean_6(case: WritingCase) -> None:
+def foreign_clean(case: WritingCase) -> None:
     """A clean whose plan names a file that is none of the data is refused as a whole.
 
     Given a clean that waits, whose plan names the table's properties beside an old base file.
     When it is carried out, and rides are then changed.
     Then it is refused, the table answers as before, and the write stands.
     """
-    _foreign_clean(case)
+    case.execute(second(4), CONFIGS, reject="PATH_ESCAPES_TABLE")
+    case.state()
+    case.write("upsert", rides(25, ("r03", "r02")), configs={"hoodie.clean.automatic": "false"})
+    case.state()
