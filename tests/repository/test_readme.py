@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 BLOCKS = re.findall(r"^```(python|console)\n(.*?)^```", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
 PYTHON = [code for kind, code in BLOCKS if kind == "python"]
-COMMANDS = [line[2:] for kind, code in BLOCKS if kind == "console" for line in code.splitlines()]
+COMMANDS = [[line[2:] for line in code.splitlines()] for kind, code in BLOCKS if kind == "console"]
 
 
 def run(command: list[str]) -> subprocess.CompletedProcess[str]:
@@ -32,7 +32,7 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 def test_the_readme_has_an_example_for_each_user() -> None:
     assert len(PYTHON) >= 3
-    assert {command.split()[0] for command in COMMANDS} == {"pytest", "hudi-conformance"}
+    assert {command.split()[0] for block in COMMANDS for command in block} == {"pytest", "hudi-conformance"}
 
 
 @pytest.mark.xdist_group("spark")
@@ -44,9 +44,10 @@ def test_a_python_example_runs_and_prints(code: str) -> None:
     assert done.stdout.strip()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_of_the_readme_succeeds(command: str) -> None:
-    done = run(shlex.split(command))
+@pytest.mark.parametrize("commands", COMMANDS, ids=[block[0] for block in COMMANDS])
+def test_the_commands_of_a_block_succeed_in_their_order(commands: list[str]) -> None:
+    for command in commands:
+        done = run(shlex.split(command))
 
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.strip()
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        assert done.stdout.strip(), command
