@@ -14,10 +14,8 @@ from faulty_storage import Fault, FaultyStorage, When
 from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.loading import load
 from hudi_format.storage import LocalStorage
-from hudi_spark.errors import HudiError, OutcomeUnknownError
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.write.actions import TableActions
-from hudi_spark.write.writer import WriteRequest
+from hudi_spark import HudiError, OutcomeUnknownError
+from hudi_spark.testing import TableActions, WriteRequest, load_table
 from table_programs import WRITES, Program, Row, answers, completed, made, rows_of, writer_of
 
 Choose = Callable[[int], Iterable[int]]

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from hudi_format.storage import LocalStorage
-from hudi_spark.concurrency.effects import KillAt
+from hudi_spark.testing import KillAt
 
 sys.path.insert(0, str(Path(__file__).parent))
 from table_programs import PROGRAMS, made, writer_of

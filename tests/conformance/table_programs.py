@@ -14,14 +14,19 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 from hudi_format.storage import LocalStorage, Storage
-from hudi_spark import read_arrow
-from hudi_spark.concurrency.effects import Effects, Hook, NoHook
-from hudi_spark.read.in_process import InProcess
-from hudi_spark.services.inline import InlineServices
-from hudi_spark.services.table_services import TableServices
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.write.creation import TableDefinition, create_table
-from hudi_spark.write.writer import TableWriter, WriteRequest
+from hudi_spark import TableDefinition, read_arrow
+from hudi_spark.testing import (
+    Effects,
+    Hook,
+    InlineServices,
+    InProcess,
+    NoHook,
+    TableServices,
+    TableWriter,
+    WriteRequest,
+    create_table,
+    load_table,
+)
 
 SCHEMA = pa.schema([("id", pa.string()), ("city", pa.string()), ("ts", pa.int64()), ("fare", pa.float64())])
 AVRO = {

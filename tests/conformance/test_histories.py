@@ -16,9 +16,7 @@ from hudi_conformance.interop.stress.records import Record, Written
 from hudi_conformance.interop.stress.rereading import readers_named, reread
 from hudi_conformance.interop.stress.settings import MERGE_ON_READ, OPTIMISTIC, Setting, every_setting, soaked_settings
 from hudi_format.storage import LocalStorage
-from hudi_spark.read.in_process import InProcess
-from hudi_spark.write.actions import TableActions
-from hudi_spark.write.writer import TableWriter
+from hudi_spark.testing import InProcess, TableActions, TableWriter
 
 pytestmark = pytest.mark.crashes
 

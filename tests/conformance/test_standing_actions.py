@@ -11,13 +11,18 @@ from faulty_storage import Fault, FaultyStorage
 from hudi_format.errors import FormatError
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError, OutcomeUnknownError, services_arrow, write_arrow
-from hudi_spark.concurrency.effects import Effect
-from hudi_spark.services.table_services import TableServices
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.write.action import Outcome
-from hudi_spark.write.actions import IndexRequest, TableActions, changes_of
-from hudi_spark.write.planning import write_id_of
-from hudi_spark.write.writer import TableWriter, WriteRequest
+from hudi_spark.testing import (
+    Effect,
+    IndexRequest,
+    Outcome,
+    TableActions,
+    TableServices,
+    TableWriter,
+    WriteRequest,
+    changes_of,
+    load_table,
+    write_id_of,
+)
 from table_programs import COW, DUE, MOR, OPTIONS, Program, answers, made, rows_of, writer_of
 
 pytestmark = [pytest.mark.crashes, pytest.mark.filterwarnings("ignore::hudi_spark.ServiceWarning")]

@@ -9,9 +9,10 @@ from hudi_conformance.bridge.checking import load_for_check
 from hudi_format.storage import LocalStorage, Storage
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model_tools.violations import violations
-from hudi_spark.errors import HudiError, UnsupportedFeature, typed_errors
+from hudi_spark import HudiError, UnsupportedFeature
+from hudi_spark.errors import typed_errors
 from hudi_spark.fsck import check
-from hudi_spark.read.in_process import InProcess
+from hudi_spark.testing import InProcess
 
 Found = frozenset[tuple[str, str]]
 """Clauses with their severities; a refusal by its clause."""

@@ -7,11 +7,7 @@ from typing import Any
 
 from hudi_format.storage import LocalStorage
 from hudi_spark import read_arrow
-from hudi_spark.concurrency.effects import Effect, Hook, NoHook
-from hudi_spark.table_state.history import whole_timeline
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.table_state.timeline import Instant, Timeline
-from hudi_spark.write.action import TableWork
+from hudi_spark.testing import Effect, Hook, Instant, NoHook, TableWork, Timeline, load_table, whole_timeline
 from written_tables import Written, rows
 
 WITHOUT_METADATA = {"hoodie.metadata.enable": "false"}

@@ -9,14 +9,18 @@ import pyarrow as pa
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plan_values import ClusteringPlan
 from hudi_spark import read_arrow
-from hudi_spark.concurrency.clock import SetClock
-from hudi_spark.metadata.validation import validate_metadata_table
-from hudi_spark.read.in_process import InProcess
 from hudi_spark.services import running
-from hudi_spark.table_state.configuration import load_configuration
 from hudi_spark.table_state.pending_plans import clustering_plan
-from hudi_spark.table_state.timeline import Instant, Timeline, load_timeline
-from hudi_spark.write.action import Outcome
+from hudi_spark.table_state.timeline import load_timeline
+from hudi_spark.testing import (
+    InProcess,
+    Instant,
+    Outcome,
+    SetClock,
+    Timeline,
+    load_configuration,
+    validate_metadata_table,
+)
 from written_tables import Written, rows
 
 SERVICE = "clustering"

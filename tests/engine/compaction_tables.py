@@ -8,10 +8,7 @@ from typing import Any
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
 from hudi_spark import read_arrow
-from hudi_spark.concurrency.effects import Effect
-from hudi_spark.services.table_services import TableServices
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.table_state.timeline import Instant
+from hudi_spark.testing import Effect, Instant, TableServices, load_table
 from written_tables import Written, rows
 
 NOW = {"hoodie.compact.inline.max.delta.commits": "1"}

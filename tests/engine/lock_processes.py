@@ -13,11 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from hudi_format.storage import open_storage
-from hudi_spark.concurrency.effects import Effect, Hooks, StopAt
-from hudi_spark.errors import HudiError
-from hudi_spark.read.in_process import InProcess
-from hudi_spark.write.planning import WriteRequest
-from hudi_spark.write.writer import TableWriter
+from hudi_spark import HudiError
+from hudi_spark.testing import Effect, Hooks, InProcess, StopAt, TableWriter, WriteRequest
 from written_tables import rows
 
 PATIENCE = 240.0

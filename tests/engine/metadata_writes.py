@@ -9,19 +9,27 @@ from engine_tables import TableBuilder, tick
 from hudi_format.schemas import arrow_schema
 from hudi_format.storage import open_storage
 from hudi_format.timeline.commit_metadata import WriteStat
-from hudi_spark.concurrency.clock import SetClock
-from hudi_spark.concurrency.effects import Effect, Effects, Hook, NoHook
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.metadata.index import FinishedWrite
 from hudi_spark.metadata.updates import update_metadata_table
-from hudi_spark.metadata.validation import Finding, validate_metadata_table
-from hudi_spark.options.resolving import resolve
-from hudi_spark.read.flow import Executor, TaskIdentity
-from hudi_spark.read.in_process import InProcess
-from hudi_spark.readings import RELEASED
+from hudi_spark.metadata.validation import Finding
 from hudi_spark.schema.write_schema import WriterSchema, WriterState
 from hudi_spark.table_state.metadata_table import MetadataTable
-from hudi_spark.table_state.snapshots import load_snapshot, load_table
+from hudi_spark.testing import (
+    RELEASED,
+    Effect,
+    Effects,
+    Executor,
+    Hook,
+    InProcess,
+    NoHook,
+    SetClock,
+    TaskIdentity,
+    load_snapshot,
+    load_table,
+    resolve,
+    validate_metadata_table,
+)
 
 EXECUTOR = InProcess(lambda number: TaskIdentity(number, 7, number))
 

@@ -12,14 +12,10 @@ from hudi_format.storage import open_storage
 from hudi_spark.keys.stored_keys import reading, slice_tasks
 from hudi_spark.keys.tagging import tagged
 from hudi_spark.merge.keys import key_rule
-from hudi_spark.options.resolving import resolve
-from hudi_spark.read.flow import Executor
-from hudi_spark.read.in_process import InProcess
 from hudi_spark.read.tasks import run_task
-from hudi_spark.readings import RELEASED
 from hudi_spark.schema.columns import stated_schema
 from hudi_spark.schema.write_schema import WriterState, schema_of_avro
-from hudi_spark.table_state.snapshots import load_snapshot
+from hudi_spark.testing import RELEASED, Executor, InProcess, load_snapshot, resolve
 
 INSTANT = "20990101000000000"
 KEY, PATH = "_hoodie_record_key", "_hoodie_partition_path"

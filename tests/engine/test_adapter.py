@@ -13,7 +13,7 @@ from hudi_adapter.messages import check_message, check_value
 from hudi_adapter.rows import read_rows
 from hudi_adapter.serving import serve
 from hudi_format.log.deletes import DeleteRecord
-from hudi_spark.readings import readings_named
+from hudi_spark.testing import readings_named
 from hudi_spark_adapter.adapter import FEATURES, adapter_of
 from hudi_spark_adapter.executors import InProcess
 

@@ -20,13 +20,12 @@ from cleaned_tables import (
 from hudi_format.timeline.archived_log import read_archived_log
 from hudi_format.timeline.history import read_history_file
 from hudi_format.timeline.plans import RollbackMetadata, serialise_rollback_metadata
-from hudi_spark.errors import HudiError
+from hudi_spark import HudiError
 from hudi_spark.services import running
 from hudi_spark.services.archiving import archive
 from hudi_spark.services.cleaning import clean
-from hudi_spark.services.inline import InlineServices
 from hudi_spark.services.restore import savepoint
-from hudi_spark.write.planning import WriteRequest
+from hudi_spark.testing import InlineServices, WriteRequest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_tables import Written, rows

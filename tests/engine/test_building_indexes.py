@@ -6,13 +6,9 @@ from typing import Any
 import pytest
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plans import parse_index_commit, parse_index_plan
-from hudi_spark.concurrency.effects import Effect
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark import HudiError, UnsupportedFeature
 from hudi_spark.metadata.layout import BUILDING_KEY, indexes_of
-from hudi_spark.services.table_services import TableServices
-from hudi_spark.table_state.configuration import load_configuration
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.write.actions import TableActions
+from hudi_spark.testing import Effect, TableActions, TableServices, load_configuration, load_table
 from written_tables import Written, rows
 
 KINDS = ["COPY_ON_WRITE", "MERGE_ON_READ"]

@@ -17,7 +17,7 @@ from hudi_format.storage import LocalStorage, open_storage
 from hudi_spark import HudiError, check_table
 from hudi_spark.errors import Reason
 from hudi_spark.fsck import check
-from hudi_spark.read.in_process import InProcess
+from hudi_spark.testing import InProcess
 
 _GOLDEN = sorted(path.parent for path in unpacked_corpus().glob("*/*/table"))
 # Tables of which a case asks what reading refuses, and none what a check says.

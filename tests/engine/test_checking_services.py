@@ -38,8 +38,7 @@ from hudi_format.timeline import plans
 from hudi_format.timeline.commit_metadata import WriteStat, parse_commit_metadata, serialise_avro
 from hudi_format.timeline.history import read_history_file, write_history_file
 from hudi_spark import check_table, read_arrow, services_arrow
-from hudi_spark.write.actions import TableActions
-from hudi_spark.write.planning import WriteRequest
+from hudi_spark.testing import TableActions, WriteRequest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from undoing_tables import Undoable

@@ -12,18 +12,13 @@ from engine_tables import TableBuilder, row, tick
 from hudi_format.names import PARTITION_METAFILE, parse_data_file_name
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plans import CleanerPlan, CleanMetadata, parse_clean_metadata, parse_cleaner_plan
-from hudi_spark import read_arrow
+from hudi_spark import HudiError, read_arrow
 from hudi_spark.concurrency.heartbeats import beating
-from hudi_spark.errors import HudiError
-from hudi_spark.read.in_process import InProcess
 from hudi_spark.services import running
 from hudi_spark.services.cleaning import carry_out, clean
 from hudi_spark.services.cleaning_planning import Planned, cleaner_plan
-from hudi_spark.services.inline import InlineServices
 from hudi_spark.services.restore import delete_savepoint, savepoint
-from hudi_spark.write.actions import TableActions
-from hudi_spark.write.planning import WriteRequest
-from hudi_spark.write.writer import TableWriter
+from hudi_spark.testing import InlineServices, InProcess, TableActions, TableWriter, WriteRequest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_tables import Written, rows

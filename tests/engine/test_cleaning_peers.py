@@ -8,10 +8,10 @@ import pytest
 from apache_peer import Apache
 from cleaned_tables import WITHOUT_METADATA, answers, timeline_of, whole_timeline_of, work_on
 from hudi_format.timeline.plans import parse_cleaner_plan
-from hudi_spark.concurrency.clock import SystemClock
 from hudi_spark.services import running
 from hudi_spark.services.archiving import archive
 from hudi_spark.services.cleaning import clean
+from hudi_spark.testing import SystemClock
 from written_tables import Written, rows
 
 KEPT = {"hoodie.clean.commits.retained": "2", **WITHOUT_METADATA}

@@ -5,8 +5,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from clustering_tables import cluster, clusterable, execute, findings, pending, plan, schedule, stored, timeline
-from hudi_spark import read_arrow
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark import HudiError, UnsupportedFeature, read_arrow
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from written_tables import Written, rows

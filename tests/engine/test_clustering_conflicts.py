@@ -19,11 +19,11 @@ from clustering_tables import (
     timeline,
 )
 from hudi_format.errors import FormatError
-from hudi_spark.concurrency.effects import Effect, NoHook
-from hudi_spark.errors import HudiError, Reason
+from hudi_spark import HudiError
+from hudi_spark.errors import Reason
 from hudi_spark.services import running
 from hudi_spark.services.clustering import Clustering
-from hudi_spark.write.planning import WriteRequest
+from hudi_spark.testing import Effect, NoHook, WriteRequest
 from written_tables import Written, rows
 
 ALLOWED = "org.apache.hudi.client.clustering.update.strategy.SparkAllowUpdateStrategy"

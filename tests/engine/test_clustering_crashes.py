@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 from clustering_tables import cluster, clusterable, copied, data_files, findings, pending, stopped, stored
 from hudi_format.storage import LocalStorage
-from hudi_spark.errors import HudiError
-from hudi_spark.readings import RELEASED
+from hudi_spark import HudiError
 from hudi_spark.services import running
-from hudi_spark.table_state.snapshots import load_snapshot
+from hudi_spark.testing import RELEASED, load_snapshot
 from metadata_writes import StopAt, Stopped
 from written_tables import rows
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pyarrow as pa
 import pytest
-from hudi_spark.errors import HudiError
+from hudi_spark import HudiError
 from hudi_spark.services.clustering_layout import Layout, hilbert, ranks, refuse_unsortable, sample_of, z_order
 from hypothesis import given
 from hypothesis import strategies as st

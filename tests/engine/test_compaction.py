@@ -20,11 +20,8 @@ from compaction_tables import (
 )
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError, read_arrow, read_changes
-from hudi_spark.concurrency.effects import Effect
-from hudi_spark.read.in_process import InProcess
 from hudi_spark.table_state.pending_plans import compaction_plan
-from hudi_spark.write.actions import TableActions
-from hudi_spark.write.planning import WriteRequest
+from hudi_spark.testing import Effect, InProcess, TableActions, WriteRequest
 from written_tables import Written, rows
 
 

@@ -19,13 +19,11 @@ from compaction_tables import (
     whole,
 )
 from hudi_format.storage import LocalStorage
-from hudi_spark import read_arrow
-from hudi_spark.concurrency.effects import ServiceWarning
-from hudi_spark.read.in_process import InProcess
+from hudi_spark import ServiceWarning, read_arrow
 from hudi_spark.schema.columns import snapshot_schema
 from hudi_spark.services.compaction import snapshot_of_plan
-from hudi_spark.services.inline import InlineServices
 from hudi_spark.table_state.pending_plans import compaction_plan
+from hudi_spark.testing import InlineServices, InProcess
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_tables import Written, rows

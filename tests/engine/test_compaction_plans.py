@@ -8,13 +8,9 @@ import pytest
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plan_values import CompactionOperation, CompactionPlan
 from hudi_spark import HudiError, UnsupportedFeature
-from hudi_spark.options.resolving import resolve
 from hudi_spark.services.compaction_planning import ALWAYS, Choice, chosen, is_due, metrics_of
-from hudi_spark.services.table_services import TableServices
 from hudi_spark.table_state.pending_plans import compaction_plan, groups_in_pending_plans
-from hudi_spark.table_state.slicing import FileSlice
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.table_state.timeline import Instant, Timeline
+from hudi_spark.testing import FileSlice, Instant, TableServices, Timeline, load_table, resolve
 from hypothesis import given
 from hypothesis import strategies as st
 from written_tables import NOW, Written, rows

@@ -8,13 +8,10 @@ from typing import Any
 
 import pytest
 from hudi_format.storage import LocalStorage, open_storage
-from hudi_spark import read_arrow
-from hudi_spark.concurrency.clock import SystemClock, instant_text
-from hudi_spark.concurrency.effects import Effects
+from hudi_spark import HudiError, read_arrow
+from hudi_spark.concurrency.clock import instant_text
 from hudi_spark.concurrency.heartbeats import is_alive
-from hudi_spark.errors import HudiError
-from hudi_spark.options.resolving import resolve
-from hudi_spark.write.planning import WriteRequest
+from hudi_spark.testing import Effects, SystemClock, WriteRequest, resolve
 from lock_processes import Task, writing
 from object_endpoint import BUCKET, Endpoint, upload
 from s3_server import aws

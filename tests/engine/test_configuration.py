@@ -4,8 +4,8 @@ import pytest
 from engine_tables import TableBuilder
 from hudi_format.errors import FormatError
 from hudi_format.storage import open_storage
-from hudi_spark.errors import HudiError
-from hudi_spark.table_state.configuration import load_configuration
+from hudi_spark import HudiError
+from hudi_spark.testing import load_configuration
 
 
 def load(path: Path):

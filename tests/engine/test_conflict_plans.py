@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 from engine_tables import TableBuilder, row, tick
 from hudi_format.storage import open_storage
-from hudi_spark.errors import HudiError
-from hudi_spark.readings import RELEASED
-from hudi_spark.table_state.snapshots import load_snapshot, load_table
+from hudi_spark import HudiError
+from hudi_spark.testing import RELEASED, load_snapshot, load_table
 from hudi_spark.write.conflicts import ConflictRules, WriteConflicts
 
 

@@ -8,18 +8,21 @@ from typing import Any
 import pytest
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plans import InstantInfo, RollbackPlan, serialise_rollback_plan
-from hudi_spark import retry_on_conflict
-from hudi_spark.errors import HudiError
-from hudi_spark.options.resolving import resolve
-from hudi_spark.read.in_process import InProcess
-from hudi_spark.services.table_services import TableServices
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.table_state.timeline import Instant, Timeline
+from hudi_spark import HudiError, retry_on_conflict
+from hudi_spark.testing import (
+    InProcess,
+    Instant,
+    StartedWrite,
+    TableServices,
+    Timeline,
+    WriteRequest,
+    load_table,
+    resolve,
+)
 from hudi_spark.write.action import state_of_table
 from hudi_spark.write.completing import refuse_not_inflight
 from hudi_spark.write.conflicts import concurrency_of, conflict_rules, refuse_conflicts
-from hudi_spark.write.planning import Operation, WriteRequest
-from hudi_spark.write.writer import StartedWrite
+from hudi_spark.write.planning import Operation
 from written_tables import Written, rows
 
 OPTIMISTIC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}

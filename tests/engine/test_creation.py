@@ -11,11 +11,9 @@ import pyarrow as pa
 import pytest
 from hudi_format.errors import FormatError
 from hudi_format.storage import LocalStorage
-from hudi_spark.concurrency.effects import Effect, Effects
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark import HudiError, TableDefinition, UnsupportedFeature
 from hudi_spark.merge.rules import merge_mode
-from hudi_spark.table_state.configuration import load_configuration
-from hudi_spark.write.creation import TableDefinition, create_table
+from hudi_spark.testing import Effect, Effects, create_table, load_configuration
 
 PROPERTIES = Path(".hoodie") / "hoodie.properties"
 SCHEMA = pa.schema({"id": pa.string(), "part": pa.string(), "ts": pa.int64(), "in": pa.struct({"x": pa.int32()})})

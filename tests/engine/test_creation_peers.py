@@ -6,12 +6,9 @@ import pyarrow as pa
 import pytest
 from apache_peer import Apache
 from hudi_format.storage import LocalStorage
-from hudi_spark.concurrency.effects import Effects
+from hudi_spark import TableDefinition
 from hudi_spark.keys.generator import key_generator
-from hudi_spark.options.resolving import resolve
-from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.table_state.configuration import load_configuration
-from hudi_spark.write.creation import TableDefinition, create_table
+from hudi_spark.testing import Effects, TaskIdentity, create_table, load_configuration, resolve
 
 ROWS = pa.table({"id": ["é1", "2", "3"], "seq": [7, -1, 0], "part": ["a b", "c%", "é"], "ts": [1, 2, 3]})
 TABLES = {

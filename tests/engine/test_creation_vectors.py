@@ -13,9 +13,8 @@ import pyarrow as pa
 import pytest
 from hudi_format.storage import LocalStorage
 from hudi_format.table.properties import parse_properties
-from hudi_spark.concurrency.effects import Effects
-from hudi_spark.errors import HudiError, UnsupportedFeature
-from hudi_spark.write.creation import TableDefinition, create_table
+from hudi_spark import HudiError, TableDefinition, UnsupportedFeature
+from hudi_spark.testing import Effects, create_table
 
 VECTORS: Mapping[str, Any] = json.loads(
     (Path(__file__).parent / "apache_properties" / "vectors.json").read_text("utf-8")

@@ -9,8 +9,7 @@ from pathlib import Path
 import hudi_adapter
 import pytest
 from hudi_spark import services_arrow
-from hudi_spark.concurrency.effects import Effect, TraceFile
-from hudi_spark.write.planning import WriteRequest
+from hudi_spark.testing import Effect, TraceFile, WriteRequest
 from jsonschema import Draft202012Validator
 from written_tables import Written, rows
 

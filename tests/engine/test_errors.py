@@ -2,7 +2,8 @@ import pickle
 
 import pytest
 from hudi_adapter import reasons as protocol
-from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, from_text, to_text
+from hudi_spark import HudiError, UnsupportedFeature
+from hudi_spark.errors import Reason, from_text, to_text
 
 ERROR = HudiError("LOG_CONTENT_CORRUPT", "LF-013", "no record", "north/.f1.log", 12, "restore it")
 

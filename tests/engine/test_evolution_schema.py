@@ -4,7 +4,7 @@ import json
 
 import pyarrow as pa
 import pytest
-from hudi_spark.errors import HudiError
+from hudi_spark import HudiError
 from hudi_spark.options.resolving import Options
 from hudi_spark.schema.write_schema import (
     WriterSchema,

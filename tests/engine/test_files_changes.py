@@ -11,13 +11,10 @@ from hudi_format.log.changes import LoggingMode, change_block, decode_changes
 from hudi_format.names import PARTITION_METAFILE
 from hudi_format.schemas import arrow_schema, with_meta_fields
 from hudi_format.storage.local import LocalStorage
-from hudi_spark.concurrency.effects import Effects
-from hudi_spark.errors import HudiError
+from hudi_spark import HudiError
 from hudi_spark.files.base import ChangeForm, change_form, write_changes
 from hudi_spark.files.written import Place
-from hudi_spark.options.resolving import resolve
-from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.table_state.configuration import load_configuration
+from hudi_spark.testing import Effects, TaskIdentity, load_configuration, resolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

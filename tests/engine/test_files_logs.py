@@ -15,9 +15,7 @@ from hudi_format.log.deletes import DeleteRecord, decode_deletes
 from hudi_format.log.headers import record_positions
 from hudi_format.schemas import META_FIELDS, arrow_schema, with_meta_fields
 from hudi_format.storage.local import LocalStorage
-from hudi_spark import read_arrow
-from hudi_spark.concurrency.effects import Effect, Effects
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark import HudiError, UnsupportedFeature, read_arrow
 from hudi_spark.files.logs import (
     LogForm,
     LogGroup,
@@ -32,10 +30,7 @@ from hudi_spark.files.logs import (
 )
 from hudi_spark.files.written import Place
 from hudi_spark.merge.rules import merge_rule
-from hudi_spark.options.resolving import resolve
-from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.table_state.configuration import load_configuration
-from hudi_spark.table_state.snapshots import load_table
+from hudi_spark.testing import Effect, Effects, TaskIdentity, load_configuration, load_table, resolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

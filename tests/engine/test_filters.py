@@ -4,7 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hudi_spark.errors import HudiError
+from hudi_spark import HudiError
 from hudi_spark.filters.evaluation import filter_of, matching
 
 ROWS = pa.table(

@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from hudi_spark import (
+    Readings,
     TableDefinition,
     create_arrow,
     read_arrow,
@@ -14,7 +15,6 @@ from hudi_spark import (
     services_arrow,
     write_arrow,
 )
-from hudi_spark.readings import Readings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -14,9 +14,8 @@ from hudi_format.log.content import decode_records
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.log.hfiles import hfile_block
 from hudi_format.schemas import with_meta_fields
-from hudi_spark import read_arrow
-from hudi_spark.errors import UnsupportedFeature
-from hudi_spark.readings import readings_named
+from hudi_spark import UnsupportedFeature, read_arrow
+from hudi_spark.testing import readings_named
 from hudi_spark_adapter.adapter import FEATURES, adapter_of
 from hudi_spark_adapter.executors import InProcess
 

@@ -15,8 +15,8 @@ from hudi_format.storage import open_storage
 from hudi_spark import HudiError, read_arrow, read_incremental
 from hudi_spark.read.incremental import IncrementalQuery, plan_incremental
 from hudi_spark.read.queries import run_in_process
-from hudi_spark.services.table_services import TableServices
 from hudi_spark.table_state.snapshots import time_range
+from hudi_spark.testing import TableServices
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from written_tables import Written, rows

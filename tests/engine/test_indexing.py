@@ -12,18 +12,14 @@ from engine_tables import COLUMNS, avro, row, tick
 from hudi_format.metadata.wrapped_values import plain_value
 from hudi_format.timeline.commit_metadata import WriteStat
 from hudi_format.timeline.plans import RollbackMetadata, serialise_rollback_metadata
-from hudi_spark.arrow import read_arrow
-from hudi_spark.concurrency.clock import SetClock
-from hudi_spark.concurrency.effects import Effect, Effects
-from hudi_spark.errors import UnsupportedFeature
+from hudi_spark import UnsupportedFeature, read_arrow
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.metadata.index import FinishedWrite
 from hudi_spark.metadata.layout import update_properties
 from hudi_spark.metadata.rollbacks import take_back
-from hudi_spark.options.resolving import resolve
-from hudi_spark.read.flow import TaskIdentity
 from hudi_spark.table_state.metadata_groups import EVERYTHING as EVERY_KEY
 from hudi_spark.table_state.metadata_table import MetadataTable
+from hudi_spark.testing import Effect, Effects, SetClock, TaskIdentity, resolve
 from metadata_writes import EXECUTOR, StopAt, Stopped, Writer, ids
 
 COLUMN_STATS = "hoodie__metadata__index__column__stats__enable"

@@ -9,7 +9,7 @@ from hudi_format.hashing import file_group_index
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.metadata.records import FileIdEncoding
 from hudi_format.schemas import arrow_schema
-from hudi_spark.errors import UnsupportedFeature
+from hudi_spark import UnsupportedFeature
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.filters.grammar import Column
 from hudi_spark.metadata.expression_index import ExpressionIndex
@@ -19,13 +19,8 @@ from hudi_spark.metadata.index import ENTRIES, FinishedWrite, Keeping
 from hudi_spark.metadata.layout import milliseconds_of
 from hudi_spark.metadata.record_index import RecordIndex, estimated_groups, location
 from hudi_spark.metadata.secondary_index import SecondaryIndex, secondary_definition
-from hudi_spark.options.resolving import resolve
-from hudi_spark.read.in_process import InProcess
-from hudi_spark.readings import RELEASED
 from hudi_spark.schema.write_schema import WriterSchema, WriterState
-from hudi_spark.spark.executor import OnSpark
-from hudi_spark.table_state.configuration import load_configuration
-from hudi_spark.table_state.snapshots import load_snapshot
+from hudi_spark.testing import RELEASED, InProcess, OnSpark, load_configuration, load_snapshot, resolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_histories import FEW, GLOBAL, History, row

@@ -11,18 +11,14 @@ from hudi_format.metadata.keys import secondary_key
 from hudi_format.metadata.records import BloomFilterEntry, ColumnStats
 from hudi_format.schemas import arrow_schema
 from hudi_format.table.index_definitions import IndexDefinition
-from hudi_spark.arrow import read_arrow
-from hudi_spark.concurrency.clock import SetClock
-from hudi_spark.concurrency.effects import Effects, NoHook
-from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
+from hudi_spark import HudiError, UnsupportedFeature, read_arrow
+from hudi_spark.errors import Reason
 from hudi_spark.filters.grammar import Column
 from hudi_spark.metadata.expressions import BLOOMS, STATISTICS, expression_definition
 from hudi_spark.metadata.index_actions import create_index, drop_index
 from hudi_spark.metadata.secondary_index import secondary_definition, secondary_heads
-from hudi_spark.options.resolving import resolve
-from hudi_spark.readings import RELEASED
 from hudi_spark.schema.write_schema import WriterSchema, WriterState
-from hudi_spark.table_state.snapshots import load_snapshot, load_table
+from hudi_spark.testing import RELEASED, Effects, NoHook, SetClock, load_snapshot, load_table, resolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_histories import FEW, GLOBAL, History, row

@@ -10,15 +10,13 @@ import pyarrow as pa
 import pytest
 from engine_tables import TableBuilder
 from hudi_format.storage import open_storage
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark import HudiError, UnsupportedFeature
 from hudi_spark.keys.generator import KeyGenerator, encoded, is_named, key_generator, refuse_unsafe
 from hudi_spark.keys.timestamps import civil, days_from, formatted, stamp_settings, zone_named
 from hudi_spark.merge.keys import key_rule
-from hudi_spark.options.resolving import resolve
 from hudi_spark.pruning.partition_paths import timestamp_paths
-from hudi_spark.read.flow import TaskIdentity
 from hudi_spark.schema.key_texts import path_values
-from hudi_spark.table_state.configuration import TableConfiguration, load_configuration
+from hudi_spark.testing import TableConfiguration, TaskIdentity, load_configuration, resolve
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 

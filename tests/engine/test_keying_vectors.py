@@ -14,9 +14,7 @@ import pytest
 from hudi_format.storage import LocalStorage
 from hudi_format.table.properties import serialise_properties
 from hudi_spark.keys.generator import key_generator
-from hudi_spark.options.resolving import resolve
-from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.table_state.configuration import load_configuration
+from hudi_spark.testing import TaskIdentity, load_configuration, resolve
 
 FOLDER = Path(__file__).parent / "apache_keys"
 VECTORS: Mapping[str, Mapping[str, Any]] = json.loads((FOLDER / "vectors.json").read_text("utf-8"))

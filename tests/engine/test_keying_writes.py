@@ -6,9 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hudi_spark.arrow import create_arrow, read_arrow, write_arrow
-from hudi_spark.errors import HudiError
-from hudi_spark.write.creation import TableDefinition
+from hudi_spark import HudiError, TableDefinition, create_arrow, read_arrow, write_arrow
 
 MOMENT = datetime(2024, 1, 1)  # noqa: DTZ001 - Arrow gives it the zone
 SCHEMA = pa.schema({"id": pa.timestamp("us", "UTC"), "part": pa.decimal128(9, 2), "note": pa.string()})

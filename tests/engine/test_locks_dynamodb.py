@@ -9,11 +9,10 @@ import pytest
 from dynamodb_locks import DYNAMODB, TABLE, dynamodb_lock, dynamodb_options
 from hudi_conformance.interop.lock_servers import Server
 from hudi_format.storage import LocalStorage
+from hudi_spark import HudiError
 from hudi_spark.concurrency import dynamodb_lock as dynamodb
-from hudi_spark.concurrency.effects import Effects
 from hudi_spark.concurrency.locks import table_lock
-from hudi_spark.errors import HudiError
-from hudi_spark.options.resolving import resolve
+from hudi_spark.testing import Effects, resolve
 from written_tables import Written
 
 pytestmark = [*DYNAMODB]

@@ -12,11 +12,7 @@ from hudi_format.log.blocks import HeaderKey, RawBlock, read_blocks
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.commit_metadata import parse_commit_metadata
 from hudi_spark import HudiError, TableDefinition, create_arrow, read_arrow, services_arrow, write_arrow
-from hudi_spark.services.table_services import TableServices
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.table_state.timeline import Instant
-from hudi_spark.write.actions import TableActions
-from hudi_spark.write.planning import WriteRequest
+from hudi_spark.testing import Instant, TableActions, TableServices, WriteRequest, load_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_tables import Written, rows

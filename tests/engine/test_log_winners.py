@@ -10,7 +10,7 @@ import pytest
 from engine_tables import tick
 from hudi_format.log.blocks import BlockType, RawBlock, read_blocks
 from hudi_format.storage import LocalStorage
-from hudi_spark.errors import HudiError
+from hudi_spark import HudiError
 from hudi_spark.merge.kernel import LogWinners, log_winners
 from hudi_spark.merge.keys import KeyRule, key_rule
 from hudi_spark.merge.log_records import decode_log_records, ordering_columns, stored_ordering

@@ -13,13 +13,8 @@ from hudi_conformance.interop.lock_servers import Server
 from hudi_format.names import TimelineFileName
 from hudi_format.storage import LocalStorage
 from hudi_spark.concurrency import locks
-from hudi_spark.concurrency.clock import SystemClock
-from hudi_spark.concurrency.effects import Effects
 from hudi_spark.concurrency.locks import table_lock
-from hudi_spark.options.resolving import resolve
-from hudi_spark.readings import RELEASED
-from hudi_spark.table_state.configuration import load_configuration
-from hudi_spark.table_state.snapshots import Snapshot, load_snapshot
+from hudi_spark.testing import RELEASED, Effects, Snapshot, SystemClock, load_configuration, load_snapshot, resolve
 from lock_processes import Task, writing
 from written_tables import Written, rows
 

@@ -5,10 +5,10 @@ import pyarrow as pa
 import pytest
 from engine_tables import TableBuilder
 from hudi_format.storage import open_storage
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark import HudiError, UnsupportedFeature
 from hudi_spark.merge.keys import key_rule
 from hudi_spark.merge.rules import MergeRule, merge_mode, merge_rule
-from hudi_spark.table_state.configuration import load_configuration
+from hudi_spark.testing import load_configuration
 
 MODEL = "org.apache.hudi.common.model."
 MODE = "hoodie.record.merge.mode"

@@ -10,8 +10,7 @@ from engine_tables import TableBuilder, avro, row, tick
 from hudi_format.log.blocks import HeaderKey
 from hudi_format.log.content import data_block
 from hudi_format.log.deletes import DeleteRecord
-from hudi_spark import read_arrow
-from hudi_spark.errors import HudiError
+from hudi_spark import HudiError, read_arrow
 from hudi_spark.merge import mergers as registry
 from hudi_spark.merge.mergers import CarriedMerger, chosen_merger, merger_name
 from hudi_spark.mergers import MergeContext, RowMerger, Versions, register

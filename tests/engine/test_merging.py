@@ -10,7 +10,7 @@ from hudi_format.log.blocks import read_blocks
 from hudi_format.log.content import data_block, delete_block
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.schemas import arrow_schema
-from hudi_spark.errors import HudiError
+from hudi_spark import HudiError
 from hudi_spark.merge.kernel import merge
 from hudi_spark.merge.keys import KeyRule
 from hudi_spark.merge.log_records import decode_log_records

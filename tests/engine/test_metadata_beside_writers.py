@@ -5,11 +5,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from hudi_format.storage import LocalStorage
-from hudi_spark import create_arrow, read_arrow
-from hudi_spark.read.in_process import InProcess
-from hudi_spark.write.creation import TableDefinition
-from hudi_spark.write.planning import WriteRequest
-from hudi_spark.write.writer import TableWriter
+from hudi_spark import TableDefinition, create_arrow, read_arrow
+from hudi_spark.testing import InProcess, TableWriter, WriteRequest
 
 SHARED = {
     "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",

@@ -10,14 +10,12 @@ from typing import Any
 import pytest
 from engine_tables import row, tick
 from hudi_format.log.deletes import DeleteRecord
-from hudi_spark.concurrency.effects import Effect, Effects
-from hudi_spark.errors import HudiError
+from hudi_spark import HudiError
 from hudi_spark.files.history import HistorySizes, archive_actions
 from hudi_spark.files.written import WrittenFile
 from hudi_spark.metadata.index import FinishedWrite
 from hudi_spark.table_state.metadata_groups import EVERYTHING
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.table_state.timeline import Timeline
+from hudi_spark.testing import Effect, Effects, Timeline, load_table
 from index_histories import FEW, GLOBAL, History
 from metadata_writes import StopAt, Stopped
 

@@ -5,12 +5,9 @@ from pathlib import Path
 import pytest
 from apache_peer import Apache
 from hudi_format.storage import LocalStorage
-from hudi_spark.concurrency.clock import SystemClock
-from hudi_spark.read.in_process import InProcess
 from hudi_spark.table_state.listing import subfolder
-from hudi_spark.table_state.snapshots import load_table
+from hudi_spark.testing import InProcess, SystemClock, TableActions, load_table
 from hudi_spark.write.action import new_file_id
-from hudi_spark.write.actions import TableActions
 from written_tables import Written, rows
 
 SERVED = {

@@ -26,15 +26,11 @@ from hudi_format.metadata.wrapped_values import Wrapped
 from hudi_format.names import PARTITION_METAFILE
 from hudi_format.storage import open_storage
 from hudi_format.table.properties import parse_properties, serialise_properties
-from hudi_spark.arrow import read_arrow
-from hudi_spark.errors import HudiError
-from hudi_spark.read.planning import Query, plan_query
-from hudi_spark.readings import RELEASED
+from hudi_spark import HudiError, read_arrow
 from hudi_spark.table_state.listing import ListFiles, list_stored
 from hudi_spark.table_state.metadata_groups import combined
 from hudi_spark.table_state.metadata_table import MetadataTable, NoMetadata, list_by_metadata, open_metadata_table
-from hudi_spark.table_state.snapshots import load_snapshot, load_table
-from hudi_spark.table_state.timeline import Timeline
+from hudi_spark.testing import RELEASED, Query, Timeline, load_snapshot, load_table, plan_query
 
 GOLDEN = unpacked_corpus()
 TABLES = sorted(path.parents[3] for path in GOLDEN.glob("*/*/table/.hoodie/metadata/.hoodie/hoodie.properties"))

@@ -17,7 +17,7 @@ from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.errors import FormatError, InvalidOption, Reason, StorageError
 from hudi_format.storage import ObjectStorage, Storage, open_storage
 from hudi_spark import HudiError, HudiTable, TableDefinition, create_arrow, read_arrow, write_arrow
-from hudi_spark.readings import RELEASED
+from hudi_spark.testing import RELEASED
 from hudi_spark_adapter.adapter import adapter_of
 from hudi_spark_adapter.executors import InProcess
 from object_endpoint import BUCKET, PAGE, SECRET, Endpoint, endpoint, upload

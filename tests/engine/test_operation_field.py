@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 from engine_tables import COLUMNS, TableBuilder, row
-from hudi_spark import read_arrow
-from hudi_spark.errors import HudiError
+from hudi_spark import HudiError, read_arrow
 
 OPERATION = "_hoodie_operation"
 

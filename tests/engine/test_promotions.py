@@ -5,7 +5,7 @@ import struct
 
 import pyarrow as pa
 import pytest
-from hudi_spark.errors import HudiError
+from hudi_spark import HudiError
 from hudi_spark.schema.columns import conform, java_text
 from hypothesis import given
 from hypothesis import strategies as st

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hudi_spark.errors import UnsupportedFeature
+from hudi_spark import UnsupportedFeature
 from hudi_spark.filters.functions import FUNCTIONS, apply
 from hudi_spark.filters.grammar import Column
 from hudi_spark.spark.queries import _applied

@@ -17,9 +17,8 @@ from hudi_spark.pruning.facts import may_hold
 from hudi_spark.pruning.keys import by_record_index, by_secondary_index, literal
 from hudi_spark.pruning.situation import Asked, Situation, is_of
 from hudi_spark.schema.origins import Origins
-from hudi_spark.table_state.configuration import PartitionStyle, TableConfiguration
-from hudi_spark.table_state.slicing import FileSlice
-from hudi_spark.table_state.snapshots import Snapshot
+from hudi_spark.table_state.configuration import PartitionStyle
+from hudi_spark.testing import FileSlice, Snapshot, TableConfiguration
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

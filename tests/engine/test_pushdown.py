@@ -7,8 +7,8 @@ import pytest
 from engine_tables import TableBuilder, row
 from hudi_format.storage import LocalStorage
 from hudi_spark.filters.evaluation import filter_of, matching
-from hudi_spark.read.planning import Query, plan_query
 from hudi_spark.read.queries import read_query
+from hudi_spark.testing import Query, plan_query
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -6,14 +6,9 @@ from typing import Any
 
 import pytest
 from hudi_format.storage import LocalStorage
-from hudi_spark import TableDefinition, read_arrow
-from hudi_spark.concurrency.effects import Effect
-from hudi_spark.errors import HudiError
-from hudi_spark.read.in_process import InProcess
-from hudi_spark.services.recovered_files import KnownOfTable, Recovered
-from hudi_spark.services.table_services import TableServices
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.write.planning import WriteRequest
+from hudi_spark import HudiError, KnownOfTable, TableDefinition, read_arrow
+from hudi_spark.services.recovered_files import Recovered
+from hudi_spark.testing import Effect, InProcess, TableServices, WriteRequest, load_table
 from written_tables import SCHEMA, Written, rows
 
 KINDS = ["COPY_ON_WRITE", "MERGE_ON_READ"]

@@ -15,7 +15,8 @@ from hudi_format.timeline.plans import (
     serialise_clean_metadata,
     serialise_savepoint_metadata,
 )
-from hudi_spark.errors import HudiError, Reason
+from hudi_spark import HudiError
+from hudi_spark.errors import Reason
 from hudi_spark.services.inline import take_back_leftovers
 from hudi_spark.services.restore import delete_savepoint, restore, savepoint
 from hudi_spark.services.rollback import roll_back_failed_writes

@@ -15,12 +15,11 @@ from hudi_format.timeline.plans import (
     parse_rollback_plan,
     serialise_rollback_plan,
 )
-from hudi_spark.concurrency.effects import NoHook
-from hudi_spark.errors import HudiError, Reason
+from hudi_spark import HudiError
+from hudi_spark.errors import Reason
 from hudi_spark.services.rollback import policy_of, roll_back, roll_back_failed_writes
 from hudi_spark.services.rollback_planning import Search, begun_rollbacks
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.write.planning import WriteRequest
+from hudi_spark.testing import NoHook, WriteRequest, load_table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from undoing_tables import KINDS, SOAK, Undoable, rows, stopped

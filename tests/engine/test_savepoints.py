@@ -12,7 +12,8 @@ from hudi_format.timeline.plans import (
     serialise_clean_metadata,
     serialise_cleaner_plan,
 )
-from hudi_spark.errors import HudiError, Reason
+from hudi_spark import HudiError
+from hudi_spark.errors import Reason
 from hudi_spark.services.restore import delete_savepoint, savepoint
 from undoing_tables import KINDS, Undoable, rows, stopped
 

@@ -24,10 +24,10 @@ from hudi_format.table.internal_schema import (
     schema_history_text,
 )
 from hudi_format.timeline.commit_metadata import CommitMetadata, WriteStat, serialise_avro, serialise_json
-from hudi_spark import HudiError, read_arrow
-from hudi_spark.errors import UnsupportedFeature
+from hudi_spark import HudiError, UnsupportedFeature, read_arrow
 from hudi_spark.schema.key_texts import path_values
-from hudi_spark.table_state.configuration import PartitionStyle, load_configuration
+from hudi_spark.table_state.configuration import PartitionStyle
+from hudi_spark.testing import load_configuration
 
 Columns = Sequence[tuple[str, Any]]
 KEYS: Columns = (("id", "string"), ("region", "string"), ("ts", ["null", "long"]))

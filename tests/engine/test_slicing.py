@@ -14,9 +14,9 @@ from hudi_format.timeline.plans import (
     serialise_clean_metadata,
     serialise_rollback_metadata,
 )
-from hudi_spark.errors import HudiError
-from hudi_spark.readings import RELEASED, TEXT, Readings
-from hudi_spark.table_state.snapshots import load_snapshot, load_table, snapshot_at
+from hudi_spark import HudiError, Readings
+from hudi_spark.table_state.snapshots import snapshot_at
+from hudi_spark.testing import RELEASED, TEXT, load_snapshot, load_table
 
 ROWS = [row("k1", 1)]
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from engine_tables import TableBuilder, row, tick
 from hudi_format.storage import open_storage
-from hudi_spark.readings import RELEASED
 from hudi_spark.table_state.listing import FileListing, stored_files
-from hudi_spark.table_state.slicing import FileSlice, SlicingRules, all_slices, completion_times, list_file_groups
-from hudi_spark.table_state.snapshots import load_table, snapshot_at
+from hudi_spark.table_state.slicing import SlicingRules, all_slices, completion_times, list_file_groups
+from hudi_spark.table_state.snapshots import snapshot_at
 from hudi_spark.table_state.timeline import visibility
+from hudi_spark.testing import RELEASED, FileSlice, load_table
 
 
 def test_write_tokens_order_logs_of_one_version_however_they_are_listed(tmp_path: Path):

@@ -16,10 +16,9 @@ from hudi_format.table.hash_ring import (
     parse_hash_ring,
     serialise_hash_ring,
 )
-from hudi_spark.concurrency.effects import Effect, Effects
-from hudi_spark.errors import HudiError
+from hudi_spark import HudiError
 from hudi_spark.keys.tagging import tagged
-from hudi_spark.read.in_process import InProcess
+from hudi_spark.testing import Effect, Effects, InProcess
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tagging_tables import INSTANT, incoming, state_of, tags

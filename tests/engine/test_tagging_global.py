@@ -11,7 +11,7 @@ from hudi_format.metadata.files import metadata_base_file
 from hudi_format.metadata.partitions import file_group_of_key, metadata_file_id
 from hudi_format.metadata.records import FileEntry, FileList, MetadataRecord, RecordLocation, RecordType
 from hudi_format.names import PARTITION_METAFILE
-from hudi_spark.errors import HudiError
+from hudi_spark import HudiError
 from tagging_tables import KEY, PATH, incoming, state_of, tags
 
 GLOBAL = ("GLOBAL_SIMPLE", "GLOBAL_BLOOM")

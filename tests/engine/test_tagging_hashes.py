@@ -6,7 +6,7 @@ from hudi_format.hashing import bucket_hash, bucket_id
 from hudi_format.table.hash_ring import first_ring
 from hudi_model.tagging import bucket_of
 from hudi_model.tagging import hashed_texts as hashed_texts_of_model
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark import HudiError, UnsupportedFeature
 from hudi_spark.keys.bucket_index import BucketCounts, bucket_hashes, hashed_texts, parsed_rules, ring_places
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from engine_tables import row
-from hudi_spark.spark.executor import OnSpark
+from hudi_spark.testing import OnSpark
 from tagging_tables import KEY, PATH, incoming, state_of, tags
 from test_tagging_buckets import BUCKETS, KEYS, RING, bucketed
 from test_tagging_global import FIRST, SECOND, moving, two_partitions, with_record_index

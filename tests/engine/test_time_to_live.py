@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 from clustering_tables import copied, schedule, timeline
-from hudi_spark.concurrency.clock import SetClock
-from hudi_spark.errors import UnsupportedFeature
-from hudi_spark.read.in_process import InProcess
+from hudi_spark import UnsupportedFeature
 from hudi_spark.services.time_to_live import drop_old_partitions
+from hudi_spark.testing import InProcess, SetClock
 from metadata_writes import StopAt, Stopped
 from written_tables import Written, rows
 

@@ -9,22 +9,24 @@ import pytest
 from hudi_format.storage import LocalStorage
 from hudi_format.table.properties import parse_properties
 from hudi_format.table.table_properties import BACKUP_FILE, update_properties
-from hudi_spark import read_arrow, read_incremental
-from hudi_spark.concurrency.clock import SetClock
-from hudi_spark.concurrency.effects import Effect
+from hudi_spark import HudiError, read_arrow, read_incremental
 from hudi_spark.concurrency.heartbeats import silence_heart
-from hudi_spark.errors import HudiError
 from hudi_spark.metadata.layout import indexes_of
-from hudi_spark.read.in_process import InProcess
-from hudi_spark.services.table_services import TableServices
 from hudi_spark.services.upgrade import way_between
 from hudi_spark.services.upgrade_properties import applied, step_changes
 from hudi_spark.services.upgrade_timeline import CompletedFile, archived_states, completion_times, history_rows
 from hudi_spark.table_state.history import archived_instants
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.write.actions import IndexRequest, TableActions
+from hudi_spark.testing import (
+    Effect,
+    IndexRequest,
+    InProcess,
+    SetClock,
+    TableActions,
+    TableServices,
+    WriteRequest,
+    load_table,
+)
 from hudi_spark.write.creation import TRANSLATED
-from hudi_spark.write.planning import WriteRequest
 from written_tables import Written, rows
 
 WAYS = {6: (8, 9, 8, 6), 8: (9, 8, 6, 9), 9: (8, 6, 9)}

@@ -7,11 +7,8 @@ import pytest
 from apache_peer import Apache, texts
 from hudi_format.storage import LocalStorage
 from hudi_spark import KnownOfTable, TableDefinition, read_arrow, services_arrow, write_arrow
-from hudi_spark.concurrency.clock import SystemClock
-from hudi_spark.read.in_process import InProcess
-from hudi_spark.table_state.configuration import load_configuration
+from hudi_spark.testing import InProcess, SystemClock, TableActions, load_configuration
 from hudi_spark.write.action import new_file_id
-from hudi_spark.write.actions import TableActions
 from written_tables import Written, rows
 
 PLAIN = {"hoodie.metadata.enable": "false"}

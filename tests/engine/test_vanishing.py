@@ -22,8 +22,8 @@ from hudi_spark.table_state.pending_plans import (
     pending_log_compactions,
 )
 from hudi_spark.table_state.slicing import scan_logs
-from hudi_spark.table_state.snapshots import load_table
 from hudi_spark.table_state.timeline import visibility
+from hudi_spark.testing import load_table
 
 SCHEMA: Final = pa.schema([("id", pa.string()), ("city", pa.string()), ("ts", pa.int64())])
 _PLANS: Final = {

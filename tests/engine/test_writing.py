@@ -6,10 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hudi_format.storage import LocalStorage
-from hudi_spark import TableDefinition, create_arrow, read_arrow, write_arrow
-from hudi_spark.errors import HudiError, Reason, UnsupportedFeature
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.write.planning import WriteRequest
+from hudi_spark import HudiError, TableDefinition, UnsupportedFeature, create_arrow, read_arrow, write_arrow
+from hudi_spark.errors import Reason
+from hudi_spark.testing import WriteRequest, load_table
 from written_tables import SCHEMA, Written, rows
 
 KINDS = [(6, "COPY_ON_WRITE"), (6, "MERGE_ON_READ"), (8, "MERGE_ON_READ"), (9, "COPY_ON_WRITE"), (9, "MERGE_ON_READ")]

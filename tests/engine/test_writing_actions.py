@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hudi_spark import read_arrow
-from hudi_spark.errors import HudiError, Reason
-from hudi_spark.write.actions import IndexRequest, TableActions, changes_of
+from hudi_spark import HudiError, read_arrow
+from hudi_spark.errors import Reason
+from hudi_spark.testing import IndexRequest, TableActions, changes_of
 from written_tables import Written, rows
 
 RECORD_INDEX = {"hoodie.metadata.record.index.enable": "true"}

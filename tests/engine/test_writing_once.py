@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from hudi_spark import write_arrow
-from hudi_spark.write.action import Outcome
-from hudi_spark.write.planning import WriteRequest, write_id_of
+from hudi_spark.testing import Outcome, WriteRequest, write_id_of
 from written_tables import Written, rows
 
 STREAM = "hoodie.datasource.write.streaming.checkpoint.identifier"

@@ -7,9 +7,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from hudi_format.storage import LocalStorage
-from hudi_spark.concurrency.effects import Effect
-from hudi_spark.errors import HudiError, Reason
-from hudi_spark.write.planning import WriteRequest
+from hudi_spark import HudiError
+from hudi_spark.errors import Reason
+from hudi_spark.testing import Effect, WriteRequest
 from written_tables import Written, rows
 
 

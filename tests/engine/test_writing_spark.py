@@ -10,9 +10,7 @@ import pyarrow as pa
 import pytest
 import written_tables
 from hudi_spark import HudiError, HudiTable
-from hudi_spark.services.table_services import TableServices
-from hudi_spark.spark.executor import OnSpark
-from hudi_spark.write.planning import WriteRequest
+from hudi_spark.testing import OnSpark, TableServices, WriteRequest
 from pyspark import cloudpickle
 from written_tables import Written, fixed_identity, rows
 

@@ -10,11 +10,9 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 from hudi_spark import HudiError, write_arrow
-from hudi_spark.concurrency.effects import Effect
 from hudi_spark.errors import Reason
 from hudi_spark.read import in_process
-from hudi_spark.read.in_process import InProcess
-from hudi_spark.write.planning import WriteRequest
+from hudi_spark.testing import Effect, InProcess, WriteRequest
 from written_tables import SCHEMA, Written, rows
 
 OPERATIONS = (

@@ -7,15 +7,18 @@ from typing import Any
 
 from hudi_format.names import BaseFileName, parse_data_file_name
 from hudi_format.storage import LocalStorage
-from hudi_spark.concurrency.effects import Hook
 from hudi_spark.concurrency.heartbeats import silence_heart
-from hudi_spark.metadata.validation import validate_metadata_table
-from hudi_spark.read.in_process import InProcess
-from hudi_spark.services.table_services import TableServices
-from hudi_spark.table_state.snapshots import load_table
-from hudi_spark.table_state.timeline import Instant, Timeline
-from hudi_spark.write.action import TableWork
-from hudi_spark.write.planning import WriteRequest
+from hudi_spark.testing import (
+    Hook,
+    InProcess,
+    Instant,
+    TableServices,
+    TableWork,
+    Timeline,
+    WriteRequest,
+    load_table,
+    validate_metadata_table,
+)
 from metadata_writes import StopAt, Stopped
 from written_tables import Written, rows
 

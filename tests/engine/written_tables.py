@@ -7,15 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 from hudi_format.storage import LocalStorage
-from hudi_spark import read_arrow
-from hudi_spark.arrow import create_arrow
-from hudi_spark.concurrency.clock import SetClock
-from hudi_spark.read.flow import TaskIdentity
-from hudi_spark.read.in_process import InProcess
-from hudi_spark.services.inline import InlineServices
-from hudi_spark.write.creation import TableDefinition
-from hudi_spark.write.planning import WriteRequest
-from hudi_spark.write.writer import TableWriter
+from hudi_spark import TableDefinition, create_arrow, read_arrow
+from hudi_spark.testing import InlineServices, InProcess, SetClock, TableWriter, TaskIdentity, WriteRequest
 
 SCHEMA = pa.schema([("id", pa.string()), ("region", pa.string()), ("ts", pa.int64()), ("price", pa.float64())])
 NOW = "20250101000000000"

@@ -12,8 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 from damage import damage
 from hudi_conformance.runner.archive import unpacked_corpus
-from hudi_spark import HudiError, UnsupportedFeature, read_arrow, read_changes, read_incremental
-from hudi_spark.errors import DamagedLogWarning
+from hudi_spark import DamagedLogWarning, HudiError, UnsupportedFeature, read_arrow, read_changes, read_incremental
 
 GOLDEN = unpacked_corpus()
 CHANGES = ("drop", "truncate", "garble", "swap")

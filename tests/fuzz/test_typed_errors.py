@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError, read_arrow
-from hudi_spark.services.table_services import TableServices
+from hudi_spark.testing import TableServices
 from odd_tables import (
     GOLDEN,
     ODD_KEYS,

@@ -21,7 +21,7 @@ from hudi_conformance.runner.resources import TABLES, WRITING_CASES
 from hudi_conformance.runner.session import Reply
 from hudi_conformance.runner.step_execution import Judging, WritingCaseRun
 from hudi_conformance.runner.verdicts import Outcome, Verdict
-from hudi_spark.readings import readings_named
+from hudi_spark.testing import readings_named
 from hudi_spark_adapter.adapter import adapter_of
 from hudi_spark_adapter.executors import InProcess
 from hudi_spark_adapter.mergers import register_reference_mergers

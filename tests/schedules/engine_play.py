@@ -30,16 +30,19 @@ from hudi_format.storage import LocalStorage
 from hudi_model.time import tick
 from hudi_model_tools.accepts import accepts
 from hudi_model_tools.protocol import World
-from hudi_spark.concurrency.clock import SetClock
-from hudi_spark.concurrency.effects import Hooks, TraceFile
-from hudi_spark.errors import HudiError
-from hudi_spark.read.in_process import InProcess
-from hudi_spark.read.planning import Query
+from hudi_spark import HudiError
 from hudi_spark.read.queries import read_query
-from hudi_spark.readings import RELEASED
-from hudi_spark.services.table_services import TableServices
-from hudi_spark.write.planning import WriteRequest
-from hudi_spark.write.writer import TableWriter
+from hudi_spark.testing import (
+    RELEASED,
+    Hooks,
+    InProcess,
+    Query,
+    SetClock,
+    TableServices,
+    TableWriter,
+    TraceFile,
+    WriteRequest,
+)
 from hudi_spark_adapter.adapter import adapter_of
 from hudi_spark_adapter.executors import InProcess as Answering
 from turnstile import LockHeldError, StuckError, Turnstile

@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hudi_conformance.verification.interleavings.fine import Label, label_of
-from hudi_spark.concurrency.effects import Effect
+from hudi_spark import HudiError, UnsupportedFeature
 from hudi_spark.concurrency.locks import table_lock
-from hudi_spark.errors import HudiError, UnsupportedFeature
+from hudi_spark.testing import Effect
 
 PATIENCE_S: Final = 15.0
 _GOES_ON: Final = ("beat_heart", "release_lock")

@@ -6,14 +6,18 @@ from pathlib import Path
 
 import pyarrow as pa
 from hudi_format.storage import LocalStorage
-from hudi_spark.arrow import create_arrow
-from hudi_spark.concurrency.clock import SetClock
-from hudi_spark.concurrency.effects import Effect, Hook, Hooks, TraceFile
-from hudi_spark.read.in_process import InProcess
-from hudi_spark.services.table_services import TableServices
-from hudi_spark.write.creation import TableDefinition
-from hudi_spark.write.planning import WriteRequest
-from hudi_spark.write.writer import TableWriter
+from hudi_spark import TableDefinition, create_arrow
+from hudi_spark.testing import (
+    Effect,
+    Hook,
+    Hooks,
+    InProcess,
+    SetClock,
+    TableServices,
+    TableWriter,
+    TraceFile,
+    WriteRequest,
+)
 
 SCHEMA = pa.schema([("id", pa.string()), ("region", pa.string()), ("ts", pa.int64())])
 EAGER = {

@@ -1,0 +1,84 @@
+"""What tests control: time, file ids, tasks and every effect on storage; and the state of a table, to compare with.
+
+Tests of the engine, and of programs that write with it, import these names and no module behind them. A `Hook` sees
+each `Effect` before and after it happens, so a test can stop a writer between any two; `SetClock` and fixed file ids
+make the bytes of a table repeat.
+"""
+
+from hudi_spark.concurrency import Effects, Hook, SetClock, SystemClock
+from hudi_spark.concurrency.effects import Effect, Hooks, KillAt, NoHook, StopAt, TraceFile
+from hudi_spark.metadata import validate_metadata_table
+from hudi_spark.options import resolve
+from hudi_spark.read import Executor, InProcess, Query, TaskIdentity, plan_query
+from hudi_spark.readings import RELEASED, TEXT, readings_named
+from hudi_spark.services.inline import InlineServices
+from hudi_spark.services.table_services import TableServices
+from hudi_spark.spark import OnSpark
+from hudi_spark.table_state import (
+    FileSlice,
+    Instant,
+    Snapshot,
+    TableConfiguration,
+    Timeline,
+    load_configuration,
+    load_snapshot,
+    load_table,
+    whole_timeline,
+)
+from hudi_spark.write import (
+    IndexRequest,
+    Outcome,
+    StartedWrite,
+    TableActions,
+    TableWork,
+    TableWriter,
+    WriteRequest,
+    changes_of,
+    create_table,
+    write_id_of,
+)
+
+__all__ = [
+    "RELEASED",
+    "TEXT",
+    "Effect",
+    "Effects",
+    "Executor",
+    "FileSlice",
+    "Hook",
+    "Hooks",
+    "InProcess",
+    "IndexRequest",
+    "InlineServices",
+    "Instant",
+    "KillAt",
+    "NoHook",
+    "OnSpark",
+    "Outcome",
+    "Query",
+    "SetClock",
+    "Snapshot",
+    "StartedWrite",
+    "StopAt",
+    "SystemClock",
+    "TableActions",
+    "TableConfiguration",
+    "TableServices",
+    "TableWork",
+    "TableWriter",
+    "TaskIdentity",
+    "Timeline",
+    "TraceFile",
+    "WriteRequest",
+    "changes_of",
+    "create_table",
+    "load_configuration",
+    "load_snapshot",
+    "load_table",
+    "plan_query",
+    "readings_named",
+    "resolve",
+    "validate_metadata_table",
+    "whole_timeline",
+    "write_id_of",
+]
