@@ -5,7 +5,7 @@ each `Effect` before and after it happens, so a test can stop a writer between a
 make the bytes of a table repeat.
 """
 
-from hudi_spark.concurrency import Effects, Hook, SetClock, SystemClock
+from hudi_spark.concurrency import Effects, Hook, SetClock, SystemClock, is_alive, silence_heart, table_lock
 from hudi_spark.concurrency.effects import Effect, Hooks, KillAt, NoHook, StopAt, TraceFile
 from hudi_spark.metadata import validate_metadata_table
 from hudi_spark.options import resolve
@@ -20,6 +20,7 @@ from hudi_spark.table_state import (
     Snapshot,
     TableConfiguration,
     Timeline,
+    archived_instants,
     load_configuration,
     load_snapshot,
     load_table,
@@ -70,14 +71,18 @@ __all__ = [
     "Timeline",
     "TraceFile",
     "WriteRequest",
+    "archived_instants",
     "changes_of",
     "create_table",
+    "is_alive",
     "load_configuration",
     "load_snapshot",
     "load_table",
     "plan_query",
     "readings_named",
     "resolve",
+    "silence_heart",
+    "table_lock",
     "validate_metadata_table",
     "whole_timeline",
     "write_id_of",

@@ -8,17 +8,17 @@ from typing import Any
 import pyarrow as pa
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plan_values import ClusteringPlan
+from hudi_format.timeline.plans import parse_requested_replace
 from hudi_spark import read_arrow
-from hudi_spark.services import running
-from hudi_spark.table_state.pending_plans import clustering_plan
-from hudi_spark.table_state.timeline import load_timeline
 from hudi_spark.testing import (
+    Hook,
     InProcess,
     Instant,
     Outcome,
     SetClock,
+    TableServices,
     Timeline,
-    load_configuration,
+    load_table,
     validate_metadata_table,
 )
 from written_tables import Written, rows
@@ -49,28 +49,31 @@ def copied(table: Written, path: Path) -> Written:
 
 def schedule(table: Written, **configs: str) -> str | None:
     """The time of a plan."""
-    return running.schedule(_work(table, configs), SERVICE)
+    return _services(table).schedule(SERVICE, _named(configs))
 
 
 def execute(table: Written, requested: str | None, **configs: str) -> Outcome:
     """A plan carried out."""
     assert requested is not None
-    return running.execute(_work(table, configs), requested)
+    return _services(table).execute(requested, _named(configs))
 
 
 def cluster(table: Written, **configs: str) -> Outcome | None:
     """Whatever waits, then a plan of its own."""
-    return running.run(_work(table, configs), SERVICE)
+    return _services(table).run(SERVICE, _named(configs))
 
 
-def _work(table: Written, configs: dict[str, str], **more: Any) -> Any:
-    given = {key.replace("__", "."): value for key, value in configs.items()}
-    return table.writer(executor=InProcess(), **more).work(given)
+def _named(configs: dict[str, str]) -> dict[str, str]:
+    return {key.replace("__", "."): value for key, value in configs.items()}
 
 
-def stopped(table: Written, hook: Any) -> Any:
-    """What a service is given that a hook stops."""
-    return _work(table, {}, hook=hook)
+def _services(table: Written, hook: Hook | None = None) -> TableServices:
+    return table.services(hook, executor=InProcess())
+
+
+def watched(table: Written, hook: Hook) -> TableServices:
+    """Services whose effects a hook sees."""
+    return _services(table, hook)
 
 
 def stored(table: Written) -> list[dict[str, Any]]:
@@ -81,8 +84,7 @@ def stored(table: Written) -> list[dict[str, Any]]:
 
 def timeline(table: Written) -> Timeline:
     """The active timeline."""
-    storage = LocalStorage(table.path)
-    return load_timeline(storage, load_configuration(storage))
+    return load_table(LocalStorage(table.path))[1]
 
 
 def pending(table: Written) -> list[Instant]:
@@ -93,7 +95,8 @@ def pending(table: Written) -> list[Instant]:
 def plan(table: Written, requested: str | None) -> ClusteringPlan:
     """The plan of a pending clustering."""
     instant = next(one for one in timeline(table).instants if one.requested == requested)
-    found = clustering_plan(LocalStorage(table.path), instant)
+    name = instant.files["REQUESTED"]
+    found = parse_requested_replace((table.path / name).read_bytes(), name).clustering_plan
     assert found is not None
     return found
 

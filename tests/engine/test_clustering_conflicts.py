@@ -14,16 +14,15 @@ from clustering_tables import (
     pending,
     plan,
     schedule,
-    stopped,
     stored,
     timeline,
+    watched,
 )
 from hudi_format.errors import FormatError
+from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError
 from hudi_spark.errors import Reason
-from hudi_spark.services import running
-from hudi_spark.services.clustering import Clustering
-from hudi_spark.testing import Effect, NoHook, WriteRequest
+from hudi_spark.testing import Effect, Effects, NoHook, WriteRequest, silence_heart
 from written_tables import Written, rows
 
 ALLOWED = "org.apache.hudi.client.clustering.update.strategy.SparkAllowUpdateStrategy"
@@ -114,11 +113,10 @@ def test_a_write_that_completes_meanwhile_ends_the_clustering(tmp_path: Path, op
     request = {"partitions": ("north",)} if operation == "delete_partition" else {"given": rows([3], ts=9, price=9.0)}
     requested = schedule(table)
     files = data_files(table)
-    work = stopped(
-        table, Between("put_base_file", lambda: table.write(operation, configs={STRATEGY: ALLOWED}, **request))
-    )
+    assert requested is not None
+    hook = Between("put_base_file", lambda: table.write(operation, configs={STRATEGY: ALLOWED}, **request))
     with pytest.raises(HudiError) as refused:
-        running.execute(work, requested)
+        watched(table, hook).execute(requested)
     assert refused.value.reason is Reason.WRITE_CONFLICT
     written = table.found()
     assert all(key != "k5" for key, _ in written) if operation == "delete_partition" else ("k3", 9.0) in written
@@ -130,9 +128,10 @@ def test_a_write_that_completes_meanwhile_ends_the_clustering(tmp_path: Path, op
 
 
 def _attempt(table: Written, hook: Between | None = None) -> None:
-    """The plan carried out by whoever does not ask whether somebody else is at it."""
-    work = stopped(table, hook or NoHook())
-    Clustering().execute(work, pending(table)[0])
+    """The plan carried out by whoever takes those for dead that are at it."""
+    (waiting,) = pending(table)
+    silence_heart(Effects(LocalStorage(table.path)), waiting.requested)
+    watched(table, hook or NoHook()).execute(waiting.requested)
 
 
 @pytest.fixture
@@ -184,7 +183,8 @@ def test_a_plan_is_not_carried_out_by_two_at_a_time(tmp_path: Path):
         with pytest.raises(HudiError, match="CP-010"):
             execute(table, requested)
 
-    running.execute(stopped(table, Between("put_base_file", interfere)), requested)
+    assert requested is not None
+    watched(table, Between("put_base_file", interfere)).execute(requested)
     assert stored(table) == before
     assert pending(table) == []
 

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
-from clustering_tables import cluster, clusterable, copied, data_files, findings, pending, stopped, stored
+from clustering_tables import cluster, clusterable, copied, data_files, findings, pending, stored, watched
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError
-from hudi_spark.services import running
 from hudi_spark.testing import RELEASED, load_snapshot
 from metadata_writes import StopAt, Stopped
 from written_tables import rows
@@ -21,9 +20,8 @@ def test_killed_before_each_effect(tmp_path: Path, version: int, kind: str):
     before, number, completed = stored(first), 0, False
     while not completed:
         table = copied(first, tmp_path / f"t{number}")
-        work = stopped(table, StopAt(number))
         try:
-            running.run(work, "clustering")
+            watched(table, StopAt(number)).run("clustering")
             completed = True
         except Stopped:
             assert stored(table) == before, number
@@ -51,9 +49,8 @@ def test_a_writer_that_clusters_finishes_what_the_one_before_it_left(tmp_path: P
     """Who dies in the clustering after its write leaves a plan whose groups take no updates: the next one that clusters
     carries it out before it writes; one that does not is refused."""
     table = clusterable(tmp_path / "table")
-    work = stopped(table, StopAt(9))
     with pytest.raises(Stopped):
-        running.run(work, "clustering")
+        watched(table, StopAt(9)).run("clustering")
     waiting = [one.requested for one in pending(table)]
     assert waiting
 

@@ -1,14 +1,23 @@
 """Small tables that the engine itself writes, for the tests of writing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from hudi_format.storage import LocalStorage
 from hudi_spark import TableDefinition, create_arrow, read_arrow
-from hudi_spark.testing import InlineServices, InProcess, SetClock, TableWriter, TaskIdentity, WriteRequest
+from hudi_spark.testing import (
+    Hook,
+    InlineServices,
+    InProcess,
+    SetClock,
+    TableServices,
+    TableWriter,
+    TaskIdentity,
+    WriteRequest,
+)
 
 SCHEMA = pa.schema([("id", pa.string()), ("region", pa.string()), ("ts", pa.int64()), ("price", pa.float64())])
 NOW = "20250101000000000"
@@ -84,6 +93,13 @@ class Written:
         """One write, and the services that its options ask for."""
         writer = self.writer(executor=InProcess(), lifecycle=InlineServices())
         return writer.write(WriteRequest(operation, given, **more))
+
+    def services(
+        self, hook: Hook | None = None, configs: Mapping[str, str] | None = None, **more: Any
+    ) -> TableServices:
+        """Its services, with further options; a hook sees their effects."""
+        writer = self.writer(**({} if hook is None else {"hook": hook}), **more)
+        return TableServices(replace(writer, configs={**writer.configs, **(configs or {})}))
 
     def found(self, columns: Sequence[str] = ("id", "price")) -> list[tuple[Any, ...]]:
         """The rows of a snapshot, sorted."""
