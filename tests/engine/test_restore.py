@@ -17,9 +17,6 @@ from hudi_format.timeline.plans import (
 )
 from hudi_spark import HudiError
 from hudi_spark.errors import Reason
-from hudi_spark.services.inline import take_back_leftovers
-from hudi_spark.services.restore import delete_savepoint, restore, savepoint
-from hudi_spark.services.rollback import roll_back_failed_writes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from undoing_tables import KINDS, SOAK, Undoable, rows, stopped
@@ -57,7 +54,7 @@ def go_on(table: Undoable, step: str) -> None:
     elif step in {"dead", "rolled_back"}:
         table.dead_write()
         if step == "rolled_back":
-            roll_back_failed_writes(table.work(), "EAGER")
+            table.services().roll_back_failed_writes()
 
 
 @pytest.mark.timeout(7200 if SOAK else 300)
@@ -75,13 +72,13 @@ def test_a_restored_table_is_what_it_was(
     table = Undoable(tmp_path_factory.mktemp("table"), *kind)
     before, files = table.found(), table.data_files()
     if is_saved:
-        savepoint(table.work(), table.second)
+        table.services().savepoint(table.second)
     for step in later:
         go_on(table, step)
     for number in stops:
-        if not stopped(lambda hook: restore(table.work(hook), table.second, saved=is_saved), number):
+        if not stopped(lambda hook: table.services(hook).restore(table.second, saved=is_saved), number):
             break
-    restore(table.work(), table.second, saved=is_saved)
+    table.services().restore(table.second, saved=is_saved)
     assert table.found() == before
     assert files <= table.data_files()
     if table.version > 6 or table.table_type == "COPY_ON_WRITE":
@@ -99,7 +96,7 @@ def test_a_restore_tells_what_it_undid(tmp_path: Path, version: int):
     """Plan and result name the later writes, the youngest first, and the files that went."""
     table = Undoable(tmp_path, version, "COPY_ON_WRITE")
     undone = [str(table.write("upsert", rows([n], 6, 6.0)).requested) for n in (1, 2)]
-    outcome = restore(table.work(), table.second)
+    outcome = table.services().restore(table.second)
     (one,) = table.actions("restore")
     plan = parse_restore_plan((tmp_path / one.files["REQUESTED"]).read_bytes(), "plan")
     done = parse_restore_metadata((tmp_path / one.file).read_bytes(), "done")
@@ -116,8 +113,8 @@ def test_a_write_finishes_a_restore_that_stopped(tmp_path: Path):
     before = table.found()
     for _ in range(3):
         table.write("upsert", rows([1, 2], 6, 6.0))
-    assert stopped(lambda hook: restore(table.work(hook), table.second), 9)
-    take_back_leftovers(table.work())
+    assert stopped(lambda hook: table.services(hook).restore(table.second), 9)
+    table.take_back_leftovers()
     assert table.found() == before
     table.refuse_leftovers()
 
@@ -126,9 +123,9 @@ def test_a_restore_that_stopped_is_gone_on_with(tmp_path: Path):
     """Asked for again it is the same action."""
     table = Undoable(tmp_path, 8, "COPY_ON_WRITE")
     table.write("upsert", rows([1, 2], 6, 6.0))
-    assert stopped(lambda hook: restore(table.work(hook), table.second), 9)
+    assert stopped(lambda hook: table.services(hook).restore(table.second), 9)
     (begun,) = table.actions("restore")
-    assert restore(table.work(), table.second).requested == begun.requested
+    assert table.services().restore(table.second).requested == begun.requested
     assert [one.state for one in table.actions("restore")] == ["COMPLETED"]
 
 
@@ -138,7 +135,7 @@ def test_a_restore_without_a_plan_is_dropped(tmp_path: Path):
     before, folder = table.found(), tmp_path / ".hoodie/timeline"
     (folder / "20250101000001000.restore.requested").write_bytes(b"Obj")
     (folder / "20250101000001001.restore.inflight").write_bytes(b"")
-    take_back_leftovers(table.work())
+    table.take_back_leftovers()
     assert table.actions("restore") == []
     assert table.found() == before
 
@@ -147,30 +144,30 @@ def test_there_is_no_way_back_past_another_savepoint(tmp_path: Path):
     """Its write would be lost: it is to be deleted first."""
     table = Undoable(tmp_path, 9, "COPY_ON_WRITE")
     later = str(table.write("upsert", rows([1], 6, 6.0)).requested)
-    savepoint(table.work(), later)
+    table.services().savepoint(later)
     files = table.files()
     with pytest.raises(HudiError, match="is saved") as refused:
-        restore(table.work(), table.second)
+        table.services().restore(table.second)
     assert refused.value.reason == Reason.CONFIG_INVALID
     assert table.files() == files
-    delete_savepoint(table.work(), later)
-    restore(table.work(), table.second)
+    table.services().delete_savepoint(later)
+    table.services().restore(table.second)
 
 
 def test_there_is_no_way_back_to_what_is_gone(tmp_path: Path):
     """A write that is not there, one without the savepoint that is asked for, one whose files are gone."""
     table = Undoable(tmp_path, 8, "COPY_ON_WRITE")
-    savepoint(table.work(), table.second)
+    table.services().savepoint(table.second)
     later = str(table.write("upsert", rows([1], 6, 6.0)).requested)
     for instant, is_saved in (("20200101000000000", False), (later, True)):
         with pytest.raises(HudiError) as refused:
-            restore(table.work(), instant, saved=is_saved)
+            table.services().restore(instant, saved=is_saved)
         assert refused.value.reason == Reason.INSTANT_NOT_FOUND
     kept = next(path for path in sorted(table.data_files()) if table.second in path)
     LocalStorage(tmp_path).delete(kept)
     files = table.files()
     with pytest.raises(HudiError, match="is gone") as gone:
-        restore(table.work(), table.second)
+        table.services().restore(table.second)
     assert gone.value.reason == Reason.RANGE_NOT_RETAINED
     assert table.files() == files
 
@@ -178,7 +175,7 @@ def test_there_is_no_way_back_to_what_is_gone(tmp_path: Path):
 def test_there_is_no_way_back_to_what_a_clean_took(tmp_path: Path):
     """A release saves what a clean that counts versions has been at: the savepoint names what was left."""
     table = Undoable(tmp_path, 9, "COPY_ON_WRITE")
-    savepoint(table.work(), table.second)
+    table.services().savepoint(table.second)
     (saved,) = table.actions("savepoint")
     content = parse_savepoint_metadata((tmp_path / saved.file).read_bytes(), saved.file)
     lost = next(path for path in sorted(table.data_files()) if table.second in path)
@@ -197,7 +194,7 @@ def test_there_is_no_way_back_to_what_a_clean_took(tmp_path: Path):
     (tmp_path / f".hoodie/timeline/{clean}_{clean + 1}.clean").write_bytes(serialise_clean_metadata(done))
     files = table.files()
     with pytest.raises(HudiError, match="a clean deleted") as refused:
-        restore(table.work(), table.second)
+        table.services().restore(table.second)
     assert refused.value.reason == Reason.RANGE_NOT_RETAINED
     assert table.files() == files
 
@@ -206,7 +203,7 @@ def test_there_is_no_way_back_to_what_a_clean_took(tmp_path: Path):
 def test_there_is_no_way_back_past_archived_writes(tmp_path: Path, version: int):
     """What they wrote is no longer known one by one."""
     table = Undoable(tmp_path, version, "COPY_ON_WRITE", {"hoodie.metadata.enable": "false"})
-    savepoint(table.work(), table.second)
+    table.services().savepoint(table.second)
     for n in range(6):
         table.write("upsert", rows([n], 10 + n, 6.0))
     kept = {"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}
@@ -215,6 +212,6 @@ def test_there_is_no_way_back_past_archived_writes(tmp_path: Path, version: int)
     assert table.services().archive(beyond)
     files = table.files()
     with pytest.raises(HudiError, match="has been archived") as refused:
-        restore(table.work(), table.second)
+        table.services().restore(table.second)
     assert refused.value.reason == Reason.RANGE_NOT_RETAINED
     assert table.files() == files

@@ -1,5 +1,6 @@
 """Dead writes are taken back: all of them, nothing else, once, and whoever stops on the way is followed."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,7 @@ from hudi_format.timeline.plans import (
 )
 from hudi_spark import HudiError
 from hudi_spark.errors import Reason
-from hudi_spark.services.rollback import policy_of, roll_back, roll_back_failed_writes
-from hudi_spark.services.rollback_planning import Search, begun_rollbacks
-from hudi_spark.testing import NoHook, WriteRequest, load_table
+from hudi_spark.testing import WriteRequest, load_table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from undoing_tables import KINDS, SOAK, Undoable, rows, stopped
@@ -38,7 +37,7 @@ def test_a_dead_write_leaves_nothing(tmp_path: Path, version: int, kind: str):
     table = Undoable(tmp_path, version, kind)
     before, files = table.found(), table.data_files()
     dead = table.dead_write()
-    (outcome,) = roll_back_failed_writes(table.work(), "EAGER")
+    (outcome,) = table.services().roll_back_failed_writes()
     assert table.found() == before
     assert table.data_files() >= files
     table.refuse_leftovers()
@@ -56,18 +55,32 @@ def test_a_dead_write_leaves_nothing(tmp_path: Path, version: int, kind: str):
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_markers_and_a_listing_find_the_same_files(tmp_path: Path, version: int, kind: str, operation: str):
     """Whichever way is taken, the same files go, and the same slices are told."""
-    table = Undoable(tmp_path, version, kind)
+    table = Undoable(tmp_path / "table", version, kind)
     dead = table.dead_write(operation, **OPERATIONS[operation])
-    configuration, timeline = load_table(LocalStorage(tmp_path))
-    target = next(one for one in timeline.instants if one.requested == dead)
-    search = Search(LocalStorage(tmp_path), configuration, target)
-    announced = search.announced()
     if operation == "delete_partition":
-        assert announced is None
-        assert search.listed() == ()
+        assert planned(table, "true") == planned(table, "false") == ()
         return
-    assert announced is not None
-    assert sorted(map(str, announced)) == sorted(map(str, search.listed()))
+    # A file of no marker tells which way was taken.
+    stray = f"stray-0_0-0-0_{dead}.parquet"
+    (table.path / "north" / stray).write_bytes(b"")
+    announced, listed = planned(table, "true"), planned(table, "false")
+    found = [one for one in listed if (one.partition_path, one.file_id) == ("north", "stray-0")]
+    assert [Path(path).name for one in found for path in one.files_to_be_deleted] == [stray]
+    assert announced == tuple(one for one in listed if one not in found)
+    assert announced
+
+
+def planned(table: Undoable, by_markers: str) -> tuple[RollbackRequest, ...]:
+    """What a rollback of the dead write asks for; the table is as before."""
+    kept = table.path.with_name("kept")
+    shutil.copytree(table.path, kept)
+    table.services(configs={"hoodie.rollback.using.markers": by_markers}).roll_back_failed_writes()
+    (rollback,) = table.actions("rollback")
+    name = rollback.files["REQUESTED"]
+    plan = parse_rollback_plan((table.path / name).read_bytes(), name)
+    shutil.rmtree(table.path)
+    kept.rename(table.path)
+    return plan.rollback_requests
 
 
 @pytest.mark.timeout(7200 if SOAK else 300)
@@ -87,9 +100,9 @@ def test_whoever_finds_a_rollback_finishes_it(
     dead = table.dead_write(operation, **OPERATIONS[operation])
     configs = {"hoodie.rollback.using.markers": str(by_markers).lower()}
     for number in stops:
-        stopped(lambda hook: roll_back_failed_writes(table.work(hook, configs), "EAGER"), number)
+        stopped(lambda hook: table.services(hook, configs).roll_back_failed_writes(), number)
         assert table.found() == before
-    roll_back_failed_writes(table.work(configs=configs), "EAGER")
+    table.services(configs=configs).roll_back_failed_writes()
     assert table.found() == before
     assert len(table.actions("rollback")) == 1
     table.refuse_leftovers()
@@ -110,7 +123,7 @@ def test_a_log_of_version_6_is_answered_by_a_command(tmp_path: Path):
     table = Undoable(tmp_path, 6, "MERGE_ON_READ")
     dead = table.dead_write(rows=rows([1], 9, 9.0))
     (log,) = [path for path in table.data_files() if ".log.2_" in path]
-    roll_back_failed_writes(table.work(), "EAGER")
+    table.services().roll_back_failed_writes()
     (command,) = [path for path in table.data_files() if ".log.3_" in path]
     assert is_command(tmp_path / command, dead)
     (rollback,) = table.actions("rollback")
@@ -131,7 +144,7 @@ def test_markers_of_a_timeline_server_are_read(tmp_path: Path):
             (folder / path).unlink()
         (folder / "MARKERS.type").write_bytes(b"TIMELINE_SERVER_BASED")
         (folder / "MARKERS0").write_bytes(serialise_markers(markers)[: -40 if torn else None])
-        roll_back_failed_writes(table.work(), "EAGER")
+        table.services().roll_back_failed_writes()
         assert table.found() == before
         table.refuse_leftovers()
 
@@ -142,43 +155,52 @@ def test_a_write_under_way_is_left_alone(tmp_path: Path):
     request = WriteRequest("upsert", rows([1], 9, 9.0))
     started = table.writer().begin(request)
     started.stage(request)
-    assert roll_back_failed_writes(table.work(), "EAGER") == ()
+    assert table.services().roll_back_failed_writes() == ()
     with pytest.raises(HudiError, match="under way") as refused:
-        roll_back(table.work(), started.requested)
+        table.services().rollback(started.requested)
     assert refused.value.reason == Reason.CONFIG_INVALID
     started.commit()
     assert ("k1", 9.0) in table.found()
 
 
+POLICY = "hoodie.clean.failed.writes.policy"
+SHARED = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
+
+
 @pytest.mark.parametrize(("given_policy", "eager", "lazy"), [("EAGER", 1, 0), ("LAZY", 0, 1), ("NEVER", 0, 0)])
 def test_the_policy_says_who_rolls_back(tmp_path: Path, given_policy: str, eager: int, lazy: int):
     """A write, a clean, or nobody."""
-    table = Undoable(tmp_path, 9, "COPY_ON_WRITE", {"hoodie.clean.failed.writes.policy": given_policy})
-    for policy, number in (("EAGER", eager), ("LAZY", lazy)):
+    assert_rolled_back(Undoable(tmp_path, 9, "COPY_ON_WRITE", {POLICY: given_policy}), eager, lazy)
+
+
+def assert_rolled_back(table: Undoable, eager: int, lazy: int) -> None:
+    """How many dead writes a write rolls back that comes next, and how many a clean."""
+    for act, number in ((table.take_back_leftovers, eager), (table.services().clean, lazy)):
+        before = len(table.actions("rollback"))
         table.dead_write()
-        assert len(roll_back_failed_writes(table.work(), policy)) == number  # type: ignore[arg-type]
-        for one in table.timeline.instants:
-            if not one.is_completed:
-                roll_back(table.work(), one.requested)
+        act()
+        assert len(table.actions("rollback")) - before == number
+        left = [one.requested for one in table.timeline.instants if not one.is_completed]
+        assert len(left) == 1 - number
+        for one in left:
+            table.services().rollback(one)
 
 
 def test_nobody_rolls_back_under_never(tmp_path: Path):
     """Also not who asks by the policy that the options have, as the service does."""
     table = Undoable(tmp_path, 9, "COPY_ON_WRITE")
     dead = table.dead_write()
-    work = table.work(configs={"hoodie.clean.failed.writes.policy": "NEVER"})
 
-    assert roll_back_failed_writes(work, policy_of(work.options)) == ()
+    assert table.services(configs={POLICY: "NEVER"}).roll_back_failed_writes() == ()
     assert dead in {one.requested for one in table.actions("commit")}
 
 
-def test_several_writers_leave_it_to_the_clean(tmp_path: Path):
+@pytest.mark.parametrize(
+    ("configs", "eager", "lazy"), [({}, 1, 0), (SHARED, 0, 1), ({**SHARED, POLICY: "NEVER"}, 0, 0)]
+)
+def test_several_writers_leave_it_to_the_clean(tmp_path: Path, configs: dict[str, str], eager: int, lazy: int):
     """Unless told otherwise: a write cannot know whether another one is dead."""
-    table = Undoable(tmp_path, 9, "COPY_ON_WRITE")
-    shared = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
-    assert policy_of(table.work().options) == "EAGER"
-    assert policy_of(table.work(configs=shared).options) == "LAZY"
-    assert policy_of(table.work(configs={**shared, "hoodie.clean.failed.writes.policy": "NEVER"}).options) == "NEVER"
+    assert_rolled_back(Undoable(tmp_path, 9, "COPY_ON_WRITE", configs), eager, lazy)
 
 
 def test_what_has_completed_or_is_not_there_is_refused(tmp_path: Path):
@@ -186,10 +208,10 @@ def test_what_has_completed_or_is_not_there_is_refused(tmp_path: Path):
     table = Undoable(tmp_path, 8, "COPY_ON_WRITE")
     files = table.files()
     with pytest.raises(HudiError, match="has completed") as completed:
-        roll_back(table.work(), table.second)
+        table.services().rollback(table.second)
     assert completed.value.reason == Reason.CONFIG_INVALID
     with pytest.raises(HudiError, match="no action") as missing:
-        roll_back(table.work(), "20200101000000000")
+        table.services().rollback("20200101000000000")
     assert missing.value.reason == Reason.INSTANT_NOT_FOUND
     assert table.files() == files
 
@@ -203,10 +225,10 @@ def test_an_attempt_at_a_service_is_taken_back_and_its_plan_stays(tmp_path: Path
     requested = services.schedule("compaction", configs)
     assert requested is not None
     with pytest.raises(HudiError, match="nobody has begun"):
-        roll_back(table.work(), requested)
+        table.services().rollback(requested)
     folder = load_table(LocalStorage(tmp_path))[0].timeline_folder
     (tmp_path / folder / f"{requested}.compaction.inflight").write_bytes(b"")
-    roll_back(table.work(), requested)
+    table.services().rollback(requested)
     assert [one.state for one in table.actions("compaction")] == ["REQUESTED"]
     services.execute(requested)
     assert table.found() == before
@@ -214,7 +236,7 @@ def test_an_attempt_at_a_service_is_taken_back_and_its_plan_stays(tmp_path: Path
     table.write("upsert", rows([3], 11, 4.0))
     again = services.schedule("compaction", configs)
     assert again is not None
-    roll_back(table.work(), again, unschedule=True)
+    table.services().rollback(again, unschedule=True)
     assert table.actions("compaction") == []
     assert ("k3", 4.0) in table.found()
 
@@ -226,7 +248,7 @@ def test_a_plan_that_later_writes_build_on_is_not_unscheduled(tmp_path: Path):
     assert requested is not None
     table.write("upsert", rows([1], 12, 6.0))
     with pytest.raises(HudiError, match="later writes have logged"):
-        roll_back(table.work(), requested, unschedule=True)
+        table.services().rollback(requested, unschedule=True)
     assert ("k1", 6.0) in table.found()
 
 
@@ -236,10 +258,10 @@ def test_a_rollback_without_a_plan_is_begun_anew(tmp_path: Path):
     before = table.found()
     table.dead_write()
     (tmp_path / ".hoodie/timeline/20250101000001000.rollback.requested").write_bytes(b"")
-    roll_back_failed_writes(table.work(NoHook()), "EAGER")
+    table.services().roll_back_failed_writes()
     assert table.found() == before
     table.refuse_leftovers()
-    assert begun_rollbacks(LocalStorage(tmp_path), table.timeline) == ()
+    assert [one.state for one in table.actions("rollback")] == ["COMPLETED"]
 
 
 def test_a_rollback_of_what_has_completed_since_is_dropped(tmp_path: Path):
@@ -250,6 +272,6 @@ def test_a_rollback_of_what_has_completed_since_is_dropped(tmp_path: Path):
     pending = tmp_path / ".hoodie/timeline/20250101000001000.rollback"
     pending.with_suffix(".rollback.requested").write_bytes(serialise_rollback_plan(plan))
     pending.with_suffix(".rollback.inflight").write_bytes(b"")
-    assert roll_back_failed_writes(table.work(), "EAGER") == ()
+    assert table.services().roll_back_failed_writes() == ()
     assert table.data_files() == files
     table.refuse_leftovers()

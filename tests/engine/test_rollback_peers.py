@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 from apache_peer import Apache
-from hudi_spark.services.restore import restore, savepoint
-from hudi_spark.services.rollback import roll_back_failed_writes
 from undoing_tables import Undoable, rows, stopped
 
 KINDS = [(6, "MERGE_ON_READ"), (8, "COPY_ON_WRITE"), (9, "MERGE_ON_READ")]
@@ -33,12 +31,12 @@ def test_each_rolls_the_others_dead_writes_back(apache: Apache, tmp_path: Path, 
     table = Undoable(tmp_path, version, kind)
     before = table.found()
     table.dead_write()
-    stopped(lambda hook: roll_back_failed_writes(table.work(hook), "EAGER"), 6)
+    stopped(lambda hook: table.services(hook).roll_back_failed_writes(), 6)
     apache.ask("service", tmp_path, name="rollback", configs=CONFIGS)
     assert table.found() == found_by(apache, tmp_path) == before
     for phase in ("begin_write", "stage_write"):
         apache.ask(phase, tmp_path, rows([1, 80], 9, 9.0), txn="never", operation="upsert", configs=CONFIGS)
-    assert len(roll_back_failed_writes(table.work(), "EAGER")) == 1
+    assert len(table.services().roll_back_failed_writes()) == 1
     assert table.found() == found_by(apache, tmp_path) == before
     table.refuse_leftovers()
 
@@ -53,12 +51,12 @@ def test_each_restores_to_the_others_savepoint(apache: Apache, tmp_path: Path, v
     apache.ask("service", tmp_path, name="savepoint", instant=table.second, comment="theirs", configs=CONFIGS)
     apache.ask("write", tmp_path, rows([2, 41], 6, 6.0), operation="upsert", configs=CONFIGS)
     table.write("insert_overwrite", rows([4], 7, 7.0))
-    restore(table.work(), table.second, saved=True)
+    table.services().restore(table.second, saved=True)
     assert table.found() == found_by(apache, tmp_path) == before
     table.refuse_leftovers()
     third = str(table.write("upsert", rows([1, 70], 8, 8.0)).requested)
     before = table.found()
-    savepoint(table.work(), third)
+    table.services().savepoint(third)
     table.write("delete", rows([70]))
     apache.ask("write", tmp_path, rows([3], 9, 9.0), operation="upsert", configs=CONFIGS)
     apache.ask("service", tmp_path, name="restore", savepoint=third, configs=CONFIGS)

@@ -14,7 +14,6 @@ from hudi_format.timeline.plans import (
 )
 from hudi_spark import HudiError
 from hudi_spark.errors import Reason
-from hudi_spark.services.restore import delete_savepoint, savepoint
 from undoing_tables import KINDS, Undoable, rows, stopped
 
 
@@ -34,7 +33,7 @@ def test_a_savepoint_names_the_files_of_its_write(tmp_path: Path, version: int, 
         partition, _, name = path.rpartition("/")
         newest.setdefault(partition, []).append(name)
     table.write("upsert", rows([1, 2, 7], 5, 5.0))
-    outcome = savepoint(table.work(), table.second, "before the change")
+    outcome = table.services().savepoint(table.second, "before the change")
     held = saved(table)
     assert held.comments == "before the change"
     assert (outcome.requested, outcome.action) == (table.second, "savepoint")
@@ -50,9 +49,9 @@ def test_a_savepoint_names_the_files_of_its_write(tmp_path: Path, version: int, 
 def test_the_newest_write_is_saved_where_none_is_named(tmp_path: Path):
     """And only once."""
     table = Undoable(tmp_path, 9, "COPY_ON_WRITE")
-    assert savepoint(table.work()).requested == table.second
+    assert table.services().savepoint().requested == table.second
     with pytest.raises(HudiError, match="saved already") as refused:
-        savepoint(table.work(), table.second)
+        table.services().savepoint(table.second)
     assert refused.value.reason == Reason.CONFIG_INVALID
 
 
@@ -62,10 +61,10 @@ def test_what_is_not_there_is_not_saved(tmp_path: Path):
     dead = table.dead_write()
     for instant in ("20200101000000000", dead):
         with pytest.raises(HudiError, match="no write") as refused:
-            savepoint(table.work(), instant)
+            table.services().savepoint(instant)
         assert refused.value.reason == Reason.INSTANT_NOT_FOUND
     with pytest.raises(HudiError, match="no savepoint") as missing:
-        delete_savepoint(table.work(), table.second)
+        table.services().delete_savepoint(table.second)
     assert missing.value.reason == Reason.INSTANT_NOT_FOUND
 
 
@@ -84,10 +83,10 @@ def test_a_cleaned_write_is_not_saved(tmp_path: Path, pending: bool, counts_vers
         done = CleanMetadata(clean, earliest_commit_to_retain="" if counts_versions else table.second)
         (folder / f"{clean}_{int(clean) + 1}.clean").write_bytes(serialise_clean_metadata(done))
     with pytest.raises(HudiError, match="savepoint of a cleaned instant") as refused:
-        savepoint(table.work(), first)
+        table.services().savepoint(first)
     assert refused.value.reason == Reason.RANGE_NOT_RETAINED
     assert table.actions("savepoint") == []
-    savepoint(table.work(), table.second)
+    table.services().savepoint(table.second)
 
 
 @pytest.mark.parametrize("version", [6, 9])
@@ -95,14 +94,14 @@ def test_a_savepoint_that_stopped_is_made_or_ended_by_who_comes_next(tmp_path: P
     """Before any effect of making it, and of deleting it; a half one keeps nothing and is in nobody's way."""
     table = Undoable(tmp_path, version, "MERGE_ON_READ")
     for number in range(12):
-        if not stopped(lambda hook: savepoint(table.work(hook)), number):
+        if not stopped(lambda hook: table.services(hook).savepoint(), number):
             break
         if table.timeline.completed("savepoint"):
             break
         table.write("upsert", rows([1], 5, 5.0))
     for number in range(12):
         instant = table.actions("savepoint")[0].requested
-        if not stopped(lambda hook, at=instant: delete_savepoint(table.work(hook), at), number):
+        if not stopped(lambda hook, at=instant: table.services(hook).delete_savepoint(at), number):
             break
         if not table.actions("savepoint"):
             break

@@ -7,16 +7,16 @@ from typing import Any
 
 from hudi_format.names import BaseFileName, parse_data_file_name
 from hudi_format.storage import LocalStorage
-from hudi_spark.concurrency.heartbeats import silence_heart
 from hudi_spark.testing import (
     Hook,
+    InlineServices,
     InProcess,
     Instant,
     TableServices,
-    TableWork,
     Timeline,
     WriteRequest,
     load_table,
+    silence_heart,
     validate_metadata_table,
 )
 from metadata_writes import StopAt, Stopped
@@ -41,14 +41,15 @@ class Undoable(Written):
         self.write("upsert", rows(range(6)))
         self.second = str(self.write("upsert", rows(range(3), 2, 2.0)).requested)
 
-    def work(self, hook: Hook | None = None, configs: Mapping[str, str] | None = None) -> TableWork:
-        """What services are given."""
-        more: dict[str, Any] = {} if hook is None else {"hook": hook}
-        return self.writer(executor=InProcess(), **more).work(configs)
+    def services(
+        self, hook: Hook | None = None, configs: Mapping[str, str] | None = None, **more: Any
+    ) -> TableServices:
+        """Its services, by tasks whose files have names of their own."""
+        return super().services(hook, configs, **{"executor": InProcess(), **more})
 
-    def services(self) -> TableServices:
-        """The services by the table's own options."""
-        return TableServices(self.writer())
+    def take_back_leftovers(self, configs: Mapping[str, str] | None = None) -> None:
+        """What a write does before it begins."""
+        InlineServices().before(self.writer(executor=InProcess()).work(configs))
 
     def dead_write(self, operation: str = "upsert", **given: Any) -> str:
         """A write that has put all its files into storage, and whose process is gone."""
