@@ -7,7 +7,7 @@ from typing import Any
 
 from hudi_format.storage import LocalStorage
 from hudi_spark import read_arrow
-from hudi_spark.testing import Effect, Hook, Instant, NoHook, TableWork, Timeline, load_table, whole_timeline
+from hudi_spark.testing import Effect, Hook, Instant, Timeline, load_table, whole_timeline
 from written_tables import Written, rows
 
 WITHOUT_METADATA = {"hoodie.metadata.enable": "false"}
@@ -47,11 +47,6 @@ class Seen:
 
     def named(self, name: str) -> list[Mapping[str, Any]]:
         return [one.parameters for one in self.effects if one.name == name and not one.folder]
-
-
-def work_on(table: Written, options: Mapping[str, str] | None = None, hook: Hook | None = None) -> TableWork:
-    """What a service on the table is given."""
-    return table.writer(hook=hook or NoHook()).work(options or {})
 
 
 def upserted(path: Path, writes: int = 5, **more: Any) -> Written:

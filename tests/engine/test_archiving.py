@@ -15,16 +15,11 @@ from cleaned_tables import (
     timeline_of,
     upserted,
     whole_timeline_of,
-    work_on,
 )
 from hudi_format.timeline.archived_log import read_archived_log
 from hudi_format.timeline.history import read_history_file
 from hudi_format.timeline.plans import RollbackMetadata, serialise_rollback_metadata
 from hudi_spark import HudiError
-from hudi_spark.services import running
-from hudi_spark.services.archiving import archive
-from hudi_spark.services.cleaning import clean
-from hudi_spark.services.restore import savepoint
 from hudi_spark.testing import InlineServices, WriteRequest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -56,10 +51,10 @@ def history(table: Written, name: str = "") -> list[str]:
 
 def step(table: Written, number: int, asked: str) -> None:
     if asked == "clean":
-        clean(work_on(table, SOON))
+        table.services().clean(SOON)
     elif asked == "compact":
         if table.table_type == "MERGE_ON_READ":
-            running.run(work_on(table, COMPACT_NOW), "compaction")
+            table.services().run("compaction", COMPACT_NOW)
     elif asked == "abort":
         started = table.writer().begin(WriteRequest("upsert", rows([0])))
         started.stage(WriteRequest("upsert", rows([0], ts=number)))
@@ -81,26 +76,26 @@ def test_nobody_sees_that_actions_were_archived(version: int, table_type: str, s
                 continue
             cleans = timeline_of(table).completed("clean")
             before = told(table), answers(table, "~" if cleans else "")
-            archive(work_on(table, SOON))
+            table.services().archive(SOON)
             assert (told(table), answers(table, "~" if cleans else "")) == before
-            assert archive(work_on(table, SOON)) == ()
+            assert table.services().archive(SOON) == ()
 
 
 @pytest.mark.parametrize("version", [6, 9])
 def test_an_archival_may_die_before_any_effect(tmp_path: Path, version: int):
     """Whoever reads then sees what was before; the next archival finishes it, and the history has each action once."""
     table = upserted(tmp_path / "table", 6, version=version)
-    clean(work_on(table, SOON))
+    table.services().clean(SOON)
     table.write("upsert", rows([0], ts=9))
-    archive(work_on(table, SOON))
+    table.services().archive(SOON)
     for n in range(4):
         table.write("upsert", rows([0], ts=10 + n))
     shutil.copytree(table.path, tmp_path / "first")
     before, rows_before, died = told(table), table.found(), 0
-    for hook in deaths(lambda hook: archive(work_on(table, SOON, hook))):
+    for hook in deaths(lambda hook: table.services(hook).archive(SOON)):
         died += 1
         assert (told(table), table.found()) == (before, rows_before), hook.seen
-        archive(work_on(table, SOON))
+        table.services().archive(SOON)
         assert (told(table), table.found()) == (before, rows_before), hook.seen
         assert len(active(table)) == 2
         assert rows_of_history(table) == len(set(before)) - len(timeline_of(table).instants)
@@ -125,7 +120,7 @@ def rows_of_history(table: Written) -> int:
 def test_the_history_comes_first_and_completed_files_go_last(tmp_path: Path, version: int):
     """Requested and inflight files go before completed ones, and these from the oldest on."""
     table, seen = upserted(tmp_path / "table", 5, version=version), Seen()
-    archive(work_on(table, FEW, seen))
+    table.services(seen).archive(FEW)
     names = [effect.name for effect in seen.effects]
     first = ["append_archived_log"] if version == 6 else ["put_history_file", "put_manifest", "swap_version"]
     assert names == ["take_lock", *first, *["delete_instant"] * 9, "release_lock"]
@@ -140,12 +135,12 @@ def test_a_row_holds_what_the_files_held(tmp_path: Path):
     table.write("insert_overwrite", rows(range(4), ts=3))
     for n in range(3):
         table.write("upsert", rows(range(4), ts=4 + n))
-    clean(work_on(table, SOON))
+    table.services().clean(SOON)
     for n in range(3):
         table.write("upsert", rows(range(4), ts=8 + n))
-    clean(work_on(table, SOON))
+    table.services().clean(SOON)
     files = {path.name: path.read_bytes() for path in (table.path / ".hoodie" / "timeline").iterdir() if path.is_file()}
-    archive(work_on(table, SOON))
+    table.services().archive(SOON)
     folder = table.path / ".hoodie" / "timeline" / "history"
     found = [
         row for name in history(table, ".parquet") for row in read_history_file((folder / name).read_bytes(), name)
@@ -163,7 +158,7 @@ def test_levels_are_merged_and_old_versions_go(tmp_path: Path):
     table = upserted(tmp_path / "table", 3)
     for n in range(10):
         table.write("upsert", rows([0], ts=20 + n))
-        archive(work_on(table, {**SOON, "hoodie.keep.min.commits": "2"}))
+        table.services().archive({**SOON, "hoodie.keep.min.commits": "2"})
     folder = table.path / ".hoodie" / "timeline" / "history"
     current = json.loads((folder / f"manifest_{(folder / '_version_').read_text()}").read_bytes())
     levels = [one["fileName"][-9] for one in current["files"]]
@@ -177,7 +172,7 @@ def test_levels_are_merged_and_old_versions_go(tmp_path: Path):
 
 def test_version_6_has_three_records_an_action_in_blocks(tmp_path: Path):
     table = upserted(tmp_path / "table", 5, version=6)
-    archive(work_on(table, {**FEW, "hoodie.commits.archival.batch": "4"}))
+    table.services().archive({**FEW, "hoodie.commits.archival.batch": "4"})
     log = table.path / ".hoodie" / "archived" / ".commits_.archive.1_1-0-1"
     states = read_archived_log(log.read_bytes(), log.name)
     assert [state.state for state in states] == ["REQUESTED", "INFLIGHT", "COMPLETED"] * 3
@@ -189,7 +184,7 @@ class TestWhatStays:
     """Each of these keeps the writes from one on, and what is older may leave."""
 
     def archived(self, table: Written, options: Mapping[str, str] | None = None) -> list[str]:
-        archive(work_on(table, {**FEW, **(options or {})}))
+        table.services().archive({**FEW, **(options or {})})
         return active(table)
 
     def test_everything_while_there_are_not_too_many(self, tmp_path: Path):
@@ -211,7 +206,7 @@ class TestWhatStays:
     @pytest.mark.parametrize("beyond", [False, True])
     def test_a_saved_write_and_what_is_later_unless_told_otherwise(self, tmp_path: Path, *, beyond: bool):
         table = upserted(tmp_path / "table", 2)
-        saved = savepoint(work_on(table)).requested
+        saved = table.services().savepoint().requested
         for n in range(5):
             table.write("upsert", rows([1], ts=10 + n))
         before = answers(table)
@@ -227,7 +222,7 @@ class TestWhatStays:
         for n in range(4):
             table.write("upsert", rows([1], ts=10 + n))
         assert self.archived(table)[0] == replaced
-        clean(work_on(table, FEW))
+        table.services().clean(FEW)
         assert replaced not in self.archived(table)
         assert len(table.ids()) == 4
 
@@ -239,7 +234,7 @@ class TestWhatStays:
         for n in range(4):
             table.write("upsert", rows([1], ts=10 + n))
         shutil.copytree(table.path / "north", tmp_path / "kept")
-        clean(work_on(table, FEW))
+        table.services().clean(FEW)
         shutil.copytree(tmp_path / "kept", table.path / "north", dirs_exist_ok=True)
         assert self.archived(table)[0] == replaced
 
@@ -276,7 +271,7 @@ def test_markers_of_what_leaves_go(tmp_path: Path):
     left = table.path / ".hoodie" / ".temp" / active(table)[0]
     left.mkdir(parents=True)
     (left / "north").mkdir()
-    archive(work_on(table, FEW))
+    table.services().archive(FEW)
     assert not left.exists()
 
 
@@ -288,19 +283,19 @@ def test_a_file_that_never_became_part_of_the_history_is_replaced(tmp_path: Path
     (folder / f"{times[0]}_{times[2]}_0.parquet").write_bytes(b"torn")
     (folder / "manifest_1.f00d").write_bytes(b"torn")
     before = told(table)
-    archive(work_on(table, FEW))
+    table.services().archive(FEW)
     assert told(table) == before
 
 
 def test_a_history_that_lacks_what_it_names_is_refused_before_anything_leaves(tmp_path: Path):
     table = upserted(tmp_path / "table", 5)
-    archive(work_on(table, FEW))
+    table.services().archive(FEW)
     for n in range(3):
         table.write("upsert", rows([1], ts=10 + n))
     (table.path / ".hoodie" / "timeline" / "history" / "manifest_1").unlink()
     files = table.files()
     with pytest.raises(HudiError, match="TIMELINE_FILE_CORRUPT"):
-        archive(work_on(table, FEW))
+        table.services().archive(FEW)
     assert table.files() == files
 
 

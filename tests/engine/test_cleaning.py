@@ -1,24 +1,31 @@
 """Old file slices go, by policies; what somebody needs stays; a clean that died is finished by the next."""
 
+import copy
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cleaned_tables import WITHOUT_METADATA, answers, data_files, deaths, timeline_of, upserted, work_on
+from cleaned_tables import WITHOUT_METADATA, Died, answers, data_files, deaths, timeline_of, upserted
 from engine_tables import TableBuilder, row, tick
 from hudi_format.names import PARTITION_METAFILE, parse_data_file_name
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plans import CleanerPlan, CleanMetadata, parse_clean_metadata, parse_cleaner_plan
 from hudi_spark import HudiError, read_arrow
-from hudi_spark.concurrency.heartbeats import beating
-from hudi_spark.services import running
-from hudi_spark.services.cleaning import carry_out, clean
-from hudi_spark.services.cleaning_planning import Planned, cleaner_plan
-from hudi_spark.services.restore import delete_savepoint, savepoint
-from hudi_spark.testing import InlineServices, InProcess, TableActions, TableWriter, WriteRequest
+from hudi_spark.testing import (
+    Effects,
+    InlineServices,
+    InProcess,
+    SetClock,
+    TableActions,
+    TableServices,
+    TableWriter,
+    WriteRequest,
+    silence_heart,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_tables import Written, rows
@@ -43,19 +50,28 @@ def step_by_step(table: Written, steps: Iterable[tuple[str, Any]]) -> None:
     for n, (step, ids) in enumerate(steps, 1):
         if step == "savepoint":
             if not timeline_of(table).completed("savepoint"):
-                savepoint(work_on(table))
+                table.services().savepoint()
         elif step == "clean":
-            clean(work_on(table, ONE))
+            table.services().clean(ONE)
         elif step == "compact":
             if table.table_type == "MERGE_ON_READ":
-                running.run(work_on(table, COMPACT_NOW), "compaction")
+                table.services().run("compaction", COMPACT_NOW)
         else:
             table.write(step, rows(sorted(ids), ts=n, price=float(n)))
 
 
 def planned(table: Written, options: Mapping[str, str]) -> CleanerPlan | None:
-    work = work_on(table, options)
-    return cleaner_plan(Planned(work.storage, work.snapshot(), work.options, work.clock.instant()))
+    """What a clean would do now, however few writes there were since the last one; nothing changes."""
+    with tempfile.TemporaryDirectory() as folder:
+        copied = copy.copy(table)
+        copied.path, copied.clock = Path(folder) / "table", SetClock(table.clock.now)
+        shutil.copytree(table.path, copied.path)
+        requested = copied.services().schedule("clean", {"hoodie.clean.trigger.max.commits": "0", **options})
+        if requested is None:
+            return None
+        (pending,) = timeline_of(copied).pending("clean")
+        name = pending.files["REQUESTED"]
+        return parse_cleaner_plan((copied.path / name).read_bytes(), name)
 
 
 def named(plan: CleanerPlan | None) -> list[str]:
@@ -82,7 +98,7 @@ def test_no_retained_answer_changes(version: int, table_type: str, steps: Any, p
         assert named(planned(table, policy)) == named(whole)
         earliest = whole.earliest_instant_to_retain if whole else None
         before = answers(table, earliest.timestamp if earliest else "~")
-        clean(work_on(table, policy))
+        table.services().clean(policy)
         assert answers(table, earliest.timestamp if earliest else "~") == before
         assert planned(table, policy) is None
         assert not set(named(whole)) & {name.rpartition("/")[2] for name in data_files(table)}
@@ -96,9 +112,9 @@ def test_a_clean_may_die_before_any_effect(tmp_path: Path, version: int, configs
     shutil.copytree(table.path, tmp_path / "first")
     doomed, rows_before = named(planned(table, ONE)), table.found()
     died = 0
-    for hook in deaths(lambda hook: clean(work_on(table, ONE, hook))):
+    for hook in deaths(lambda hook: table.services(hook).clean(ONE)):
         died += 1
-        clean(work_on(table, ONE))
+        table.services().clean(ONE)
         assert table.found() == rows_before
         told = [name for one in last_clean(table).partition_metadata.values() for name in one.success_delete_files]
         assert sorted(told) == doomed, hook.seen
@@ -114,7 +130,7 @@ def test_a_clean_may_die_before_any_effect(tmp_path: Path, version: int, configs
 def test_a_plan_is_written_as_apache_hudi_reads_it(tmp_path: Path, version: int):
     """Whole paths, the earliest write to retain, the last one; up to version 8 the inflight file repeats the plan."""
     table = upserted(tmp_path / "table", 3, version=version)
-    requested = running.schedule(work_on(table, ONE), "clean")
+    requested = table.services().schedule("clean", ONE)
     pending = timeline_of(table).pending("clean")[0]
     data = (table.path / pending.files["REQUESTED"]).read_bytes()
     plan, writes = parse_cleaner_plan(data, ""), timeline_of(table).completed_data()
@@ -124,7 +140,7 @@ def test_a_plan_is_written_as_apache_hudi_reads_it(tmp_path: Path, version: int)
     paths = [one.file_path for infos in plan.file_paths_to_be_deleted_per_partition.values() for one in infos]
     assert len(paths) == 2
     assert all(Path(str(path)).is_file() for path in paths)
-    running.execute(work_on(table), str(requested))
+    table.services().execute(str(requested))
     inflight = (table.path / timeline_of(table).completed("clean")[0].files["INFLIGHT"]).read_bytes()
     assert inflight == (b"" if version == 9 else data)
 
@@ -132,35 +148,42 @@ def test_a_plan_is_written_as_apache_hudi_reads_it(tmp_path: Path, version: int)
 def test_files_that_are_gone_already_are_no_failure(tmp_path: Path):
     """By hand, or by an attempt before: the clean completes, and names them."""
     table = upserted(tmp_path / "table")
-    requested = running.schedule(work_on(table, ONE), "clean")
     doomed = named(planned(table, ONE))
+    requested = table.services().schedule("clean", ONE)
     gone = next(table.path.rglob(doomed[0]))
     gone.unlink()
-    done = running.execute(work_on(table), str(requested))
+    done = table.services().execute(str(requested))
     assert sorted(name for names in done.deleted.values() for name in names) == doomed
+
+
+@dataclass
+class OnceBefore:
+    """Does something before the first effect of a name."""
+
+    name: str
+    does: Callable[[], None]
+    is_done: bool = False
+
+    def before(self, effect: Any) -> None:
+        if effect.name == self.name and not self.is_done:
+            self.is_done = True
+            self.does()
+
+    def after(self, effect: Any) -> None:
+        """Nothing."""
 
 
 @pytest.mark.parametrize("moment", ["create_instant", "delete_data_file", "take_lock"])
 def test_a_clean_that_another_process_completed_meanwhile_is_done(tmp_path: Path, moment: str):
     """Two that carry out one plan are in nobody's way, and the metadata table keeps what the first one told it."""
     table = upserted(tmp_path / "table", 3, configs={})
-    requested = str(running.schedule(work_on(table, ONE), "clean"))
+    requested = str(table.services().schedule("clean", ONE))
 
-    pending = timeline_of(table).pending("clean")[0]
+    def other_first() -> None:
+        silence_heart(Effects(LocalStorage(table.path)), requested)
+        assert table.services().execute(requested).requested == requested
 
-    class OtherFirst:
-        done = False
-
-        def before(self, effect: Any) -> None:
-            if effect.name == moment and not self.done:
-                self.done = True
-                carry_out(work_on(table), pending)
-
-        def after(self, effect: Any) -> None:
-            """Nothing."""
-
-    done = carry_out(work_on(table, None, OtherFirst()), pending)
-    assert done is not None
+    done = table.services(OnceBefore(moment, other_first)).execute(requested)
     assert done.requested == requested
     assert len(timeline_of(table).completed("clean")) == 1
     assert TableActions(table.writer()).validate_metadata() == ()
@@ -169,10 +192,15 @@ def test_a_clean_that_another_process_completed_meanwhile_is_done(tmp_path: Path
 def test_a_clean_that_another_process_is_at_is_left_to_it(tmp_path: Path):
     """Its heart beats; no second clean is planned meanwhile, and a write does not fail over it."""
     table = upserted(tmp_path / "table")
-    requested = str(running.schedule(work_on(table, ONE), "clean"))
-    with beating(work_on(table).effects, work_on(table).options, requested):
-        assert clean(work_on(table, ONE)) is None
-    done = clean(work_on(table, ONE))
+    requested = str(table.services().schedule("clean", ONE))
+
+    def other() -> None:
+        assert table.services().clean(ONE) is None
+        raise Died
+
+    with pytest.raises(Died):
+        table.services(OnceBefore("delete_data_file", other)).execute(requested)
+    done = table.services().clean(ONE)
     assert done is not None
     assert done.requested == requested
 
@@ -180,10 +208,10 @@ def test_a_clean_that_another_process_is_at_is_left_to_it(tmp_path: Path):
 def test_a_clean_whose_files_a_crash_left_empty_goes(tmp_path: Path):
     """It says nothing that could be done, and would be in the way of the next one for ever."""
     table = upserted(tmp_path / "table")
-    running.schedule(work_on(table, ONE), "clean")
+    table.services().schedule("clean", ONE)
     pending = timeline_of(table).pending("clean")[0]
     (table.path / pending.files["REQUESTED"]).write_bytes(b"")
-    done = clean(work_on(table, ONE))
+    done = table.services().clean(ONE)
     assert done is not None
     assert not timeline_of(table).pending("clean")
 
@@ -191,13 +219,13 @@ def test_a_clean_whose_files_a_crash_left_empty_goes(tmp_path: Path):
 @pytest.mark.parametrize("policy", [ONE, TWO_VERSIONS])
 def test_what_a_savepoint_keeps_goes_once_the_savepoint_is_gone(tmp_path: Path, policy: Mapping[str, str]):
     table = upserted(tmp_path / "table", 2)
-    saved = savepoint(work_on(table)).requested
+    saved = table.services().savepoint().requested
     for n in range(3):
         table.write("upsert", rows([0, 1], ts=10 + n))
-    assert clean(work_on(table, policy)) is not None
+    assert table.services().clean(policy) is not None
     assert sum(saved in name for name in data_files(table)) == 2
-    delete_savepoint(work_on(table), saved)
-    done = clean(work_on(table, {**policy, "hoodie.clean.trigger.max.commits": "0"}))
+    table.services().delete_savepoint(saved)
+    done = table.services().clean({**policy, "hoodie.clean.trigger.max.commits": "0"})
     assert done is not None
     assert {parse_data_file_name(name).instant for names in done.deleted.values() for name in names} >= {saved}
 
@@ -206,14 +234,14 @@ def test_what_a_savepoint_keeps_goes_once_the_savepoint_is_gone(tmp_path: Path, 
 def test_what_a_pending_compaction_reads_stays(tmp_path: Path, version: int):
     """By commits and by versions, until it has completed."""
     table = upserted(tmp_path / "table", 2, table_type="MERGE_ON_READ", version=version)
-    requested = str(running.schedule(work_on(table, COMPACT_NOW), "compaction"))
+    requested = str(table.services().schedule("compaction", COMPACT_NOW))
     for n in range(3):
         table.write("upsert", rows(range(4), ts=10 + n))
     one = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
-    assert clean(work_on(table, ONE)) is None
-    assert clean(work_on(table, one)) is None
-    running.execute(work_on(table), requested)
-    done = clean(work_on(table, one))
+    assert table.services().clean(ONE) is None
+    assert table.services().clean(one) is None
+    table.services().execute(requested)
+    done = table.services().clean(one)
     assert done is not None
     assert len(table.ids()) == 4
 
@@ -222,10 +250,10 @@ def test_replaced_groups_go_once_their_replacement_is_old_enough(tmp_path: Path)
     """Not while a retained state still reads them; where versions are counted, at once."""
     table = upserted(tmp_path / "table", 1)
     table.write("insert_overwrite", rows(range(4), ts=5))
-    assert clean(work_on(table, ONE)) is None
+    assert table.services().clean(ONE) is None
     assert len(named(planned(table, TWO_VERSIONS))) == 2
     table.write("upsert", rows([0], ts=6))
-    done = clean(work_on(table, ONE))
+    done = table.services().clean(ONE)
     assert done is not None
     assert sum(map(len, done.deleted.values())) == 2
 
@@ -237,7 +265,7 @@ def test_change_logs_go_with_their_slices(tmp_path: Path):
     }
     table = upserted(tmp_path / "table", 4, properties=properties)
     assert sum(name.endswith(".cdc") for name in data_files(table)) == 6
-    clean(work_on(table, ONE))
+    table.services().clean(ONE)
     assert sum(name.endswith(".cdc") for name in data_files(table)) == 4
 
 
@@ -250,7 +278,7 @@ def test_files_of_attempts_that_lost_go(tmp_path: Path):
     pending = table.writer().begin(WriteRequest("upsert", rows([0]))).requested
     own = newest.rpartition("_")[0] + f"_{pending}.parquet"
     shutil.copy(table.path / newest, table.path / own)
-    done = clean(work_on(table, {**ONE, "hoodie.clean.incremental.enabled": "false"}))
+    done = table.services().clean({**ONE, "hoodie.clean.incremental.enabled": "false"})
     assert done is not None
     assert not (table.path / lost).exists()
     assert (table.path / newest).exists()
@@ -268,7 +296,7 @@ class TestPartitionsThatGoWhole:
 
     def test_it_goes_with_its_metafile(self, tmp_path: Path):
         table = self.emptied(tmp_path)
-        clean(work_on(table, ONE))
+        table.services().clean(ONE)
         assert not (table.path / "north").exists()
         assert last_clean(table).partition_metadata["north"].is_partition_deleted is True
         assert TableActions(table.writer()).validate_metadata() == ()
@@ -278,23 +306,23 @@ class TestPartitionsThatGoWhole:
     def test_it_stays_with_a_file_that_the_plan_does_not_name(self, tmp_path: Path):
         table = self.emptied(tmp_path)
         (table.path / "north" / "notes.txt").write_text("mine")
-        clean(work_on(table, ONE))
+        table.services().clean(ONE)
         assert sorted(one.name for one in (table.path / "north").iterdir()) == [PARTITION_METAFILE, "notes.txt"]
         assert last_clean(table).partition_metadata["north"].is_partition_deleted is False
 
     def test_it_stays_while_a_write_is_under_way(self, tmp_path: Path):
         """The write may have seen the partition, and be about to put a file there."""
         table = self.emptied(tmp_path)
-        requested = str(running.schedule(work_on(table, ONE), "clean"))
+        requested = str(table.services().schedule("clean", ONE))
         table.writer().begin(WriteRequest("insert", rows([1])))
-        running.execute(work_on(table), requested)
+        table.services().execute(requested)
         assert (table.path / "north" / PARTITION_METAFILE).exists()
 
     def test_a_table_without_partitions_stays(self, tmp_path: Path):
         table = upserted(tmp_path / "table", 1, partition_by=())
         table.write("insert_overwrite_table", rows([1], ts=2))
         table.write("upsert", rows([1], ts=3))
-        clean(work_on(table, ONE))
+        table.services().clean(ONE)
         assert table.ids() == ["k1"]
         assert (table.path / PARTITION_METAFILE).exists()
 
@@ -323,27 +351,27 @@ def test_a_pending_write_holds_the_earliest_instant_back(tmp_path: Path):
         table.write("upsert", rows(range(4), ts=10 + n))
     plan = planned(table, ONE)
     assert plan is None or plan.earliest_instant_to_retain is not None
-    assert clean(work_on(table, ONE)) is None
+    assert table.services().clean(ONE) is None
 
 
 def test_a_clean_is_due_after_so_many_writes(tmp_path: Path):
     table = upserted(tmp_path / "table", 3)
     many = {**ONE, "hoodie.clean.trigger.max.commits": "4"}
-    assert running.schedule(work_on(table, many), "clean") is None
+    assert table.services().schedule("clean", many) is None
     table.write("upsert", rows([0], ts=9))
-    assert clean(work_on(table, many)) is not None
+    assert table.services().clean(many) is not None
     table.write("upsert", rows([0], ts=10))
-    assert clean(work_on(table, many)) is None
+    assert table.services().clean(many) is None
 
 
 def test_one_clean_waits_at_a_time_unless_more_are_allowed(tmp_path: Path):
     table = upserted(tmp_path / "table", 3)
-    first = running.schedule(work_on(table, ONE), "clean")
+    first = table.services().schedule("clean", ONE)
     assert first is not None
-    assert running.schedule(work_on(table, ONE), "clean") is None
-    second = running.schedule(work_on(table, {**ONE, "hoodie.clean.multiple.enabled": "true"}), "clean")
+    assert table.services().schedule("clean", ONE) is None
+    second = table.services().schedule("clean", {**ONE, "hoodie.clean.multiple.enabled": "true"})
     assert second is not None
-    clean(work_on(table, ONE))
+    table.services().clean(ONE)
     assert [one.requested for one in timeline_of(table).completed("clean")] == [first, second]
 
 
@@ -361,7 +389,7 @@ def test_retaining_nothing_is_refused(tmp_path: Path, key: str):
     """The newest slice always stays."""
     table = upserted(tmp_path / "table", 1)
     with pytest.raises(HudiError, match="CONFIG_INVALID"):
-        work_on(table, {key: "0"})
+        table.services().clean({key: "0"})
 
 
 @pytest.mark.parametrize("options", [ONE, {**TWO_VERSIONS, "hoodie.clean.fileversions.retained": "1"}])
@@ -376,7 +404,7 @@ def test_a_log_stays_in_the_slice_in_which_its_write_completed(tmp_path: Path, o
     for n in (50, 60):
         builder.commit(n, [builder.base_file(n, [row("z", n)], group="f2")])
     writer = TableWriter(LocalStorage(tmp_path), InProcess(), WITHOUT_METADATA)
-    done = clean(writer.work(options))
+    done = TableServices(writer).clean(options)
     assert done is not None
     assert min(name.rpartition("_")[2][:17] for name in done.deleted["north"]) == tick(10)
     assert not [name for name in done.deleted["north"] if tick(20) in name]

@@ -6,11 +6,8 @@ from typing import Any
 
 import pytest
 from apache_peer import Apache
-from cleaned_tables import WITHOUT_METADATA, answers, timeline_of, whole_timeline_of, work_on
+from cleaned_tables import WITHOUT_METADATA, answers, timeline_of, whole_timeline_of
 from hudi_format.timeline.plans import parse_cleaner_plan
-from hudi_spark.services import running
-from hudi_spark.services.archiving import archive
-from hudi_spark.services.cleaning import clean
 from hudi_spark.testing import SystemClock
 from written_tables import Written, rows
 
@@ -39,7 +36,7 @@ def grown(path: Path, version: int, table_type: str) -> Written:
         if step != "compact":
             table.write(step, rows(range(n % 2, 4), ts=n, price=float(n)))
         elif table_type == "MERGE_ON_READ":
-            running.run(work_on(table, {"hoodie.compact.inline.max.delta.commits": "1"}), "compaction")
+            table.services().run("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
     return table
 
 
@@ -58,7 +55,7 @@ def test_each_carries_out_the_plan_of_the_other(apache: Apache, tmp_path: Path, 
     table = grown(tmp_path / "table", version, table_type)
     before = answers(table, "~")[0]
     shutil.copytree(table.path, tmp_path / "first")
-    ours = running.schedule(work_on(table, KEPT), "clean")
+    ours = table.services().schedule("clean", KEPT)
     our_plan = planned(table)
     apache.ask("execute", table.path, requested=ours, configs=KEPT)
     assert timeline_of(table).completed("clean")
@@ -67,7 +64,7 @@ def test_each_carries_out_the_plan_of_the_other(apache: Apache, tmp_path: Path, 
     shutil.copytree(tmp_path / "first", table.path)
     theirs = apache.ask("schedule", table.path, service="clean", configs=KEPT)["requested"]
     assert planned(table) == our_plan
-    running.execute(work_on(table, KEPT), theirs)
+    table.services().execute(theirs, KEPT)
     assert data_names(table) == left
     assert answers(table, "~")[0] == before
     assert sorted(read.column("id").to_pylist()) == table.ids()
@@ -77,11 +74,11 @@ def test_each_carries_out_the_plan_of_the_other(apache: Apache, tmp_path: Path, 
 def test_they_archive_in_turns(apache: Apache, tmp_path: Path, version: int, table_type: str):
     """The whole timeline stays what it was, and levels that the one began are merged by the other."""
     table = grown(tmp_path / "table", version, table_type)
-    clean(work_on(table, FEW))
+    table.services().clean(FEW)
     for turn in range(4):
         before, found = [str(one) for one in whole_timeline_of(table)], answers(table, "~")[0]
         if turn % 2:
-            archive(work_on(table, FEW))
+            table.services().archive(FEW)
         else:
             apache.ask("service", table.path, name="archive", configs=FEW)
         assert [str(one) for one in whole_timeline_of(table)] == before
