@@ -6,13 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from hudi_conformance.bridge.checking import load_for_check
-from hudi_format.storage import LocalStorage, Storage
+from hudi_format.storage import LocalStorage
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model_tools.violations import violations
-from hudi_spark import HudiError, UnsupportedFeature
-from hudi_spark.errors import typed_errors
-from hudi_spark.fsck import check
-from hudi_spark.testing import InProcess
+from hudi_spark import HudiError, UnsupportedFeature, check_table
 
 Found = frozenset[tuple[str, str]]
 """Clauses with their severities; a refusal by its clause."""
@@ -57,11 +54,10 @@ KNOWN: Final[Mapping[str, Difference]] = {
 }
 
 
-def of_engine(storage: Storage, *, deep: bool) -> Found:
+def of_engine(table: Path, *, deep: bool) -> Found:
     """What the engine's check finds."""
     try:
-        with typed_errors():
-            found = check.check_table(storage, InProcess(), deep=deep)
+        found = check_table(table, deep=deep)
     except HudiError as refusal:
         return frozenset({(refusal.clause, "refused")})
     except UnsupportedFeature as lacking:
@@ -84,5 +80,5 @@ def assert_alike(name: str, table: Path) -> None:
     """Both find the same, with rows and without, but for what is listed; and that is still so."""
     known = KNOWN.get(name, Difference(""))
     for deep in (True, False):
-        engine, model = of_engine(LocalStorage(table), deep=deep), of_model(table, deep=deep)
+        engine, model = of_engine(table, deep=deep), of_model(table, deep=deep)
         assert (engine - model, model - engine) == known.at(deep=deep), f"{name}, deep={deep}"

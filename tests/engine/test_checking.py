@@ -16,8 +16,6 @@ from hudi_conformance.runner.archive import folder_of, unpacked_corpus
 from hudi_format.storage import LocalStorage, open_storage
 from hudi_spark import HudiError, check_table
 from hudi_spark.errors import Reason
-from hudi_spark.fsck import check
-from hudi_spark.testing import InProcess
 
 _GOLDEN = sorted(path.parent for path in unpacked_corpus().glob("*/*/table"))
 # Tables of which a case asks what reading refuses, and none what a check says.
@@ -38,20 +36,15 @@ _REFUSED = {
 _WARNINGS = {"LF-010", "PR-008"}
 
 
-class ReadOnly(LocalStorage):
-    """Whoever writes is told so."""
+@pytest.fixture
+def read_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing may be written to a folder, nor deleted."""
 
-    def put_if_absent(self, path: str, data: bytes) -> bool:
-        raise AssertionError(f"a check writes {path}: {len(data)} bytes")
+    def refuse(_: LocalStorage, path: str, *data: bytes) -> None:
+        raise AssertionError(f"a check changes {path}: {data!r:.40}")
 
-    def put(self, path: str, data: bytes) -> None:
-        raise AssertionError(f"a check writes {path}: {len(data)} bytes")
-
-    def delete(self, path: str) -> None:
-        raise AssertionError(f"a check deletes {path}")
-
-    def delete_folder(self, folder: str) -> None:
-        raise AssertionError(f"a check deletes {folder}")
+    for name in ("put_if_absent", "put", "delete", "delete_folder"):
+        monkeypatch.setattr(LocalStorage, name, refuse)
 
 
 def _answers(table: Path) -> Iterator[Any]:
@@ -71,6 +64,7 @@ def _expected(table: Path) -> set[tuple[str, str]]:
     return set() if refused is None else {(refused, "error")}
 
 
+@pytest.mark.usefixtures("read_only")
 @pytest.mark.parametrize("table", _GOLDEN, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_golden_table_breaks_what_was_broken_in_it_and_nothing_else_and_as_the_model_says(table: Path) -> None:
     if table.name == "bad_not_a_table":
@@ -80,7 +74,7 @@ def test_a_golden_table_breaks_what_was_broken_in_it_and_nothing_else_and_as_the
         return
 
     assert_alike(f"{table.parent.name}/{table.name}", table / "table")
-    found = check.check_table(ReadOnly(table / "table"), InProcess(), deep=True)
+    found = check_table(table / "table", deep=True)
 
     errors = {(one.clause, one.severity) for one in found if one.severity == "error"}
     assert errors == {one for one in _expected(table) if one[1] == "error"}
@@ -97,8 +91,9 @@ def test_listed_refusals_and_differences_are_of_tables_that_are_there() -> None:
 
 def test_an_object_store_is_checked_as_a_folder_is(tmp_path: Path) -> None:
     table = badly_damaged(tmp_path)
-    storage = open_storage(f"memory://{tmp_path.name}/table")
+    place = f"memory://{tmp_path.name}/table"
+    storage = open_storage(place)
     for path in table.rglob("*"):
         if path.is_file():
             storage.put(str(path.relative_to(table)), path.read_bytes())
-    assert check.check_table(storage, InProcess(), deep=True) == check_table(table, deep=True)
+    assert check_table(place, deep=True) == check_table(table, deep=True)
