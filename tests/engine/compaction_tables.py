@@ -7,6 +7,7 @@ from typing import Any
 
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
+from hudi_format.timeline.plans import CompactionPlan, parse_compaction_plan
 from hudi_spark import read_arrow
 from hudi_spark.testing import Effect, Instant, TableServices, load_table
 from written_tables import Written, rows
@@ -50,6 +51,12 @@ def rewritten(table: Written, requested: str, partition: str) -> Path:
     """The base file that a compaction wrote in a partition."""
     (found,) = (one for one in committed(table, requested).write_stats if one.partition_path == partition)
     return table.path / (found.path or "")
+
+
+def plan_of(table: Written, requested: str) -> CompactionPlan:
+    """The plan of a compaction, or of a log compaction."""
+    name = instant_of(table, requested).files["REQUESTED"]
+    return parse_compaction_plan((table.path / name).read_bytes(), name)
 
 
 def instant_of(table: Written, requested: str) -> Instant:

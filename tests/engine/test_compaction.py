@@ -14,13 +14,12 @@ from compaction_tables import (
     instant_of,
     instants,
     logged,
+    plan_of,
     rewritten,
     services,
     whole,
 )
-from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError, read_arrow, read_changes
-from hudi_spark.table_state.pending_plans import compaction_plan
 from hudi_spark.testing import Effect, InProcess, TableActions, WriteRequest
 from written_tables import Written, rows
 
@@ -159,7 +158,7 @@ def test_a_vanished_file_fails_the_plan_and_damages_nothing(tmp_path: Path, endi
     table = logged(tmp_path, 9)
     plan = services(table).schedule("compaction", NOW)
     assert plan is not None
-    operation = compaction_plan(LocalStorage(tmp_path), instant_of(table, plan)).operations[0]
+    operation = plan_of(table, plan).operations[0]
     names = (operation.data_file_path or "", *operation.delta_file_paths)
     lost = tmp_path / (operation.partition_path or "") / next(one for one in names if ending in one)
     kept = lost.read_bytes()

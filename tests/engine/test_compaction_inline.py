@@ -19,10 +19,8 @@ from compaction_tables import (
     whole,
 )
 from hudi_format.storage import LocalStorage
+from hudi_format.table.table_properties import update_properties
 from hudi_spark import ServiceWarning, read_arrow
-from hudi_spark.schema.columns import snapshot_schema
-from hudi_spark.services.compaction import snapshot_of_plan
-from hudi_spark.table_state.pending_plans import compaction_plan
 from hudi_spark.testing import InlineServices, InProcess
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -158,10 +156,16 @@ def test_services_of_a_table_without_spark(tmp_path: Path):
 def test_a_plan_outlives_the_commits_that_it_was_made_on(tmp_path: Path):
     """Archival may take all that stated the schema of its time: no column is lost over that."""
     table = logged(tmp_path, 9)
+    before = [one for one in instants(table) if one.is_completed]
     plan = services(table).schedule("compaction", NOW)
     assert plan is not None
-    snapshot = table.writer().work().snapshot()
-    content = compaction_plan(LocalStorage(tmp_path), instant_of(table, plan))
-    planned = snapshot_of_plan(snapshot, content, "00000000000000001")
-    assert planned.visibility.visible == frozenset()
-    assert snapshot_schema(LocalStorage(tmp_path), planned).names == ["id", "region", "ts", "price"]
+    table.write("upsert", rows((0,), ts=9, price=9.0))
+    found = table.found()
+    for one in before:
+        for name in one.files.values():
+            (tmp_path / name).unlink()
+    update_properties(LocalStorage(tmp_path), {"hoodie.table.create.schema": None})
+    services(table).execute(plan)
+    names = pq.read_schema(rewritten(table, plan, "süd")).names
+    assert [name for name in names if not name.startswith("_hoodie")] == ["id", "region", "ts", "price"]
+    assert table.found() == found
