@@ -5,11 +5,15 @@ each `Effect` before and after it happens, so a test can stop a writer between a
 make the bytes of a table repeat.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest import mock
+
 from hudi_spark.concurrency import Effects, Hook, SetClock, SystemClock, is_alive, silence_heart, table_lock
 from hudi_spark.concurrency.effects import Effect, Hooks, KillAt, NoHook, StopAt, TraceFile
 from hudi_spark.metadata import validate_metadata_table
 from hudi_spark.options import resolve
-from hudi_spark.read import Executor, InProcess, Query, TaskIdentity, plan_query
+from hudi_spark.read import Executor, InProcess, Query, TaskIdentity, in_process, plan_query
 from hudi_spark.readings import RELEASED, TEXT, readings_named
 from hudi_spark.services.inline import InlineServices
 from hudi_spark.services.table_services import TableServices
@@ -78,6 +82,7 @@ __all__ = [
     "load_configuration",
     "load_snapshot",
     "load_table",
+    "parts_of",
     "plan_query",
     "readings_named",
     "resolve",
@@ -87,3 +92,10 @@ __all__ = [
     "whole_timeline",
     "write_id_of",
 ]
+
+
+@contextmanager
+def parts_of(size: int) -> Iterator[None]:
+    """Inside, writers without Spark work on rows in parts of about so many bytes."""
+    with mock.patch.object(in_process, "PART_BYTES", size):
+        yield

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pytest
 from hudi_format.errors import FormatError
 from hudi_format.storage import LocalStorage
-from hudi_spark import HudiError, TableDefinition, UnsupportedFeature
-from hudi_spark.merge.rules import merge_mode
+from hudi_spark import HudiError, TableDefinition, UnsupportedFeature, read_arrow, write_arrow
 from hudi_spark.testing import Effect, Effects, create_table, load_configuration
 
 PROPERTIES = Path(".hoodie") / "hoodie.properties"
@@ -39,7 +38,10 @@ def test_a_new_table_opens_as_it_was_defined(tmp_path: Path, version: int):
     assert (found.name, found.version, found.table_type) == ("trips", version, "MERGE_ON_READ")
     assert (found.record_key, found.partition_by, found.ordering) == (fields, ("part",), ("ts",))
     assert json.loads(found.create_schema)["fields"][0]["name"] == "id"
-    assert merge_mode(found) == "EVENT_TIME_ORDERING"
+    for ts in (2, 1):
+        given = {"id": ["a"], "part": ["p"], "ts": [ts], "in": [{"x": 1}]}
+        write_arrow(tmp_path, pa.table(given, schema=SCHEMA), "upsert")
+    assert read_arrow(tmp_path).column("ts").to_pylist() == [2]
 
 
 def test_equal_definitions_make_equal_bytes(tmp_path: Path):

@@ -1,12 +1,16 @@
 """A read that takes a while shows on a terminal how far it is."""
 
 import io
+import os
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from hudi_spark.read import queries
+from engine_tables import TableBuilder, row
+from hudi_format.storage import LocalStorage
+from hudi_spark import read_arrow
 
 
 class Terminal(io.StringIO):
@@ -14,25 +18,42 @@ class Terminal(io.StringIO):
         return True
 
 
-def slices(seconds: float) -> Iterator[str]:
-    for number in range(3):
-        time.sleep(seconds)
-        yield f"slice {number}"
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Three file slices."""
+    builder = TableBuilder(tmp_path)
+    builder.commit(10, [builder.base_file(10, [row(f"k{n}", 1)], group=f"f{n}") for n in range(3)])
+    return tmp_path
 
 
-@pytest.mark.parametrize(("seconds", "shown"), [(0.3, True), (0.0, False)])
-def test_a_bar_appears_while_the_first_slice_is_read(seconds: float, shown: bool, monkeypatch: pytest.MonkeyPatch):
-    """Short reads print nothing, and the results are the same."""
-    monkeypatch.setattr(queries, "_QUIET_SECONDS", 0.1)
+def slow_down(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """The slices are read one after the other, and the first one takes so long."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    read, waits = LocalStorage.read_range, [seconds]
+
+    def slow(storage: LocalStorage, path: str, offset: int, length: int) -> bytes:
+        if waits and threading.current_thread() is not threading.main_thread():
+            time.sleep(waits.pop())
+        return read(storage, path, offset, length)
+
+    monkeypatch.setattr(LocalStorage, "read_range", slow)
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(2.4, True), (0.0, False)])
+def test_a_bar_appears_while_the_first_slice_is_read(
+    table: Path, seconds: float, shown: bool, monkeypatch: pytest.MonkeyPatch
+):
+    """After two seconds. Short reads print nothing, and the results are the same."""
+    slow_down(monkeypatch, seconds)
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    assert list(queries._watched(slices(seconds), 3)) == ["slice 0", "slice 1", "slice 2"]
+    assert sorted(read_arrow(table).column("id").to_pylist()) == ["k0", "k1", "k2"]
     assert ("reading slices" in terminal.getvalue()) is shown
     assert ("0/3" in terminal.getvalue()) is shown
 
 
-def test_nothing_is_drawn_into_a_file(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(queries, "_QUIET_SECONDS", 0.0)
+def test_nothing_is_drawn_into_a_file(table: Path, monkeypatch: pytest.MonkeyPatch):
+    slow_down(monkeypatch, 2.4)
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    assert len(list(queries._watched(slices(0.05), 3))) == 3
+    assert read_arrow(table).num_rows == 3
     assert sys.stderr.getvalue() == ""

@@ -1,5 +1,8 @@
 """Reading on from a checkpoint."""
 
+import json
+import threading
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -7,22 +10,18 @@ from typing import Any
 import pytest
 from change_tables import GrowingTable
 from engine_tables import TableBuilder, row, tick
-from hudi_format.storage import open_storage
+from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plans import RequestedReplace, serialise_requested_replace
 from hudi_spark import HudiError, HudiTable, read_incremental, read_stream
-from hudi_spark.read import checkpoints
-from hudi_spark.read.checkpoints import BatchRange, Checkpoints, batch_ranges, latest_checkpoint
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
 
 
-def opened(path: Path) -> Checkpoints:
-    return Checkpoints(open_storage(path))
-
-
-def notes(path: Path, batch: BatchRange) -> list[str]:
+def notes(path: Path, batch: Any) -> list[str]:
+    """What the range of a batch holds now, which is what the batch held."""
+    assert batch.rows is not None
     return sorted(read_incremental(path, batch.begin, batch.end).column("note").to_pylist())
 
 
@@ -41,7 +40,7 @@ def test_under_restarts_each_row_comes_exactly_once(
         if step == "write":
             table.write(10 * number, [f"k{number}"], completed=10 * number + 5)
             written.append(f"at {10 * number}")
-        for batch in batch_ranges(open_storage(path), opened(place)) if step != "write" else ():
+        for batch in read_stream(path, place) if step != "write" else ():
             rows = notes(path, batch)
             assert sink.setdefault(batch.number, rows) == rows
             if step == "crash":
@@ -56,7 +55,7 @@ def test_overlapping_writers_are_not_missed(tmp_path: Path):
     table.write(10, ["a"])
     builder.pending(20, action="commit")
     builder.commit(30, [builder.base_file(30, [row("c", 1, "fast")], group="f2")], action="commit", completed=35)
-    stream = batch_ranges(open_storage(builder.base), opened(tmp_path / "checkpoint"))
+    stream = read_stream(builder.base, tmp_path / "checkpoint")
     first = next(stream)
     builder.commit(20, [builder.base_file(20, [row("b", 1, "slow")], group="f3")], action="commit", completed=50)
     second = next(stream)
@@ -69,7 +68,7 @@ def test_before_completion_times_a_pending_write_holds_the_stream_back(tmp_path:
     builder.commit(10, [builder.base_file(10, [row("a", 1, "first")])], action="commit")
     builder.pending(20, action="commit")
     builder.commit(30, [builder.base_file(30, [row("c", 1, "fast")], group="f2")], action="commit")
-    stream = batch_ranges(open_storage(builder.base), opened(tmp_path / "checkpoint"), poll_seconds=0)
+    stream = read_stream(builder.base, tmp_path / "checkpoint", poll_seconds=0)
     first = next(stream)
     builder.commit(20, [builder.base_file(20, [row("b", 1, "slow")], group="f3")], action="commit")
     second = next(stream)
@@ -78,26 +77,26 @@ def test_before_completion_times_a_pending_write_holds_the_stream_back(tmp_path:
 
 @VERSIONS
 def test_pending_services_hold_nothing_back(tmp_path: Path, version: int):
-    builder = TableBuilder(tmp_path, version)
+    builder = TableBuilder(tmp_path / "table", version)
     builder.commit(10)
     builder.pending_compaction(15, "f1")
     plan = serialise_requested_replace(RequestedReplace("CLUSTER"))
     builder.pending(20, action="replacecommit", plan=plan)
     builder.commit(30)
-    assert latest_checkpoint(open_storage(tmp_path)) == tick(30 if version == 6 else 31)
+    (batch,) = read_stream(builder.base, tmp_path / "checkpoint")
+    assert batch.end == tick(30 if version == 6 else 31)
 
 
 def test_a_stream_waits_for_new_writes(tmp_path: Path):
     table = GrowingTable(tmp_path / "table", mor=False)
-    waited: list[float] = []
-
-    def write(seconds: float) -> None:
-        waited.append(seconds)
-        table.write(10 * len(waited), ["a"])
-
-    stream = batch_ranges(open_storage(table.builder.base), opened(tmp_path / "checkpoint"), "earliest", 0.5, write)
-    assert [next(stream).end for _ in range(3)] == [tick(11), tick(21), tick(31)]
-    assert waited == [0.5, 0.5, 0.5]
+    stream = read_stream(table.builder.base, tmp_path / "checkpoint", "earliest", poll_seconds=0.5)
+    for n in (10, 20, 30):
+        began = time.monotonic()
+        writer = threading.Timer(0.1, table.write, (n, ["a"]))
+        writer.start()
+        assert next(stream).end == tick(n + 1)
+        assert time.monotonic() - began >= 0.5
+        writer.join()
 
 
 def test_rows_and_changes_stream_without_spark(tmp_path: Path):
@@ -110,23 +109,39 @@ def test_rows_and_changes_stream_without_spark(tmp_path: Path):
     assert sorted(feed.rows.column("op").to_pylist()) == ["d", "u"]
 
 
-def test_two_readers_of_one_checkpoint_are_told(tmp_path: Path):
-    places = [opened(tmp_path), opened(tmp_path)]
-    for place in places[:1]:
-        place.plan(BatchRange(1, "earliest", tick(10)))
+def test_two_readers_of_one_checkpoint_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The second notes its first batch between the look of the first one and its note."""
+    table, place = GrowingTable(tmp_path / "table", mor=False), tmp_path / "checkpoint"
+    table.write(10, ["a"])
+    put = LocalStorage.put_if_absent
+    seconds = [read_stream(table.builder.base, place)]
+
+    def late(storage: LocalStorage, path: str, data: bytes) -> bool:
+        if seconds:
+            assert next(seconds.pop()).number == 1
+        return put(storage, path, data)
+
+    monkeypatch.setattr(LocalStorage, "put_if_absent", late)
     with pytest.raises(HudiError, match="WRITE_CONFLICT"):
-        places[1].plan(BatchRange(1, "earliest", tick(10)))
+        next(read_stream(table.builder.base, place))
+    assert not seconds
 
 
-def test_long_finished_batches_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(checkpoints, "_KEPT", 2)
-    place = opened(tmp_path)
-    for number in range(1, 6):
-        batch = BatchRange(number, tick(number - 1), tick(number))
-        place.plan(batch)
-        place.finish(batch)
-    assert place.last() == BatchRange(5, tick(4), tick(5))
-    assert len(list(tmp_path.rglob("*[0-9]"))) == 2 * 2
+def test_long_finished_batches_are_forgotten(tmp_path: Path):
+    """A hundred are kept, and the stream goes on after the last one."""
+    table, place = GrowingTable(tmp_path / "table", mor=False), tmp_path / "checkpoint"
+    for number in range(1, 101):
+        for folder in ("batches", "finished"):
+            (place / folder).mkdir(parents=True, exist_ok=True)
+            text = json.dumps({"begin": tick(number - 1), "end": tick(number)}) if folder == "batches" else ""
+            (place / folder / f"{number:012d}").write_text(text)
+    for n in (200, 300):
+        table.write(n, ["a"])
+        (batch,) = read_stream(table.builder.base, place)
+    assert (batch.number, batch.begin, batch.end) == (102, tick(201), tick(301))
+    kept = sorted(f"{number:012d}" for number in range(3, 103))
+    assert sorted(one.name for one in (place / "batches").iterdir()) == kept
+    assert sorted(one.name for one in (place / "finished").iterdir()) == kept
 
 
 @pytest.mark.spark

@@ -11,8 +11,7 @@ import pyarrow.dataset as ds
 import pytest
 from hudi_spark import HudiError, write_arrow
 from hudi_spark.errors import Reason
-from hudi_spark.read import in_process
-from hudi_spark.testing import Effect, InProcess, WriteRequest
+from hudi_spark.testing import Effect, InProcess, WriteRequest, parts_of
 from written_tables import SCHEMA, Written, rows
 
 OPERATIONS = (
@@ -50,9 +49,10 @@ SOURCES: dict[str, Callable[[pa.Table], Any]] = {
 
 
 @pytest.fixture
-def small_parts(monkeypatch: pytest.MonkeyPatch):
+def small_parts():
     """Of some 30 rows each."""
-    monkeypatch.setattr(in_process, "PART_BYTES", 1000)
+    with parts_of(1000):
+        yield
 
 
 def _two_tables(folder: Path, **traits: Any) -> tuple[Written, Written]:
@@ -147,7 +147,6 @@ class Memory(Watching):
 @pytest.mark.parametrize("operation", ["bulk_insert", "insert", "upsert"])
 def test_memory_does_not_grow_with_the_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operation: str):
     """A stream four times as long needs no more of it, and leaves no file beside the table."""
-    monkeypatch.setattr(in_process, "PART_BYTES", 200_000)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     # A file group is written in one go, whatever its size.
     small = {"hoodie.parquet.max.file.size": "200000", "hoodie.copyonwrite.record.size.estimate": "100"}
@@ -161,7 +160,8 @@ def test_memory_does_not_grow_with_the_stream(tmp_path: Path, monkeypatch: pytes
                 yield from rows(range(number * 1000, number * 1000 + 1000)).to_batches()
 
         writer = table.writer(executor=InProcess(), hook=memory)
-        writer.write(WriteRequest(operation, pa.RecordBatchReader.from_batches(SCHEMA, batches())))
+        with parts_of(200_000):
+            writer.write(WriteRequest(operation, pa.RecordBatchReader.from_batches(SCHEMA, batches())))
         peaks.append(memory.peak - before)
         assert len(table.ids()) == count * 1000
     assert peaks[1] < peaks[0] * 2
