@@ -1,5 +1,6 @@
 """Tables change their version: answers stay, whatever stops is done again, and what cannot be said is refused."""
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -9,13 +10,10 @@ import pytest
 from hudi_format.storage import LocalStorage
 from hudi_format.table.properties import parse_properties
 from hudi_format.table.table_properties import BACKUP_FILE, update_properties
+from hudi_format.timeline.archived_log import read_archived_log
+from hudi_format.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
+from hudi_format.timeline.history import read_history_file
 from hudi_spark import HudiError, read_arrow, read_incremental
-from hudi_spark.concurrency.heartbeats import silence_heart
-from hudi_spark.metadata.layout import indexes_of
-from hudi_spark.services.upgrade import way_between
-from hudi_spark.services.upgrade_properties import applied, step_changes
-from hudi_spark.services.upgrade_timeline import CompletedFile, archived_states, completion_times, history_rows
-from hudi_spark.table_state.history import archived_instants
 from hudi_spark.testing import (
     Effect,
     IndexRequest,
@@ -24,9 +22,10 @@ from hudi_spark.testing import (
     TableActions,
     TableServices,
     WriteRequest,
+    archived_instants,
     load_table,
+    silence_heart,
 )
-from hudi_spark.write.creation import TRANSLATED
 from written_tables import Written, rows
 
 WAYS = {6: (8, 9, 8, 6), 8: (9, 8, 6, 9), 9: (8, 6, 9)}
@@ -225,41 +224,29 @@ _RETAINED = {"hoodie.clean.commits.retained": "1", "hoodie.cleaner.commits.retai
 
 
 def _archived(storage: LocalStorage) -> list[tuple[Any, ...]]:
+    """Times, actions and what they did; the history has each of them once, the log of version 6 its three states."""
     configuration = load_table(storage)[0]
     found = archived_instants(storage, configuration)
+    folder = Path(storage.base) / ".hoodie"
     if configuration.has_completion_times:
-        states = archived_states(storage, configuration)
-        assert [len(each) for each in states] == [3] * len(found)
-        return [(each[-1].instant, each[-1].action, each[-1].content) for each in states]
-    assert len(history_rows(storage, configuration)) == len(found)
-    return [(one.requested, one.action, one.archived and one.archived.content) for one in found]
-
-
-@pytest.mark.parametrize("payload", TRANSLATED)
-def test_the_properties_of_a_payload_come_back(payload: str) -> None:
-    """From 8 to 9 a payload class becomes what it amounts to; the downgrade restores what was."""
-    custom = {
-        "hoodie.record.merge.mode": "CUSTOM",
-        "hoodie.record.merge.strategy.id": "0" * 8 + "-0000" * 3 + "-" + "0" * 12,
-    }
-    plain = {"Default": ("EVENT_TIME_ORDERING", "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5")}
-    plain["OverwriteWithLatest"] = ("COMMIT_TIME_ORDERING", "ce9acb64-bde0-424c-9b91-f6ebba25356d")
-    plain["EventTime"] = plain["Default"]
-    name = payload.rpartition(".")[2]
-    named = next((value for key, value in plain.items() if name.startswith(key)), None)
-    merging = custom if named is None else dict(zip(custom, named, strict=True))
-    ordering = "_event_seq" if "MySql" in payload else "_event_lsn" if "Postgres" in payload else "ts"
-    old = {
-        "hoodie.table.version": "8",
-        "hoodie.compaction.payload.class": payload,
-        "hoodie.table.precombine.field": ordering,
-        **merging,
-    }
-    new = applied(old, step_changes(old, 8, 9))
-    assert new["hoodie.table.legacy.payload.class"] == payload
-    assert new["hoodie.record.merge.mode"] == TRANSLATED[payload].mode
-    assert "hoodie.compaction.payload.class" not in new
-    assert applied(new, step_changes(new, 9, 8)) == old
+        manifest = folder / f"timeline/history/manifest_{(folder / 'timeline/history/_version_').read_text()}"
+        files = [manifest.with_name(one["fileName"]) for one in json.loads(manifest.read_bytes())["files"]]
+        assert sum(len(read_history_file(one.read_bytes(), one.name)) for one in files) == len(found)
+    else:
+        states = [
+            state
+            for one in (folder / "archived").glob(".commits_*")
+            for state in read_archived_log(one.read_bytes(), one.name)
+        ]
+        for instant in found:
+            own = [one.state for one in states if one.instant == instant.requested]
+            assert own == ["REQUESTED", "INFLIGHT", "COMPLETED"]
+        assert len(states) == 3 * len(found)
+    contents = [one.archived.content if one.archived else None for one in found]
+    # From version 8 on the history keeps the bytes of files.
+    done = [parse_commit_metadata(each, "file") if isinstance(each, bytes) else each for each in contents]
+    assert all(isinstance(each, CommitMetadata) and each.write_stats for each in done)
+    return [(one.requested, one.action, each) for one, each in zip(found, done, strict=True)]
 
 
 def test_what_a_version_cannot_say_is_refused_before_any_change(tmp_path: Path) -> None:
@@ -292,11 +279,15 @@ def test_a_savepoint_with_logs_keeps_a_table_from_version_6(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("old", "new", "upgrade"), [(9, 8, True), (6, 8, False), (4, 9, True), (9, 7, False)])
-def test_no_other_way_leads_from_version_to_version(old: int, new: int, upgrade: bool) -> None:
+def test_no_other_way_leads_from_version_to_version(tmp_path: Path, old: int, new: int, upgrade: bool) -> None:
     """An upgrade leads upwards, nothing leads to 7, and what is older than 6 gets there by an older release."""
+    table = Written(tmp_path / "t", version=max(old, 6), configs=PLAIN)
+    update_properties(LocalStorage(table.path), {"hoodie.table.version": str(old)})
+    before = {name: (table.path / name).read_bytes() for name in table.files()}
     with pytest.raises(HudiError) as caught:
-        way_between(old, new, upgrade=upgrade)
+        services(table).upgrade(new) if upgrade else services(table).downgrade(new)
     assert caught.value.reason in {"CONFIG_INVALID", "TABLE_VERSION_UNSUPPORTED"}
+    assert {name: (table.path / name).read_bytes() for name in table.files()} == before
 
 
 def test_a_copied_table_keeps_its_logs_in_their_slices(tmp_path: Path) -> None:
@@ -304,17 +295,16 @@ def test_a_copied_table_keeps_its_logs_in_their_slices(tmp_path: Path) -> None:
     table = grown(tmp_path / "t", "MERGE_ON_READ", 6)
     services(table).run("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
     storage = LocalStorage(table.path)
-    configuration, timeline = load_table(storage)
-    done = [one for one in timeline.instants if one.is_completed]
-    files = [CompletedFile(one.requested, False, 1_900_000_000_000) for one in done]
-    times = completion_times(storage, configuration, files)
-    compaction = max(one.requested for one in done)
-    first = min(one.requested for one in done)
-    assert first < times[first, False] < compaction
-    assert len(set(times.values())) == len(times)
+    for file in (table.path / ".hoodie").glob("2*"):
+        os.utime(file, (1_900_000_000, 1_900_000_000))
     before = table.found()
     change(table, 8)
     assert table.found() == before
+    done = [one for one in load_table(storage)[1].instants if one.is_completed]
+    assert len(done) == 5
+    first, compaction = (choose(done, key=lambda one: one.requested) for choose in (min, max))
+    assert first.requested < str(first.completed) < compaction.requested
+    assert len({one.completed for one in done}) == len(done)
 
 
 def test_the_properties_keep_what_they_say_otherwise(tmp_path: Path) -> None:
@@ -342,9 +332,14 @@ def test_indexes_stay_where_the_version_knows_them(tmp_path: Path) -> None:
     before, storage = table.found(), LocalStorage(table.path)
     for to, kept in ((8, {"files", "record_index"}), (9, {"files", "record_index"}), (6, set()), (8, set())):
         change(table, to)
-        assert kept <= set(indexes_of(load_table(storage)[0].properties))
+        assert kept <= _indexes(storage)
         assert actions.validate_metadata() == ()
         table.write("upsert", rows([1], ts=9))
-        assert "record_index" in indexes_of(load_table(storage)[0].properties)
+        assert "record_index" in _indexes(storage)
         assert actions.validate_metadata() == ()
         assert [key for key, _ in table.found()] == [key for key, _ in before]
+
+
+def _indexes(storage: LocalStorage) -> set[str]:
+    """Those in use by the table's properties."""
+    return set(load_table(storage)[0].properties.get("hoodie.table.metadata.partitions", "").split(","))

@@ -8,8 +8,7 @@ from apache_peer import Apache, texts
 from hudi_format.storage import LocalStorage
 from hudi_spark import KnownOfTable, TableDefinition, read_arrow, services_arrow, write_arrow
 from hudi_spark.testing import InProcess, SystemClock, TableActions, load_configuration
-from hudi_spark.write.action import new_file_id
-from written_tables import Written, rows
+from written_tables import Written, random_file_id, rows
 
 PLAIN = {"hoodie.metadata.enable": "false"}
 INDEXED = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "false"}
@@ -24,7 +23,7 @@ BESIDE = {
 
 def grown(path: Path, kind: str, version: int, configs: dict[str, str]) -> Written:
     table = Written(path, kind, version, configs=configs)
-    table.clock, table.file_id = SystemClock(), new_file_id
+    table.clock, table.file_id = SystemClock(), random_file_id
     table.write("upsert", rows(range(6), ts=10))
     table.write("upsert", rows([0, 1, 7], ts=20, price=2.0))
     table.write("delete", rows([4], ts=30))

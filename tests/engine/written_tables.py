@@ -1,5 +1,6 @@
 """Small tables that the engine itself writes, for the tests of writing."""
 
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -38,6 +39,11 @@ def fixed_identity(number: int) -> TaskIdentity:
     """The same task for every part: names and bytes of files repeat."""
     del number
     return TaskIdentity(0, 0, 0)
+
+
+def random_file_id() -> str:
+    """A file id as writers make it that take none from tests."""
+    return f"{uuid.uuid4()}-0"
 
 
 @dataclass
