@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 from hudi_format.storage import LocalStorage, open_storage
 from hudi_spark import HudiError, read_arrow
-from hudi_spark.concurrency.clock import instant_text
-from hudi_spark.concurrency.heartbeats import is_alive
-from hudi_spark.testing import Effects, SystemClock, WriteRequest, resolve
+from hudi_spark.testing import Effects, SystemClock, WriteRequest, is_alive, resolve
 from lock_processes import Task, writing
 from object_endpoint import BUCKET, Endpoint, upload
 from s3_server import aws
@@ -24,6 +22,11 @@ FILE_LOCK = {
 AGAIN = {"hoodie.write.num.retries.on.conflict.failures": "20"}
 OPTIONS = resolve({})
 BEATS = ".hoodie/.heartbeat"
+
+
+def instant_text(moment: datetime) -> str:
+    """A moment as an instant, to the millisecond."""
+    return f"{moment:%Y%m%d%H%M%S}{moment.microsecond // 1000:03d}"
 
 
 def new_table(tmp_path: Path, **more: Any) -> Written:

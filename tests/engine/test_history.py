@@ -15,8 +15,7 @@ from hudi_format.timeline.commit_metadata import parse_commit_metadata
 from hudi_format.timeline.headerless import with_header
 from hudi_format.timeline.history import HistoryRow
 from hudi_spark import HudiError, read_arrow
-from hudi_spark.table_state.history import archived_instants
-from hudi_spark.testing import RELEASED, TEXT, load_snapshot, load_table, whole_timeline
+from hudi_spark.testing import RELEASED, TEXT, archived_instants, load_snapshot, load_table, whole_timeline
 
 VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
 

@@ -11,11 +11,7 @@ from engine_tables import COLUMNS, TableBuilder, avro, row, tick
 from hudi_format.log.blocks import HeaderKey
 from hudi_format.log.content import data_block
 from hudi_format.schemas import META_FIELDS, with_meta_fields
-from hudi_format.storage import open_storage
 from hudi_spark import HudiError, read_arrow, read_incremental
-from hudi_spark.read.incremental import IncrementalQuery, plan_incremental
-from hudi_spark.read.queries import run_in_process
-from hudi_spark.table_state.snapshots import time_range
 from hudi_spark.testing import TableServices
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -125,21 +121,30 @@ def test_a_filter_leaves_out_the_slices_of_other_partitions(tmp_path: Path):
     stats = [builder.base_file(10, [row("a", 1, "first")])]
     stats += [builder.base_file(10, [row("b", 1, "second", region="süd")], group="f2", partition="süd")]
     builder.commit(10, stats)
-    query = IncrementalQuery(filter=["region", "=", "süd"])
-    plan = plan_incremental(open_storage(tmp_path), query)
-    assert [task.partition for task in plan.tasks] == ["süd"]
-    assert found(run_in_process(plan).rows) == [("b", "second")]
+    next(tmp_path.glob("north/f1*")).write_bytes(b"torn")
+    answer = read_incremental(tmp_path, "earliest", filter=["region", "=", "süd"])
+    assert found(answer) == [("b", "second")]
+    with pytest.raises(HudiError, match="BASE_FILE_CORRUPT"):
+        read_incremental(tmp_path, "earliest", filter=["region", "=", "north"])
 
 
 @pytest.mark.parametrize("begin", ["earliest", "0", "000", "00000000000000"])
-def test_nothing_but_zeros_leaves_the_begin_open(begin: str):
-    assert time_range(begin, None).begin == ""
+def test_nothing_but_zeros_leaves_the_begin_open(tmp_path: Path, begin: str):
+    assert found(read_incremental(small(tmp_path), begin)) == [("a", "first"), ("b", "second")]
+
+
+def small(path: Path) -> Path:
+    """A table of two writes."""
+    builder = TableBuilder(path)
+    builder.commit(10, [builder.base_file(10, [row("a", 1, "first")])])
+    builder.commit(20, [builder.base_file(20, [row("b", 1, "second")], group="f2")])
+    return path
 
 
 @pytest.mark.parametrize("begin", ["", "yesterday", "2025", "20251301000000000"])
-def test_a_bound_that_is_no_instant_is_refused(begin: str):
+def test_a_bound_that_is_no_instant_is_refused(tmp_path: Path, begin: str):
     with pytest.raises(HudiError, match="INSTANT_MALFORMED"):
-        time_range(begin, None)
+        read_incremental(small(tmp_path), begin)
 
 
 @pytest.mark.parametrize("version", [6, 8, 9])

@@ -5,10 +5,8 @@ from pathlib import Path
 import pytest
 from apache_peer import Apache
 from hudi_format.storage import LocalStorage
-from hudi_spark.table_state.listing import subfolder
 from hudi_spark.testing import InProcess, SystemClock, TableActions, load_table
-from hudi_spark.write.action import new_file_id
-from written_tables import Written, rows
+from written_tables import Written, random_file_id, rows
 
 SERVED = {
     "hoodie.metadata.enable": "true",
@@ -26,7 +24,7 @@ SERVED = {
 def test_each_goes_on_from_what_the_other_compacted(apache: Apache, tmp_path: Path, version: int, kind: str):
     """Both read the same by the metadata table after every turn, and it equals storage."""
     table = Written(tmp_path / "table", kind, version, configs=SERVED)
-    table.clock, table.file_id = SystemClock(), new_file_id
+    table.clock, table.file_id = SystemClock(), random_file_id
     table.write("upsert", rows(range(6), ts=1))
     compacted = [0]
     for turn in range(1, 4):
@@ -44,5 +42,5 @@ def test_each_goes_on_from_what_the_other_compacted(apache: Apache, tmp_path: Pa
 
 def compactions(table: Path) -> int:
     """How many there are in the timeline of the metadata table."""
-    _, timeline = load_table(subfolder(LocalStorage(table), ".hoodie/metadata"))
+    _, timeline = load_table(LocalStorage(table / ".hoodie/metadata"))
     return len(timeline.completed("commit"))

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError, KnownOfTable, TableDefinition, read_arrow
-from hudi_spark.services.recovered_files import Recovered
 from hudi_spark.testing import Effect, InProcess, TableServices, WriteRequest, load_table
 from written_tables import SCHEMA, Written, rows
 
@@ -75,7 +74,7 @@ def lose(table: Written, what: str) -> None:
         (folder / "hoodie.properties").unlink()
 
 
-def recover(table: Written, **more: Any) -> Recovered:
+def recover(table: Written, **more: Any) -> Any:
     return services(table).recover(known(table, **more))
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from clustering_tables import copied, schedule, timeline
 from hudi_spark import UnsupportedFeature
-from hudi_spark.services.time_to_live import drop_old_partitions
 from hudi_spark.testing import InProcess, SetClock
 from metadata_writes import StopAt, Stopped
 from written_tables import Written, rows
@@ -26,8 +25,7 @@ def old_table(path: Path, table_type: str = "COPY_ON_WRITE", version: int = 9) -
 
 
 def drop(table: Written, hook: Any = None, **configs: str) -> Any:
-    more = {} if hook is None else {"hook": hook}
-    return drop_old_partitions(table.writer(executor=InProcess(), **more).work(configs))
+    return table.services(hook, executor=InProcess()).drop_old_partitions(configs=configs)
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])

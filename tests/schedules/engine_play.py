@@ -30,13 +30,11 @@ from hudi_format.storage import LocalStorage
 from hudi_model.time import tick
 from hudi_model_tools.accepts import accepts
 from hudi_model_tools.protocol import World
-from hudi_spark import HudiError
-from hudi_spark.read.queries import read_query
+from hudi_spark import HudiError, read_arrow
 from hudi_spark.testing import (
     RELEASED,
     Hooks,
     InProcess,
-    Query,
     SetClock,
     TableServices,
     TableWriter,
@@ -173,7 +171,7 @@ class EnginePlay:
         names = _names(processes)
         expected = self._state_read(edge.target, *_SNAPSHOT)
         try:
-            rows = rows_of_arrow(read_query(LocalStorage(self.table), Query(meta_columns=True)).rows)
+            rows = rows_of_arrow(read_arrow(self.table, meta_columns=True))
             got = comparable("read_snapshot", rows, names)
         except HudiError as refusal:
             got = str(refusal)

@@ -24,8 +24,7 @@ from typing import Final
 
 from hudi_conformance.verification.interleavings.fine import Label, label_of
 from hudi_spark import HudiError, UnsupportedFeature
-from hudi_spark.concurrency.locks import table_lock
-from hudi_spark.testing import Effect
+from hudi_spark.testing import Effect, table_lock
 
 PATIENCE_S: Final = 15.0
 _GOES_ON: Final = ("beat_heart", "release_lock")
