@@ -3,19 +3,15 @@
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
-from engine_tables import row, tick
+from engine_tables import TableBuilder, row, tick
 from hudi_format.log.deletes import DeleteRecord
 from hudi_spark import HudiError
-from hudi_spark.files.history import HistorySizes, archive_actions
-from hudi_spark.files.written import WrittenFile
-from hudi_spark.metadata.index import FinishedWrite
-from hudi_spark.table_state.metadata_groups import EVERYTHING
-from hudi_spark.testing import Effect, Effects, Timeline, load_table
+from hudi_spark.testing import Effect, Effects, TableServices, TableWriter, Timeline, load_table
 from index_histories import FEW, GLOBAL, History
 from metadata_writes import StopAt, Stopped
 
@@ -58,11 +54,15 @@ def step(one: History, number: int, **more: Any) -> None:
 
 def archived(one: History, kept: int) -> None:
     """The data table's timeline keeps some actions, since the metadata table's never keeps fewer."""
-    storage = one.writer.storage
-    configuration, timeline = load_table(storage)
-    gone = timeline.instants[: max(len(timeline.instants) - kept, 0)]
-    if gone:
-        archive_actions(Effects(storage), configuration, gone, HistorySizes())
+    writer = TableWriter(one.writer.storage, one.writer.executor, one.writer.options)
+    limits = {
+        "hoodie.keep.min.commits": str(kept),
+        "hoodie.keep.max.commits": str(kept + 1),
+        "hoodie.clean.policy": "KEEP_LATEST_COMMITS",
+        "hoodie.clean.commits.retained": str(kept - 1),
+        "hoodie.compact.inline.max.delta.commits": "1",
+    }
+    TableServices(writer).archive(limits)
 
 
 def said(one: History) -> dict[str, Any]:
@@ -72,7 +72,8 @@ def said(one: History) -> dict[str, Any]:
     return {
         f"{name} {key}": getattr(record.content, "file_id", record.content)
         for name, index in found.indexes.items()
-        for key, record in index.records(EVERYTHING).items()
+        for group in index.groups
+        for key, record in group.records().items()
     }
 
 
@@ -152,12 +153,9 @@ def test_what_never_completed_becomes_no_part_of_a_base_file(tmp_path: Path, ver
         step(one, number)
     before = said(one)
     one.begin()
-    dead, stat = one.n, one.base_file([row("k77", 1)], "dead")
-    one.writer.table.pending(dead)
-    sized = one.writer.storage.size(stat.path or "")
-    one.writer.metadata(
-        FinishedWrite(tick(dead), "deltacommit", "UPSERT", (WrittenFile(replace(stat, file_size_in_bytes=sized)),))
-    )
+    stat = one.base_file([row("k77", 1)], "dead")
+    with mock.patch.object(TableBuilder, "commit", side_effect=Stopped), pytest.raises(Stopped):
+        one.commit(stat)
     for number in range(2, 8):
         step(one, number)
     assert "files north" in said(one)
