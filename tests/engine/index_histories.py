@@ -11,7 +11,7 @@ from hudi_format.metadata.keys import secondary_key
 from hudi_format.metadata.partitions import data_partition_of_id
 from hudi_format.timeline.commit_metadata import WriteStat
 from hudi_spark import read_arrow
-from hudi_spark.table_state.metadata_groups import EVERYTHING
+from hudi_spark.table_state import EVERYTHING
 from metadata_writes import Writer
 
 GLOBAL = {"hoodie__metadata__record__index__enable": "true"}

@@ -9,12 +9,10 @@ from engine_tables import TableBuilder, tick
 from hudi_format.schemas import arrow_schema
 from hudi_format.storage import open_storage
 from hudi_format.timeline.commit_metadata import WriteStat
-from hudi_spark.files.written import WrittenFile
-from hudi_spark.metadata.index import FinishedWrite
-from hudi_spark.metadata.updates import update_metadata_table
-from hudi_spark.metadata.validation import Finding
-from hudi_spark.schema.write_schema import WriterSchema, WriterState
-from hudi_spark.table_state.metadata_table import MetadataTable
+from hudi_spark.files import WrittenFile
+from hudi_spark.metadata import Finding, FinishedWrite, update_metadata_table
+from hudi_spark.schema import WriterSchema, WriterState
+from hudi_spark.table_state import MetadataTable
 from hudi_spark.testing import (
     RELEASED,
     Effect,

@@ -9,12 +9,11 @@ import pyarrow as pa
 from hudi_format.avro.schemas import parse_avro_schema
 from hudi_format.schemas import without_meta_fields
 from hudi_format.storage import open_storage
+from hudi_spark.keys import tagged
 from hudi_spark.keys.stored_keys import reading, slice_tasks
-from hudi_spark.keys.tagging import tagged
-from hudi_spark.merge.keys import key_rule
-from hudi_spark.read.tasks import run_task
-from hudi_spark.schema.columns import stated_schema
-from hudi_spark.schema.write_schema import WriterState, schema_of_avro
+from hudi_spark.merge import key_rule
+from hudi_spark.read import run_task
+from hudi_spark.schema import WriterState, schema_of_avro, stated_schema
 from hudi_spark.testing import RELEASED, Executor, InProcess, load_snapshot, resolve
 
 INSTANT = "20990101000000000"

@@ -7,7 +7,7 @@ import pytest
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plans import parse_index_commit, parse_index_plan
 from hudi_spark import HudiError, UnsupportedFeature
-from hudi_spark.metadata.layout import BUILDING_KEY, indexes_of
+from hudi_spark.metadata import BUILDING_KEY, indexes_of
 from hudi_spark.testing import Effect, TableActions, TableServices, load_configuration, load_table
 from written_tables import Written, rows
 

@@ -19,10 +19,9 @@ from hudi_spark.testing import (
     load_table,
     resolve,
 )
-from hudi_spark.write.action import state_of_table
+from hudi_spark.write import Operation, refuse_conflicts, state_of_table
 from hudi_spark.write.completing import refuse_not_inflight
-from hudi_spark.write.conflicts import concurrency_of, conflict_rules, refuse_conflicts
-from hudi_spark.write.planning import Operation
+from hudi_spark.write.conflicts import concurrency_of, conflict_rules
 from written_tables import Written, rows
 
 OPTIMISTIC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}

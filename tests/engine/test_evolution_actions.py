@@ -12,12 +12,12 @@ from hudi_format.storage import LocalStorage, Storage
 from hudi_format.table.internal_schema import InternalSchema, PrimitiveType, parse_internal_schema, parse_schema_history
 from hudi_format.timeline.commit_metadata import parse_commit_metadata
 from hudi_spark import HudiError, Readings, read_arrow
-from hudi_spark.options.resolving import Options
-from hudi_spark.schema.evolution import changed
-from hudi_spark.schema.write_schema import schema_of_avro, writer_schema
+from hudi_spark.options import Options
+from hudi_spark.schema import changed, schema_of_avro, writer_schema
 from hudi_spark.testing import Effects, SetClock, Snapshot, TableConfiguration, changes_of, load_snapshot
+from hudi_spark.write import table_avro
 from hudi_spark.write.actions import AlteredSchema, alter_schema, column_type
-from hudi_spark.write.schema_metadata import first_schema, put_history, schema_extra_metadata, table_avro
+from hudi_spark.write.schema_metadata import first_schema, put_history, schema_extra_metadata
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,8 +5,8 @@ import json
 import pyarrow as pa
 import pytest
 from hudi_spark import HudiError
-from hudi_spark.options.resolving import Options
-from hudi_spark.schema.write_schema import (
+from hudi_spark.options import Options
+from hudi_spark.schema import (
     WriterSchema,
     avro_of_arrow,
     cast_rows,

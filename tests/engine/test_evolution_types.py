@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 from hudi_format.schemas import arrow_schema
 from hudi_spark import HudiError
-from hudi_spark.options.resolving import Options
-from hudi_spark.schema.write_schema import FixedFields, writer_schema
+from hudi_spark.options import Options
+from hudi_spark.schema import FixedFields, writer_schema
 
 WIDEN = {"hoodie.schema.on.read.enable": "true"}
 

@@ -13,12 +13,10 @@ from hudi_format.metadata.wrapped_values import plain_value
 from hudi_format.timeline.commit_metadata import WriteStat
 from hudi_format.timeline.plans import RollbackMetadata, serialise_rollback_metadata
 from hudi_spark import UnsupportedFeature, read_arrow
-from hudi_spark.files.written import WrittenFile
-from hudi_spark.metadata.index import FinishedWrite
-from hudi_spark.metadata.layout import update_properties
-from hudi_spark.metadata.rollbacks import take_back
-from hudi_spark.table_state.metadata_groups import EVERYTHING as EVERY_KEY
-from hudi_spark.table_state.metadata_table import MetadataTable
+from hudi_spark.files import WrittenFile
+from hudi_spark.metadata import FinishedWrite, take_back, update_properties
+from hudi_spark.table_state import EVERYTHING as EVERY_KEY
+from hudi_spark.table_state import MetadataTable
 from hudi_spark.testing import Effect, Effects, SetClock, TaskIdentity, resolve
 from metadata_writes import EXECUTOR, StopAt, Stopped, Writer, ids
 

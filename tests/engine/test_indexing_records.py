@@ -10,16 +10,16 @@ from hudi_format.log.deletes import DeleteRecord
 from hudi_format.metadata.records import FileIdEncoding
 from hudi_format.schemas import arrow_schema
 from hudi_spark import UnsupportedFeature
-from hudi_spark.files.written import WrittenFile
-from hudi_spark.filters.grammar import Column
+from hudi_spark.files import WrittenFile
+from hudi_spark.filters import Column
+from hudi_spark.metadata import FinishedWrite, milliseconds_of
 from hudi_spark.metadata.expression_index import ExpressionIndex
 from hudi_spark.metadata.expressions import BLOOMS, STATISTICS, expression_definition
 from hudi_spark.metadata.file_groups import entries_table, settled
-from hudi_spark.metadata.index import ENTRIES, FinishedWrite, Keeping
-from hudi_spark.metadata.layout import milliseconds_of
+from hudi_spark.metadata.index import ENTRIES, Keeping
 from hudi_spark.metadata.record_index import RecordIndex, estimated_groups, location
 from hudi_spark.metadata.secondary_index import SecondaryIndex, secondary_definition
-from hudi_spark.schema.write_schema import WriterSchema, WriterState
+from hudi_spark.schema import WriterSchema, WriterState
 from hudi_spark.testing import RELEASED, InProcess, OnSpark, load_configuration, load_snapshot, resolve
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -13,11 +13,11 @@ from hudi_format.schemas import arrow_schema
 from hudi_format.table.index_definitions import IndexDefinition
 from hudi_spark import HudiError, UnsupportedFeature, read_arrow
 from hudi_spark.errors import Reason
-from hudi_spark.filters.grammar import Column
+from hudi_spark.filters import Column
+from hudi_spark.metadata import create_index, drop_index
 from hudi_spark.metadata.expressions import BLOOMS, STATISTICS, expression_definition
-from hudi_spark.metadata.index_actions import create_index, drop_index
 from hudi_spark.metadata.secondary_index import secondary_definition, secondary_heads
-from hudi_spark.schema.write_schema import WriterSchema, WriterState
+from hudi_spark.schema import WriterSchema, WriterState
 from hudi_spark.testing import RELEASED, Effects, NoHook, SetClock, load_snapshot, load_table, resolve
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -15,9 +15,10 @@ from dynamodb_locks import DYNAMODB, dynamodb_options
 from hudi_conformance.interop.lock_servers import free_port, zookeeper
 from hudi_format.storage import LocalStorage, ObjectStorage, Storage, open_storage
 from hudi_spark import HudiError
+from hudi_spark.concurrency import place_of, table_lock
 from hudi_spark.concurrency import zookeeper_lock as zookeeper_provider
 from hudi_spark.concurrency.file_lock import FileLockProvider
-from hudi_spark.concurrency.locks import place_of, provider_of, table_lock
+from hudi_spark.concurrency.locks import provider_of
 from hudi_spark.concurrency.storage_lock import NumberedRegister, ObjectRegister, StorageLockProvider, register_of
 from hudi_spark.testing import Effects, resolve
 from kazoo.client import KazooClient

@@ -12,7 +12,7 @@ from apache_peer import Apache
 from hudi_conformance.interop.lock_servers import Server, zookeeper
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError
-from hudi_spark.concurrency.locks import place_of, table_lock
+from hudi_spark.concurrency import place_of, table_lock
 from hudi_spark.testing import Effects, SystemClock, resolve
 from kazoo.client import KazooClient
 from written_tables import Written, rows

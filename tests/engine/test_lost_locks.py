@@ -12,8 +12,7 @@ from dynamodb_locks import ACCOUNT, dynamodb_options
 from hudi_conformance.interop.lock_servers import Server
 from hudi_format.names import TimelineFileName
 from hudi_format.storage import LocalStorage
-from hudi_spark.concurrency import locks
-from hudi_spark.concurrency.locks import table_lock
+from hudi_spark.concurrency import locks, table_lock
 from hudi_spark.testing import RELEASED, Effects, Snapshot, SystemClock, load_configuration, load_snapshot, resolve
 from lock_processes import Task, writing
 from written_tables import Written, rows

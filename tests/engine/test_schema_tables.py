@@ -25,8 +25,8 @@ from hudi_format.table.internal_schema import (
 )
 from hudi_format.timeline.commit_metadata import CommitMetadata, WriteStat, serialise_avro, serialise_json
 from hudi_spark import HudiError, UnsupportedFeature, read_arrow
-from hudi_spark.schema.key_texts import path_values
-from hudi_spark.table_state.configuration import PartitionStyle
+from hudi_spark.schema import path_values
+from hudi_spark.table_state import PartitionStyle
 from hudi_spark.testing import load_configuration
 
 Columns = Sequence[tuple[str, Any]]

@@ -15,7 +15,7 @@ from hudi_format.timeline.plans import (
     serialise_rollback_metadata,
 )
 from hudi_spark import HudiError, Readings
-from hudi_spark.table_state.snapshots import snapshot_at
+from hudi_spark.table_state import snapshot_at
 from hudi_spark.testing import RELEASED, TEXT, load_snapshot, load_table
 
 ROWS = [row("k1", 1)]

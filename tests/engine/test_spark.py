@@ -15,7 +15,7 @@ from hudi_format.log.blocks import BlockType, HeaderKey, encode_block
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.storage import open_storage
 from hudi_spark import HudiError, HudiTable, read_arrow
-from hudi_spark.spark.queries import split_tasks
+from hudi_spark.spark import split_tasks
 from hudi_spark.testing import Query, plan_query
 from hudi_spark_adapter.executors import ROWS_FILE, OnSpark
 
