@@ -7,7 +7,8 @@ make the bytes of a table repeat.
 
 from hudi_spark.concurrency import Effects, Hook, SetClock, SystemClock
 from hudi_spark.concurrency.effects import Effect, Hooks, KillAt, NoHook, StopAt, TraceFile
-from hudi_spark.metadata import validate_metadata_table
+from hudi_spark.files import WrittenFile
+from hudi_spark.metadata import FinishedWrite, update_metadata_table, validate_metadata_table
 from hudi_spark.options import resolve
 from hudi_spark.read import Executor, InProcess, Query, TaskIdentity, plan_query
 from hudi_spark.readings import RELEASED, TEXT, readings_named
@@ -17,6 +18,7 @@ from hudi_spark.spark import OnSpark
 from hudi_spark.table_state import (
     FileSlice,
     Instant,
+    MetadataTable,
     Snapshot,
     TableConfiguration,
     Timeline,
@@ -35,6 +37,7 @@ from hudi_spark.write import (
     WriteRequest,
     changes_of,
     create_table,
+    state_of_table,
     write_id_of,
 )
 
@@ -45,6 +48,7 @@ __all__ = [
     "Effects",
     "Executor",
     "FileSlice",
+    "FinishedWrite",
     "Hook",
     "Hooks",
     "InProcess",
@@ -52,6 +56,7 @@ __all__ = [
     "InlineServices",
     "Instant",
     "KillAt",
+    "MetadataTable",
     "NoHook",
     "OnSpark",
     "Outcome",
@@ -70,6 +75,7 @@ __all__ = [
     "Timeline",
     "TraceFile",
     "WriteRequest",
+    "WrittenFile",
     "changes_of",
     "create_table",
     "load_configuration",
@@ -78,6 +84,8 @@ __all__ = [
     "plan_query",
     "readings_named",
     "resolve",
+    "state_of_table",
+    "update_metadata_table",
     "validate_metadata_table",
     "whole_timeline",
     "write_id_of",

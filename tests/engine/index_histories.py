@@ -11,7 +11,6 @@ from hudi_format.metadata.keys import secondary_key
 from hudi_format.metadata.partitions import data_partition_of_id
 from hudi_format.timeline.commit_metadata import WriteStat
 from hudi_spark import read_arrow
-from hudi_spark.table_state import EVERYTHING
 from metadata_writes import Writer
 
 GLOBAL = {"hoodie__metadata__record__index__enable": "true"}
@@ -65,7 +64,7 @@ class History:
         return {
             (key, data_partition_of_id(group.slice.file_id) if index == "record_index" else None): record.content
             for group in found.indexes[index].groups
-            for key, record in group.records(EVERYTHING).items()
+            for key, record in group.records().items()
         }
 
     def places(self) -> dict[str, tuple[str, str]]:
