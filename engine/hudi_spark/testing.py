@@ -11,7 +11,8 @@ from unittest import mock
 
 from hudi_spark.concurrency import Effects, Hook, SetClock, SystemClock, is_alive, silence_heart, table_lock
 from hudi_spark.concurrency.effects import Effect, Hooks, KillAt, NoHook, StopAt, TraceFile
-from hudi_spark.metadata import validate_metadata_table
+from hudi_spark.files import WrittenFile
+from hudi_spark.metadata import FinishedWrite, update_metadata_table, validate_metadata_table
 from hudi_spark.options import resolve
 from hudi_spark.read import Executor, InProcess, Query, TaskIdentity, in_process, plan_query
 from hudi_spark.readings import RELEASED, TEXT, readings_named
@@ -21,6 +22,7 @@ from hudi_spark.spark import OnSpark
 from hudi_spark.table_state import (
     FileSlice,
     Instant,
+    MetadataTable,
     Snapshot,
     TableConfiguration,
     Timeline,
@@ -40,6 +42,7 @@ from hudi_spark.write import (
     WriteRequest,
     changes_of,
     create_table,
+    state_of_table,
     write_id_of,
 )
 
@@ -50,6 +53,7 @@ __all__ = [
     "Effects",
     "Executor",
     "FileSlice",
+    "FinishedWrite",
     "Hook",
     "Hooks",
     "InProcess",
@@ -57,6 +61,7 @@ __all__ = [
     "InlineServices",
     "Instant",
     "KillAt",
+    "MetadataTable",
     "NoHook",
     "OnSpark",
     "Outcome",
@@ -75,6 +80,7 @@ __all__ = [
     "Timeline",
     "TraceFile",
     "WriteRequest",
+    "WrittenFile",
     "archived_instants",
     "changes_of",
     "create_table",
@@ -87,7 +93,9 @@ __all__ = [
     "readings_named",
     "resolve",
     "silence_heart",
+    "state_of_table",
     "table_lock",
+    "update_metadata_table",
     "validate_metadata_table",
     "whole_timeline",
     "write_id_of",

@@ -8,10 +8,14 @@ from typing import Any
 from engine_tables import row
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.metadata.keys import secondary_key
-from hudi_format.metadata.partitions import data_partition_of_id
+from hudi_format.metadata.partitions import (
+    data_partition_of_id,
+    expression_index_partition,
+    secondary_index_partition,
+)
+from hudi_format.table.index_definitions import IndexDefinition
 from hudi_format.timeline.commit_metadata import WriteStat
 from hudi_spark import read_arrow
-from hudi_spark.table_state.metadata_groups import EVERYTHING
 from metadata_writes import Writer
 
 GLOBAL = {"hoodie__metadata__record__index__enable": "true"}
@@ -65,7 +69,7 @@ class History:
         return {
             (key, data_partition_of_id(group.slice.file_id) if index == "record_index" else None): record.content
             for group in found.indexes[index].groups
-            for key, record in group.records(EVERYTHING).items()
+            for key, record in group.records().items()
         }
 
     def places(self) -> dict[str, tuple[str, str]]:
@@ -84,8 +88,26 @@ class History:
         return {secondary_key(one[column], one["_hoodie_record_key"]) for one in rows}
 
 
+def secondary_definition(name: str, column: str, version: int = 9) -> IndexDefinition:
+    """The definition of an index of a column's values, in a table of a version."""
+    partition = secondary_index_partition(name)
+    return IndexDefinition(partition, "secondary_index", "identity", (column,), {}, _index_version(version))
+
+
+def expression_definition(  # noqa: PLR0917 - all that such an index is of
+    name: str, kind: str, function: str, column: str, version: int = 9, options: Mapping[str, str] | None = None
+) -> IndexDefinition:
+    """The definition of an index of a function's results, in a table of a version."""
+    partition, given = expression_index_partition(name), {"expr": function, **(options or {})}
+    return IndexDefinition(partition, kind, function, (column,), given, _index_version(version))
+
+
+def _index_version(version: int) -> str:
+    return "V2" if version >= 9 else "V1"
+
+
 def _group_of(file_name: str) -> str:
     return file_name.partition("_")[0]
 
 
-__all__ = ["FEW", "GLOBAL", "History", "row"]
+__all__ = ["FEW", "GLOBAL", "History", "expression_definition", "row", "secondary_definition"]

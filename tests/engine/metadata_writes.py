@@ -3,31 +3,31 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from engine_tables import TableBuilder, tick
 from hudi_format.schemas import arrow_schema
 from hudi_format.storage import open_storage
 from hudi_format.timeline.commit_metadata import WriteStat
-from hudi_spark.files.written import WrittenFile
-from hudi_spark.metadata.index import FinishedWrite
-from hudi_spark.metadata.updates import update_metadata_table
-from hudi_spark.metadata.validation import Finding
-from hudi_spark.schema.write_schema import WriterSchema, WriterState
-from hudi_spark.table_state.metadata_table import MetadataTable
 from hudi_spark.testing import (
     RELEASED,
     Effect,
     Effects,
     Executor,
+    FinishedWrite,
     Hook,
     InProcess,
+    MetadataTable,
     NoHook,
     SetClock,
     TaskIdentity,
+    WrittenFile,
     load_snapshot,
     load_table,
     resolve,
+    state_of_table,
+    update_metadata_table,
     validate_metadata_table,
 )
 
@@ -62,13 +62,13 @@ class Writer:
         self.storage = open_storage(base)
         self.executor: Executor = EXECUTOR
 
-    def state(self) -> WriterState:
-        """The table as a write finds it."""
-        snapshot = load_snapshot(self.storage, RELEASED)
-        schema = WriterSchema(self.table.schema, arrow_schema(self.table.schema))
-        return WriterState(self.storage, snapshot, resolve(self.options), schema)
+    def state(self) -> Any:
+        """The table as a write finds it that has the builder's columns."""
+        found = state_of_table(self.storage, load_snapshot(self.storage, RELEASED), resolve(self.options))
+        schema = replace(found.schema, avro=self.table.schema, arrow=arrow_schema(self.table.schema))
+        return replace(found, schema=schema)
 
-    def metadata(self, write: FinishedWrite, hook: Hook | None = None, state: WriterState | None = None) -> None:
+    def metadata(self, write: FinishedWrite, hook: Hook | None = None, state: Any = None) -> None:
         """The metadata table's part of an action."""
         clock = SetClock(f"{write.requested[:-3]}500")
         update_metadata_table(
@@ -92,7 +92,7 @@ class Writer:
         self.metadata(FinishedWrite(tick(n), action, operation, written, replaced or {}), hook)
         self.table.commit(n, sized, action=action, operation=operation, replaced=replaced, completed=n + 999)
 
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[Any, ...]:
         """What is wrong with the metadata table."""
         return validate_metadata_table(self.storage, EXECUTOR)
 

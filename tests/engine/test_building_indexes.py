@@ -7,7 +7,6 @@ import pytest
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plans import parse_index_commit, parse_index_plan
 from hudi_spark import HudiError, UnsupportedFeature
-from hudi_spark.metadata.layout import BUILDING_KEY, indexes_of
 from hudi_spark.testing import Effect, TableActions, TableServices, load_configuration, load_table
 from written_tables import Written, rows
 
@@ -23,6 +22,8 @@ ASKED = {
     "hoodie.metadata.global.record.level.index.enable": "true",
 }
 NAMES = ("bloom_filters", "record_index")
+WHOLE_KEY = "hoodie.table.metadata.partitions"
+BUILDING_KEY = f"{WHOLE_KEY}.inflight"
 
 
 class Stopped(BaseException):
@@ -56,8 +57,10 @@ def services(table: Written, hook: Any = None) -> TableServices:
     return TableServices(table.writer(**({"hook": hook} if hook else {})))
 
 
-def listed(table: Written, key: str = "hoodie.table.metadata.partitions") -> tuple[str, ...]:
-    return indexes_of(load_configuration(LocalStorage(table.path)).properties, key)
+def listed(table: Written, key: str = WHOLE_KEY) -> tuple[str, ...]:
+    """The indexes that a property names, sorted."""
+    names = load_configuration(LocalStorage(table.path)).properties.get(key, "")
+    return tuple(sorted(name for name in names.split(",") if name))
 
 
 def is_sound(table: Written) -> bool:

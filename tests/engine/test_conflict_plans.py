@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from engine_tables import TableBuilder, row, tick
+from hudi_format.schemas import arrow_schema
 from hudi_format.storage import open_storage
-from hudi_spark import HudiError
-from hudi_spark.testing import RELEASED, load_snapshot, load_table
-from hudi_spark.write.conflicts import ConflictRules, WriteConflicts
+from hudi_spark import HudiError, read_arrow
+from hudi_spark.testing import InProcess, SetClock, TableWriter, WriteRequest
 
 
 @pytest.mark.parametrize(
@@ -19,14 +20,15 @@ def test_a_plan_of_an_earlier_time_than_the_write_counts_before_version_8(
     """It was not there when the write looked: where logs are named after their slice, its are of the old one."""
     builder = TableBuilder(tmp_path, version)
     builder.commit(10, [builder.base_file(10, [row("k1", 1)])])
-    storage = open_storage(tmp_path)
-    conflicts = WriteConflicts(
-        storage, load_snapshot(storage, RELEASED), tick(30), frozenset({("north", "f1")}), ConflictRules()
-    )
+    options = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL", "hoodie.metadata.enable": "false"}
+    request = WriteRequest("upsert", pa.Table.from_pylist([row("k1", 2)], arrow_schema(builder.schema)))
+    started = TableWriter(open_storage(tmp_path), InProcess(), options, clock=SetClock(tick(30))).begin(request)
+    assert started.requested == tick(30)
+    started.stage(request)
     builder.pending_compaction(planned, "f1")
-    timeline = load_table(storage)[1]
     if counts:
         with pytest.raises(HudiError, match=f"{tick(planned)} is about to rewrite the same file groups: north/f1"):
-            conflicts.refuse_any(timeline)
+            started.commit()
     else:
-        conflicts.refuse_any(timeline)
+        started.commit()
+        assert read_arrow(tmp_path)["ts"].to_pylist() == [2]

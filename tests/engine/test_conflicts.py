@@ -1,28 +1,26 @@
 """What a write conflicts with, by mode and strategy; what it is told; and how it is done again."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hudi_format.hashing import bucket_id
 from hudi_format.storage import LocalStorage
+from hudi_format.table.hash_ring import RINGS_FOLDER, HashRing, RingNode, serialise_hash_ring
 from hudi_format.timeline.plans import InstantInfo, RollbackPlan, serialise_rollback_plan
 from hudi_spark import HudiError, retry_on_conflict
 from hudi_spark.testing import (
+    Effect,
     InProcess,
-    Instant,
     StartedWrite,
     TableServices,
-    Timeline,
     WriteRequest,
     load_table,
-    resolve,
 )
-from hudi_spark.write.action import state_of_table
-from hudi_spark.write.completing import refuse_not_inflight
-from hudi_spark.write.conflicts import concurrency_of, conflict_rules, refuse_conflicts
-from hudi_spark.write.planning import Operation
 from written_tables import Written, rows
 
 OPTIMISTIC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
@@ -33,13 +31,27 @@ STRATEGY = "hoodie.write.lock.conflict.resolution.strategy"
 PREFER_WRITER = {STRATEGY: "org.apache.hudi.client.transaction.PreferWriterConflictResolutionStrategy"}
 
 
-def begun(table: Written, given: Any, operation: str = "upsert", **more: Any) -> StartedWrite:
-    """A write that is staged and not committed."""
-    writer = table.writer(executor=InProcess())
+def begun(
+    table: Written, given: Any, operation: str = "upsert", file_id: str | None = None, **more: Any
+) -> StartedWrite:
+    """A write that is staged and not committed; the file group that it opens has an id where one is given."""
+    ids = {} if file_id is None else {"file_ids": lambda: file_id}
+    writer = table.writer(executor=InProcess(), **ids)
     request = WriteRequest(operation, given, **more)
     started = writer.begin(request)
     started.stage(request)
     return started
+
+
+def is_refused(started: StartedWrite) -> bool:
+    """Whether a write conflicts with what completed, or was planned, since it began."""
+    try:
+        started.commit()
+    except HudiError as error:
+        if error.reason != "WRITE_CONFLICT":
+            raise
+        return True
+    return False
 
 
 @pytest.mark.parametrize("version", [6, 8, 9])
@@ -138,45 +150,100 @@ def test_an_unknown_strategy_is_refused(tmp_path: Path):
         ("org.apache.hudi.client.transaction.PreferWriterConflictResolutionStrategy", False, False),
     ],
 )
-def test_a_strategy_says_whether_plans_and_buckets_count(strategy: str, plans_count: object, by_bucket: object):
+def test_a_strategy_says_whether_plans_and_buckets_count(
+    tmp_path: Path, strategy: str, plans_count: object, by_bucket: object
+):
     """File groups of one bucket are one where the strategy or the index says so."""
-    options = resolve({STRATEGY: strategy})
-    rules = conflict_rules(options, by_bucket=False)
-    assert (rules.plans_count, rules.by_bucket) == (plans_count, by_bucket)
-    assert conflict_rules(options, by_bucket=True).by_bucket
+    configs = {**OPTIMISTIC, STRATEGY: strategy}
+    table = Written(tmp_path / "plans", "MERGE_ON_READ", configs=configs)
+    table.write("upsert", rows([1, 2]))
+    table.write("upsert", rows([1, 2], 2, 2.0))
+    late = begun(table, rows([1], 3, 3.0))
+    assert TableServices(table.writer()).schedule("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
+    assert is_refused(late) == plans_count
+    assert are_one(tmp_path / "groups", strategy, (1, "00000001-aaaa-0"), (3, "00000001-bbbb-0")) == by_bucket
+    buckets = Written(tmp_path / "buckets", "MERGE_ON_READ", configs={**configs, **BUCKETS})
+    first, second = begun(buckets, rows([1, 3, 5, 7]), "insert"), begun(buckets, rows([9, 11, 13, 15]), "insert")
+    first.commit()
+    assert is_refused(second)
 
 
-def test_file_groups_of_one_bucket_are_one_and_those_of_two_are_two():
+def are_one(folder: Path, strategy: str, first: tuple[int, str], second: tuple[int, str]) -> bool:
+    """Whether two writes conflict of which each opens a file group, given as the number of a row and the group's id."""
+    table = Written(folder, configs={**OPTIMISTIC, STRATEGY: strategy})
+    one, other = (begun(table, rows([number]), "insert", file_id) for number, file_id in (first, second))
+    one.commit()
+    return is_refused(other)
+
+
+def test_file_groups_of_one_bucket_are_one_and_those_of_two_are_two(tmp_path: Path):
     """Within a partition: the first eight characters of a file id tell."""
-    rules = conflict_rules(resolve({}), by_bucket=True)
-    own = rules.key(("north", "00000001-aaaa-0"))
-    assert rules.key(("north", "00000001-bbbb-0")) == own
-    assert own not in {rules.key(("north", "00000000-aaaa-0")), rules.key(("south", "00000001-aaaa-0"))}
+    strategy, own = "BucketIndexConcurrentFileWrites", (1, "00000001-aaaa-0")
+    assert are_one(tmp_path / "one", strategy, own, (3, "00000001-bbbb-0"))
+    assert not are_one(tmp_path / "two", strategy, own, (3, "00000000-aaaa-0"))
+    assert not are_one(tmp_path / "elsewhere", strategy, own, (2, "00000001-aaaa-0"))
 
 
 @pytest.mark.parametrize(("engine", "by_bucket"), [("SIMPLE", True), ("CONSISTENT_HASHING", False)])
 def test_only_file_groups_of_simple_buckets_are_one_by_their_number(tmp_path: Path, engine: str, by_bucket: object):
     """Those of a consistent hash ring have ids as others have."""
     configs = {**OPTIMISTIC, **BUCKETS, "hoodie.index.bucket.engine": engine}
-    work = Written(tmp_path / "table", "MERGE_ON_READ", configs=configs).writer().work()
-    state = state_of_table(work.storage, work.snapshot(), work.options)
-    assert concurrency_of(state, Operation("upsert", "UPSERT")).rules.by_bucket == by_bucket
+    table = Written(tmp_path / "table", "MERGE_ON_READ", configs=configs)
+    nodes = (RingNode(2**30, "20202020-0000"), RingNode(2**31 - 1, "20202020-0001"))
+    ring = HashRing("north", "00000000000000", 2, 0, nodes)
+    path = table.path / RINGS_FOLDER / "north" / "00000000000000.hashing_meta"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(serialise_hash_ring(ring))
+    numbers = range(1, 99, 2)
+    one, other = (next(n for n in numbers if ring.node_of(f"k{n}") is node) for node in nodes)
+    same_bucket = next(n for n in numbers if n != one and bucket_id([f"k{n}"], 2) == bucket_id([f"k{one}"], 2))
+    first = begun(table, rows([one]), "insert")
+    second = begun(table, rows([same_bucket if by_bucket else other]), "insert")
+    first.commit()
+    assert is_refused(second) == by_bucket
+    logs = {name.rpartition("/")[2][1:9] for name in table.files() if ".log." in name and name.startswith("north")}
+    assert by_bucket or logs == {"20202020"}
+
+
+class Meanwhile:
+    """Does something once, before the first base file is put."""
+
+    def __init__(self, act: Callable[[], object]) -> None:
+        self.acts = [act]
+
+    def before(self, effect: Effect) -> None:
+        if effect.name == "put_base_file" and self.acts:
+            self.acts.pop()()
+
+    def after(self, effect: Effect) -> None:
+        """Nothing."""
 
 
 def test_file_groups_of_a_clustering_are_no_buckets(tmp_path: Path):
     """A write to a group whose id begins as theirs does is in nobody's way; one to a group of theirs is."""
-    table = Written(tmp_path / "table", configs={"hoodie.parquet.small.file.limit": "0"})
-    numbers = iter(range(9))
-    writer = table.writer(file_ids=lambda: f"00000000-0000-4000-8000-{next(numbers):012d}-0")
-    writer.write(WriteRequest("insert", rows([1])))
-    began_with = writer.work().snapshot()
-    planned = frozenset((one.partition, one.file_id) for one in began_with.slices)
-    writer.write(WriteRequest("insert", rows([3])))
-    storage = LocalStorage(table.path)
-    refuse_conflicts(storage, began_with, load_table(storage)[1], planned)
-    writer.write(WriteRequest("upsert", rows([1], 2, 2.0)))
-    with pytest.raises(HudiError, match="OW-005"):
-        refuse_conflicts(storage, began_with, load_table(storage)[1], planned)
+    configs = {
+        **OPTIMISTIC,
+        STRATEGY: "BucketIndexConcurrentFileWrites",
+        "hoodie.parquet.small.file.limit": "0",
+        "hoodie.clustering.updates.strategy": "SparkAllowUpdateStrategy",
+    }
+    for operation, given, refused in (("insert", rows([5]), False), ("upsert", rows([1], 2, 2.0), True)):
+        table = Written(tmp_path / operation, configs=configs)
+        numbers = iter(range(9))
+        ids = {"file_ids": lambda numbers=numbers: f"00000000-0000-4000-8000-{next(numbers):012d}-0"}
+        writer = table.writer(**ids)
+        for number in (1, 3):
+            writer.write(WriteRequest("insert", rows([number])))
+        planned = TableServices(writer).schedule("clustering")
+        assert planned is not None
+        hook = Meanwhile(partial(writer.write, WriteRequest(operation, given)))
+        services = TableServices(table.writer(hook=hook, **ids))
+        if refused:
+            with pytest.raises(HudiError, match="OW-005"):
+                services.execute(planned)
+        else:
+            assert services.execute(planned).operation == "CLUSTER"
+        assert hook.acts == []
 
 
 def test_a_log_compaction_planned_since_conflicts_and_one_planned_before_does_not(tmp_path: Path):
@@ -215,12 +282,25 @@ def test_markers_of_another_living_write_end_a_write_early(tmp_path: Path):
     assert table.found() == [("k1", 4.0), ("k2", 3.0)]
 
 
-def test_markers_of_a_dead_write_end_none_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_markers_of_a_dead_write_end_none_early(tmp_path: Path):
     """It is still pending, and nobody goes on with it."""
     table = Written(tmp_path / "table", configs=EARLY)
     table.write("upsert", rows([1, 2]))
-    begun(table, rows([1], 2, 2.0))
-    monkeypatch.setattr("hudi_spark.write.conflicts.is_alive", lambda *_: False)
+    program = (
+        "import os, sys\n"
+        "from test_conflicts import EARLY, InProcess, LocalStorage, WriteRequest, rows\n"
+        "from hudi_spark.testing import SetClock, TableWriter\n"
+        "writer = TableWriter(LocalStorage(sys.argv[1]), InProcess(), EARLY, clock=SetClock(sys.argv[2]))\n"
+        "request = WriteRequest('upsert', rows([1], 2, 2.0))\n"
+        "started = writer.begin(request)\n"
+        "started.stage(request)\n"
+        "print(started.requested, flush=True)\n"
+        "os._exit(0)\n"
+    )
+    run = [sys.executable, "-c", program, str(table.path), table.clock.now]
+    dead = subprocess.run(run, check=True, capture_output=True, text=True, cwd=Path(__file__).parent).stdout.strip()
+    assert any(f"/.temp/{dead}/" in name for name in table.files())
+    assert [one.requested for one in load_table(LocalStorage(table.path))[1].pending("commit")] == [dead]
     table.write("upsert", rows([1], 3, 3.0))
     assert table.found() == [("k1", 3.0), ("k2", 1.0)]
 
@@ -247,10 +327,11 @@ def test_of_two_writes_whose_markers_are_all_there_the_later_one_ends_early(tmp_
     assert table.found() == [("k1", 2.0), ("k2", 2.0)]
 
 
-def test_what_a_completed_write_left_behind_ends_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_a_completed_write_left_behind_ends_none(tmp_path: Path):
     """Its markers may outlive it for a moment, and its heart may still beat."""
-    monkeypatch.setattr("hudi_spark.write.conflicts.is_alive", lambda *_: True)
-    table = Written(tmp_path / "table", configs=EARLY)
+    # With a lock that processes share an empty heartbeat is that of some other writer.
+    shared = {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider"}
+    table = Written(tmp_path / "table", configs={**EARLY, **shared})
     table.write("upsert", rows([1, 2]))
     first = begun(table, rows([1], 2, 2.0))
     contents = {path: path.read_bytes() for path in (table.path / ".hoodie" / ".temp").rglob("*") if path.is_file()}
@@ -258,8 +339,11 @@ def test_what_a_completed_write_left_behind_ends_none(tmp_path: Path, monkeypatc
     for path, data in contents.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
+    beat = table.path / ".hoodie" / ".heartbeat" / first.requested
+    beat.write_bytes(b"")
     table.write("upsert", rows([1], 3, 3.0))
     assert contents
+    assert beat.exists()
     assert table.found() == [("k1", 3.0), ("k2", 1.0)]
 
 
@@ -383,11 +467,15 @@ def test_the_option_to_do_a_write_again(tmp_path: Path):
     assert table.found() == [("k1", 3.0)]
 
 
-def test_a_write_whose_request_is_gone_does_not_complete():
+def test_a_write_whose_request_is_gone_does_not_complete(tmp_path: Path):
     """It was rolled back before it went inflight: its process was slow, and its inflight file came afterwards."""
-    time = "20250101000000005"
-    slow = Instant(time, "commit", "INFLIGHT", None, {"INFLIGHT": f"{time}.inflight"})
-    whole = replace(slow, files={**slow.files, "REQUESTED": f"{time}.commit.requested"})
+    table = Written(tmp_path / "table", configs=OPTIMISTIC)
+    table.write("upsert", rows([1, 2]))
+    slow, whole = begun(table, rows([1], 2, 2.0)), begun(table, rows([2], 3, 3.0))
+    timeline = table.path / ".hoodie" / "timeline"
+    (timeline / f"{slow.requested}.commit.requested").unlink()
+    assert (timeline / f"{slow.requested}.inflight").exists()
     with pytest.raises(HudiError, match="OW-008"):
-        refuse_not_inflight(Timeline((slow,)), time, "commit")
-    refuse_not_inflight(Timeline((whole,)), time, "commit")
+        slow.commit()
+    whole.commit()
+    assert table.found() == [("k1", 1.0), ("k2", 3.0)]

@@ -1,25 +1,18 @@
 """Changes of a schema as actions: values follow their columns, the history is kept, what cannot be is refused."""
 
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from engine_tables import TableBuilder, row, tick
-from hudi_format.storage import LocalStorage, Storage
+from hudi_format.schemas import arrow_schema, without_meta_fields
+from hudi_format.storage import LocalStorage
 from hudi_format.table.internal_schema import InternalSchema, PrimitiveType, parse_internal_schema, parse_schema_history
-from hudi_format.timeline.commit_metadata import parse_commit_metadata
-from hudi_spark import HudiError, Readings, read_arrow
-from hudi_spark.options.resolving import Options
-from hudi_spark.schema.evolution import changed
-from hudi_spark.schema.write_schema import schema_of_avro, writer_schema
-from hudi_spark.testing import Effects, SetClock, Snapshot, TableConfiguration, changes_of, load_snapshot
-from hudi_spark.write.actions import AlteredSchema, alter_schema, column_type
-from hudi_spark.write.schema_metadata import first_schema, put_history, schema_extra_metadata, table_avro
-from hypothesis import given
-from hypothesis import strategies as st
+from hudi_format.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
+from hudi_spark import HudiError, read_arrow
+from hudi_spark.testing import InProcess, Outcome, SetClock, TableActions, TableWriter, WriteRequest, changes_of
 
 VERSIONS = (6, 8, 9)
 NESTED = (
@@ -37,22 +30,6 @@ NESTED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    storage: Storage
-    snapshot: Snapshot
-    options: Options = field(default_factory=Options)
-
-    @property
-    def configuration(self) -> TableConfiguration:
-        return self.snapshot.configuration
-
-
-def state_of(base: Path, options: dict[str, str] | None = None) -> State:
-    storage = LocalStorage(base)
-    return State(storage, load_snapshot(storage, Readings()), Options(options or {}))
-
-
 def table_of(base: Path, version: int = 9, columns: Any = None) -> TableBuilder:
     builder = TableBuilder(base, version) if columns is None else TableBuilder(base, version, columns=columns)
     rows = [row("k1", 1, "one", price=1.5)] if columns is None else []
@@ -60,8 +37,41 @@ def table_of(base: Path, version: int = 9, columns: Any = None) -> TableBuilder:
     return builder
 
 
-def alter(base: Path, *records: dict[str, Any], now: int = 100) -> AlteredSchema:
-    return alter_schema(Effects(LocalStorage(base)), state_of(base), changes_of(records), SetClock(tick(now)))
+def writer_of(base: Path, now: int, **options: str) -> TableWriter:
+    """A writer at a tick; options use `__` for a dot."""
+    given = {key.replace("__", "."): value for key, value in options.items()}
+    configs = {"hoodie.metadata.enable": "false", **given}
+    return TableWriter(LocalStorage(base), InProcess(), configs, clock=SetClock(tick(now)))
+
+
+def alter(base: Path, *records: dict[str, Any], now: int = 100) -> Outcome:
+    return TableActions(writer_of(base, now)).alter_schema(changes_of(records))
+
+
+def written(base: Path, now: int, schema: pa.Schema | None = None, **options: str) -> CommitMetadata:
+    """What the commit of a write says that has the table's columns, or others."""
+    columns = schema or stated_columns(base)
+    rows = pa.Table.from_pylist([{"id": "k9", "region": "north", "ts": now}], columns)
+    done = writer_of(base, now, **options).write(WriteRequest("upsert", rows))
+    assert done.requested == tick(now)
+    return newest_commit(base)
+
+
+def newest_commit(base: Path) -> CommitMetadata:
+    """What the newest commit says."""
+    file = max((path for path in (base / ".hoodie").rglob("*.deltacommit")), key=lambda path: path.name)
+    return parse_commit_metadata(file.read_bytes(), file.name)
+
+
+def stated_columns(base: Path) -> pa.Schema:
+    """The columns that the newest commit states, with which of them are required."""
+    return arrow_schema(without_meta_fields(json.loads(newest_commit(base).extra["schema"])))
+
+
+def history(base: Path) -> tuple[InternalSchema, ...]:
+    """The schemas that the newest history holds, oldest first."""
+    newest = max((base / ".hoodie" / ".schema").glob("*.schemacommit"))
+    return tuple(parse_schema_history(newest.read_text(), newest.name))
 
 
 RENAME = {"change": "rename", "column": "note", "to": "remark"}
@@ -118,12 +128,12 @@ def test_decimals_have_the_word_that_every_release_of_the_version_knows(tmp_path
     fixed = {"type": "fixed", "name": "f", "size": 5, "logicalType": "decimal", "precision": 10, "scale": 2}
     table_of(tmp_path, version, (*NESTED[:4], ("d", ["null", fixed]), ("l", ["null", {"type": "array", "items": "f"}])))
     alter(tmp_path, {"change": "rename", "column": "n", "to": "m"})
-    state = state_of(tmp_path)
-    stated = schema_extra_metadata(state, schema_of_avro(table_avro(state.snapshot)), tick(200))
-    assert [str(one.fields[9].type) for one in stated.history] == [word, word]
-    assert str(stated.history[-1].fields[10].type.element) == word
+    stated = written(tmp_path, 200)
+    kept = history(tmp_path)
+    assert [str(one.fields[9].type) for one in kept] == [word, word]
+    assert str(kept[-1].fields[10].type.element) == word
     assert f'"{word}"' in stated.extra["latest_schema"]
-    assert stated.history[-1].schema_id == int(tick(100))
+    assert kept[-1].schema_id == int(tick(100))
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -131,37 +141,30 @@ def test_a_later_write_states_the_ids_again(tmp_path: Path, version: int):
     """A write after a change repeats the history, or adds its new columns to it under new ids."""
     table_of(tmp_path, version)
     alter(tmp_path, RENAME)
-    state = state_of(tmp_path)
-    same = schema_extra_metadata(state, schema_of_avro(table_avro(state.snapshot)), tick(200))
-    assert parse_internal_schema(same.extra["latest_schema"], "c") == same.history[-1]
-    assert same.history[-1].schema_id == int(tick(100))
-    incoming = pa.schema([("id", pa.string()), ("region", pa.string()), ("ts", pa.int64()), ("remark", pa.string())])
-    more = [*incoming, pa.field("price", pa.float64()), pa.field("more", pa.list_(pa.int32()))]
-    schema = writer_schema(table_avro(state.snapshot), pa.schema(more), "trips", Options())
-    grown = schema_extra_metadata(state, schema, tick(200)).history
-    assert [one.schema_id for one in grown] == [0, int(tick(100)), int(tick(200))]
-    assert (grown[-1].fields[-1].id, grown[-1].fields[-1].type.element_id, grown[-1].max_column_id) == (10, 11, 11)
-    put_history(Effects(LocalStorage(tmp_path)), builder_configuration(tmp_path), tick(200), same, SetClock(tick(201)))
+    same = written(tmp_path, 200)
+    assert parse_internal_schema(same.extra["latest_schema"], "c") == history(tmp_path)[-1]
+    assert [one.schema_id for one in history(tmp_path)] == [0, int(tick(100))]
     assert len(list((tmp_path / ".hoodie" / ".schema").glob(f"{tick(200)}*"))) == 3
-
-
-def builder_configuration(base: Path) -> TableConfiguration:
-    return state_of(base).configuration
+    keys = [pa.field(name, pa.string(), nullable=False) for name in ("id", "region")]
+    incoming = pa.schema([*keys, ("ts", pa.int64()), ("remark", pa.string())])
+    more = [*incoming, pa.field("price", pa.float64()), pa.field("more", pa.list_(pa.int32()))]
+    written(tmp_path, 300, pa.schema(more))
+    grown = history(tmp_path)
+    assert [one.schema_id for one in grown] == [0, int(tick(100)), int(tick(300))]
+    assert (grown[-1].fields[-1].id, grown[-1].fields[-1].type.element_id, grown[-1].max_column_id) == (10, 11, 11)
+    assert len(list((tmp_path / ".hoodie" / ".schema").glob(f"{tick(300)}*"))) == 3
 
 
 def test_a_table_without_history_states_its_schema_only(tmp_path: Path):
     """Columns get ids by a change, or by a write that asks for both options that 1.1.1 asks for."""
-    table_of(tmp_path)
-    state = state_of(tmp_path)
-    schema = schema_of_avro(table_avro(state.snapshot))
-    stated = schema_extra_metadata(state, schema, tick(200))
-    assert stated.history == ()
-    assert dict(stated.extra) == {"schema": schema.text}
-    put_history(Effects(LocalStorage(tmp_path)), state.configuration, tick(200), stated, SetClock(tick(201)))
+    builder = table_of(tmp_path)
+    stated = written(tmp_path, 200)
+    assert set(stated.extra) == {"schema"}
+    assert json.loads(stated.extra["schema"]) == builder.schema
     assert not (tmp_path / ".hoodie" / ".schema").exists()
-    asked = {"hoodie.schema.on.read.enable": "true", "hoodie.datasource.write.reconcile.schema": "true"}
-    first = schema_extra_metadata(state_of(tmp_path, asked), schema, tick(200))
-    assert [one.schema_id for one in first.history] == [int(tick(200))]
+    asked = {"hoodie__schema__on__read__enable": "true", "hoodie__datasource__write__reconcile__schema": "true"}
+    written(tmp_path, 300, **asked)
+    assert [one.schema_id for one in history(tmp_path)] == [int(tick(300))]
 
 
 @pytest.mark.parametrize(
@@ -201,21 +204,11 @@ def test_a_change_that_cannot_be_is_refused_before_anything_is_written(tmp_path:
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def nested(tmp_path: Path) -> InternalSchema:
-    table_of(tmp_path, columns=NESTED)
-    state = state_of(tmp_path)
-    return first_schema(table_avro(state.snapshot), state.configuration)
-
-
-def apply(schema: InternalSchema, *records: dict[str, Any]) -> InternalSchema:
-    return changed(schema, changes_of(records), 7)
-
-
 def test_parts_of_structs_lists_and_maps_change_like_columns(tmp_path: Path):
     """A path leads into structs, elements and values; ids of everything else stay."""
-    first = nested(tmp_path)
-    after = apply(
-        first,
+    table_of(tmp_path, columns=NESTED)
+    done = alter(
+        tmp_path,
         {"change": "add", "column": "s.b", "type": {"type": "record", "name": "b", "fields": []}, "first": True},
         {"change": "rename", "column": "s.a", "to": "c"},
         {"change": "type", "column": "s.c", "type": "long"},
@@ -224,6 +217,7 @@ def test_parts_of_structs_lists_and_maps_change_like_columns(tmp_path: Path):
         {"change": "move", "column": "m", "before": "id"},
         {"change": "move", "column": "n"},
     )
+    first, after = history(tmp_path)
     fields = {one.name: one for one in after.fields}
     assert [one.name for one in after.fields][5:] == ["n", "m", "id", "region", "ts", "s", "l", "need"]
     assert {one.name: one.id for one in after.fields} == {one.name: one.id for one in first.fields}
@@ -232,7 +226,7 @@ def test_parts_of_structs_lists_and_maps_change_like_columns(tmp_path: Path):
     assert inner[1].type == PrimitiveType("long")
     assert fields["l"].type.element == PrimitiveType("long")
     assert fields["need"].optional
-    assert (after.schema_id, after.max_column_id) == (7, first.max_column_id + 1)
+    assert (after.schema_id, after.max_column_id) == (int(done.requested), first.max_column_id + 1)
 
 
 @pytest.mark.parametrize(
@@ -248,48 +242,24 @@ def test_parts_of_structs_lists_and_maps_change_like_columns(tmp_path: Path):
 )
 def test_a_list_or_map_keeps_its_parts(tmp_path: Path, record: Any, message: str):
     """Elements, keys and values cannot leave their list or map, nor the last field its struct."""
-    first = nested(tmp_path)
+    table_of(tmp_path, columns=NESTED)
+    before = sorted(tmp_path.rglob("*"))
     with pytest.raises(HudiError, match=message):
-        apply(first, record)
+        alter(tmp_path, record)
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 @pytest.mark.parametrize(
-    "written",
+    "given",
     ["decimal(10, 2)", pa.decimal128(10, 2), '{"type":"bytes","logicalType":"decimal","precision":10,"scale":2}'],
 )
-def test_types_have_three_spellings(written: Any):
+def test_types_have_three_spellings(given: Any):
     """A word, Arrow or Avro."""
-    kind = column_type(written)
+    kind = type_of(given)
     assert (kind.precision, kind.scale) == (10, 2)
 
 
-STEPS = st.lists(
-    st.tuples(st.sampled_from(["add", "drop", "rename", "move"]), st.integers(0, 5), st.sampled_from("abcdef")),
-    max_size=12,
-)
-
-
-@given(STEPS)
-def test_ids_are_never_used_twice(steps: list[tuple[str, int, str]]):
-    """Over any changes every id belongs to one column for ever, and no two columns share a name."""
-    schema = changed_first()
-    seen = {one.id: {one.name} for one in schema.fields}
-    for kind, place, name in steps:
-        column = schema.fields[place % len(schema.fields)].name
-        record = {"change": kind, "column": name if kind == "add" else column, "type": "int", "to": name}
-        try:
-            after = changed(schema, changes_of([record]), schema.schema_id + 1)
-        except HudiError:
-            continue
-        new = {one.id for one in after.fields} - {one.id for one in schema.fields}
-        assert not new & seen.keys()
-        assert len({one.name for one in after.fields}) == len(after.fields)
-        assert after.max_column_id >= max(one.id for one in after.fields)
-        seen.update((one, set()) for one in new)
-        schema = after
-
-
-def changed_first() -> InternalSchema:
-    record = {"name": "r", "fields": [{"name": "z", "type": "int"}, {"name": "a", "type": ["null", "int"]}]}
-    fields = column_type({"type": "record", **record}).fields
-    return InternalSchema(0, 2, (fields[0], fields[1]))
+def type_of(given: Any) -> Any:
+    """The type of a column that is added."""
+    (change,) = changes_of([{"change": "add", "column": "x", "type": given}])
+    return change.type

@@ -4,17 +4,19 @@ import json
 
 import pyarrow as pa
 import pytest
+from hudi_format.table.internal_schema import InternalSchema
 from hudi_spark import HudiError
-from hudi_spark.options.resolving import Options
-from hudi_spark.schema.write_schema import (
+from hudi_spark.schema import (
     WriterSchema,
     avro_of_arrow,
     cast_rows,
+    changed,
     schema_changes,
     schema_of_avro,
     without_columns,
     writer_schema,
 )
+from hudi_spark.testing import changes_of, resolve
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
@@ -34,7 +36,7 @@ def test_what_a_write_changes_of_the_columns_is_said():
     )
     wider = pa.struct([("x", pa.int64()), ("y", pa.string())])
     rows = columns(a=pa.int64(), s=wider, l=pa.list_(wider), n=pa.decimal128(5, 2))
-    after = writer_schema(before, rows, "t", Options({**WIDEN, DROP: "true"}))
+    after = writer_schema(before, rows, "t", resolve({**WIDEN, DROP: "true"}))
     assert schema_changes(before, after) == (
         "column a from int to long",
         "column a nullable",
@@ -127,7 +129,7 @@ def test_a_new_table_states_its_rows_as_spark_would():
 
 def test_new_columns_follow_and_the_table_keeps_its_order():
     """Whatever order rows have, the table's columns stay where they are."""
-    assert names(writer_schema(AB, columns(c=pa.string(), b=pa.int32(), a=pa.int32()), "t", Options())) == [
+    assert names(writer_schema(AB, columns(c=pa.string(), b=pa.int32(), a=pa.int32()), "t", resolve({}))) == [
         "a",
         "b",
         "c",
@@ -142,19 +144,19 @@ def test_missing_columns_follow_the_options(options: dict[str, str], expected: l
     """A missing column is refused with the ways out, unless an option keeps, fills or drops it."""
     incoming = columns(c=pa.string(), a=pa.int32())
     with pytest.raises(HudiError, match=r"the rows lack column 'b'.*set.null.for.missing.columns"):
-        writer_schema(AB, incoming, "t", Options())
-    assert names(writer_schema(AB, incoming, "t", Options(options))) == expected
+        writer_schema(AB, incoming, "t", resolve({}))
+    assert names(writer_schema(AB, incoming, "t", resolve(options))) == expected
 
 
 def test_a_partial_update_keeps_what_it_does_not_state():
     """Rows of some columns do not change the others."""
     table = avro_of_arrow(pa.schema([("a", pa.int32()), pa.field("b", pa.int32(), nullable=False)]), "t")
-    assert writer_schema(table, columns(a=pa.int32()), "t", Options(), partial=True).avro == table
+    assert writer_schema(table, columns(a=pa.int32()), "t", resolve({}), partial=True).avro == table
 
 
 def test_reconciling_keeps_the_tables_types_and_refuses_what_they_cannot_hold():
     """With reconciliation a wider type is narrowed value by value, and no value changes."""
-    schema = writer_schema(AB, columns(a=pa.int64(), b=pa.int32()), "t", Options({RECONCILE: "true"}))
+    schema = writer_schema(AB, columns(a=pa.int64(), b=pa.int32()), "t", resolve({RECONCILE: "true"}))
     assert schema.avro == AB
     assert cast_rows(pa.table({"a": [1, None], "b": [1, 2]}), schema).column("a").to_pylist() == [1, None]
     with pytest.raises(HudiError, match=r"column 'a'.*int32 cannot hold"):
@@ -182,7 +184,7 @@ def test_reconciling_keeps_the_tables_types_and_refuses_what_they_cannot_hold():
 def test_what_no_table_can_hold_is_refused_by_name(incoming: pa.Schema, message: str):
     """Two names that differ in case, types that Avro lacks, names that it does not take: refused before a write."""
     with pytest.raises(HudiError, match=message) as refused:
-        writer_schema(AB, incoming, "t", Options())
+        writer_schema(AB, incoming, "t", resolve({}))
     assert refused.value.reason == "SCHEMA_INCOMPATIBLE"
 
 
@@ -207,7 +209,7 @@ WIDE = pa.table(
 
 def test_types_of_arrow_become_plain_ones_without_loss():
     """Wide, packed and unsigned Arrow types keep every value as the plain type of a table."""
-    schema = writer_schema(None, WIDE.schema, "t", Options())
+    schema = writer_schema(None, WIDE.schema, "t", resolve({}))
     found = cast_rows(WIDE, schema)
     assert found.schema.types == schema.arrow.types
     assert [str(kind) for kind in found.schema.types[:4]] == ["int32", "int64", "decimal128(20, 0)", "string"]
@@ -231,7 +233,7 @@ def test_types_of_arrow_become_plain_ones_without_loss():
 def test_layouts_inside_others_are_unpacked(values: pa.Array):
     """Whatever layout lists, dictionaries and structs have, and wherever a slice begins, the values stay."""
     rows = pa.table({"c": pa.chunked_array([values.slice(0, 0), values])})
-    found = cast_rows(rows, writer_schema(None, rows.schema, "t", Options()))
+    found = cast_rows(rows, writer_schema(None, rows.schema, "t", resolve({})))
     found.validate(full=True)
     assert found.to_pylist() == rows.to_pylist()
 
@@ -267,7 +269,7 @@ def test_partition_columns_leave_a_schema():
 def test_meta_fields_of_rows_are_not_columns():
     """Rows read from a table can be written to it: their meta fields are made anew."""
     incoming = pa.schema([("_hoodie_commit_time", pa.string()), *AB_ARROW])
-    assert writer_schema(AB, incoming, "t", Options()).avro == AB
+    assert writer_schema(AB, incoming, "t", resolve({})).avro == AB
 
 
 AB_ARROW = columns(a=pa.int32(), b=pa.int32())
@@ -296,8 +298,41 @@ def schemas(draw: DrawFn):
 def test_a_write_of_a_tables_own_columns_changes_nothing(first: pa.Schema, second: pa.Schema):
     """Rows of the table's schema leave it as it is; new columns change nothing of the old ones."""
     table = avro_of_arrow(first, "t")
-    assert writer_schema(table, first, "t", Options()).avro == table
+    assert writer_schema(table, first, "t", resolve({})).avro == table
     more = pa.schema([*first, *(field.with_name(f"n{field.name}") for field in second)])
-    widened = writer_schema(table, more, "t", Options()).avro
+    widened = writer_schema(table, more, "t", resolve({})).avro
     assert widened["fields"][: len(first)] == table["fields"]
     assert widened["fields"][len(first) :] == avro_of_arrow(pa.schema(list(more)[len(first) :]), "t")["fields"]
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["add", "drop", "rename", "move"]), st.integers(0, 5), st.sampled_from("abcdef")),
+    max_size=12,
+)
+
+
+@given(STEPS)
+def test_ids_are_never_used_twice(steps: list[tuple[str, int, str]]):
+    """Over any changes every id belongs to one column for ever, and no two columns share a name."""
+    schema = changed_first()
+    seen = {one.id: {one.name} for one in schema.fields}
+    for kind, place, name in steps:
+        column = schema.fields[place % len(schema.fields)].name
+        record = {"change": kind, "column": name if kind == "add" else column, "type": "int", "to": name}
+        try:
+            after = changed(schema, changes_of([record]), schema.schema_id + 1)
+        except HudiError:
+            continue
+        new = {one.id for one in after.fields} - {one.id for one in schema.fields}
+        assert not new & seen.keys()
+        assert len({one.name for one in after.fields}) == len(after.fields)
+        assert after.max_column_id >= max(one.id for one in after.fields)
+        seen.update((one, set()) for one in new)
+        schema = after
+
+
+def changed_first() -> InternalSchema:
+    record = {"name": "r", "fields": [{"name": "z", "type": "int"}, {"name": "a", "type": ["null", "int"]}]}
+    (change,) = changes_of([{"change": "add", "column": "r", "type": {"type": "record", **record}}])
+    fields = change.type.fields
+    return InternalSchema(0, 2, (fields[0], fields[1]))

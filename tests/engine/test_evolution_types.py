@@ -1,11 +1,13 @@
 """The type of a column when rows bring another: as 1.1.1 decides, where no value changes and it is asked for."""
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 from hudi_format.schemas import arrow_schema
 from hudi_spark import HudiError
-from hudi_spark.options.resolving import Options
-from hudi_spark.schema.write_schema import FixedFields, writer_schema
+from hudi_spark.schema import FixedFields, writer_schema
+from hudi_spark.testing import resolve
 
 WIDEN = {"hoodie.schema.on.read.enable": "true"}
 
@@ -94,20 +96,18 @@ def test_types_meet_as_the_release_decides(table: str):
     for rows, kind in TYPES.items():
         incoming = arrow_schema(record(kind))
         if rows in stays | {table}:
-            assert writer_schema(record(TYPES[table]), incoming, "t", Options()).avro == record(TYPES[table]), rows
+            assert writer_schema(record(TYPES[table]), incoming, "t", resolve({})).avro == record(TYPES[table]), rows
             continue
-        refused(record(TYPES[table]), incoming, Options())
+        refused(record(TYPES[table]), incoming, resolve({}))
         if rows in lossless:
-            assert writer_schema(record(TYPES[table]), incoming, "t", Options(WIDEN)).avro == record(kind), rows
-            refused(record(TYPES[table]), incoming, Options(WIDEN), FixedFields(places=place_of(table)))
-            refused(record(TYPES[table]), incoming, Options(WIDEN), FixedFields(ordering=place_of(table)))
+            assert writer_schema(record(TYPES[table]), incoming, "t", resolve(WIDEN)).avro == record(kind), rows
+            refused(record(TYPES[table]), incoming, resolve(WIDEN), FixedFields(places=place_of(table)))
+            refused(record(TYPES[table]), incoming, resolve(WIDEN), FixedFields(ordering=place_of(table)))
         else:
-            refused(record(TYPES[table]), incoming, Options(WIDEN))
+            refused(record(TYPES[table]), incoming, resolve(WIDEN))
 
 
-def refused(
-    table: dict[str, object], incoming: pa.Schema, options: Options, fixed: FixedFields = NOTHING_FIXED
-) -> None:
+def refused(table: dict[str, object], incoming: pa.Schema, options: Any, fixed: FixedFields = NOTHING_FIXED) -> None:
     with pytest.raises(HudiError, match=r"column 'c.*' is .* in the rows and .* in the table") as caught:
         writer_schema(table, incoming, "t", options, fixed)
     assert caught.value.reason == "SCHEMA_INCOMPATIBLE"
@@ -124,7 +124,7 @@ def place_of(table: str) -> tuple[str]:
 def test_numbers_are_no_values_of_a_text_that_orders(rows: str):
     """As texts 9 follows 10; in any other column of text they are taken."""
     incoming = arrow_schema(record(TYPES[rows]))
-    assert writer_schema(record("string"), incoming, "t", Options(), FixedFields(places=("c",))).avro == record(
+    assert writer_schema(record("string"), incoming, "t", resolve({}), FixedFields(places=("c",))).avro == record(
         "string"
     )
-    refused(record("string"), incoming, Options(WIDEN), FixedFields(ordering=("c",)))
+    refused(record("string"), incoming, resolve(WIDEN), FixedFields(ordering=("c",)))

@@ -12,8 +12,7 @@ from hudi_format.names import PARTITION_METAFILE
 from hudi_format.schemas import arrow_schema, with_meta_fields
 from hudi_format.storage.local import LocalStorage
 from hudi_spark import HudiError
-from hudi_spark.files.base import ChangeForm, change_form, write_changes
-from hudi_spark.files.written import Place
+from hudi_spark.files import ChangeForm, Place, change_form, write_changes
 from hudi_spark.testing import Effects, TaskIdentity, load_configuration, resolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

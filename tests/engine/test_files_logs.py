@@ -16,20 +16,9 @@ from hudi_format.log.headers import record_positions
 from hudi_format.schemas import META_FIELDS, arrow_schema, with_meta_fields
 from hudi_format.storage.local import LocalStorage
 from hudi_spark import HudiError, UnsupportedFeature, read_arrow
-from hudi_spark.files.logs import (
-    LogForm,
-    LogGroup,
-    LogRows,
-    WrittenLog,
-    deletes_content,
-    log_form,
-    made_logs,
-    opened_slices,
-    ordering_wrappers,
-    write_log,
-)
-from hudi_spark.files.written import Place
-from hudi_spark.merge.rules import merge_rule
+from hudi_spark.files import LogForm, LogGroup, LogRows, Place, WrittenLog, log_form, opened_slices, write_log
+from hudi_spark.files.logs import deletes_content, made_logs, ordering_wrappers
+from hudi_spark.merge import merge_rule
 from hudi_spark.testing import Effect, Effects, TaskIdentity, load_configuration, load_table, resolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

@@ -12,7 +12,7 @@ import pytest
 from hudi_format.metadata.records import ColumnStats
 from hudi_format.metadata.wrapped_values import Wrapped, plain_value
 from hudi_format.schemas import META_FIELDS
-from hudi_spark.files.statistics import (
+from hudi_spark.files import (
     IndexedColumn,
     base_file_statistics,
     indexed_columns,

@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from hudi_spark import HudiError
-from hudi_spark.filters.evaluation import filter_of, matching
+from hudi_spark.filters import filter_of, matching
 
 ROWS = pa.table(
     {

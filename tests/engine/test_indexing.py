@@ -7,25 +7,33 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from engine_tables import COLUMNS, avro, row, tick
 from hudi_format.metadata.wrapped_values import plain_value
+from hudi_format.schemas import arrow_schema
+from hudi_format.table.properties import parse_properties, serialise_properties
 from hudi_format.timeline.commit_metadata import WriteStat
 from hudi_format.timeline.plans import RollbackMetadata, serialise_rollback_metadata
-from hudi_spark import UnsupportedFeature, read_arrow
-from hudi_spark.files.written import WrittenFile
-from hudi_spark.metadata.index import FinishedWrite
-from hudi_spark.metadata.layout import update_properties
-from hudi_spark.metadata.rollbacks import take_back
-from hudi_spark.table_state.metadata_groups import EVERYTHING as EVERY_KEY
-from hudi_spark.table_state.metadata_table import MetadataTable
-from hudi_spark.testing import Effect, Effects, SetClock, TaskIdentity, resolve
+from hudi_spark import HudiError, UnsupportedFeature, read_arrow
+from hudi_spark.testing import (
+    Effect,
+    FinishedWrite,
+    MetadataTable,
+    SetClock,
+    TableWriter,
+    TaskIdentity,
+    WriteRequest,
+    WrittenFile,
+    resolve,
+)
 from metadata_writes import EXECUTOR, StopAt, Stopped, Writer, ids
 
 COLUMN_STATS = "hoodie__metadata__index__column__stats__enable"
 BLOOMS = "hoodie__metadata__index__bloom__filter__enable"
 EVERYTHING = {COLUMN_STATS: "true", BLOOMS: "true"}
 VERSIONS = (6, 8, 9)
+ROWS = arrow_schema(avro())
 
 
 def opened(writer: Writer) -> MetadataTable:
@@ -36,7 +44,7 @@ def opened(writer: Writer) -> MetadataTable:
 
 def contents(found: MetadataTable, index: str) -> dict[str, object]:
     """What an index holds, but for the empty name that a file's list has of the partitions."""
-    return {key: record.content for key, record in found.indexes[index].records(EVERY_KEY).items()}
+    return {key: record.content for group in found.indexes[index].groups for key, record in group.records().items()}
 
 
 def log(writer: Writer, n: int, base: int, rows: list[Mapping[str, Any]], version: int = 1) -> WriteStat:
@@ -240,20 +248,42 @@ def test_a_list_of_what_is_not_there_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_a_write_told_that_was_taken_back_is_forgotten(tmp_path: Path, version: int) -> None:
     """An action that has gone from the timeline after its deltacommit, by an abort or however, leaves no trace."""
-    for told in (True, False):
-        writer = Writer(tmp_path / str(told), version, **EVERYTHING)
+    for aborted in (True, False):
+        writer = Writer(tmp_path / str(aborted), version, **EVERYTHING)
         grown(writer)
-        dead = writer.table.base_file(5000, [row("x", 1)], group="dead")
-        writer.metadata(
-            FinishedWrite(tick(5000), "deltacommit", "UPSERT", (WrittenFile(replace(dead, num_inserts=1)),))
-        )
-        if told:
-            take_back(Effects(writer.storage), tick(5000), SetClock(tick(5600)))
-        (writer.table.base / str(dead.path)).unlink()
-        if told:
+        if aborted:
+            refused, rows = Refused(), pa.Table.from_pylist([row("x", 1)], ROWS)
+            with pytest.raises(HudiError, match="LOCK_UNAVAILABLE"):
+                writer_of(writer, 5000, refused).write(WriteRequest("upsert", rows))
+            assert refused.told
             assert writer.findings() == ()
+        else:
+            dead = writer.table.base_file(5000, [row("x", 1)], group="dead")
+            written = (WrittenFile(replace(dead, num_inserts=1)),)
+            writer.metadata(FinishedWrite(tick(5000), "deltacommit", "UPSERT", written))
+            (writer.table.base / str(dead.path)).unlink()
         writer.commit(6000, [writer.table.base_file(6000, [row("k7", 8)], group="f3")])
         assert writer.findings() == ()
+
+
+class Refused:
+    """Refuses the completion of a write, which has told the metadata table by then."""
+
+    def __init__(self) -> None:
+        self.told = False
+
+    def before(self, effect: Effect) -> None:
+        self.told = self.told or effect.name == "commit_metadata_table"
+        if effect.name == "create_instant" and effect.parameters["state"] == "COMPLETED" and not effect.folder:
+            raise HudiError("LOCK_UNAVAILABLE", "LK-001", "the completion is refused")
+
+    def after(self, effect: Effect) -> None:
+        """Nothing."""
+
+
+def writer_of(writer: Writer, n: int, hook: Any) -> TableWriter:
+    """A writer of the whole table, at a tick."""
+    return TableWriter(writer.storage, EXECUTOR, writer.options, clock=SetClock(tick(n)), hook=hook)
 
 
 def test_what_others_completed_meanwhile_is_known(tmp_path: Path) -> None:
@@ -348,6 +378,8 @@ def test_an_index_that_cannot_be_kept_is_not_left_behind(tmp_path: Path) -> None
     """Of an index of a kind that is not known yet, a write says so in place of letting it say what is no more so."""
     writer = Writer(tmp_path, **{COLUMN_STATS: "false"})
     grown(writer)
-    update_properties(Effects(writer.storage), {"hoodie.table.metadata.partitions": "files,vector_index_a"})
+    file = tmp_path / ".hoodie" / "hoodie.properties"
+    properties = parse_properties(file.read_bytes(), file.name)
+    file.write_bytes(serialise_properties({**properties, "hoodie.table.metadata.partitions": "files,vector_index_a"}))
     with pytest.raises(UnsupportedFeature, match="vector_index_a"):
         writer.commit(5000)

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from hudi_format.storage import LocalStorage
 from hudi_format.table.properties import serialise_properties
-from hudi_spark.keys.generator import key_generator
+from hudi_spark.keys import key_generator
 from hudi_spark.testing import TaskIdentity, load_configuration, resolve
 
 FOLDER = Path(__file__).parent / "apache_keys"

@@ -15,9 +15,10 @@ from dynamodb_locks import DYNAMODB, dynamodb_options
 from hudi_conformance.interop.lock_servers import free_port, zookeeper
 from hudi_format.storage import LocalStorage, ObjectStorage, Storage, open_storage
 from hudi_spark import HudiError
+from hudi_spark.concurrency import locks, place_of, table_lock
 from hudi_spark.concurrency import zookeeper_lock as zookeeper_provider
 from hudi_spark.concurrency.file_lock import FileLockProvider
-from hudi_spark.concurrency.locks import place_of, provider_of, table_lock
+from hudi_spark.concurrency.locks import provider_of
 from hudi_spark.concurrency.storage_lock import NumberedRegister, ObjectRegister, StorageLockProvider, register_of
 from hudi_spark.testing import Effects, resolve
 from kazoo.client import KazooClient
@@ -220,6 +221,18 @@ def test_a_file_lock_that_a_dead_writer_left_is_taken(tmp_path: Path):
     again = FileLockProvider(tmp_path).take("next", 0)
     assert again is not None
     again.release()
+
+
+def test_numbers_are_removed_but_for_the_newest(tmp_path: Path):
+    """The folder of claims stays small; the newest number never goes."""
+    effects = Effects(LocalStorage(tmp_path))
+    for number in range(1, 60):
+        assert locks.enter(effects, "holder") == number
+    assert locks.numbers(effects.storage)[-1] == 59
+    assert len(locks.numbers(effects.storage)) < 40
+    # A holder that was stopped since number 3 puts 4 again: it sees that others have gone on.
+    assert not locks.put(effects.storage, 4, locks.Claim("late"))
+    assert locks.enter(effects, "next") == 60
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hudi_conformance.interop.lock_servers import Server
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError
 from hudi_spark.concurrency import dynamodb_lock as dynamodb
-from hudi_spark.concurrency.locks import table_lock
+from hudi_spark.concurrency import table_lock
 from hudi_spark.testing import Effects, resolve
 from written_tables import Written
 

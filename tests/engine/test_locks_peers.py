@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 from apache_peer import Apache
 from hudi_conformance.interop.lock_servers import Server, zookeeper
-from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError
-from hudi_spark.concurrency.locks import place_of, table_lock
-from hudi_spark.testing import Effects, SystemClock, resolve
+from hudi_spark.testing import SystemClock
 from kazoo.client import KazooClient
 from written_tables import Written, rows
 
@@ -36,11 +34,12 @@ IMPATIENT = {f"{PREFIX}wait_time_ms": "300", f"{PREFIX}num_retries": "1", f"{PRE
 
 @dataclass(frozen=True)
 class Locked:
-    """A table whose writers share a lock: its options, and whether anybody holds it now."""
+    """A table whose writers share a lock: its options, its place, and whether anybody holds it now."""
 
     table: Written
     apache: Apache
     configs: Mapping[str, str]
+    place: str
     is_held: Callable[[], bool]
 
     def ours(self, number: int, price: float, **more: str) -> None:
@@ -71,7 +70,8 @@ def locked(request: pytest.FixtureRequest, apache: Apache, tmp_path: Path) -> It
     table.clock = SystemClock()  # type: ignore[assignment]
     if kind == "file":
         configs = {**SHARED, f"{PREFIX}provider": f"{CLIENT}FileSystemBasedLockProvider"}
-        yield Locked(table, apache, configs, (table.path / ".hoodie" / "lock").exists)
+        file = table.path / ".hoodie" / "lock"
+        yield Locked(table, apache, configs, str(file), file.exists)
         return
     address = f"127.0.0.1:{request.getfixturevalue('server').port}"
     keys = {"zookeeper.url": address, "zookeeper.base_path": "/hudi", "zookeeper.lock_key": "trips"}
@@ -82,6 +82,7 @@ def locked(request: pytest.FixtureRequest, apache: Apache, tmp_path: Path) -> It
         table,
         apache,
         {**configs, f"{PREFIX}provider": f"{CLIENT}ZookeeperBasedLockProvider"},
+        f"zookeeper://{address}/hudi/trips",
         lambda: bool(client.exists("/hudi/trips") and client.get_children("/hudi/trips")),
     )
     client.stop()
@@ -110,8 +111,7 @@ def test_they_keep_each_other_out(locked: Locked):
 
 def they_wait(locked: Locked, beside: ThreadPoolExecutor) -> None:
     """For this engine, which holds the lock."""
-    given = resolve(dict(locked.configs))
-    with table_lock(Effects(LocalStorage(locked.table.path)), given, "ours") as holding:
+    with locked.table.writer().work(locked.configs).lock("ours") as holding:
         with pytest.raises(AssertionError, match="LOCK_UNAVAILABLE"):
             locked.theirs(1, 2.0, **IMPATIENT)
         asked = beside.submit(locked.theirs, 1, 3.0)
@@ -128,8 +128,8 @@ def we_wait(locked: Locked, beside: ThreadPoolExecutor) -> None:
     asked = beside.submit(locked.theirs, 1, 4.0, **SLOW)
     wait_for(locked.is_held)
     began = time.monotonic()
-    place = re.escape(place_of(LocalStorage(locked.table.path), resolve(dict(locked.configs))))
-    with pytest.raises(HudiError, match=f"LOCK_UNAVAILABLE: the lock {place}: another process holds it"):
+    told = f"LOCK_UNAVAILABLE in {locked.table.path}: the lock {locked.place}: another process holds it"
+    with pytest.raises(HudiError, match=re.escape(told)):
         locked.ours(2, 9.0, **IMPATIENT)
     assert time.monotonic() - began < 10
     locked.ours(2, 5.0)

@@ -8,9 +8,8 @@ from hudi_format.log.blocks import BlockType, HeaderKey, encode_block
 from hudi_format.log.content import rollback_block
 from hudi_format.storage import open_storage
 from hudi_spark import HudiError
-from hudi_spark.merge.log_records import is_partial
-from hudi_spark.table_state.slicing import scan_logs
-from hudi_spark.table_state.timeline import Visibility
+from hudi_spark.merge import is_partial
+from hudi_spark.table_state import Visibility, scan_logs
 
 ALL = Visibility(frozenset(tick(n) for n in range(100)), frozenset(), tick(0))
 

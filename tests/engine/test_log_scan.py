@@ -7,8 +7,7 @@ from engine_tables import TableBuilder, row, tick
 from hudi_format.log.blocks import HeaderKey
 from hudi_format.log.content import rollback_block
 from hudi_format.storage import LocalStorage
-from hudi_spark.table_state.slicing import scan_logs
-from hudi_spark.table_state.timeline import Visibility
+from hudi_spark.table_state import Visibility, scan_logs
 
 
 def block(builder: TableBuilder, at: int, replaces: Sequence[int] = ()) -> bytes:

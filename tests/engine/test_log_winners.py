@@ -11,13 +11,19 @@ from engine_tables import tick
 from hudi_format.log.blocks import BlockType, RawBlock, read_blocks
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError
-from hudi_spark.merge.kernel import LogWinners, log_winners
-from hudi_spark.merge.keys import KeyRule, key_rule
-from hudi_spark.merge.log_records import decode_log_records, ordering_columns, stored_ordering
-from hudi_spark.merge.mergers import CarriedMerger, MergeContext
-from hudi_spark.merge.rules import MergeRule
-from hudi_spark.table_state.slicing import LocatedBlock, scan_logs
-from hudi_spark.table_state.timeline import Visibility
+from hudi_spark.merge import (
+    KeyRule,
+    LogWinners,
+    MergeContext,
+    MergeRule,
+    decode_log_records,
+    key_rule,
+    log_winners,
+    ordering_columns,
+)
+from hudi_spark.merge.log_records import stored_ordering
+from hudi_spark.merge.mergers import CarriedMerger
+from hudi_spark.table_state import LocatedBlock, Visibility, scan_logs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_merge_completing import NAMES, RULES, SCHEMA, Version, as_rule_has_it, block_of, fold, versions

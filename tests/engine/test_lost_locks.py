@@ -12,9 +12,7 @@ from dynamodb_locks import ACCOUNT, dynamodb_options
 from hudi_conformance.interop.lock_servers import Server
 from hudi_format.names import TimelineFileName
 from hudi_format.storage import LocalStorage
-from hudi_spark.concurrency import locks
-from hudi_spark.concurrency.locks import table_lock
-from hudi_spark.testing import RELEASED, Effects, Snapshot, SystemClock, load_configuration, load_snapshot, resolve
+from hudi_spark.testing import RELEASED, Snapshot, SystemClock, load_configuration, load_snapshot
 from lock_processes import Task, writing
 from written_tables import Written, rows
 
@@ -142,27 +140,16 @@ def test_a_holder_that_dies_after_its_claim_has_committed(tmp_path: Path):
     assert table.found() == [("k1", 5.0), ("k2", 9.0), ("k3", 5.0)]
 
 
-def test_numbers_are_removed_but_for_the_newest(tmp_path: Path):
-    """The folder of claims stays small; the newest number never goes."""
-    effects = Effects(LocalStorage(tmp_path))
-    for number in range(1, 60):
-        assert locks.enter(effects, "holder") == number
-    assert locks.numbers(effects.storage)[-1] == 59
-    assert len(locks.numbers(effects.storage)) < 40
-    # A holder that was stopped since number 3 puts 4 again: it sees that others have gone on.
-    assert not locks.put(effects.storage, 4, locks.Claim("late"))
-    assert locks.enter(effects, "next") == 60
-
-
 def test_a_request_that_its_writer_withdrew_does_not_come_back(tmp_path: Path):
     """Who takes the lock next carries out the claim on top: of a request only where its holder died before the put."""
     table = new_table(tmp_path, "MERGE_ON_READ", 8)
-    effects, options = Effects(LocalStorage(table.path)), resolve(CONFIGS)
+    work = table.writer().work()
+    storage = work.storage
     requested = TimelineFileName("20990101000000000", "deltacommit", "REQUESTED")
     path = f".hoodie/timeline/{requested.requested}.deltacommit.requested"
-    with table_lock(effects, options, "first"):
-        effects.create_instant(load_configuration(effects.storage), requested, b"")
-    assert effects.storage.exists(path)
-    effects.storage.delete(path)
-    with table_lock(effects, options, "second"):
-        assert not effects.storage.exists(path)
+    with work.lock("first"):
+        work.effects.create_instant(load_configuration(storage), requested, b"")
+    assert storage.exists(path)
+    storage.delete(path)
+    with work.lock("second"):
+        assert not storage.exists(path)

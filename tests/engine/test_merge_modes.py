@@ -6,8 +6,7 @@ import pytest
 from engine_tables import TableBuilder
 from hudi_format.storage import open_storage
 from hudi_spark import HudiError, UnsupportedFeature
-from hudi_spark.merge.keys import key_rule
-from hudi_spark.merge.rules import MergeRule, merge_mode, merge_rule
+from hudi_spark.merge import MergeRule, key_rule, merge_mode, merge_rule
 from hudi_spark.testing import load_configuration
 
 MODEL = "org.apache.hudi.common.model."

@@ -27,10 +27,10 @@ from hudi_format.names import PARTITION_METAFILE
 from hudi_format.storage import open_storage
 from hudi_format.table.properties import parse_properties, serialise_properties
 from hudi_spark import HudiError, read_arrow
+from hudi_spark.table_state import NoMetadata, combined, open_metadata_table
 from hudi_spark.table_state.listing import ListFiles, list_stored
-from hudi_spark.table_state.metadata_groups import combined
-from hudi_spark.table_state.metadata_table import MetadataTable, NoMetadata, list_by_metadata, open_metadata_table
-from hudi_spark.testing import RELEASED, Query, Timeline, load_snapshot, load_table, plan_query
+from hudi_spark.table_state.metadata_table import list_by_metadata
+from hudi_spark.testing import RELEASED, MetadataTable, Query, Timeline, load_snapshot, load_table, plan_query
 
 GOLDEN = unpacked_corpus()
 TABLES = sorted(path.parents[3] for path in GOLDEN.glob("*/*/table/.hoodie/metadata/.hoodie/hoodie.properties"))

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 from hudi_spark import HudiError
+from hudi_spark.options import Options, check_configs, contradictions, of_reads
 from hudi_spark.options.catalogue import Kind, Status, catalogue_of, group_of, the_catalogue
-from hudi_spark.options.resolving import Options, check_configs, contradictions, of_reads
 from hudi_spark.testing import resolve
 from hypothesis import given
 from hypothesis import strategies as st

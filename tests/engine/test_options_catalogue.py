@@ -7,9 +7,9 @@ from pathlib import Path
 
 import hudi_spark
 import pytest
+from hudi_spark.options import check_configs
 from hudi_spark.options.catalogue import Entry, Kind, Status, the_catalogue
 from hudi_spark.options.page import PAGE, configuration_page
-from hudi_spark.options.resolving import check_configs
 from hudi_spark.pruning.pruner import PRUNING_OPTIONS
 
 CATALOGUE = the_catalogue()

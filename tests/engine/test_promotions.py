@@ -6,7 +6,8 @@ import struct
 import pyarrow as pa
 import pytest
 from hudi_spark import HudiError
-from hudi_spark.schema.columns import conform, java_text
+from hudi_spark.schema import conform
+from hudi_spark.schema.columns import java_text
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -14,12 +14,11 @@ from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.metadata.records import ColumnStats
 from hudi_format.metadata.wrapped_values import ValueKind, ValueType, Wrapped
 from hudi_spark import HudiTable, explain, read_arrow
-from hudi_spark.filters.evaluation import filter_of, mask
-from hudi_spark.filters.functions import scalar_of
-from hudi_spark.filters.grammar import Column
+from hudi_spark.filters import Column, filter_of, mask, scalar_of
+from hudi_spark.pruning import Asked
 from hudi_spark.pruning.facts import Facts, Outcome, facts_of, possible, together
 from hudi_spark.pruning.pruner import PRUNING_OPTIONS
-from hudi_spark.pruning.situation import Asked, Situation, derived_facts
+from hudi_spark.pruning.situation import Situation, derived_facts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hudi_spark import UnsupportedFeature
-from hudi_spark.filters.functions import FUNCTIONS, apply
-from hudi_spark.filters.grammar import Column
+from hudi_spark.filters import FUNCTIONS, Column, apply
 from hudi_spark.spark.queries import _applied
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st

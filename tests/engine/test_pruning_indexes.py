@@ -11,13 +11,13 @@ from hudi_format.errors import FormatError
 from hudi_format.metadata.records import RecordLocation
 from hudi_format.storage import open_storage
 from hudi_format.table.index_definitions import IndexDefinition, parse_index_definitions
-from hudi_spark.filters.evaluation import filter_of, mask
-from hudi_spark.filters.grammar import Column
+from hudi_spark.filters import Column, filter_of, mask
+from hudi_spark.pruning import Asked
 from hudi_spark.pruning.facts import may_hold
 from hudi_spark.pruning.keys import by_record_index, by_secondary_index, literal
-from hudi_spark.pruning.situation import Asked, Situation, is_of
-from hudi_spark.schema.origins import Origins
-from hudi_spark.table_state.configuration import PartitionStyle
+from hudi_spark.pruning.situation import Situation, is_of
+from hudi_spark.schema import Origins
+from hudi_spark.table_state import PartitionStyle
 from hudi_spark.testing import FileSlice, Snapshot, TableConfiguration
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from hudi_spark.pruning.facts import Facts
 from hudi_spark.pruning.partition_paths import PartitionPaths, timestamp_paths
-from hudi_spark.table_state.configuration import PartitionStyle
+from hudi_spark.table_state import PartitionStyle
 from hudi_spark.testing import TableConfiguration
 from hypothesis import given, settings
 from hypothesis import strategies as st

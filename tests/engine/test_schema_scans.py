@@ -11,7 +11,7 @@ from hudi_format.names import BaseFileName
 from hudi_format.schemas import arrow_schema, with_meta_fields
 from hudi_format.storage import LocalStorage
 from hudi_spark import read_arrow
-from hudi_spark.spark.queries import split_tasks
+from hudi_spark.spark import split_tasks
 from hudi_spark.testing import Query, plan_query
 from pyarrow import orc
 from test_schema_tables import DROPPED, RENAMED, bootstrap, commit, ids, renamed

@@ -25,8 +25,6 @@ from hudi_format.table.internal_schema import (
 )
 from hudi_format.timeline.commit_metadata import CommitMetadata, WriteStat, serialise_avro, serialise_json
 from hudi_spark import HudiError, UnsupportedFeature, read_arrow
-from hudi_spark.schema.key_texts import path_values
-from hudi_spark.table_state.configuration import PartitionStyle
 from hudi_spark.testing import load_configuration
 
 Columns = Sequence[tuple[str, Any]]
@@ -179,11 +177,10 @@ def test_a_dropped_column_has_the_type_that_the_table_was_made_with(tmp_path: Pa
 
 
 def test_a_path_whose_folders_belong_to_no_field_in_particular_is_refused(tmp_path: Path) -> None:
-    TableBuilder(tmp_path, properties={**DROPPED, "hoodie.table.partition.fields": "day,region"})
-    configuration = load_configuration(LocalStorage(tmp_path))
-    assert path_values("2024/süd", configuration) == {"day": "2024", "region": "süd"}
+    builder = TableBuilder(tmp_path, properties={**DROPPED, "hoodie.table.partition.fields": "day,region"})
+    assert read_from(builder, "2024/süd") == {"day": "2024", "region": "süd"}
     with pytest.raises(UnsupportedFeature, match="drop-partition-columns"):
-        path_values("2024/01/süd", configuration)
+        read_from(builder, "2024/01/süd")
 
 
 def test_hive_styled_folders_tell_where_a_value_with_slashes_ends(tmp_path: Path) -> None:
@@ -191,10 +188,20 @@ def test_hive_styled_folders_tell_where_a_value_with_slashes_ends(tmp_path: Path
         "hoodie.datasource.write.hive_style_partitioning": "true",
         "hoodie.table.partition.fields": "day:TIMESTAMP,region:SIMPLE",
     }
-    TableBuilder(tmp_path, properties={**DROPPED, **hive})
-    configuration = load_configuration(LocalStorage(tmp_path))
-    assert configuration.partitions == PartitionStyle(hive=True, columns_dropped=True)
-    assert path_values("day=2024/01/31/region=a", configuration) == {"day": "2024/01/31", "region": "a"}
+    builder = TableBuilder(tmp_path, properties={**DROPPED, **hive})
+    style = load_configuration(LocalStorage(tmp_path)).partitions
+    assert (style.hive, style.columns_dropped) == (True, True)
+    assert read_from(builder, "day=2024/01/31/region=a") == {"day": "2024/01/31", "region": "a"}
+
+
+def read_from(builder: TableBuilder, partition: str) -> dict[str, Any]:
+    """What a row of a partition has in the columns that only its path holds."""
+    columns: Columns = (("id", "string"), ("ts", ["null", "long"]))
+    builder.schema = avro(columns)
+    stat = builder.base_file(10, [{"id": "a", "ts": 1}], partition=partition)
+    builder.commit(10, [stat], schema=avro((*columns, ("day", "string"), ("region", "string"))))
+    (found,) = read_arrow(builder.base, columns=["day", "region"]).to_pylist()
+    return dict(found)
 
 
 def bootstrap(base: Path, source: Path, *, rows: int = 2, uri: str | None = None, entry: bool = True) -> TableBuilder:

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 from hudi_format.table.internal_schema import ArrayType, ColumnType, InternalField, MapType, PrimitiveType, RecordType
 from hudi_spark import HudiError
-from hudi_spark.schema.columns import Source, conform, sources_by_id
+from hudi_spark.schema import Source, conform
+from hudi_spark.schema.columns import sources_by_id
 from hypothesis import given
 from hypothesis import strategies as st
 

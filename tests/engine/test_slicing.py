@@ -15,8 +15,7 @@ from hudi_format.timeline.plans import (
     serialise_rollback_metadata,
 )
 from hudi_spark import HudiError, Readings
-from hudi_spark.table_state.snapshots import snapshot_at
-from hudi_spark.testing import RELEASED, TEXT, load_snapshot, load_table
+from hudi_spark.testing import RELEASED, TEXT, load_snapshot
 
 ROWS = [row("k1", 1)]
 
@@ -361,7 +360,7 @@ def test_the_state_as_of_a_time_has_its_logs_unless_base_files_alone_are_asked_f
     builder.commit(20, [builder.log_file(20, [builder.data(20, ROWS)])])
     storage = open_storage(tmp_path)
     for asked, logs in (({}, 1), ({"read_optimized": True}, 0)):
-        (one,) = snapshot_at(storage, load_table(storage), RELEASED, None, "requested", **asked).slices
+        (one,) = load_snapshot(storage, RELEASED, **asked).slices
         assert len(one.log_files) == logs
 
 

@@ -5,10 +5,16 @@ from pathlib import Path
 
 from engine_tables import TableBuilder, row, tick
 from hudi_format.storage import open_storage
-from hudi_spark.table_state.listing import FileListing, stored_files
-from hudi_spark.table_state.slicing import SlicingRules, all_slices, completion_times, list_file_groups
-from hudi_spark.table_state.snapshots import snapshot_at
-from hudi_spark.table_state.timeline import visibility
+from hudi_spark.table_state import (
+    FileListing,
+    SlicingRules,
+    all_slices,
+    completion_times,
+    list_file_groups,
+    snapshot_at,
+    stored_files,
+    visibility,
+)
 from hudi_spark.testing import RELEASED, FileSlice, load_table
 
 

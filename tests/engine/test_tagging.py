@@ -11,7 +11,7 @@ from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_format.base.files import read_base_file
 from hudi_format.log.blocks import HeaderKey
 from hudi_spark import HudiError, UnsupportedFeature
-from hudi_spark.keys.tags import MissingIndexWarning, is_global
+from hudi_spark.keys import MissingIndexWarning, is_global
 from tagging_tables import GROUP, KEY, PATH, incoming, own_rows, state_of, tags
 
 GOLDEN = unpacked_corpus()

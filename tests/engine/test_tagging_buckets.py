@@ -17,7 +17,7 @@ from hudi_format.table.hash_ring import (
     serialise_hash_ring,
 )
 from hudi_spark import HudiError
-from hudi_spark.keys.tagging import tagged
+from hudi_spark.keys import tagged
 from hudi_spark.testing import Effect, Effects, InProcess
 from hypothesis import given, settings
 from hypothesis import strategies as st

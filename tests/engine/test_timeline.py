@@ -6,7 +6,7 @@ from engine_tables import TableBuilder, tick
 from hudi_format.errors import FormatError
 from hudi_format.storage import open_storage
 from hudi_spark import HudiError
-from hudi_spark.table_state.timeline import visibility
+from hudi_spark.table_state import visibility
 from hudi_spark.testing import load_table
 
 VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
