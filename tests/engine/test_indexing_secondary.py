@@ -2,26 +2,17 @@
 
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from engine_tables import tick
 from hudi_format.base.bloom_filters import decode_bloom_filter
 from hudi_format.log.deletes import DeleteRecord
 from hudi_format.metadata.keys import secondary_key
 from hudi_format.metadata.records import BloomFilterEntry, ColumnStats
-from hudi_format.schemas import arrow_schema
-from hudi_format.table.index_definitions import IndexDefinition
+from hudi_format.table.index_definitions import DEFINITIONS_FILE, IndexDefinition, parse_index_definitions
 from hudi_spark import HudiError, UnsupportedFeature, read_arrow
 from hudi_spark.errors import Reason
-from hudi_spark.filters.grammar import Column
-from hudi_spark.metadata.expressions import BLOOMS, STATISTICS, expression_definition
-from hudi_spark.metadata.index_actions import create_index, drop_index
-from hudi_spark.metadata.secondary_index import secondary_definition, secondary_heads
-from hudi_spark.schema.write_schema import WriterSchema, WriterState
-from hudi_spark.testing import RELEASED, Effects, NoHook, SetClock, load_snapshot, load_table, resolve
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from index_histories import FEW, GLOBAL, History, row
+from hudi_spark.testing import Hook, IndexRequest, NoHook, SetClock, TableActions, TableWriter
+from index_histories import FEW, GLOBAL, History, expression_definition, row, secondary_definition
 from metadata_writes import EXECUTOR, StopAt, Stopped
 
 NOTES = "secondary_index_notes"
@@ -38,21 +29,19 @@ def grown(base: Path, version: int = 9) -> History:
     return it
 
 
-def state_of(it: History) -> WriterState:
-    schema = WriterSchema(it.writer.table.schema, arrow_schema(it.writer.table.schema))
-    return WriterState(
-        it.writer.storage, load_snapshot(it.writer.storage, RELEASED), resolve(it.writer.options), schema
-    )
-
-
-def make(it: History, definition: IndexDefinition, hook: object = None) -> str:
+def make(it: History, wanted: IndexDefinition, hook: Hook | None = None) -> None:
+    """Create an index; the table then states this very definition of it."""
     it.begin()
-    effects = Effects(it.writer.storage, hook or NoHook())  # type: ignore[arg-type]
-    return create_index(effects, state_of(it), definition, EXECUTOR, SetClock(tick(it.n)))
+    hooks = hook or NoHook()
+    writer = TableWriter(it.writer.storage, EXECUTOR, it.writer.options, clock=SetClock(tick(it.n)), hook=hooks)
+    options = {name: text for name, text in wanted.options.items() if name != "expr"}
+    request = IndexRequest(wanted.name, wanted.kind, wanted.source_fields, wanted.function, options)
+    TableActions(writer).create_index(request)
+    assert wanted in parse_index_definitions((it.base / DEFINITIONS_FILE).read_bytes(), DEFINITIONS_FILE)
 
 
 def notes(it: History) -> IndexDefinition:
-    return secondary_definition(load_table(it.writer.storage)[0], "notes", "note")
+    return secondary_definition("notes", "note", it.version)
 
 
 def keys(it: History, index: str = NOTES) -> set[str]:
@@ -104,24 +93,6 @@ def test_readers_skip_by_it(tmp_path: Path) -> None:
         )
 
 
-@settings(deadline=None)
-@given(st.lists(st.none() | st.text(st.sampled_from("a$\\\0é"), max_size=6), max_size=9))
-def test_heads_of_a_column_are_those_of_its_values(values: list[str | None]) -> None:
-    """Escaped by column as by value."""
-    heads = secondary_heads(pa.chunked_array([values], pa.string())).to_pylist()
-    assert [f"{head}k" for head in heads] == [secondary_key(value, "k") for value in values]
-
-
-def test_values_of_other_types_are_spelt_as_java_spells_them() -> None:
-    """As 1.1.1 has them in its keys."""
-    spelt = secondary_heads(pa.chunked_array([[1.5, 1e10, None]], pa.float64())).to_pylist()
-    assert spelt == ["1.5$", "1.0E10$", "\0$"]
-    assert secondary_heads(pa.chunked_array([[-7]], pa.int32())).to_pylist() == ["-7$"]
-    assert secondary_heads(pa.chunked_array([[19782]], pa.date32())).to_pylist() == ["19782$"]
-    moments = pa.chunked_array([[1709210096789, None]], pa.timestamp("ms", "UTC"))
-    assert secondary_heads(moments).to_pylist() == ["1709210096789000$", "\0$"]
-
-
 def stats(it: History, index: str) -> dict[str, ColumnStats]:
     found = it.entries(index).values()
     return {one.file_name or "": one for one in found if isinstance(one, ColumnStats)}
@@ -131,8 +102,7 @@ def stats(it: History, index: str) -> dict[str, ColumnStats]:
 def test_an_expression_index_has_the_results_of_each_file(tmp_path: Path, version: int) -> None:
     """Of base files and logs, and of whole partitions; nulls are counted apart."""
     it = grown(tmp_path, version)
-    configuration = load_table(it.writer.storage)[0]
-    make(it, expression_definition(configuration, "upper_note", STATISTICS, Column("note", "upper"), {}))
+    make(it, expression_definition("upper_note", "column_stats", "upper", "note", version))
     after(it)
     found = stats(it, "expr_index_upper_note")
     first = next(one for name, one in found.items() if name.startswith("f1") and name.endswith("parquet"))
@@ -146,7 +116,7 @@ def test_an_expression_index_has_the_results_of_each_file(tmp_path: Path, versio
     late = grown(tmp_path / "late", version)
     late.begin()
     after(late)
-    make(late, expression_definition(configuration, "upper_note", STATISTICS, Column("note", "upper"), {}))
+    make(late, expression_definition("upper_note", "column_stats", "upper", "note", version))
     known = stats(late, "expr_index_upper_note")
     assert known == {name: one for name, one in found.items() if name in known}
     assert late.writer.findings() == ()
@@ -155,8 +125,7 @@ def test_an_expression_index_has_the_results_of_each_file(tmp_path: Path, versio
 def test_bloom_filters_of_results_hold_them(tmp_path: Path) -> None:
     """Base files have one, logs have none; a null is in none."""
     it = grown(tmp_path)
-    configuration = load_table(it.writer.storage)[0]
-    definition = expression_definition(configuration, "b", BLOOMS, Column("note", "upper"), {"numEntries": "20"})
+    definition = expression_definition("b", "bloom_filters", "upper", "note", options={"numEntries": "20"})
     make(it, definition)
     after(it)
     found = [one for one in it.entries("expr_index_b").values() if isinstance(one, BloomFilterEntry)]
@@ -189,21 +158,18 @@ def test_an_action_that_dies_is_gone_on_with(tmp_path: Path) -> None:
 def test_what_cannot_be_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     """With the table's files as they were."""
     it = grown(tmp_path)
-    configuration = load_table(it.writer.storage)[0]
     before = sorted(tmp_path.rglob("*"))
     refused = [
-        secondary_definition(configuration, "n", "nothing"),
-        expression_definition(configuration, "n", STATISTICS, Column("price", "lower"), {}),
-        expression_definition(configuration, "n", STATISTICS, Column("note", "unknown"), {}),
+        secondary_definition("n", "nothing"),
+        expression_definition("n", "column_stats", "lower", "price"),
+        expression_definition("n", "column_stats", "unknown", "note"),
     ]
     for definition in refused:
         with pytest.raises(HudiError) as caught:
             make(it, definition)
         assert caught.value.reason == Reason.CONFIG_INVALID
     with pytest.raises(UnsupportedFeature):
-        make(
-            it, expression_definition(configuration, "n", STATISTICS, Column("note", "split", (",",)), {"pattern": ","})
-        )
+        make(it, expression_definition("n", "column_stats", "split", "note", options={"pattern": ","}))
     assert sorted(tmp_path.rglob("*")) == before
     old = grown(tmp_path / "old", 6)
     with pytest.raises(UnsupportedFeature, match="version"):
@@ -216,11 +182,11 @@ def test_an_index_is_dropped(tmp_path: Path) -> None:
     make(it, notes(it))
     with pytest.raises(HudiError, match="already"):
         make(it, notes(it))
-    effects = Effects(it.writer.storage)
+    actions = TableActions(TableWriter(it.writer.storage, EXECUTOR, it.writer.options))
     for name in ("record_index", "files", "secondary_index_none"):
         with pytest.raises(HudiError):
-            drop_index(effects, state_of(it), name)
-    drop_index(effects, state_of(it), NOTES)
+            actions.drop_index(name)
+    actions.drop_index(NOTES)
     opened = it.writer.opened()
     assert opened is not None
     assert NOTES not in opened.partitions()

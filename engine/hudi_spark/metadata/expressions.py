@@ -1,7 +1,7 @@
 """What an expression index is of: a function of a column, by its definition; and the function's results in a file."""
 
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -13,7 +13,6 @@ from hudi_format.base.bloom_filters import (
     encode_bloom_filter,
 )
 from hudi_format.metadata.keys import bloom_filter_key
-from hudi_format.metadata.partitions import expression_index_partition
 from hudi_format.metadata.records import BloomFilterEntry, ColumnStats, MetadataRecord, RecordType
 from hudi_format.table.index_definitions import IndexDefinition
 
@@ -22,12 +21,10 @@ from hudi_spark.files import BloomSettings, IndexedColumn, has_bounds, rows_stat
 from hudi_spark.filters import Column, apply, compared_type, complaint
 from hudi_spark.merge import column_of, field_type
 from hudi_spark.metadata.index import GroupTask, Keeping
-from hudi_spark.metadata.layout import MetadataLayout
 from hudi_spark.options import Options
 from hudi_spark.pruning import column_of_definition
 from hudi_spark.read import TaskIdentity
 from hudi_spark.schema import key_text
-from hudi_spark.table_state import TableConfiguration
 
 STATISTICS: Final = "column_stats"
 BLOOMS: Final = "bloom_filters"
@@ -88,21 +85,6 @@ class Results:
             total_size=size,
             total_uncompressed_size=_UNPACKED * size,
         )
-
-
-def expression_definition(
-    configuration: TableConfiguration, name: str, kind: str, column: Column, options: Mapping[str, str]
-) -> IndexDefinition:
-    """The definition of a new index of a function of a column, whose arguments are among the options by their names.
-
-    `kind`: `column_stats` or `bloom_filters`. The name may have the prefix of its partition already.
-
-    Clauses: IX-001, IX-003, IX-004, IX-041.
-    """
-    partition = expression_index_partition(name)
-    version = MetadataLayout(configuration.version).index_version(partition, {})
-    given = {"expr": column.function, **options}
-    return IndexDefinition(partition, kind, column.function, (column.name,), given, version)
 
 
 def checked_expression(keeping: Keeping, definition: IndexDefinition) -> tuple[Column, pa.DataType]:

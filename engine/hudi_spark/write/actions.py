@@ -29,6 +29,7 @@ from hudi_spark.metadata import (
     ACTION,
     Finding,
     FinishedWrite,
+    MetadataLayout,
     create_index,
     drop_index,
     read_definitions,
@@ -245,19 +246,20 @@ class IndexRequest:
     function: str = _IDENTITY
     options: Mapping[str, str] | None = None
 
-    def definition(self) -> IndexDefinition:
-        """What is said of it in the table.
+    def definition(self, table_version: int) -> IndexDefinition:
+        """What the table states of it; the version of the index follows from that of the table.
 
-        Clauses: IX-001, IX-003, IX-041.
+        Clauses: IX-001, IX-003, IX-004, IX-041.
         """
-        options = dict(self.options or {})
+        options, columns = dict(self.options or {}), tuple(self.columns)
         if self.name in _WHOLE:
-            return IndexDefinition(self.name, self.name, "", tuple(self.columns), options)
+            return IndexDefinition(self.name, self.name, "", columns, options)
         if self.kind == _SECONDARY:
             partition = secondary_index_partition(self.name)
         else:
-            partition = expression_index_partition(self.name)
-        return IndexDefinition(partition, self.kind, self.function, tuple(self.columns), options)
+            partition, options = expression_index_partition(self.name), {"expr": self.function, **options}
+        version = MetadataLayout(table_version).index_version(partition, {})
+        return IndexDefinition(partition, self.kind, self.function, columns, options, version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +284,7 @@ class TableActions:
         """
         with boundary(self.writer.storage.base), self._locked(configs) as (effects, state):
             clock, executor = self.writer.clock, self.writer.executor
-            done = create_index(effects, state, request.definition(), executor, clock)
+            done = create_index(effects, state, request.definition(state.configuration.version), executor, clock)
             return Outcome(*done, ACTION, "INDEX")
 
     def drop_index(self, name: str, configs: Mapping[str, str] | None = None) -> None:
