@@ -14,22 +14,26 @@ READERS ?= model engine-in-process apache-hudi-0.15.0 apache-hudi-1.0.2 apache-h
 .PHONY: env conformance test templates browser crashes check format golden pages specs peers real alternation mutation soak bench clean
 
 conformance: env  ## run the suite against the included engine; build/report/index.html
-	$(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) $(foreach adapter,$(ONE_EACH),--one-each $(adapter)) --jobs 2 --report build/report
+	$(MEMORY) $(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) $(foreach adapter,$(ONE_EACH),--one-each $(adapter)) --jobs 2 --report build/report
 
-# The part of the tests that are slow or start Apache Hudi or Spark; `make soak` runs all of them.
-SHARD ?= 1/5
+# The part of the tests that are slow or start Apache Hudi or Spark, and of those of crashes; `make soak` runs all.
+SHARD ?= 1/10
+CRASHES ?= 1/3
+# Tables of tests lie in memory where there is enough: their writers sync every file.
+MEMORY := $(shell test "$$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 8000000 2>/dev/null && echo TMPDIR=/dev/shm)
+PYTEST := $(MEMORY) $(RUN) -m pytest -n 2 --dist loadgroup
 
-test: env  ## the project's tests; of those that are slow or start Apache Hudi or Spark one part in five
-	$(RUN) -m pytest -n 2 --dist loadgroup -m "not crashes and not templates and not browser" --shard $(SHARD)
+test: env  ## the project's tests; of those that are slow or start Apache Hudi or Spark one part in ten
+	$(PYTEST) -m "not crashes and not templates and not browser" --shard $(SHARD)
 
 templates: env  ## the projects that `hudi-conformance new-adapter` writes, built with cargo and Maven; the tutorial, run
-	$(RUN) -m pytest -n 2 --dist loadgroup -m templates tests/templates
+	$(PYTEST) -m templates tests/templates
 
 browser: env  ## the report in Chromium; needs chromium and chromium-driver
 	$(RUN) -m pytest -p no:xdist -m browser tests/conformance/test_report_browser.py
 
 crashes: env  ## a sample of what `make soak` runs whole: kills, faults of the storage, orders of effects, histories
-	$(RUN) -m pytest -n 2 --dist loadgroup -m crashes
+	$(PYTEST) -m crashes --shard $(CRASHES)
 
 check: env  ## format, lint, strict types, import law, clause lint
 	$(VENV)/bin/ruff format --check .
@@ -80,7 +84,7 @@ soak: env  ## explore scenarios and damage bytes further than the tests have tim
 	$(CLI) specs --soak --page build/pages/specs.md
 	$(RUN) tests/fuzz/soak.py --write build/pages/soak-bytes.md
 	$(RUN) tests/conformance/crash_soak.py
-	$(RUN) -m pytest -n 2 --dist loadgroup -m "(peers or spark or slow) and not crashes and not templates and not browser"
+	$(PYTEST) -m "(peers or spark or slow or crashes) and not templates and not browser"
 	HUDI_CONFORMANCE_SOAK=1 $(RUN) -m pytest tests/conformance/test_write_sequences.py
 	$(CLI) writes array --whole --writer engine-in-process $(foreach reader,model engine-in-process hudi-rs apache-hudi-1.1.1,--reader $(reader)) --continuing apache-hudi-1.1.1
 	$(CLI) alternation soak

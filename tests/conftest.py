@@ -1,4 +1,4 @@
-"""Of the tests that are slow, or start another implementation or Spark, `--shard K/N` runs one part in N."""
+"""Of the tests that are slow, kill processes, or start another implementation or Spark, `--shard K/N` runs one in N."""
 
 import re
 import zlib
@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
-_SHARDED: Final = ("peers", "spark", "slow")
-_OF_OTHER_TARGETS: Final = ("browser", "crashes", "templates")
+_SHARDED: Final = ("peers", "spark", "slow", "crashes")
+_OF_OTHER_TARGETS: Final = ("browser", "templates")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,7 +38,7 @@ def _shard(config: pytest.Config) -> tuple[int, int]:
     found = re.fullmatch(r"(\d+)/(\d+)", config.getoption("shard"))
     number, count = map(int, found.groups()) if found else (0, 0)
     if not 1 <= number <= count:
-        raise pytest.UsageError(f"--shard {config.getoption('shard')}: K/N with K from 1 to N, such as 1/5")
+        raise pytest.UsageError(f"--shard {config.getoption('shard')}: K/N with K from 1 to N, such as 1/10")
     return number, count
 
 

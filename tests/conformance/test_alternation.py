@@ -77,6 +77,7 @@ def test_readers_that_agree_and_writers_that_do_their_turn_pass(tmp_path: Path):
     assert played.agreed == played.turns * (3 if has_metadata_table(drawn.case) else 1)
 
 
+@pytest.mark.slow
 def test_a_failing_sequence_is_shrunk():
     """Of a writer that fails to delete a row and its deletion are left, and the line that repeats it is told."""
     seed, drawn = deleting_seed()
@@ -109,6 +110,7 @@ def test_the_page_tells_of_failures_and_of_what_is_not_supported():
     assert f"## Seed {seed}" in text
 
 
+@pytest.mark.slow
 def test_the_engine_and_the_model_take_turns():
     """Two writers that share no code but the format's go on with each other's tables."""
     with Table("engine-in-process", suite_root(), None) as table:

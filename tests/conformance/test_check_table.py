@@ -70,6 +70,7 @@ def test_nothing_false_is_told_of_any_table_that_apache_hudi_wrote(deep: bool) -
     assert all("torn" in name or "garbage" in name for name in wrong)
 
 
+@pytest.mark.slow
 def test_looking_without_rows_finds_part_of_what_looking_with_rows_finds() -> None:
     for folder in sorted(GOLDEN.glob("*/bad_*")):
         try:
@@ -205,6 +206,7 @@ def asked(adapter: str = CHECKER, *, deep: bool = False) -> Check:
     return Check(find_adapter(adapter, suite_root()), deep=deep)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adapter", [CHECKER, "model"])
 def test_the_exit_code_and_the_text_say_what_was_found(adapter: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Grouped by clause: its name, what it asks for, then each place."""
@@ -247,6 +249,7 @@ def test_what_an_adapter_cannot_judge_is_no_sound_table(
     assert message in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_command_takes_options_for_a_storage(tmp_path: Path) -> None:
     """One that is no `key=value` is refused before anything is looked at."""
     command = [sys.executable, "-m", "hudi_conformance.cli", "check-table", str(INDEXED)]

@@ -111,6 +111,7 @@ def test_every_recipe_has_a_table_and_every_table_a_recipe() -> None:
     assert {folder.relative_to(ROOT).as_posix() for folder in FOLDERS} == RECIPES.keys() | written_tables().keys()
 
 
+@pytest.mark.slow
 def test_two_builds_under_two_hash_seeds_give_equal_bytes(tmp_path: Path) -> None:
     """Model-written tables are byte-reproducible, and equal to what is checked in."""
     for seed in ("1", "2"):

@@ -93,6 +93,7 @@ def _assert_plain(text: str) -> None:
     assert not set(text) & set(CONTROLS)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(BOUND_S + 60)
 def test_a_run_survives_every_bad_answer(tiny: TinyCorpus, run: Run, tmp_path: Path, pids: Path):
     """Results, report and JUnit file are there, each verdict is as expected, and no process is left."""
@@ -170,6 +171,7 @@ def test_an_unknown_op_is_bad_usage_in_pytest(tiny: TinyCorpus, run: Run, pids: 
     assert len(list(pids.iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_a_run_that_judges_nothing_is_not_green(tiny: TinyCorpus, run: Run):
     """Who supports nothing of what is asked has passed nothing."""
     tiny.case("one", {"do": "unsupported-controls"})
@@ -186,6 +188,7 @@ def test_a_run_that_judges_nothing_is_not_green(tiny: TinyCorpus, run: Run):
         assert "supports none of the 1 cases" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["answers-stop", "stays"])
 def test_smoke_reports_what_follows_stop(run: Run, pids: Path, way: str):
     """`stop` is not answered, and the process leaves."""

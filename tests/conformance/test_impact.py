@@ -170,6 +170,7 @@ def compare(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
     return run
 
 
+@pytest.mark.slow
 def test_a_changed_rule_shows_its_answers_its_statements_and_its_clauses(
     repository: Path, compare: Callable[..., tuple[int, str]], tmp_path: Path
 ):
@@ -199,6 +200,7 @@ def merged_by_strategy(rule: MergeRule, older: Version, newer: Version) -> Versi
 '''
 
 
+@pytest.mark.slow
 def test_a_change_of_words_moves_nothing(repository: Path, compare: Callable[..., tuple[int, str]]):
     file = repository / "model" / "hudi_model" / "merging.py"
     original = file.read_text(encoding="utf-8")

@@ -37,6 +37,7 @@ def outcomes(name: str, folder: Path, jobs: int, asked: tuple[Case, ...]) -> lis
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_model_in_this_process_answers_as_in_its_own(tmp_path: Path, jobs: int):
     """Also where a case ends the writer's process: what it had begun is forgotten."""

@@ -24,6 +24,7 @@ def _traces(names: str) -> tuple[TraceCase, ...]:
     return tuple(TraceCase(one, one, (), (), "", "", "", 0, ()) for one in names)
 
 
+@pytest.mark.slow
 def test_the_row_that_is_drawn_is_the_recorded_one() -> None:
     """All cases that may tell one mutant from the model are asked, and those that do are those that did."""
     matrix, cases = kept_matrix(ROOT), every_case(ROOT)

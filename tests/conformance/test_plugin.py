@@ -91,6 +91,7 @@ def test_zero_cases_are_a_failure(tiny: TinyCorpus, run: Run):
     assert "no case" in done.stderr
 
 
+@pytest.mark.slow
 def test_verdicts_become_outcomes(tiny: TinyCorpus, run: Run, tmp_path: Path, passing: Params, other: Params):
     """Unsupported and open are skips with their reason, an expected failure is xfailed, an unexpected pass fails."""
     tiny.case("good", passing)
@@ -178,6 +179,7 @@ class TestSkips:
 class TestConfiguration:
     """Two lines in a repository of somebody else."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("workers", [(), ("-n", "2")])
     def test_two_lines_are_enough(  # noqa: PLR0917 - fixtures
         self, tiny: TinyCorpus, run: Run, tmp_path: Path, passing: Params, other: Params, workers: tuple[str, ...]
@@ -203,6 +205,7 @@ class TestConfiguration:
         assert done.returncode == 0, done.stdout + done.stderr
         assert "1 passed, 1 skipped, 1 xfailed" in done.stdout
 
+    @pytest.mark.slow
     def test_a_command_may_stand_there_itself(self, tiny: TinyCorpus, run: Run, tmp_path: Path, other: Params):
         """It runs beside the configuration, from whatever folder pytest is called."""
         foreign = tmp_path / "foreign"
@@ -244,6 +247,7 @@ def test_each_way_to_select_finds_its_case(  # noqa: PLR0917 - fixtures
     assert f"::{passed} PASSED" in done.stdout
 
 
+@pytest.mark.slow
 def test_junit_names_cases_as_the_corpus_does(tiny: TinyCorpus, run: Run, tmp_path: Path, passing: Params):
     """A CI service follows a case by its id over time, and shows its clauses."""
     tiny.case("good", passing, clauses=("RD-001", "RD-007"))
@@ -259,6 +263,7 @@ def test_junit_names_cases_as_the_corpus_does(tiny: TinyCorpus, run: Run, tmp_pa
     }
 
 
+@pytest.mark.slow
 def test_an_id_names_its_case(tiny: TinyCorpus, run: Run, passing: Params, other: Params):
     """The id that pytest prints can be given back to it; -k works too."""
     tiny.case("good", passing)
@@ -268,6 +273,7 @@ def test_an_id_names_its_case(tiny: TinyCorpus, run: Run, passing: Params, other
     assert "1 passed, 1 deselected" in run("--conformance", "--adapter", "fake", "-k", "good").stdout
 
 
+@pytest.mark.slow
 def test_each_worker_has_one_adapter_and_readings_meet(tiny: TinyCorpus, run: Run, passing: Params, other: Params):
     """Under xdist two workers may each see one reading: together they are mixed, and the run fails."""
     tiny.case("one", passing, BOTH, clauses=("RD-007",))
@@ -281,6 +287,7 @@ def test_each_worker_has_one_adapter_and_readings_meet(tiny: TinyCorpus, run: Ru
     assert "mixed readings" in mixed.stdout
 
 
+@pytest.mark.slow
 def test_workers_share_the_corpus(tiny: TinyCorpus, run: Run, passing: Params):
     """Every case runs once, whichever worker takes it."""
     for number in range(6):

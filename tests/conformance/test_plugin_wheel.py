@@ -70,6 +70,7 @@ def test_every_case_runs_from_the_wheel(installed: Path, foreign: Path, tmp_path
     assert int(skipped[1]) == len(load_cases(ROOT)) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("wheel")
 def test_answers_and_tables_of_the_wheel_are_whole(installed: Path, foreign: Path, tmp_path: Path):
     """The model, from the wheel, passes the cases of one version: hidden files and empty folders are there."""
@@ -83,6 +84,7 @@ def test_answers_and_tables_of_the_wheel_are_whole(installed: Path, foreign: Pat
     assert re.search(r"^\d+ passed in", told, re.MULTILINE), told
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("wheel")
 def test_a_new_adapter_begins_with_the_wheel_alone(installed: Path, foreign: Path, tmp_path: Path):
     """Templates are in the wheel, hidden files too; two lines of configuration ask one area."""
@@ -100,6 +102,7 @@ def test_a_new_adapter_begins_with_the_wheel_alone(installed: Path, foreign: Pat
     assert re.search(r"^[1-9]\d* passed, \d+ skipped in", asked, re.MULTILINE), asked
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("wheel")
 def test_the_corpus_is_collected_in_little_time(installed: Path, foreign: Path, tmp_path: Path):
     """Three seconds on an idle machine; processor time is what a busy one can be held to."""

@@ -61,6 +61,7 @@ def test_a_circle_is_no_graph_of_progress():
         Cover(graph_of(0, lambda state: [("on", (state + 1) % 3)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_every_kind_of_act_has_edges(name: str):
     acts = {edge.move.act for edge in coarse_graph(SCHEDULES[name]).edges()}

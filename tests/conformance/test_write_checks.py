@@ -105,6 +105,7 @@ def test_the_model_agrees_with_itself(sessions: tuple[Session, Session], tmp_pat
     assert played.asked > 10
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_broken_rule_is_found_and_shrunk(sessions: tuple[Session, Session]):
     """A model that forgets ordering values parts from the sound one at a late row, and few rows more are needed."""

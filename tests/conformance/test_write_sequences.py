@@ -17,6 +17,7 @@ LIMITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(7200 if SOAK else 300)
 @pytest.mark.parametrize("drawn", LIMITS)
 def test_the_engine_answers_as_the_model_after_every_step(drawn: str):

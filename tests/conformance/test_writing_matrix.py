@@ -48,6 +48,7 @@ def test_the_page_follows_from_the_record() -> None:
     assert [name for name in load_matrix(ROOT) if f"## {name}\n" not in text] == []
 
 
+@pytest.mark.slow
 def test_the_record_is_judged_by_the_lists_as_they_stand(monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry that is added or taken away shows in the record, without anybody being asked."""
     before, kept = load_recorded(ROOT, SOURCE), []

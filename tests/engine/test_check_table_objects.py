@@ -27,6 +27,7 @@ def s3(tmp_path_factory: pytest.TempPathFactory):
         yield found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("deep", [False, True], ids=["without rows", "with rows"])
 def test_a_table_in_a_bucket_is_checked_as_on_disk(

@@ -64,6 +64,7 @@ def _expected(table: Path) -> set[tuple[str, str]]:
     return set() if refused is None else {(refused, "error")}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("read_only")
 @pytest.mark.parametrize("table", _GOLDEN, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_golden_table_breaks_what_was_broken_in_it_and_nothing_else_and_as_the_model_says(table: Path) -> None:

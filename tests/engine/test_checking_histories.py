@@ -49,6 +49,7 @@ _HISTORIES: Final = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("settings", "kind", "version"), _HISTORIES)
 def test_a_check_finds_nothing_in_the_history_of_a_single_writer(
     settings: str, kind: str, version: int, tmp_path: Path

@@ -222,6 +222,7 @@ def test_an_index_may_be_told_at_the_very_time_of_its_action(tmp_path: Path):
     assert clauses(table) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", DAMAGED.cases, ids=str)
 def test_a_damage_is_named_by_its_clause_alone_and_as_the_model_names_it(one: Damage, tmp_path: Path):
     table = copied(one.make, tmp_path)
@@ -253,6 +254,7 @@ def test_the_rollback_of_a_write_that_the_metadata_table_never_had_needs_nothing
     assert_alike("a rollback of nothing", table.path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [6, 8, 9])
 def test_an_index_may_be_dropped_after_it_was_compacted(version: int, tmp_path: Path):
     """Neither its plans nor its commits, which stay on the timeline, say that a file is missing."""
@@ -270,6 +272,7 @@ def test_an_index_may_be_dropped_after_it_was_compacted(version: int, tmp_path: 
 STEPS = st.lists(st.sampled_from(["upsert", "delete", "compaction", "cluster", "clean", "archive", "die"]), max_size=6)
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(st.sampled_from([6, 8, 9]), st.sampled_from(["COPY_ON_WRITE", "MERGE_ON_READ"]), st.booleans(), STEPS, st.data())
 def test_a_table_is_sound_after_whatever_writes_and_services_and_a_lost_base_file_is_named(

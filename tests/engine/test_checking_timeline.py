@@ -240,6 +240,7 @@ def an_archived_action_is_pending(table: Path) -> None:
     put_action(table, TimelineFileName(oldest_archived(table), "commit", "REQUESTED"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", DAMAGED.cases, ids=str)
 def test_a_damage_is_named_by_its_clause_alone_and_as_the_model_names_it(one: Damage, tmp_path: Path):
     table = copied(one.make, tmp_path)

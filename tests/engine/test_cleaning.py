@@ -84,6 +84,7 @@ def last_clean(table: Written) -> CleanMetadata:
     return parse_clean_metadata((table.path / done.file).read_bytes(), done.file)
 
 
+@pytest.mark.slow
 @settings(max_examples=7, deadline=None)
 @given(
     st.sampled_from([6, 8, 9]), st.sampled_from(["COPY_ON_WRITE", "MERGE_ON_READ"]), STEPS, st.sampled_from(POLICIES)
@@ -104,6 +105,7 @@ def test_no_retained_answer_changes(version: int, table_type: str, steps: Any, p
         assert not set(named(whole)) & {name.rpartition("/")[2] for name in data_files(table)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("version", "configs"), [(6, {}), (9, {}), (8, WITHOUT_METADATA)])
 def test_a_clean_may_die_before_any_effect(tmp_path: Path, version: int, configs: Mapping[str, str]):
     """The next one finishes it: the same files are gone as if nobody had died, all are told as deleted, and the

@@ -14,6 +14,7 @@ KINDS = [(version, kind) for version in (6, 8, 9) for kind in ("COPY_ON_WRITE", 
 INDEXES = {"hoodie.metadata.record.index.enable": "true", "hoodie.metadata.index.column.stats.enable": "true"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("version", "kind"), KINDS)
 def test_a_clustered_table_answers_as_before(tmp_path: Path, version: int, kind: str):
     """The same rows with the same meta fields, of two files in place of four; the next writes find their keys there."""
@@ -83,6 +84,7 @@ def test_a_plan_is_what_released_executors_expect(tmp_path: Path):
     assert all(path.startswith(f"file:{table.path}/") for path in paths)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("configs", "sizes"),
     [
@@ -195,6 +197,7 @@ def test_what_cannot_be_clustered_is_refused_before_anything_is_written(
     assert table.files() == files
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from(["LINEAR", "ZORDER", "HILBERT"]),

@@ -195,6 +195,7 @@ class Death(BaseException):
     """Nothing more happens: also what would clean up ends here."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("service", "version"), [("compaction", 6), ("compaction", 9), ("logcompaction", 8)])
 def test_a_death_before_any_effect_is_made_good(tmp_path: Path, service: str, version: int):
     """Whatever is left, the table answers the same, and running the service again completes it and leaves nothing."""

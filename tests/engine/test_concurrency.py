@@ -45,6 +45,7 @@ def stop_before(folder: Path, table: Written, name: str, **more: Any) -> Task:
     return Task(str(table.path), folder / "first", table.configs, [1], 5.0, stop=names.index(name), **more)
 
 
+@pytest.mark.slow
 def test_a_second_process_without_a_lock_is_refused_and_a_killed_one_is_not_waited_for(tmp_path: Path):
     """The refusal names the provider's key and leaves nothing; once the first one is dead the next writes at once."""
     table = new_table(tmp_path)
@@ -63,6 +64,7 @@ def test_a_second_process_without_a_lock_is_refused_and_a_killed_one_is_not_wait
     assert dict(table.found())["k2"] == 3.0
 
 
+@pytest.mark.slow
 def test_processes_that_name_different_locks_are_refused(tmp_path: Path):
     """A lock that only some of them use is none."""
     table = new_table(tmp_path, configs=FILE_LOCK)
@@ -143,6 +145,7 @@ def test_a_write_in_progress_beats_and_an_ended_one_does_not(tmp_path: Path):
     assert [one for one in left if is_alive(storage, OPTIONS, one)] == []
 
 
+@pytest.mark.slow
 def test_no_two_processes_generate_one_time_and_all_grow(tmp_path: Path):
     """Four processes write at once under a shared lock: all commit, and their times grow in the order of the lock."""
     table = new_table(tmp_path, configs={**FILE_LOCK, **AGAIN})
@@ -227,6 +230,7 @@ def test_an_instant_that_nothing_follows_is_refused(instant: str):
         SystemClock().instant(instant)
 
 
+@pytest.mark.slow
 def test_processes_write_to_one_table_of_an_object_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The storage-based lock on S3: both commit, whatever they conflict in."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
@@ -248,6 +252,7 @@ def test_processes_write_to_one_table_of_an_object_store(tmp_path: Path, monkeyp
     assert prices == {"k1": 3.0 if last is said[0] else 4.0, "k2": 1.0, "k3": 3.0, "k4": 4.0}
 
 
+@pytest.mark.slow
 def test_a_stopped_process_keeps_a_file_lock_and_a_dead_one_does_not(tmp_path: Path):
     """The operating system holds it: who waits is refused in its time, and is served once the holder has died."""
     table = new_table(tmp_path, configs={**FILE_LOCK, "hoodie.write.lock.wait_time_ms": "300"})

@@ -98,6 +98,7 @@ def grown(path: Path, kind: str, steps: list[tuple[str, list[dict[str, Any]]]]) 
     return states
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=_STEPS, data=st.data())

@@ -138,6 +138,7 @@ def _actions(path: str, configs: Mapping[str, str]) -> dict[str, Callable[[], ob
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=300 if SOAK else 25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(place=st.sampled_from(PLACES), content=CONTENTS, configs=st.sampled_from(CONFIGS), several=st.booleans())
 def test_what_others_left_ends_no_call_without_a_reason(

@@ -182,6 +182,7 @@ def test_a_lease_that_is_not_renewed_ends(tmp_path: Path):
     second.release()
 
 
+@pytest.mark.slow
 def test_a_lease_is_renewed_beside_the_work(tmp_path: Path):
     """A holder that works for longer than its lease keeps it."""
     storage = LocalStorage(tmp_path)
@@ -329,6 +330,7 @@ def running_zookeeper(folder: Path) -> Iterator[tuple[Any, dict[str, str]]]:
         )
 
 
+@pytest.mark.slow
 def test_zookeeper_gives_the_lock_to_one_and_says_when_it_is_lost(tmp_path: Path):
     """The real server: exclusion, many contenders, an ended session, a server that is silent."""
     table = Written(tmp_path / "table")

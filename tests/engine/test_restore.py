@@ -57,6 +57,7 @@ def go_on(table: Undoable, step: str) -> None:
             table.services().roll_back_failed_writes()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(7200 if SOAK else 300)
 @settings(max_examples=300 if SOAK else 7, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(

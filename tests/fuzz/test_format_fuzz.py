@@ -50,6 +50,7 @@ def test_nothing_is_written_but_what_the_tests_put():
     assert {status.path for status in folder().list_files()} == PLACED
 
 
+@pytest.mark.slow
 def test_the_soak_runs_each_target_within_its_memory(tmp_path: Path):
     """The runner that `make soak` uses: a process a target, its memory bounded by the system."""
     report = tmp_path / "report.md"

@@ -60,6 +60,7 @@ def test_damage_is_answered_or_refused(seed: int, damage: Any, tmp_path: Path):
                 assert Path(error.place).exists(), f"{name}, {where}: {error}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ODD_KEYS)
 @pytest.mark.parametrize("table", ["v9/apache_mor_event_time", "v6/apache_cow_upserts"])
 def test_odd_properties_are_answered_or_refused(table: str, key: str, tmp_path: Path):

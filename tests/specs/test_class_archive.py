@@ -40,6 +40,7 @@ def test_the_archive_is_made_once_and_whole(cache: Path):
     assert made[0].stat().st_mtime_ns == before
 
 
+@pytest.mark.slow
 def test_tlc_runs_alike_with_a_broken_archive(cache: Path):
     """What a JVM cannot map it does without."""
     sound = run_tlc(SPECS, true_time())

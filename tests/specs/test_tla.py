@@ -113,6 +113,7 @@ def test_a_module_that_does_not_parse_is_a_failure(specs: Path):
     assert run_tlc(specs, run()).fault == "TLC could not check it"
 
 
+@pytest.mark.slow
 def test_a_run_is_stopped_at_its_limit_and_says_where_it_stood(specs: Path):
     endless = run(constants=(("Last", "100000000"),), limit_s=5)
 

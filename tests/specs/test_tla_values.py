@@ -17,6 +17,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(VALUES))
 def test_members_are_what_the_set_was_made_of(values: list[str]):
     assert members("{" + ", ".join(values) + "}") == values

@@ -69,6 +69,7 @@ def disagreements(traces: Sequence[Trace], verdicts: Sequence[Verdict]) -> Itera
             yield f"{trace.name}: model {refused}, TLA+ {told_verdict(trace.lines, verdict) or 'accepted'}"
 
 
+@pytest.mark.slow
 def test_what_processes_of_the_model_do_is_accepted_and_spoilt_traces_are_refused_alike() -> None:
     """Ways through every scenario, and the same with a line moved, missing, doubled or changed: one run of TLC."""
     names = sorted(SCENARIOS.keys() - {"slow-writer"})
@@ -82,6 +83,7 @@ def test_what_processes_of_the_model_do_is_accepted_and_spoilt_traces_are_refuse
     assert sum(not one.accepted for one in verdicts[len(sound) :]) > len(wrong) / 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("version", "table_type"), [(6, "MERGE_ON_READ"), (8, "COPY_ON_WRITE"), (9, "MERGE_ON_READ")])
 def test_what_the_engine_does_is_accepted(tmp_path: Path, version: int, table_type: str) -> None:
     """Writes, every service, deaths, a restore and archivals; and spoilt traces are refused at the same line."""
