@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest import mock
 
-from hudi_spark.concurrency import Effects, Hook, SetClock, SystemClock, is_alive, silence_heart, table_lock
+from hudi_spark.concurrency import Effects, Hook, SetClock, SystemClock, is_alive, stop_heartbeat, table_lock
 from hudi_spark.concurrency.effects import Effect, Hooks, KillAt, NoHook, StopAt, TraceFile
 from hudi_spark.files import WrittenFile
 from hudi_spark.metadata import FinishedWrite, update_metadata_table, validate_metadata_table
@@ -92,8 +92,8 @@ __all__ = [
     "plan_query",
     "readings_named",
     "resolve",
-    "silence_heart",
     "state_of_table",
+    "stop_heartbeat",
     "table_lock",
     "update_metadata_table",
     "validate_metadata_table",

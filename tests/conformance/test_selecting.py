@@ -6,7 +6,7 @@ import pytest
 from hudi_conformance.runner.adapters_config import AdapterConfigError, find_adapter
 from hudi_conformance.runner.cases import Case, load_cases
 from hudi_conformance.runner.selecting import one_of_each
-from hudi_conformance.runner.suite import refuse_strangers
+from hudi_conformance.runner.suite import reject_unknown_adapters
 
 ROOT = Path(__file__).parents[2]
 CORPUS = load_cases(ROOT)
@@ -41,4 +41,4 @@ def test_every_kind_of_case_stays_and_nothing_can_go() -> None:
 def test_who_takes_no_part_is_told() -> None:
     """A misspelt name would ask everything of the slow one."""
     with pytest.raises(AdapterConfigError, match="takes no part"):
-        refuse_strangers(["engine-sprak"], [find_adapter("engine-spark", ROOT)])
+        reject_unknown_adapters(["engine-sprak"], [find_adapter("engine-spark", ROOT)])

@@ -24,7 +24,7 @@ from hudi_spark.testing import (
     TableServices,
     TableWriter,
     WriteRequest,
-    silence_heart,
+    stop_heartbeat,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -182,7 +182,7 @@ def test_a_clean_that_another_process_completed_meanwhile_is_done(tmp_path: Path
     requested = str(table.services().schedule("clean", ONE))
 
     def other_first() -> None:
-        silence_heart(Effects(LocalStorage(table.path)), requested)
+        stop_heartbeat(Effects(LocalStorage(table.path)), requested)
         assert table.services().execute(requested).requested == requested
 
     done = table.services(OnceBefore(moment, other_first)).execute(requested)

@@ -22,7 +22,7 @@ from hudi_format.errors import FormatError
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError
 from hudi_spark.errors import Reason
-from hudi_spark.testing import Effect, Effects, NoHook, WriteRequest, silence_heart
+from hudi_spark.testing import Effect, Effects, NoHook, WriteRequest, stop_heartbeat
 from written_tables import Written, rows
 
 ALLOWED = "org.apache.hudi.client.clustering.update.strategy.SparkAllowUpdateStrategy"
@@ -130,7 +130,7 @@ def test_a_write_that_completes_meanwhile_ends_the_clustering(tmp_path: Path, op
 def _attempt(table: Written, hook: Between | None = None) -> None:
     """The plan carried out by whoever takes those for dead that are at it."""
     (waiting,) = pending(table)
-    silence_heart(Effects(LocalStorage(table.path)), waiting.requested)
+    stop_heartbeat(Effects(LocalStorage(table.path)), waiting.requested)
     watched(table, hook or NoHook()).execute(waiting.requested)
 
 

@@ -24,7 +24,7 @@ from hudi_spark.testing import (
     WriteRequest,
     archived_instants,
     load_table,
-    silence_heart,
+    stop_heartbeat,
 )
 from written_tables import Written, rows
 
@@ -174,7 +174,7 @@ def test_a_failed_write_is_rolled_back_first(tmp_path: Path) -> None:
     started = table.writer(executor=InProcess()).begin(given)
     started.stage(given)
     _refuses(table, 9, "VR-005", "WRITE_CONFLICT")
-    silence_heart(started.write.work.effects, started.requested)
+    stop_heartbeat(started.write.work.effects, started.requested)
     assert change(table, 9)
     assert table.found() == before
     assert not [one for one in load_table(LocalStorage(table.path))[1].instants if not one.is_completed]

@@ -16,7 +16,7 @@ from hudi_spark.testing import (
     Timeline,
     WriteRequest,
     load_table,
-    silence_heart,
+    stop_heartbeat,
     validate_metadata_table,
 )
 from metadata_writes import StopAt, Stopped
@@ -56,7 +56,7 @@ class Undoable(Written):
         given = given or {"rows": rows([1, 2, 50, 51], 9, 9.0)}
         started = self.writer(executor=InProcess()).begin(WriteRequest(operation, **given))
         started.stage(WriteRequest(operation, **given))
-        silence_heart(started.write.work.effects, started.requested)
+        stop_heartbeat(started.write.work.effects, started.requested)
         return str(started.requested)
 
     @property

@@ -12,7 +12,6 @@ from typing import Any
 from hudi_conformance.runner.plain_text import plain
 
 EQUAL, CHANGED, MISSING, EXTRA = "equal", "changed", "missing", "extra"
-SORTS = (EQUAL, CHANGED, MISSING, EXTRA)
 MOST_LINES = 200
 MOST_TEXT = 64_000
 LONGEST_CELL = 400

@@ -65,7 +65,7 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
 
     """
     adapters = named_adapters(options.adapters, options.root)
-    refuse_strangers(options.one_each, adapters)
+    reject_unknown_adapters(options.one_each, adapters)
     corpus = load_cases(options.root)
     cases = select(corpus, options.selection)
     book = ClauseBook(options.root)
@@ -119,7 +119,7 @@ def named_adapters(names: Sequence[str], root: Path) -> tuple[AdapterConfig, ...
     return adapters
 
 
-def refuse_strangers(names: Sequence[str], adapters: Sequence[AdapterConfig]) -> None:
+def reject_unknown_adapters(names: Sequence[str], adapters: Sequence[AdapterConfig]) -> None:
     """Hold names of adapters against those of the run.
 
     Raises:

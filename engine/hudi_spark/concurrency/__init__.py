@@ -25,10 +25,10 @@ from hudi_spark.concurrency.effects import (
 from hudi_spark.concurrency.heartbeats import (
     beating,
     is_alive,
-    refuse_strangers,
-    silence_heart,
+    reject_unknown_writers,
     start_heart,
     stop_heart,
+    stop_heartbeat,
 )
 from hudi_spark.concurrency.locks import Holding, holding_of, place_of, table_lock
 
@@ -54,10 +54,10 @@ __all__ = [
     "milliseconds_of",
     "next_instant",
     "place_of",
-    "refuse_strangers",
-    "silence_heart",
+    "reject_unknown_writers",
     "start_heart",
     "stop_heart",
+    "stop_heartbeat",
     "table_lock",
     "timeline_path",
     "with_failures",

@@ -209,7 +209,7 @@ def start_heart(effects: Effects, options: Options, requested: str, lock: str) -
     _HEARTS.add(Heart(effects, requested, options.number(_INTERVAL) / 1000, content))
 
 
-def silence_heart(effects: Effects, requested: str) -> None:
+def stop_heartbeat(effects: Effects, requested: str) -> None:
     """A write of this process is over, whatever it left in storage: to others it is dead.
 
     Clauses: MK-005.
@@ -222,7 +222,7 @@ def stop_heart(effects: Effects, requested: str) -> None:
 
     Clauses: MK-005.
     """
-    silence_heart(effects, requested)
+    stop_heartbeat(effects, requested)
     if effects.storage.exists(f"{HEARTBEATS_FOLDER}/{requested}"):
         effects.stop_heart(requested)
 
@@ -252,7 +252,7 @@ def is_alive(storage: Storage, options: Options, requested: str) -> bool:
     return any(_beats(storage, options, one) for one in found)
 
 
-def refuse_strangers(storage: Storage, options: Options, lock: str, requested: str) -> None:
+def reject_unknown_writers(storage: Storage, options: Options, lock: str, requested: str) -> None:
     """Nothing when no other process writes, or all that do use the same lock.
 
     `requested`: the write that asks; who comes after its first look has seen it, and does not count.
@@ -270,7 +270,7 @@ def refuse_strangers(storage: Storage, options: Options, lock: str, requested: s
             continue
         came_later = own is not None and own.looked and not own.lapsed and told
         if _beats(storage, options, one) and not came_later:
-            raise _stranger(one.path, told, lock)
+            raise _unknown_writer(one.path, told, lock)
     if own is not None:
         own.looked = True
 
@@ -308,7 +308,7 @@ def _beats(storage: Storage, options: Options, status: FileStatus) -> bool:
     return time.time_ns() // 1_000_000 - status.modified_ms <= tolerated
 
 
-def _stranger(path: str, told: dict[str, str], lock: str) -> HudiError:
+def _unknown_writer(path: str, told: dict[str, str], lock: str) -> HudiError:
     who = told.get("process", "").replace("|", " ") or "another process"
     theirs = told.get("lock") or "none that processes share"
     message = (

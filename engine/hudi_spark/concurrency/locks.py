@@ -51,7 +51,7 @@ from hudi_format.storage import LocalStorage, Storage
 from hudi_spark.concurrency.dynamodb_lock import DynamoDbLockProvider, LockTable
 from hudi_spark.concurrency.effects import Effects, afterwards, fence_of, fenced, traced_process
 from hudi_spark.concurrency.file_lock import FileLockProvider
-from hudi_spark.concurrency.heartbeats import refuse_strangers, table_key
+from hudi_spark.concurrency.heartbeats import reject_unknown_writers, table_key
 from hudi_spark.concurrency.lock_provider import Lease, LockProvider, lost, malformed, read_lock_object, unavailable
 from hudi_spark.concurrency.storage_lock import StorageLockProvider
 from hudi_spark.concurrency.zookeeper_lock import ZooKeeperLockProvider, servers
@@ -590,7 +590,7 @@ def _entered(
     stack: ExitStack, effects: Effects, options: Options, provider: LockProvider | None, holder: str
 ) -> Holding:
     """The lock taken, and what its last holder left undone done; `stack` lets it go."""
-    refuse_strangers(effects.storage, options, provider.place if provider else "", holder)
+    reject_unknown_writers(effects.storage, options, provider.place if provider else "", holder)
     if provider is None:
         return Holding(effects, holder)
     stack.callback(_let_go, provider.close)

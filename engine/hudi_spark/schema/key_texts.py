@@ -5,7 +5,6 @@ Clauses: DM-002, DM-031.
 
 import re
 import struct
-from collections.abc import Mapping
 from typing import Final
 from urllib.parse import unquote
 
@@ -181,6 +180,3 @@ def _value(text: str, *, encoded: bool) -> str | None:
     if text == DEFAULT_PARTITION:
         return None
     return _ENCODED.sub(lambda found: unquote(found[0]), text) if encoded else text
-
-
-Constants = Mapping[str, pa.Scalar]

@@ -10,7 +10,6 @@ from hudi_format.errors import FormatError, UnsupportedFormat
 from hudi_format.metadata.keys import (
     bloom_filter_key,
     column_stats_key,
-    expression_partition_stats_key,
     files_key,
     partition_stats_key,
     secondary_prefix,
@@ -333,17 +332,6 @@ class MetadataTable:
         """
         found = self._stats(expression_index_partition(index), (column,), files)
         return {file: stats[column] for file, stats in found.items()}
-
-    def expression_partition_stats(
-        self, index: str, column: str, partitions: Iterable[str]
-    ) -> Mapping[str, ColumnStats]:
-        """Statistics of an expression's results in whole partitions, as far as there are any.
-
-        Clauses: IX-042.
-        """
-        keys = {expression_partition_stats_key(column, one): (one, column) for one in partitions}
-        found = _grouped(self._get(expression_index_partition(index), keys), keys)
-        return {partition: stats[column] for partition, stats in found.items()}
 
     def expression_bloom_filters(self, index: str, files: Iterable[FileKey]) -> Mapping[FileKey, BloomFilter]:
         """The bloom filters of an expression's results in base files.

@@ -27,10 +27,10 @@ from hudi_spark.concurrency import (
     afterwards,
     delete_entries,
     place_of,
-    refuse_strangers,
-    silence_heart,
+    reject_unknown_writers,
     start_heart,
     stop_heart,
+    stop_heartbeat,
 )
 from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason
 from hudi_spark.files import WrittenFile
@@ -177,7 +177,7 @@ class Transaction:
             timeline = load_timeline(self.work.storage, configuration)
             self.work.request(configuration, timeline, self.action, content, self._live)
         try:
-            self._refuse_strangers()
+            self._reject_unknown_writers()
         except HudiError:
             self.abort()
             raise
@@ -191,20 +191,20 @@ class Transaction:
         self.requested = requested
         start_heart(self._effects, self.work.options, requested, place_of(self.work.storage, self.work.options))
 
-    def _refuse_strangers(self) -> None:
+    def _reject_unknown_writers(self) -> None:
         """Its heartbeat is there, so of two processes that begin at once one sees the other.
 
         Clauses: LK-006.
         """
         lock = place_of(self.work.storage, self.work.options)
-        refuse_strangers(self.work.storage, self.work.options, lock, self.requested)
+        reject_unknown_writers(self.work.storage, self.work.options, lock, self.requested)
 
     def silence(self) -> None:
         """Nobody goes on with the write: it is dead to others, whatever it left.
 
         Clauses: MK-005.
         """
-        silence_heart(self._effects, self.requested)
+        stop_heartbeat(self._effects, self.requested)
 
     def meet_clusterings(self, groups: frozenset[GroupId]) -> None:
         """Whether the write may change these file groups, though a clustering of them is pending.

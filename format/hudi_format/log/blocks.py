@@ -140,36 +140,6 @@ def block_parts(
     return [MAGIC + _LENGTH.pack(length) + before, *content, after]
 
 
-def block_around(head: bytes, offset: int, size: int, file: str) -> RawBlock | None:
-    """The block at `offset` of a file of `size` bytes without its content, from its first bytes; None if not plain.
-
-    Where it ends nobody has looked yet.
-
-    Raises:
-        FormatError: LOG_CONTENT_CORRUPT where the header breaks the format, or goes on behind `head`.
-
-    Clauses: LF-001, LF-003, LF-004.
-
-    """
-    header_at = len(MAGIC) + _LENGTH.size + _PAIR.size
-    if len(head) < header_at or not head.startswith(MAGIC):
-        return None
-    (length,) = _LENGTH.unpack_from(head, len(MAGIC))
-    whole = len(MAGIC) + _LENGTH.size + length
-    if length < _LEAST_BLOCK_LENGTH or offset + whole > size:
-        return None
-    version, ordinal = _PAIR.unpack_from(head, len(MAGIC) + _LENGTH.size)
-    block_type = _block_type(version, ordinal, file, offset)
-    entries, position = _read_map(head, header_at, len(head), file)
-    header = {_header_key(key, file, offset + header_at): text for key, text in entries.items()}
-    (content,) = _LENGTH.unpack_from(head, position) if position + _LENGTH.size <= len(head) else (-1,)
-    content_at = position + _LENGTH.size
-    # Behind the content stand a footer without entries and the total length.
-    if content_at + content + _COUNT.size + _LENGTH.size != whole:
-        return None
-    return RawBlock(block_type, version, offset, whole, header, b"", offset + content_at)
-
-
 def _check_frame(data: bytes, start: int) -> tuple[str | None, int]:
     """Why the bytes at `start` are no whole block, or None; and where the block ends.
 

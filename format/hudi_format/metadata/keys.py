@@ -38,14 +38,6 @@ def column_stats_key(column: str, partition: str, file_name: str) -> str:
     return column_index_id(column) + partition_index_id(files_key(partition)) + file_index_id(file_name)
 
 
-def column_stats_prefix(column: str, partition: str | None = None) -> str:
-    """What the keys of a column's statistics begin with, in all partitions or in one.
-
-    Clauses: MT-012.
-    """
-    return column_index_id(column) + ("" if partition is None else partition_index_id(files_key(partition)))
-
-
 def partition_stats_key(column: str, partition: str) -> str:
     """The key of the statistics of a column in a partition.
 

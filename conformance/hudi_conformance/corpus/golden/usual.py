@@ -108,8 +108,3 @@ def up_to_last_but_one(table: WrittenTable, kills: str = "range-end-exclusive") 
     begin, end = table.after(0), table.after(len(table.commits) - 2)
     then = "a range ends where it says, whatever came later"
     table.incremental(begin, end, "incremental-up-to", then, "IN-002 IN-001", kills)
-
-
-def keys_alone(table: WrittenTable, kills: str = "projection-ignored") -> None:
-    """One column."""
-    table.snapshot("key-column", "a projection changes no row", "RD-012", kills, columns=["id"])

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from hudi_model.actions import Action, CommitMetadata, Content, State, TimelineEntry, WriteStat
 from hudi_model.files import BaseFile, Block, DataBlock, Delete, DeleteBlock, LogFile, Ordering, Record, Schema
@@ -205,13 +205,3 @@ def _base_stat(file: BaseFile) -> WriteStat:
 def data_path(file: BaseFile | LogFile) -> str:
     """A file relative to the table: partition and name."""
     return f"{file.partition}/{file.name}" if file.partition else file.name
-
-
-def without_files(written: Written, names: Iterable[str]) -> Written:
-    """The same write without some of its files."""
-    gone = set(names)
-    return replace(
-        written,
-        base_files=tuple(file for file in written.base_files if file.name not in gone),
-        log_files=tuple(file for file in written.log_files if file.name not in gone),
-    )

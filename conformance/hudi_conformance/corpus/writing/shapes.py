@@ -1,7 +1,6 @@
 """The tables that writing cases make, and the settings that go with every step on them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from hudi_conformance.corpus.table_shapes import SMALL_FILE_LIMIT, TableShape
@@ -48,11 +47,6 @@ def shapes(
     """A shape for each version and type: rides by city, merged by event time unless told."""
     usual = {"partition_by": ("city",), "ordering": ("ts",), "merge_mode": "EVENT_TIME_ORDERING", **traits}
     return tuple(TableShape(version, kind, configs=configs, **usual) for version in versions for kind in types)
-
-
-def with_configs(shape: TableShape, configs: Mapping[str, str]) -> TableShape:
-    """A shape with more settings."""
-    return replace(shape, configs={**shape.configs, **configs})
 
 
 def short_name(shape: TableShape) -> str:

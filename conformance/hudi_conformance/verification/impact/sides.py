@@ -58,7 +58,7 @@ def ask(request: Request, tell: Tell) -> Answered:
     for line in _lines(request):
         name = line["task"]
         if name == "place":
-            _refuse_strangers(request.side, line["path"])
+            _refuse_other_checkouts(request.side, line["path"])
         elif "total" in line:
             totals[name], found.known[name] = line["total"], line["known"]
         else:
@@ -95,6 +95,6 @@ def _lines(request: Request) -> Iterator[Line]:
         raise ImpactError(f"{request.side.name} cannot be asked: {wrong[-1] if wrong else process.returncode}")
 
 
-def _refuse_strangers(side: Side, path: str) -> None:
+def _refuse_other_checkouts(side: Side, path: str) -> None:
     if not Path(path).resolve().is_relative_to(side.root.resolve()):
         raise ImpactError(f"{side.name} cannot be asked: its packages come from elsewhere")

@@ -7,7 +7,6 @@ from typing import NamedTuple, TypeAlias
 
 Value: TypeAlias = "int | str | bool | frozenset[Value] | tuple[Value, ...] | Function"
 TOKEN = re.compile(r'\s*(-?\d+|"(?:[^"\\]|\\.)*"|<<|>>|\|->|:>|@@|\w+|[{}\[\](),])')
-CLOSING = {"{": "}", "[": "]", "<<": ">>", "(": ")"}
 
 
 class Function(NamedTuple):
