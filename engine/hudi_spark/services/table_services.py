@@ -13,7 +13,6 @@ from hudi_spark.services.recovered_files import KnownOfTable, Recovered
 from hudi_spark.services.recovery import recover
 from hudi_spark.services.restore import delete_savepoint, restore, savepoint
 from hudi_spark.services.rollback import policy_of, roll_back, roll_back_failed_writes
-from hudi_spark.services.running import clustering_configs
 from hudi_spark.services.time_to_live import DAYS_KEY, drop_old_partitions
 from hudi_spark.services.upgrade import change_version
 from hudi_spark.write import Outcome, TableWriter, shown
@@ -82,7 +81,7 @@ class TableServices:
 
         """
         with boundary(self.writer.storage.base), shown("clustering"):
-            given = {**clustering_configs(sort, layout, partitions), **(configs or {})}
+            given = {**running.clustering_configs(sort, layout, partitions), **(configs or {})}
             return running.run(self.writer.work(given), "clustering")
 
     @with_failures
