@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 CLI := $(VENV)/bin/hudi-conformance
 ADAPTERS ?= engine-in-process engine-spark
-# Three at a time on two cores: cases that write wait for clocks to agree. What is slow is asked one case of each kind here, and everything by `make soak`.
+# What is slow is asked one case of each kind here, and everything by `make soak`.
 ONE_EACH ?= $(filter engine-spark,$(ADAPTERS))
 # Who writes and who reads in build/pages/writers-and-readers.md.
 WRITERS ?= model engine-in-process engine-spark apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0
@@ -14,7 +14,7 @@ READERS ?= model engine-in-process apache-hudi-0.15.0 apache-hudi-1.0.2 apache-h
 .PHONY: env conformance test templates browser crashes check format golden pages specs peers real alternation mutation soak bench clean
 
 conformance: env  ## run the suite against the included engine; build/report/index.html
-	$(MEMORY) $(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) $(foreach adapter,$(ONE_EACH),--one-each $(adapter)) --jobs 3 --report build/report
+	$(MEMORY) $(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) $(foreach adapter,$(ONE_EACH),--one-each $(adapter)) --jobs 2 --report build/report
 
 # The part of the tests that are slow or start Apache Hudi or Spark, and of those of crashes; `make soak` runs all.
 SHARD ?= 1/10

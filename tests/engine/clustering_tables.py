@@ -1,7 +1,5 @@
 """Small tables whose rows lie in several files of each partition, and what clustering them leaves."""
 
-import copy
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ from hudi_spark.testing import (
     InProcess,
     Instant,
     Outcome,
-    SetClock,
     TableServices,
     Timeline,
     load_table,
@@ -38,42 +35,29 @@ def clusterable(path: Path, table_type: str = "COPY_ON_WRITE", version: int = 9,
     return table
 
 
-def copied(table: Written, path: Path) -> Written:
-    """The same table in another place."""
-    shutil.copytree(table.path, path)
-    found = copy.copy(table)
-    found.path = path
-    found.clock = SetClock(table.clock.now)
-    return found
-
-
 def schedule(table: Written, **configs: str) -> str | None:
     """The time of a plan."""
-    return _services(table).schedule(SERVICE, _named(configs))
+    return services(table).schedule(SERVICE, _named(configs))
 
 
 def execute(table: Written, requested: str | None, **configs: str) -> Outcome:
     """A plan carried out."""
     assert requested is not None
-    return _services(table).execute(requested, _named(configs))
+    return services(table).execute(requested, _named(configs))
 
 
 def cluster(table: Written, **configs: str) -> Outcome | None:
     """Whatever waits, then a plan of its own."""
-    return _services(table).run(SERVICE, _named(configs))
+    return services(table).run(SERVICE, _named(configs))
 
 
 def _named(configs: dict[str, str]) -> dict[str, str]:
     return {key.replace("__", "."): value for key, value in configs.items()}
 
 
-def _services(table: Written, hook: Hook | None = None) -> TableServices:
+def services(table: Written, hook: Hook | None = None) -> TableServices:
+    """Its services, by tasks whose files have names of their own; a hook sees their effects."""
     return table.services(hook, executor=InProcess())
-
-
-def watched(table: Written, hook: Hook) -> TableServices:
-    """Services whose effects a hook sees."""
-    return _services(table, hook)
 
 
 def stored(table: Written) -> list[dict[str, Any]]:

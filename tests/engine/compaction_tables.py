@@ -9,7 +9,7 @@ from hudi_format.storage import LocalStorage
 from hudi_format.timeline.commit_metadata import CommitMetadata, parse_commit_metadata
 from hudi_format.timeline.plans import CompactionPlan, parse_compaction_plan
 from hudi_spark import read_arrow
-from hudi_spark.testing import Effect, Instant, TableServices, load_table
+from hudi_spark.testing import Effect, Instant, load_table
 from written_tables import Written, rows
 
 NOW = {"hoodie.compact.inline.max.delta.commits": "1"}
@@ -26,10 +26,6 @@ def logged(path: Path, version: int, **more: Any) -> Written:
     table.write("delete", rows((2, 3), ts=3))
     table.write("upsert", rows((4, 5), ts=0, price=9.0))
     return table
-
-
-def services(table: Written, **more: Any) -> TableServices:
-    return TableServices(table.writer(**more))
 
 
 def whole(table: Written) -> list[str]:

@@ -1,14 +1,13 @@
 """Indexes built beside writers: nothing is missed, deaths leave nothing behind that counts, and plans are made once."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.plans import parse_index_commit, parse_index_plan
 from hudi_spark import HudiError, UnsupportedFeature
-from hudi_spark.testing import Effect, TableActions, TableServices, load_configuration, load_table
-from written_tables import Written, rows
+from hudi_spark.testing import Effect, TableActions, load_configuration, load_table
+from written_tables import OnceBefore, Written, rows
 
 KINDS = ["COPY_ON_WRITE", "MERGE_ON_READ"]
 # Writers do not ask for what the indexer builds, and keep it all the same.
@@ -30,31 +29,11 @@ class Stopped(BaseException):
     """A death: it is no error, and no service that fails."""
 
 
-class Meanwhile:
-    """Does something once, or dies, before an effect of a name comes up for the n-th time."""
-
-    def __init__(self, name: str, act: Any, number: int = 1) -> None:
-        self.name, self.act, self.left = name, act, number
-
-    def before(self, effect: Effect) -> None:
-        if effect.name == self.name:
-            self.left -= 1
-            if self.left == 0:
-                self.act()
-
-    def after(self, effect: Effect) -> None:
-        """Nothing."""
-
-
 def grown(path: Path, kind: str = "MERGE_ON_READ", version: int = 9) -> Written:
     table = Written(path, kind, version, configs=WRITERS)
     table.write("upsert", rows(range(6)))
     table.write("upsert", rows(range(3), ts=2, price=2.0))
     return table
-
-
-def services(table: Written, hook: Any = None) -> TableServices:
-    return TableServices(table.writer(**({"hook": hook} if hook else {})))
 
 
 def listed(table: Written, key: str = WHOLE_KEY) -> tuple[str, ...]:
@@ -75,14 +54,14 @@ def test_an_index_is_planned_then_built(tmp_path: Path, version: int, kind: str)
     """The plan names what is asked for and from which write on; writes before and after the building are in."""
     table = grown(tmp_path / "t", kind, version)
     storage = LocalStorage(table.path)
-    requested = services(table).schedule("indexing", ASKED)
+    requested = table.services().schedule("indexing", ASKED)
     last = max(one.requested for one in load_table(storage)[1].completed_data())
     (pending,) = load_table(storage)[1].pending("indexing")
     plan = parse_index_plan(storage.read(pending.file), pending.file).index_partition_infos
     assert {one.metadata_partition_path: one.index_upto_instant for one in plan} == dict.fromkeys(NAMES, last)
-    assert services(table).schedule("indexing", ASKED) is None
+    assert table.services().schedule("indexing", ASKED) is None
     table.write("upsert", rows(range(4, 9), ts=3, price=3.0))
-    outcome = services(table).execute(str(requested), ASKED)
+    outcome = table.services().execute(str(requested), ASKED)
     assert outcome.action == "indexing"
     done = next(one for one in load_table(storage)[1].instants if one.requested == requested)
     held = {
@@ -91,21 +70,21 @@ def test_an_index_is_planned_then_built(tmp_path: Path, version: int, kind: str)
     assert held == {max(one.requested for one in load_table(storage)[1].completed_data())}
     table.write("delete", rows([1, 8], ts=4))
     assert is_sound(table)
-    assert services(table).schedule("indexing", ASKED) is None
+    assert table.services().schedule("indexing", ASKED) is None
 
 
 @pytest.mark.parametrize("version", [6, 9])
 def test_who_writes_meanwhile_writes_to_what_is_built(tmp_path: Path, version: int) -> None:
     """A write that completes while base files are made logs to the index, and the building takes nothing of it away."""
     table = grown(tmp_path / "t", version=version)
-    requested = str(services(table).schedule("indexing", ASKED))
+    requested = str(table.services().schedule("indexing", ASKED))
 
     def write() -> None:
         assert len(listed(table, BUILDING_KEY)) == 1
         table.write("upsert", rows(range(5, 12), ts=3, price=3.0))
 
     # The first base file of the index: the lock is free, its groups are open.
-    services(table, Meanwhile("put_base_file", write)).execute(requested, ASKED)
+    table.services(OnceBefore("put_base_file", write)).execute(requested, ASKED)
     assert is_sound(table)
     table.write("delete", rows([5, 11], ts=9))
     assert is_sound(table)
@@ -114,7 +93,7 @@ def test_who_writes_meanwhile_writes_to_what_is_built(tmp_path: Path, version: i
 def test_who_does_not_keep_it_has_it_built_again(tmp_path: Path) -> None:
     """A writer without metadata table takes it away; the building then finds nothing to add to, and gives up."""
     table = grown(tmp_path / "t")
-    requested = str(services(table).schedule("indexing", ASKED))
+    requested = str(table.services().schedule("indexing", ASKED))
 
     def write() -> None:
         table.configs = {**WRITERS, "hoodie.metadata.enable": "false"}
@@ -122,11 +101,11 @@ def test_who_does_not_keep_it_has_it_built_again(tmp_path: Path) -> None:
         table.configs = WRITERS
 
     with pytest.raises(HudiError):
-        services(table, Meanwhile("put_base_file", write)).execute(requested, ASKED)
+        table.services(OnceBefore("put_base_file", write)).execute(requested, ASKED)
     (pending,) = load_table(LocalStorage(table.path))[1].pending("indexing")
     assert pending.state == "REQUESTED"
     table.write("upsert", rows([1], ts=9))
-    services(table).execute(requested, ASKED)
+    table.services().execute(requested, ASKED)
     assert is_sound(table)
 
 
@@ -144,18 +123,18 @@ def test_an_indexer_dies_and_is_started_again(tmp_path: Path, version: int) -> N
         def after(self, effect: Effect) -> None:
             """Nothing."""
 
-    services(whole, Counting()).execute(str(services(whole).schedule("indexing", ASKED)), ASKED)
+    whole.services(Counting()).execute(str(whole.services().schedule("indexing", ASKED)), ASKED)
     # Others' turn comes in the other version.
     for number in range(2 if version == 6 else 5, len(counted), 9):
         table = grown(tmp_path / str(number), version=version)
-        requested = str(services(table).schedule("indexing", ASKED))
+        requested = str(table.services().schedule("indexing", ASKED))
         with pytest.raises(Stopped):
-            services(table, Dying(number)).execute(requested, ASKED)
+            table.services(Dying(number)).execute(requested, ASKED)
         table.write("upsert", rows(range(4, 8), ts=3, price=3.0))
         assert TableActions(table.writer()).validate_metadata() == ()
         assert dict(table.found())["k7"] == 3.0
         if requested in {one.requested for one in load_table(LocalStorage(table.path))[1].pending("indexing")}:
-            services(table).execute(requested, ASKED)
+            table.services().execute(requested, ASKED)
         assert is_sound(table)
 
 
@@ -177,15 +156,15 @@ class Dying:
 def test_partitions_can_be_named(tmp_path: Path) -> None:
     """By a list or a text with commas, in an order in which each has what it needs; an unknown one is refused."""
     table = grown(tmp_path / "t")
-    requested = services(table).schedule("indexing", partitions="record_index, bloom_filters")
+    requested = table.services().schedule("indexing", partitions="record_index, bloom_filters")
     storage = LocalStorage(table.path)
     (pending,) = load_table(storage)[1].pending("indexing")
     plan = parse_index_plan(storage.read(pending.file), pending.file)
     assert tuple(one.metadata_partition_path for one in plan.index_partition_infos) == NAMES
-    services(table).execute(str(requested))
+    table.services().execute(str(requested))
     assert is_sound(table)
     with pytest.raises(UnsupportedFeature):
-        services(table).schedule("indexing", partitions=["strange"])
+        table.services().schedule("indexing", partitions=["strange"])
 
 
 def test_a_table_without_metadata_table_has_none_to_add_to(tmp_path: Path) -> None:
@@ -193,6 +172,6 @@ def test_a_table_without_metadata_table_has_none_to_add_to(tmp_path: Path) -> No
     table = Written(tmp_path / "t", configs={"hoodie.metadata.enable": "false"})
     table.write("upsert", rows(range(3)))
     with pytest.raises(HudiError) as caught:
-        services(table).schedule("indexing", ASKED)
+        table.services().schedule("indexing", ASKED)
     assert caught.value.reason == "CONFIG_INVALID"
     assert not load_table(LocalStorage(table.path))[1].pending("indexing")

@@ -1,10 +1,8 @@
 """Old file slices go, by policies; what somebody needs stays; a clean that died is finished by the next."""
 
-import copy
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,6 @@ from hudi_spark.testing import (
     Effects,
     InlineServices,
     InProcess,
-    SetClock,
     TableActions,
     TableServices,
     TableWriter,
@@ -28,7 +25,7 @@ from hudi_spark.testing import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from written_tables import Written, rows
+from written_tables import OnceBefore, Written, rows
 
 VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
 ONE = {"hoodie.clean.commits.retained": "1"}
@@ -63,9 +60,7 @@ def step_by_step(table: Written, steps: Iterable[tuple[str, Any]]) -> None:
 def planned(table: Written, options: Mapping[str, str]) -> CleanerPlan | None:
     """What a clean would do now, however few writes there were since the last one; nothing changes."""
     with tempfile.TemporaryDirectory() as folder:
-        copied = copy.copy(table)
-        copied.path, copied.clock = Path(folder) / "table", SetClock(table.clock.now)
-        shutil.copytree(table.path, copied.path)
+        copied = table.copied(Path(folder) / "table")
         requested = copied.services().schedule("clean", {"hoodie.clean.trigger.max.commits": "0", **options})
         if requested is None:
             return None
@@ -156,23 +151,6 @@ def test_files_that_are_gone_already_are_no_failure(tmp_path: Path):
     gone.unlink()
     done = table.services().execute(str(requested))
     assert sorted(name for names in done.deleted.values() for name in names) == doomed
-
-
-@dataclass
-class OnceBefore:
-    """Does something before the first effect of a name."""
-
-    name: str
-    does: Callable[[], None]
-    is_done: bool = False
-
-    def before(self, effect: Any) -> None:
-        if effect.name == self.name and not self.is_done:
-            self.is_done = True
-            self.does()
-
-    def after(self, effect: Any) -> None:
-        """Nothing."""
 
 
 @pytest.mark.parametrize("moment", ["create_instant", "delete_data_file", "take_lock"])

@@ -14,16 +14,16 @@ from clustering_tables import (
     pending,
     plan,
     schedule,
+    services,
     stored,
     timeline,
-    watched,
 )
 from hudi_format.errors import FormatError
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError
 from hudi_spark.errors import Reason
-from hudi_spark.testing import Effect, Effects, NoHook, WriteRequest, stop_heartbeat
-from written_tables import Written, rows
+from hudi_spark.testing import Effects, NoHook, WriteRequest, stop_heartbeat
+from written_tables import OnceBefore, Written, rows
 
 ALLOWED = "org.apache.hudi.client.clustering.update.strategy.SparkAllowUpdateStrategy"
 STRATEGY = "hoodie.clustering.updates.strategy"
@@ -89,22 +89,6 @@ def test_a_clustering_stays_where_no_group_of_it_is_written_to(tmp_path: Path):
     assert [one.requested for one in pending(table)] == [requested]
 
 
-class Between:
-    """Does something once, before the first effect of a name."""
-
-    def __init__(self, name: str, act: object) -> None:
-        self.name = name
-        self.act = act
-
-    def before(self, effect: Effect) -> None:
-        if effect.name == self.name and self.act is not None:
-            act, self.act = self.act, None
-            act()  # type: ignore[operator]
-
-    def after(self, effect: Effect) -> None:
-        """Nothing."""
-
-
 @pytest.mark.parametrize("operation", ["upsert", "delete_partition"])
 def test_a_write_that_completes_meanwhile_ends_the_clustering(tmp_path: Path, operation: str):
     """While the clustering writes its files, a write that is allowed completes: it stands, and what it deleted stays
@@ -114,9 +98,9 @@ def test_a_write_that_completes_meanwhile_ends_the_clustering(tmp_path: Path, op
     requested = schedule(table)
     files = data_files(table)
     assert requested is not None
-    hook = Between("put_base_file", lambda: table.write(operation, configs={STRATEGY: ALLOWED}, **request))
+    hook = OnceBefore("put_base_file", lambda: table.write(operation, configs={STRATEGY: ALLOWED}, **request))
     with pytest.raises(HudiError) as refused:
-        watched(table, hook).execute(requested)
+        services(table, hook).execute(requested)
     assert refused.value.reason is Reason.WRITE_CONFLICT
     written = table.found()
     assert all(key != "k5" for key, _ in written) if operation == "delete_partition" else ("k3", 9.0) in written
@@ -127,11 +111,11 @@ def test_a_write_that_completes_meanwhile_ends_the_clustering(tmp_path: Path, op
     assert table.found() == written
 
 
-def _attempt(table: Written, hook: Between | None = None) -> None:
-    """The plan carried out by whoever takes those for dead that are at it."""
+def _attempt(table: Written, hook: OnceBefore | None = None) -> None:
+    """Another process executes the plan, and takes its present executor for dead."""
     (waiting,) = pending(table)
     stop_heartbeat(Effects(LocalStorage(table.path)), waiting.requested)
-    watched(table, hook or NoHook()).execute(waiting.requested)
+    services(table, hook or NoHook()).execute(waiting.requested)
 
 
 @pytest.fixture
@@ -147,7 +131,7 @@ def test_a_slow_attempt_that_was_taken_over_ends_without_harm(tmp_path: Path):
     before = stored(table)
     schedule(table)
     with pytest.raises(HudiError) as refused:
-        _attempt(table, Between("put_base_file", lambda: _attempt(table)))
+        _attempt(table, OnceBefore("put_base_file", lambda: _attempt(table)))
     assert refused.value.reason is Reason.WRITE_CONFLICT
     assert stored(table) == before
     assert [one.action for one in timeline(table).completed("replacecommit")] == ["replacecommit"]
@@ -165,10 +149,10 @@ def test_of_attempts_that_take_one_another_over_one_completes_whole(tmp_path: Pa
 
     def begin_anew() -> None:
         with pytest.raises(HudiError):
-            _attempt(table, Between("put_base_file", lambda: _attempt(table)))
+            _attempt(table, OnceBefore("put_base_file", lambda: _attempt(table)))
 
     with pytest.raises(HudiError):
-        _attempt(table, Between("put_base_file", begin_anew))
+        _attempt(table, OnceBefore("put_base_file", begin_anew))
     assert stored(table) == before
     assert findings(table) == ()
 
@@ -184,7 +168,7 @@ def test_a_plan_is_not_carried_out_by_two_at_a_time(tmp_path: Path):
             execute(table, requested)
 
     assert requested is not None
-    watched(table, Between("put_base_file", interfere)).execute(requested)
+    services(table, OnceBefore("put_base_file", interfere)).execute(requested)
     assert stored(table) == before
     assert pending(table) == []
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from clustering_tables import cluster, clusterable, copied, data_files, findings, pending, stored, watched
+from clustering_tables import cluster, clusterable, data_files, findings, pending, services, stored
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError
 from hudi_spark.testing import RELEASED, load_snapshot
@@ -19,9 +19,9 @@ def test_killed_before_each_effect(tmp_path: Path, version: int, kind: str):
     first = clusterable(tmp_path / "first", kind, version)
     before, number, completed = stored(first), 0, False
     while not completed:
-        table = copied(first, tmp_path / f"t{number}")
+        table = first.copied(tmp_path / f"t{number}")
         try:
-            watched(table, StopAt(number)).run("clustering")
+            services(table, StopAt(number)).run("clustering")
             completed = True
         except Stopped:
             assert stored(table) == before, number
@@ -50,7 +50,7 @@ def test_a_writer_that_clusters_finishes_what_the_one_before_it_left(tmp_path: P
     carries it out before it writes; one that does not is refused."""
     table = clusterable(tmp_path / "table")
     with pytest.raises(Stopped):
-        watched(table, StopAt(9)).run("clustering")
+        services(table, StopAt(9)).run("clustering")
     waiting = [one.requested for one in pending(table)]
     assert waiting
 

@@ -16,7 +16,6 @@ from compaction_tables import (
     logged,
     plan_of,
     rewritten,
-    services,
     whole,
 )
 from hudi_spark import HudiError, read_arrow, read_changes
@@ -29,7 +28,7 @@ def test_rows_stay_and_logs_become_base_files(tmp_path: Path, version: int):
     """Rows keep commit time, number and key; no slice has logs; the commit says so in the form of Apache Hudi's."""
     table = logged(tmp_path, version, configs={"hoodie.metadata.enable": "true"})
     before = whole(table)
-    outcome = services(table).run("compaction", NOW)
+    outcome = table.services().run("compaction", NOW)
     assert outcome is not None
     assert (outcome.action, outcome.operation) == ("commit", "COMPACT")
     assert whole(table) == before
@@ -47,7 +46,7 @@ def test_rows_stay_and_logs_become_base_files(tmp_path: Path, version: int):
 def test_every_row_of_a_new_base_file_names_it(tmp_path: Path, version: int):
     """Also the rows that no log touched."""
     table = logged(tmp_path, version)
-    services(table).run("compaction", NOW)
+    table.services().run("compaction", NOW)
     answer = read_arrow(tmp_path, columns=["_hoodie_file_name"], meta_columns=True)
     names = set(answer.column("_hoodie_file_name").to_pylist())
     assert names == {one.base_file.rpartition("/")[2] for one in table.writer().work().snapshot().slices}
@@ -57,17 +56,17 @@ def test_every_row_of_a_new_base_file_names_it(tmp_path: Path, version: int):
 def test_writes_go_on_beside_a_pending_compaction(tmp_path: Path, version: int):
     """What is written after the plan stands above the new base file; the plan does not take it up."""
     table = logged(tmp_path, version)
-    plan = services(table).schedule("compaction", NOW)
+    plan = table.services().schedule("compaction", NOW)
     assert plan is not None
     table.write("upsert", rows((0, 4, 8), ts=5, price=5.0))
     before = whole(table)
-    services(table).execute(plan)
+    table.services().execute(plan)
     assert whole(table) == before
     stored = pq.read_table(rewritten(table, plan, "süd")).column("price").to_pylist()
     assert sorted(stored) == [1.0, 2.0]
     table.write("upsert", rows((0, 2), ts=6, price=6.0))
     later = whole(table)
-    services(table).run("compaction", NOW)
+    table.services().run("compaction", NOW)
     assert whole(table) == later
 
 
@@ -75,12 +74,12 @@ def test_writes_go_on_beside_a_pending_compaction(tmp_path: Path, version: int):
 def test_a_write_may_span_a_whole_compaction(tmp_path: Path, version: int):
     """Begun before the compaction is carried out and completed after it, it loses nothing and is not in its way."""
     table = logged(tmp_path, version)
-    plan = services(table).schedule("compaction", NOW)
+    plan = table.services().schedule("compaction", NOW)
     given = WriteRequest("upsert", rows((0, 1), ts=7, price=7.0))
     begun = table.writer().begin(given)
     begun.stage(given)
     assert plan is not None
-    services(table).execute(plan)
+    table.services().execute(plan)
     begun.commit()
     assert {("k0", 7.0), ("k1", 7.0)} <= set(table.found())
 
@@ -92,11 +91,11 @@ def test_a_write_that_is_inflight_when_a_plan_is_made_goes_above_it(tmp_path: Pa
     given = WriteRequest("upsert", rows((9, 11), ts=7, price=7.0), configs={"hoodie.parquet.small.file.limit": "0"})
     begun = table.writer().begin(given)
     begun.stage(given)
-    plan = services(table).schedule("compaction", NOW)
+    plan = table.services().schedule("compaction", NOW)
     assert plan is not None
     begun.commit()
     before = whole(table)
-    services(table).execute(plan)
+    table.services().execute(plan)
     assert whole(table) == before
 
 
@@ -104,9 +103,9 @@ def test_version_6_plans_nothing_beside_a_write(tmp_path: Path):
     """Its log would be named after the slice that the plan closes."""
     table = logged(tmp_path, 6)
     begun = table.writer().begin(WriteRequest("upsert", rows((1,), ts=7)))
-    assert services(table).schedule("compaction", NOW) is None
+    assert table.services().schedule("compaction", NOW) is None
     begun.abort()
-    assert services(table).schedule("compaction", NOW) is not None
+    assert table.services().schedule("compaction", NOW) is not None
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -115,7 +114,7 @@ def test_a_slice_without_a_row_left_gets_an_empty_file(tmp_path: Path, version: 
     table = logged(tmp_path, version)
     table.write("delete", rows(range(12), ts=9))
     assert table.ids() == []
-    services(table).run("compaction", NOW)
+    table.services().run("compaction", NOW)
     assert table.ids() == []
     assert read_arrow(tmp_path, read_optimized=True).num_rows == 0
 
@@ -125,7 +124,7 @@ def test_a_compaction_logs_what_changed_and_changes_nothing(tmp_path: Path, vers
     """The change log beside the new base file holds the net changes; a change feed over all is as before."""
     table = logged(tmp_path, version, properties={"hoodie.table.cdc.enabled": "true"})
     before = _changes(tmp_path)
-    outcome = services(table).run("compaction", NOW)
+    outcome = table.services().run("compaction", NOW)
     assert outcome is not None
     assert [set(one.cdc_stats or {}) != set() for one in outcome.written if one.num_update_writes] == [True, True]
     assert _changes(tmp_path) == before
@@ -139,7 +138,7 @@ def test_virtual_keys_and_nested_folders(tmp_path: Path):
     """Keys that rows do not store find each other, and files lie where they lay."""
     table = logged(tmp_path, 9, properties={"hoodie.populate.meta.fields": "false"})
     before = table.found()
-    services(table).run("compaction", NOW)
+    table.services().run("compaction", NOW)
     assert table.found() == before
 
 
@@ -148,7 +147,7 @@ def test_copy_on_write_tables_are_refused(tmp_path: Path):
     table = Written(tmp_path)
     table.write("insert", rows(range(3)))
     with pytest.raises(HudiError, match="only merge-on-read tables") as refused:
-        services(table).run("compaction", NOW)
+        table.services().run("compaction", NOW)
     assert refused.value.reason == "CONFIG_INVALID"
 
 
@@ -156,7 +155,7 @@ def test_copy_on_write_tables_are_refused(tmp_path: Path):
 def test_a_vanished_file_fails_the_plan_and_damages_nothing(tmp_path: Path, ending: str, reason: str):
     """The plan waits as before, nothing is left of the attempt; with the file back it is carried out."""
     table = logged(tmp_path, 9)
-    plan = services(table).schedule("compaction", NOW)
+    plan = table.services().schedule("compaction", NOW)
     assert plan is not None
     operation = plan_of(table, plan).operations[0]
     names = (operation.data_file_path or "", *operation.delta_file_paths)
@@ -166,11 +165,11 @@ def test_a_vanished_file_fails_the_plan_and_damages_nothing(tmp_path: Path, endi
     # The table itself is asked no more; only the tasks look for the file.
     before = table.files()
     with pytest.raises(HudiError) as refused:
-        services(table).execute(plan)
+        table.services().execute(plan)
     assert refused.value.reason == reason
     assert table.files() == before
     lost.write_bytes(kept)
-    services(table).execute(plan)
+    table.services().execute(plan)
     assert [one for one in instants(table) if not one.is_completed] == []
 
 
@@ -206,9 +205,9 @@ def test_a_death_before_any_effect_is_made_good(tmp_path: Path, service: str, ve
         before = whole(table)
         stop = StopAt(number)
         with suppress(Death):
-            services(table, hook=stop).run(service)
+            table.services(hook=stop).run(service)
         assert whole(table) == before
-        services(table).run(service)
+        table.services().run(service)
         assert whole(table) == before
         assert [one for one in instants(table) if not one.is_completed] == []
         done = [one.requested for one in instants(table)]
@@ -222,16 +221,16 @@ def test_who_comes_second_to_a_plan_is_refused(tmp_path: Path):
     """While the first one is at work, whose heart beats."""
     table = logged(tmp_path, 9)
     before = whole(table)
-    plan = services(table).schedule("compaction", NOW)
+    plan = table.services().schedule("compaction", NOW)
     assert plan is not None
     refused: list[str] = []
 
     def other() -> None:
         with pytest.raises(HudiError) as error:
-            services(table, executor=InProcess()).execute(plan)
+            table.services(executor=InProcess()).execute(plan)
         refused.append(error.value.reason)
 
-    services(table, executor=InProcess(), hook=Meanwhile("put_base_file", other)).execute(plan)
+    table.services(executor=InProcess(), hook=Meanwhile("put_base_file", other)).execute(plan)
     assert refused == ["WRITE_CONFLICT"]
     assert whole(table) == before
     assert instant_of(table, plan).is_completed

@@ -15,7 +15,6 @@ from compaction_tables import (
     instants,
     logged,
     rewritten,
-    services,
     whole,
 )
 from hudi_format.storage import LocalStorage
@@ -38,7 +37,7 @@ def test_a_write_compacts_where_that_is_due(tmp_path: Path, version: int):
         table.write_and_serve("upsert", rows((0, 1), ts=number, price=float(number)))
         assert _commits(table) == (number >= 2)
     table.write("upsert", rows((0,), ts=9, price=9.0))
-    plan = services(table).schedule("compaction", NOW)
+    plan = table.services().schedule("compaction", NOW)
     table.write_and_serve("upsert", rows((1,), ts=9, price=9.0))
     assert instant_of(table, plan or "").is_completed
     assert table.found() == [("k0", 9.0), ("k1", 9.0)]
@@ -47,13 +46,13 @@ def test_a_write_compacts_where_that_is_due(tmp_path: Path, version: int):
 def test_a_write_leaves_a_plan_to_who_carries_it_out(tmp_path: Path):
     """A compaction beside it is no error of a writer that compacts inline."""
     table = logged(tmp_path, 9, configs={"hoodie.compact.inline": "true", **NOW})
-    plan = services(table).schedule("compaction")
+    plan = table.services().schedule("compaction")
     assert plan is not None
 
     def other() -> None:
         table.write_and_serve("upsert", rows((0,), ts=9, price=9.0))
 
-    services(table, executor=InProcess(), hook=Meanwhile("put_base_file", other)).execute(plan)
+    table.services(executor=InProcess(), hook=Meanwhile("put_base_file", other)).execute(plan)
     assert ("k0", 9.0) in table.found()
     assert instant_of(table, plan).is_completed
 
@@ -114,13 +113,13 @@ def test_no_service_changes_an_answer(tmp_path_factory: pytest.TempPathFactory, 
 
 def _serve(table: Written, name: str, waiting: list[str]) -> None:
     if name == "schedule":
-        plan = services(table).schedule("compaction")
+        plan = table.services().schedule("compaction")
         waiting.extend([plan] if plan else [])
     elif name == "execute":
         if waiting:
-            services(table).execute(waiting.pop())
+            table.services().execute(waiting.pop())
     else:
-        services(table).run(name)
+        table.services().run(name)
         waiting[:] = [one for one in waiting if not instant_of(table, one).is_completed]
 
 
@@ -129,11 +128,11 @@ def test_columns_that_came_later_are_in_the_new_file(tmp_path: Path):
     table = logged(tmp_path, 9)
     wider = rows((0, 8), ts=5, price=5.0).append_column("note", pa.array(["né", None]))
     table.write("upsert", wider)
-    plan = services(table).schedule("compaction", NOW)
+    plan = table.services().schedule("compaction", NOW)
     last = rows((1,), ts=6).append_column("note", pa.array(["x"])).append_column("more", pa.array([1]))
     table.write("upsert", last)
     assert plan is not None
-    outcome = services(table).execute(plan)
+    outcome = table.services().execute(plan)
     assert "note" in pq.read_schema(rewritten(table, plan, "süd")).names
     assert "more" not in committed(table, outcome.requested).extra["schema"]
     assert "more" in read_arrow(tmp_path).column_names
@@ -157,7 +156,7 @@ def test_a_plan_outlives_the_commits_that_it_was_made_on(tmp_path: Path):
     """Archival may take all that stated the schema of its time: no column is lost over that."""
     table = logged(tmp_path, 9)
     before = [one for one in instants(table) if one.is_completed]
-    plan = services(table).schedule("compaction", NOW)
+    plan = table.services().schedule("compaction", NOW)
     assert plan is not None
     table.write("upsert", rows((0,), ts=9, price=9.0))
     found = table.found()
@@ -165,7 +164,7 @@ def test_a_plan_outlives_the_commits_that_it_was_made_on(tmp_path: Path):
         for name in one.files.values():
             (tmp_path / name).unlink()
     update_properties(LocalStorage(tmp_path), {"hoodie.table.create.schema": None})
-    services(table).execute(plan)
+    table.services().execute(plan)
     names = pq.read_schema(rewritten(table, plan, "süd")).names
     assert [name for name in names if not name.startswith("_hoodie")] == ["id", "region", "ts", "price"]
     assert table.found() == found

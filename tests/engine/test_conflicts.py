@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,13 @@ from hudi_format.table.hash_ring import RINGS_FOLDER, HashRing, RingNode, serial
 from hudi_format.timeline.plans import InstantInfo, RollbackPlan, serialise_rollback_plan
 from hudi_spark import HudiError, retry_on_conflict
 from hudi_spark.testing import (
-    Effect,
     InProcess,
     StartedWrite,
     TableServices,
     WriteRequest,
     load_table,
 )
-from written_tables import Written, rows
+from written_tables import OnceBefore, Written, rows
 
 OPTIMISTIC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
 NON_BLOCKING = {"hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL"}
@@ -205,20 +204,6 @@ def test_only_file_groups_of_simple_buckets_are_one_by_their_number(tmp_path: Pa
     assert by_bucket or logs == {"20202020"}
 
 
-class Meanwhile:
-    """Does something once, before the first base file is put."""
-
-    def __init__(self, act: Callable[[], object]) -> None:
-        self.acts = [act]
-
-    def before(self, effect: Effect) -> None:
-        if effect.name == "put_base_file" and self.acts:
-            self.acts.pop()()
-
-    def after(self, effect: Effect) -> None:
-        """Nothing."""
-
-
 def test_file_groups_of_a_clustering_are_no_buckets(tmp_path: Path):
     """A write to a group whose id begins as theirs does is in nobody's way; one to a group of theirs is."""
     configs = {
@@ -236,14 +221,14 @@ def test_file_groups_of_a_clustering_are_no_buckets(tmp_path: Path):
             writer.write(WriteRequest("insert", rows([number])))
         planned = TableServices(writer).schedule("clustering")
         assert planned is not None
-        hook = Meanwhile(partial(writer.write, WriteRequest(operation, given)))
+        hook = OnceBefore("put_base_file", partial(writer.write, WriteRequest(operation, given)))
         services = TableServices(table.writer(hook=hook, **ids))
         if refused:
             with pytest.raises(HudiError, match="OW-005"):
                 services.execute(planned)
         else:
             assert services.execute(planned).operation == "CLUSTER"
-        assert hook.acts == []
+        assert hook.left <= 0
 
 
 def test_a_log_compaction_planned_since_conflicts_and_one_planned_before_does_not(tmp_path: Path):

@@ -255,7 +255,7 @@ def test_what_a_write_told_that_was_taken_back_is_forgotten(tmp_path: Path, vers
             refused, rows = Refused(), pa.Table.from_pylist([row("x", 1)], ROWS)
             with pytest.raises(HudiError, match="LOCK_UNAVAILABLE"):
                 writer_of(writer, 5000, refused).write(WriteRequest("upsert", rows))
-            assert refused.told
+            assert refused.is_updated
             assert writer.findings() == ()
         else:
             dead = writer.table.base_file(5000, [row("x", 1)], group="dead")
@@ -267,13 +267,13 @@ def test_what_a_write_told_that_was_taken_back_is_forgotten(tmp_path: Path, vers
 
 
 class Refused:
-    """Refuses the completion of a write, which has told the metadata table by then."""
+    """Refuses the completion of a write, after the metadata table was updated."""
 
     def __init__(self) -> None:
-        self.told = False
+        self.is_updated = False
 
     def before(self, effect: Effect) -> None:
-        self.told = self.told or effect.name == "commit_metadata_table"
+        self.is_updated = self.is_updated or effect.name == "commit_metadata_table"
         if effect.name == "create_instant" and effect.parameters["state"] == "COMPLETED" and not effect.folder:
             raise HudiError("LOCK_UNAVAILABLE", "LK-001", "the completion is refused")
 

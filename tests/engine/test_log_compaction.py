@@ -12,7 +12,7 @@ from hudi_format.log.blocks import HeaderKey, RawBlock, read_blocks
 from hudi_format.storage import LocalStorage
 from hudi_format.timeline.commit_metadata import parse_commit_metadata
 from hudi_spark import HudiError, TableDefinition, create_arrow, read_arrow, services_arrow, write_arrow
-from hudi_spark.testing import Instant, TableActions, TableServices, WriteRequest, load_table
+from hudi_spark.testing import Instant, TableActions, WriteRequest, load_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from written_tables import Written, rows
@@ -31,10 +31,6 @@ def logged(path: Path, version: int = 9, **more: Any) -> Written:
     table.write("delete", rows((1, 3), ts=5))
     table.write("upsert", rows((0, 3), ts=2, price=2.0))
     return table
-
-
-def services(table: Written) -> TableServices:
-    return TableServices(table.writer())
 
 
 def whole(table: Written) -> list[str]:
@@ -57,7 +53,7 @@ def test_answers_stay_and_the_new_blocks_stand_for_the_old_ones(tmp_path: Path, 
     """Rows keep what they say of their write; deletes stay deletes, since the base file below is not merged."""
     table = logged(tmp_path, version)
     before = whole(table)
-    outcome = services(table).run("logcompaction", NOW)
+    outcome = table.services().run("logcompaction", NOW)
     assert outcome is not None
     assert (outcome.action, outcome.operation) == ("deltacommit", "LOG_COMPACT")
     assert whole(table) == before
@@ -79,7 +75,7 @@ def test_answers_stay_and_the_new_blocks_stand_for_the_old_ones(tmp_path: Path, 
 def test_indexes_hear_of_the_new_log(tmp_path: Path):
     """The metadata table lists it."""
     table = logged(tmp_path, configs={"hoodie.parquet.small.file.limit": "0"})
-    services(table).run("logcompaction", NOW)
+    table.services().run("logcompaction", NOW)
     assert TableActions(table.writer()).validate_metadata() == ()
 
 
@@ -87,17 +83,17 @@ def test_indexes_hear_of_the_new_log(tmp_path: Path):
 def test_writes_and_compactions_go_on(tmp_path: Path, version: int):
     """Above the compacted log, which a compaction takes up like any other."""
     table = logged(tmp_path, version)
-    plan = services(table).schedule("logcompaction", NOW)
+    plan = table.services().schedule("logcompaction", NOW)
     assert plan is not None
     table.write("upsert", rows((0, 2, 5), ts=7, price=7.0))
     before = whole(table)
-    services(table).execute(plan)
+    table.services().execute(plan)
     assert whole(table) == before
     table.write("delete", rows((5,), ts=8))
     before = table.found()
-    services(table).run("logcompaction", NOW)
+    table.services().run("logcompaction", NOW)
     assert table.found() == before
-    services(table).run("compaction", COMPACT)
+    table.services().run("compaction", COMPACT)
     assert table.found() == before
 
 
@@ -107,15 +103,15 @@ def test_nothing_is_planned_while_a_block_may_come_between(tmp_path: Path, versi
     table = logged(tmp_path, version)
     begun = table.writer().begin(WriteRequest("upsert", rows((2,), ts=9)))
     table.write("upsert", rows((0,), ts=9, price=9.0))
-    assert services(table).schedule("logcompaction", NOW) is None
+    assert table.services().schedule("logcompaction", NOW) is None
     begun.abort()
-    assert services(table).schedule("logcompaction", NOW) is not None
+    assert table.services().schedule("logcompaction", NOW) is not None
 
 
 def test_a_compaction_that_was_planned_meanwhile_wins(tmp_path: Path):
     """Apache Hudi plans one over a pending log compaction; the log would stand above newer rows of its base file."""
     table = logged(tmp_path)
-    plan = services(table).schedule("logcompaction", NOW)
+    plan = table.services().schedule("logcompaction", NOW)
     assert plan is not None
     timeline = tmp_path / ".hoodie" / "timeline"
     later = f"{int(plan) + 1}"
@@ -123,7 +119,7 @@ def test_a_compaction_that_was_planned_meanwhile_wins(tmp_path: Path):
     (timeline / f"{later}.compaction.requested").write_bytes(content)
     before = whole(table)
     with pytest.raises(HudiError) as refused:
-        services(table).execute(plan)
+        table.services().execute(plan)
     assert (refused.value.reason, refused.value.clause) == ("WRITE_CONFLICT", "LC-002")
     assert whole(table) == before
     assert compacted_blocks(table) == []
@@ -132,11 +128,11 @@ def test_a_compaction_that_was_planned_meanwhile_wins(tmp_path: Path):
 def test_it_is_planned_whenever_a_slice_has_enough(tmp_path: Path):
     """Who asks for one gets it, however few writes came since the last."""
     table = logged(tmp_path)
-    assert services(table).schedule("logcompaction", {"hoodie.log.compaction.blocks.threshold": "5"}) is None
-    assert services(table).run("logcompaction", {"hoodie.log.compaction.blocks.threshold": "3"}) is not None
+    assert table.services().schedule("logcompaction", {"hoodie.log.compaction.blocks.threshold": "5"}) is None
+    assert table.services().run("logcompaction", {"hoodie.log.compaction.blocks.threshold": "3"}) is not None
     table.write("upsert", rows((0,), ts=9))
     before = whole(table)
-    assert services(table).run("logcompaction", {"hoodie.log.compaction.blocks.threshold": "3"}) is not None
+    assert table.services().run("logcompaction", {"hoodie.log.compaction.blocks.threshold": "3"}) is not None
     assert whole(table) == before
 
 
@@ -145,8 +141,8 @@ def test_partial_updates_are_left_to_a_compaction(tmp_path: Path):
     table = logged(tmp_path)
     table.write("partial_update", pa.table({"id": ["k0"], "ts": [9], "price": [9.0]}))
     before = table.found()
-    assert services(table).schedule("logcompaction", NOW) is None
-    services(table).run("compaction", COMPACT)
+    assert table.services().schedule("logcompaction", NOW) is None
+    table.services().run("compaction", COMPACT)
     assert table.found() == before
 
 

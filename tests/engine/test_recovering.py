@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError, KnownOfTable, TableDefinition, read_arrow
-from hudi_spark.testing import Effect, InProcess, TableServices, WriteRequest, load_table
+from hudi_spark.testing import Effect, InProcess, WriteRequest, load_table
 from written_tables import SCHEMA, Written, rows
 
 KINDS = ["COPY_ON_WRITE", "MERGE_ON_READ"]
@@ -46,10 +46,6 @@ def grown(path: Path, kind: str = "MERGE_ON_READ", version: int = 9) -> Written:
     return table
 
 
-def services(table: Written, hook: Any = None) -> TableServices:
-    return TableServices(table.writer(**({"hook": hook} if hook else {})))
-
-
 def known(table: Written, **more: Any) -> KnownOfTable:
     definition = TableDefinition(
         record_key=("id",),
@@ -75,7 +71,7 @@ def lose(table: Written, what: str) -> None:
 
 
 def recover(table: Written, **more: Any) -> Any:
-    return services(table).recover(known(table, **more))
+    return table.services().recover(known(table, **more))
 
 
 @pytest.mark.parametrize("what", ["all", "timeline", "properties"])
@@ -114,12 +110,12 @@ def test_a_recovery_that_stopped_is_gone_on_with(tmp_path: Path, what: str) -> N
     expected = whole.found()
     lose(whole, what)
     counted = Dying()
-    services(whole, counted).recover(known(whole))
+    whole.services(counted).recover(known(whole))
     for number in range(1, counted.seen, 7):
         table = grown(tmp_path / str(number))
         lose(table, what)
         with pytest.raises(Stopped):
-            services(table, Dying(number)).recover(known(table))
+            table.services(Dying(number)).recover(known(table))
         recover(table)
         assert table.found() == expected
         instants = load_table(LocalStorage(table.path))[1].instants
@@ -152,7 +148,7 @@ def test_a_log_that_a_compaction_overtook_is_told_not_guessed(tmp_path: Path) ->
     table.write("upsert", rows([0, 1], ts=20, price=2.0))
     given = WriteRequest("upsert", rows([2], ts=50, price=5.0))
     started = table.writer(executor=InProcess()).begin(given)
-    services(table).run("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
+    table.services().run("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
     started.stage(given)
     started.commit()
     before = table.found()
@@ -189,9 +185,9 @@ def test_what_no_file_says_is_asked_for(tmp_path: Path) -> None:
     wrong += [{**right, "record_key": ("ts",)}, {**right, "partition_by": ("nothing",)}]
     for one in wrong:
         with pytest.raises(HudiError) as caught:
-            services(table).recover(KnownOfTable(TableDefinition(**one)))
+            table.services().recover(KnownOfTable(TableDefinition(**one)))
         assert caught.value.reason == "CONFIG_INVALID"
         assert not (table.path / ".hoodie").exists()
-    services(table).recover(KnownOfTable(TableDefinition(**right)))
+    table.services().recover(KnownOfTable(TableDefinition(**right)))
     assert read_arrow(table.path).column_names == SCHEMA.names
     assert load_table(LocalStorage(table.path))[0].name == "trips"

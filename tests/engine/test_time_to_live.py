@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clustering_tables import copied, schedule, timeline
+from clustering_tables import schedule, timeline
 from hudi_spark import UnsupportedFeature
 from hudi_spark.testing import InProcess, SetClock
 from metadata_writes import StopAt, Stopped
@@ -103,7 +103,7 @@ def test_killed_before_each_effect(tmp_path: Path):
     """The partition is there whole, or gone; the next time it goes."""
     first, number, completed = old_table(tmp_path / "first"), 0, False
     while not completed:
-        table = copied(first, tmp_path / f"t{number}")
+        table = first.copied(tmp_path / f"t{number}")
         try:
             drop(table, StopAt(number), **{DAYS: "5"})
             completed = True

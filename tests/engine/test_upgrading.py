@@ -20,7 +20,6 @@ from hudi_spark.testing import (
     InProcess,
     SetClock,
     TableActions,
-    TableServices,
     WriteRequest,
     archived_instants,
     load_table,
@@ -76,13 +75,9 @@ def _dated(table: Written) -> None:
             os.utime(storage.resolve(one.file), (seconds, seconds))
 
 
-def services(table: Written, hook: Any = None) -> TableServices:
-    return TableServices(table.writer(**({"hook": hook} if hook else {})))
-
-
 def change(table: Written, to: int, hook: Any = None) -> bool:
     version = load_table(LocalStorage(table.path))[0].version
-    found = services(table, hook)
+    found = table.services(hook)
     return found.upgrade(to) if to > version else found.downgrade(to)
 
 
@@ -98,7 +93,7 @@ def test_answers_stay_on_the_way_through_all_versions(tmp_path: Path, kind: str,
     """Rows, the timeline and what changed since an instant are the same in every version; the table is written on."""
     table = grown(tmp_path / "t", kind, version)
     if kind == "COPY_ON_WRITE":
-        services(table).savepoint(comment="kept")
+        table.services().savepoint(comment="kept")
     before, first = table.found(), instants(table)[0][0]
     change(table, WAYS[version][0])
     actions = instants(table)
@@ -159,7 +154,7 @@ def _stops_anywhere(whole: Written, to: int, expected: list[Any], effects: int, 
 def test_a_pending_compaction_loses_no_row(tmp_path: Path) -> None:
     """It is carried out first; 1.1.1 loses what was logged beside it on the way from 6 to 9."""
     table = grown(tmp_path / "t", "MERGE_ON_READ", 6)
-    assert services(table).schedule("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
+    assert table.services().schedule("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
     table.write("upsert", rows((1, 7), ts=50, price=7.0))
     before = table.found()
     assert change(table, 9)
@@ -211,7 +206,7 @@ def test_a_write_that_began_with_the_older_version_does_not_complete(tmp_path: P
 def test_archived_actions_come_along(tmp_path: Path, version: int) -> None:
     """Every archived action is there in the other layout, and back, with what it did."""
     table = grown(tmp_path / "t", "COPY_ON_WRITE", version)
-    services(table).archive({"hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "2", **_RETAINED})
+    table.services().archive({"hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "2", **_RETAINED})
     storage = LocalStorage(table.path)
     before = _archived(storage)
     assert before
@@ -273,7 +268,7 @@ def _refuses(table: Written, to: int, clause: str, reason: str = "CONFIG_INVALID
 def test_a_savepoint_with_logs_keeps_a_table_from_version_6(tmp_path: Path) -> None:
     """Version 6 would take its logs for slices of their own, and a restore would lose the rows below them."""
     table = grown(tmp_path / "t", "MERGE_ON_READ", 9)
-    services(table).savepoint()
+    table.services().savepoint()
     _refuses(table, 6, "VR-009")
     assert change(table, 8)
 
@@ -285,7 +280,7 @@ def test_no_other_way_leads_from_version_to_version(tmp_path: Path, old: int, ne
     update_properties(LocalStorage(table.path), {"hoodie.table.version": str(old)})
     before = {name: (table.path / name).read_bytes() for name in table.files()}
     with pytest.raises(HudiError) as caught:
-        services(table).upgrade(new) if upgrade else services(table).downgrade(new)
+        table.services().upgrade(new) if upgrade else table.services().downgrade(new)
     assert caught.value.reason in {"CONFIG_INVALID", "TABLE_VERSION_UNSUPPORTED"}
     assert {name: (table.path / name).read_bytes() for name in table.files()} == before
 
@@ -293,7 +288,7 @@ def test_no_other_way_leads_from_version_to_version(tmp_path: Path, old: int, ne
 def test_a_copied_table_keeps_its_logs_in_their_slices(tmp_path: Path) -> None:
     """Files that were copied have later times than base files have instants; completion times stay before these."""
     table = grown(tmp_path / "t", "MERGE_ON_READ", 6)
-    services(table).run("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
+    table.services().run("compaction", {"hoodie.compact.inline.max.delta.commits": "1"})
     storage = LocalStorage(table.path)
     for file in (table.path / ".hoodie").glob("2*"):
         os.utime(file, (1_900_000_000, 1_900_000_000))

@@ -1,7 +1,9 @@
 """Small tables that the engine itself writes, for the tests of writing."""
 
+import copy
+import shutil
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import pyarrow as pa
 from hudi_format.storage import LocalStorage
 from hudi_spark import TableDefinition, create_arrow, read_arrow
 from hudi_spark.testing import (
+    Effect,
     Hook,
     InlineServices,
     InProcess,
@@ -55,6 +58,24 @@ class CountedIds:
     def __call__(self) -> str:
         self.given += 1
         return f"{self.given:08d}-0000-4000-8000-000000000000-0"
+
+
+@dataclass
+class OnceBefore:
+    """A hook that does something once: before an effect of a name comes up for the n-th time, the first by default."""
+
+    name: str
+    does: Callable[[], object]
+    left: int = 1
+
+    def before(self, effect: Effect) -> None:
+        if effect.name == self.name:
+            self.left -= 1
+            if self.left == 0:
+                self.does()
+
+    def after(self, effect: Effect) -> None:
+        """Nothing."""
 
 
 @dataclass
@@ -106,6 +127,13 @@ class Written:
         """Its services, with further options; a hook sees their effects."""
         writer = self.writer(**({} if hook is None else {"hook": hook}), **more)
         return TableServices(replace(writer, configs={**writer.configs, **(configs or {})}))
+
+    def copied(self, path: Path) -> "Written":
+        """The same table in another place."""
+        shutil.copytree(self.path, path)
+        found = copy.copy(self)
+        found.path, found.clock = path, SetClock(self.clock.now)
+        return found
 
     def found(self, columns: Sequence[str] = ("id", "price")) -> list[tuple[Any, ...]]:
         """The rows of a snapshot, sorted."""

@@ -265,12 +265,12 @@ def reject_unknown_writers(storage: Storage, options: Options, lock: str, reques
     """
     own = _HEARTS.find(storage.base, requested)
     for one in _heartbeats(storage):
-        told = _told(storage, one)
-        if told is None or told.get("lock", lock) == (lock or None):
+        heartbeat = _read_heartbeat(storage, one)
+        if heartbeat is None or heartbeat.get("lock", lock) == (lock or None):
             continue
-        came_later = own is not None and own.looked and not own.lapsed and told
+        came_later = own is not None and own.looked and not own.lapsed and heartbeat
         if _beats(storage, options, one) and not came_later:
-            raise _unknown_writer(one.path, told, lock)
+            raise _unknown_writer(one.path, heartbeat, lock)
     if own is not None:
         own.looked = True
 
@@ -281,10 +281,10 @@ def _heartbeats(storage: Storage) -> Iterator[FileStatus]:
     return (one for one in listed if heartbeat_instant(one.path.rpartition("/")[2]))
 
 
-def _told(storage: Storage, status: FileStatus) -> dict[str, str] | None:
-    """What a heartbeat says of another process; None for our own, or one that has gone.
+def _read_heartbeat(storage: Storage, status: FileStatus) -> dict[str, str] | None:
+    """The content of another process's heartbeat; None for our own, or one that has gone.
 
-    One of other content says what an empty one does: that somebody writes.
+    Other content counts as empty: somebody writes.
     """
     try:
         found = read_json(storage.read(status.path) or b"{}", status.path, Reason.LOCK_UNAVAILABLE, "MK-005")
@@ -292,25 +292,25 @@ def _told(storage: Storage, status: FileStatus) -> dict[str, str] | None:
         return None
     except FormatError:
         return {}
-    told = {name: one for name, one in found.items() if isinstance(one, str)} if isinstance(found, dict) else {}
-    process = parse_process(told.get("process", ""))
-    return None if process is not None and process.is_ours else told
+    heartbeat = {name: one for name, one in found.items() if isinstance(one, str)} if isinstance(found, dict) else {}
+    process = parse_process(heartbeat.get("process", ""))
+    return None if process is not None and process.is_ours else heartbeat
 
 
 def _beats(storage: Storage, options: Options, status: FileStatus) -> bool:
-    told = _told(storage, status)
-    if told is None:
+    heartbeat = _read_heartbeat(storage, status)
+    if heartbeat is None:
         return False
-    process = parse_process(told.get("process", ""))
+    process = parse_process(heartbeat.get("process", ""))
     if process is not None and process.host == this_process().host:
         return not process.has_ended()
     tolerated = options.number(_INTERVAL) * (options.number(_MISSES) + 1)
     return time.time_ns() // 1_000_000 - status.modified_ms <= tolerated
 
 
-def _unknown_writer(path: str, told: dict[str, str], lock: str) -> HudiError:
-    who = told.get("process", "").replace("|", " ") or "another process"
-    theirs = told.get("lock") or "none that processes share"
+def _unknown_writer(path: str, heartbeat: dict[str, str], lock: str) -> HudiError:
+    who = heartbeat.get("process", "").replace("|", " ") or "another process"
+    theirs = heartbeat.get("lock") or "none that processes share"
     message = (
         f"another process writes this table ({who}): its lock is {theirs}, this one's {lock or 'this process alone'}"
     )
