@@ -2,6 +2,7 @@
 """The command line `hudi-conformance`; heavy modules are imported inside the commands that need them."""
 
 import importlib
+import json
 import sys
 from collections.abc import Callable, Iterable
 from importlib import metadata
@@ -12,7 +13,7 @@ import typer
 
 from hudi_conformance.adapter_templates.command import new_adapter
 from hudi_conformance.runner.adapters_config import AdapterConfigError, adapter_names, find_adapter
-from hudi_conformance.runner.cases import Selection, load_cases, matches_id, normal_id
+from hudi_conformance.runner.cases import Case, Selection, load_cases, matches_id, normal_id
 from hudi_conformance.runner.resources import CorpusError, suite_root
 
 app = typer.Typer(
@@ -26,7 +27,9 @@ Result = TypeVar("Result")
 _Adapters = Annotated[list[str], typer.Option("--adapter", "-a", help="A name (adapters/NAME.toml) or a command line.")]
 _Adapter = Annotated[str, typer.Option("--adapter", "-a", help="A name (adapters/NAME.toml) or a command line.")]
 _Areas = Annotated[list[str] | None, typer.Option("--area", help="Only cases of this area, such as merging.")]
-_Clauses = Annotated[list[str] | None, typer.Option("--clause", help="Only cases that cite this clause.")]
+_Clauses = Annotated[
+    list[str] | None, typer.Option("--clause", help="Only cases that cite this clause, such as TL-004.")
+]
 _Features = Annotated[list[str] | None, typer.Option("--feature", help="Only tables with this feature.")]
 _Versions = Annotated[list[int] | None, typer.Option("--table-version", help="Only tables of this version.")]
 _Cases = Annotated[list[str] | None, typer.Option("--case", help="Only cases whose id fits this glob.")]
@@ -73,10 +76,23 @@ def run(
     one_each: Annotated[
         list[str] | None, typer.Option(help="An adapter of the run that is asked one case of each kind only.")
     ] = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(help="An area that must be answered whole: a case of it that is unsupported fails the run."),
+    ] = None,
+    minimum: Annotated[
+        float | None,
+        typer.Option(help="Percent of the answered cases that must pass; bad verdicts fail the run anyway."),
+    ] = None,
+    not_below: Annotated[
+        Path | None,
+        typer.Option(help="results.jsonl of an earlier run, or its folder: a case that passed there must pass."),
+    ] = None,
     limit: _Limit = 60.0,
 ) -> None:
     """Put the cases to one or more adapters: exit 0 all well, 1 a bad verdict, 2 nothing could be judged."""
     from hudi_conformance.runner.console import console
+    from hudi_conformance.runner.scores import Requirements
     from hudi_conformance.runner.suite import SuiteOptions, run_suite
 
     out = console()
@@ -93,6 +109,7 @@ def run(
         servicer=servicer,
         readers=tuple(reader or ()),
         one_each=tuple(one_each or ()),
+        requirements=Requirements(tuple(require or ()), minimum, not_below),
     )
     code = _usable(lambda: run_suite(options, out))
     if report is not None:
@@ -111,6 +128,7 @@ def list_cases(
     case: _Cases = None,
     *,
     adapters: Annotated[bool, typer.Option("--adapters", help="List the adapters instead.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
     """List the cases: id, clauses, title."""
     from hudi_conformance.runner.selecting import select
@@ -118,11 +136,28 @@ def list_cases(
     root = _usable(suite_root)
     if adapters:
         for name in adapter_names(root):
-            typer.echo(name)
+            typer.echo(json.dumps({"name": name}) if as_json else name)
         return
     cases = _usable(lambda: select(load_cases(root), _selection(area, clause, feature, table_version, case)))
     for one in cases:
-        typer.echo(f"{one.id}  {','.join(one.clauses)}  {one.title}")
+        listed = json.dumps(_as_json(one), ensure_ascii=False)
+        typer.echo(listed if as_json else f"{one.id}  {','.join(one.clauses)}  {one.title}")
+
+
+def _as_json(case: Case) -> dict[str, object]:
+    """A case as programs read it; one that writes has no golden table, unless it goes on with one."""
+    table = case.begins_with or (None if case.writes else case.table)
+    return {
+        "id": case.id,
+        "title": case.title,
+        "area": case.area,
+        "clauses": case.clauses,
+        "operations": tuple(dict.fromkeys(step.op for step in case.steps)),
+        "table": table.id if table else None,
+        "table_version": case.table.version,
+        "features": case.table.features,
+        "writes": case.writes,
+    }
 
 
 app.command(name="new-adapter")(new_adapter)
@@ -174,6 +209,24 @@ def lint(
     from hudi_conformance.verification.lint import main as lint_main
 
     raise typer.Exit(lint_main(texts=texts))
+
+
+@app.command()
+def clause(
+    ids: Annotated[list[str], typer.Argument(help="Ids of clauses: TL-014, or tl-14, TL14.")],
+    *,
+    every: Annotated[bool, typer.Option("--all", help="Lists of cases, mutants and properties in full.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> None:
+    """Show a clause: its text and sources, the functions that state it, and the cases that check it."""
+    from hudi_conformance.verification.clause_command import clause_text
+    from hudi_conformance.verification.clause_facts import facts_of, json_lines
+
+    facts = _usable(lambda: facts_of(suite_root(), ids))
+    if as_json:
+        typer.echo("\n".join(json_lines(facts)))
+    else:
+        typer.echo("\n\n\n".join(clause_text(one, shown=sys.maxsize) if every else clause_text(one) for one in facts))
 
 
 @app.command()
@@ -253,7 +306,7 @@ def _pairs(options: Iterable[str]) -> dict[str, str]:
 
 @app.command()
 def prove(
-    obligations: Annotated[list[str] | None, typer.Argument(help="Ids such as PO-262; all unless told.")] = None,
+    obligations: Annotated[list[str] | None, typer.Argument(help="Ids such as PO-262; all by default.")] = None,
     mutant: Annotated[str | None, typer.Option(help="The model with this rule broken.")] = None,
     *,
     soak: Annotated[

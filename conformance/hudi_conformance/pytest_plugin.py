@@ -14,6 +14,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     _add_lists(parser, group)
     _add_selection(group)
     _add_roles(group)
+    _add_requirements(group)
     group.addoption(
         "--conformance-limit", type=float, default=60.0, metavar="SECONDS", help="what an adapter has for one step"
     )
@@ -32,10 +33,19 @@ def _add_lists(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
 
 
 def _add_roles(group: pytest.OptionGroup) -> None:
-    servicer = "who runs the table services of cases that write; the adapter itself unless told"
-    reader = "who reads back what a case has written; the model unless told"
+    servicer = "who runs the table services of cases that write; by default the adapter itself"
+    reader = "who reads back what a case has written; by default the model"
     group.addoption("--conformance-servicer", metavar="ADAPTER", default=None, help=servicer)
     group.addoption("--conformance-reader", action="append", default=[], metavar="ADAPTER", help=reader)
+
+
+def _add_requirements(group: pytest.OptionGroup) -> None:
+    require = "an area that must be answered whole: a case of it that is unsupported fails the run"
+    minimum = "percent of the answered cases that must pass; bad verdicts fail the run anyway"
+    not_below = "results.jsonl of an earlier run, or its folder: a case that passed there must pass"
+    group.addoption("--conformance-require", action="append", default=[], metavar="AREA", help=require)
+    group.addoption("--conformance-minimum", type=float, default=None, metavar="SCORE", help=minimum)
+    group.addoption("--conformance-not-below", default=None, metavar="FILE", help=not_below)
 
 
 def _add_selection(group: pytest.OptionGroup) -> None:

@@ -147,7 +147,7 @@ def _print_group(out: Console, clause: str, known: Clause | None, found: Iterabl
     style = "bold red" if "error" in severities else "yellow"
     out.print(plain(f"{'/'.join(severities)} {clause}  {known.title if known else ''}", style))
     if known:
-        out.print(plain(f"  rule: {meaning(known)}  ({CLAUSES}/{known.anchor})", "dim"))
+        out.print(plain(f"  rule: {meaning(known)}  (hudi-conformance clause {clause})", "dim"))
     for one in found:
         out.print(plain(f"  {one['where']}: {one['message']}"))
     out.print()

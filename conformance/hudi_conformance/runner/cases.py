@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hudi_conformance.runner.case_files import cases_of, table_of, writing_cases_of
 from hudi_conformance.runner.case_values import AREAS, ID_PREFIX, Case, Expectation, GoldenTable, Step
+from hudi_conformance.runner.identifiers import normal_number
 from hudi_conformance.runner.resources import TABLES, WRITING_CASES
 
 __all__ = [
@@ -36,6 +37,10 @@ class Selection:
     features: tuple[str, ...] = ()
     table_versions: tuple[int, ...] = ()
     cases: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Take ids of clauses as people type them."""
+        object.__setattr__(self, "clauses", tuple(map(normal_number, self.clauses)))
 
     def holds(self, case: Case) -> bool:
         """Whether a case is selected."""

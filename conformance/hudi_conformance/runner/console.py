@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 from hudi_conformance.runner.cases import AREAS
+from hudi_conformance.runner.scores import Score, shown_percent
 from hudi_conformance.runner.verdicts import BAD, Outcome, Verdict
 
 _PLAIN_EVERY_S = 10.0
@@ -67,8 +68,8 @@ class Ticker:
 
 
 def summary(outcomes: Mapping[str, Sequence[Outcome]]) -> Table:
-    """Areas down, implementations across: passed of asked, and what the rest came to."""
-    table = Table(title="pass / cases", title_justify="left")
+    """Areas down, implementations across: passed of those answered, and what became of the rest."""
+    table = Table(title="passed / answered", title_justify="left")
     table.add_column("area")
     for adapter in outcomes:
         table.add_column(adapter)
@@ -76,6 +77,7 @@ def summary(outcomes: Mapping[str, Sequence[Outcome]]) -> Table:
         table.add_row(area, *(_cell([one for one in found if one.case.area == area]) for found in outcomes.values()))
     table.add_section()
     table.add_row("all", *(_cell(found) for found in outcomes.values()))
+    table.add_row("score", *(_score(found) for found in outcomes.values()))
     return table
 
 
@@ -95,4 +97,12 @@ def _cell(outcomes: Sequence[Outcome]) -> str:
     rest = ", ".join(
         f"{count} {verdict.replace('_', ' ')}" for verdict, count in sorted(counts.items()) if verdict != Verdict.PASS
     )
-    return f"{counts[Verdict.PASS]}/{len(outcomes)}" + (f"  {rest}" if rest else "")
+    score = Score.of(outcomes)
+    return f"{score.passed}/{score.answered}" + (f"  {rest}" if rest else "")
+
+
+def _score(outcomes: Sequence[Outcome]) -> str:
+    score = Score.of(outcomes)
+    if score.percent is None:
+        return f"none of {len(outcomes)} cases answered"
+    return f"{shown_percent(score.percent)} % of {score.answered} answered"

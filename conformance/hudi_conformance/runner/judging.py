@@ -122,7 +122,8 @@ def _matched(case: Case, matches: Sequence[_Match], silent: tuple[str, ...], dig
     equal = [match for match in matches if not match.differences]
     if not equal:
         nearest = min(matches, key=lambda match: len(match.differences))
-        told = f"nearest reading: {nearest.reading}" if len(matches) > 1 else ""
+        nearer = f"the answer of no reading; compared with that of {nearest.reading!r}, the nearest"
+        told = nearer if len(matches) > 1 else ""
         return Outcome(case, Verdict.FAIL, told, differences=(*nearest.differences, *silent), answer_sha256=digest)
     if silent:
         return Outcome(case, Verdict.FAIL, differences=silent, answer_sha256=digest)

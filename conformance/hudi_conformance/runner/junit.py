@@ -71,7 +71,10 @@ def _add_case(suite: ET.Element, line: Mapping[str, Any]) -> None:
     element = _ELEMENTS.get(str(line["verdict"]))
     if element:
         told = ET.SubElement(case, element, message=_message(line))
-        told.text = _clean("\n".join([*line["differences"], str(line["traceback"]), f"repro: {line['repro']}"]).strip())
+        parts = [*line["differences"], str(line["traceback"])]
+        if line["clauses"]:
+            parts.append(f"explain: hudi-conformance clause {' '.join(line['clauses'])}")
+        told.text = _clean("\n".join([*parts, f"repro: {line['repro']}"]).strip())
 
 
 def _message(line: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ from hudi_conformance.runner.failure_text import failure_text
 from hudi_conformance.runner.reading_clauses import ClauseBook
 from hudi_conformance.runner.resources import CorpusError, suite_root
 from hudi_conformance.runner.running import AdapterRun, RunOptions
+from hudi_conformance.runner.scores import CheckedRequirements, Requirements, Score, shown_percent
 from hudi_conformance.runner.selecting import select
 from hudi_conformance.runner.suite import Lists, lists_of, refuse_idle
 from hudi_conformance.runner.verdicts import Outcome, Verdict
@@ -48,11 +49,14 @@ def prepare(config: pytest.Config) -> None:
         cases = select(corpus, _selection(config, named, corpus))
         lists = lists_of(adapter, corpus, _list_file(config, "expected"), _list_file(config, "skip"))
         refuse_idle(cases, [lists])
+        requirements = _requirements(config).checked(corpus)
+        requirements.reject_incomparable([adapter.name])
         roles = roles_of(root, config.getoption("--conformance-servicer"), config.getoption("--conformance-reader"))
     except (CorpusError, AdapterConfigError) as error:
         raise pytest.UsageError(str(error)) from error
     limit_s = config.getoption("--conformance-limit")
-    plugin = Conformance(adapter, cases, ClauseBook(root), lists, limit_s=limit_s, roles=roles)
+    book = ClauseBook(root)
+    plugin = Conformance(adapter, cases, book, lists, limit_s=limit_s, roles=roles, requirements=requirements)
     config.pluginmanager.register(plugin, ID_PREFIX)
 
 
@@ -100,6 +104,15 @@ def _selection(config: pytest.Config, named: Sequence[str], corpus: Sequence[Cas
     )
 
 
+def _requirements(config: pytest.Config) -> Requirements:
+    not_below = config.getoption("--conformance-not-below")
+    return Requirements(
+        areas=tuple(config.getoption("--conformance-require")),
+        minimum=config.getoption("--conformance-minimum"),
+        not_below=Path(not_below) if not_below else None,
+    )
+
+
 class Conformance:
     """The registered plugin: adds the cases, asks the adapter, watches over readings."""
 
@@ -112,13 +125,17 @@ class Conformance:
         *,
         limit_s: float,
         roles: Roles,
+        requirements: CheckedRequirements,
     ) -> None:
         self.adapter, self.cases, self.book = adapter, cases, book
         self._lists, self._limit_s, self.roles = lists, limit_s, roles
         self._stack = ExitStack()
         self._run: AdapterRun | None = None
         self._readings: dict[str, dict[str, str]] = {}
+        self._requirements = requirements
         self._asked = self._judged = 0
+        self._by_id = {case.id: case for case in cases}
+        self._outcomes: dict[str, Outcome] = {}
 
     def outcome(self, case: Case) -> Outcome:
         """Ask the adapter, whose process starts with the first question."""
@@ -169,6 +186,8 @@ class Conformance:
         if report.nodeid.startswith(f"{ID_PREFIX}::") and (report.when == "call" or report.failed):
             self._asked += 1
             self._judged += not _is_unasked(report)
+            if report.nodeid in self._by_id:
+                self._outcomes[report.nodeid] = _outcome_of(self._by_id[report.nodeid], report)
         for name, value in report.user_properties:
             if name == READING and report.when == "call":
                 clause, _, reading = str(value).partition(" ")
@@ -178,7 +197,8 @@ class Conformance:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """End the adapter; mixed readings between workers fail the run."""
         self._stack.close()
-        if self._mixed() and session.exitstatus == pytest.ExitCode.OK:
+        failed = self._mixed() or (self._outcomes and self._unmet())
+        if failed and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if self._asked and not self._judged and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
@@ -190,18 +210,43 @@ class Conformance:
         for clause in self._mixed():
             places = ", ".join(f"{reading} in {case}" for reading, case in sorted(self._readings[clause].items()))
             terminalreporter.write_line(f"FAILED mixed readings of {clause}: {places}", red=True)
+        if self._outcomes:
+            score = Score.of(self._outcomes.values())
+            if score.percent is not None:
+                share = f"{score.passed} of {score.answered} answered cases pass ({shown_percent(score.percent)} %)"
+                terminalreporter.write_line(f"{self.adapter.name}: {share}")
+            for line in self._unmet():
+                terminalreporter.write_line(f"FAILED {line}", red=True)
         if self._asked and not self._judged:
             told = f"FAILED {self.adapter.name} supports none of the {self._asked} cases, so nothing is judged"
             terminalreporter.write_line(told, red=True)
+
+    def _unmet(self) -> tuple[str, ...]:
+        return self._requirements.unmet(self.adapter.name, tuple(self._outcomes.values()))
 
     def _mixed(self) -> list[str]:
         return sorted(clause for clause, readings in self._readings.items() if len(readings) > 1)
 
 
+def _outcome_of(case: Case, report: pytest.TestReport) -> Outcome:
+    """The outcome that a report stands for; with several workers no other comes here."""
+    if hasattr(report, "wasxfail"):
+        return Outcome(case, Verdict.EXPECTED_FAIL)
+    if report.skipped:
+        why = _why_skipped(report)
+        verdict = next((one for one, begin in _SKIPPED.items() if why.startswith(begin)), Verdict.SKIPPED)
+        return Outcome(case, verdict, why.removeprefix(_SKIPPED[verdict]))
+    return Outcome(case, Verdict.PASS if report.passed else Verdict.FAIL)
+
+
+def _why_skipped(report: pytest.TestReport) -> str:
+    why = report.longrepr[2] if report.skipped and isinstance(report.longrepr, tuple) else ""
+    return why.removeprefix("Skipped: ")
+
+
 def _is_unasked(report: pytest.TestReport) -> bool:
     """Whether a case was skipped as unsupported, or by a list."""
-    why = report.longrepr[2] if report.skipped and isinstance(report.longrepr, tuple) else ""
-    return why.removeprefix("Skipped: ").startswith((_SKIPPED[Verdict.UNSUPPORTED], _SKIPPED[Verdict.SKIPPED]))
+    return _why_skipped(report).startswith((_SKIPPED[Verdict.UNSUPPORTED], _SKIPPED[Verdict.SKIPPED]))
 
 
 class CorpusCollector(pytest.Collector):

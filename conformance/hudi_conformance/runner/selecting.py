@@ -1,9 +1,9 @@
 """Which cases of the corpus a run puts; a word that fits nothing is told, for a run that asks less proves less."""
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 
 from hudi_conformance.runner.cases import Case, Selection, matches_id
+from hudi_conformance.runner.identifiers import meant, nearest_numbers, nearest_words
 from hudi_conformance.runner.resources import CorpusError
 
 
@@ -54,7 +54,10 @@ def _kind(case: Case) -> Iterator[str]:
 
 def _faults(corpus: Sequence[Case], selection: Selection) -> Iterator[str]:
     yield from _unknown("area", selection.areas, {case.area for case in corpus})
-    yield from _unknown("clause", selection.clauses, {clause for case in corpus for clause in case.clauses})
+    cited = {clause for case in corpus for clause in case.clauses}
+    for clause in selection.clauses:
+        if clause not in cited:
+            yield f"clause {clause!r}{meant(nearest_numbers(clause, cited))}"
     yield from _unknown("feature", selection.features, {name for case in corpus for name in case.table.features})
     versions = {str(case.table.version) for case in corpus}
     yield from _unknown("table version", map(str, selection.table_versions), versions)
@@ -66,5 +69,4 @@ def _faults(corpus: Sequence[Case], selection: Selection) -> Iterator[str]:
 def _unknown(what: str, wanted: Iterable[str], known: set[str]) -> Iterator[str]:
     for word in wanted:
         if word not in known:
-            near = difflib.get_close_matches(word, sorted(known), 1)
-            yield f"{what} {word!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+            yield f"{what} {word!r}{nearest_words(word, known)}"

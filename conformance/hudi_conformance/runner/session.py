@@ -22,6 +22,8 @@ from hudi_conformance.runner.child_process import ChildProcess, Nothing
 
 START_LIMIT_S = 180.0
 START: Mapping[str, Any] = {"cmd": "start", "protocol": PROTOCOL_VERSION}
+START_FAILED = "the adapter could not be started"
+"""How the message begins of every question to an adapter whose start has failed more than once."""
 _START_ATTEMPTS = 2
 
 
@@ -84,7 +86,7 @@ class Session:
         """
         self.kill()
         if self._failed_starts >= _START_ATTEMPTS:
-            return Broken(f"the adapter could not be started before: {self._fault}", caught=False)
+            return Broken(f"{START_FAILED}: {self._fault}", caught=False)
         self._failed_starts += 1
         try:
             self._process = ChildProcess(self._command, self._log, self._folder, append=self.starts > 0)

@@ -1,5 +1,6 @@
 """A whole run: the selected cases put to each adapter in turn, results written, exit code found."""
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -20,9 +21,11 @@ from hudi_conformance.runner.reading_clauses import ClauseBook
 from hudi_conformance.runner.resources import CorpusError
 from hudi_conformance.runner.results import RESULTS_FILE, ResultsWriter
 from hudi_conformance.runner.running import AdapterRun, RunOptions
+from hudi_conformance.runner.scores import NO_REQUIREMENTS, Requirements
 from hudi_conformance.runner.selecting import one_of_each, select
+from hudi_conformance.runner.session import START_FAILED
 from hudi_conformance.runner.skips import load_skips, resolved_skips
-from hudi_conformance.runner.verdicts import BAD, UNASKED, Outcome
+from hudi_conformance.runner.verdicts import BAD, UNASKED, Outcome, Verdict
 from hudi_conformance.runner.work_folders import work_folder
 
 FINE, BAD_VERDICT, BAD_USAGE = 0, 1, 2
@@ -54,6 +57,7 @@ class SuiteOptions:
     readers: tuple[str, ...] = ()
     one_each: tuple[str, ...] = ()
     """Adapters, by name, that are asked one case of each kind only."""
+    requirements: Requirements = NO_REQUIREMENTS
 
 
 def run_suite(options: SuiteOptions, out: Console) -> int:
@@ -70,6 +74,8 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
     cases = select(corpus, options.selection)
     book = ClauseBook(options.root)
     roles = roles_of(options.root, options.servicer, options.readers)
+    requirements = options.requirements.checked(corpus)
+    requirements.reject_incomparable(adapter.name for adapter in adapters)
     lists = {adapter.name: lists_of(adapter, corpus, options.expected, options.skip) for adapter in adapters}
     refuse_idle(cases, lists.values())
     with ExitStack() as stack:
@@ -95,11 +101,15 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
             run.close()
             outcomes[adapter.name] = found
             _tell(found, adapter, run, partial(failure_text, adapter=adapter, book=book, roles=roles), out)
-        code = max(map(exit_code, outcomes.values()), key=(FINE, BAD_USAGE, BAD_VERDICT).index)
+        unmet = [line for name, found in outcomes.items() for line in requirements.unmet(name, found)]
+        codes = [*map(exit_code, outcomes.values()), *([BAD_VERDICT] if unmet else [])]
+        code = max(codes, key=(FINE, BAD_USAGE, BAD_VERDICT).index)
         writer.close(code)
         if options.junit is not None:
             write_junit(folder / RESULTS_FILE, options.junit)
     out.print(summary(outcomes))
+    for line in unmet:
+        out.print(f"FAIL {line}", markup=False)
     return code
 
 
@@ -194,10 +204,20 @@ def _run_one(
 def _tell(
     found: Sequence[Outcome], adapter: AdapterConfig, run: AdapterRun, told: Callable[[Outcome], str], out: Console
 ) -> None:
-    for outcome in found:
-        if outcome.verdict in BAD:
-            out.print(told(outcome), markup=False)
-            out.print()
+    bad = [outcome for outcome in found if outcome.verdict in BAD]
+    shown = [outcome for outcome in bad if START_FAILED not in outcome.message]
+    dead = [outcome for outcome in bad if START_FAILED in outcome.message]
+    # What cannot be started fails every case for one reason: once is enough.
+    for outcome in (*shown, *dead[: not shown]):
+        out.print(told(outcome), markup=False)
+        out.print()
+    if dead:
+        again = shlex.join(("hudi-conformance", "smoke", "--adapter", adapter.given or adapter.name))
+        out.print(f"{adapter.name} could not be started, so {_counted_cases(len(dead))} failed without being asked.")
+        out.print(f"Check how it starts:  {again}", markup=False)
+        out.print()
+    for line in undispatched(adapter.name, found, run.started):
+        out.print(line, markup=False)
     if run.ledger.chosen:
         out.print(f"{adapter.name} follows: {readings_line(run.ledger.chosen)}", markup=False)
     if all(outcome.verdict in UNASKED for outcome in found):
@@ -209,3 +229,23 @@ def nothing_judged(name: str, found: Sequence[Outcome], started: Mapping[str, An
     asked = sorted({step.op for one in found for step in one.case.steps})
     ops = ", ".join((started or {}).get("ops", ())) or "none"
     return f"{name} supports nothing that was asked, so nothing is judged: its ops are {ops}; asked: {', '.join(asked)}"
+
+
+def undispatched(name: str, found: Sequence[Outcome], started: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """A line for each op that an adapter declares and answers with nothing but `unsupported`: it may be misspelt inside."""
+    ops = (started or {}).get("ops", ())
+    asked: dict[str, list[Outcome]] = {}
+    for one in found:
+        # Where there are several steps, which of them was lacking is not known.
+        if len(one.case.steps) == 1 and one.verdict is not Verdict.SKIPPED:
+            asked.setdefault(one.case.steps[0].op, []).append(one)
+    return tuple(
+        f"{name} declares the op {op}, but answered `unsupported` ({outcomes[0].message}) in all "
+        f"{_counted_cases(len(outcomes))} that ask it. Is the name of the op spelled alike where the adapter looks it up?"
+        for op, outcomes in sorted(asked.items())
+        if op in ops and len(outcomes) > 1 and all(one.verdict is Verdict.UNSUPPORTED for one in outcomes)
+    )
+
+
+def _counted_cases(count: int) -> str:
+    return f"{count} case{'' if count == 1 else 's'}"

@@ -27,6 +27,8 @@ FAILURES = frozenset({Verdict.FAIL, Verdict.WRONG_REASON, Verdict.ERROR, Verdict
 BAD = FAILURES | {Verdict.UNEXPECTED_PASS}
 UNASKED = frozenset({Verdict.UNSUPPORTED, Verdict.SKIPPED})
 """Of these alone a run has judged nothing."""
+UNDECIDED = frozenset({Verdict.OPEN})
+"""No answer to these is right or wrong."""
 _MOST_MESSAGE, _MOST_DIFFERENCE, _MOST_TRACEBACK = 4000, 2000, 20_000
 _MOST_DIFFERENCES = 1000
 

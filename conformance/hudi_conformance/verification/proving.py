@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from hudi_conformance.corpus.mutants import MUTANTS, mutated
+from hudi_conformance.runner.identifiers import nearest_words, normal_number, unknown_number
 from hudi_conformance.runner.markdown import markdown_table
 from hudi_conformance.runner.recorded_results import write_run_page
 from hudi_conformance.runner.resources import commit_of
@@ -61,16 +62,18 @@ def tried(obligation: Obligation) -> Outcome:
 
 
 def prove(ids: Sequence[str], mutant: str | None, out: Console) -> int:
-    """Check obligations, all unless told: exit 0 where each is as registered, 1 where not, 2 where none is named so.
+    """Check properties, all by default: exit 0 where each is as registered, 1 where not, 2 where none is named so.
 
     Under a mutant the counterexamples are the point, and the exit code is 0 where one was found.
     """
-    named = [mutant] if mutant else []
-    unknown = [one for one in ids if one not in OBLIGATIONS] + [one for one in named if one not in MUTANTS]
+    wanted = list(dict.fromkeys(map(normal_number, ids)))
+    unknown = [unknown_number("property", one, OBLIGATIONS) for one in wanted if one not in OBLIGATIONS]
+    if mutant and mutant not in MUTANTS:
+        unknown.append(f"there is no mutant {mutant!r}{nearest_words(mutant, MUTANTS)}")
     if unknown:
-        out.print(f"error: there is no {unknown[0]}", style="red", markup=False)
+        out.print(f"error: {'; '.join(unknown)}", style="red", markup=False)
         return 2
-    chosen = [OBLIGATIONS[one] for one in ids] or sorted(OBLIGATIONS.values(), key=lambda one: one.id)
+    chosen = [OBLIGATIONS[one] for one in wanted] or sorted(OBLIGATIONS.values(), key=lambda one: one.id)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     outcomes = []
     with broken(mutant), Progress(*columns, console=out, transient=True) as progress:
