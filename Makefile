@@ -4,6 +4,8 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 CLI := $(VENV)/bin/hudi-conformance
+# Cases that kill an adapter start it again: without compiled modules each start compiles them all.
+export PYTHONDONTWRITEBYTECODE :=
 ADAPTERS ?= engine-in-process engine-spark
 # What is slow is asked one case of each kind here, and everything by `make soak`.
 ONE_EACH ?= $(filter engine-spark,$(ADAPTERS))
