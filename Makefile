@@ -92,8 +92,8 @@ soak: env  ## explore scenarios and damage bytes further than the tests have tim
 	$(RUN) tests/schedules/soak.py
 	$(CLI) schedules soak
 
-bench: env  ## the engine beside Apache Hudi and plain Parquet, in turns; docs/benchmarks.md
-	$(RUN) benchmarks/run.py --write docs/benchmarks.md
+bench: env  ## the engine beside Apache Hudi and plain Parquet, in turns; docs/reference/benchmarks.md
+	$(RUN) benchmarks/run.py --write docs/reference/benchmarks.md
 
 env: $(READY)
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 from tutorial import commands, comparable, run, steps, write_file, written_anew
 
-PAGE = Path(__file__).parents[2] / "docs" / "tutorial-adapter.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tutorials" / "first-adapter.md"
 
 
 @pytest.mark.templates
 @pytest.mark.xdist_group("tutorial")
 def test_every_command_prints_what_the_page_says(tmp_path: Path):
-    """`python tests/templates/tutorial.py --write docs/tutorial-adapter.md` puts down what they print now.
+    """`python tests/templates/tutorial.py --write docs/tutorials/first-adapter.md` puts down what they print now.
 
     Counts grow with the corpus and are not compared; that nothing fails at the end is.
     """

@@ -1,4 +1,4 @@
-"""docs/model.md: the model's modules in reading order, written by `make pages`."""
+"""docs/reference/model.md: the model's modules in reading order, written by `make pages`."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hudi_conformance.runner.markdown import markdown_table
 
-PAGE = Path("docs") / "model.md"
+PAGE = Path("docs") / "reference" / "model.md"
 RULES, BESIDE = Path("model") / "hudi_model", Path("model") / "hudi_model_tools"
 FIRST_READING_LINES = 2500
 """What can be read in an afternoon."""
@@ -131,7 +131,7 @@ def _table(root: Path, package: Path, modules: Sequence[str]) -> Iterator[str]:
 def _rows(root: Path, package: Path, modules: Sequence[str]) -> Iterator[tuple[str, str]]:
     for module in modules:
         first = (ast.get_docstring(ast.parse(_text(root, package, module))) or "").splitlines()[0]
-        yield f"[`{module}`](../{_path(package, module).as_posix()})", first
+        yield f"[`{module}`](../../{_path(package, module).as_posix()})", first
 
 
 def _text(root: Path, package: Path, module: str) -> str:
