@@ -1,4 +1,4 @@
-"""The examples of a page: Python blocks, which share their names, and commands; with what they print where it is shown."""
+"""The examples of a page: Python blocks, which share their names, and commands; and the output below them."""
 
 import json
 import re

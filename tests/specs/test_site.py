@@ -39,9 +39,7 @@ def test_a_clause_has_an_anchor_and_links_back():
 
 
 def test_tla_operators_are_named():
-    assert "`Timeline!Request`" in ClausePages(ROOT).page("timeline.md") or "`Timeline!" in ClausePages(ROOT).page(
-        "time.md"
-    )
+    assert "`TimelineFiles!StateIn`" in ClausePages(ROOT).page("timeline.md")
 
 
 def test_the_reference_of_commands_names_groups_and_options():

@@ -13,7 +13,7 @@ from hudi_conformance.verification.lint.checkout import read_checkout
 from hudi_conformance.verification.lint.citations import all_citations
 
 FOLDER = "reference/clauses"
-SHOWN = 6
+SHOWN = 8
 STATED = frozenset({"model", "format"})
 _DEFINITION = re.compile(r"^\s*(?:async )?(?:def|class) (\w+)")
 _OPERATOR = re.compile(r"^(\w+)(?:\([^)]*\))? ==")
