@@ -1,7 +1,9 @@
 """The parts of the documentation site that are generated, and its pictures."""
 
+import re
 from pathlib import Path
 
+import hudi_spark
 import pytest
 from hudi_conformance.pages.site.clause_pages import ClausePages
 from hudi_conformance.pages.site.commands import commands_page
@@ -55,6 +57,12 @@ def test_the_results_name_every_version():
 
     assert all(f"\n| {version} |" in page for version in (4, 5, 6, 8, 9))
     assert "hudi-rs" in page
+
+
+def test_the_reference_has_every_public_name():
+    page = (ROOT / "docs" / "reference" / "python-api.md").read_text(encoding="utf-8")
+
+    assert sorted(re.findall(r"^::: hudi_spark\.(\w+)$", page, re.MULTILINE)) == sorted(hudi_spark.__all__)
 
 
 def test_released_differences_have_evidence():
