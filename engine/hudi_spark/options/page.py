@@ -23,13 +23,13 @@ has; two names of one key with unequal values are refused. Where a key is not gi
 Spark writer has it. Names in Flink's style that count megabytes are marked so; the key itself counts bytes. `fs.` keys
 say how to reach an object store. A key that is not on this page is refused, and the nearest one is named.
 
-- **Honoured**: it does what is said here.
-- **Accepted**: known, and without effect here; the sentence above the table says why that is harmless.
-- **Refused**: known, and refused, because leaving it without effect would not be harmless; the sentence says what to do
-  instead. Values under "may be" change nothing, and pass.
+- **Honoured**: the key has the described effect.
+- **Accepted**: the key is known and has no effect; the sentence above the table gives the reason why this is harmless.
+- **Refused**: the key is known and refused, because ignoring it would be harmful; the sentence names an alternative.
+  Values under "may be" change nothing and are accepted.
 
-In brackets stands who takes the keys: a read, a write, the making of a table, a table service. What is "kept" stands in
-the table's properties from its making on: a write may repeat it, and is refused when it says otherwise.
+The operations that use the keys are in brackets: a read, a write, the creation of a table, a table service. A "kept"
+value is stored in the table's properties when it is created: a write may repeat it and is refused when it differs.
 """
 DIFFERING: Final = "## Defaults that are not Hudi's\n"
 _KEY: Final = re.compile(r"\b(hoodie\.[\w.]*\w)")
