@@ -8,6 +8,7 @@ from logging import getLogger
 from pathlib import Path
 from typing import Any
 
+from hudi_conformance.cli import whole_app
 from hudi_conformance.pages.site.clause_pages import FOLDER, ClausePages
 from hudi_conformance.pages.site.commands import commands_page
 from hudi_conformance.pages.site.released_differences import released_differences
@@ -18,7 +19,7 @@ from mkdocs.utils import get_relative_url
 ROOT = Path(__file__).parents[1]
 LOG = getLogger("mkdocs.hooks")
 PARTS: Mapping[str, Callable[[], str]] = {
-    "commands": commands_page,
+    "commands": lambda: commands_page(whole_app()),
     "results": lambda: results_matrix(ROOT),
     "released differences": lambda: released_differences(ROOT),
 }

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import hudi_spark
 import pytest
+from hudi_conformance.cli import whole_app
 from hudi_conformance.pages.site.clause_pages import ClausePages
 from hudi_conformance.pages.site.commands import commands_page
 from hudi_conformance.pages.site.pictures import FOLDER, PICTURES
@@ -45,7 +46,7 @@ def test_tla_operators_are_named():
 
 
 def test_the_reference_of_commands_names_groups_and_options():
-    page = commands_page()
+    page = commands_page(whole_app())
 
     assert "## hudi-conformance check-table" in page
     assert "### hudi-conformance golden unpack" in page

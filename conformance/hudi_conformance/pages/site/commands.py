@@ -5,13 +5,12 @@ from typing import Any
 
 import typer
 
-from hudi_conformance import cli
 from hudi_conformance.runner.markdown import markdown_table
 
 
-def commands_page() -> str:
-    """Every command with its arguments and options, as Markdown."""
-    return "\n".join(_group(typer.main.get_command(cli.whole_app()), "hudi-conformance", 2))
+def commands_page(app: typer.Typer) -> str:
+    """Every command of `cli.whole_app()` with its arguments and options, as Markdown."""
+    return "\n".join(_group(typer.main.get_command(app), "hudi-conformance", 2))
 
 
 def _group(group: Any, name: str, level: int) -> Iterator[str]:
