@@ -96,7 +96,7 @@ allowed orders of effects. A table at rest is checked against its clauses.
 
     processes, one effect at a time ---> every reachable table ---> laws hold     protocol programs explore
     trace ---> accepted, or refused at a line                                     accepts
-    table ---> every violation                                                violations checks
+    table ---> every violation                                                    violations checks
 """
 
 FIRST = "## First reading: {lines:,} lines, in this order"
