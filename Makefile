@@ -4,6 +4,8 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.ready
 CLI := $(VENV)/bin/hudi-conformance
+# Cases that kill an adapter start it again: without compiled modules each start compiles them all.
+export PYTHONDONTWRITEBYTECODE :=
 ADAPTERS ?= engine-in-process engine-spark
 # What is slow is asked one case of each kind here, and everything by `make soak`.
 ONE_EACH ?= $(filter engine-spark,$(ADAPTERS))
@@ -11,7 +13,7 @@ ONE_EACH ?= $(filter engine-spark,$(ADAPTERS))
 WRITERS ?= model engine-in-process engine-spark apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0
 READERS ?= model engine-in-process apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0 hudi-rs daft
 
-.PHONY: env conformance test templates browser crashes check format golden pages specs peers real alternation mutation soak bench clean
+.PHONY: env conformance test templates browser crashes check format golden pages docs pictures specs peers real alternation mutation soak bench clean
 
 conformance: env  ## run the suite against the included engine; build/report/index.html
 	$(MEMORY) $(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) $(foreach adapter,$(ONE_EACH),--one-each $(adapter)) --jobs 2 --report build/report
@@ -56,6 +58,15 @@ pages: env  ## write the generated pages: references into docs/, what runs measu
 	$(RUN) -m hudi_spark.options.page
 	$(RUN) tests/mutation/run.py page
 
+docs: env  ## the documentation as a site in build/site; strict: a broken link fails
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet
+
+# The pictures of the documentation: drawings of golden tables, and the report of a run in Chromium.
+pictures: env  ## draw the pictures of the documentation again; needs chromium
+	$(RUN) -m hudi_conformance.pages.site.pictures
+	$(MEMORY) $(CLI) run --adapter model-in-process --adapter engine-in-process --adapter hudi-rs --jobs 2 --report build/report-pictures
+	$(RUN) -m hudi_conformance.pages.site.screenshots build/report-pictures
+
 specs: env  ## TLC over every TLA+ module, and the modules beside the model; APALACHE=1 asks Apalache too
 	$(CLI) specs
 
@@ -92,8 +103,8 @@ soak: env  ## explore scenarios and damage bytes further than the tests have tim
 	$(RUN) tests/schedules/soak.py
 	$(CLI) schedules soak
 
-bench: env  ## the engine beside Apache Hudi and plain Parquet, in turns; docs/benchmarks.md
-	$(RUN) benchmarks/run.py --write docs/benchmarks.md
+bench: env  ## the engine beside Apache Hudi and plain Parquet, in turns; docs/reference/benchmarks.md
+	$(RUN) benchmarks/run.py --write docs/reference/benchmarks.md
 
 env: $(READY)
 

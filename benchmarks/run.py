@@ -1,6 +1,6 @@
 """The engine beside Apache Hudi: the same inputs, the same Spark session, in turns.
 
-python benchmarks/run.py [--rows 2000000] [--rounds 3] [--only upsert] [--write docs/benchmarks.md]
+python benchmarks/run.py [--rows 2000000] [--rounds 3] [--only upsert] [--write docs/reference/benchmarks.md]
 
 Prints for each benchmark the best and the median seconds of each contender and the ratio of the medians to Apache
 Hudi's. Results with other numbers of rows or cores are other results; `--write` keeps ratios only.

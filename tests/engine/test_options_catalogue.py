@@ -105,5 +105,5 @@ def test_what_is_used_has_left_the_list_of_what_is_not():
 
 
 def test_the_page_is_the_one_of_today():
-    """docs/configuration.md is what `python -m hudi_spark.options.page` writes."""
+    """docs/reference/configuration.md is what `python -m hudi_spark.options.page` writes."""
     assert (ROOT / PAGE).read_text("utf-8") == configuration_page(CATALOGUE)

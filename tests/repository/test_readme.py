@@ -1,24 +1,27 @@
-"""The README's examples run as written."""
+"""Examples of the README and of pages without a project of their own run as written, and print what is shown."""
 
 import os
-import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from pages import Command, commands, printed, python_blocks
 
 ROOT = Path(__file__).parents[2]
-BLOCKS = re.findall(r"^```(python|console)\n(.*?)^```", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
-PYTHON = [code for kind, code in BLOCKS if kind == "python"]
-COMMANDS = [[line[2:] for line in code.splitlines()] for kind, code in BLOCKS if kind == "console"]
+DOCS = ROOT / "docs"
+README, QUICKSTART = ROOT / "README.md", DOCS / "quickstart.md"
+PAGES = [QUICKSTART, *sorted((DOCS / "concepts").glob("*.md"))]
+COMMANDS = [(page, command) for page in (README, QUICKSTART) for command in commands(page)]
 
 
-def run(command: list[str]) -> subprocess.CompletedProcess[str]:
+def run(line: str) -> subprocess.CompletedProcess[str]:
+    """What a command prints on a wide terminal."""
     scripts = Path(sys.executable).parent
-    environment = {**os.environ, "PATH": os.pathsep.join([str(scripts), os.environ["PATH"]])}
+    environment = {**os.environ, "PATH": os.pathsep.join([str(scripts), os.environ["PATH"]]), "COLUMNS": "120"}
     environment.pop("PYTEST_XDIST_WORKER", None)
+    command = shlex.split(line)
     return subprocess.run(
         [str(scripts / command[0]), *command[1:]],
         cwd=ROOT,
@@ -30,24 +33,58 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_readme_has_an_example_for_each_user() -> None:
-    assert len(PYTHON) >= 3
-    assert {command.split()[0] for block in COMMANDS for command in block} == {"pytest", "hudi-conformance"}
+def lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+def test_the_readme_fits_a_screen_and_has_the_two_commands() -> None:
+    text = README.read_text(encoding="utf-8")
+
+    assert len(text.splitlines()) <= 90
+    assert "    make conformance" in text
+    assert "    make test" in text
+
+
+def test_the_quickstart_has_an_example_for_each_user() -> None:
+    named = {command.line.split()[0] for page, command in COMMANDS if page == QUICKSTART}
+
+    assert named == {"pytest", "hudi-conformance"}
+    assert len(python_blocks(QUICKSTART)) >= 2
+
+
+def test_the_commands_print_what_is_shown() -> None:
+    """A command without an output below it succeeds and prints something; order matters within a page."""
+    for page, command in COMMANDS:
+        done = run(command.line)
+
+        if command.shown.strip():
+            assert lines(done.stdout) == lines(command.shown), f"{page.name}: {command.line}"
+        else:
+            assert done.returncode == 0, f"{command.line}\n{done.stdout}{done.stderr}"
+            assert done.stdout.strip(), command.line
+
+
+def test_the_readme_shows_a_failing_case() -> None:
+    assert [command for command in commands(README) if command.shown.startswith("FAIL ")] != []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+def test_python_examples_print_what_the_page_shows(page: Path) -> None:
+    blocks = python_blocks(page)
+    for block, text in zip(blocks, printed(blocks, ROOT) if blocks else (), strict=True):
+        assert block.shown in {None, text}, block.code
 
 
 @pytest.mark.xdist_group("spark")
-@pytest.mark.parametrize("code", PYTHON, ids=range(len(PYTHON)))
-def test_a_python_example_runs_and_prints(code: str) -> None:
-    done = run(["python", "-c", code])
+def test_the_first_table_on_spark_prints_what_its_page_shows() -> None:
+    """`python tests/repository/pages.py docs/tutorials/first-spark-table.md` writes the page again."""
+    blocks = python_blocks(DOCS / "tutorials" / "first-spark-table.md")
+    for block, text in zip(blocks, printed(blocks, ROOT), strict=True):
+        assert block.shown in {None, text}, block.code
 
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
 
+def test_a_command_and_its_output_are_read(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ a b\nout\n$ c\n```\n```sh\n$ not\n```\n", encoding="utf-8")
 
-@pytest.mark.parametrize("commands", COMMANDS, ids=[block[0] for block in COMMANDS])
-def test_the_commands_of_a_block_succeed_in_their_order(commands: list[str]) -> None:
-    for command in commands:
-        done = run(shlex.split(command))
-
-        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-        assert done.stdout.strip(), command
+    assert list(commands(page)) == [Command("a b", "out\n"), Command("c", "")]

@@ -20,7 +20,7 @@ def test_it_leads_to_every_clause():
     page = clause_index.clause_index(ROOT)
 
     for clause in load_clauses(ROOT / "specs" / "clauses"):
-        assert f"(../specs/clauses/{clause.anchor})" in page
+        assert f"(../../specs/clauses/{clause.anchor})" in page
         assert f"## {clause.id} {clause.title}" in (ROOT / "specs" / "clauses" / clause.file).read_text(
             encoding="utf-8"
         )

@@ -1,17 +1,22 @@
 """The tutorial is true: its files and commands, in its order, in an empty folder, print what it says."""
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 from tutorial import commands, comparable, run, steps, write_file, written_anew
 
-PAGE = Path(__file__).parents[2] / "docs" / "tutorial-adapter.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "tutorials" / "first-adapter.md"
+SPEC_CHANGE = ROOT / "docs" / "tutorials" / "first-spec-change.md"
+PACKAGES = ("model", "format", "engine", "conformance")
 
 
 @pytest.mark.templates
 @pytest.mark.xdist_group("tutorial")
 def test_every_command_prints_what_the_page_says(tmp_path: Path):
-    """`python tests/templates/tutorial.py --write docs/tutorial-adapter.md` puts down what they print now.
+    """`python tests/templates/tutorial.py --write docs/tutorials/first-adapter.md` puts down what they print now.
 
     Counts grow with the corpus and are not compared; that nothing fails at the end is.
     """
@@ -23,6 +28,30 @@ def test_every_command_prints_what_the_page_says(tmp_path: Path):
             assert comparable(run(command.line, tmp_path)) == comparable(command.output), command.line
 
     assert asked > 10
+
+
+@pytest.mark.templates
+@pytest.mark.xdist_group("tutorial")
+def test_a_change_of_the_specification_has_the_consequences_that_its_page_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The page's patch applies to a clone of the last commit, and its commands print what the page shows."""
+    clone = tmp_path / "clone"
+    git("clone", "--quiet", str(ROOT), str(clone), folder=tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(str(clone / name) for name in PACKAGES))
+    asked = 0
+    for info, text in steps(SPEC_CHANGE.read_text(encoding="utf-8")):
+        if info == "diff":
+            git("apply", "-", folder=clone, given=text)
+        for command in commands(text) if info == "console" else ():
+            asked += 1
+            assert comparable(run(command.line, clone)) == comparable(command.output), command.line
+
+    assert asked > 4
+
+
+def git(*arguments: str, folder: Path, given: str | None = None) -> None:
+    subprocess.run(["git", *arguments], cwd=folder, input=given, text=True, check=True)  # noqa: S607
 
 
 def test_a_command_sees_no_ci_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

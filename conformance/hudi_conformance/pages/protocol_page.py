@@ -1,4 +1,4 @@
-"""docs/reference-protocol.md, from schemas and reasons: `make pages`."""
+"""docs/reference/protocol.md, from schemas and reasons: `make pages`."""
 
 import json
 import tomllib
@@ -14,8 +14,8 @@ from jinja2 import Environment, StrictUndefined
 
 from hudi_conformance.runner.markdown import markdown_table
 
-PAGE = Path("docs") / "reference-protocol.md"
-TEMPLATE = "reference-protocol.md.j2"
+PAGE = Path("docs") / "reference" / "protocol.md"
+TEMPLATE = "protocol.md.j2"
 _EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "start": {"cmd": "start", "protocol": 1},
     "started": {

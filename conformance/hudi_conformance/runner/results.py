@@ -1,4 +1,4 @@
-"""Results as JSON Lines: a header, one line a case and adapter, a footer; docs/results.md describes them.
+"""Results as JSON Lines: a header, one line a case and adapter, a footer (docs/reference/results-file.md).
 
 {"kind":"header","format":2,"suite":"0.1.0","protocol":1,"started":"2025-01-31T12:00:00Z","cases":90,"adapters":[...]}
 {"kind":"case","id":"conformance::v9/t::c","adapter":"engine","area":"merging","verdict":"pass",...}

@@ -31,6 +31,7 @@ takes the provider's lock as well, in this order. A thread that holds the lock m
 Clauses: LK-001, OW-030, LK-002, OW-004, LK-006, LK-003.
 """
 
+import importlib
 import json
 import random
 import re
@@ -48,13 +49,10 @@ from hudi_format.hashing import HashBits, hash_id
 from hudi_format.names import TimelineFileName, TimelineLayout, parse_timeline_file_name
 from hudi_format.storage import LocalStorage, Storage
 
-from hudi_spark.concurrency.dynamodb_lock import DynamoDbLockProvider, LockTable
 from hudi_spark.concurrency.effects import Effects, afterwards, fence_of, fenced, traced_process
-from hudi_spark.concurrency.file_lock import FileLockProvider
 from hudi_spark.concurrency.heartbeats import reject_unknown_writers, table_key
 from hudi_spark.concurrency.lock_provider import Lease, LockProvider, lost, malformed, read_lock_object, unavailable
 from hudi_spark.concurrency.storage_lock import StorageLockProvider
-from hudi_spark.concurrency.zookeeper_lock import ZooKeeperLockProvider, servers
 from hudi_spark.errors import HudiError, OutcomeUnknownError, Reason
 from hudi_spark.options import Options
 from hudi_spark.table_state import TableConfiguration, load_configuration
@@ -303,6 +301,16 @@ def _short(name: str) -> str:
     return short
 
 
+def _client(module: str) -> Any:
+    """The module of a lock provider; only the chosen one is imported, since each needs a package of its own."""
+    try:
+        return importlib.import_module(f"hudi_spark.concurrency.{module}")
+    except ModuleNotFoundError as missing:
+        raise _invalid(
+            f"{PROVIDER}: the lock provider needs the package {missing.name}", "pip install 'hudi-conformance[locks]'"
+        ) from missing
+
+
 def _none(storage: Storage, options: Options) -> None:
     del storage, options
 
@@ -312,7 +320,7 @@ def _file(storage: Storage, options: Options) -> LockProvider:
     if not named and not isinstance(storage, LocalStorage):
         raise _invalid("a file lock needs a local file system", "use StorageBasedLockProvider for object stores")
     folder = Path(named.removeprefix("file://")) if named else Path(storage.resolve(_DEFAULT_FOLDER))
-    return FileLockProvider(folder, options.number(f"{_FILE}expire"))
+    return _client("file_lock").FileLockProvider(folder, options.number(f"{_FILE}expire"))
 
 
 def _zookeeper(storage: Storage, options: Options) -> LockProvider:
@@ -325,9 +333,11 @@ def _zookeeper_implicit(storage: Storage, options: Options) -> LockProvider:
 
 
 def _zookeeper_at(options: Options, path: str) -> LockProvider:
-    hosts = servers(options.required(f"{_ZOOKEEPER}url"), options.text(f"{_ZOOKEEPER}port"))
+    zookeeper = _client("zookeeper_lock")
+    hosts = zookeeper.servers(options.required(f"{_ZOOKEEPER}url"), options.text(f"{_ZOOKEEPER}port"))
     session = options.number(f"{_ZOOKEEPER}session_timeout_ms") / 1000
-    return ZooKeeperLockProvider(hosts, path, session, options.number(f"{_ZOOKEEPER}connection_timeout_ms") / 1000)
+    connecting = options.number(f"{_ZOOKEEPER}connection_timeout_ms") / 1000
+    return zookeeper.ZooKeeperLockProvider(hosts, path, session, connecting)
 
 
 def _dynamodb(storage: Storage, options: Options) -> LockProvider:
@@ -340,7 +350,8 @@ def _dynamodb_implicit(storage: Storage, options: Options) -> LockProvider:
 
 def _dynamodb_at(options: Options, key: str) -> LockProvider:
     endpoint = options.text(f"{_DYNAMODB}endpoint_url")
-    table = LockTable(
+    dynamodb = _client("dynamodb_lock")
+    table = dynamodb.LockTable(
         name=options.required(f"{_DYNAMODB}table"),
         region=options.text(f"{_DYNAMODB}region"),
         endpoint=endpoint if "://" in endpoint or not endpoint else f"https://{endpoint}",
@@ -349,7 +360,7 @@ def _dynamodb_at(options: Options, key: str) -> LockProvider:
         write_capacity=options.number(f"{_DYNAMODB}write_capacity"),
         creation_seconds=options.number(f"{_DYNAMODB}table_creation_timeout") / 1000,
     )
-    return DynamoDbLockProvider(table, key, options.number(_WAIT) / 1000)
+    return dynamodb.DynamoDbLockProvider(table, key, options.number(_WAIT) / 1000)
 
 
 def _storage(storage: Storage, options: Options) -> LockProvider:

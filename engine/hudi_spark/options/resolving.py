@@ -172,7 +172,7 @@ def _settled(catalogue: Catalogue, named: Mapping[str, str]) -> dict[str, str]:
     for name, text in named.items():
         entry = catalogue.find(name)
         if entry is None:
-            raise unknown(name, catalogue.names, "docs/configuration.md lists every key")
+            raise unknown(name, catalogue.names, "the configuration reference lists every key")
         value = settled(entry, name, text)
         _refuse_known(entry, name, value)
         key = name if entry.kind is Kind.FAMILY else entry.key
@@ -311,4 +311,4 @@ def _hint(catalogue: Catalogue, name: str, entry: Entry | None) -> str:
     if entry is not None:
         return entry.because if _SCOPE in entry.scopes else f"it belongs to {' and '.join(sorted(entry.scopes))}"
     meant = nearest(name, (known for known, one in catalogue.names.items() if _is_taken(one, known)))
-    return f"did you mean {meant}?" if meant else "docs/configuration.md lists the options of a read"
+    return f"did you mean {meant}?" if meant else "the configuration reference lists the options of a read"

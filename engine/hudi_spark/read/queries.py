@@ -129,7 +129,7 @@ def table_storage(path: str | Path, options: Mapping[str, str] | None = None) ->
     try:
         return open_storage(path, options)
     except InvalidOption as error:
-        hint = "see the options of object stores in docs/for-data-engineers.md"
+        hint = "the guide for data engineers lists the options of object stores"
         raise HudiError(Reason.CONFIG_INVALID, "SL-001", str(error), hint=hint) from error
     except ValueError as error:
         hint = "give a local path or s3://bucket/path"

@@ -15,7 +15,7 @@ _FOLDER: Final = ".hoodie"
 _USUAL: Final = "give the base path of a table: the folder that holds .hoodie"
 _RECOVER: Final = (
     "put the lost file back from a copy, or let HudiTable.recover make it anew from the data files "
-    "(docs/keeping-tables.md)"
+    "(the guide to maintenance and recovery says how)"
 )
 # Of a folder of many folders so many are looked into, and so many tables are named.
 _LOOKED_INTO: Final = 200

@@ -40,8 +40,8 @@ hudi-conformance repro CASE --adapter NAME --keep FOLDER
 The command prints every difference between the expected and the given answer; `--keep` leaves the table, the answer
 and the log. The bundles of Apache Hudi are fetched by Spark's own resolver and checked against
 `conformance/hudi_conformance/peers.toml`. To try your own build, write a file like those in `adapters/` with the
-command that starts your adapter ([for-implementers.md](for-implementers.md)). If you think that a clause is wrong,
-the clause's file says where it was taken from; tell us.
+command that starts your adapter ([the guide](guides/implementers.md)). If you think that a clause is wrong,
+the clause's file names its source; please report it.
 
 The answers are recorded in `conformance/results/peers/`. `make peers` asks again about what changed and about what was
 asked longest ago, `hudi-conformance peers ask` about all. Who read what of the tables that others wrote stands in

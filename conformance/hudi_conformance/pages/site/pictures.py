@@ -1,0 +1,77 @@
+"""The drawings of the documentation, made from golden tables: `python -m hudi_conformance.pages.site.pictures`."""
+
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from hudi_model.tables import Table
+
+from hudi_conformance.bridge import load
+from hudi_conformance.bridge.asking import ask
+from hudi_conformance.drawing.timeline_drawing import timeline_svg
+from hudi_conformance.drawing.timeline_style import standalone_style
+from hudi_conformance.report.file_layout import files_read, layout_of
+from hudi_conformance.report.slices_drawing import slices_svg
+from hudi_conformance.report.slices_style import slices_style
+from hudi_conformance.runner.archive import golden_table
+from hudi_conformance.verification.lint.checkout import find_root
+
+FOLDER = Path("docs") / "pictures" / "concepts"
+
+
+def timeline(table: str, title: str, *, history: bool = False) -> str:
+    """The timeline of a golden table, with archived actions where they are wanted."""
+    return timeline_svg(ask(_table(table), "list_timeline", {"include_history": history}).content, title)
+
+
+def slices(table: str, title: str, op: str = "read_snapshot") -> str:
+    """The file slices of a golden table; what a query reads is filled."""
+    held = _table(table)
+    drawn = slices_svg(layout_of(held), files_read(held, op, {}), title)
+    return drawn.replace("</desc>", f"</desc><style>{standalone_style()}\n{slices_style()}</style>", 1)
+
+
+def metadata_slices(table: str, title: str) -> str:
+    """The file slices of a golden table's metadata table."""
+    held = load(golden_table(table) / ".hoodie" / "metadata")
+    drawn = slices_svg(layout_of(held), frozenset(), title)
+    return drawn.replace("</desc>", f"</desc><style>{standalone_style()}\n{slices_style()}</style>", 1)
+
+
+def _table(name: str) -> Table:
+    return load(golden_table(name))
+
+
+PICTURES: Mapping[str, Callable[[], str]] = {
+    "timeline": partial(timeline, "v9/apache_mor_overlapping_writers", "Four writes, the second of them slow"),
+    "timeline-states": partial(timeline, "v9/apache_mor_clustered", "Writes, a clustering, a planned clustering"),
+    "file-slices": partial(slices, "v9/apache_mor_compacted", "File slices before and after a compaction"),
+    "file-slices-optimized": partial(
+        slices, "v9/apache_mor_compacted", "What a read-optimized query reads", "read_optimized"
+    ),
+    "merge-modes": partial(slices, "v9/mor_event_time_late_data", "The file slices that the rows are merged from"),
+    "failed-write": partial(timeline, "v9/mor_rolled_back", "A failed write and its rollback"),
+    "overlapping-slices": partial(slices, "v9/apache_mor_overlapping_writers", "Log files of two writers at once"),
+    "compaction": partial(timeline, "v9/apache_mor_compacted", "A compaction among writes, and a planned one"),
+    "clustering": partial(slices, "v9/apache_mor_clustered", "File groups that a clustering replaced"),
+    "cleaning": partial(slices, "v9/cow_cleaned", "File slices that a clean left"),
+    "metadata-table": partial(
+        metadata_slices, "v9/apache_mor_indexes_serviced", "The metadata table: one partition for each index"
+    ),
+    "archival-active": partial(timeline, "v9/mor_archived", "The active timeline after archival"),
+    "archival-history": partial(timeline, "v9/mor_archived", "The same timeline with its history", history=True),
+}
+
+
+def write_pictures(root: Path) -> Path:
+    """Write every drawing below docs/pictures/concepts of a checkout."""
+    folder = root / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, draw in PICTURES.items():
+        (folder / f"{name}.svg").write_text(draw(), encoding="utf-8")
+    return folder
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{len(PICTURES)} drawings in {write_pictures(find_root(Path.cwd()))}\n")
