@@ -320,7 +320,8 @@ def _file(storage: Storage, options: Options) -> LockProvider:
     if not named and not isinstance(storage, LocalStorage):
         raise _invalid("a file lock needs a local file system", "use StorageBasedLockProvider for object stores")
     folder = Path(named.removeprefix("file://")) if named else Path(storage.resolve(_DEFAULT_FOLDER))
-    return _client("file_lock").FileLockProvider(folder, options.number(f"{_FILE}expire"))
+    provider: LockProvider = _client("file_lock").FileLockProvider(folder, options.number(f"{_FILE}expire"))
+    return provider
 
 
 def _zookeeper(storage: Storage, options: Options) -> LockProvider:
@@ -337,7 +338,8 @@ def _zookeeper_at(options: Options, path: str) -> LockProvider:
     hosts = zookeeper.servers(options.required(f"{_ZOOKEEPER}url"), options.text(f"{_ZOOKEEPER}port"))
     session = options.number(f"{_ZOOKEEPER}session_timeout_ms") / 1000
     connecting = options.number(f"{_ZOOKEEPER}connection_timeout_ms") / 1000
-    return zookeeper.ZooKeeperLockProvider(hosts, path, session, connecting)
+    provider: LockProvider = zookeeper.ZooKeeperLockProvider(hosts, path, session, connecting)
+    return provider
 
 
 def _dynamodb(storage: Storage, options: Options) -> LockProvider:
@@ -360,7 +362,8 @@ def _dynamodb_at(options: Options, key: str) -> LockProvider:
         write_capacity=options.number(f"{_DYNAMODB}write_capacity"),
         creation_seconds=options.number(f"{_DYNAMODB}table_creation_timeout") / 1000,
     )
-    return dynamodb.DynamoDbLockProvider(table, key, options.number(_WAIT) / 1000)
+    provider: LockProvider = dynamodb.DynamoDbLockProvider(table, key, options.number(_WAIT) / 1000)
+    return provider
 
 
 def _storage(storage: Storage, options: Options) -> LockProvider:
