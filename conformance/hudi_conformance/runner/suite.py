@@ -232,7 +232,7 @@ def nothing_judged(name: str, found: Sequence[Outcome], started: Mapping[str, An
 
 
 def undispatched(name: str, found: Sequence[Outcome], started: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """A line for each op that an adapter declares and answers with nothing but `unsupported`: it may be misspelt inside."""
+    """A line for each declared op that gets no answer but `unsupported`: its name may be misspelt in the adapter."""
     ops = (started or {}).get("ops", ())
     asked: dict[str, list[Outcome]] = {}
     for one in found:
@@ -241,7 +241,7 @@ def undispatched(name: str, found: Sequence[Outcome], started: Mapping[str, Any]
             asked.setdefault(one.case.steps[0].op, []).append(one)
     return tuple(
         f"{name} declares the op {op}, but answered `unsupported` ({outcomes[0].message}) in all "
-        f"{_counted_cases(len(outcomes))} that ask it. Is the name of the op spelled alike where the adapter looks it up?"
+        f"{_counted_cases(len(outcomes))} that ask it. Check how the adapter spells the op where it looks it up."
         for op, outcomes in sorted(asked.items())
         if op in ops and len(outcomes) > 1 and all(one.verdict is Verdict.UNSUPPORTED for one in outcomes)
     )
