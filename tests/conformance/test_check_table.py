@@ -218,7 +218,7 @@ def test_the_exit_code_and_the_text_say_what_was_found(adapter: str, capsys: pyt
     told = capsys.readouterr().out
     assert "error TL-012  Instants are unique" in told
     assert "rule: No two actions have the same requested time" in told
-    assert "specs/clauses/timeline.md#tl-012" in told
+    assert "(hudi-conformance clause TL-012)" in told
     assert "1 errors, 0 warnings" in told
 
 

@@ -1,5 +1,6 @@
 """`pytest --conformance`, run as its users run it: in a folder of their own, in a process of its own."""
 
+import json
 import os
 import subprocess
 import sys
@@ -227,6 +228,7 @@ class TestConfiguration:
     [
         ("area", "merging", "merged"),
         ("clause", "RD-007", "ordered"),
+        ("clause", "rd7", "ordered"),
         ("feature", "table-version-8", "old"),
         ("table-version", "8", "old"),
         ("case", "v9/*::ord*", "ordered"),
@@ -304,3 +306,68 @@ def test_the_reading_followed_is_reported(tiny: TinyCorpus, run: Run, other: Par
     tiny.case("one", other, BOTH, clauses=("RD-007",))
 
     assert "RD-007: follows text" in run("--conformance", "--adapter", "fake").stdout
+
+
+class TestRequirements:
+    """What a run must come to besides passing; workers report to one place."""
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_an_area_must_be_answered_whole(
+        self, tiny: TinyCorpus, run: Run, passing: Params, workers: tuple[str, ...]
+    ):
+        """A case that is unsupported is a skip, and fails the run all the same."""
+        tiny.case("good", passing)
+        tiny.case("lacking", {"do": "unsupported"})
+
+        done = run("--conformance", "--adapter", "fake", "--conformance-require", "reading", *workers)
+
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert "1 passed, 1 skipped" in done.stdout
+        assert "FAILED fake: area reading is required, but 1 of its 2 cases are unsupported" in done.stdout
+        assert "fake: 1 of 1 answered cases pass (100.0 %)" in done.stdout
+
+    @pytest.mark.parametrize(("minimum", "code"), [("50", 0), ("60", 1)])
+    def test_a_minimum_is_held_against_the_score(  # noqa: PLR0917 - fixtures
+        self, tiny: TinyCorpus, run: Run, tmp_path: Path, passing: Params, other: Params, minimum: str, code: int
+    ):
+        """An expected failure is answered and does not pass."""
+        tiny.case("good", passing)
+        tiny.case("known", other)
+        listed = tmp_path / "known.toml"
+        entry = '[[case]]\nid = "v9/tiny::known"\nclause = "RD-001"\nwhy = "bug 12"\nevidence = "bytes"\n'
+        listed.write_text(entry, encoding="utf-8")
+        options = ("--conformance-expected", str(listed), "--conformance-minimum", minimum)
+
+        done = run("--conformance", "--adapter", "fake", *options)
+
+        assert done.returncode == code, done.stdout + done.stderr
+        assert ("below the required 60 %" in done.stdout) == bool(code)
+
+    def test_what_passed_before_must_pass(self, tiny: TinyCorpus, run: Run, tmp_path: Path):
+        """The results are those that `hudi-conformance run --report` wrote."""
+        case = tiny.case("lost", {"do": "unsupported"})
+        tiny.case("open", {"do": "value", "value": 3}, "")
+        header = {"kind": "header", "adapters": ["fake"]}
+        line = {"kind": "case", "id": case, "adapter": "fake", "verdict": "pass"}
+        (tmp_path / "results.jsonl").write_text(f"{json.dumps(header)}\n{json.dumps(line)}\n", encoding="utf-8")
+
+        done = run("--conformance", "--adapter", "fake", "--conformance-not-below", str(tmp_path / "results.jsonl"))
+
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert f"1 case passed in the earlier run and did not now: {case} (unsupported)" in done.stdout
+
+    @pytest.mark.parametrize(
+        ("option", "value", "told"),
+        [("require", "raeding", "did you mean reading?"), ("not-below", "absent.jsonl", "cannot be read")],
+    )
+    def test_what_cannot_be_required_is_a_usage_error(  # noqa: PLR0917 - fixtures
+        self, tiny: TinyCorpus, run: Run, passing: Params, option: str, value: str, told: str
+    ):
+        """Nothing is asked."""
+        tiny.case("good", passing)
+
+        done = run("--conformance", "--adapter", "fake", f"--conformance-{option}", value)
+
+        assert done.returncode == pytest.ExitCode.USAGE_ERROR
+        assert told in done.stderr

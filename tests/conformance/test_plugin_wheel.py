@@ -104,6 +104,19 @@ def test_a_new_adapter_begins_with_the_wheel_alone(installed: Path, foreign: Pat
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("wheel")
+def test_a_clause_is_explained_from_the_wheel(installed: Path, foreign: Path, tmp_path: Path):
+    """Whoever fails a case has no checkout to look into: the wheel shows the same."""
+    environment = {"PYTHONPATH": str(installed), CACHE_VARIABLE: str(tmp_path / "cache")}
+    arguments = ["-m", "hudi_conformance.cli", "clause", "tl14", "MG-003"]
+
+    shown = _python(arguments, foreign, **environment)
+
+    assert shown == _python(arguments, ROOT)
+    assert "hudi_format.timeline.commit_metadata.content_kind" in shown
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("wheel")
 def test_the_corpus_is_collected_in_little_time(installed: Path, foreign: Path, tmp_path: Path):
     """Three seconds on an idle machine; processor time is what a busy one can be held to."""
     environment = {"PYTHONPATH": str(installed), CACHE_VARIABLE: str(tmp_path / "cache")}

@@ -18,8 +18,7 @@ from tiny_corpus import Params, TinyCorpus
 
 Ask = Callable[..., list[Outcome]]
 CLAUSE_LINE = (
-    '  clause  RD-001 Snapshot read time (must, v8, v9)  "A snapshot shows what was complete when the read began."'
-    "  specs/clauses/reading.md#rd-001-snapshot-read-time"
+    "  clause  RD-001 Snapshot read time (must, v8, v9): A snapshot shows what was complete when the read began."
 )
 REJECT = 'reject = {reason = "LOG_CONTENT_CORRUPT"}'
 BOTH = 'expect = {released = "rows", text = "other"}'
@@ -332,20 +331,55 @@ class TestSkips:
             resolved_skips({"conformance::v9/tiny::gone": "why"}, [known])
 
 
-def test_a_failure_block_tells_clause_differences_and_command(tiny: TinyCorpus, ask: Ask, other: Params):
-    """A reader of the block needs nothing else to go on."""
-    tiny.case("bad", other)
+def test_a_failure_says_what_was_expected_and_what_came(tiny: TinyCorpus, ask: Ask, other: Params):
+    """A reader of the block needs nothing else to go on, and nothing of a checkout."""
+    tiny.case("bad", other, clauses=("RD-001", "RD-007"))
     adapter = find_adapter("fake", tiny.root)
 
     text = failure_text(ask()[0], adapter, ClauseBook(tiny.root))
+    lines = text.splitlines()
 
-    assert text.splitlines() == [
+    assert lines[:6] == [
         "FAIL conformance::v9/tiny::bad [fake]  The case bad",
         CLAUSE_LINE,
+        "  clause  RD-007 Order of logs (must, v8, v9)",
         "  given   a table",
         "  when    it is read",
         "  then    its rows are there",
+    ]
+    assert lines[6].startswith('  asked   read_snapshot {"do": "rows", ')
+    assert lines[6].endswith(", of table v9/tiny")
+    assert lines[7:] == [
+        "  expect  2 rows",
+        "  got     another answer: 1 changed",
         '  diff    row id="k1": column n: expected "1", is "2"',
-        "          (0 extra, 0 missing, 1 changed)",
+        "  explain hudi-conformance clause RD-001 RD-007",
         "  repro   hudi-conformance repro conformance::v9/tiny::bad --adapter fake",
     ]
+    assert "specs/" not in text
+
+
+@pytest.mark.parametrize(
+    ("params", "outcome", "expected", "got"),
+    [
+        ({"do": "value", "value": 3}, REJECT, "a refusal with LOG_CONTENT_CORRUPT", "answered a value where it must"),
+        ({"do": "reject", "reason": "NOT_A_TABLE"}, 'expect = "rows"', "2 rows", "refused with NOT_A_TABLE: no"),
+        ({"do": "errored"}, 'expect = "rows"', "2 rows", "boom"),
+        (
+            {"do": "reject", "reason": "NOT_A_TABLE"},
+            BOTH,
+            "2 rows (reading released) or 2 rows (reading text)",
+            "refused",
+        ),
+    ],
+)
+def test_a_failure_without_differences_says_both_sides(  # noqa: PLR0917 - fixtures
+    tiny: TinyCorpus, ask: Ask, params: Params, outcome: str, expected: str, got: str
+):
+    """What had to come stands beside what came."""
+    tiny.case("bad", params, outcome)
+
+    text = failure_text(ask()[0], find_adapter("fake", tiny.root), ClauseBook(tiny.root))
+
+    assert f"  expect  {expected}" in text.splitlines()
+    assert f"  got     {got}" in text
