@@ -37,9 +37,11 @@ browser: env  ## the report in Chromium; needs chromium and chromium-driver
 crashes: env  ## a sample of what `make soak` runs whole: kills, faults of the storage, orders of effects, histories
 	$(PYTEST) -m crashes --shard $(CRASHES)
 
-check: env  ## format, lint, strict types, import law, clause lint
+check: env  ## format, lint, spelling, strict types, import law, clause lint
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
+	$(VENV)/bin/codespell
+	$(RUN) -m pytest -n 0 -q tests/repository/test_words.py
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 	$(CLI) lint

@@ -359,7 +359,7 @@ class TestRequirements:
 
     @pytest.mark.parametrize(
         ("option", "value", "told"),
-        [("require", "raeding", "did you mean reading?"), ("not-below", "absent.jsonl", "cannot be read")],
+        [("require", "readings", "did you mean reading?"), ("not-below", "absent.jsonl", "cannot be read")],
     )
     def test_what_cannot_be_required_is_a_usage_error(  # noqa: PLR0917 - fixtures
         self, tiny: TinyCorpus, run: Run, passing: Params, option: str, value: str, told: str

@@ -302,3 +302,4 @@ def test_a_results_file_becomes_a_page(tmp_path: Path, monkeypatch: pytest.Monke
     assert "Late data loses" in page
     assert "missing row k1" in page
     assert "hudi-conformance repro conformance::v9/t::c --adapter engine" in page
+    assert "hudi-conformance clause MG-003" in page

@@ -88,10 +88,10 @@ class TestRequire:
         """Nothing is asked."""
         tiny.case("one", passing)
 
-        done = run("--require", "raeding")
+        done = run("--require", "readings")
 
         assert done.exit_code == 2
-        assert "there is no area 'raeding' to require; did you mean reading?" in done.stderr
+        assert "there is no area 'readings' to require; did you mean reading?" in done.stderr
 
 
 class TestMinimum:
