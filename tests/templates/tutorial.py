@@ -22,7 +22,7 @@ TIME = re.compile(r" in ([0-9.]+s( \([0-9:]+\))?|\.\.\.s)")
 VARYING = (
     (TIME, " in ...s"),
     (re.compile(r"\b[0-9]+/[0-9]+\b"), "N/N"),
-    (re.compile(r"\b[0-9]+ (passed|failed|skipped|unsupported|xfailed|warnings?|cases)\b"), r"N \1"),
+    (re.compile(r"\b[0-9]+ (passed|failed|skipped|unsupported|xfailed|warnings?|cases|answered)\b"), r"N \1"),
     (re.compile(r"/[^ :\"']*/(hudi-conformance-[^ :\"']*|pytest-of-[^ :\"']*)"), "/a/folder"),
     (re.compile(r"[│┃━─┏┓┡┩├┤└┘┬┴┼╇╈ ]+"), " "),
 )
