@@ -61,7 +61,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_page_content(html: str, page: Any, files: Any, **_: Any) -> str:
-    """Link every clause id that the text of a page names; let wide tables scroll by themselves."""
+    """Link every clause id that the text of a page names."""
     parts, closed = [], 0
     for part in TAG.split(html):
         if part.startswith("<"):

@@ -390,7 +390,7 @@ def main() -> None:
     # The groups bring their own options; they are loaded only when named.
     named = sys.argv[1] if len(sys.argv) > 1 else ""
     if named in _GROUPS:
-        app.add_typer(importlib.import_module(f"hudi_conformance.{_GROUPS[named]}.cli").app, name=named)
+        app.add_typer(_group(named), name=named)
     else:
         for name, told in _TOLD.items():
             app.add_typer(typer.Typer(help=told), name=name)
@@ -405,10 +405,14 @@ def whole_app() -> typer.Typer:
     """The command line with the commands of every group, for its reference."""
     whole = typer.Typer()
     whole.registered_commands = list(app.registered_commands)
-    for name, package in _GROUPS.items():
-        group = importlib.import_module(f"hudi_conformance.{package}.cli").app
-        whole.add_typer(group, name=name, help=_TOLD.get(name))
+    for name in _GROUPS:
+        whole.add_typer(_group(name), name=name, help=_TOLD.get(name))
     return whole
+
+
+def _group(name: str) -> typer.Typer:
+    group: typer.Typer = importlib.import_module(f"hudi_conformance.{_GROUPS[name]}.cli").app
+    return group
 
 
 _GROUPS = {

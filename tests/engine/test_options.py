@@ -80,7 +80,7 @@ def test_names_and_words_of_older_releases_and_of_flink_are_understood(name: str
     [
         ({"hoodie.tabel.name": "t"}, r"hoodie\.tabel\.name is no known option.*did you mean hoodie\.table\.name\?"),
         ({"write.operations": "upsert"}, r"did you mean write\.operation\?"),
-        ({"something.else": "1"}, r"something\.else is no known option.*configuration\.md"),
+        ({"something.else": "1"}, r"something\.else is no known option.*configuration reference"),
         ({"hoodie.metadata.enable": "yes"}, "hoodie.metadata.enable is 'yes'.*true or false"),
         ({"hoodie.index.type": "HBASE"}, "hoodie.index.type is 'HBASE'.*BUCKET"),
         ({"hoodie.bucket.index.num.buckets": "0"}, "is 0.*at least 1"),

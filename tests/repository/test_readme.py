@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 README, QUICKSTART = ROOT / "README.md", DOCS / "quickstart.md"
 PAGES = [QUICKSTART, *sorted((DOCS / "concepts").glob("*.md"))]
+ON_SPARK = DOCS / "tutorials" / "first-spark-table.md"
 COMMANDS = [(page, command) for page in (README, QUICKSTART) for command in commands(page)]
 
 
@@ -68,18 +69,17 @@ def test_the_readme_shows_a_failing_case() -> None:
     assert [command for command in commands(README) if command.shown.startswith("FAIL ")] != []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+@pytest.mark.parametrize(
+    "page",
+    [
+        *(pytest.param(page, id=page.stem) for page in PAGES),
+        pytest.param(ON_SPARK, id=ON_SPARK.stem, marks=pytest.mark.xdist_group("spark")),
+    ],
+)
 def test_python_examples_print_what_the_page_shows(page: Path) -> None:
+    """`python tests/repository/pages.py PAGE` writes a page again."""
     blocks = python_blocks(page)
     for block, text in zip(blocks, printed(blocks, ROOT) if blocks else (), strict=True):
-        assert block.shown in {None, text}, block.code
-
-
-@pytest.mark.xdist_group("spark")
-def test_the_first_table_on_spark_prints_what_its_page_shows() -> None:
-    """`python tests/repository/pages.py docs/tutorials/first-spark-table.md` writes the page again."""
-    blocks = python_blocks(DOCS / "tutorials" / "first-spark-table.md")
-    for block, text in zip(blocks, printed(blocks, ROOT), strict=True):
         assert block.shown in {None, text}, block.code
 
 

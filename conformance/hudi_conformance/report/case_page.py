@@ -124,7 +124,7 @@ def table_drawings(table: GoldenTable, steps: Sequence[Asked] = ()) -> tuple[Dra
         drawings.append(Drawing("Timeline", Markup(picture)))  # noqa: S704
     for read, caption in _file_sets(steps).items():
         if table.groups:
-            picture = slices_svg(table.groups, read, f"File slices of {table.title}")
+            picture = slices_svg(table.groups, read, f"File slices of {table.title}", embedded=True)
             drawings.append(Drawing(caption, Markup(picture)))  # noqa: S704
     return tuple(drawings)
 

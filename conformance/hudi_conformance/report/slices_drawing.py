@@ -14,7 +14,9 @@ from itertools import groupby
 
 from hudi_conformance.drawing.moments import axis_text, clock_time, day_of, readable, shortened
 from hudi_conformance.drawing.svg import element, number, words
+from hudi_conformance.drawing.timeline_style import standalone_style
 from hudi_conformance.report.file_layout import BASE, CHANGES, DrawnFile, DrawnGroup, DrawnSlice
+from hudi_conformance.report.slices_style import slices_style
 
 WIDTH = 960.0
 MARGIN = 16.0
@@ -43,8 +45,12 @@ class _Box:
         return sum(self.widths) + INSET * (len(self.widths) + 1)
 
 
-def slices_svg(groups: Sequence[DrawnGroup], read: AbstractSet[str], title: str = "File slices") -> str:
+def slices_svg(
+    groups: Sequence[DrawnGroup], read: AbstractSet[str], title: str = "File slices", *, embedded: bool = False
+) -> str:
     """Draw the file groups of a table; the files whose paths are in `read` stand out.
+
+    `embedded` leaves the styles to the page around it.
 
     Clauses: SL-003, RD-007.
     """
@@ -63,6 +69,7 @@ def slices_svg(groups: Sequence[DrawnGroup], read: AbstractSet[str], title: str 
         "svg",
         element("title", words(title)),
         element("desc", words(description(groups, read))),
+        "" if embedded else element("style", f"{standalone_style()}\n{slices_style()}"),
         *drawn,
         xmlns="http://www.w3.org/2000/svg",
         class_="tl fs",

@@ -31,7 +31,6 @@ takes the provider's lock as well, in this order. A thread that holds the lock m
 Clauses: LK-001, OW-030, LK-002, OW-004, LK-006, LK-003.
 """
 
-import importlib
 import json
 import random
 import re
@@ -277,7 +276,11 @@ def provider_of(storage: Storage, options: Options) -> LockProvider | None:
         raise _invalid(f"{PROVIDER} = {name}: {_REFUSED[short]}", "use ZooKeeper, DynamoDB or the storage-based lock")
     if short not in _MAKERS:
         raise _invalid(f"{PROVIDER} = {name} is no lock provider", f"choose {_KNOWN}")
-    return _MAKERS[short](storage, options)
+    try:
+        return _MAKERS[short](storage, options)
+    except ModuleNotFoundError as missing:
+        message = f"{PROVIDER}: the lock provider needs the package {missing.name}"
+        raise _invalid(message, "pip install 'hudi-conformance[locks]'") from missing
 
 
 def place_of(storage: Storage, options: Options) -> str:
@@ -301,27 +304,18 @@ def _short(name: str) -> str:
     return short
 
 
-def _client(module: str) -> Any:
-    """The module of a lock provider; only the chosen one is imported, since each needs a package of its own."""
-    try:
-        return importlib.import_module(f"hudi_spark.concurrency.{module}")
-    except ModuleNotFoundError as missing:
-        raise _invalid(
-            f"{PROVIDER}: the lock provider needs the package {missing.name}", "pip install 'hudi-conformance[locks]'"
-        ) from missing
-
-
 def _none(storage: Storage, options: Options) -> None:
     del storage, options
 
 
 def _file(storage: Storage, options: Options) -> LockProvider:
+    from hudi_spark.concurrency.file_lock import FileLockProvider  # noqa: PLC0415 - filelock is optional
+
     named = options.text(f"{_FILE}path")
     if not named and not isinstance(storage, LocalStorage):
         raise _invalid("a file lock needs a local file system", "use StorageBasedLockProvider for object stores")
     folder = Path(named.removeprefix("file://")) if named else Path(storage.resolve(_DEFAULT_FOLDER))
-    provider: LockProvider = _client("file_lock").FileLockProvider(folder, options.number(f"{_FILE}expire"))
-    return provider
+    return FileLockProvider(folder, options.number(f"{_FILE}expire"))
 
 
 def _zookeeper(storage: Storage, options: Options) -> LockProvider:
@@ -334,12 +328,14 @@ def _zookeeper_implicit(storage: Storage, options: Options) -> LockProvider:
 
 
 def _zookeeper_at(options: Options, path: str) -> LockProvider:
-    zookeeper = _client("zookeeper_lock")
-    hosts = zookeeper.servers(options.required(f"{_ZOOKEEPER}url"), options.text(f"{_ZOOKEEPER}port"))
+    from hudi_spark.concurrency.zookeeper_lock import (  # noqa: PLC0415 - kazoo is optional
+        ZooKeeperLockProvider,
+        servers,
+    )
+
+    hosts = servers(options.required(f"{_ZOOKEEPER}url"), options.text(f"{_ZOOKEEPER}port"))
     session = options.number(f"{_ZOOKEEPER}session_timeout_ms") / 1000
-    connecting = options.number(f"{_ZOOKEEPER}connection_timeout_ms") / 1000
-    provider: LockProvider = zookeeper.ZooKeeperLockProvider(hosts, path, session, connecting)
-    return provider
+    return ZooKeeperLockProvider(hosts, path, session, options.number(f"{_ZOOKEEPER}connection_timeout_ms") / 1000)
 
 
 def _dynamodb(storage: Storage, options: Options) -> LockProvider:
@@ -351,9 +347,13 @@ def _dynamodb_implicit(storage: Storage, options: Options) -> LockProvider:
 
 
 def _dynamodb_at(options: Options, key: str) -> LockProvider:
+    from hudi_spark.concurrency.dynamodb_lock import (  # noqa: PLC0415 - boto3 is optional
+        DynamoDbLockProvider,
+        LockTable,
+    )
+
     endpoint = options.text(f"{_DYNAMODB}endpoint_url")
-    dynamodb = _client("dynamodb_lock")
-    table = dynamodb.LockTable(
+    table = LockTable(
         name=options.required(f"{_DYNAMODB}table"),
         region=options.text(f"{_DYNAMODB}region"),
         endpoint=endpoint if "://" in endpoint or not endpoint else f"https://{endpoint}",
@@ -362,8 +362,7 @@ def _dynamodb_at(options: Options, key: str) -> LockProvider:
         write_capacity=options.number(f"{_DYNAMODB}write_capacity"),
         creation_seconds=options.number(f"{_DYNAMODB}table_creation_timeout") / 1000,
     )
-    provider: LockProvider = dynamodb.DynamoDbLockProvider(table, key, options.number(_WAIT) / 1000)
-    return provider
+    return DynamoDbLockProvider(table, key, options.number(_WAIT) / 1000)
 
 
 def _storage(storage: Storage, options: Options) -> LockProvider:

@@ -14,7 +14,7 @@ from hudi_conformance.runner.archive import listed
 from hudi_conformance.runner.cases import Case, load_cases
 from hudi_conformance.runner.expected_failures import load_expected_failures, load_read_back
 from hudi_conformance.runner.findings import Finding
-from hudi_conformance.runner.markdown import markdown_table
+from hudi_conformance.runner.markdown import issue_link, markdown_table
 from hudi_conformance.runner.reading_clauses import ClauseBook
 
 _HEAD = """\
@@ -134,7 +134,7 @@ def _product(found: Iterable[_Shown], book: ClauseBook, cases: Mapping[str, Case
         if finding.source:
             yield f"- **Likely in.** {finding.source}"
         if finding.upstream:
-            yield f"- **Known as.** {', '.join(map(_link, finding.upstream))}."
+            yield f"- **Known as.** {', '.join(map(issue_link, finding.upstream))}."
         command = finding.reproduce or _command(smallest, adapters[-1], one.read_back)
         yield f"\n```\n{command}\n```\n"
         yield from _all_cases(one)
@@ -165,11 +165,6 @@ def _smallest(case_id: str, cases: Mapping[str, Case]) -> str:
     short = f"`{case_id.removeprefix('conformance::')}`"
     told = f". {case.given} Asked: {case.when}; then {case.then}." if case else "."
     return f"- **Smallest case.** {short}{told}"
-
-
-def _link(issue: str) -> str:
-    repository, _, number = issue.partition("#")
-    return f"[{issue}](https://github.com/{repository}/issues/{number})"
 
 
 def _all_cases(one: _Shown) -> Iterator[str]:

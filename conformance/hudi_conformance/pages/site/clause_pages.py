@@ -106,8 +106,8 @@ class ClausePages:
 
 
 def _refused(clause: Clause) -> str:
-    told = f"; refused with {', '.join(f'`{one}`' for one in clause.refuses)}" if clause.refuses else ""
-    return told + (f"; two readings: {', '.join(clause.readings)}" if len(clause.readings) > 1 else "")
+    refused = f"; refused with {', '.join(f'`{one}`' for one in clause.refuses)}" if clause.refuses else ""
+    return refused + (f"; two readings: {', '.join(clause.readings)}" if len(clause.readings) > 1 else "")
 
 
 def _back(links: Backlinks) -> Iterator[str]:

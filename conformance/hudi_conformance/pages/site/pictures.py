@@ -10,10 +10,8 @@ from hudi_model.tables import Table
 from hudi_conformance.bridge import load
 from hudi_conformance.bridge.asking import ask
 from hudi_conformance.drawing.timeline_drawing import timeline_svg
-from hudi_conformance.drawing.timeline_style import standalone_style
 from hudi_conformance.report.file_layout import files_read, layout_of
 from hudi_conformance.report.slices_drawing import slices_svg
-from hudi_conformance.report.slices_style import slices_style
 from hudi_conformance.runner.archive import golden_table
 from hudi_conformance.verification.lint.checkout import find_root
 
@@ -28,15 +26,12 @@ def timeline(table: str, title: str, *, history: bool = False) -> str:
 def slices(table: str, title: str, op: str = "read_snapshot") -> str:
     """The file slices of a golden table; what a query reads is filled."""
     held = _table(table)
-    drawn = slices_svg(layout_of(held), files_read(held, op, {}), title)
-    return drawn.replace("</desc>", f"</desc><style>{standalone_style()}\n{slices_style()}</style>", 1)
+    return slices_svg(layout_of(held), files_read(held, op, {}), title)
 
 
 def metadata_slices(table: str, title: str) -> str:
     """The file slices of a golden table's metadata table."""
-    held = load(golden_table(table) / ".hoodie" / "metadata")
-    drawn = slices_svg(layout_of(held), frozenset(), title)
-    return drawn.replace("</desc>", f"</desc><style>{standalone_style()}\n{slices_style()}</style>", 1)
+    return slices_svg(layout_of(load(golden_table(table) / ".hoodie" / "metadata")), frozenset(), title)
 
 
 def _table(name: str) -> Table:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hudi_conformance.runner.findings import Finding, findings_below
+from hudi_conformance.runner.markdown import issue_link
 
 
 def released_differences(root: Path) -> str:
@@ -22,11 +23,6 @@ def _product(product: str, found: list[Finding]) -> Iterator[str]:
         if one.source:
             yield f"Likely in: {one.source}\n"
         if one.upstream:
-            yield f"Reported as: {', '.join(map(_issue, one.upstream))}\n"
+            yield f"Reported as: {', '.join(map(issue_link, one.upstream))}\n"
         if one.reproduce:
             yield f"```sh\n{one.reproduce}\n```\n"
-
-
-def _issue(name: str) -> str:
-    repository, _, number = name.partition("#")
-    return f"[{name}](https://github.com/{repository}/issues/{number})"
