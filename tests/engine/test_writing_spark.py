@@ -130,12 +130,40 @@ def test_a_bulk_insert_is_one_job_and_an_upsert_few(tmp_path: Path, spark: Any):
     assert _jobs(spark, lambda: table.upsert(frame)) <= 8
 
 
+@pytest.mark.parametrize("index", ["SIMPLE", "BLOOM", "GLOBAL_SIMPLE"])
+def test_a_write_of_a_few_rows_has_few_tasks(tmp_path: Path, spark: Any, index: str):
+    """Whatever number of partitions the session shuffles into: Spark's default of 200 would be as many Python tasks."""
+    Written(tmp_path)
+    table = HudiTable(spark, tmp_path, configs={"hoodie.metadata.enable": "false", "hoodie.index.type": index})
+    frame = spark.range(3).selectExpr("concat('k', id) as id", "'north' as region", "id as ts", "1.0D as price")
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", "200")
+    try:
+        table.insert(frame)
+        assert max(_tasks(spark, lambda: table.upsert(frame))) <= 4 * spark.sparkContext.defaultParallelism
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", before)
+
+
 def _jobs(spark: Any, run: Any) -> int:
+    return len(_run_in_group(spark, run))
+
+
+def _tasks(spark: Any, run: Any) -> list[int]:
+    """The number of tasks of each stage of what runs."""
+    tracker = spark.sparkContext.statusTracker()
+    jobs = [tracker.getJobInfo(one) for one in _run_in_group(spark, run)]
+    stages = [tracker.getStageInfo(stage) for job in jobs for stage in job.stageIds]
+    return [stage.numTasks for stage in stages if stage is not None and stage.numCompletedTasks]
+
+
+def _run_in_group(spark: Any, run: Any) -> list[int]:
+    """The ids of the jobs of what runs."""
     context = spark.sparkContext
     group = f"jobs {id(run)}"
     context.setJobGroup(group, group)
     run()
-    found = len(context.statusTracker().getJobIdsForGroup(group))
+    found: list[int] = context.statusTracker().getJobIdsForGroup(group)
     context.setLocalProperty("spark.jobGroup.id", None)
     return found
 

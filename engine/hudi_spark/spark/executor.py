@@ -134,8 +134,8 @@ class SparkFlow:
 
     @contextmanager
     def kept(self) -> "Iterator[SparkFlow]":
-        """The same rows, stored by the executors when they are first computed."""
-        stored = self.frame.persist()
+        """The same rows, stored by the executors when they are first computed; shuffles before them run at once."""
+        stored = _planned(self.frame).persist()
         try:
             yield SparkFlow(stored, self.schema, self.identify)
         finally:
@@ -285,6 +285,25 @@ def _batches(table: pa.Table, wire: pa.Schema) -> _Batches:
     yield from table.cast(wire).combine_chunks().to_batches(max_chunksize=_BATCH_ROWS)
 
 
+def _planned(frame: "DataFrame") -> "DataFrame":
+    """The rows of a frame in the partitions that Spark finds right when it has seen what its shuffles wrote.
+
+    Spark 3.5 leaves out this last step for a frame that is persisted: some rows in `spark.sql.shuffle.partitions`
+    partitions then cost as many Python tasks, each time that they are read.
+
+    Raises:
+        HudiError, UnsupportedFeature: what a task raised.
+
+    """
+    from pyspark.sql import DataFrame  # noqa: PLC0415 - pyspark is optional
+
+    session = frame.sparkSession
+    with _typed_errors():
+        rows = frame._jdf.queryExecution().toRdd()  # noqa: SLF001 - PySpark has no public name for it
+    planned = session._jsparkSession.internalCreateDataFrame(rows, frame._jdf.schema(), False)  # noqa: SLF001
+    return DataFrame(planned, session)
+
+
 def _collected(frame: "DataFrame", schema: pa.Schema) -> pa.Table:
     """A small result on the driver.
 
@@ -292,15 +311,22 @@ def _collected(frame: "DataFrame", schema: pa.Schema) -> pa.Table:
         HudiError, UnsupportedFeature: what a task raised.
 
     """
-    try:
+    with _typed_errors():
         rows = frame.collect()
+    columns = [pa.array([row[number] for row in rows], field.type) for number, field in enumerate(schema)]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+@contextmanager
+def _typed_errors() -> "Iterator[None]":
+    """An error that a task raised, as it was raised there."""
+    try:
+        yield
     except Exception as error:
         typed = from_text(str(error))
         if typed is None:
             raise
         raise typed from error
-    columns = [pa.array([row[number] for row in rows], field.type) for number, field in enumerate(schema)]
-    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _unreported(skipped: object) -> None:
