@@ -122,9 +122,13 @@ class SparkFlow:
         return SparkFlow(self.frame.sort(*(f"`{name}`" for name in columns)), self.schema, self.identify)
 
     def joined(self, other: "SparkFlow", on: Sequence[str]) -> "SparkFlow":
-        """Left outer join by columns that both have."""
+        """Left outer join by columns that both have.
+
+        Spark chooses the kind of join when it has seen how large the other's rows are: an estimate by the descriptions
+        of tasks is far too small, and would send the keys of a whole table to the driver to broadcast them.
+        """
         further = [one for one in other.schema if one.name not in on]
-        frame = self.frame.join(other.frame, list(on), "left")
+        frame = self.frame.join(_planned(other.frame), list(on), "left")
         schema = pa.schema([*self.schema, *further])
         return SparkFlow(frame.select(*(f"`{name}`" for name in schema.names)), schema, self.identify)
 
