@@ -81,7 +81,14 @@ class _Run:
                 yield from self._questions(number, last=number == len(self.case.steps))
 
     def _service(self, number: int, step: Step) -> Failure | None:
-        """Both plan or both find nothing to do; what is to be carried out at once is."""
+        """Both plan or both find nothing to do; what is to be carried out at once is.
+
+        A service about a write that had nothing to do, and so has no instant, is left out.
+        """
+        if step.target and not any(done[step.target - 1].get("requested") for done in self.done):
+            for done in self.done:
+                done.append({})
+            return None
         asked = [list(requests_of(step, self.case.shape, done)) for done in self.done]
         answers = self._both(asked[0][0][0], [one[0][1] for one in asked])
         failure = self._agreed(number, step.operation, answers) or self._planned_alike(number, step, answers)
@@ -155,9 +162,20 @@ class _Run:
         if kinds != [Kind.RESULT, Kind.RESULT]:
             return self._described(number, str(question), answers)
         self.asked += 1
-        contents = [_content(one, done) for one, done in zip(answers, self.done, strict=True)]
-        differences = _differences(question.op, contents if self.options.strict else _common(contents))
+        differences = self._compared(question, answers)
         return _failure(number, str(question), differences) if differences else None
+
+    def _compared(self, question: Question, answers: Sequence[Answer]) -> tuple[str, ...]:
+        """The differences of two answers, with steps in place of their times."""
+        left, right = (InstantNames.of_steps(done) for done in self.done)
+        first, second = (one.rows for one in answers)
+        if first is not None and second is not None:
+            rows = [left.normalized_rows(first), right.normalized_rows(second)]
+            return compare_rows(*(rows if self.options.strict else _common(rows)))
+        if first is not None or second is not None:
+            return tuple(str(one.content)[:300] for one in answers)
+        op, expected = question.op, left.normalized(question.op, answers[0].content)
+        return compare_values(op, expected, answers[1].content, lambda actual: right.normalized(op, actual))
 
     def _checked(self, number: int, checker: Player) -> Failure | None:
         self.asked += 1
@@ -175,18 +193,10 @@ def _failure(step: int, question: str, differences: tuple[str, ...]) -> Failure:
     return Failure(step, question, differences, kind=(op, clause))
 
 
-def _content(answer: Answer, done: Sequence[Instant]) -> Any:
-    """Rows with the step that wrote them in place of its time; a value as it is."""
-    return answer.content if answer.rows is None else InstantNames.of_steps(done).normalized_rows(answer.rows)
-
-
-def _common(answers: Sequence[Any]) -> Sequence[Any]:
+def _common(answers: Sequence[Rows]) -> Sequence[Rows]:
     """Answers without the columns that only one of them has, and has no value in."""
-    rows = [one for one in answers if isinstance(one, Rows)]
-    if len(rows) < len(answers):
-        return answers
-    shared = {name for name, _ in rows[0].schema} & {name for name, _ in rows[-1].schema}
-    return [_without_empty(one, shared) for one in rows]
+    shared = {name for name, _ in answers[0].schema} & {name for name, _ in answers[-1].schema}
+    return [_without_empty(one, shared) for one in answers]
 
 
 def _without_empty(rows: Rows, shared: set[str]) -> Rows:
@@ -194,12 +204,3 @@ def _without_empty(rows: Rows, shared: set[str]) -> Rows:
     kept = [at for at in places if rows.schema[at][0] in shared or any(row[at] is not None for row in rows.rows)]
     schema = tuple(rows.schema[at] for at in kept)
     return Rows(schema, tuple(tuple(row[at] for at in kept) for row in rows.rows))
-
-
-def _differences(op: str, answers: Sequence[Any]) -> tuple[str, ...]:
-    left, right = answers
-    if isinstance(left, Rows) and isinstance(right, Rows):
-        return compare_rows(left, right)
-    if isinstance(left, Rows) or isinstance(right, Rows):
-        return tuple(str(one)[:300] for one in answers)
-    return compare_values(op, left, right)
