@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from hudi_adapter.protocol import WRITING_OPS
 from hudi_adapter.rows import Rows
 
 from hudi_conformance.corpus.table_shapes import Step, WriteCase
@@ -21,11 +22,15 @@ LIMIT_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two adapters; a checker, where there is one, is asked what is wrong with its table."""
+    """One of the two adapters; a checker, where there is one, is asked what is wrong with its table.
+
+    `only_reads`: it answers about the table of the other side, which it cannot write itself.
+    """
 
     name: str
     adapter: Asked
     checker: Asked | None = None
+    only_reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +43,16 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of a case: where it failed, if so; questions answered alike; what a side does not support."""
+    """What came of a case: where it failed, if so; questions answered alike; what a side does not support.
+
+    `timeline`: that of the first side's table, where the case failed.
+    """
 
     failure: Failure | None
     asked: int
     refused: int
     unsupported: tuple[str, ...]
+    timeline: tuple[Any, ...] = ()
 
 
 Instant = Mapping[str, Any]
@@ -61,16 +70,23 @@ class _Run:
             Player.below(folder / f"{number}-{side.name}", side.adapter, LIMIT_S, side.name)
             for number, side in enumerate(sides)
         ]
+        if sides[1].only_reads:
+            self.players[1] = replace(self.players[1], table=self.players[0].table)
         self.done: tuple[list[Instant], list[Instant]] = ([], [])
         self.asked = self.refused = 0
         self.unsupported: dict[str, None] = {}
 
     def played(self) -> Played:
         for player in self.players:
-            player.table.mkdir(parents=True)
+            player.table.mkdir(parents=True, exist_ok=True)
         made = self._both("create_table", [self.case.shape.create_params()] * 2)
         failure = self._agreed(0, "create_table", made) or next(filter(None, self._steps()), None)
-        return Played(failure, self.asked, self.refused, tuple(self.unsupported))
+        timeline = self._timeline() if failure else ()
+        return Played(failure, self.asked, self.refused, tuple(self.unsupported), timeline)
+
+    def _timeline(self) -> tuple[Any, ...]:
+        answer = self.players[0].ask("list_timeline", {}).content
+        return tuple(answer) if isinstance(answer, list) else ()
 
     def _steps(self) -> Iterator[Failure | None]:
         for number, step in enumerate(self.case.steps, start=1):
@@ -183,6 +199,8 @@ class _Run:
         return _failure(number, f"{CHECK_TABLE} of {checker.name}", wrong) if wrong else None
 
     def _both(self, op: str, params: Sequence[Mapping[str, Any]], rows: Rows | None = None) -> list[Answer]:
+        if self.sides[1].only_reads and op in WRITING_OPS:
+            return [self.players[0].ask(op, params[0], rows)] * 2
         return [player.ask(op, asked, rows) for player, asked in zip(self.players, params, strict=True)]
 
 
