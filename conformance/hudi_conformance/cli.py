@@ -176,7 +176,9 @@ def smoke(adapter: _Adapter, limit: _Limit = 60.0) -> None:
 
 @app.command()
 def repro(
-    case: Annotated[str, typer.Argument(help="Id of a case, or a glob that fits exactly one.")],
+    case: Annotated[
+        str, typer.Argument(help="Id of a case, or a glob that fits exactly one; or a file that `fuzz` saved.")
+    ],
     adapter: _Adapter,
     keep: Annotated[
         Path | None, typer.Option(help="Folder to keep the table's copy, the answer and the log in.")
@@ -192,11 +194,64 @@ def repro(
 
     root = _usable(suite_root)
     config = _usable(lambda: find_adapter(adapter, root))
+    if case.endswith(".json"):
+        from hudi_conformance.interop.fuzzing.command import replay
+
+        raise typer.Exit(_usable(lambda: replay(Path(case), config, root, console(), keep)))
     found = [one for one in _usable(lambda: load_cases(root)) if one.id == normal_id(case) or matches_id(one.id, case)]
     if len(found) != 1:
         _refuse(f"{case!r} fits {len(found)} cases, not one")
     roles = _usable(lambda: roles_of(root, servicer, reader or ()))
     raise typer.Exit(_usable(lambda: reproduce(root, found[0], config, roles, keep=keep, limit_s=limit, out=console())))
+
+
+@app.command()
+def fuzz(
+    adapter: _Adapter,
+    histories: Annotated[int, typer.Option(help="How many histories.")] = 100,
+    minutes: Annotated[float | None, typer.Option(help="When to begin no further history.")] = None,
+    seed: Annotated[int, typer.Option(help="The seed of the first history; the next ones follow it.")] = 0,
+    save: Annotated[Path | None, typer.Option(help="Folder for failing histories, which `repro` replays.")] = None,
+    version: Annotated[list[int] | None, typer.Option("--table-version", help="Only tables of this version.")] = None,
+    attempts: Annotated[int, typer.Option(help="How many shorter histories are tried of a failing one.")] = 300,
+    stop_after: Annotated[int, typer.Option(help="How many failing histories are enough.")] = 5,
+    *,
+    services: Annotated[bool, typer.Option(help="Draw table services.")] = True,
+    metadata_table: Annotated[bool, typer.Option(help="Draw tables with a metadata table.")] = True,
+    change_feed: Annotated[bool, typer.Option(help="Draw tables with a change feed.")] = True,
+    meta_fields: Annotated[bool, typer.Option(help="Draw tables with meta fields only.")] = False,
+    refusals: Annotated[bool, typer.Option(help="Draw writes that are refused.")] = True,
+    loose: Annotated[
+        bool, typer.Option("--loose", help="Accept any reason of a refusal, and columns without values.")
+    ] = False,
+) -> None:
+    """Let an adapter carry out random histories of writes and services that the model predicts.
+
+    A failing history is shrunk. Exit 0 all well, 1 an answer is not the model's, 2 nothing was compared.
+    """
+    from dataclasses import replace
+
+    from hudi_conformance.interop.fuzzing.command import HISTORIES, Budget
+    from hudi_conformance.interop.fuzzing.command import fuzz as carry_out
+    from hudi_conformance.interop.fuzzing.playing import Options
+    from hudi_conformance.runner.console import console
+
+    root = _usable(suite_root)
+    config = _usable(lambda: find_adapter(adapter, root))
+    limits = replace(
+        HISTORIES,
+        versions=tuple(version or HISTORIES.versions),
+        services=services,
+        metadata_table=metadata_table,
+        change_feed=change_feed,
+        no_meta_fields=not meta_fields,
+        refusals=refusals,
+    )
+    budget = Budget(histories, seed, minutes, attempts, stop_after)
+    options = Options(strict=not loose)
+    raise typer.Exit(
+        _usable(lambda: carry_out(config, root, budget, console(), limits=limits, options=options, save=save))
+    )
 
 
 @app.command()
@@ -432,7 +487,7 @@ _TOLD = {
     "mutants": "The model with one rule broken.",
     "peers": "Ask the peers again.",
     "real": "Tables that Apache Hudi writes on demand.",
-    "writes": "Random sequences of writes, put to two adapters.",
+    "writes": "Tables that one implementation writes and others read.",
 }
 
 

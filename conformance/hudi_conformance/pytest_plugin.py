@@ -11,6 +11,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run the suite's cases; without paths nothing else is collected",
     )
+    _add_histories(group)
     _add_lists(parser, group)
     _add_selection(group)
     _add_roles(group)
@@ -30,6 +31,13 @@ def _add_lists(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     parser.addini("conformance_adapter", f"{adapter} (where --adapter is not given)", default="")
     parser.addini("conformance_expected", f"file: {expected}", default="")
     parser.addini("conformance_skip", f"file: {skip}", default="")
+
+
+def _add_histories(group: pytest.OptionGroup) -> None:
+    many = "random histories of writes and services that the adapter carries out; with or without `--conformance`"
+    group.addoption("--conformance-fuzz", type=int, default=0, metavar="N", help=many)
+    seed = "the seed of the first history; the next ones follow it"
+    group.addoption("--conformance-fuzz-seed", type=int, default=0, metavar="S", help=seed)
 
 
 def _add_roles(group: pytest.OptionGroup) -> None:
@@ -69,14 +77,17 @@ def _add_selection(group: pytest.OptionGroup) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Prepare the corpus when `--conformance` is given.
+    """Prepare the corpus when `--conformance` is given, histories when `--conformance-fuzz` is.
 
     Raises:
         UsageError: not exactly one adapter, an unknown adapter, an absent or empty corpus.
 
     """
-    if not config.getoption("--conformance"):
-        return
-    from hudi_conformance.runner.pytest_cases import prepare  # noqa: PLC0415 - only now is anything heavy needed
+    if config.getoption("--conformance"):
+        from hudi_conformance.runner.pytest_cases import prepare  # noqa: PLC0415 - only now is anything heavy needed
 
-    prepare(config)
+        prepare(config)
+    if config.getoption("--conformance-fuzz"):
+        from hudi_conformance.interop.fuzzing.pytest_histories import prepare_histories  # noqa: PLC0415 - as above
+
+        prepare_histories(config)

@@ -234,7 +234,8 @@ def origins_within(view: View, group: GroupId, asked: TimeRange) -> frozenset[Gr
         content = commit_metadata(one)
         if (origins | {group}) & groups_of(content):
             origins |= {group} | (content.replaced if content.operation in KEEPS_SCHEMA else frozenset())
-    return origins
+    # A clustering may replace groups of several partitions; it moves no row into another one.
+    return frozenset(one for one in origins if one[0] == group[0])
 
 
 def completes(view: View) -> bool:

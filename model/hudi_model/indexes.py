@@ -143,8 +143,14 @@ def stored_columns(view: View) -> set[str]:
 
 
 def filter_of_file(index: IndexDefinition, view: View, file: BaseFile | LogFile) -> Iterator[tuple[str, Any]]:
-    """What a base file holds at all: keys, or an expression's values; log files have no filter."""
-    if isinstance(file, BaseFile):
+    """What a base file holds at all: keys, or an expression's values; log files have no filter.
+
+    Nor have files without stored keys a filter of keys: a table that does not fill its meta fields writes none.
+
+    Clauses: IX-010.
+    """
+    stored = is_true(view.configuration.properties, "hoodie.populate.meta.fields")
+    if isinstance(file, BaseFile) and (stored or index.sources):
         rows = rows_in(file)
         values = (row.values.get(column) for row in rows for column in index.sources)
         found = {key_text(applied(index.function, one)) for one in values if one is not None}

@@ -1,10 +1,12 @@
-"""Random sequences of writes put to the engine and to the model: the same answers after every step."""
+"""Random histories carried out by the engine and by the model: the same answers after every step."""
 
 import os
+from dataclasses import replace
 
 import pytest
 from hudi_conformance.interop.fuzzing.checking import Found, Summary, check_cases, two_sides
-from hudi_conformance.interop.fuzzing.drawing import Limits, write_cases
+from hudi_conformance.interop.fuzzing.command import HISTORIES
+from hudi_conformance.interop.fuzzing.drawing import write_cases
 from hudi_conformance.interop.fuzzing.playing import Options
 from hudi_conformance.runner.resources import suite_root
 
@@ -12,8 +14,8 @@ SOAK = os.environ.get("HUDI_CONFORMANCE_SOAK", "") not in {"", "0"}
 SECONDS = 3600.0 if SOAK else 15.0
 ENGINE = "engine-in-process"
 LIMITS = {
-    "tables of version 6": Limits(versions=(6,)),
-    "tables of versions 8 and 9": Limits(versions=(8, 9)),
+    "tables of version 6": replace(HISTORIES, versions=(6,)),
+    "tables of versions 8 and 9": replace(HISTORIES, versions=(8, 9)),
 }
 
 
@@ -24,11 +26,11 @@ def test_the_engine_answers_as_the_model_after_every_step(drawn: str):
     """Snapshots, base files alone, times, ranges, change feeds and properties; refusals by reason; and the model finds
     no fault with the engine's tables. As many seeds as there is time for."""
     cases, seeds = write_cases(LIMITS[drawn]), range(1_000_000)
-    with two_sides("model", ENGINE, suite_root()) as sides:
+    with two_sides(ENGINE, suite_root()) as sides:
         told = list(check_cases(cases, seeds, sides, Options(), seconds=SECONDS, attempts=500, stop_after=3))
 
     summary = told[-1]
     assert isinstance(summary, Summary)
-    assert [one.told("model", ENGINE) for one in told if isinstance(one, Found)] == []
+    assert [one.described(ENGINE) for one in told if isinstance(one, Found)] == []
     assert summary.asked > 10
     assert not summary.unsupported, str(summary)

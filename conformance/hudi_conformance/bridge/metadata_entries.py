@@ -92,6 +92,9 @@ def _logical(value: Any, kind: str) -> Any:
     """A bound in the type of its column; of bytes and lists the model knows no order."""
     if isinstance(value, bytes | tuple | list):
         return UNKNOWN
+    if kind.startswith("time-") and isinstance(value, int):
+        unit = dt.timedelta(milliseconds=1) if kind == "time-millis" else dt.timedelta(microseconds=1)
+        return (dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + value * unit).time()
     found = logical_of_physical(value, kind)
     if isinstance(found, dt.datetime):
         return found.replace(tzinfo=None if kind.startswith("local-") else dt.UTC)

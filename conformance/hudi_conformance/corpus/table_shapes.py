@@ -6,8 +6,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from hudi_adapter.rows import Rows
+from hudi_adapter.values import decode_value, encode_value
+from hudi_model.files import Field, Schema
 
-COLUMNS = (
+from hudi_conformance.bridge.schemas import avro_schema
+
+Columns = tuple[tuple[str, str], ...]
+COLUMNS: Columns = (
     ("id", "string"),
     ("number", "int64"),
     ("kind", "string"),
@@ -22,14 +27,14 @@ _PAYLOADS = {
     "COMMIT_TIME_ORDERING": "org.apache.hudi.common.model.OverwriteWithLatestAvroPayload",
     "EVENT_TIME_ORDERING": "org.apache.hudi.common.model.DefaultHoodieRecordPayload",
 }
-_AVRO = {"string": "string", "int64": "long", "float64": "double", "int32": "int", "boolean": "boolean"}
+_TABLE = "rides"
 
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
     """What a table is made with, and the settings that go with every write.
 
-    `fields`: the columns of the key, of the partition and of the ordering.
+    `columns`: name and logical type of each. `record_key`, `partition_by`, `ordering`: names of columns.
     """
 
     version: int
@@ -40,6 +45,7 @@ class TableShape:
     merge_mode: str | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
     configs: Mapping[str, str] = field(default_factory=dict)
+    columns: Columns = COLUMNS
 
     @property
     def has_completion_times(self) -> bool:
@@ -47,10 +53,10 @@ class TableShape:
         return self.version >= 8
 
     def create_params(self, schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The parameters of `create_table`; the columns are those of drawn rows unless told."""
+        """The parameters of `create_table`; `schema` in place of that of the columns."""
         made = {
-            "name": "rides",
-            "schema": json.dumps(schema or avro_schema(COLUMNS)),
+            "name": _TABLE,
+            "schema": json.dumps(schema or avro_of(self.columns)),
             "table_type": self.table_type,
             "table_version": self.version,
             "record_key": list(self.record_key),
@@ -104,9 +110,9 @@ class WriteCase:
     def to_json(self) -> str:
         """A few lines: one for the shape, one for each step."""
         shape = {key: value for key, value in asdict(self.shape).items() if value}
-        steps = [
-            {key: value for key, value in asdict(step).items() if value or key == "operation"} for step in self.steps
-        ]
+        if self.shape.columns == COLUMNS:
+            del shape["columns"]
+        steps = [_entry(step) for step in self.steps]
         lines = ",\n".join(f"  {_line(step)}" for step in steps)
         return f'{{"shape": {_line(shape)},\n "steps": [\n{lines}\n]}}\n'
 
@@ -116,18 +122,39 @@ class WriteCase:
         entry = json.loads(text)
         lists = ("record_key", "partition_by", "ordering")
         shape: dict[str, Any] = {key: tuple(one) if key in lists else one for key, one in entry["shape"].items()}
+        if "columns" in shape:
+            shape["columns"] = _pairs(shape["columns"])
         return cls(TableShape(**shape), tuple(_step(one) for one in entry["steps"]))
 
 
-def avro_schema(columns: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+def avro_of(columns: Columns) -> dict[str, Any]:
     """The columns as an Avro record, each of them nullable."""
-    fields = [{"name": name, "type": ["null", _AVRO[kind]], "default": None} for name, kind in columns]
-    return {"type": "record", "name": "rides_record", "namespace": "hoodie.rides", "fields": fields}
+    return avro_schema(Schema(tuple(Field(name, kind) for name, kind in columns)), _TABLE)
+
+
+def _entry(step: Step) -> dict[str, Any]:
+    """A step with its rows in the JSON form of their logical types."""
+    entry = {key: value for key, value in asdict(step).items() if value or key == "operation"}
+    if step.rows:
+        entry["rows"] = [
+            [encode_value(value, kind) for value, (_, kind) in zip(row, step.columns, strict=True)] for row in step.rows
+        ]
+    return entry
 
 
 def _step(entry: Mapping[str, Any]) -> Step:
-    tuples = {name: tuple(map(tuple, entry[name])) for name in ("columns", "rows") if name in entry}
-    return Step(**{**entry, **tuples, "partitions": tuple(entry.get("partitions", ()))})
+    columns = _pairs(entry.get("columns", ()))
+    tuples: dict[str, Any] = {"columns": columns, "partitions": tuple(entry.get("partitions", ()))}
+    if "rows" in entry:
+        tuples["rows"] = tuple(
+            tuple(decode_value(form, kind) for form, (_, kind) in zip(row, columns, strict=True))
+            for row in entry["rows"]
+        )
+    return Step(**{**entry, **tuples})
+
+
+def _pairs(listed: Any) -> Columns:
+    return tuple((str(name), str(kind)) for name, kind in listed)
 
 
 def _line(value: Any) -> str:

@@ -38,13 +38,10 @@ def prepare(config: pytest.Config) -> None:
         UsageError: not exactly one adapter, an unknown adapter, an absent or empty corpus.
 
     """
-    given = config.getoption("--adapter")
-    if len(given) > 1:
-        raise pytest.UsageError(f"--conformance takes exactly one --adapter, not {len(given)}")
-    named = _take_case_arguments(config)
+    named = take_case_arguments(config)
     try:
         root = suite_root()
-        adapter = find_adapter(given[0], root) if given else _configured_adapter(config, root)
+        adapter = chosen_adapter(config, root)
         corpus = load_cases(root)
         cases = select(corpus, _selection(config, named, corpus))
         lists = lists_of(adapter, corpus, _list_file(config, "expected"), _list_file(config, "skip"))
@@ -60,7 +57,21 @@ def prepare(config: pytest.Config) -> None:
     config.pluginmanager.register(plugin, ID_PREFIX)
 
 
-def _take_case_arguments(config: pytest.Config) -> list[str]:
+def chosen_adapter(config: pytest.Config, root: Path) -> AdapterConfig:
+    """The one adapter of the run.
+
+    Raises:
+        UsageError: not exactly one is named.
+        AdapterConfigError: it is unknown.
+
+    """
+    given = config.getoption("--adapter")
+    if len(given) > 1:
+        raise pytest.UsageError(f"--conformance takes exactly one --adapter, not {len(given)}")
+    return find_adapter(given[0], root) if given else _configured_adapter(config, root)
+
+
+def take_case_arguments(config: pytest.Config) -> list[str]:
     """Case ids among the arguments; what is left are paths, none unless the user gave some."""
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         config.args = []

@@ -200,10 +200,12 @@ def _footer_keys(rows: pa.Table, form: BaseFileForm) -> dict[str, str]:
     """Clauses: BF-002, BF-003."""
     named = {AVRO_SCHEMA_KEY: schema_text(form.avro), "writer.model.name": "avro"}
     keys = rows.column(RECORD_KEY)
-    ends = utf16_range(keys) if _all_named(keys) else None
-    if ends is None:
+    if not _all_named(keys):
         return named
-    named |= {MINIMUM_KEY: ends[0], MAXIMUM_KEY: ends[1]}
+    ends = utf16_range(keys)
+    if ends is not None:
+        named |= {MINIMUM_KEY: ends[0], MAXIMUM_KEY: ends[1]}
+    # A file without rows has a filter that holds no key.
     return named if form.bloom is None else {**named, **_bloom_keys(keys, form.bloom)}
 
 

@@ -1,79 +1,104 @@
-"""Many cases put to two adapters, failing ones shrunk and reported with the command that repeats them."""
+"""Many histories carried out by an adapter, failing ones shrunk and reported with the command that repeats them."""
 
 import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from hudi_adapter.protocol import WRITING_OPS
 from hypothesis.strategies import SearchStrategy
 
 from hudi_conformance.corpus.table_shapes import WriteCase
+from hudi_conformance.interop.fuzzing.coverage import Coverage
 from hudi_conformance.interop.fuzzing.playing import Options, Played, Side, play
 from hudi_conformance.interop.fuzzing.seeds import case_of_seed, smallest_failing
-from hudi_conformance.runner.adapters_config import find_adapter
+from hudi_conformance.runner.adapter_pool import Asked
+from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
+from hudi_conformance.runner.in_process import InProcess
 from hudi_conformance.runner.player import Failure
-from hudi_conformance.runner.session import Session
+from hudi_conformance.runner.session import Reply, Session
 
-CHECKER = "model"
+MODEL = "model-in-process"
+_SHRINKING_S = 120.0
+"""How long one failing history may be shrunk, also behind the end of the time for histories."""
+Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A failing case as small as it was made, and how it fails."""
+    """A failing history as short as it was made, how it fails, and the timeline that it leaves."""
 
     name: str
     case: WriteCase
     failure: Failure
+    timeline: tuple[Any, ...] = ()
 
-    def told(self, model: str, subject: str) -> str:
-        """The case, the difference, and the command that repeats it."""
-        command = f"hudi-conformance writes repeat CASE.json --model {model} --subject {subject}"
-        return f"{self.name}: {self.failure}\n{self.case.to_json()}# saved as CASE.json: {command}\n"
+    def described(self, adapter: str, saved: Path | None = None) -> str:
+        """The difference, the history, and the command that repeats it."""
+        file = saved or "HISTORY.json"
+        command = f"hudi-conformance repro {file} --adapter {adapter!r}"
+        where = "" if saved else f"saved as {file}: "
+        return f"{self.name}: {self.failure}\n{self.case.to_json()}# {where}{command}\n"
 
 
 @dataclass(slots=True)
 class Summary:
-    """What came of many cases."""
+    """What came of many histories; `coverage`: what those had that were carried out whole."""
 
     played: int = 0
     asked: int = 0
     refused: int = 0
     unsupported: Counter[str] = field(default_factory=Counter)
     found: list[Found] = field(default_factory=list)
+    coverage: Coverage = field(default_factory=Coverage)
 
-    def add(self, played: Played) -> None:
-        """Count one case."""
+    def add(self, case: WriteCase, played: Played) -> None:
+        """Count one history."""
         self.played += 1
         self.asked += played.asked
         self.refused += played.refused
         self.unsupported.update(played.unsupported)
+        if not played.unsupported:
+            self.coverage.add(case)
 
     def __str__(self) -> str:
         left = ", ".join(f"{what} ({count})" for what, count in self.unsupported.most_common())
-        told = f"{self.played} cases, {self.asked} answers compared, {self.refused} refusals, {len(self.found)} differ"
-        return f"{told}; unsupported: {left}" if left else told
+        counts = (
+            f"{self.played} histories, {self.asked} answers compared, {self.refused} refusals, "
+            f"{len(self.found)} {'fails' if len(self.found) == 1 else 'fail'}"
+        )
+        return f"{counts}; unsupported: {left}" if left else counts
 
 
 @contextmanager
-def two_sides(model: str, subject: str, root: Path, *, check: bool = True) -> Iterator[tuple[Side, Side]]:
-    """Both adapters started; the subject's tables are checked by the model where `check` asks for it."""
+def two_sides(adapter: AdapterConfig | str, root: Path, *, check: bool = True) -> Iterator[tuple[Side, Side]]:
+    """The model, and an adapter by its side; the model checks the adapter's tables where `check` asks for it.
+
+    An adapter that declares no op that writes reads what the model has written.
+
+    Raises:
+        AdapterConfigError: the adapter cannot be started.
+
+    """
+    config = find_adapter(adapter, root) if isinstance(adapter, str) else adapter
+    model = InProcess.of(find_adapter(MODEL, root))
     with ExitStack() as stack:
-        logs = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-writes-logs-")))
-
-        def session(name: str, log: str) -> Session:
-            return stack.enter_context(Session(find_adapter(name, root).command, logs / f"{log}.log"))
-
-        checker = session(CHECKER, "checker") if check else None
-        left = Side(_plain(model), session(model, "left"))
-        yield left, Side(_plain(subject), session(subject, "right"), checker)
-
-
-def _plain(name: str) -> str:
-    return "".join(letter if letter.isalnum() or letter in ".-" else "_" for letter in name)
+        logs = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-fuzz-logs-")))
+        subject: Asked = (
+            InProcess.of(config)
+            if config.in_process
+            else stack.enter_context(Session(config.command, logs / "adapter.log", folder=config.folder))
+        )
+        started = subject.start()
+        if not isinstance(started, Reply):
+            raise AdapterConfigError(f"{config.name} cannot be started: {started}")
+        reads = not {*WRITING_OPS} & {*(subject.started or {}).get("ops", ())}
+        yield Side("model", model), Side(config.name, subject, None if reads or not check else model, only_reads=reads)
 
 
 def check_cases(
@@ -85,34 +110,54 @@ def check_cases(
     seconds: float,
     attempts: int,
     stop_after: int = 5,
+    progress: Progress = lambda _: None,
 ) -> Iterator[Found | Summary]:
-    """Play the cases of seeds until time is up or enough differ: each difference as it is found, at last the summary.
+    """Carry out the histories of seeds until time is up or enough fail: each failure as it is found, then the summary.
 
-    A failing case is shrunk by at most `attempts` smaller ones.
+    A failing history is shrunk by at most `attempts` smaller ones. `progress` is given a line after each history.
     """
     summary, until = Summary(), time.monotonic() + seconds
-
-    def failure_of(smaller: WriteCase) -> Failure | None:
-        return played_once(smaller, sides, options).failure
-
     for seed in seeds:
         if time.monotonic() > until or len(summary.found) >= stop_after:
             break
-        played = played_once(case_of_seed(cases, seed), sides, options)
-        summary.add(played)
+        case = case_of_seed(cases, seed)
+        played = played_once(case, sides, options)
+        summary.add(case, played)
         if played.failure is not None:
-            small, failure = smallest_failing(cases, seed, played.failure, failure_of, attempts)
-            summary.found.append(Found(f"seed-{seed}", small, failure))
+            smaller = _Smaller(sides, options, time.monotonic() + _SHRINKING_S, f"seed {seed}", progress)
+            small, failure = smallest_failing(cases, seed, played.failure, smaller.failure, attempts)
+            timeline = played_once(small, sides, options).timeline
+            summary.found.append(Found(f"seed-{seed}", small, failure, timeline))
             yield summary.found[-1]
+        progress(str(summary))
     yield summary
 
 
+@dataclass(slots=True)
+class _Smaller:
+    """Smaller histories, carried out until time is up."""
+
+    sides: tuple[Side, Side]
+    options: Options
+    until: float
+    name: str
+    progress: Progress
+    tried: int = 0
+
+    def failure(self, case: WriteCase) -> Failure | None:
+        if time.monotonic() > self.until:
+            return None
+        self.tried += 1
+        self.progress(f"{self.name} fails; {self.tried} smaller histories tried")
+        return played_once(case, self.sides, self.options).failure
+
+
 def played_once(case: WriteCase, sides: tuple[Side, Side], options: Options, keep: Path | None = None) -> Played:
-    """A case played in a folder of its own, which goes unless it is named."""
+    """A history carried out in a folder of its own, which goes unless it is named."""
     if keep is not None:
         keep.mkdir(parents=True)
         return play(case, sides, keep, options)
-    folder = Path(tempfile.mkdtemp(prefix="hudi-writes-"))
+    folder = Path(tempfile.mkdtemp(prefix="hudi-fuzz-"))
     try:
         return play(case, sides, folder, options)
     finally:

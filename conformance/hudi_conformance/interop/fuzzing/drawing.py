@@ -1,13 +1,14 @@
 """Sequences drawn by Hypothesis: every shape of a table, every operation, and rows that collide."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import quote
 
+from hudi_adapter.values import encode_value
 from hypothesis import strategies as st
 
-from hudi_conformance.corpus.table_shapes import COLUMNS, SMALL_FILE_LIMIT, Step, TableShape, WriteCase
+from hudi_conformance.corpus.table_shapes import COLUMNS, SMALL_FILE_LIMIT, Columns, Step, TableShape, WriteCase
+from hudi_conformance.interop.fuzzing.column_values import drawn_columns, folder_text, row_values, unused_key
 from hudi_conformance.interop.fuzzing.seeds import Choices
 from hudi_conformance.interop.fuzzing.service_steps import Served, drawn_service
 
@@ -43,7 +44,9 @@ Key = tuple[Any, ...]
 class Limits:
     """What is drawn: versions, types, whether refusals are, whether features that only some implementations have.
 
-    `likely_steps`: a sequence has fewer steps only when it is shrunk, or rarely.
+    `likely_steps`: a sequence has fewer steps only when it is shrunk, or rarely. `typed_columns`: key, partition,
+    ordering and other columns are of many types, with unusual values. `metadata_indexes`: the metadata table has more
+    than the list of files.
     """
 
     versions: tuple[int, ...] = (6, 8, 9)
@@ -56,6 +59,8 @@ class Limits:
     partial_updates: bool = True
     services: bool = False
     marked_rows: bool = True
+    typed_columns: bool = False
+    metadata_indexes: bool = False
     likely_steps: int = 2
 
 
@@ -65,7 +70,11 @@ def write_cases(draw: st.DrawFn, limits: Limits = Limits()) -> WriteCase:
     choices = Choices(draw)
     shape = _shape(choices, limits)
     marked = limits.marked_rows and choices.chance(40)
-    writes = Writes(choices, shape, limits, columns=(*COLUMNS, _MARK) if marked else COLUMNS)
+    once = limits.metadata_indexes and shape.configs.get("hoodie.metadata.record.index.enable") == "true"
+    columns = (*shape.columns, _MARK) if marked else shape.columns
+    writes = Writes(choices, shape, limits, may_double=not once, one_place=once, columns=columns)
+    if limits.typed_columns:
+        writes.values = row_values(shape)
     most, percent = _STEPS[limits.services]
     steps = [writes.step(0)]
     # A choice before each step, as before each row, and not their number at first: so shrinking can drop any of them.
@@ -90,6 +99,7 @@ def _shape(choices: Choices, limits: Limits) -> TableShape:
         ordering=ordering,
         merge_mode=choices.one([*modes, "COMMIT_TIME_ORDERING", *(["EVENT_TIME_ORDERING"] if ordering else [])]),
         properties=_properties(choices, version, partition_by, limits),
+        columns=drawn_columns(choices) if limits.typed_columns else COLUMNS,
     )
     return replace(shape, configs=_configs(choices, shape, limits))
 
@@ -115,11 +125,28 @@ def _configs(choices: Choices, shape: TableShape, limits: Limits) -> dict[str, s
         # Services are steps of their own: no write carries out what waits.
         chosen |= {"hoodie.clean.automatic": "false", "hoodie.archive.automatic": "false"}
     chosen["hoodie.metadata.enable"] = str(limits.metadata_table and choices.chance(50)).lower()
+    if limits.metadata_indexes and chosen["hoodie.metadata.enable"] == "true":
+        chosen |= _metadata_indexes(choices, shape)
     chosen |= index_configs(choices.one(_indexes(shape, chosen, limits)), choices.one(["1", "2", "3"]))
     if shape.table_type == MOR and choices.chance(30):
         chosen["hoodie.logfile.data.block.format"] = "parquet"
     if shape.table_type == MOR and shape.version >= 8 and choices.chance(30):
         chosen["hoodie.write.record.positions"] = choices.one(["true", "false"])
+    return chosen
+
+
+def _metadata_indexes(choices: Choices, shape: TableShape) -> dict[str, str]:
+    """Indexes in the metadata table; a secondary one goes with that of records."""
+    chosen = {}
+    if choices.chance(50):
+        chosen["hoodie.metadata.index.column.stats.enable"] = "true"
+    if choices.chance(30):
+        chosen["hoodie.metadata.index.bloom.filter.enable"] = "true"
+    stored = shape.properties.get("hoodie.populate.meta.fields") != "false"
+    if stored and choices.chance(40):
+        chosen["hoodie.metadata.record.index.enable"] = "true"
+        if shape.version >= 8 and choices.chance(60):
+            chosen["hoodie.metadata.index.secondary.column"] = choices.one(["kind", "number"])
     return chosen
 
 
@@ -157,16 +184,20 @@ class Writes:
     """The steps drawn so far, as far as later ones depend on them.
 
     `held`: keys that are in the table with their partition's values, surely unless a row that was marked as deleted
-    bore them (`marked`); `doubled`: keys that may stand in it twice, which `may_double` lets happen.
+    bore them (`marked`); `doubled`: keys that may stand in it twice, which `may_double` lets happen. With
+    `one_place` no key is in two partitions, as a record index needs it. `values`: those of
+    columns, where they are not the usual ones.
     """
 
     choices: Choices
     shape: TableShape
     limits: Limits
     may_double: bool = True
+    one_place: bool = False
     held: dict[Key, tuple[Any, ...]] = field(default_factory=dict)
     doubled: set[Key] = field(default_factory=set)
-    columns: tuple[tuple[str, str], ...] = COLUMNS
+    columns: Columns = COLUMNS
+    values: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     marked: set[Key] = field(default_factory=set)
     served: Served = field(default_factory=Served)
 
@@ -188,7 +219,9 @@ class Writes:
             self.columns = (*self.columns, added[0])
         drawn = self.of_operation(self._operation(number))
         self.served.wrote(number + 1, self.held, self.doubled)
-        self.served.partial |= drawn.operation == "partial_update"
+        # A write that deletes begins a bucket with several blocks, or with none.
+        marks = self._forms_are_free() and _MARK in self.columns
+        self.served.free_logs |= drawn.operation == "partial_update" or marks
         return drawn
 
     def of_operation(self, operation: str) -> Step:
@@ -239,6 +272,8 @@ class Writes:
         rows = [self._row() for _ in range(least)]
         while len(rows) < _ROWS and self.choices.chance(75):
             rows.append(self._row())
+        if self.one_place:
+            self._bring_together(rows)
         known = {self._key(row) for row in rows} & self.held.keys()
         if (inserts and not self.choices.chance(20)) or not (self._doubles() or operation == "upsert"):
             rows = [row for row in rows if self._key(row) not in known] or [self._row(self._unused())]
@@ -253,6 +288,12 @@ class Writes:
         if operation == "upsert" and _MARK in self.columns:
             self._mark(rows)
         return Step(operation, self.columns, tuple(self._values(row) for row in rows))
+
+    def _bring_together(self, rows: list[dict[str, Any]]) -> None:
+        """Rows of one key are of one partition."""
+        homes: dict[Key, tuple[Any, ...]] = {}
+        for row in rows:
+            row.update(zip(self.shape.partition_by, homes.setdefault(self._key(row), self._place(row)), strict=True))
 
     def _doubles(self) -> bool:
         """Whether a key may come to stand twice: what a feed tells of one that does in its bucket is not settled."""
@@ -314,7 +355,7 @@ class Writes:
         for gone in [one for one in self.held if one[0] == key[0]]:
             del self.held[gone]
             self._leave_alone(gone)
-        return Step("delete", filter=[name, "=", key[0]])
+        return Step("delete", filter=[name, "=", encode_value(key[0], dict(self.columns)[name])])
 
     def _dropped_partition(self) -> Step:
         place = self.choices.one(sorted(self.held.values(), key=repr))
@@ -350,17 +391,22 @@ class Writes:
         return Step("upsert", tuple(columns.items()), (tuple(row[name] for name in columns),))
 
     def _row(self, key: Key | None = None) -> dict[str, Any]:
-        row = self._fields({name for name, _ in (*COLUMNS, *self.columns)})
+        row = self._fields({name for name, _ in (*self.shape.columns, *self.columns)})
         row.update(zip(self.shape.record_key, key or (), strict=False))
         # Which of two rows with one key in two partitions a key names is a question of its own: a key stays at home.
         at_home = self.held.get(self._key(row))
-        if at_home is not None and (self._key(row) in self.doubled or self._is_global() or not self.choices.chance(15)):
+        stays = self.one_place or self._key(row) in self.doubled or self._is_global()
+        if at_home is not None and (stays or not self.choices.chance(15)):
             row.update(zip(self.shape.partition_by, at_home, strict=True))
         return row
 
     def _fields(self, names: set[str]) -> dict[str, Any]:
         """A value for each of these columns."""
         choices = self.choices
+
+        def one_of(values: Sequence[Any]) -> Callable[[], Any]:
+            return lambda: choices.one(values)
+
         values: Mapping[str, Callable[[], Any]] = {
             "id": lambda: choices.one(_IDS),
             "number": lambda: choices.number(1, 8),
@@ -372,6 +418,7 @@ class Writes:
             "extra": lambda: choices.one([None, "e"]),
             "more": lambda: choices.number(0, 9) if choices.chance(50) else None,
             _MARK[0]: lambda: choices.one([None, False]),
+            **{name: one_of(own) for name, own in self.values.items()},
         }
         return {name: value() for name, value in values.items() if name in names}
 
@@ -389,7 +436,7 @@ class Writes:
     def _unused(self) -> Key:
         row, number = self._fields(set(self.shape.record_key)), self.choices.number(0, 990)
         while True:
-            row |= {"id": f"u{number}", "number": 9 + number}
+            row |= {"id": unused_key(dict(self.shape.columns)["id"], number), "number": 9 + number}
             if self._key(row) not in self.held:
                 return self._key(row)
             number += 1
@@ -408,6 +455,6 @@ def partition_path(shape: TableShape, place: tuple[Any, ...]) -> str:
     """The path of the partition with these values, in the table's style."""
     encoded = shape.properties.get("hoodie.datasource.write.partitionpath.urlencode") == "true"
     hive = shape.properties.get("hoodie.datasource.write.hive_style_partitioning") == "true"
-    parts = [quote(str(value)) if encoded else str(value) for value in place]
+    parts = [folder_text(value, encoded=encoded) for value in place]
     named = zip(shape.partition_by, parts, strict=True)
     return "/".join(f"{name}={part}" if hive else part for name, part in named)

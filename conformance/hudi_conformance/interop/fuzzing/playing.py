@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from hudi_adapter.protocol import WRITING_OPS
 from hudi_adapter.rows import Rows
 
 from hudi_conformance.corpus.table_shapes import Step, WriteCase
@@ -21,11 +22,15 @@ LIMIT_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two adapters; a checker, where there is one, is asked what is wrong with its table."""
+    """One of the two adapters; a checker, where there is one, is asked what is wrong with its table.
+
+    `only_reads`: it answers about the table of the other side, which it cannot write itself.
+    """
 
     name: str
     adapter: Asked
     checker: Asked | None = None
+    only_reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +43,16 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of a case: where it failed, if so; questions answered alike; what a side does not support."""
+    """What came of a case: where it failed, if so; questions answered alike; what a side does not support.
+
+    `timeline`: that of the first side's table, where the case failed.
+    """
 
     failure: Failure | None
     asked: int
     refused: int
     unsupported: tuple[str, ...]
+    timeline: tuple[Any, ...] = ()
 
 
 Instant = Mapping[str, Any]
@@ -61,16 +70,23 @@ class _Run:
             Player.below(folder / f"{number}-{side.name}", side.adapter, LIMIT_S, side.name)
             for number, side in enumerate(sides)
         ]
+        if sides[1].only_reads:
+            self.players[1] = replace(self.players[1], table=self.players[0].table)
         self.done: tuple[list[Instant], list[Instant]] = ([], [])
         self.asked = self.refused = 0
         self.unsupported: dict[str, None] = {}
 
     def played(self) -> Played:
         for player in self.players:
-            player.table.mkdir(parents=True)
+            player.table.mkdir(parents=True, exist_ok=True)
         made = self._both("create_table", [self.case.shape.create_params()] * 2)
         failure = self._agreed(0, "create_table", made) or next(filter(None, self._steps()), None)
-        return Played(failure, self.asked, self.refused, tuple(self.unsupported))
+        timeline = self._timeline() if failure else ()
+        return Played(failure, self.asked, self.refused, tuple(self.unsupported), timeline)
+
+    def _timeline(self) -> tuple[Any, ...]:
+        answer = self.players[0].ask("list_timeline", {}).content
+        return tuple(answer) if isinstance(answer, list) else ()
 
     def _steps(self) -> Iterator[Failure | None]:
         for number, step in enumerate(self.case.steps, start=1):
@@ -81,7 +97,14 @@ class _Run:
                 yield from self._questions(number, last=number == len(self.case.steps))
 
     def _service(self, number: int, step: Step) -> Failure | None:
-        """Both plan or both find nothing to do; what is to be carried out at once is."""
+        """Both plan or both find nothing to do; what is to be carried out at once is.
+
+        A service about a write that had nothing to do, and so has no instant, is left out.
+        """
+        if step.target and not any(done[step.target - 1].get("requested") for done in self.done):
+            for done in self.done:
+                done.append({})
+            return None
         asked = [list(requests_of(step, self.case.shape, done)) for done in self.done]
         answers = self._both(asked[0][0][0], [one[0][1] for one in asked])
         failure = self._agreed(number, step.operation, answers) or self._planned_alike(number, step, answers)
@@ -155,9 +178,20 @@ class _Run:
         if kinds != [Kind.RESULT, Kind.RESULT]:
             return self._described(number, str(question), answers)
         self.asked += 1
-        contents = [_content(one, done) for one, done in zip(answers, self.done, strict=True)]
-        differences = _differences(question.op, contents if self.options.strict else _common(contents))
+        differences = self._compared(question, answers)
         return _failure(number, str(question), differences) if differences else None
+
+    def _compared(self, question: Question, answers: Sequence[Answer]) -> tuple[str, ...]:
+        """The differences of two answers, with steps in place of their times."""
+        left, right = (InstantNames.of_steps(done) for done in self.done)
+        first, second = (one.rows for one in answers)
+        if first is not None and second is not None:
+            rows = [left.normalized_rows(first), right.normalized_rows(second)]
+            return compare_rows(*(rows if self.options.strict else _common(rows)))
+        if first is not None or second is not None:
+            return tuple(str(one.content)[:300] for one in answers)
+        op, expected = question.op, left.normalized(question.op, answers[0].content)
+        return compare_values(op, expected, answers[1].content, lambda actual: right.normalized(op, actual))
 
     def _checked(self, number: int, checker: Player) -> Failure | None:
         self.asked += 1
@@ -165,6 +199,8 @@ class _Run:
         return _failure(number, f"{CHECK_TABLE} of {checker.name}", wrong) if wrong else None
 
     def _both(self, op: str, params: Sequence[Mapping[str, Any]], rows: Rows | None = None) -> list[Answer]:
+        if self.sides[1].only_reads and op in WRITING_OPS:
+            return [self.players[0].ask(op, params[0], rows)] * 2
         return [player.ask(op, asked, rows) for player, asked in zip(self.players, params, strict=True)]
 
 
@@ -175,18 +211,10 @@ def _failure(step: int, question: str, differences: tuple[str, ...]) -> Failure:
     return Failure(step, question, differences, kind=(op, clause))
 
 
-def _content(answer: Answer, done: Sequence[Instant]) -> Any:
-    """Rows with the step that wrote them in place of its time; a value as it is."""
-    return answer.content if answer.rows is None else InstantNames.of_steps(done).normalized_rows(answer.rows)
-
-
-def _common(answers: Sequence[Any]) -> Sequence[Any]:
+def _common(answers: Sequence[Rows]) -> Sequence[Rows]:
     """Answers without the columns that only one of them has, and has no value in."""
-    rows = [one for one in answers if isinstance(one, Rows)]
-    if len(rows) < len(answers):
-        return answers
-    shared = {name for name, _ in rows[0].schema} & {name for name, _ in rows[-1].schema}
-    return [_without_empty(one, shared) for one in rows]
+    shared = {name for name, _ in answers[0].schema} & {name for name, _ in answers[-1].schema}
+    return [_without_empty(one, shared) for one in answers]
 
 
 def _without_empty(rows: Rows, shared: set[str]) -> Rows:
@@ -194,12 +222,3 @@ def _without_empty(rows: Rows, shared: set[str]) -> Rows:
     kept = [at for at in places if rows.schema[at][0] in shared or any(row[at] is not None for row in rows.rows)]
     schema = tuple(rows.schema[at] for at in kept)
     return Rows(schema, tuple(tuple(row[at] for at in kept) for row in rows.rows))
-
-
-def _differences(op: str, answers: Sequence[Any]) -> tuple[str, ...]:
-    left, right = answers
-    if isinstance(left, Rows) and isinstance(right, Rows):
-        return compare_rows(left, right)
-    if isinstance(left, Rows) or isinstance(right, Rows):
-        return tuple(str(one)[:300] for one in answers)
-    return compare_values(op, left, right)

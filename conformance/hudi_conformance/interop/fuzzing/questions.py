@@ -4,9 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hudi_adapter.values import encode_value
+
 from hudi_conformance.corpus.table_shapes import TableShape, WriteCase
 
 _EARLIEST = "earliest"
+_NESTED = ("list", "map", "struct")
+_WITHOUT_ORDER = ("boolean", "binary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +35,10 @@ class Question:
 def questions_after(
     case: WriteCase, done: Sequence[Mapping[str, Any]], *, last: bool, between: bool
 ) -> Iterator[Question]:
-    """The snapshot and what is in base files after every step; times and ranges after the last one too."""
+    """The snapshot, a key and what is in base files after every step; the rest after the last one."""
     shape, written = case.shape, [number for number, one in enumerate(done, start=1) if one.get("requested")]
     yield Question("read_snapshot", fixed=(("meta_columns", True),))
+    yield from _key_filter(case, len(done))
     if shape.table_type == "MERGE_ON_READ" and shape.configs.get("hoodie.index.type") != "BUCKET":
         # Buckets may begin with a log or with a base file.
         yield Question("read_optimized")
@@ -43,19 +48,79 @@ def questions_after(
     if not last:
         return
     yield Question("table_info")
+    yield from _column_filters(case)
+    yield from _state(case)
     if not written or not between:
         return
     yield from (Question("read_as_of", times=(("instant", number),)) for number in written)
-    if shape.properties.get("hoodie.populate.meta.fields") != "false" and not _has_partial_logs(case):
+    if shape.properties.get("hoodie.populate.meta.fields") != "false" and not (
+        _has_partial_logs(case) or _clusters_doubled(case)
+    ):
         yield from _ranges(written, "read_incremental")
     if fed:
         yield from _ranges(written, "read_changes")
+
+
+def _key_filter(case: WriteCase, steps: int) -> Iterator[Question]:
+    """A key that the last of these steps brought, or the last one before it that brought rows."""
+    name = case.shape.record_key[0]
+    values = list(_values(case, name, steps))
+    if values:
+        yield Question("read_snapshot", fixed=(("filter", [name, "=", values[-1]]),))
+
+
+def _column_filters(case: WriteCase) -> Iterator[Question]:
+    """Each column: a value that was written, what is not below it, what is null."""
+    for name, kind in case.shape.columns:
+        values = list(_values(case, name, len(case.steps)))
+        asked = ("=",) if kind.startswith(_WITHOUT_ORDER) else ("=", ">=", "<")
+        if values and not kind.startswith(_NESTED):
+            chosen = zip(asked, (values[-1], values[0], values[len(values) // 2]), strict=False)
+            yield from (Question("read_snapshot", fixed=(("filter", [name, *one]),)) for one in chosen)
+        yield Question("read_snapshot", fixed=(("filter", [name, "is_null"]),))
+
+
+def _values(case: WriteCase, name: str, steps: int) -> Iterator[Any]:
+    """The values of a column that these steps brought, as filters spell them."""
+    kind = dict(case.shape.columns)[name]
+    for step in case.steps[:steps]:
+        names = [one for one, _ in step.columns]
+        if (name, kind) in step.columns:
+            given = (row[names.index(name)] for row in step.rows or ())
+            yield from (encode_value(one, kind) for one in given if one is not None)
+
+
+def _state(case: WriteCase) -> Iterator[Question]:
+    """The timeline and the file slices, where nothing of them is implementation-defined."""
+    shape = case.shape
+    archives = any(step.operation == "archive" for step in case.steps)
+    if not archives or shape.configs.get("hoodie.metadata.enable") != "true":
+        # How far archival goes depends on a metadata table, which not all sides keep.
+        yield Question("list_timeline")
+    if shape.table_type == "COPY_ON_WRITE" or shape.configs.get("hoodie.index.type") != "BUCKET":
+        # Buckets may begin with a log or with a base file; which bucket of consistent hashing has a key is open, too.
+        yield Question("list_file_slices")
 
 
 def _has_partial_logs(case: WriteCase) -> bool:
     """What a range answers that holds a part of a row and not the row, nothing settles: 1.1.1 ends in an error."""
     partial = any(step.operation == "partial_update" for step in case.steps)
     return partial and case.shape.table_type == "MERGE_ON_READ"
+
+
+def _clusters_doubled(case: WriteCase) -> bool:
+    """Whether two rows of one key may have come into one file group: a range answers one row a key (IN-001)."""
+    if not any("clustering" in step.operation for step in case.steps):
+        return False
+    known: set[tuple[Any, ...]] = set()
+    for step in case.steps:
+        names = [name for name, _ in step.columns]
+        places = [names.index(name) for name in case.shape.record_key if name in names]
+        keys = [tuple(row[place] for place in places) for row in step.rows or ()]
+        if step.operation.startswith(("insert", "bulk_insert")) and (len(set(keys)) < len(keys) or known & {*keys}):
+            return True
+        known |= {*keys}
+    return False
 
 
 def _ranges(written: Sequence[int], op: str) -> Iterator[Question]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from hudi_conformance.corpus.table_shapes import avro_schema
+from hudi_conformance.corpus.table_shapes import avro_of
 from hudi_conformance.interop.stress.locks import PROVIDERS
 
 COLUMNS = (("id", "string"), ("day", "string"), ("ts", "int64"), ("note", "string"), ("amount", "float64"))
@@ -90,7 +90,7 @@ class Setting:
         payload = {"hoodie.compaction.payload.class": "org.apache.hudi.common.model.DefaultHoodieRecordPayload"}
         return {
             "name": "ledger",
-            "schema": json.dumps(avro_schema(COLUMNS)),
+            "schema": json.dumps(avro_of(COLUMNS)),
             "table_type": self.table_type,
             "table_version": self.version,
             "record_key": ["id"],

@@ -1,0 +1,89 @@
+"""What the histories of a run had: values of each dimension, and pairs of values of two dimensions."""
+
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hudi_conformance.corpus.table_shapes import COLUMNS, WriteCase
+from hudi_conformance.interop.fuzzing.service_steps import is_service
+
+_COMPLEX = "composite: "
+Value = tuple[str, str]
+
+
+@dataclass(slots=True)
+class Coverage:
+    """How many histories had each value, and each two values of different dimensions."""
+
+    values: Counter[Value] = field(default_factory=Counter)
+    pairs: Counter[tuple[Value, Value]] = field(default_factory=Counter)
+
+    def add(self, case: WriteCase) -> None:
+        """Count one history."""
+        found = sorted(set(values_of(case)))
+        self.values.update(found)
+        self.pairs.update(pair for pair in itertools.combinations(found, 2) if pair[0][0] != pair[1][0])
+
+    def lines(self) -> Iterator[str]:
+        """A line for each dimension with the count of each value, and one for pairs."""
+        dimensions = self._by_dimension()
+        for name, counts in dimensions.items():
+            yield f"{name} ({len(counts)}): " + ", ".join(f"{value} {count}" for value, count in counts)
+        possible = sum(len(one) * len(two) for one, two in itertools.combinations(dimensions.values(), 2))
+        yield f"pairs of values: {len(self.pairs)} of {possible}; some of the others cannot go together"
+
+    def _by_dimension(self) -> Mapping[str, Sequence[tuple[str, int]]]:
+        found = defaultdict[str, list[tuple[str, int]]](list)
+        for (name, value), count in sorted(self.values.items()):
+            found[name].append((value, count))
+        return found
+
+
+def values_of(case: WriteCase) -> Iterator[Value]:
+    """The values of each dimension that a history has; it may have several operations and services."""
+    shape = case.shape
+    types, configs, properties = dict(shape.columns), shape.configs, shape.properties
+    yield "table version", str(shape.version)
+    yield "table type", shape.table_type
+    yield "key type", _typed(shape.record_key, types)
+    yield "partition type", _typed(shape.partition_by, types)
+    yield "ordering type", _typed(shape.ordering, types)
+    yield "merge mode", shape.merge_mode or "inferred"
+    yield "index", configs.get("hoodie.index.bucket.engine") or configs.get("hoodie.index.type") or "default"
+    yield "metadata table", "on" if configs.get("hoodie.metadata.enable") == "true" else "off"
+    for key, name in _METADATA.items():
+        if configs.get(key, "false") != "false":
+            yield "metadata index", name
+    yield "log format", configs.get("hoodie.logfile.data.block.format", "avro")
+    yield "change feed", properties.get("hoodie.table.cdc.supplemental.logging.mode", "off").upper()
+    yield "meta fields", "off" if properties.get("hoodie.populate.meta.fields") == "false" else "on"
+    yield (
+        "partition style",
+        ", ".join(name for key, name in _STYLES.items() if properties.get(key) == "true") or "plain",
+    )
+    for name, _ in COLUMNS[-2:]:
+        yield "other columns", types[name]
+    for step in case.steps:
+        yield ("service" if is_service(step) else "operation"), step.operation
+        for key in _POLICIES:
+            if key in step.configs:
+                yield "service policy", f"{key.rpartition('.')[2]} {step.configs[key]}"
+
+
+_METADATA = {
+    "hoodie.metadata.index.column.stats.enable": "column stats",
+    "hoodie.metadata.index.bloom.filter.enable": "bloom filters",
+    "hoodie.metadata.record.index.enable": "record index",
+    "hoodie.metadata.index.secondary.column": "secondary index",
+}
+_STYLES = {
+    "hoodie.datasource.write.hive_style_partitioning": "hive",
+    "hoodie.datasource.write.partitionpath.urlencode": "encoded",
+}
+_POLICIES = ("hoodie.clean.policy", "hoodie.clustering.plan.strategy.sort.columns")
+
+
+def _typed(names: Sequence[str], types: Mapping[str, str]) -> str:
+    kinds = ", ".join(types[name] for name in names)
+    return f"{_COMPLEX}{kinds}" if len(names) > 1 else kinds or "none"
