@@ -13,6 +13,7 @@ from hudi_spark import read_arrow
 from hudi_spark.testing import Query, plan_query
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from written_tables import SCHEMA, Written
 
 ROWS = 20_000
 
@@ -131,3 +132,14 @@ def test_a_plan_has_one_task_for_each_slice(tmp_path: Path):
     stats = [builder.base_file(10, [row(f"k{n}", 1)], group=f"f{n}") for n in range(7)]
     builder.commit(10, stats)
     assert len(plan_query(LocalStorage(tmp_path), Query()).tasks) == 7
+
+
+@pytest.mark.parametrize("key", ["\uffee-é", "🚲", "a"])
+def test_a_filter_on_the_key_finds_every_text(tmp_path: Path, key: str):
+    """The bounds in a footer are in the order of UTF-16: U+FFEE comes after a character of two units (BF-002)."""
+    written = Written(tmp_path, partition_by=())
+    texts = ["a", "🚲", "\uffee-é"]
+    count = len(texts)
+    regions, times, prices = ["north"] * count, [1] * count, [1.0] * count
+    written.write("upsert", pa.table([texts, regions, times, prices], schema=SCHEMA))
+    assert read_arrow(tmp_path, columns=["id"], filter=["id", "=", key]).column("id").to_pylist() == [key]

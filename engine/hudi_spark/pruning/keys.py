@@ -283,7 +283,16 @@ def _in_footer(situation: Situation, one: FileSlice) -> MayHold | None:
         return None
 
     def may_hold(key: str) -> bool:
-        within = (least is None or key >= least) and (greatest is None or key <= greatest)
+        units = _utf16(key)
+        within = (least is None or units >= _utf16(least)) and (greatest is None or units <= _utf16(greatest))
         return within and bloom.may_contain(key)
 
     return may_hold
+
+
+def _utf16(text: str) -> bytes:
+    """Bytes in the order of UTF-16 units, which is that of the bounds in footers.
+
+    Clauses: BF-002.
+    """
+    return text.encode("utf-16-be", "surrogatepass")
