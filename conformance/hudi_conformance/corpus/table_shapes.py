@@ -29,7 +29,8 @@ _AVRO = {"string": "string", "int64": "long", "float64": "double", "int32": "int
 class TableShape:
     """What a table is made with, and the settings that go with every write.
 
-    `fields`: the columns of the key, of the partition and of the ordering.
+    `fields`: the columns of the key, of the partition and of the ordering. `label`: what tells the shape from others of
+    its type and version.
     """
 
     version: int
@@ -40,6 +41,7 @@ class TableShape:
     merge_mode: str | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
     configs: Mapping[str, str] = field(default_factory=dict)
+    label: str = ""
 
     @property
     def has_completion_times(self) -> bool:

@@ -197,13 +197,16 @@ def _writer_options(form: BaseFileForm) -> dict[str, Any]:
 
 
 def _footer_keys(rows: pa.Table, form: BaseFileForm) -> dict[str, str]:
-    """Clauses: BF-002, BF-003."""
+    """What the footer says; a file without rows has no range of keys, and a filter that lets none through.
+
+    Clauses: BF-002, BF-003, IX-010.
+    """
     named = {AVRO_SCHEMA_KEY: schema_text(form.avro), "writer.model.name": "avro"}
     keys = rows.column(RECORD_KEY)
-    ends = utf16_range(keys) if _all_named(keys) else None
-    if ends is None:
+    if not _all_named(keys):
         return named
-    named |= {MINIMUM_KEY: ends[0], MAXIMUM_KEY: ends[1]}
+    if (ends := utf16_range(keys)) is not None:
+        named |= {MINIMUM_KEY: ends[0], MAXIMUM_KEY: ends[1]}
     return named if form.bloom is None else {**named, **_bloom_keys(keys, form.bloom)}
 
 
