@@ -104,6 +104,14 @@ def utf16_range(column: pa.Array | pa.ChunkedArray) -> tuple[str, str] | None:
     return least, greatest
 
 
+def utf16_order(text: str) -> bytes:
+    """Bytes that compare as the UTF-16 units of the text, as Java's `String.compareTo` compares record keys.
+
+    Clauses: BF-002.
+    """
+    return text.encode("utf-16-be", "surrogatepass")
+
+
 def _bytes_of(column: pa.Array) -> Texts:
     _, offsets, data = column.buffers()
     if offsets is None or not len(column):

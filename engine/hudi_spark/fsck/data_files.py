@@ -25,7 +25,7 @@ from hudi_format.log.content import decode_arrow, decode_command, decode_deletes
 from hudi_format.log.headers import record_positions
 from hudi_format.schemas import META_FIELDS
 from hudi_format.storage import Storage
-from hudi_format.texts import utf16_range
+from hudi_format.texts import utf16_order, utf16_range
 from hudi_format.timeline.commit_metadata import WriteStat
 
 from hudi_spark.fsck.stored import DataFile, TableState
@@ -335,16 +335,11 @@ class _Bounds:
         ends = utf16_range(present)
         if ends is None:
             return
-        if self.least is not None and _rank(ends[0]) < _rank(self.least):
+        if self.least is not None and utf16_order(ends[0]) < utf16_order(self.least):
             violations.warning("IX-012", path, f"the key {ends[0]!r} is below the footer's least key")
-        if self.greatest is not None and _rank(ends[1]) > _rank(self.greatest):
+        if self.greatest is not None and utf16_order(ends[1]) > utf16_order(self.greatest):
             violations.warning("IX-012", path, f"the key {ends[1]!r} is above the footer's greatest key")
         if self.bloom is not None:
             absent = _count(pc.invert(pa.chunked_array([self.bloom.may_contain_each(present)])))
             if absent:
                 violations.warning("BF-002", path, f"the bloom filter excludes {absent} keys of the file")
-
-
-def _rank(key: str) -> bytes:
-    """Keys are compared by their UTF-16 units."""
-    return key.encode("utf-16-be", "surrogatepass")

@@ -10,6 +10,7 @@ from typing import Any, Final
 from hudi_format.base.bloom_filters import BloomFilter, decode_bloom_filter
 from hudi_format.base.files import BLOOM_FILTER_KEY, BLOOM_TYPE_KEY, MAXIMUM_KEY, MINIMUM_KEY, base_file_footer
 from hudi_format.errors import FormatError, UnsupportedFormat
+from hudi_format.texts import utf16_order
 
 from hudi_spark.filters import And, Column, Comparison, Filter, scalar_of
 from hudi_spark.merge import RECORD_KEY, merge_mode
@@ -282,17 +283,11 @@ def _in_footer(situation: Situation, one: FileSlice) -> MayHold | None:
     if bloom is None:
         return None
 
+    lower, upper = (None if bound is None else utf16_order(bound) for bound in (least, greatest))
+
     def may_hold(key: str) -> bool:
-        units = _utf16(key)
-        within = (least is None or units >= _utf16(least)) and (greatest is None or units <= _utf16(greatest))
+        rank = utf16_order(key)
+        within = (lower is None or rank >= lower) and (upper is None or rank <= upper)
         return within and bloom.may_contain(key)
 
     return may_hold
-
-
-def _utf16(text: str) -> bytes:
-    """Bytes in the order of UTF-16 units, which is that of the bounds in footers.
-
-    Clauses: BF-002.
-    """
-    return text.encode("utf-16-be", "surrogatepass")

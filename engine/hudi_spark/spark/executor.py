@@ -122,13 +122,9 @@ class SparkFlow:
         return SparkFlow(self.frame.sort(*(f"`{name}`" for name in columns)), self.schema, self.identify)
 
     def joined(self, other: "SparkFlow", on: Sequence[str]) -> "SparkFlow":
-        """Left outer join by columns that both have.
-
-        Spark chooses the kind of join when it has seen how large the other's rows are: an estimate by the descriptions
-        of tasks is far too small, and would send the keys of a whole table to the driver to broadcast them.
-        """
+        """Left outer join by columns that both have."""
         further = [one for one in other.schema if one.name not in on]
-        frame = self.frame.join(_planned(other.frame), list(on), "left")
+        frame = self.frame.join(other.frame, list(on), "left")
         schema = pa.schema([*self.schema, *further])
         return SparkFlow(frame.select(*(f"`{name}`" for name in schema.names)), schema, self.identify)
 
@@ -191,12 +187,16 @@ class OnSpark:
     def tasks(
         self, tasks: Sequence[_Task], run: Callable[[_Task, TaskIdentity], pa.Table], schema: pa.Schema
     ) -> SparkFlow:
-        """A few for each Spark task; the descriptions go to each executor once."""
+        """A few for each Spark task; the descriptions go to each executor once.
+
+        Spark knows no size of the rows, and so chooses joins when it has seen them: by the size of the numbers it would
+        broadcast the keys of a whole table through the driver.
+        """
         if not tasks:
             empty = self.spark.createDataFrame([], spark_schema(wire_schema(schema)))
             return SparkFlow(empty, schema, self.identify)
         described = self.spark.sparkContext.broadcast(tuple(tasks))
-        numbers = self.spark.range(0, len(tasks), 1, _partitions(self.spark, len(tasks)))
+        numbers = _planned(self.spark.range(0, len(tasks), 1, _partitions(self.spark, len(tasks))))
         flow = SparkFlow(numbers, pa.schema([pa.field("id", pa.int64())]), self.identify)
         return flow.map(_Described(described, run), schema)
 
@@ -290,9 +290,9 @@ def _batches(table: pa.Table, wire: pa.Schema) -> _Batches:
 
 
 def _planned(frame: "DataFrame") -> "DataFrame":
-    """The rows of a frame in the partitions that Spark finds right when it has seen what its shuffles wrote.
+    """The rows of a frame as Spark runs it: in partitions chosen by what its shuffles wrote, without an estimated size.
 
-    Spark 3.5 leaves out this last step for a frame that is persisted: some rows in `spark.sql.shuffle.partitions`
+    Spark 3.5 does not choose the partitions of a frame that is persisted: some rows in `spark.sql.shuffle.partitions`
     partitions then cost as many Python tasks, each time that they are read.
 
     Raises:

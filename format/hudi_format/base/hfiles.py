@@ -19,6 +19,7 @@ from hudi_format.hfile.reader import HFile, open_stored_hfile
 from hudi_format.hfile.writer import write_hfile
 from hudi_format.schemas import arrow_schema
 from hudi_format.storage import Storage
+from hudi_format.texts import utf16_order
 
 SCHEMA_KEY: Final = "schema"
 BLOOM_BLOCK: Final = "bloomFilter"
@@ -107,7 +108,7 @@ def write_hfile_base(
     keys = [key.decode() for key, _ in entries]
     info = {SCHEMA_KEY: text.encode(), BLOOM_TYPE_KEY: TYPE_CODE.encode()}
     if keys:
-        in_order = sorted(keys, key=lambda key: key.encode("utf-16-be", "surrogatepass"))
+        in_order = sorted(keys, key=utf16_order)
         info |= {MINIMUM_KEY: in_order[0].encode(), MAXIMUM_KEY: in_order[-1].encode()}
     bloom = build_bloom_filter(keys, max(len(keys), 1))
     return write_hfile(entries, info, {BLOOM_BLOCK: encode_bloom_filter(bloom).encode()}, codec=codec)
