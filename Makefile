@@ -13,7 +13,7 @@ ONE_EACH ?= $(filter engine-spark,$(ADAPTERS))
 WRITERS ?= model engine-in-process engine-spark apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0
 READERS ?= model engine-in-process apache-hudi-0.15.0 apache-hudi-1.0.2 apache-hudi-1.1.1 apache-hudi-1.2.0 hudi-rs daft
 
-.PHONY: env conformance test templates browser crashes check format golden pages docs pictures specs peers real alternation mutation soak bench clean
+.PHONY: env conformance test properties templates browser crashes check format golden pages docs pictures specs peers real alternation mutation soak bench clean
 
 conformance: env  ## run the suite against the included engine; build/report/index.html
 	$(MEMORY) $(CLI) run $(foreach adapter,$(ADAPTERS),--adapter $(adapter)) $(foreach adapter,$(ONE_EACH),--one-each $(adapter)) --jobs 2 --report build/report
@@ -25,8 +25,11 @@ CRASHES ?= 1/3
 MEMORY := $(shell test "$$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 8000000 2>/dev/null && echo TMPDIR=/dev/shm)
 PYTEST := $(MEMORY) $(RUN) -m pytest -n 2 --dist loadgroup
 
-test: env  ## the project's tests; of those that are slow or start Apache Hudi or Spark one part in ten
-	$(PYTEST) -m "not crashes and not templates and not browser" --shard $(SHARD)
+test: env  ## the project's tests; of those that are slow or start Apache Hudi or Spark one part in ten; not what `check` and `properties` run
+	$(PYTEST) -m "not crashes and not templates and not browser" --shard $(SHARD) --ignore tests/obligations --ignore tests/repository/test_words.py
+
+properties: env  ## each property of the model holds, or is refuted by its counterexample; of the mutants that break one, one in ten
+	$(PYTEST) --shard $(SHARD) tests/obligations
 
 templates: env  ## the projects that `hudi-conformance new-adapter` writes, built with cargo and Maven; the tutorial, run
 	$(PYTEST) -m templates tests/templates

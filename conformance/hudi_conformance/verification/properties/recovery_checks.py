@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from hudi_model.effects import Effects, perform
 from hudi_model.queries import read_as_of, read_snapshot
@@ -20,11 +20,25 @@ LATER = 10_000
 ARCHIVES = {"hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "2"}
 EVERY = {"hoodie.compact.inline.max.delta.commits": "1", "hoodie.clean.trigger.max.commits": "1"}
 Rows = tuple[str, ...]
+_T = TypeVar("_T")
 
 
 def bag(answer: Any) -> Rows:
     """Rows without their order."""
     return tuple(sorted(repr(sorted(row.items())) for row in answer.rows))
+
+
+def not_refused(run: Callable[[], _T], table: Table, told: Iterable[str]) -> _T:
+    """What the call gives.
+
+    Raises:
+        Counterexample: the model refuses it.
+
+    """
+    try:
+        return run()
+    except Rejection as refused:
+        raise Counterexample(f"refused: {refused}", table, tuple(told)) from None
 
 
 def answered(ask: Callable[[], Any], table: Table, told: Iterable[str]) -> Rows:
@@ -34,10 +48,7 @@ def answered(ask: Callable[[], Any], table: Table, told: Iterable[str]) -> Rows:
         Counterexample: the table gives none.
 
     """
-    try:
-        return bag(ask())
-    except Rejection as refused:
-        raise Counterexample(f"no answer: {refused}", table, tuple(told)) from None
+    return bag(not_refused(ask, table, told))
 
 
 def snapshot(table: Table, told: Iterable[str]) -> Rows:

@@ -39,6 +39,7 @@ from hudi_conformance.verification.properties.recovery_checks import (
     attempt,
     dying,
     lines_of,
+    not_refused,
     same,
     snapshot,
     told_table,
@@ -84,7 +85,7 @@ def restore_is_exact(told: Story, later: Story, dies: tuple[Step, int], cut: int
     lines = lines_of(
         told, f"a savepoint of {saved}", *map(str, later.steps), f"dies: {dies[0]}", f"restore dies at {cut}"
     )
-    table = perform(table, savepoints.schedule(table, tick(LATER + 10), {}, saved))
+    table = not_refused(lambda: perform(table, savepoints.schedule(table, tick(LATER + 10), {}, saved)), table, lines)
     stopped = perform(table, savepoints.execute(table, tick(LATER + 10), tick(LATER + 11))[:cut])
     after = perform(stopped, savepoints.execute(stopped, tick(LATER + 10), tick(LATER + 12)))
     same(snapshot(after, lines), expected, "rows after the restore", after, lines)
@@ -198,7 +199,7 @@ def savepoints_are_whole(told: Story, place: int) -> None:
     except Rejection as refused:
         same(refused.reason, Reason.RANGE_NOT_RETAINED, "refused for", table, told.lines())
         return
-    saved = restored(perform(table, effects), commits[place].requested)
+    saved = not_refused(lambda: restored(perform(table, effects), commits[place].requested), table, told.lines())
     expected = remembered(Story(told.shape, until(told, commits[place].requested)))
     same(rows_of(saved), expected, "rows of the savepoint", saved, told.lines())
 
