@@ -108,6 +108,17 @@ def test_files_that_sparks_reader_cannot_widen_go_through_the_kernel(spark: Any,
     assert "PythonMapInArrow" not in plan_of(table.snapshot(columns=["id"]))
 
 
+def test_many_small_slices_are_read_by_few_tasks(spark: Any, tmp_path: Path):
+    """A Spark task that starts Python costs more than reading a small slice."""
+    builder = TableBuilder(tmp_path)
+    groups = [f"f{number}" for number in range(60)]
+    builder.commit(10, [builder.base_file(10, [row(one, 1)], group=one) for one in groups])
+    builder.commit(20, [builder.log_file(20, [builder.data(20, [row(one, 2)])], group=one) for one in groups])
+    frame = HudiTable(spark, tmp_path).snapshot()
+    assert {(one["id"], one["ts"]) for one in rows(frame)} == {(one, 2) for one in groups}
+    assert frame.rdd.getNumPartitions() <= 4 * spark.sparkContext.defaultParallelism
+
+
 def test_what_tasks_skip_is_gathered(spark: Any, tmp_path: Path):
     builder = mixed_table(tmp_path)
     builder.commit(30, [builder.log_file(30, [builder.data(30, [])[:-3]])])

@@ -1,6 +1,6 @@
 """Queries and flows of rows become tasks over file groups, and an executor runs them."""
 
-from hudi_spark.read.change_feed import ChangesQuery, run_change_task
+from hudi_spark.read.change_feed import ChangesQuery, ChangeTask, run_change_task
 from hudi_spark.read.checkpoints import EARLIEST, Batch, Checkpoints, batch_ranges, latest_checkpoint
 from hudi_spark.read.description import TableInfo, table_info
 from hudi_spark.read.flow import ROWS, Executor, Flow, TaskIdentity, Work
@@ -17,6 +17,7 @@ __all__ = [
     "AnyPlan",
     "AnyQuery",
     "Batch",
+    "ChangeTask",
     "ChangesQuery",
     "Checkpoints",
     "Executor",

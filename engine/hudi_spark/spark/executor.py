@@ -1,5 +1,6 @@
 """The executor on Spark: parts are partitions of a DataFrame, work runs in `mapInArrow`."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from hudi_format.storage import Storage
 
 from hudi_spark.errors import HudiError, Reason, UnsupportedFeature, boundary, from_text, to_text
 from hudi_spark.read import ROWS, Query, TaskIdentity, Work, plan_query
-from hudi_spark.spark.queries import run_on_spark, spark_schema, wire_schema
+from hudi_spark.spark.queries import BATCH_ROWS, run_on_spark, spark_schema, wire_schema
 
 _SEED: Final = 42
 _WORD: Final = 0xFFFFFFFF
@@ -53,10 +54,11 @@ _Task = TypeVar("_Task")
 Identify = Callable[[int], TaskIdentity]
 _Batches = Iterator[pa.RecordBatch]
 
-# A batch of this many rows goes to the JVM at once.
-_BATCH_ROWS: Final = 65_536
 # Of a file group each, one after the other.
 _PIECES_A_TASK: Final = 8
+_LATEST_JOBS: Final = 16
+_ENDING_S: Final = 60.0
+_POLL_S: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +205,7 @@ class OnSpark:
     def _of_table(self, table: pa.Table) -> SparkFlow:
         """An Arrow table in partitions of Spark, without a Python object for a row."""
         wire = wire_schema(table.schema)
-        batches = table.cast(wire).combine_chunks().to_batches(max_chunksize=_BATCH_ROWS)
+        batches = table.cast(wire).combine_chunks().to_batches(max_chunksize=BATCH_ROWS)
         described = self.spark.sparkContext.broadcast([_ipc(batch) for batch in batches])
         if not batches:
             return SparkFlow(self.spark.createDataFrame([], spark_schema(wire)), table.schema, self.identify)
@@ -286,7 +288,7 @@ def _errors_as_text() -> Iterator[None]:
 
 
 def _batches(table: pa.Table, wire: pa.Schema) -> _Batches:
-    yield from table.cast(wire).combine_chunks().to_batches(max_chunksize=_BATCH_ROWS)
+    yield from table.cast(wire).combine_chunks().to_batches(max_chunksize=BATCH_ROWS)
 
 
 def _planned(frame: "DataFrame") -> "DataFrame":
@@ -302,7 +304,7 @@ def _planned(frame: "DataFrame") -> "DataFrame":
     from pyspark.sql import DataFrame  # noqa: PLC0415 - pyspark is optional
 
     session = frame.sparkSession
-    with _typed_errors():
+    with _typed_errors(session):
         rows = frame._jdf.queryExecution().toRdd()  # noqa: SLF001 - PySpark has no public name for it
     planned = session._jsparkSession.internalCreateDataFrame(rows, frame._jdf.schema(), False)  # noqa: SLF001
     return DataFrame(planned, session)
@@ -315,22 +317,38 @@ def _collected(frame: "DataFrame", schema: pa.Schema) -> pa.Table:
         HudiError, UnsupportedFeature: what a task raised.
 
     """
-    with _typed_errors():
+    with _typed_errors(frame.sparkSession):
         rows = frame.collect()
     columns = [pa.array([row[number] for row in rows], field.type) for number, field in enumerate(schema)]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
 @contextmanager
-def _typed_errors() -> "Iterator[None]":
-    """An error that a task raised, as it was raised there."""
+def _typed_errors(session: "SparkSession") -> "Iterator[None]":
+    """An error that a task raised, as it was raised there, when the job's other tasks have ended."""
     try:
         yield
     except Exception as error:
+        _await_tasks_of_failed_jobs(session)
         typed = from_text(str(error))
         if typed is None:
             raise
         raise typed from error
+
+
+def _await_tasks_of_failed_jobs(session: "SparkSession") -> None:
+    """Wait until they have ended: Spark fails a job at once, and the abort of a write removes what tasks have written.
+
+    No longer than a minute: a task that hangs must not hide the error.
+    """
+    context = session.sparkContext
+    tracker = context.statusTracker()
+    latest = sorted(tracker.getJobIdsForGroup(context.getLocalProperty("spark.jobGroup.id")))[-_LATEST_JOBS:]
+    failed = [job for job in map(tracker.getJobInfo, latest) if job is not None and job.status == "FAILED"]
+    end = time.monotonic() + _ENDING_S
+    for stage in {stage for job in failed for stage in job.stageIds}:
+        while (found := tracker.getStageInfo(stage)) is not None and found.numActiveTasks and time.monotonic() < end:
+            time.sleep(_POLL_S)
 
 
 def _unreported(skipped: object) -> None:

@@ -14,7 +14,7 @@ from hudi_format.storage import LocalStorage, Storage
 from hudi_spark.errors import HudiError, SkippedBytes, UnsupportedFeature, boundary, to_text
 from hudi_spark.filters import And, Comparison, Filter, Not, Or, columns_of, function_of, grammar, value_of
 from hudi_spark.merge import keys
-from hudi_spark.read import AnyPlan, Plan, SliceRows, SliceTask, run_change_task, run_task
+from hudi_spark.read import AnyPlan, ChangeTask, Plan, SliceRows, SliceTask, run_change_task, run_task
 from hudi_spark.schema import instant_of, nullable
 
 if TYPE_CHECKING:
@@ -213,6 +213,13 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 Report = Callable[[tuple[SkippedBytes, ...]], None]
+_PACK_BYTES: Final = 1 << 27
+# What opening a file costs, as bytes that could be read meanwhile.
+_OPENING_BYTES: Final = 1 << 20
+_REMOTE_BYTES: Final = 1 << 24
+# A batch of about this many rows goes to the JVM at once.
+BATCH_ROWS: Final = 65_536
+_BATCH_BYTES: Final = 1 << 25
 _Task = TypeVar("_Task")
 _PARQUET: Final = ".parquet"
 
@@ -236,7 +243,8 @@ def run_on_spark(spark: "SparkSession", plan: Plan, storage: Storage, report: Re
     if scanned or not merged:
         frames.append(_scan(spark, plan, scanned, storage))
     if merged:
-        frames.append(run_tasks(spark, merged, run_task, plan.schema, report))
+        packs = packed(merged, _files_of_slice, storage, spark.sparkContext.defaultParallelism)
+        frames.append(run_tasks(spark, packs, run_task, plan.schema, report))
     return frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
 
 
@@ -273,36 +281,87 @@ def _field(name: str, names: frozenset[str]) -> "Column":
 
 
 def run_tasks(
-    spark: "SparkSession", tasks: Sequence[_Task], run: Callable[[_Task], SliceRows], schema: pa.Schema, report: Report
+    spark: "SparkSession",
+    packs: Sequence[Sequence[_Task]],
+    run: Callable[[_Task], SliceRows],
+    schema: pa.Schema,
+    report: Report,
 ) -> "DataFrame":
-    """The rows of tasks as a DataFrame: one Spark task for each, which calls `run`.
+    """The rows of tasks as a DataFrame: one Spark task for each pack, which calls `run` for each of the pack's tasks.
 
-    The descriptions go to each executor once; a task picks its own by number.
+    The descriptions go to each executor once; a Spark task picks its own by number.
 
     Raises:
         UnsupportedFeature: a type that Spark lacks.
 
     """
-    described = spark.sparkContext.broadcast(tuple(tasks))
     wire = wire_schema(schema)
-    if not tasks:
+    if not packs:
         return spark.createDataFrame([], spark_schema(wire))
-    numbers = spark.range(0, len(tasks), 1, len(tasks))
+    described = spark.sparkContext.broadcast(tuple(map(tuple, packs)))
+    numbers = spark.range(0, len(packs), 1, len(packs))
     return numbers.mapInArrow(_runner(described, run, wire, report), spark_schema(wire))
 
 
+def packed(
+    tasks: Sequence[_Task], files: Callable[[_Task], Iterable[str]], storage: Storage, cores: int
+) -> list[list[_Task]]:
+    """Tasks packed by the bytes of their files, as Spark packs files: a Spark task alone costs a tenth of a second.
+
+    A pack is no larger than 128 MiB unless it is one task, and each core has at least two as long as there are tasks.
+    The order stays.
+    """
+    sizes = [sum(_file_size(storage, path) + _OPENING_BYTES for path in files(task)) for task in tasks]
+    most = min(_PACK_BYTES, max(sum(sizes) // (2 * cores), _OPENING_BYTES))
+    packs: list[list[_Task]] = []
+    room = 0
+    for task, size in zip(tasks, sizes, strict=True):
+        if not packs or size > room:
+            packs.append([])
+            room = most
+        packs[-1].append(task)
+        room -= size
+    return packs
+
+
+def _file_size(storage: Storage, path: str) -> int:
+    """Bytes of a file; of one that is not on a local disk a guess, since each answer is a request."""
+    if not isinstance(storage, LocalStorage):
+        return _REMOTE_BYTES
+    try:
+        return storage.size(path)
+    except OSError:  # the task that reads it says why it is gone
+        return 0
+
+
 def _runner(
-    described: "Broadcast[tuple[_Task, ...]]", run: Callable[[_Task], SliceRows], wire: pa.Schema, report: Report
+    described: "Broadcast[tuple[tuple[_Task, ...], ...]]",
+    run: Callable[[_Task], SliceRows],
+    wire: pa.Schema,
+    report: Report,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def run_numbered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0):
-                yield from _run(described.value[number.as_py()], run, wire, report)
+                results = (_run(task, run, wire, report) for task in described.value[number.as_py()])
+                yield from _joined(results)
 
     return run_numbered
 
 
-def _run(task: _Task, run: Callable[[_Task], SliceRows], wire: pa.Schema, report: Report) -> Iterator[pa.RecordBatch]:
+def _joined(tables: Iterable[pa.Table]) -> Iterator[pa.RecordBatch]:
+    """The rows of tables, small ones together: each batch costs a hand-over, however few rows it has."""
+    held: list[pa.Table] = []
+    for table in tables:
+        held.append(table)
+        if sum(one.num_rows for one in held) >= BATCH_ROWS or sum(one.nbytes for one in held) >= _BATCH_BYTES:
+            yield from pa.concat_tables(held).combine_chunks().to_batches()
+            held = []
+    if held:
+        yield from pa.concat_tables(held).combine_chunks().to_batches()
+
+
+def _run(task: _Task, run: Callable[[_Task], SliceRows], wire: pa.Schema, report: Report) -> pa.Table:
     try:
         with boundary():
             result = run(task)
@@ -310,7 +369,7 @@ def _run(task: _Task, run: Callable[[_Task], SliceRows], wire: pa.Schema, report
         # Only text crosses from a Python worker to the driver.
         raise RuntimeError(to_text(error)) from error
     report(result.skipped)
-    yield from result.rows.cast(wire).combine_chunks().to_batches()
+    return result.rows.cast(wire)
 
 
 def split_tasks(plan: Plan, storage: Storage) -> tuple[list[SliceTask], list[SliceTask]]:
@@ -386,7 +445,7 @@ if TYPE_CHECKING:
 
 
 def run_any_on_spark(spark: "SparkSession", plan: AnyPlan, storage: Storage, report: Report) -> "DataFrame":
-    """The rows of a plan as a DataFrame; a change query is one job with a task for each file group.
+    """The rows of a plan as a DataFrame; a change query is one job, and each file group is read by one task.
 
     Raises:
         UnsupportedFeature: a type that Spark lacks.
@@ -394,4 +453,16 @@ def run_any_on_spark(spark: "SparkSession", plan: AnyPlan, storage: Storage, rep
     """
     if isinstance(plan, Plan):
         return run_on_spark(spark, plan, storage, report)
-    return run_tasks(spark, plan.tasks, run_change_task, plan.schema, report)
+    packs = packed(plan.tasks, _files_of_changes, storage, spark.sparkContext.defaultParallelism)
+    return run_tasks(spark, packs, run_change_task, plan.schema, report)
+
+
+def _files_of_slice(task: SliceTask) -> Iterator[str]:
+    yield from (one for one in (task.base_file, *task.log_files) if one is not None)
+
+
+def _files_of_changes(task: ChangeTask) -> Iterator[str]:
+    for step in task.steps:
+        yield from step.logs
+        if not step.logs and step.after.slice is not None:
+            yield from _files_of_slice(step.after.slice)
