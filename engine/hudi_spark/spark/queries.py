@@ -2,6 +2,8 @@
 
 import datetime as dt
 import operator
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -422,6 +424,16 @@ def _is_as_wanted(schema: pa.Schema, field: pa.Field) -> bool:
 def _as_read(kind: pa.DataType) -> pa.DataType:
     """A stored type in the form of the table's: names of elements and nullability are the file's own affair."""
     return pa.binary() if pa.types.is_fixed_size_binary(kind) else nullable(kind)
+
+
+def use_same_python(spark: "SparkSession") -> None:
+    """Let the workers of a local session run the interpreter of this process, unless `PYSPARK_PYTHON` names another.
+
+    By default Spark starts the `python3` of the `PATH`, which may lack this package.
+    """
+    context = spark.sparkContext
+    if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+        context.pythonExec = sys.executable
 
 
 def accumulator(spark: "SparkSession") -> Any:
