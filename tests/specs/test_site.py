@@ -31,18 +31,22 @@ def test_the_screenshots_show_the_report_of_today():
     assert (ROOT / DIGEST).read_text(encoding="utf-8").strip() == digest()
 
 
-def test_a_clause_has_an_anchor_and_links_back():
-    pages = ClausePages(ROOT)
-    page = pages.page("merging.md")
+@pytest.fixture(scope="module")
+def clause_pages() -> ClausePages:
+    return ClausePages(ROOT)
+
+
+def test_a_clause_has_an_anchor_and_links_back(clause_pages: ClausePages):
+    page = clause_pages.page("merging.md")
 
     assert "## MG-004 A tie goes to the newer { #mg-004 }" in page
     assert "`hudi_model.merging.merge_by_event_time`" in page
     assert "`v9/mor_event_time_late_data::snapshot`" in page
-    assert pages.places["MG-004"] == "reference/clauses/merging.md#mg-004"
+    assert clause_pages.places["MG-004"] == "reference/clauses/merging.md#mg-004"
 
 
-def test_tla_operators_are_named():
-    assert "`TimelineFiles!StateIn`" in ClausePages(ROOT).page("timeline.md")
+def test_tla_operators_are_named(clause_pages: ClausePages):
+    assert "`TimelineFiles!StateIn`" in clause_pages.page("timeline.md")
 
 
 def test_the_reference_of_commands_names_groups_and_options():
