@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from hudi_conformance.cli import whole_app
+from hudi_conformance.interop.peers.page import differences
 from hudi_conformance.pages.site.clause_pages import FOLDER, ClausePages
 from hudi_conformance.pages.site.commands import commands_page
-from hudi_conformance.pages.site.released_differences import released_differences
 from hudi_conformance.pages.site.results_matrix import results_matrix
 from mkdocs.structure.files import File
 from mkdocs.utils import get_relative_url
@@ -21,7 +21,7 @@ LOG = getLogger("mkdocs.hooks")
 PARTS: Mapping[str, Callable[[], str]] = {
     "commands": lambda: commands_page(whole_app()),
     "results": lambda: results_matrix(ROOT),
-    "released differences": lambda: released_differences(ROOT),
+    "released differences": lambda: differences(ROOT, "###"),
 }
 MARK = re.compile(r"^<!-- generated: ([\w ]+) -->$", re.MULTILINE)
 LINK = re.compile(r"(?<!!)\[(?P<label>[^\]]*)\]\((?P<target>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")

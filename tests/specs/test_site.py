@@ -9,7 +9,6 @@ from hudi_conformance.cli import whole_app
 from hudi_conformance.pages.site.clause_pages import ClausePages
 from hudi_conformance.pages.site.commands import commands_page
 from hudi_conformance.pages.site.pictures import FOLDER, PICTURES
-from hudi_conformance.pages.site.released_differences import released_differences
 from hudi_conformance.pages.site.results_matrix import results_matrix
 from hudi_conformance.pages.site.screenshots import DIGEST, digest
 
@@ -68,9 +67,3 @@ def test_the_reference_has_every_public_name():
     page = (ROOT / "docs" / "reference" / "python-api.md").read_text(encoding="utf-8")
 
     assert sorted(re.findall(r"^::: hudi_spark\.(\w+)$", page, re.MULTILINE)) == sorted(hudi_spark.__all__)
-
-
-def test_released_differences_have_evidence():
-    page = released_differences(ROOT)
-
-    assert page.count("Evidence: ") == page.count("\n#### ")

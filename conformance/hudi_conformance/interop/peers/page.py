@@ -67,14 +67,21 @@ class _Shown:
 def peers_page(root: Path) -> str:
     """The page as Markdown."""
     records = {name: load_record(root, name) for name in PEERS}
+    counted = markdown_table(_COUNTED, (_counts(name, record) for name, record in records.items()))
+    return "\n".join((_HEAD, *counted, "", differences(root, "##")))
+
+
+def differences(root: Path, heading: str) -> str:
+    """A section for each product, with a heading one level lower for each difference, as Markdown."""
     book, cases = ClauseBook(root), {case.id: case for case in load_cases(root)}
     products: dict[str, list[str]] = {}
-    for name, record in records.items():
-        products.setdefault(record.implementation.get("name", name), []).append(name)
-    lines = [_HEAD, *markdown_table(_COUNTED, (_counts(name, record) for name, record in records.items())), ""]
+    for name in PEERS:
+        products.setdefault(load_record(root, name).implementation.get("name", name), []).append(name)
+    lines: list[str] = []
     for product, adapters in products.items():
         found = _found(root, adapters)
-        lines += [f"## {product}\n", *_overview(found, adapters), *_product(found, book, cases)]
+        lines += [f"{heading} {product}\n", *_overview(found, adapters)]
+        lines += _product(found, book, cases, f"{heading}#")
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -122,11 +129,13 @@ def _overview(found: Iterable[_Shown], adapters: Sequence[str]) -> Iterator[str]
         yield ""
 
 
-def _product(found: Iterable[_Shown], book: ClauseBook, cases: Mapping[str, Case]) -> Iterator[str]:
+def _product(
+    found: Iterable[_Shown], book: ClauseBook, cases: Mapping[str, Case], heading: str
+) -> Iterator[str]:
     for one in found:
         finding, adapters = one.finding, list(one.cases)
         smallest = min(one.cases[adapters[-1]], key=lambda case_id: _size(cases.get(case_id)))
-        yield f"### {finding.clause}: {finding.why}\n"
+        yield f"{heading} {finding.clause}: {finding.why}\n"
         yield _clause(finding.clause, book)
         yield f"- **Evidence.** {finding.evidence}"
         yield f"- **Seen in.** {', '.join(_counted(name, ids) for name, ids in one.cases.items())}."
@@ -136,7 +145,7 @@ def _product(found: Iterable[_Shown], book: ClauseBook, cases: Mapping[str, Case
         if finding.upstream:
             yield f"- **Known as.** {', '.join(map(issue_link, finding.upstream))}."
         command = finding.reproduce or _command(smallest, adapters[-1], one.read_back)
-        yield f"\n```\n{command}\n```\n"
+        yield f"\n```sh\n{command}\n```\n"
         yield from _all_cases(one)
 
 
@@ -163,8 +172,8 @@ def _counted(adapter: str, ids: tuple[str, ...]) -> str:
 def _smallest(case_id: str, cases: Mapping[str, Case]) -> str:
     case = cases.get(case_id)
     short = f"`{case_id.removeprefix('conformance::')}`"
-    told = f". {case.given} Asked: {case.when}; then {case.then}." if case else "."
-    return f"- **Smallest case.** {short}{told}"
+    steps = f". {case.given} Asked: {case.when}; expected: {case.then}." if case else "."
+    return f"- **Smallest case.** {short}{steps}"
 
 
 def _all_cases(one: _Shown) -> Iterator[str]:
