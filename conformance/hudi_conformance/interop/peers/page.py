@@ -129,9 +129,7 @@ def _overview(found: Iterable[_Shown], adapters: Sequence[str]) -> Iterator[str]
         yield ""
 
 
-def _product(
-    found: Iterable[_Shown], book: ClauseBook, cases: Mapping[str, Case], heading: str
-) -> Iterator[str]:
+def _product(found: Iterable[_Shown], book: ClauseBook, cases: Mapping[str, Case], heading: str) -> Iterator[str]:
     for one in found:
         finding, adapters = one.finding, list(one.cases)
         smallest = min(one.cases[adapters[-1]], key=lambda case_id: _size(cases.get(case_id)))
