@@ -1,4 +1,4 @@
-"""The drawings of the documentation, of golden tables and the model: `python -m hudi_conformance.pages.site.pictures`."""
+"""The drawings of the documentation, of golden tables and of the model; `make pictures` writes them."""
 
 import sys
 from collections.abc import Callable, Mapping
