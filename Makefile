@@ -29,7 +29,7 @@ test: env  ## the project's tests; of those that are slow or start Apache Hudi o
 	$(PYTEST) -m "not crashes and not templates and not browser" --shard $(SHARD)
 
 templates: env  ## the projects that `hudi-conformance new-adapter` writes, built with cargo and Maven; the tutorial, run
-	$(PYTEST) -m templates tests/templates
+	$(PYTEST) -m templates tests/templates tests/repository
 
 browser: env  ## the report in Chromium; needs chromium and chromium-driver
 	$(RUN) -m pytest -p no:xdist -m browser tests/conformance/test_report_browser.py
