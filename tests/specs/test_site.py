@@ -63,6 +63,16 @@ def test_the_results_name_every_version():
     assert "hudi-rs" in page
 
 
+def test_the_results_show_every_area_over_the_releases_of_apache_hudi():
+    trend = results_matrix(ROOT).partition("## Apache Hudi over its releases\n")[2].partition("\n## ")[0]
+    rows = [line.split(" | ") for line in trend.splitlines() if line.startswith("| ")]
+
+    assert rows[0] == ["| area", "cases", "0.15.0", "1.0.2", "1.1.1", "1.2.0", "trend |"]
+    assert len(rows) > 15
+    assert all(row[-1].count("<circle ") == 4 for row in rows[2:])
+    assert sum(int(row[1]) for row in rows[2:-1]) == int(rows[-1][1])
+
+
 def test_the_reference_has_every_public_name():
     page = (ROOT / "docs" / "reference" / "python-api.md").read_text(encoding="utf-8")
 
