@@ -15,8 +15,8 @@ Each cell counts **passed / asked** cases. *Differs* counts known differences: e
 [Findings](findings.md). *Unsupported* counts cases that the implementation declines to answer.
 """
 TREND = """\
-The table compares the {cases} cases that all of these releases answer. Each cell gives the share of them that passed. The line
-shows it from 0 % to 100 %.
+The table compares the {cases} cases that all of these releases answer. Each cell gives the share of them that passed.
+The line shows it from 0 % to 100 %.
 """
 PRODUCT = "apache-hudi"
 Counts = Mapping[str, Counter[str]]
