@@ -68,21 +68,26 @@ def peers_page(root: Path) -> str:
     """The page as Markdown."""
     records = {name: load_record(root, name) for name in PEERS}
     counted = markdown_table(_COUNTED, (_counts(name, record) for name, record in records.items()))
-    return "\n".join((_HEAD, *counted, "", differences(root, "##")))
+    products = (f"## {product}\n\n{differences(root, product)}" for product in products_of(records.values()))
+    return "\n".join((_HEAD, *counted, "", *products))
 
 
-def differences(root: Path, heading: str) -> str:
-    """A section for each product, with a heading one level lower for each difference, as Markdown."""
+def products_of(records: Iterable[Record]) -> tuple[str, ...]:
+    """The names of the implementations, each once however many releases it has."""
+    return tuple(dict.fromkeys(map(_product_name, records)))
+
+
+def differences(root: Path, product: str, heading: str = "###") -> str:
+    """An overview of a product's releases, and each difference below a heading, as Markdown."""
     book, cases = ClauseBook(root), {case.id: case for case in load_cases(root)}
-    products: dict[str, list[str]] = {}
-    for name in PEERS:
-        products.setdefault(load_record(root, name).implementation.get("name", name), []).append(name)
-    lines: list[str] = []
-    for product, adapters in products.items():
-        found = _found(root, adapters)
-        lines += [f"{heading} {product}\n", *_overview(found, adapters)]
-        lines += _product(found, book, cases, f"{heading}#")
+    adapters = [name for name in PEERS if _product_name(load_record(root, name)) == product]
+    found = _found(root, adapters)
+    lines = (*_overview(found, adapters), *_differences(found, book, cases, heading))
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _product_name(record: Record) -> str:
+    return record.implementation.get("name", record.adapter)
 
 
 _COUNTED = (
@@ -129,7 +134,7 @@ def _overview(found: Iterable[_Shown], adapters: Sequence[str]) -> Iterator[str]
         yield ""
 
 
-def _product(found: Iterable[_Shown], book: ClauseBook, cases: Mapping[str, Case], heading: str) -> Iterator[str]:
+def _differences(found: Iterable[_Shown], book: ClauseBook, cases: Mapping[str, Case], heading: str) -> Iterator[str]:
     for one in found:
         finding, adapters = one.finding, list(one.cases)
         smallest = min(one.cases[adapters[-1]], key=lambda case_id: _size(cases.get(case_id)))

@@ -12,7 +12,7 @@ from hudi_conformance.runner.markdown import markdown_table
 OURS = "engine-in-process"
 LEGEND = """\
 Each cell counts **passed / asked** cases. *Differs* counts known differences: each is listed with its evidence under
-[Findings](findings.md). *Unsupported* counts cases that the implementation declines to answer.
+[Findings](findings/index.md). *Declined* counts cases that it answers with `unsupported`.
 """
 TREND = """\
 The table compares the {cases} cases that all of these releases answer. Each cell gives the share of them that passed.
@@ -121,7 +121,7 @@ def _cell(counts: Counter[str]) -> str:
     return "<br>".join((f"**{counts['pass']}** / {counts.total()}", *more))
 
 
-_MORE = (("expected_fail", "differs"), ("unsupported", "unsupported"), ("open", "open"))
+_MORE = (("expected_fail", "differs"), ("unsupported", "declined"), ("open", "open"))
 
 
 def _release(record: Record) -> tuple[str, str, str, str]:
