@@ -15,10 +15,11 @@ AIMS = (
 )
 _HEAD = """# Benchmarks
 
-`make bench` writes this page. Each number is a median of rounds, divided by the median of Apache Hudi. Below 1 is faster than Apache
-Hudi. The contenders take turns in one Spark session with the same settings.
+`make bench` writes this page. Each number is a median of rounds, divided by the median of Apache Hudi. Below 1 is
+faster than Apache Hudi. The contenders take turns in one Spark session with the same settings.
 
-- The tables have 20 columns, 8 partitions and table version 9. Each writer maintains the metadata table as it does by default.
+- The tables have 20 columns, 8 partitions and table version 9. Each writer maintains the metadata table as it does by
+  default.
 - A tenth of the rows is updated before a snapshot is read.
 - Each writer changes tables that it made. All readers read the tables of Apache Hudi.
 - Plain Parquet is Spark's own write or scan of the same rows, for comparison.
