@@ -32,7 +32,7 @@ properties: env  ## each property of the model holds, or is refuted by its count
 	$(PYTEST) --shard $(SHARD) tests/obligations
 
 templates: env  ## the projects that `hudi-conformance new-adapter` writes, built with cargo and Maven; the tutorial, run
-	$(PYTEST) -m templates tests/templates
+	$(PYTEST) -m templates tests/templates tests/repository
 
 browser: env  ## the report in Chromium; needs chromium and chromium-driver
 	$(RUN) -m pytest -p no:xdist -m browser tests/conformance/test_report_browser.py

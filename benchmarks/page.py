@@ -15,11 +15,14 @@ AIMS = (
 )
 _HEAD = """# Benchmarks
 
-Written by `make bench`. Medians of rounds in which the contenders take turns in one Spark session with one set of
-settings, divided by Apache Hudi's median. Below 1 is faster. Tables of 20 columns in 8 partitions, table version 9, the
-metadata table as each writer keeps it unasked; a tenth of the rows is updated before a snapshot is read. Each writer
-changes tables that it made; all readers read those of Apache Hudi. Plain Parquet is Spark's own write or scan of the
-same rows, for scale.
+`make bench` writes this page. Each number is a median of rounds, divided by the median of Apache Hudi. Below 1 is
+faster than Apache Hudi. The contenders take turns in one Spark session with the same settings.
+
+- The tables have 20 columns, 8 partitions and table version 9. Each writer maintains the metadata table as it does by
+  default.
+- A tenth of the rows is updated before a snapshot is read.
+- Each writer changes tables that it made. All readers read the tables of Apache Hudi.
+- Plain Parquet is Spark's own write or scan of the same rows, for comparison.
 
 | benchmark | rows | cores | rounds | {contenders} | aim |
 | --- | --- | --- | --- | {rule} | --- |

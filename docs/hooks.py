@@ -3,15 +3,15 @@
 import os
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from logging import getLogger
 from pathlib import Path
 from typing import Any
 
 from hudi_conformance.cli import whole_app
+from hudi_conformance.interop.peers.page import differences
 from hudi_conformance.pages.site.clause_pages import FOLDER, ClausePages
 from hudi_conformance.pages.site.commands import commands_page
-from hudi_conformance.pages.site.released_differences import released_differences
 from hudi_conformance.pages.site.results_matrix import results_matrix
 from mkdocs.structure.files import File
 from mkdocs.utils import get_relative_url
@@ -21,11 +21,12 @@ LOG = getLogger("mkdocs.hooks")
 PARTS: Mapping[str, Callable[[], str]] = {
     "commands": lambda: commands_page(whole_app()),
     "results": lambda: results_matrix(ROOT),
-    "released differences": lambda: released_differences(ROOT),
+    **{f"differences of {name}": partial(differences, ROOT, name, "##") for name in ("apache-hudi", "hudi-rs", "daft")},
 }
-MARK = re.compile(r"^<!-- generated: ([\w ]+) -->$", re.MULTILINE)
+MARK = re.compile(r"^<!-- generated: ([\w -]+?) -->$", re.MULTILINE)
 LINK = re.compile(r"(?<!!)\[(?P<label>[^\]]*)\]\((?P<target>[^)#\s:]+)(?P<anchor>#[^)\s]*)?\)")
 CLAUSE_ANCHOR = re.compile(r"#([a-z]{2,4}-[0-9]{3})(?:-.*)?$")
+NAMED_FENCE = re.compile(r"^```(\w+) ([\w.-]+)$", re.MULTILINE)
 FENCE = re.compile(r"^(`{3,}|~{3,}).*?^\1", re.MULTILINE | re.DOTALL)
 CLAUSE = re.compile(r"\b[A-Z]{2,4}-[0-9]{3}\b")
 # Text between these is left as it is.
@@ -48,11 +49,12 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Fill in what is generated, and turn links that leave docs/ into links of the site or into plain paths."""
+    """Fill in what is generated, show the names of files above their blocks, and replace links that leave docs/."""
     here = page.file.src_uri
     if here.startswith(f"{FOLDER}/"):
         return markdown
     text = MARK.sub(lambda mark: PARTS[mark[1]](), markdown)
+    text = NAMED_FENCE.sub(r'```\1 title="\2"', text)
     parts, end = [], 0
     for fence in FENCE.finditer(text):
         parts += [LINK.sub(lambda link: _link(link, here), text[end : fence.start()]), fence[0]]

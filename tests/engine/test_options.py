@@ -155,7 +155,7 @@ def test_keys_of_a_family_keep_their_own_names():
         ("hoodie.metadata.enabled", r"did you mean hoodie\.metadata\.enable\?"),
         ("hoodie.parquet.small.file.limit", "is no option of a read: Smaller base files.*it belongs to write"),
         ("read.data.skipping.enabled", r"give it as hoodie\.enable\.data\.skipping"),
-        ("as.of.instant", "is no option of a read: The instant that is read.*say it in the call"),
+        ("as.of.instant", "is no option of a read: The instant that is read.*use the call"),
     ],
 )
 def test_a_read_says_where_a_key_that_it_does_not_take_belongs(name: str, said: str):

@@ -1,15 +1,36 @@
-"""The examples of a page: Python blocks, which share their names, and commands; and the output below them."""
+"""The code blocks of a page, run: files are written, commands executed, Python blocks executed in one process.
+
+The first word after a fence says what the block is: `console` for commands, which begin with a dollar, and what they
+print; `python` for code, whose output may stand in a `text` block below it; any word and a file's name for a file.
+`python tests/repository/pages.py PAGE` writes the outputs of a page again, `--here` where it is run.
+"""
 
 import json
+import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 FENCE = re.compile(
-    r"^```(?P<kind>\w+)[^\n]*\n(?P<text>.*?)^```$(?:\s*^```text\n(?P<shown>.*?)^```$)?", re.DOTALL | re.MULTILINE
+    r"^```(?P<info>\w[^\n]*)?\n(?P<text>(?:(?!^```$).*\n)*)^```$"
+    r"(?:\n\n?^```text\n(?P<shown>(?:(?!^```$).*\n)*)^```$)?",
+    re.MULTILINE,
+)
+BIN = Path(sys.executable).parent
+# A reader types at a terminal: pytest cuts no line where a CI service says that it is one, and colours differ.
+OF_THE_MACHINE = {"CI", "BUILD_NUMBER", "FORCE_COLOR", "NO_COLOR", "PY_COLORS", "PYTEST_XDIST_WORKER"}
+# What differs from one machine, or one day's corpus, to the next.
+TIME = re.compile(r" in ([0-9.]+s( \([0-9:]+\))?|\.\.\.s)")
+VARYING = (
+    (TIME, " in ...s"),
+    (re.compile(r"\b[0-9]+/[0-9]+\b"), "N/N"),
+    (re.compile(r"\b[0-9]+ (passed|failed|skipped|unsupported|xfailed|warnings?|cases|answered)\b"), r"N \1"),
+    (re.compile(r"/[^ :\"']*/(hudi-conformance-[^ :\"']*|pytest-of-[^ :\"']*)"), "/a/folder"),
+    (re.compile(r"[│┃━─┏┓┡┩├┤└┘┬┴┼╇╈ ]+"), " "),
 )
 RUN_BLOCKS = """
 import contextlib, io, json, sys
@@ -25,10 +46,12 @@ print(json.dumps(printed))
 
 @dataclass(frozen=True)
 class Block:
-    """A Python block, and the text block below it."""
+    """A fenced block: what it is, the file that it is for, its text, and the text block below a Python block."""
 
-    code: str
-    shown: str | None
+    kind: str
+    file: str
+    text: str
+    shown: str | None = None
 
 
 @dataclass(frozen=True)
@@ -39,27 +62,68 @@ class Command:
     shown: str
 
 
-def python_blocks(page: Path) -> list[Block]:
-    """The Python blocks of a page, in order."""
-    found = FENCE.finditer(page.read_text(encoding="utf-8"))
-    return [Block(match["text"], match["shown"]) for match in found if match["kind"] == "python"]
+def blocks(page: str) -> list[Block]:
+    """The fenced blocks of a page, in order."""
+    return list(map(_block, FENCE.finditer(page)))
 
 
-def commands(page: Path) -> Iterator[Command]:
-    """The commands of a page's console blocks, in order."""
-    for match in FENCE.finditer(page.read_text(encoding="utf-8")):
-        if match["kind"] == "console":
-            for part in re.split(r"^\$ ", match["text"], flags=re.MULTILINE)[1:]:
-                line, _, shown = part.partition("\n")
-                yield Command(line, shown)
+def _block(match: re.Match[str]) -> Block:
+    kind, _, file = (match["info"] or "").strip().partition(" ")
+    return Block(kind, file, match["text"], match["shown"])
 
 
-def printed(blocks: list[Block], root: Path) -> list[str]:
-    """What each block prints, all run in one process."""
+def commands(text: str) -> list[Command]:
+    """The commands of a console block."""
+    parts = (part.partition("\n") for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:])
+    return [Command(line, shown) for line, _, shown in parts]
+
+
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command as in a wide terminal, its errors beside its output."""
+    environment = {
+        **{name: value for name, value in os.environ.items() if name not in OF_THE_MACHINE},
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+        "COLUMNS": "120",
+        "PYTEST_ADDOPTS": "",
+    }
+    return subprocess.run(  # noqa: S602 - a page's own commands
+        f"set -o pipefail; {command}",
+        shell=True,
+        executable="/bin/bash",
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=280,
+        check=False,
+    )
+
+
+def output(command: str, folder: Path) -> str:
+    """What a command prints, without blanks at the ends of lines."""
+    return "".join(f"{line.rstrip()}\n" for line in run(command, folder).stdout.splitlines())
+
+
+def write_file(block: Block, folder: Path) -> None:
+    """Write the file that a block is for, if it names one."""
+    if block.file:
+        (folder / block.file).write_text(block.text, encoding="utf-8")
+
+
+def comparable(text: str) -> list[str]:
+    """An output without what varies, line by line."""
+    for pattern, instead in VARYING:
+        text = pattern.sub(instead, text)
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def printed(examples: list[Block], folder: Path) -> list[str]:
+    """What each Python block prints, all run in one process."""
     done = subprocess.run(
         [sys.executable, "-c", RUN_BLOCKS],
-        input=json.dumps([one.code for one in blocks]),
-        cwd=root,
+        input=json.dumps([one.text for one in examples]),
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=280,
@@ -69,22 +133,37 @@ def printed(blocks: list[Block], root: Path) -> list[str]:
     return list(json.loads(done.stdout.splitlines()[-1]))
 
 
-def written_anew(page: Path, root: Path) -> str:
-    """The page with what its Python blocks print now below those that show it."""
-    texts = iter(printed(python_blocks(page), root))
+def is_example(block: Block, left_out: Mapping[str, str]) -> bool:
+    """Whether a block is Python to run; `left_out` holds parts of blocks that are not run, with the reasons."""
+    return block.kind == "python" and not block.file and not any(part in block.text for part in left_out)
+
+
+def written_anew(page: str, folder: Path, left_out: Mapping[str, str]) -> str:
+    """The page with what its blocks print now."""
+    texts = iter(printed([one for one in blocks(page) if is_example(one, left_out)], folder))
 
     def again(match: re.Match[str]) -> str:
-        if match["kind"] != "python":
+        block = _block(match)
+        write_file(block, folder)
+        if block.kind == "console":
+            pairs = [(one.line, TIME.sub(" in ...s", output(one.line, folder))) for one in commands(block.text)]
+            return "```console\n" + "".join(f"$ {line}\n{shown}" for line, shown in pairs) + "```"
+        if not is_example(block, left_out):
             return match[0]
-        out = next(texts)
-        if match["shown"] is None:
+        now = next(texts)
+        if block.shown is None:
             return match[0]
         start, end = match.start("shown") - match.start(), match.end("shown") - match.start()
-        return match[0][:start] + out + match[0][end:]
+        return match[0][:start] + now + match[0][end:]
 
-    return FENCE.sub(again, page.read_text(encoding="utf-8"))
+    return FENCE.sub(again, page)
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        Path(name).write_text(written_anew(Path(name), Path.cwd()), encoding="utf-8")
+    target = Path(sys.argv[1])
+    with tempfile.TemporaryDirectory() as empty:
+        where = Path.cwd() if "--here" in sys.argv else Path(empty)
+        target.write_text(
+            written_anew(target.read_text(encoding="utf-8"), where, {"s3://": "needs an object store"}),
+            encoding="utf-8",
+        )

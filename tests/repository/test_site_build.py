@@ -27,3 +27,4 @@ def test_the_site_builds_and_requests_nothing(tmp_path: Path) -> None:
     styles = (tmp_path / "site").rglob("*.css")
     assert [style.name for style in styles if LOADED_BY_STYLE.search(style.read_text(encoding="utf-8"))] == []
     assert "#mg-004" in (tmp_path / "site" / "concepts" / "merge-modes.html").read_text(encoding="utf-8")
+    assert [page.name for page in pages if "```" in page.read_text(encoding="utf-8")] == []

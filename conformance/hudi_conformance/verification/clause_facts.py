@@ -5,7 +5,7 @@ import importlib.util
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -93,6 +93,12 @@ class ClauseFacts:
         }
 
 
+def facts_of_all(root: Path) -> Mapping[str, ClauseFacts]:
+    """The facts of every clause, by id, in the order of the clauses."""
+    everything = _Everything(root)
+    return {one.id: everything.facts(one) for one in load_clauses(root / "specs" / "clauses")}
+
+
 def facts_of(root: Path, ids: Sequence[str]) -> tuple[ClauseFacts, ...]:
     """The facts of each clause that is named, however its id is typed.
 
@@ -143,7 +149,7 @@ class _Everything:
                 for one in sorted(OBLIGATIONS.values(), key=lambda one: one.id)
                 if clause.id in one.clauses
             ),
-            actions=tuple(dict.fromkeys(name for cited, name in self._actions if clause.id in cited)),
+            actions=_actions(name for cited, name in self._actions if clause.id in cited),
             defects=tuple(
                 Named(str(one.get("id")), str(one.get("title")))
                 for one in self._defects
@@ -192,11 +198,23 @@ def _documented(node: ast.AST, place: str) -> Iterator[tuple[frozenset[str], Nam
             yield from _documented(child, name)
 
 
+def _actions(names: Iterable[str]) -> tuple[str, ...]:
+    """Each name once; a module is left out where one of its operators is named."""
+    found = tuple(dict.fromkeys(names))
+    modules = {name.partition("!")[0] for name in found if "!" in name}
+    return tuple(name for name in found if name not in modules)
+
+
 def tla_actions(folder: Path) -> Iterator[tuple[frozenset[str], str]]:
-    """What the TLA+ modules define under a comment that cites clauses, as `Module!Name`; the clauses beside it."""
+    """What the TLA+ modules define under a comment that cites clauses, as `Module!Name`; the clauses beside it.
+
+    The comment at a module's head cites for the whole module.
+    """
     for path in sorted(folder.glob("*.tla")):
         cited: set[str] = set()
         for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("(*") and (named := _CITED.findall(line)):
+                yield frozenset(named), path.stem
             if line.startswith("\\*"):
                 cited.update(_CITED.findall(line))
                 continue

@@ -67,15 +67,27 @@ class _Shown:
 def peers_page(root: Path) -> str:
     """The page as Markdown."""
     records = {name: load_record(root, name) for name in PEERS}
+    counted = markdown_table(_COUNTED, (_counts(name, record) for name, record in records.items()))
+    products = (f"## {product}\n\n{differences(root, product)}" for product in products_of(records.values()))
+    return "\n".join((_HEAD, *counted, "", *products))
+
+
+def products_of(records: Iterable[Record]) -> tuple[str, ...]:
+    """The names of the implementations, each once however many releases it has."""
+    return tuple(dict.fromkeys(map(_product_name, records)))
+
+
+def differences(root: Path, product: str, heading: str = "###") -> str:
+    """An overview of a product's releases, and each difference below a heading, as Markdown."""
     book, cases = ClauseBook(root), {case.id: case for case in load_cases(root)}
-    products: dict[str, list[str]] = {}
-    for name, record in records.items():
-        products.setdefault(record.implementation.get("name", name), []).append(name)
-    lines = [_HEAD, *markdown_table(_COUNTED, (_counts(name, record) for name, record in records.items())), ""]
-    for product, adapters in products.items():
-        found = _found(root, adapters)
-        lines += [f"## {product}\n", *_overview(found, adapters), *_product(found, book, cases)]
+    adapters = [name for name in PEERS if _product_name(load_record(root, name)) == product]
+    found = _found(root, adapters)
+    lines = (*_overview(found, adapters), *_differences(found, book, cases, heading))
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _product_name(record: Record) -> str:
+    return record.implementation.get("name", record.adapter)
 
 
 _COUNTED = (
@@ -122,11 +134,11 @@ def _overview(found: Iterable[_Shown], adapters: Sequence[str]) -> Iterator[str]
         yield ""
 
 
-def _product(found: Iterable[_Shown], book: ClauseBook, cases: Mapping[str, Case]) -> Iterator[str]:
+def _differences(found: Iterable[_Shown], book: ClauseBook, cases: Mapping[str, Case], heading: str) -> Iterator[str]:
     for one in found:
         finding, adapters = one.finding, list(one.cases)
         smallest = min(one.cases[adapters[-1]], key=lambda case_id: _size(cases.get(case_id)))
-        yield f"### {finding.clause}: {finding.why}\n"
+        yield f"{heading} {finding.clause}: {finding.why}\n"
         yield _clause(finding.clause, book)
         yield f"- **Evidence.** {finding.evidence}"
         yield f"- **Seen in.** {', '.join(_counted(name, ids) for name, ids in one.cases.items())}."
@@ -136,7 +148,7 @@ def _product(found: Iterable[_Shown], book: ClauseBook, cases: Mapping[str, Case
         if finding.upstream:
             yield f"- **Known as.** {', '.join(map(issue_link, finding.upstream))}."
         command = finding.reproduce or _command(smallest, adapters[-1], one.read_back)
-        yield f"\n```\n{command}\n```\n"
+        yield f"\n```sh\n{command}\n```\n"
         yield from _all_cases(one)
 
 
@@ -163,8 +175,8 @@ def _counted(adapter: str, ids: tuple[str, ...]) -> str:
 def _smallest(case_id: str, cases: Mapping[str, Case]) -> str:
     case = cases.get(case_id)
     short = f"`{case_id.removeprefix('conformance::')}`"
-    told = f". {case.given} Asked: {case.when}; then {case.then}." if case else "."
-    return f"- **Smallest case.** {short}{told}"
+    steps = f". {case.given} Asked: {case.when}; expected: {case.then}." if case else "."
+    return f"- **Smallest case.** {short}{steps}"
 
 
 def _all_cases(one: _Shown) -> Iterator[str]:

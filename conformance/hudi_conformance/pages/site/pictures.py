@@ -1,4 +1,4 @@
-"""The drawings of the documentation, made from golden tables: `python -m hudi_conformance.pages.site.pictures`."""
+"""The drawings of the documentation, of golden tables and of the model; `make pictures` writes them."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from hudi_model.tables import Table
+from hudi_model_tools.store import Store
 
 from hudi_conformance.bridge import load
 from hudi_conformance.bridge.asking import ask
@@ -13,7 +14,11 @@ from hudi_conformance.drawing.timeline_drawing import timeline_svg
 from hudi_conformance.report.file_layout import files_read, layout_of
 from hudi_conformance.report.slices_drawing import slices_svg
 from hudi_conformance.runner.archive import golden_table
+from hudi_conformance.verification.counterexamples.picture import behaviour_svg
+from hudi_conformance.verification.counterexamples.sources import of_moves
 from hudi_conformance.verification.lint.checkout import find_root
+from hudi_conformance.verification.properties.scenarios import SCENARIOS
+from hudi_conformance.verification.proving import broken
 
 FOLDER = Path("docs") / "pictures" / "concepts"
 
@@ -34,6 +39,16 @@ def metadata_slices(table: str, title: str) -> str:
     return slices_svg(layout_of(load(golden_table(table) / ".hoodie" / "metadata")), frozenset(), title)
 
 
+def broken_interleaving(scenario: str, mutant: str) -> str:
+    """The shortest interleaving of a scenario that breaks a law, with one rule of the model broken."""
+    explored = SCENARIOS[scenario]
+    with broken(mutant):
+        found = explored.search()
+    if found.broken is None:
+        raise ValueError(f"no interleaving of {scenario} breaks a law under {mutant}")
+    return behaviour_svg(of_moves(found.broken, f"scenario {scenario}", explored.start(Store()), found.steps))
+
+
 def _table(name: str) -> Table:
     return load(golden_table(name))
 
@@ -48,6 +63,7 @@ PICTURES: Mapping[str, Callable[[], str]] = {
     "merge-modes": partial(slices, "v9/mor_event_time_late_data", "The file slices that the rows are merged from"),
     "failed-write": partial(timeline, "v9/mor_rolled_back", "A failed write and its rollback"),
     "overlapping-slices": partial(slices, "v9/apache_mor_overlapping_writers", "Log files of two writers at once"),
+    "completion-time-before-lock": partial(broken_interleaving, "travel", "completion-time-before-lock"),
     "compaction": partial(timeline, "v9/apache_mor_compacted", "A compaction among writes, and a planned one"),
     "clustering": partial(slices, "v9/apache_mor_clustered", "File groups that a clustering replaced"),
     "cleaning": partial(slices, "v9/cow_cleaned", "File slices that a clean left"),
