@@ -7,6 +7,7 @@ from typing import Any
 from hudi_adapter.rows import Rows
 from hudi_model.files import Schema
 
+from hudi_conformance.bridge.asking import SKIPPING
 from hudi_conformance.bridge.schemas import avro_schema
 from hudi_conformance.corpus.golden.rides import RIDES, Row
 from hudi_conformance.corpus.table_shapes import TableShape
@@ -196,6 +197,25 @@ class WritingCase:
     def snapshot(self, **params: Any) -> None:
         """The latest completed state, with the meta fields unless told."""
         self.ask("read_snapshot", **{"meta_columns": True, **params})
+
+    def filtered(self, form: Any) -> None:
+        """The rows that a filter wants, asked of a reader that may skip what indexes rule out."""
+        self.ask("read_snapshot", filter=form, configs=dict.fromkeys(SKIPPING, "true"))
+
+    def sound(self) -> None:
+        """Nothing is wrong with the table, nor with what its indexes hold."""
+        self.ask("check_table", deep=True)
+
+    def past(self, *writes: Done, ranges: bool = True) -> None:
+        """The rows as of each write, what came after each, and between the second and the last; all that came."""
+        for one in writes:
+            self.ask("read_as_of", instant=one.bound)
+        if not ranges:
+            return
+        for one in writes[1:]:
+            self.incremental(one)
+        self.incremental(writes[1], writes[-1])
+        self.incremental(None)
 
     def optimized(self) -> None:
         """The rows of base files."""
