@@ -181,9 +181,9 @@ _PREFIXES = ("secondary_index", "expr_index")
 def _definition(call: Call) -> IndexDefinition:
     """The index that a request describes."""
     name, kind = str(call.params.get("index")), str(call.params.get("kind", _PREFIXES[0]))
-    if name in _OF_THE_TABLE:
-        return IndexDefinition(name, name)
     columns = tuple(map(str, call.params.get("columns") or ()))
+    if name in _OF_THE_TABLE:
+        return IndexDefinition(name, name, sources=columns)
     prefix = _PREFIXES[0] if kind == _PREFIXES[0] else _PREFIXES[1]
     return IndexDefinition(f"{prefix}_{name}", kind, str(call.params.get("function", "identity")), columns)
 

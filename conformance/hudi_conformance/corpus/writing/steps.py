@@ -15,6 +15,14 @@ from hudi_conformance.runner.case_values import END_PROCESS, READER, SERVICER, W
 
 Configs = Mapping[str, str]
 _TABLE = "rides"
+_EVERY_INDEX = (
+    "hoodie.metadata.index.column.stats.enable",
+    "hoodie.metadata.index.bloom.filter.enable",
+    "hoodie.metadata.record.index.enable",
+    "hoodie.metadata.index.secondary.enable",
+    "hoodie.metadata.index.expression.enable",
+)
+"""The settings by which a reader uses one index or another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +208,7 @@ class WritingCase:
 
     def filtered(self, form: Any) -> None:
         """The rows that a filter wants, asked of a reader that may skip what indexes rule out."""
-        self.ask("read_snapshot", filter=form, configs=dict.fromkeys(SKIPPING, "true"))
+        self.ask("read_snapshot", filter=form, configs=dict.fromkeys((*SKIPPING, *_EVERY_INDEX), "true"))
 
     def sound(self) -> None:
         """Nothing is wrong with the table, nor with what its indexes hold."""

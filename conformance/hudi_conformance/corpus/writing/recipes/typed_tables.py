@@ -99,6 +99,7 @@ def changes(case: WritingCase) -> None:
     Then a late version loses, a tie goes to the newer one, and each key is one row; the past reads as it was.
     """
     first = begun(case)
+    filters(case)
     writes = changed(case)
     case.snapshot()
     is_compacted = case.is_mor and not case.shape.has_completion_times
@@ -130,6 +131,7 @@ def indexed(case: WritingCase) -> None:
     """
     first = begun(case)
     case.run("indexing", EVERY_INDEX)
+    filters(case)
     writes = changed(case)
     filters(case)
     case.sound()
