@@ -11,10 +11,19 @@ from dataclasses import replace
 
 from hudi_model.actions import Action, CompactionOperation, CompactionPlan, State, WriteStat
 from hudi_model.files import BaseFile, Damaged, FileGroup, FileSlice, GroupId, LogFile
+from hudi_model.history import history_instants, with_history
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.tables import Reading, Table, View, is_within, replaced_groups
 from hudi_model.time import InstantTime, at_or_before
-from hudi_model.timeline import Timeline, commit_metadata, completed_data, completion_time, is_committed
+from hudi_model.timeline import (
+    DATA_ACTIONS,
+    Timeline,
+    commit_metadata,
+    completed_data,
+    completion,
+    completion_time,
+    is_committed,
+)
 
 
 def pending_compactions(timeline: Timeline) -> dict[GroupId, frozenset[InstantTime]]:
@@ -144,13 +153,29 @@ def slice_of_log(view: View, log: LogFile, boundaries: Iterable[InstantTime]) ->
     A version 6 log names its slice. [Modified in v8] A log belongs to the youngest slice that its commit,
     when it completed, found requested.
 
+    Raises: TIMELINE_FILE_CORRUPT where the history is damaged that has to tell.
+
     Clauses: RD-005, RD-006, SW-006.
     """
     known = set(boundaries)
     if view.configuration.rules.logs_name_their_slice or log.instant in known:
         return log.instant
-    completed = completion_time(view.timeline, log.instant)
+    completed = completed_at(view, log.instant) if any(one > log.instant for one in known) else log.instant
     return max((one for one in known if at_or_before(one, completed)), default=log.instant)
+
+
+def completed_at(view: View, requested: InstantTime) -> InstantTime:
+    """When a write completed that the timeline has, or has had; its own instant where its history has not.
+
+    Raises: TIMELINE_FILE_CORRUPT where the history is damaged.
+
+    Clauses: RD-005, HS-001, HS-007.
+    """
+    if any(one.requested == requested for one in view.table.timeline.entries):
+        return completion_time(view.timeline, requested)
+    rows = history_instants(view.table.state.history, view.configuration.timeline_layout)
+    own = with_history((), (one for one in rows if one.requested == requested))
+    return next((completion(one) for one in own if one.action in DATA_ACTIONS), requested)
 
 
 def requested_order(log: LogFile) -> tuple[InstantTime, int, str]:
@@ -169,7 +194,7 @@ def in_merge_order(view: View, logs: Iterable[LogFile]) -> tuple[LogFile, ...]:
     by_request = sorted(logs, key=requested_order)
     if view.readings.log_order is Reading.RELEASED:
         return tuple(by_request)
-    times = {log.instant: completion_time(view.timeline, log.instant) for log in by_request}
+    times = {log.instant: completed_at(view, log.instant) for log in by_request}
     return tuple(sorted(by_request, key=lambda log: (times[log.instant], log.version, log.write_token)))
 
 

@@ -76,9 +76,9 @@ class IndexForm:
         bounds = [_logical(plain_value(one, stats.value_type), kind) for one in (stats.minimum, stats.maximum)]
         if UNKNOWN in bounds or stats.value_count is None or stats.null_count is None:
             return UNKNOWN
-        # Releases count the results of an expression without the nulls among them.
-        least = stats.null_count + (stats.minimum is not None)
-        return [*bounds, stats.null_count, max(stats.value_count, least)]
+        # The results of an expression are counted without the nulls among them, the values of a column with them.
+        count = stats.value_count + (0 if self.function == "identity" else stats.null_count)
+        return [*bounds, stats.null_count, count]
 
     def _values(self, bloom: BloomFilterEntry, key: str) -> Any:
         """Of what a file holds, what its filter does not rule out: all of it, where the filter is right."""

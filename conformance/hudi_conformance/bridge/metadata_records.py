@@ -121,7 +121,7 @@ class RecordForm:
             column,
             minimum=wrapped[0],
             maximum=wrapped[1],
-            value_count=count,
+            value_count=count if self.index.function == "identity" else count - nulls,
             null_count=nulls,
             total_size=0,
             total_uncompressed_size=0,

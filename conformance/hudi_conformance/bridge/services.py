@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from hudi_model import recovery, upgrades
-from hudi_model.actions import Action, Instant, ReplacePlan, State
+from hudi_model import metadata, recovery, upgrades
+from hudi_model.actions import Action, IndexDefinition, Instant, ReplacePlan, State
 from hudi_model.effects import Effects, generate_shared, perform
 from hudi_model.queries import query_instant
 from hudi_model.rejection import Reason, Rejection, Unsupported
@@ -147,6 +147,47 @@ def _time_to_live(call: Call) -> Effects:
     return (*planned, *done)
 
 
+_OF_THE_TABLE = frozenset(metadata.OPTIONAL.values())
+"""The indexes that have the name of their kind; others are named by who makes them."""
+
+
+def _create_index(call: Call) -> Effects:
+    """An index planned and built at once.
+
+    Raises: CONFIG_INVALID for an index that is there.
+    """
+    definition = _definition(call)
+    planned = indexing.schedule(call.table, call.requested, {}, (definition,))
+    if not planned:
+        raise Rejection(Reason.CONFIG_INVALID, "IG-001", definition.name, "the table has this index, or no write")
+    return (*planned, *indexing.execute(perform(call.table, planned), call.requested, call.completed))
+
+
+def _drop_index(call: Call) -> Effects:
+    """An index taken away; no action stands for it.
+
+    Raises: CONFIG_INVALID for one that is not there.
+    """
+    asked, built = str(call.params.get("index")), metadata.built(call.table)
+    found = next((one for one in (asked, *map("{}_{}".format, _PREFIXES, [asked] * 2)) if one in built), None)
+    if found is None:
+        raise Rejection(Reason.CONFIG_INVALID, "IX-002", asked, "the table has no such index")
+    return metadata.drop(call.table, [found])
+
+
+_PREFIXES = ("secondary_index", "expr_index")
+
+
+def _definition(call: Call) -> IndexDefinition:
+    """The index that a request describes."""
+    name, kind = str(call.params.get("index")), str(call.params.get("kind", _PREFIXES[0]))
+    columns = tuple(map(str, call.params.get("columns") or ()))
+    if name in _OF_THE_TABLE:
+        return IndexDefinition(name, name, sources=columns)
+    prefix = _PREFIXES[0] if kind == _PREFIXES[0] else _PREFIXES[1]
+    return IndexDefinition(f"{prefix}_{name}", kind, str(call.params.get("function", "identity")), columns)
+
+
 def _change_version(call: Call) -> Effects:
     version = str(call.params.get("to", call.params.get("table_version", call.params.get("version"))))
     if not version.isdecimal():
@@ -170,4 +211,6 @@ SERVICES: Mapping[str, Service] = {
     "upgrade": _change_version,
     "downgrade": _change_version,
     "recover": _recover,
+    "create_index": _create_index,
+    "drop_index": _drop_index,
 }

@@ -34,7 +34,8 @@ _TABLE = "rides"
 class TableShape:
     """What a table is made with, and the settings that go with every write.
 
-    `columns`: name and logical type of each. `record_key`, `partition_by`, `ordering`: names of columns.
+    `columns`: name and logical type of each. `record_key`, `partition_by`, `ordering`: names of columns. `label`: what
+    distinguishes the shape from others of its type and version.
     """
 
     version: int
@@ -46,6 +47,7 @@ class TableShape:
     properties: Mapping[str, str] = field(default_factory=dict)
     configs: Mapping[str, str] = field(default_factory=dict)
     columns: Columns = COLUMNS
+    label: str = ""
 
     @property
     def has_completion_times(self) -> bool:

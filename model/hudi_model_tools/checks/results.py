@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import TypeAlias
 
 from hudi_model.actions import (
@@ -21,6 +22,7 @@ from hudi_model.files import META_FIELDS, BaseFile, DataBlock, DeleteBlock, LogF
 from hudi_model.reading import read_slice
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.schemas import table_schema
+from hudi_model.services.clustering import rank
 from hudi_model.services.log_compaction import blocks_of
 from hudi_model.services.plans import planned_slice, view_before
 from hudi_model.slicing import data_files, group_of, path_of, snapshot_slices
@@ -28,7 +30,7 @@ from hudi_model.tables import RELEASED, View
 from hudi_model.time import InstantTime
 from hudi_model.timeline import completed_data
 
-from hudi_model_tools.checks.finding import Violation, error
+from hudi_model_tools.checks.finding import Violation, error, warning
 
 Rows: TypeAlias = Counter[tuple[tuple[str, str], ...]]
 
@@ -36,7 +38,7 @@ Rows: TypeAlias = Counter[tuple[tuple[str, str], ...]]
 def result_violations(view: View, *, deep: bool) -> Iterator[Violation]:
     """Every fault of what completed services made; where their inputs are gone nothing can be told.
 
-    Clauses: CL-004, CP-004, LC-003, LC-005.
+    Clauses: CL-004, CL-009, CP-004, LC-003, LC-005.
     """
     files = {path_of(one): one for one in data_files(view.table.state)}
     requested = {one.requested: one for one in view.table.timeline.entries if one.state is State.REQUESTED}
@@ -49,6 +51,7 @@ def result_violations(view: View, *, deep: bool) -> Iterator[Violation]:
             yield from log_compaction_violations(view, asked, made)
         elif deep and len(made) == len(one.content.write_stats):
             yield from rewriting_violations(view, one, asked, [file for _, file in made])
+            yield from order_violations(asked, [file for _, file in made])
 
 
 def log_compaction_violations(
@@ -132,6 +135,21 @@ def rewriting_violations(
             clause, where = ("CP-004", path_of(own[0])) if compacts else ("CL-004", f"{one.requested}.{one.action}")
             lacking, extra = (expected - found).total(), (found - expected).total()
             yield error(clause, where, f"of the rows of what was planned {lacking} are not there, {extra} are others")
+
+
+def order_violations(asked: TimelineEntry, made: Iterable[BaseFile | LogFile]) -> Iterator[Violation]:
+    """Base files of a clustering whose rows do not follow the one column that its plan sorts by.
+
+    Several columns may be a space-filling curve's, of which a plan says nothing.
+
+    Clauses: CL-009, CL-010.
+    """
+    plan = asked.content
+    if not isinstance(plan, ReplacePlan) or plan.operation != "CLUSTER" or len(plan.sort_columns) != 1:
+        return
+    for file in (one for one in made if isinstance(one, BaseFile)):
+        if any(rank(row, plan) > rank(after, plan) for row, after in pairwise(sound_rows(file))):
+            yield warning("CL-009", path_of(file), f"the rows do not follow {plan.sort_columns[0]}, as planned")
 
 
 def sound_rows(file: BaseFile) -> tuple[Record, ...]:

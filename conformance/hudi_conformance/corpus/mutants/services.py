@@ -138,6 +138,19 @@ def _clustering_reads_base_files_only(original: Function) -> Function:
 
 
 @mutant(
+    "clustering-unsorted",
+    "CL-009",
+    "Clustering leaves rows in the order in which it read them.",
+    "services.clustering.clustered",
+)
+def _clustering_unsorted(original: Function) -> Function:
+    def unsorted(view: View, plan: ReplacePlan, place: int, requested: InstantTime) -> Any:
+        return original(view, replace(plan, sort_columns=()), place, requested)
+
+    return unsorted
+
+
+@mutant(
     "clustering-replaces-nothing",
     "CL-006",
     "The groups that clustering read stay in the table.",

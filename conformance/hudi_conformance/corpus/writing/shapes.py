@@ -50,5 +50,5 @@ def shapes(
 
 
 def short_name(shape: TableShape) -> str:
-    """Type and version, as names of cases end."""
-    return f"{_SHORT[shape.table_type]}_v{shape.version}"
+    """Label, type and version, as names of cases end."""
+    return "_".join(filter(None, (shape.label, _SHORT[shape.table_type], f"v{shape.version}")))

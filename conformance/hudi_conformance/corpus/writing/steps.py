@@ -7,6 +7,7 @@ from typing import Any
 from hudi_adapter.rows import Rows
 from hudi_model.files import Schema
 
+from hudi_conformance.bridge.asking import SKIPPING
 from hudi_conformance.bridge.schemas import avro_schema
 from hudi_conformance.corpus.golden.rides import RIDES, Row
 from hudi_conformance.corpus.table_shapes import TableShape
@@ -14,6 +15,14 @@ from hudi_conformance.runner.case_values import END_PROCESS, READER, SERVICER, W
 
 Configs = Mapping[str, str]
 _TABLE = "rides"
+_EVERY_INDEX = (
+    "hoodie.metadata.index.column.stats.enable",
+    "hoodie.metadata.index.bloom.filter.enable",
+    "hoodie.metadata.record.index.enable",
+    "hoodie.metadata.index.secondary.enable",
+    "hoodie.metadata.index.expression.enable",
+)
+"""The settings by which a reader uses one index or another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +205,25 @@ class WritingCase:
     def snapshot(self, **params: Any) -> None:
         """The latest completed state, with the meta fields unless told."""
         self.ask("read_snapshot", **{"meta_columns": True, **params})
+
+    def filtered(self, form: Any) -> None:
+        """The rows that a filter wants, asked of a reader that may skip what indexes rule out."""
+        self.ask("read_snapshot", filter=form, configs=dict.fromkeys((*SKIPPING, *_EVERY_INDEX), "true"))
+
+    def sound(self) -> None:
+        """Nothing is wrong with the table, nor with what its indexes hold."""
+        self.ask("check_table", deep=True)
+
+    def past(self, *writes: Done, ranges: bool = True) -> None:
+        """The rows as of each write, what came after each, and between the second and the last; all that came."""
+        for one in writes:
+            self.ask("read_as_of", instant=one.bound)
+        if not ranges:
+            return
+        for one in writes[1:]:
+            self.incremental(one)
+        self.incremental(writes[1], writes[-1])
+        self.incremental(None)
 
     def optimized(self) -> None:
         """The rows of base files."""

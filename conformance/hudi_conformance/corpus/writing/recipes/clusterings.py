@@ -1,5 +1,6 @@
 """Clusterings: slices read together and written anew, in file groups that take the place of theirs."""
 
+from decimal import Decimal
 from typing import Final
 
 from hudi_conformance.corpus.golden.rides import fleet, ride, rides
@@ -67,6 +68,21 @@ def rows_keep_their_write(case: WritingCase) -> None:
     case.snapshot()
     case.incremental(last)
     case.incremental(first)
+
+
+@writing("clustering/sorted_rows", TABLES, "CL-009 CL-004", "clustering-unsorted")
+def sorted_rows(case: WritingCase) -> None:
+    """The rows of a clustering lie in the order of the column that its plan names, nulls first.
+
+    Given cities with two file groups each, updates, and rides without a fare.
+    When a clustering by fare is planned and carried out.
+    Then it loses no row, and each file that it wrote has its rows in that order.
+    """
+    written(case)
+    case.write("upsert", [ride("r02", 30, fare=None), ride("r03", 30, fare=Decimal("-1.50"))])
+    case.run("clustering", {**DUE, "hoodie.clustering.plan.strategy.sort.columns": "fare"})
+    case.state()
+    case.sound()
 
 
 @writing("clustering/gives_up", SHARED, "CL-005", "clustering-over-updates")

@@ -1,6 +1,7 @@
 """Savepoints, what they keep from the cleaner, and the way back to them."""
 
 from hudi_conformance.corpus.golden.rides import ride, rides
+from hudi_conformance.corpus.writing.recipes.cleanings import VERSIONS
 from hudi_conformance.corpus.writing.recipes.single_writes import with_rides
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import MOR, shapes
@@ -142,6 +143,29 @@ def what_can_be_saved(case: WritingCase) -> None:
     case.run("clean", _CLEANS)
     case.service("savepoint", instant="20200101000000000", reject="INSTANT_NOT_FOUND")
     case.service("savepoint", instant=first.requested, reject="RANGE_NOT_RETAINED")
+    case.service("savepoint", instant=last.requested)
+    case.timeline()
+    case.snapshot()
+
+
+@writing("savepoints/after_a_clean_by_versions", _FEW, "SR-001", "cleans-by-versions-keep-all")
+def after_a_clean_by_versions(case: WritingCase) -> None:
+    """After a clean that counts versions only the last write before it can be saved.
+
+    Given rides that were changed three times, and a clean that kept two versions of each file.
+    When savepoints are asked for of the first write, of the one before the last, and of the last.
+    Then the first two are refused, and the last is made.
+    """
+    first = with_rides(case)
+    case.write("upsert", rides(20, ("r01", "r11")))
+    case.run("compaction", _NOW) if case.is_mor else None
+    before = case.write("upsert", rides(30, ("r01", "r11")))
+    case.run("compaction", _NOW) if case.is_mor else None
+    last = case.write("upsert", rides(40, ("r01", "r11")))
+    two = {"hoodie.clean.fileversions.retained": "2", "hoodie.clean.trigger.max.commits": "1"}
+    case.run("clean", {**VERSIONS, **two})
+    case.service("savepoint", instant=first.requested, reject="RANGE_NOT_RETAINED")
+    case.service("savepoint", instant=before.requested, reject="RANGE_NOT_RETAINED")
     case.service("savepoint", instant=last.requested)
     case.timeline()
     case.snapshot()

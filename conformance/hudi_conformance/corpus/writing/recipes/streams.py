@@ -1,6 +1,7 @@
 """Non-blocking writers: all log to one file group at once, and readers and compaction merge what they wrote."""
 
 from hudi_conformance.corpus.golden.rides import ride, rides
+from hudi_conformance.corpus.writing.recipes.archivals import COUNTING_VERSIONS as KEEPS
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, NON_BLOCKING, shapes
 from hudi_conformance.corpus.writing.steps import WritingCase
@@ -111,6 +112,28 @@ def compaction_beside_a_writer(case: WritingCase) -> None:
     case.execute(plan)
     case.snapshot()
     case.commit("one")
+    case.state()
+    case.optimized()
+
+
+@writing("streams/archived_writer", _STREAMS, "RD-005 HS-001 HS-007 SW-006", "history-forgets-completion-on-reading")
+def archived_writer(case: WritingCase) -> None:
+    """A log keeps its slice when the write that brought it is archived.
+
+    Given a log that was requested before a compaction and completed after it.
+    When other rides are written, and archival leaves two writes on the active timeline.
+    Then the log lies on what the compaction made, as before.
+    """
+    _streamed(case)
+    case.begin("one", "upsert", [ride("r01", 20, rider="one")])
+    case.stage("one")
+    plan = case.schedule("compaction", _NOW)
+    case.execute(plan)
+    case.commit("one")
+    for ts in (30, 40, 50, 60):
+        case.write("upsert", rides(ts, ("r11",)))
+    case.service("archive", KEEPS)
+    case.timeline()
     case.state()
     case.optimized()
 

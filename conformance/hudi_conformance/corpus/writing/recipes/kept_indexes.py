@@ -1,0 +1,428 @@
+"""Indexes that a table has, through everything that changes the table: filters that use them answer as if they did not."""
+
+import math
+from collections.abc import Iterable
+from typing import Any, Final
+
+from hudi_conformance.corpus.golden.recipes.indexes import spread
+from hudi_conformance.corpus.golden.rides import Row, ride, rides
+from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
+from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
+from hudi_conformance.corpus.writing.recipes.typed_tables import EVERY_INDEX, KEPT
+from hudi_conformance.corpus.writing.registry import writing
+from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
+from hudi_conformance.corpus.writing.steps import Done, WritingCase
+
+SPREAD: Final = (*shapes((6, 9), (MOR,), configs=KEPT), *shapes((8, 9), (COW,), configs=KEPT))
+SHARED: Final = {**OPTIMISTIC, **SHARED_LOCK, **{key: KEPT[key] for key in KEPT if "metadata" in key}}
+MOVING: Final = {"hoodie.index.type": "RECORD_INDEX", "hoodie.record.index.update.partition.path": "true"}
+_VERSIONS: Final = {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained": "1"}
+_CLAUSES: Final = "MT-003 MT-005 IX-051"
+
+
+def indexed(case: WritingCase, rows: Iterable[Row] | None = None) -> Done:
+    """A table with every kind of index that its version has, built after the first write."""
+    case.create()
+    first = case.write("insert", spread(10) if rows is None else rows)
+    case.run("indexing", EVERY_INDEX)
+    if case.shape.has_completion_times:
+        case.service("create_index", index="rider", kind="secondary_index", columns=["rider"])
+        case.service("create_index", index="low", kind="column_stats", columns=["rider"], function="lower")
+    return first
+
+
+def asked(case: WritingCase, *forms: Any) -> None:
+    """Filters of the case's own, then by key, value, bounds and function; the indexes hold what is so."""
+    keys: Any = ["id", "in", ["r01", "r02", "r03", "r11", "駅-06", "new"]]
+    usual = (keys, ["rider", "=", "moved"], ["rider", "in", ["Zoe 1", "Ann$2\\"]], ["fare", "<", "0.03"])
+    bounds = (["day", ">=", "2025-01-02"], [["fn", "lower", "rider"], "=", "moved"])
+    for form in (*forms, *usual, *bounds):
+        case.filtered(form)
+    case.sound()
+
+
+@writing("indexes/row_moves", SPREAD, f"OW-021 OW-024 IX-021 {_CLAUSES}", "moved-row-stays-too delete-wins-over-put")
+def row_moves(case: WritingCase) -> None:
+    """A row that moves is in its new partition alone, for rows, indexes and the next write.
+
+    Given an indexed table whose file groups several writes made.
+    When upserts by the record index bring rides in another city, one of them late, and bring one of them again.
+    Then each ride is there once, and filters find it by key and by the value that it has kept.
+    """
+    indexed(case)
+    case.write("upsert", [ride("r02", 15, rider="before"), ride("new", 15, rider="moved")])
+    moved = [ride("r01", 20, city="lima", rider="moved"), ride("r12", 5, city="oslo", rider="moved")]
+    case.write("upsert", moved, configs=MOVING)
+    asked(case)
+    case.write("upsert", [ride("r01", 30, city="lima", rider="moved", paid=None)], configs=MOVING)
+    asked(case)
+    case.state()
+    if case.shape.has_completion_times:
+        case.shows("IX-031")
+
+
+@writing(
+    "indexes/late_row",
+    shapes((6, 8, 9), (MOR,), configs=KEPT),
+    f"IX-021 MG-003 {_CLAUSES}",
+    "metadata-never-updated",
+)
+def late_row(case: WritingCase) -> None:
+    """A row that loses its merge changes no index but the statistics of its file.
+
+    Given an indexed table.
+    When an upsert brings a late version with another value, and a late marked delete of a key by another write.
+    Then the value leads nowhere, the old one to the ride, and both keys are found.
+    """
+    indexed(case)
+    case.write("upsert", [ride("r02", 5, rider="moved"), ride("r12", 5, rider="moved")])
+    asked(case, ["rider", "=", "Zoe 1"])
+    case.write("upsert", rides(20, ("r12", "new")))
+    asked(case)
+    case.state()
+    if case.shape.has_completion_times:
+        case.shows("IX-031", "index-of-incoming-rows")
+
+
+@writing(
+    "indexes/overwritten", SPREAD, f"IX-021 OW-018 {_CLAUSES}", "stale-entries-kept metadata-misses-replaced-groups"
+)
+def overwritten(case: WritingCase) -> None:
+    """Rows that are replaced leave the indexes, and only they do.
+
+    Given an indexed table of two cities.
+    When one city is overwritten, the other deleted as a partition, and rides of it come again.
+    Then filters find the rides of the overwrite and those that came again, by key and by value.
+    """
+    first = indexed(case)
+    case.write("insert_overwrite", [ride("r03", 20, rider="moved"), ride("new", 20, rider="Zoe 1")])
+    asked(case)
+    case.write("delete_partition", partitions=["lima"])
+    asked(case, ["city", "=", "lima"])
+    last = case.write("insert", rides(30, ("r11", "r12"), rider="moved"))
+    asked(case, ["city", "=", "lima"])
+    case.state()
+    case.past(first, last)
+
+
+@writing("indexes/deleted", SPREAD, f"IX-021 OW-013 {_CLAUSES}", "stale-entries-kept")
+def deleted(case: WritingCase) -> None:
+    """What is deleted is found by no index, and is found when it comes back.
+
+    Given an indexed table.
+    When rides are deleted by key, all rides of a file are, and one of each comes back.
+    Then filters find those that are there.
+    """
+    indexed(case)
+    case.write("delete", rides(None, ("r01", "r11", "駅-06")))
+    asked(case)
+    case.write("delete", rides(None, ("r02", "r03", "r04", "fähre-05")))
+    asked(case, ["city", "=", "oslo"])
+    case.write("upsert", rides(30, ("r01", "r11"), rider="moved"))
+    asked(case)
+    case.state()
+
+
+@writing(
+    "indexes/written_since",
+    SPREAD,
+    f"MT-009 IG-003 IX-055 {_CLAUSES}",
+    "metadata-never-updated writer-drops-unasked-indexes",
+)
+def written_since(case: WritingCase) -> None:
+    """Rows that were just written are found, by whoever wrote them.
+
+    Given an indexed table.
+    When writers that ask for no index insert, bulk insert and upsert rides.
+    Then filters find them by key and by value at once.
+    """
+    indexed(case)
+    case.write("insert", [ride("new", 20, rider="moved")])
+    asked(case)
+    case.write("bulk_insert", [ride("newer@lima", 20, rider="Zoe 1")], process=2)
+    asked(case, ["id", "=", "newer@lima"])
+    case.write("upsert", [ride("r01", 30, rider="moved"), ride("newest@bergen", 30)])
+    asked(case, ["city", "=", "bergen"], ["id", "in", ["newest@bergen", "newer@lima"]])
+    case.state()
+
+
+@writing(
+    "indexes/other_columns",
+    (*shapes((6,), (COW,), configs=KEPT), *shapes((8, 9), (MOR,), configs=KEPT)),
+    "IX-051 IX-052 IX-053 IX-055",
+    "record-index-for-any-column unknown-part-is-false",
+)
+def other_columns(case: WritingCase) -> None:
+    """What no index knows rules nothing out.
+
+    Given a table with statistics of two columns and a record index, and riders that are named like keys.
+    When filters ask for an indexed and another column together, either of them, and other columns alone.
+    Then every row is found that the filter wants.
+    """
+    case.create()
+    case.write("insert", [ride("r01", 10, rider="r11"), ride("r11", 20, rider="r02"), ride("x@bergen", 30, rider="a")])
+    case.service("create_index", index="column_stats", columns=["ts", "paid"])
+    case.service("create_index", index="record_index")
+    case.write("upsert", [ride("r01", 11, rider="r02"), ride("r12", 21, rider="r01")])
+    known, other = ["ts", "=", 20], ["rider", "=", "a"]
+    for form in (
+        ["rider", "in", ["r02", "r11"]],
+        ["and", known, ["rider", "=", "r02"]],
+        ["or", known, other],
+        ["and", ["or", known, other], ["city", "!=", "oslo"]],
+        ["not", ["or", known, ["rider", "is_null"]]],
+        ["or", ["id", "=", "r01"], other],
+        ["and", ["id", "in", ["r01", "r12"]], ["rider", "!=", "r02"]],
+    ):
+        case.filtered(form)
+    case.sound()
+
+
+@writing(
+    "indexes/unknown_statistics",
+    SPREAD,
+    "MT-013 IX-053",
+    "unknown-is-all-null",
+)
+def unknown_statistics(case: WritingCase) -> None:
+    """A file whose values have no bounds is not one of nulls.
+
+    Given an indexed table, of which one file has a ratio that is not a number and another one nothing but nulls.
+    When filters ask for ratios, for nulls and for none, also after an update.
+    Then rows are found wherever they lie.
+    """
+    numbers = {"r01": 1.5, "r02": math.nan, "r11": None, "r12": None, "x@bergen": -0.0}
+    indexed(case, [ride(key, 10, ratio=number) for key, number in numbers.items()])
+    forms: tuple[Any, ...] = (
+        ["ratio", "=", 1.5],
+        ["ratio", "is_null"],
+        ["ratio", "is_not_null"],
+        ["ratio", ">", 1.0],
+        ["ratio", "=", 0.0],
+        ["not", ["ratio", "<", 2.0]],
+    )
+    asked(case, *forms)
+    case.write("upsert", [ride("r11", 20, ratio=2.5), ride("r01", 20, ratio=None)])
+    asked(case, *forms)
+
+
+@writing("indexes/made_anew", SPREAD, f"MT-009 {_CLAUSES}", "bootstrap-lists-last-write")
+def made_anew(case: WritingCase) -> None:
+    """A metadata table that is made anew knows all that the table holds.
+
+    Given an indexed table, to which a writer without a metadata table writes.
+    When the indexes are built again, and an update follows.
+    Then filters find the rides of every write.
+    """
+    indexed(case)
+    case.write("upsert", [ride("r01", 20, rider="moved"), ride("new", 20)], configs={"hoodie.metadata.enable": "false"})
+    asked(case)
+    case.run("indexing", EVERY_INDEX)
+    asked(case)
+    case.write("upsert", rides(30, ("r11",), rider="moved"))
+    asked(case)
+    case.state()
+
+
+def _failed(case: WritingCase) -> Done:
+    """A write that has made its files, and dies."""
+    begun = case.begin("dead", "upsert", [*rides(50, ("r01", "r11"), rider="moved"), ride("new", 50)], process=2)
+    case.stage("dead")
+    case.end_process(2)
+    return begun
+
+
+@writing(
+    "indexes/rolled_back",
+    (*shapes((6, 9), (MOR,), configs=SHARED), *shapes((8,), (COW,), configs=SHARED)),
+    f"MT-010 RB-011 {_CLAUSES}",
+    "",
+)
+def rolled_back(case: WritingCase) -> None:
+    """What a failed write left is in no index, and what undid it is listed.
+
+    Given an indexed table, and a write that made its files and died.
+    When it is rolled back, and rides of its keys come.
+    Then filters find what there was, and then what came.
+    """
+    indexed(case)
+    failed = _failed(case)
+    case.filtered(["id", "in", ["r01", "r11", "new"]])
+    case.service("rollback", instant=failed.requested)
+    asked(case)
+    case.write("upsert", rides(60, ("r11", "r03"), rider="moved"))
+    asked(case)
+    case.state()
+    case.shows(kills="rollback-logs-unlisted" if case.shape.version == 6 else "metadata-never-updated")
+
+
+@writing("indexes/restored", SPREAD, f"SR-005 SR-012 {_CLAUSES}", "restore-undoes-nothing")
+def restored(case: WritingCase) -> None:
+    """After a restore filters find what was saved.
+
+    Given an indexed table, its first write saved, and three writes since.
+    When it is restored, a write comes, and the indexes are built where they are gone.
+    Then filters find the saved rides and those of the write.
+    """
+    first = indexed(case)
+    case.service("savepoint", instant=first.requested)
+    for ts in (20, 30, 40):
+        case.write("upsert", [ride("r01", ts, rider="moved"), ride(f"new{ts}", ts)])
+    case.write("delete", rides(None, ("r02", "r12")))
+    case.service("restore", instant=first.requested)
+    case.filtered(["id", "in", ["r01", "new20", "r02"]])
+    case.filtered(["rider", "=", "moved"])
+    case.write("upsert", [ride("r03", 50, rider="moved"), ride("new", 50)])
+    asked(case, ["id", "in", ["new20", "new", "r02"]])
+    case.state()
+
+
+@writing(
+    "indexes/cleaned", SPREAD, f"MT-010 CN-009 IX-010 {_CLAUSES}", "stale-entries-kept"
+)
+def cleaned(case: WritingCase) -> None:
+    """Files that a clean removed leave the indexes, and those that stay do not.
+
+    Given an indexed table with updates, in one that is merge-on-read after a compaction, and an overwritten city.
+    When a clean keeps one version of each file, and an update follows.
+    Then filters find the rides of the files that are left.
+    """
+    indexed(case)
+    case.write("upsert", rides(20, ("r01", "r11"), rider="moved"))
+    if case.is_mor:
+        case.run("compaction", COMPACTION_DUE)
+    case.write("insert_overwrite", rides(30, ("r11", "r12")))
+    case.run("clean", _VERSIONS)
+    asked(case)
+    case.write("upsert", rides(40, ("r02", "r12"), rider="moved"))
+    asked(case)
+    case.state()
+
+
+@writing("indexes/clustered", SPREAD, f"CL-006 IX-021 {_CLAUSES}", "metadata-never-updated")
+def clustered(case: WritingCase) -> None:
+    """A clustering takes its rows along in every index.
+
+    Given an indexed table with several file groups a city, updates, late rows and a delete.
+    When it is clustered, and an update and a delete follow.
+    Then filters find each ride in the group where it is now.
+    """
+    first = indexed(case)
+    case.write("insert", [ride("new", 10), ride("r22@lima", 10, rider="moved")])
+    case.write("upsert", [ride("r01", 20, rider="moved"), ride("r11", 5, rider="late")])
+    case.write("delete", rides(None, ("r12",)))
+    case.run("clustering", CLUSTERING_DUE)
+    asked(case)
+    last = case.write("upsert", rides(30, ("r02", "r22@lima"), rider="moved"))
+    case.write("delete", rides(None, ("r03",)))
+    asked(case)
+    case.state()
+    case.past(first, last)
+
+
+@writing(
+    "indexes/compacted", shapes((6, 8, 9), (MOR,), configs=KEPT), f"CP-004 MT-011 {_CLAUSES}", "metadata-never-updated"
+)
+def compacted(case: WritingCase) -> None:
+    """Logs beside a planned compaction, and its base files, are in the indexes when they count.
+
+    Given an indexed table with updates, a delete, and a compaction that waits.
+    When an update comes beside it, the compaction is carried out, and another update follows.
+    Then filters find the same rides before and after.
+    """
+    first = indexed(case)
+    case.write("upsert", [ride("r01", 20, rider="moved"), ride("r02", 5, rider="late")])
+    case.write("delete", rides(None, ("r12",)))
+    plan = case.schedule("compaction", COMPACTION_DUE)
+    case.write("upsert", rides(30, ("r11", "new"), rider="moved"))
+    asked(case)
+    case.execute(plan, COMPACTION_DUE)
+    asked(case)
+    last = case.write("upsert", rides(40, ("r03", "r12"), rider="moved"))
+    asked(case)
+    case.state()
+    case.past(first, last)
+
+
+@writing(
+    "indexes/without_partitions",
+    (*shapes((6, 9), (COW,), partition_by=(), configs=KEPT), *shapes((8,), (MOR,), partition_by=(), configs=KEPT)),
+    f"MT-010 MT-012 IX-010 {_CLAUSES}",
+    "unpartitioned-without-name",
+)
+def without_partitions(case: WritingCase) -> None:
+    """A table without partitions is listed, and its files are known by their whole names.
+
+    Given an indexed table without partitions.
+    When rides are updated, deleted and inserted.
+    Then filters find them.
+    """
+    indexed(case)
+    case.write("upsert", [ride("r01", 20, rider="moved"), ride("new", 20)])
+    case.write("delete", rides(None, ("r02",)))
+    asked(case)
+    case.state()
+
+
+@writing("indexes/digits", SPREAD, "MT-011 IX-053", "keys-have-the-order-of-numbers")
+def digits(case: WritingCase) -> None:
+    """Texts of digits are bounded as texts.
+
+    Given an indexed table whose keys and riders are digits of several lengths.
+    When filters ask for values between, as text, also after an update.
+    Then each is found.
+    """
+    texts = {"9": "oslo", "10": "oslo", "100": "oslo", "099": "oslo", "-1": "lima", "1e3": "lima"}
+    indexed(case, [ride(text, 10, city=city, rider=text) for text, city in texts.items()])
+    forms = [[name, word, text] for name in ("id", "rider") for word in ("=", ">") for text in ("10", "100", "9")]
+    asked(case, *forms, ["id", "<", "10"])
+    case.write("upsert", [ride("10", 20, rider="8"), ride("11", 20, rider="90")])
+    asked(case, *forms, ["rider", "<=", "8"])
+
+
+@writing(
+    "indexes/dropped",
+    (*shapes((8,), (MOR,), configs=KEPT), *shapes((9,), configs=KEPT)),
+    f"IX-002 MT-007 IG-001 {_CLAUSES}",
+    "any-index-of-the-folder-is-used metadata-never-updated",
+)
+def dropped(case: WritingCase) -> None:
+    """An index that was dropped is used no more, and made again it knows what came between.
+
+    Given an indexed table.
+    When two indexes are dropped, a write comes, one is made again, and another write comes.
+    Then filters find the rides of both; an index that is there is not made again.
+    """
+    indexed(case)
+    case.service("drop_index", index="rider")
+    case.service("drop_index", index="column_stats")
+    case.write("upsert", [ride("r01", 20, rider="moved", fare=None), ride("new", 20)])
+    asked(case)
+    case.service("create_index", index="rider", kind="secondary_index", columns=["rider"])
+    case.service("create_index", index="record_index", reject="CONFIG_INVALID")
+    case.service("drop_index", index="column_stats", reject="CONFIG_INVALID")
+    case.write("upsert", rides(30, ("r11",), rider="moved"))
+    asked(case)
+    case.state()
+
+
+@writing("indexes/other_version", shapes((9,), configs=KEPT), f"VR-004 VR-006 {_CLAUSES}", "version-stays")
+def other_version(case: WritingCase) -> None:
+    """A table that was indexed goes to an older version and back.
+
+    Given an indexed table with updates and a delete.
+    When it is downgraded, written to, upgraded, and written to again, its indexes built anew each time.
+    Then filters find the rides of every write.
+    """
+    indexed(case)
+    case.write("upsert", rides(20, ("r01", "new"), rider="moved"))
+    case.service("downgrade", to=6)
+    case.snapshot()
+    case.write("upsert", rides(30, ("r11",), rider="moved"))
+    case.run("indexing", EVERY_INDEX)
+    asked(case)
+    case.service("upgrade", to=9)
+    case.write("upsert", rides(40, ("r02", "r12"), rider="moved"))
+    asked(case)
+    case.info()
+    case.state()

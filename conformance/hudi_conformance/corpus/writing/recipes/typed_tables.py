@@ -1,0 +1,141 @@
+"""One life of tables whose keys, partitions and ordering values are of many types: without indexes, and with all."""
+
+from typing import Any, Final
+
+from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
+from hudi_conformance.corpus.writing.registry import writing
+from hudi_conformance.corpus.writing.shapes import ALONE, COW, MOR
+from hudi_conformance.corpus.writing.steps import Done, WritingCase
+from hudi_conformance.corpus.writing.typed_rows import HIGH, KINDS, LOW, MARK, MIDDLE, TOP, Kind, typed
+
+EVERY_INDEX: Final = {
+    "hoodie.metadata.enable": "true",
+    "hoodie.metadata.index.column.stats.enable": "true",
+    "hoodie.metadata.index.bloom.filter.enable": "true",
+    "hoodie.metadata.record.index.enable": "true",
+}
+KEPT: Final = {**ALONE, "hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "false"}
+"""A writer that keeps a metadata table, and all indexes that somebody has built."""
+ORDERED: Final = {
+    "int_keys": "ordering-without-fractions",
+    "date_keys": "ordering-of-texts",
+    "decimal_keys": "ordering-to-the-millisecond",
+    "moment_keys": "ordering-by-size",
+    "text_keys": "texts-by-utf-16",
+    "two_keys": "first-ordering-field-only",
+    "three_keys": "zeroes-are-one-value",
+}
+"""What a kind of ordering values tells apart."""
+
+
+def kind_of(case: WritingCase) -> Kind:
+    """The kind of rows that the shape is named after."""
+    return KINDS[case.shape.label]
+
+
+def begun(case: WritingCase) -> Done:
+    """A table with the six rows of its kind."""
+    case.schema = kind_of(case).schema
+    case.create()
+    return case.write("insert", kind_of(case).rows(range(6), MIDDLE))
+
+
+def changed(case: WritingCase) -> tuple[Done, Done, Done]:
+    """In time, late and tied: updates, then deletes that bear ordering values, then a delete by key."""
+    kind = kind_of(case)
+    updates = [kind.row(0, HIGH), kind.row(1, LOW, note="late"), kind.row(2, MIDDLE, note="tied")]
+    first = case.write("upsert", updates)
+    marked = [kind.row(3, HIGH, **{MARK: True}), kind.row(4, LOW, **{MARK: True}), kind.row(5, MIDDLE, **{MARK: True})]
+    second = case.write("upsert", marked)
+    return first, second, case.write("delete", kind.rows([0], TOP))
+
+
+def come_back(case: WritingCase) -> Done:
+    """A row after each kind of delete, one that has waited, and the greatest of all."""
+    kind = kind_of(case)
+    again = [kind.row(0, LOW, note="again"), kind.row(3, MIDDLE, note="again"), kind.row(5, TOP, note="again")]
+    return case.write("upsert", [*again, kind.row(2, TOP, note="last"), kind.row(1, MIDDLE, note="tied")])
+
+
+def filters(case: WritingCase) -> None:
+    """By each key, by several, by partition, by ordering value, by columns of no part in the table."""
+    kind = kind_of(case)
+    for number in range(6):
+        case.filtered(kind.is_key(number))
+    case.filtered(["or", kind.is_key(1), kind.is_key(5), ["note", "=", "last"]])
+    for name, value in zip(kind.part, kind.parts[0], strict=True):
+        case.filtered([name, "=", kind.json(name, value)])
+    name = next(iter(kind.order))
+    if name != "price_at":
+        case.filtered([name, ">=", kind.json(name, kind.orders[HIGH][0])])
+    wanted: list[Any] = ["and", ["score", ">", 1], ["not", ["score", "in", [500, 503]]], ["note", "is_not_null"]]
+    case.filtered(wanted)
+
+
+def ended(case: WritingCase, *writes: Done, ranges: bool = True) -> None:
+    """All that can be asked of the table."""
+    case.state()
+    filters(case)
+    case.past(*writes, ranges=ranges)
+    case.sound()
+
+
+@writing(
+    "typed/changed",
+    (
+        *typed(KINDS, (9,), (MOR,)),
+        *typed(("int_keys", "date_keys", "text_keys", "three_keys"), (6,), (MOR,)),
+        *typed(("date_keys", "moment_keys", "two_keys", "three_keys"), (8,), (COW,)),
+        *typed(("decimal_keys", "text_keys"), (6,), (COW,)),
+    ),
+    "MG-003 MG-004 MG-007 DM-002 DM-031 OW-003",
+    "event-time-ignores-ordering",
+)
+def changes(case: WritingCase) -> None:
+    """Keys are found and versions compete whatever the types of their columns.
+
+    Given rows whose keys, partitions and ordering values are of other types than texts and longs.
+    When updates, marked deletes and a delete by key come in time, late and tied, and rows come again after deletes.
+    Then a late version loses, a tie goes to the newer one, and each key is one row; the past reads as it was.
+    """
+    first = begun(case)
+    filters(case)
+    writes = changed(case)
+    case.snapshot()
+    is_compacted = case.is_mor and not case.shape.has_completion_times
+    if is_compacted:
+        case.run("compaction", COMPACTION_DUE)
+    last = come_back(case)
+    case.shows(kills=ORDERED[case.shape.label])
+    # Where rows come again after deletes in logs alone, two clauses with two readings decide what a range has.
+    ended(case, first, *writes, last, ranges=is_compacted or not case.is_mor)
+
+
+@writing(
+    "typed/indexed",
+    (
+        *typed(KINDS, (9,), (MOR,), configs=KEPT),
+        *typed(("date_keys", "decimal_keys", "text_keys", "two_keys"), (9,), (COW,), configs=KEPT),
+        *typed(("int_keys", "text_keys", "two_keys"), (8,), (MOR,), configs=KEPT),
+        *typed(("moment_keys", "text_keys", "three_keys"), (6,), (MOR,), configs=KEPT),
+    ),
+    "MT-003 MT-005 MT-011 MT-014 IX-021 IX-051 IX-053 IX-055",
+    "metadata-never-updated stale-entries-kept",
+)
+def indexed(case: WritingCase) -> None:
+    """Indexes of keys and columns of any type follow updates, deletes and services.
+
+    Given rows of many types, and statistics, bloom filters and a record index, built after the first write.
+    When updates and deletes come in time and late, logs are compacted or files cleaned, and rows come again.
+    Then filters find what is there and nothing else, and the indexes hold what files and rows give.
+    """
+    first = begun(case)
+    case.run("indexing", EVERY_INDEX)
+    filters(case)
+    writes = changed(case)
+    filters(case)
+    case.sound()
+    if case.is_mor:
+        case.run("compaction", COMPACTION_DUE)
+    last = come_back(case)
+    ended(case, first, *writes, last)
