@@ -22,14 +22,14 @@ _HEAD = """\
 # Peers
 
 Expected answers come from the clauses through the model, never from another implementation. The implementations
-below answer every question of the corpus all the same. Where one differs, the difference stands here with the clause
-and with what shows it. A place in the source is a likely cause, not a proven one; a difference without one was seen
-from outside alone. Where it is not settled whose fault it is, the evidence says so. The case still runs, and must keep
-failing: a fix makes the suite say so.
+below answer every question of the corpus. Each difference has its clause and evidence. A place in the source is a
+likely cause, not a proven one; a difference without a place was observed from outside only. If it is not settled which
+side is wrong, the evidence says so. The case keeps running as an expected failure, and the suite reports an unexpected
+pass after a fix.
 
 ## If you maintain one of them
 
-Each difference below has the clause, what is done instead, what shows it, where it likely comes from if that is known,
+Each difference below has the clause, what is done instead, the evidence, the likely place in the source if it is known,
 and one command that repeats it on a fresh copy of the smallest table:
 
 ```
@@ -37,15 +37,15 @@ pip install "hudi-conformance[spark,peers]"
 hudi-conformance repro CASE --adapter NAME --keep FOLDER
 ```
 
-The command prints every difference between the expected and the given answer; `--keep` leaves the table, the answer
-and the log. The bundles of Apache Hudi are fetched by Spark's own resolver and checked against
+The command prints every difference between the expected and the given answer; `--keep` keeps the table, the answer
+and the log. Spark's resolver fetches the bundles of Apache Hudi, and the suite checks them against
 `conformance/hudi_conformance/peers.toml`. To try your own build, write a file like those in `adapters/` with the
 command that starts your adapter ([the guide](guides/implementers.md)). If you think that a clause is wrong,
 the clause's file names its source; please report it.
 
-The answers are recorded in `conformance/results/peers/`. `make peers` asks again about what changed and about what was
-asked longest ago, `hudi-conformance peers ask` about all. Who read what of the tables that others wrote stands in
-[writers-and-readers.md](writers-and-readers.md).
+The answers are recorded in `conformance/results/peers/`. `make peers` repeats changed questions and those with the
+oldest answers, `hudi-conformance peers ask` all of them. [writers-and-readers.md](writers-and-readers.md) shows which
+implementation reads the tables of which other one.
 
 ## How they did
 """
@@ -175,7 +175,7 @@ def _counted(adapter: str, ids: tuple[str, ...]) -> str:
 def _smallest(case_id: str, cases: Mapping[str, Case]) -> str:
     case = cases.get(case_id)
     short = f"`{case_id.removeprefix('conformance::')}`"
-    steps = f". {case.given} Asked: {case.when}; expected: {case.then}." if case else "."
+    steps = f". {case.given} Asked: {case.when}; expected: {case.then.rstrip('.')}." if case else "."
     return f"- **Smallest case.** {short}{steps}"
 
 

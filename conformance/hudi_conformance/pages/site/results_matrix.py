@@ -12,7 +12,7 @@ from hudi_conformance.runner.markdown import markdown_table
 OURS = "engine-in-process"
 LEGEND = """\
 Each cell counts **passed / asked** cases. *Differs* counts known differences: each is listed with its evidence under
-[Findings](findings/index.md). *Declined* counts cases that it answers with `unsupported`.
+[Findings](findings/index.md). *Declined* counts cases that are answered with `unsupported`.
 """
 TREND = """\
 The table compares the {cases} cases that all of these releases answer. Each cell gives the share of them that passed.
