@@ -77,7 +77,7 @@ def pushable(condition: Filter, files_columns: pa.Schema, schema: pa.Schema) -> 
 
 
 def _may_want_nan(condition: Filter, schema: pa.Schema) -> bool:
-    """Whether not-a-number may meet a filter: it is unequal to all, and meets what is not a comparison that it fails."""
+    """Whether not-a-number may meet a filter: it is unequal to all, and fails what a filter negates."""
     match condition:
         case And(parts) | Or(parts):
             return any(_may_want_nan(part, schema) for part in parts)

@@ -1,4 +1,4 @@
-"""Indexes that a table has, through everything that changes the table: filters that use them answer as if they did not."""
+"""Indexes that a table keeps through every change: filters that use them answer as if they did not."""
 
 import math
 from collections.abc import Iterable
@@ -260,9 +260,7 @@ def restored(case: WritingCase) -> None:
     case.state()
 
 
-@writing(
-    "indexes/cleaned", SPREAD, f"MT-010 CN-009 IX-010 {_CLAUSES}", "stale-entries-kept"
-)
+@writing("indexes/cleaned", SPREAD, f"MT-010 CN-009 IX-010 {_CLAUSES}", "stale-entries-kept")
 def cleaned(case: WritingCase) -> None:
     """Files that a clean removed leave the indexes, and those that stay do not.
 
