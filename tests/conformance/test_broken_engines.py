@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from broken_engine import broken_engines
+from hudi_conformance.runner.adapter_pool import roles_of
 from hudi_conformance.runner.adapters_config import AdapterConfig
 from hudi_conformance.runner.cases import load_cases, matches_id
 from hudi_conformance.runner.reading_clauses import ClauseBook
@@ -25,7 +26,7 @@ def test_a_case_fails_an_engine_with_this_defect(name: str, tmp_path: Path):
     assert cases, f"{name}: no case is named {named}"
     adapter = AdapterConfig(name, (sys.executable, str(SCRIPT), name))
 
-    with AdapterRun(adapter, RunOptions(tmp_path), ClauseBook(ROOT).reading_clause) as run:
+    with AdapterRun(adapter, RunOptions(tmp_path, roles=roles_of(ROOT)), ClauseBook(ROOT).reading_clause) as run:
         verdicts = {one.case.id: one.verdict for one in run.outcomes(cases)}
 
     assert verdicts == dict.fromkeys(verdicts, Verdict.FAIL)
