@@ -62,19 +62,29 @@ def matching(condition: Filter, table: pa.Table) -> pa.Table:
 def pushable(condition: Filter, files_columns: pa.Schema, schema: pa.Schema) -> Filter | None:
     """The part of a filter that a Parquet reader can apply to a file: implied by the whole, or None.
 
-    Left out are functions, and columns that the file lacks or holds in another type.
+    Left out are functions, columns that the file lacks or holds in another type, and what not-a-number meets: the
+    bounds of a row group leave it out, and the reader would skip it.
 
     Clauses: RD-012, DM-004.
     """
+    if isinstance(condition, And):
+        kept = tuple(
+            one for one in (pushable(part, files_columns, schema) for part in condition.parts) if one is not None
+        )
+        return And(kept) if kept else None
+    whole = all(_is_readable(column, files_columns, schema) for column in _columns(condition))
+    return condition if whole and not _may_want_nan(condition, schema) else None
+
+
+def _may_want_nan(condition: Filter, schema: pa.Schema) -> bool:
+    """Whether not-a-number may meet a filter: it is unequal to all, and fails what a filter negates."""
     match condition:
-        case And(parts):
-            kept = tuple(one for one in (pushable(part, files_columns, schema) for part in parts) if one is not None)
-            return And(kept) if kept else None
-        case Or() | Not():
-            whole = all(_is_readable(column, files_columns, schema) for column in _columns(condition))
-            return condition if whole else None
-        case Comparison(column=column):
-            return condition if _is_readable(column, files_columns, schema) else None
+        case And(parts) | Or(parts):
+            return any(_may_want_nan(part, schema) for part in parts)
+        case Not():
+            return any(pa.types.is_floating(schema.field(one.name).type) for one in _columns(condition))
+        case Comparison(column=column, operator=operator):
+            return operator == "!=" and pa.types.is_floating(schema.field(column.name).type)
 
 
 def _columns(condition: Filter) -> list[Column]:

@@ -53,7 +53,7 @@ class Kind:
 
     def rows(self, numbers: Iterable[int], level: int, **changes: Value) -> list[Row]:
         """A row for each of the numbers."""
-        return [self.row(number, level, **changes) for number in numbers]
+        return [self.row(number, level, part=None, **changes) for number in numbers]
 
     def is_key(self, number: int) -> Any:
         """A filter that one key meets; a part that is null is asked for as null."""
@@ -93,7 +93,12 @@ KINDS: Final[Mapping[str, Kind]] = {
     ),
     "date_keys": Kind(
         {"id": "date"},
-        _ones(*(dt.date(year, month, 28) for year, month in ((1969, 12), (1970, 1), (2024, 2), (2024, 12), (1, 1), (9999, 12)))),
+        _ones(
+            *(
+                dt.date(year, month, 28)
+                for year, month in ((1969, 12), (1970, 1), (2024, 2), (2024, 12), (1, 1), (9999, 12))
+            )
+        ),
         {"price": "decimal(10,2)"},
         _ones(*map(Decimal, ("-10.50", "9.50", "10.25", "100.00"))),
         {},

@@ -3,6 +3,7 @@
 from typing import Final
 
 from hudi_conformance.corpus.golden.rides import fleet, rides
+from hudi_conformance.corpus.writing.recipes.clusterings import DUE as CLUSTERING_DUE
 from hudi_conformance.corpus.writing.recipes.compactions import DUE as COMPACTION_DUE
 from hudi_conformance.corpus.writing.registry import writing
 from hudi_conformance.corpus.writing.shapes import COW, MOR, OPTIMISTIC, SHARED_LOCK, shapes
@@ -125,6 +126,25 @@ def pending_compaction(case: WritingCase) -> None:
     case.service("archive", COUNTING_VERSIONS)
     told(case)
     case.execute(plan, COMPACTION_DUE)
+    told(case)
+
+
+@writing("archival/pending_clustering", REWRITTEN, "AR-005", "archived-past-pending")
+def pending_clustering(case: WritingCase) -> None:
+    """Archival does not go past a clustering that waits.
+
+    Given an insert, and a clustering of it that is planned.
+    When five writes of other rides come, and archival keeps two.
+    Then what was requested after the plan stays, and the clustering is carried out.
+    """
+    case.create()
+    case.write("insert", fleet(10))
+    plan = case.schedule("clustering", CLUSTERING_DUE)
+    for ts in (20, 30, 40, 50, 60):
+        case.write("insert", rides(ts, (f"new{ts}@bergen",)))
+    case.service("archive", COUNTING_VERSIONS)
+    told(case)
+    case.execute(plan, CLUSTERING_DUE)
     told(case)
 
 

@@ -341,12 +341,13 @@ def pending_clustering(case: WritingCase) -> None:
     """A write that changes a file group which a pending clustering is to replace is refused.
 
     Given rides of two cities, and a clustering that is planned.
-    When an upsert changes a ride, and an insert brings a new one.
-    Then the upsert is refused and the insert is not, and the clustering is carried out.
+    When an upsert changes a ride, a deletion takes its city, and an insert brings a new one.
+    Then the upsert and the deletion are refused and the insert is not, and the clustering is carried out.
     """
     with_rides(case)
     plan = case.schedule("clustering", _CLUSTERS)
     case.write("upsert", [ride("r01", 20)], reject="WRITE_CONFLICT")
+    case.write("delete_partition", partitions=["oslo"], reject="WRITE_CONFLICT")
     case.write("insert", rides(20, ("r03",)))
     case.execute(plan)
     case.state()
