@@ -102,7 +102,7 @@ soak: env  ## explore scenarios and damage bytes further than the tests have tim
 	$(CLI) writes array --whole --writer engine-in-process $(foreach reader,model engine-in-process hudi-rs apache-hudi-1.1.1,--reader $(reader)) --continuing apache-hudi-1.1.1
 	$(CLI) alternation soak
 	$(CLI) histories soak
-	$(RUN) tests/schedules/soak.py
+	$(RUN) tests/interleavings/soak.py
 	$(CLI) schedules soak
 
 bench: env  ## the engine beside Apache Hudi and plain Parquet, in turns; docs/reference/benchmarks.md

@@ -107,8 +107,8 @@ def main() -> None:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hudi-many-files-") as folder:
         store(many_files(asked.files, asked.writes, asked.seed), Path(folder))
-        told = {"files": asked.files, "writes": asked.writes, "cores": os.cpu_count(), "deep": asked.deep}
-        print(json.dumps(told | measured(Path(folder), deep=asked.deep)))
+        result = {"files": asked.files, "writes": asked.writes, "cores": os.cpu_count(), "deep": asked.deep}
+        print(json.dumps(result | measured(Path(folder), deep=asked.deep)))
 
 
 if __name__ == "__main__":

@@ -231,16 +231,16 @@ def fuzz(
     """
     from dataclasses import replace
 
-    from hudi_conformance.interop.fuzzing.command import HISTORIES, Budget
+    from hudi_conformance.interop.fuzzing.command import ALL_WRITES, Budget
     from hudi_conformance.interop.fuzzing.command import fuzz as carry_out
-    from hudi_conformance.interop.fuzzing.playing import Options
+    from hudi_conformance.interop.fuzzing.running import Options
     from hudi_conformance.runner.console import console
 
     root = _usable(suite_root)
     config = _usable(lambda: find_adapter(adapter, root))
     limits = replace(
-        HISTORIES,
-        versions=tuple(version or HISTORIES.versions),
+        ALL_WRITES,
+        versions=tuple(version or ALL_WRITES.versions),
         services=services,
         metadata_table=metadata_table,
         change_feed=change_feed,
@@ -294,9 +294,9 @@ def specs(
     page: Annotated[Path | None, typer.Option(help="The page of figures to write.")] = None,
 ) -> None:
     """Run TLC over the TLA+ modules, and compare them with the model, state for state."""
-    from hudi_conformance.verification.checking_specs import Asked, check_specs
+    from hudi_conformance.verification.checking_specs import SpecSelection, check_specs
 
-    raise typer.Exit(check_specs(asked=Asked(modules or (), agreements, soak, draw, page)))
+    raise typer.Exit(check_specs(selection=SpecSelection(modules or (), agreements, soak, draw, page)))
 
 
 @app.command()
@@ -361,7 +361,7 @@ def _pairs(options: Iterable[str]) -> dict[str, str]:
 
 @app.command()
 def prove(
-    obligations: Annotated[list[str] | None, typer.Argument(help="Ids such as PO-262; all by default.")] = None,
+    properties: Annotated[list[str] | None, typer.Argument(help="Ids such as PO-262; all by default.")] = None,
     mutant: Annotated[str | None, typer.Option(help="The model with this rule broken.")] = None,
     *,
     soak: Annotated[
@@ -375,7 +375,7 @@ def prove(
 
     if soak:
         raise typer.Exit(explore_further(Path("build/pages/soak.md"), console()))
-    raise typer.Exit(check(obligations or [], mutant, console()))
+    raise typer.Exit(check(properties or [], mutant, console()))
 
 
 @app.command()
@@ -447,8 +447,8 @@ def main() -> None:
     if named in _GROUPS:
         app.add_typer(_group(named), name=named)
     else:
-        for name, told in _TOLD.items():
-            app.add_typer(typer.Typer(help=told), name=name)
+        for name, help_text in _GROUP_HELP.items():
+            app.add_typer(typer.Typer(help=help_text), name=name)
     try:
         app()
     except OSError as error:
@@ -461,7 +461,7 @@ def whole_app() -> typer.Typer:
     whole = typer.Typer()
     whole.registered_commands = list(app.registered_commands)
     for name in _GROUPS:
-        whole.add_typer(_group(name), name=name, help=_TOLD.get(name))
+        whole.add_typer(_group(name), name=name, help=_GROUP_HELP.get(name))
     return whole
 
 
@@ -482,7 +482,7 @@ _GROUPS = {
 }
 """Packages whose `cli` has the commands of a group."""
 
-_TOLD = {
+_GROUP_HELP = {
     "golden": "Build and check golden tables.",
     "mutants": "The model with one rule broken.",
     "peers": "Ask the peers again.",

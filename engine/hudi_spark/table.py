@@ -34,7 +34,7 @@ from hudi_spark.read import (
 from hudi_spark.readings import Reading, Readings, readings_named
 from hudi_spark.services.recovered_files import KnownOfTable, Recovered
 from hudi_spark.spark import OnSpark, accumulator, run_any_on_spark
-from hudi_spark.table_state import FileSlice, Instant, load_snapshot, load_table, whole_timeline
+from hudi_spark.table_state import FileSlice, Instant, full_timeline, load_snapshot, load_table
 from hudi_spark.table_writes import TableWrites, define_table, recover_table
 from hudi_spark.write import TableDefinition
 
@@ -282,7 +282,7 @@ class HudiTable(TableWrites):
         """
         with boundary(self._storage.base):
             configuration, active = load_table(self._storage)
-            whole = whole_timeline(self._storage, configuration, active) if include_history else active
+            whole = full_timeline(self._storage, configuration, active) if include_history else active
             return Listing(whole.instants)
 
     def file_slices(self, as_of: str | None = None) -> Listing[FileSlice]:

@@ -30,7 +30,7 @@ from hudi_spark.write import (
 )
 
 _NOTHING = ValueAnswer({"requested": None, "completed": None, "action": None})
-_UNDOING = ("rollback", "savepoint", "delete_savepoint", "restore")
+_ROLLBACK_SERVICES = ("rollback", "savepoint", "delete_savepoint", "restore")
 _COMMON = ("service", "configs", "options", "now")
 
 OpenStorage = Callable[[Request], Storage]
@@ -140,7 +140,7 @@ class WritingOperations:
             return _tidied(TableServices(self._writer(request)), name, configs)
         if name in {"upgrade", "downgrade", "recover"}:
             return _of_whole_table(TableServices(self._writer(request)), name, params, configs)
-        if name in _UNDOING:
+        if name in _ROLLBACK_SERVICES:
             return _answer(_undone(TableServices(self._writer(request)), name, params, configs))
         raise Unsupported(f"service-{name}")
 
@@ -148,8 +148,8 @@ class WritingOperations:
         now = request.params.get("now")
         # One request's moment is not that of the next: hearts would stand still.
         clock = self._clock if now is None else SetClock(normal_instant(str(now)))
-        told = (self._readings, clock, self._hook)
-        return TableWriter(self._open_storage(request), self._executor(), {}, *told, lifecycle=InlineServices())
+        context = (self._readings, clock, self._hook)
+        return TableWriter(self._open_storage(request), self._executor(), {}, *context, lifecycle=InlineServices())
 
     def _of(self, request: Request) -> StartedWrite:
         found = self._started.get(_name(request))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from hudi_model.files import Block, DataBlock, DeleteBlock, LogFile, RollbackBlock, sound_records
+from hudi_model.files import Block, DataBlock, DeleteBlock, LogFile, RollbackBlock, valid_records
 from hudi_model.time import InstantTime
 
 Change: TypeAlias = DataBlock | DeleteBlock
@@ -15,7 +15,7 @@ def blocks_of(log: LogFile) -> tuple[Block, ...]:
 
     Raises: what the damage says.
     """
-    return sound_records(log.blocks)
+    return valid_records(log.blocks)
 
 
 def effective_blocks(logs: Iterable[LogFile], counts: Callable[[InstantTime], bool]) -> tuple[Change, ...]:

@@ -3,7 +3,7 @@
 from hudi_model.actions import Action, CommitMetadata, Instant, RollbackPlan, State
 from hudi_model.blocks import blocks_of
 from hudi_model.configuration import Configuration
-from hudi_model.files import BaseFile, DataBlock, DeleteBlock, GroupId, sound_deletes, sound_records
+from hudi_model.files import BaseFile, DataBlock, DeleteBlock, GroupId, valid_deletes, valid_records
 from hudi_model.keys import key_of
 from hudi_model.merge_modes import merge_mode
 from hudi_model.merge_rules import MergeMode
@@ -197,9 +197,9 @@ def written_keys(table: Table, write: Write, instant: InstantTime) -> frozenset[
     blocks = [(one.partition, block) for one in table.log_files for block in blocks_of(one)]
     for partition, content in [*((one.partition, one) for one in table.base_files), *blocks]:
         if isinstance(content, BaseFile | DataBlock) and content.instant == instant:
-            found |= {place_of(partition, key_of(row, made, partition), kind) for row in sound_records(content.records)}
+            found |= {place_of(partition, key_of(row, made, partition), kind) for row in valid_records(content.records)}
         if isinstance(content, DeleteBlock) and content.instant == instant:
-            found |= {place_of(partition, one.key, kind) for one in sound_deletes(content.deletes)}
+            found |= {place_of(partition, one.key, kind) for one in valid_deletes(content.deletes)}
     return frozenset(found)
 
 

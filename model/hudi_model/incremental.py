@@ -17,12 +17,12 @@ from hudi_model.files import (
     Record,
     Schema,
     Value,
-    sound_records,
+    valid_records,
 )
-from hudi_model.history import unarchived, whole_timeline
+from hudi_model.history import full_timeline, unarchived
 from hudi_model.merge_modes import table_rule
 from hudi_model.merge_rules import PartialUpdate
-from hudi_model.queries import Answer, Selection, is_own_column, query_instant, select, sound_snapshot, warnings_of
+from hudi_model.queries import Answer, Selection, is_own_column, query_instant, select, validated_snapshot, warnings_of
 from hudi_model.reading import read_slice
 from hudi_model.rejection import Reason, Rejection
 from hudi_model.retention import groups_of, inner_path
@@ -72,7 +72,7 @@ def read_incremental(
     opened, asked = open_range(table, begin, end)
     view = view_at_end(opened, asked.end, readings)
     schema = table_schema(view if columns_of_end else view_at(opened, None, readings))
-    times = {one.requested: completion(one) for one in whole_timeline(table) if one.action in WRITE_ACTIONS}
+    times = {one.requested: completion(one) for one in full_timeline(table) if one.action in WRITE_ACTIONS}
 
     def counts(instant: Value) -> bool:
         named = InstantTime(str(instant))
@@ -145,7 +145,7 @@ def slices_of_range(view: View, asked: TimeRange) -> tuple[FileSlice, ...]:
     lost = named - set(map(path_of, data_files(state)))
     as_text = view.readings.incremental_merge is Reading.TEXT
     needs_state = as_text or lost or unknown
-    return sound_snapshot(view) if needs_state else snapshot_slices(view)
+    return validated_snapshot(view) if needs_state else snapshot_slices(view)
 
 
 def rows_of_range(
@@ -212,7 +212,7 @@ def earlier_rows(view: View, found: FileSlice, asked: TimeRange, schema: Schema)
         return None
     before = view_at_end(view.table, asked.begin, view.readings)
     try:
-        slices = sound_snapshot(before, groups)
+        slices = validated_snapshot(before, groups)
     except Rejection:
         if completes(view):
             raise
@@ -276,7 +276,7 @@ def archived_within(opened: OpenTable, asked: TimeRange) -> tuple[Instant, ...]:
     Clauses: CD-006, HS-008.
     """
     active = {one.requested for one in open_table(opened.state).timeline.instants}
-    gone = (one for one in whole_timeline(opened.state) if one.action in DATA_ACTIONS and one.requested not in active)
+    gone = (one for one in full_timeline(opened.state) if one.action in DATA_ACTIONS and one.requested not in active)
     return tuple(one for one in gone if is_within_range(asked, completion(one)))
 
 
@@ -285,7 +285,7 @@ def reaches_unknown(opened: OpenTable, asked: TimeRange) -> bool:
 
     Clauses: IN-007, CD-006, TL-018.
     """
-    whole = whole_timeline(opened.state)
+    whole = full_timeline(opened.state)
     start, known = start_of(whole), {str(one.requested) for one in whole}
     found = {InstantTime(one.instant) for one in data_files(opened.state) if one.instant not in known}
     older = (one for one in found if start is not None and one < start and is_committed(opened.timeline, one))
@@ -400,7 +400,7 @@ def group_rows(view: View, groups: Collection[GroupId], schema: Schema) -> dict[
     Clauses: CD-005, CD-006.
     """
     rows: dict[GroupId, dict[str, Record]] = {}
-    for one in sound_snapshot(view, groups):
+    for one in validated_snapshot(view, groups):
         rows[group_of(one)] = {str(row.values["_hoodie_record_key"]): row for row in read_slice(view, one, schema)}
     return rows
 
@@ -443,6 +443,6 @@ def logged_changes(opened: OpenTable, write: Instant) -> dict[GroupId, tuple[Cdc
     for path in (inner_path(path) for stat in commit_metadata(write).write_stats for path in stat.change_logs):
         if path not in logs:
             raise Rejection(Reason.LOG_FILE_MISSING, "CD-003", path, "the timeline names it, storage lacks it")
-        blocks = [sound_records(one.changes) for one in blocks_of(logs[path]) if isinstance(one, CdcBlock)]
+        blocks = [valid_records(one.changes) for one in blocks_of(logs[path]) if isinstance(one, CdcBlock)]
         logged[group_of(logs[path])] = sum(blocks, logged.get(group_of(logs[path]), ()))
     return logged

@@ -184,8 +184,8 @@ def columns_of(rule: MergeRule) -> tuple[str, ...]:
 
     Clauses: RM-011.
     """
-    told = rule.properties.get("hoodie.record.merge.property.hudi.conformance.columns", "")
-    return tuple(name.strip() for name in told.split(",") if name.strip()) or rule.ordering
+    names = rule.properties.get("hoodie.record.merge.property.hudi.conformance.columns", "")
+    return tuple(name.strip() for name in names.split(",") if name.strip()) or rule.ordering
 
 
 def greater_of_two(rule: MergeRule, older: Version, newer: Version) -> Version:

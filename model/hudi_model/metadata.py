@@ -10,7 +10,7 @@ from hudi_model.configuration import property_names
 from hudi_model.creation import KEY, MODE, TYPE, VERSION, create_table
 from hudi_model.effects import CreateInstant, Effects, base_file_name, generate_shared, perform, timeline_file_name
 from hudi_model.files import BaseFile, Field, LogFile, Record, Schema
-from hudi_model.history import whole_timeline
+from hudi_model.history import full_timeline
 from hudi_model.indexes import Contents, contents, instants_of
 from hudi_model.merge_rules import Version
 from hudi_model.reading import read_slice
@@ -136,7 +136,7 @@ def valid(table: Table) -> Table:
         "hoodie.compaction.payload.class": "org.apache.hudi.metadata.HoodieMetadataPayload",
     }  # fmt: skip
     metadata = table.metadata or create_table(properties, SCHEMA)
-    done = {one.requested for one in whole_timeline(table) if one.state is State.COMPLETED}
+    done = {one.requested for one in full_timeline(table) if one.state is State.COMPLETED}
     done |= {one.requested for one in metadata.timeline if one.action is not Action.DELTA_COMMIT}
     gone = {one.requested for one in metadata.timeline if not is_own(one.requested)} - done
     timeline = tuple(one for one in metadata.timeline if one.requested not in gone)
@@ -181,7 +181,7 @@ def after_all(table: Table, metadata: Table) -> InstantTime:
 
     Clauses: TM-003, TL-024.
     """
-    times = [one.completed for one in whole_timeline(table)] + [one.completed for one in metadata.timeline]
+    times = [one.completed for one in full_timeline(table)] + [one.completed for one in metadata.timeline]
     last = max(filter(None, times), default=InstantTime(f"{MOST_INITIAL:017d}"))
     return InstantTime(f"{int(last) + 1:017d}") if last.startswith(BEFORE_ALL) else generate_shared(last, last)
 

@@ -8,7 +8,7 @@ from hudi_model.actions import Action
 from hudi_model.blocks import blocks_of
 from hudi_model.files import META_FIELDS, CorruptBlock, Field, FileSlice, GroupId, LogFile, Record, Schema, Value
 from hudi_model.filters import check_filter, matches
-from hudi_model.history import unarchived, whole_timeline
+from hudi_model.history import full_timeline, unarchived
 from hudi_model.merge_modes import merge_mode
 from hudi_model.reading import read_slice
 from hudi_model.rejection import Reason, Rejection
@@ -97,7 +97,7 @@ def read_snapshot(
     """
     opened = open_table(table)
     view = view_at(opened, None, readings)
-    return answer(view, sound_snapshot(view), Selection(columns, filter, meta_columns))
+    return answer(view, validated_snapshot(view), Selection(columns, filter, meta_columns))
 
 
 def read_as_of(
@@ -116,7 +116,7 @@ def read_as_of(
     Clauses: TT-003, RD-010, RD-014.
     """
     view = view_as_of(open_table(table), instant, readings)
-    return answer(view, sound_snapshot(view), Selection(columns, filter, meta_columns))
+    return answer(view, validated_snapshot(view), Selection(columns, filter, meta_columns))
 
 
 def read_optimized(
@@ -135,7 +135,7 @@ def read_optimized(
     Clauses: TT-003, RD-009, RD-015.
     """
     view = view_as_of(open_table(table), as_of, readings)
-    return answer(view, sound_slices(view, optimized_slices(view)), Selection(columns, filter, meta_columns))
+    return answer(view, valid_slices(view, optimized_slices(view)), Selection(columns, filter, meta_columns))
 
 
 def view_as_of(opened: OpenTable, as_of: InstantTime | None, readings: Readings) -> View:
@@ -161,20 +161,20 @@ def is_saved(timeline: Timeline, instant: InstantTime) -> bool:
     return any(widen(one.requested) == widen(instant) for one in completed_actions(timeline, Action.SAVEPOINT))
 
 
-def sound_snapshot(view: View, only: Collection[GroupId] | None = None) -> tuple[FileSlice, ...]:
+def validated_snapshot(view: View, only: Collection[GroupId] | None = None) -> tuple[FileSlice, ...]:
     """The slices that a snapshot reads, of all file groups or of some, all of whose files are there.
 
-    Raises: as `sound_slices`, and LOG_FILE_MISSING.
+    Raises: as `valid_slices`, and LOG_FILE_MISSING.
 
     Clauses: RD-018.
     """
     found = snapshot_slices(view)
-    slices = sound_slices(view, tuple(one for one in found if only is None or group_of(one) in only), only)
+    slices = valid_slices(view, tuple(one for one in found if only is None or group_of(one) in only), only)
     refuse_missing_logs(view, slices, only)
     return slices
 
 
-def sound_slices(
+def valid_slices(
     view: View, slices: tuple[FileSlice, ...], only: Collection[GroupId] | None = None
 ) -> tuple[FileSlice, ...]:
     """The slices to read, of all file groups or of some, all of whose base files are there.
@@ -298,7 +298,7 @@ def list_timeline(table: Table, *, include_history: bool = False) -> list[dict[s
             "action": one.action.value,
             "state": one.state.name,
         }
-        for one in (whole_timeline(table) if include_history else open_table(table).timeline.instants)
+        for one in (full_timeline(table) if include_history else open_table(table).timeline.instants)
     ]
 
 
@@ -320,7 +320,7 @@ def list_file_slices(
             "base_file": one.base_file.name if one.base_file else None,
             "log_files": [log.name for log in one.log_files],
         }
-        for one in sound_snapshot(view)
+        for one in validated_snapshot(view)
     ]
 
 

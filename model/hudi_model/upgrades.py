@@ -117,8 +117,10 @@ def moved_history(table: Table, layout: int) -> Effects:
     rows = history_instants(table.history, 3 - layout)
     if layout == 1:
         return (durable.AppendArchivedLog(tuple(one for one in rows if one not in table.history.archived_log)),)
-    told = (replace(one, completed=one.completed or generate_shared(one.requested, one.requested)) for one in rows)
-    files = (history_file(told, 0),) if rows else ()
+    with_completion = (
+        replace(one, completed=one.completed or generate_shared(one.requested, one.requested)) for one in rows
+    )
+    files = (history_file(with_completion, 0),) if rows else ()
     version = max((one.version for one in table.history.manifests), default=0) + 1
     manifest = durable.PutManifest(Manifest(version, tuple(one.name for one in files)))
     return (*map(durable.PutHistoryFile, files), manifest, durable.SwapVersion(version))

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hudi_conformance.bridge import load, store
-from hudi_conformance.corpus.golden import harm
+from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.groups import Group
 from hudi_conformance.corpus.golden.layout import Layout
 from hudi_conformance.corpus.golden.questions import GoldenTable
@@ -154,9 +154,9 @@ def test_undecodable_contents_become_damaged_values(tmp_path: Path) -> None:
     written = table.insert(second(1), fleet(10))
     table.upsert(second(2), rides(20, ("r01", "r11")))
     store(table.state(), tmp_path)
-    harm.tear(f"*/{written.base_files[0].name}", 30)(tmp_path)
-    harm.garble_content("*/.*.log.*")(tmp_path)
-    harm.tear(".hoodie/timeline/*_*.deltacommit", 50)(tmp_path)
+    corruption.tear(f"*/{written.base_files[0].name}", 30)(tmp_path)
+    corruption.garble_content("*/.*.log.*")(tmp_path)
+    corruption.tear(".hoodie/timeline/*_*.deltacommit", 50)(tmp_path)
     state = load(tmp_path)
 
     damaged = [file.records for file in state.base_files if isinstance(file.records, Damaged)]
@@ -177,7 +177,7 @@ def test_malformed_timeline_names_are_kept_apart(tmp_path: Path) -> None:
     table = GoldenTable("v9/names", Layout(9, merge_on_read=True))
     table.insert(second(1), fleet(10))
     store(table.state(), tmp_path)
-    harm.write(".hoodie/timeline/2025x_2026.commit")(tmp_path)
+    corruption.write(".hoodie/timeline/2025x_2026.commit")(tmp_path)
 
     malformed = load(tmp_path).malformed
 

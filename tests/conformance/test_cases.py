@@ -59,7 +59,7 @@ def test_an_empty_selection_is_refused(tiny: TinyCorpus, passing: Params):
 
 
 @pytest.mark.parametrize(
-    ("selection", "told"),
+    ("selection", "message"),
     [
         (Selection(areas=("reading", "merging")), "area 'merging'"),
         (Selection(areas=("readings",)), r"did you mean reading\?"),
@@ -70,12 +70,14 @@ def test_an_empty_selection_is_refused(tiny: TinyCorpus, passing: Params):
         (Selection(), "the corpus is empty"),
     ],
 )
-def test_every_word_of_a_selection_must_fit_a_case(tiny: TinyCorpus, passing: Params, selection: Selection, told: str):
+def test_every_word_of_a_selection_must_fit_a_case(
+    tiny: TinyCorpus, passing: Params, selection: Selection, message: str
+):
     """A mistyped area among good ones would quietly ask less."""
     if selection != Selection():
         tiny.case("one", passing)
 
-    with pytest.raises(CorpusError, match=told):
+    with pytest.raises(CorpusError, match=message):
         select(load_cases(tiny.root), selection)
 
 
@@ -89,18 +91,18 @@ def test_options_that_fit_cases_but_no_case_together_are_refused(tiny: TinyCorpu
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[[case]]\nid = 'x'\n", "'title' is missing"),
         ("[[case", "cases.toml"),
         ("case = 3\n", "cases.toml"),
     ],
 )
-def test_a_broken_case_file_names_itself(tiny: TinyCorpus, text: str, told: str):
+def test_a_broken_case_file_names_itself(tiny: TinyCorpus, text: str, message: str):
     """A mistake in a case file is told with the table and the file."""
     (tiny.table() / "cases.toml").write_text(text, encoding="utf-8")
 
-    with pytest.raises(CorpusError, match=told):
+    with pytest.raises(CorpusError, match=message):
         load_cases(tiny.root)
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 from hudi_conformance.bridge import load_for
-from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.checking import load_for_check
+from hudi_conformance.bridge.operations import ask
 from hudi_conformance.interop.real_tables import cache, checking
 from hudi_conformance.interop.real_tables.catalogue import recipes
 from hudi_conformance.interop.real_tables.checking import errors_in
 from hudi_conformance.interop.real_tables.known import KnownDifference
-from hudi_conformance.report.inspecting import BROKEN, CHECKER, NOT_JUDGED, SOUND, Check, check
+from hudi_conformance.report.inspecting import BROKEN, CHECKER, NOT_JUDGED, VALID, Check, check
 from hudi_conformance.runner.adapters_config import AdapterConfig, find_adapter
 from hudi_conformance.runner.archive import folder_of, golden_ids, unpacked_corpus
 from hudi_conformance.runner.resources import suite_root
@@ -210,16 +210,16 @@ def asked(adapter: str = CHECKER, *, deep: bool = False) -> Check:
 @pytest.mark.parametrize("adapter", [CHECKER, "model"])
 def test_the_exit_code_and_the_text_say_what_was_found(adapter: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Grouped by clause: its name, what it asks for, then each place."""
-    assert check(str(GOLDEN / "v9/mor_event_time_late_data/table"), asked(adapter), as_json=False) == SOUND
+    assert check(str(GOLDEN / "v9/mor_event_time_late_data/table"), asked(adapter), as_json=False) == VALID
     assert "0 errors, 0 warnings" in capsys.readouterr().out
-    assert check(str(GOLDEN / "v9/apache_mor_torn_log/table"), asked(adapter), as_json=False) == SOUND
+    assert check(str(GOLDEN / "v9/apache_mor_torn_log/table"), asked(adapter), as_json=False) == VALID
     assert "warning LF-010  A torn or garbage block is corrupt" in capsys.readouterr().out
     assert check(str(GOLDEN / "v9/bad_two_completions/table"), asked(adapter, deep=True), as_json=False) == BROKEN
-    told = capsys.readouterr().out
-    assert "error TL-012  Instants are unique" in told
-    assert "rule: No two actions have the same requested time" in told
-    assert "(hudi-conformance clause TL-012)" in told
-    assert "1 errors, 0 warnings" in told
+    printed = capsys.readouterr().out
+    assert "error TL-012  Instants are unique" in printed
+    assert "rule: No two actions have the same requested time" in printed
+    assert "(hudi-conformance clause TL-012)" in printed
+    assert "1 errors, 0 warnings" in printed
 
 
 def test_json_is_a_line_for_each_violation_or_the_refusal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -255,7 +255,7 @@ def test_the_command_takes_options_for_a_storage(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hudi_conformance.cli", "check-table", str(INDEXED)]
     environment = {**os.environ, "COLUMNS": "160"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (SOUND, "0 errors, 0 warnings")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (VALID, "0 errors, 0 warnings")
     assert "checked by hudi-spark-in-process" in done.stdout
     wrong = subprocess.run(
         [*command, "--option", "endpoint"], capture_output=True, text=True, check=False, env=environment, cwd=tmp_path
@@ -304,7 +304,9 @@ def test_what_the_check_and_its_reference_say_otherwise_of_a_real_table_is_told_
     monkeypatch.setattr(checking, "is_answered", lambda _recipe: True)
     made = recipes()[0]
     shutil.copytree(GOLDEN / table / "table", tmp_path / made.id / "table")
-    found = list(checking.told_of([made], NULL if adapter == "null" else find_adapter(adapter, suite_root()), known))
+    found = list(
+        checking.check_lines([made], NULL if adapter == "null" else find_adapter(adapter, suite_root()), known)
+    )
     assert len(found) == len(lines)
     assert all(one.text.startswith(f"{made.id}: {text}") for one, text in zip(found, lines, strict=True)), found
     assert [one.is_difference for one in found] == [not text.startswith("TL-") for text in lines]

@@ -174,7 +174,7 @@ class TestSmoke:
         assert done.returncode == 0, done.stdout
 
     @pytest.mark.parametrize(
-        ("script", "told"),
+        ("script", "message"),
         [
             ("pass", "ended with status 0"),
             ("input(); print('hello', flush=True); input()", "not a line of JSON"),
@@ -182,12 +182,12 @@ class TestSmoke:
             ("input(); print('{}', flush=True); input()", "is a required property"),
         ],
     )
-    def test_the_first_violation_is_told(self, run: Run, script: str, told: str):
+    def test_the_first_violation_is_told(self, run: Run, script: str, message: str):
         """An author reads what was wrong and how to try it by hand."""
         done = run("smoke", "--limit", "3", "--adapter", f'{sys.executable} -c "{script}"')
 
         assert done.returncode == 1
-        assert told in done.stdout
+        assert message in done.stdout
         assert "try it by hand" in done.stdout
 
 
@@ -230,9 +230,9 @@ class TestNull:
         from rich.console import Console  # noqa: PLC0415 - only here
 
         root = Path(__file__).resolve().parents[2]
-        with (tmp_path / "told.txt").open("w", encoding="utf-8") as told:
+        with (tmp_path / "told.txt").open("w", encoding="utf-8") as printed:
             options = SuiteOptions(root, (f"null-{kind}",), Selection(), tmp_path / "out")
-            run_suite(options, Console(file=told))
+            run_suite(options, Console(file=printed))
         results = read_results(tmp_path / "out")
 
         passed = [line["id"] for line in results.cases if line["verdict"] == "pass"]

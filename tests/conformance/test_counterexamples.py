@@ -10,13 +10,13 @@ from xml.etree import ElementTree as ET
 import pytest
 from hudi_conformance.cli import app
 from hudi_conformance.corpus.mutants import MUTANTS, mutated
-from hudi_conformance.verification.checking_specs import Asked, check_specs
+from hudi_conformance.verification.checking_specs import SpecSelection, check_specs
 from hudi_conformance.verification.counterexamples.bars import bars_of
 from hudi_conformance.verification.counterexamples.behaviour import Behaviour, Situation, Step, behaviour_of_json
 from hudi_conformance.verification.counterexamples.page import behaviour_page
 from hudi_conformance.verification.counterexamples.picture import behaviour_svg, held_by
 from hudi_conformance.verification.counterexamples.sources import of_counterexample, of_finding, of_itf, of_moves
-from hudi_conformance.verification.properties import OBLIGATIONS
+from hudi_conformance.verification.properties import MODEL_PROPERTIES
 from hudi_conformance.verification.properties.scenarios import SCENARIOS
 from hudi_conformance.verification.proving import tried
 from hudi_conformance.verification.tla.output import read_finding
@@ -121,8 +121,8 @@ def test_the_explorer_tells_who_did_what_and_what_that_changed():
 
 def test_an_obligation_keeps_the_moves_of_the_explorer():
     """What is refuted by exploration is drawn with its processes; what is refuted in words has its words."""
-    explored = tried(OBLIGATIONS["PO-270"]).found
-    worded = tried(OBLIGATIONS["PO-123"]).found
+    explored = tried(MODEL_PROPERTIES["PO-270"]).found
+    worded = tried(MODEL_PROPERTIES["PO-123"]).found
 
     assert explored
     assert worded
@@ -224,7 +224,7 @@ def test_specs_draws_every_violated_run_also_where_it_was_expected(tmp_path: Pat
     runs = '[[run]]\nname = "it strikes"\nexpect = { violates = "NeverTwo" }\n'
     (tmp_path / "runs" / "Tiny.toml").write_text(runs, encoding="utf-8")
 
-    assert check_specs(tmp_path, Asked(draw=tmp_path / "drawn"), apalache=False) == 0
+    assert check_specs(tmp_path, SpecSelection(draw=tmp_path / "drawn"), apalache=False) == 0
     assert "drawn: " in capsys.readouterr().out
     assert 'href="tiny-it-strikes.html"' in (tmp_path / "drawn" / "index.html").read_text(encoding="utf-8")
     assert "NeverTwo is violated" in (tmp_path / "drawn" / "tiny-it-strikes.html").read_text(encoding="utf-8")

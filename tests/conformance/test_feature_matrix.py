@@ -9,7 +9,7 @@ from hudi_conformance.runner.resources import suite_root
 
 FEATURE = Feature("Deletes", "Log files", ("log-delete",), ("*_deletes",), ("read_snapshot",), (9,), {})
 MADE = Recipe("a/b-mor-1.1.1-v9", "1.1.1", 9, "MERGE_ON_READ", ("log-delete",), lambda _: None)
-TOLD = {"asked": {"read_snapshot": ["snapshot", "filtered"], "table_info": ["info"]}}
+RECORDED = {"asked": {"read_snapshot": ["snapshot", "filtered"], "table_info": ["info"]}}
 
 
 @pytest.fixture(scope="module")
@@ -17,8 +17,8 @@ def facts() -> Facts:
     return load_facts(suite_root())
 
 
-def _we_read(facts: Facts, told: dict[str, object], feature: Feature = FEATURE) -> str:
-    results = {MADE.id: {"engine-in-process": {**TOLD, **told}}}
+def _we_read(facts: Facts, recorded: dict[str, object], feature: Feature = FEATURE) -> str:
+    results = {MADE.id: {"engine-in-process": {**RECORDED, **recorded}}}
     chosen = replace(facts, recipes=(MADE,), results=results, golden=())
     return next(iter(matrix_rows([feature], chosen)))[2]
 

@@ -220,10 +220,10 @@ def _session(tmp_path: Path, pids: Path, way: str = "") -> Session:
 def test_a_start_of_many_violations_is_told_at_once(tmp_path: Path, pids: Path):
     """Two hundred thousand features that are no texts."""
     begun = time.monotonic()
-    heard = _session(tmp_path, pids, "many-features").start()
+    response = _session(tmp_path, pids, "many-features").start()
 
-    assert isinstance(heard, Broken)
-    assert "features" in heard.why
+    assert isinstance(response, Broken)
+    assert "features" in response.why
     assert time.monotonic() - begun < 30
 
 
@@ -248,9 +248,9 @@ def test_a_process_that_does_not_read_is_not_waited_for(tmp_path: Path, pids: Pa
         session.start()
         session.ask("read_snapshot", tmp_path, {"do": "deaf"}, tmp_path, 20.0)
         begun = time.monotonic()
-        heard = session.ask("read_snapshot", tmp_path, {"do": "good", "more": "x" * (1 << 20)}, tmp_path, 2.0)
+        response = session.ask("read_snapshot", tmp_path, {"do": "good", "more": "x" * (1 << 20)}, tmp_path, 2.0)
 
-    assert heard == Hung(2.0)
+    assert response == Hung(2.0)
     assert time.monotonic() - begun < 30
 
 

@@ -179,9 +179,9 @@ def test_a_changed_rule_shows_its_answers_its_statements_and_its_clauses(
     original = file.read_text(encoding="utf-8")
     name = "merged_by_strategy"
     file.write_text(original.replace(f"def {name}(", f"def _{name}(") + CHANGED, encoding="utf-8")
-    code, told = compare("--json", "--html", str(tmp_path / "impact.html"), "--scenario", "streams-commit-time")
+    code, printed = compare("--json", "--html", str(tmp_path / "impact.html"), "--scenario", "streams-commit-time")
     file.write_text(original, encoding="utf-8")
-    found = json.loads(told)
+    found = json.loads(printed)
 
     assert code == 1
     assert f"hudi_model.merging.{name}" in found["touched"]["functions"]
@@ -205,12 +205,12 @@ def test_a_change_of_words_moves_nothing(repository: Path, compare: Callable[...
     file = repository / "model" / "hudi_model" / "merging.py"
     original = file.read_text(encoding="utf-8")
     file.write_text(original + "\n# A word more.\n", encoding="utf-8")
-    code, told = compare()
+    code, printed = compare()
     file.write_text(original, encoding="utf-8")
 
     assert code == 0
-    assert "no function, clause or module is touched" in told
-    assert "nothing comes out otherwise" in told
+    assert "no function, clause or module is touched" in printed
+    assert "nothing comes out otherwise" in printed
 
 
 @pytest.mark.parametrize("revision", ["nowhere", "-x", "HEAD:model"])

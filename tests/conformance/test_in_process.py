@@ -98,9 +98,9 @@ def test_modules_beside_the_file_of_an_adapter_are_found(tmp_path: Path):
 def test_an_answer_that_breaks_the_protocol_counts_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """As it would from a process."""
     model = InProcess.of(find_adapter("model-in-process", ROOT))
-    heard = model.ask("list_timeline", tmp_path, {}, tmp_path, 1.0)
-    assert isinstance(heard, Reply)
+    response = model.ask("list_timeline", tmp_path, {}, tmp_path, 1.0)
+    assert isinstance(response, Reply)
 
-    monkeypatch.setattr(model, "_said", lambda _: {**heard.message, "seq": 7})
+    monkeypatch.setattr(model, "_said", lambda _: {**response.message, "seq": 7})
 
     assert isinstance(model.ask("list_timeline", tmp_path, {}, tmp_path, 1.0), Broken)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hudi_adapter.rows import Rows, write_rows
 from hudi_conformance.bridge import load
-from hudi_conformance.bridge.asking import ask
+from hudi_conformance.bridge.operations import ask
 from hudi_conformance.bridge.writing import Session
 from hudi_model.rejection import Reason, Rejection
 from hudi_spark import read_arrow

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from hudi_adapter.rows import Rows, read_rows, write_rows
-from hudi_conformance.interop.peers.asking import missing_bundle, peers_required
+from hudi_conformance.interop.peers.running import missing_bundle, peers_required
 from hudi_conformance.runner.adapters_config import find_adapter
 from hudi_conformance.runner.resources import suite_root
 from hudi_conformance.runner.session import Reply, Session
@@ -55,9 +55,9 @@ def ask(apache_hudi: Session, tmp_path: Path) -> Ask:
         if rows:
             params["input"] = str(out / "input.jsonl")
             write_rows(Path(params["input"]), Rows(COLUMNS, rows))
-        heard = apache_hudi.ask(op, tmp_path / "table", {"configs": SHARED, **params}, out, 120.0)
-        assert isinstance(heard, Reply), heard
-        return dict(heard.message)
+        response = apache_hudi.ask(op, tmp_path / "table", {"configs": SHARED, **params}, out, 120.0)
+        assert isinstance(response, Reply), response
+        return dict(response.message)
 
     return asked
 
@@ -76,9 +76,9 @@ def _read(tmp_path: Path) -> list[tuple[Any, ...]]:
     out = tmp_path / "model"
     out.mkdir(exist_ok=True)
     with _session("model", out) as session:
-        heard = session.ask("read_snapshot", tmp_path / "table", {}, out, 60.0)
-    assert isinstance(heard, Reply), heard
-    return sorted(read_rows(out / heard.message["result"]["rows_file"]).rows)
+        response = session.ask("read_snapshot", tmp_path / "table", {}, out, 60.0)
+    assert isinstance(response, Reply), response
+    return sorted(read_rows(out / response.message["result"]["rows_file"]).rows)
 
 
 @pytest.mark.peers

@@ -358,11 +358,11 @@ class TestRequirements:
         assert f"1 case passed in the earlier run and did not now: {case} (unsupported)" in done.stdout
 
     @pytest.mark.parametrize(
-        ("option", "value", "told"),
+        ("option", "value", "message"),
         [("require", "readings", "did you mean reading?"), ("not-below", "absent.jsonl", "cannot be read")],
     )
     def test_what_cannot_be_required_is_a_usage_error(  # noqa: PLR0917 - fixtures
-        self, tiny: TinyCorpus, run: Run, passing: Params, option: str, value: str, told: str
+        self, tiny: TinyCorpus, run: Run, passing: Params, option: str, value: str, message: str
     ):
         """Nothing is asked."""
         tiny.case("good", passing)
@@ -370,4 +370,4 @@ class TestRequirements:
         done = run("--conformance", "--adapter", "fake", f"--conformance-{option}", value)
 
         assert done.returncode == pytest.ExitCode.USAGE_ERROR
-        assert told in done.stderr
+        assert message in done.stderr

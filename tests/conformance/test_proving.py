@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hudi_conformance.cli import app
 from hudi_conformance.corpus.traces import check_trace, lines_of, schema, snake_case
-from hudi_conformance.verification.properties import OBLIGATIONS
+from hudi_conformance.verification.properties import MODEL_PROPERTIES
 from hudi_conformance.verification.properties.scenarios import SCENARIOS
 from hudi_conformance.verification.proving import SOAKED
 from hudi_model.effects import Effect
@@ -32,7 +32,7 @@ def test_a_proved_obligation_is_told_in_one_line():
 
     assert done.exit_code == 0
     assert "PO-271 holds" in done.output
-    assert OBLIGATIONS["PO-271"].title in done.output
+    assert MODEL_PROPERTIES["PO-271"].title in done.output
     assert "1 hold, 0 refuted" in done.output
 
 

@@ -143,10 +143,10 @@ def test_results_are_kept_beside_those_of_other_tables(
     answered.save_questions([{"name": "q", "op": "table_info", "params": {}, "errored": "x"}])
     config = AdapterConfig("null", (sys.executable, "-m", "hudi_conformance.adapters.null", "unsupported"))
     save_results(tmp_path, list(compare([_recipe()], config, ())))
-    told = load_results(tmp_path)
-    assert set(told) == {"a/b-mor-1.1.1-v9", kept}
-    assert told["a/b-mor-1.1.1-v9"]["null"]["asked"] == {"table_info": ["q"]}
-    assert list(told["a/b-mor-1.1.1-v9"]["null"]["unsupported"].values()) == [["q"]]
+    results = load_results(tmp_path)
+    assert set(results) == {"a/b-mor-1.1.1-v9", kept}
+    assert results["a/b-mor-1.1.1-v9"]["null"]["asked"] == {"table_info": ["q"]}
+    assert list(results["a/b-mor-1.1.1-v9"]["null"]["unsupported"].values()) == [["q"]]
 
 
 def test_a_list_of_known_differences_that_does_not_parse_is_refused(tmp_path: Path):

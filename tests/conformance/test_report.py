@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from hudi_conformance.report.evidence import Asked, Evidence, GoldenTable, Implementation, Outcome, Question
+from hudi_conformance.report.evidence import CaseStep, Evidence, GoldenTable, Implementation, Outcome, Question
 from hudi_conformance.report.file_layout import BASE, LOG, DrawnFile, DrawnGroup, DrawnSlice
 from hudi_conformance.report.html import Report, write_pages, write_report
 from hudi_conformance.report.links import case_anchor, case_file, table_file
@@ -88,7 +88,7 @@ def one_of_each(text: str) -> Evidence:
     group = DrawnGroup(text, text, (DrawnSlice(text, files),), files, replaced=True)
     lines = (Line(CHANGED, (text,), (text,), (text,)), Line(MISSING, (text,), None), Line(EXTRA, None, (text,)))
     comparison = Comparison(text, (text,), lines, text, text, (), {text: 1})
-    asked = Asked(text, text, text, text, (), frozenset({text}))
+    asked = CaseStep(text, text, text, text, (), frozenset({text}))
     features, kills = (text,), ((text, text),)
     outcome = Outcome(text, text, "fail", 1.0, text, (text,), (text, text), text, text, 1, comparison)
     return Evidence(

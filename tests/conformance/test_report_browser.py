@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hudi_conformance.interop.peers.asking import peers_required
+from hudi_conformance.interop.peers.running import peers_required
 from hudi_conformance.report.html import write_pages
 from hudi_conformance.report.links import case_anchor, case_file, table_file
 from hudi_conformance.report.runs import runs_of
@@ -130,14 +130,14 @@ def pages(report: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         header = {"kind": "header", "started": f"2025-01-0{day}T00:00:00Z", "adapters": ["engine"]}
         case = {"kind": "case", "id": "c", "table": "t", "adapter": "engine", "verdict": ("pass", "fail")[day - 1]}
         (runs / f"{day}.jsonl").write_text(f"{json.dumps(header)}\n{json.dumps(case)}\n", encoding="utf-8")
-    told = write_pages(sample(4), tmp_path_factory.mktemp("told"), runs=runs_of(runs.iterdir())).parent
+    written_report = write_pages(sample(4), tmp_path_factory.mktemp("told"), runs=runs_of(runs.iterdir())).parent
     table = sample(CASES).tables[0].id
     return [
         report / "index.html",
         report / "clauses.html",
         report / case_file(failed.case),
         report / table_file(table),
-        told / "runs.html",
+        written_report / "runs.html",
     ]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from hudi_conformance.bridge import load
-from hudi_conformance.bridge.asking import ask
+from hudi_conformance.bridge.operations import ask
 from hudi_conformance.report.file_layout import (
     BASE,
     CHANGES,

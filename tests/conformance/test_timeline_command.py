@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from hudi_conformance.bridge import load
-from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.checking import load_timeline
+from hudi_conformance.bridge.operations import ask
 from hudi_conformance.drawing.timeline_drawing import timeline_svg
 from hudi_conformance.report.drawing_timelines import NEWEST, chosen, draw, print_timeline
 from hudi_conformance.runner.archive import unpacked_corpus
@@ -80,8 +80,8 @@ def test_archived_actions_are_drawn_where_they_are_asked_for(
     assert len(whole) > len(active)
     for history, listed in ((True, whole), (False, active)):
         assert draw(str(folder), {}, None, history=history, every=True) == 0
-        told = capsys.readouterr().out
-        assert [line.split()[0] for line in told.splitlines()[1:-1]] == [one["requested"] for one in listed]
+        output = capsys.readouterr().out
+        assert [line.split()[0] for line in output.splitlines()[1:-1]] == [one["requested"] for one in listed]
         assert draw(str(folder), {}, tmp_path / "t.svg", history=history, every=False) == 0
         assert f"{len(listed)} actions" in capsys.readouterr().out
         assert (tmp_path / "t.svg").read_text(encoding="utf-8").startswith("<svg")

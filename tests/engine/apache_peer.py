@@ -26,10 +26,10 @@ class Apache:
         if given is not None:
             pq.write_table(given, out / "given.parquet")
             params["input"] = str(out / "given.parquet")
-        heard = self._session.ask(op, table, params, out, _LIMIT_S)
-        assert isinstance(heard, Reply), heard
-        assert "result" in heard.message, heard.message
-        result = heard.message["result"]
+        response = self._session.ask(op, table, params, out, _LIMIT_S)
+        assert isinstance(response, Reply), response
+        assert "result" in response.message, response.message
+        result = response.message["result"]
         return arrow_of_rows(read_rows(out / result["rows_file"])) if "rows_file" in result else result["value"]
 
     def upsert(self, table: Path, given: pa.Table, **configs: str) -> None:

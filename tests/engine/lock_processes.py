@@ -28,7 +28,7 @@ def processes() -> ForkServerContext:
 
 
 @dataclass(slots=True)
-class Told:
+class Acknowledged:
     """Appends each effect to a file, before it happens."""
 
     file: Path
@@ -58,7 +58,7 @@ class Task:
     def run(self) -> None:
         """Writes, and says what came of it in the file of the answer."""
         os.environ.update(self.environment)
-        hooks: list[Any] = [Told(self.answer.with_suffix(".effects"))]
+        hooks: list[Any] = [Acknowledged(self.answer.with_suffix(".effects"))]
         if self.stop is not None:
             hooks.append(StopAt(self.stop, self.after_it))
         storage = open_storage(self.base, _storage_options(self.configs))

@@ -12,9 +12,9 @@ from cleaned_tables import (
     Seen,
     answers,
     deaths,
+    full_timeline_of,
     timeline_of,
     upserted,
-    whole_timeline_of,
 )
 from hudi_format.timeline.archived_log import read_archived_log
 from hudi_format.timeline.history import read_history_file
@@ -36,9 +36,9 @@ STEPS = st.lists(
 )
 
 
-def told(table: Written) -> list[str]:
+def requested_times(table: Written) -> list[str]:
     """What the whole timeline says, but for actions that stand still requested or inflight."""
-    return [str(one) for one in whole_timeline_of(table) if one.is_completed]
+    return [str(one) for one in full_timeline_of(table) if one.is_completed]
 
 
 def active(table: Written) -> list[str]:
@@ -75,9 +75,9 @@ def test_nobody_sees_that_actions_were_archived(version: int, table_type: str, s
                 step(table, number, asked)
                 continue
             cleans = timeline_of(table).completed("clean")
-            before = told(table), answers(table, "~" if cleans else "")
+            before = requested_times(table), answers(table, "~" if cleans else "")
             table.services().archive(SOON)
-            assert (told(table), answers(table, "~" if cleans else "")) == before
+            assert (requested_times(table), answers(table, "~" if cleans else "")) == before
             assert table.services().archive(SOON) == ()
 
 
@@ -91,12 +91,12 @@ def test_an_archival_may_die_before_any_effect(tmp_path: Path, version: int):
     for n in range(4):
         table.write("upsert", rows([0], ts=10 + n))
     shutil.copytree(table.path, tmp_path / "first")
-    before, rows_before, died = told(table), table.found(), 0
+    before, rows_before, died = requested_times(table), table.found(), 0
     for hook in deaths(lambda hook: table.services(hook).archive(SOON)):
         died += 1
-        assert (told(table), table.found()) == (before, rows_before), hook.seen
+        assert (requested_times(table), table.found()) == (before, rows_before), hook.seen
         table.services().archive(SOON)
-        assert (told(table), table.found()) == (before, rows_before), hook.seen
+        assert (requested_times(table), table.found()) == (before, rows_before), hook.seen
         assert len(active(table)) == 2
         assert rows_of_history(table) == len(set(before)) - len(timeline_of(table).instants)
         shutil.rmtree(table.path)
@@ -167,7 +167,7 @@ def test_levels_are_merged_and_old_versions_go(tmp_path: Path):
     assert len(manifests) in {3, 4, 5}
     named = {one["fileName"] for manifest in manifests for one in manifest["files"]}
     assert set(history(table, ".parquet")) == named
-    assert len(told(table)) == 13
+    assert len(requested_times(table)) == 13
 
 
 def test_version_6_has_three_records_an_action_in_blocks(tmp_path: Path):
@@ -250,8 +250,8 @@ class TestWhatStays:
     def test_a_rollback_while_a_file_of_what_it_undid_is_there(self, tmp_path: Path):
         table = upserted(tmp_path / "table", 2)
         undone, time = "20250101000000500", "20250101000000600"
-        told = serialise_rollback_metadata(RollbackMetadata(time, commits_rollback=(undone,)))
-        (table.path / ".hoodie" / "timeline" / f"{time}_{time[:-1]}1.rollback").write_bytes(told)
+        requested_times = serialise_rollback_metadata(RollbackMetadata(time, commits_rollback=(undone,)))
+        (table.path / ".hoodie" / "timeline" / f"{time}_{time[:-1]}1.rollback").write_bytes(requested_times)
         own = table.path / "north" / f"{undone}-0_0-0-0_{undone}.parquet"
         own.write_bytes(b"PAR1")
         table.clock.now = "20250101000001000"
@@ -282,9 +282,9 @@ def test_a_file_that_never_became_part_of_the_history_is_replaced(tmp_path: Path
     times = active(table)
     (folder / f"{times[0]}_{times[2]}_0.parquet").write_bytes(b"torn")
     (folder / "manifest_1.f00d").write_bytes(b"torn")
-    before = told(table)
+    before = requested_times(table)
     table.services().archive(FEW)
-    assert told(table) == before
+    assert requested_times(table) == before
 
 
 def test_a_history_that_lacks_what_it_names_is_refused_before_anything_leaves(tmp_path: Path):

@@ -42,7 +42,7 @@ def listed(table: Written, key: str = WHOLE_KEY) -> tuple[str, ...]:
     return tuple(sorted(name for name in names.split(",") if name))
 
 
-def is_sound(table: Written) -> bool:
+def is_valid(table: Written) -> bool:
     """The metadata table says what storage and data do, and lists the indexes as whole."""
     findings = TableActions(table.writer()).validate_metadata()
     return findings == () and set(NAMES) <= set(listed(table)) and listed(table, BUILDING_KEY) == ()
@@ -69,7 +69,7 @@ def test_an_index_is_planned_then_built(tmp_path: Path, version: int, kind: str)
     }
     assert held == {max(one.requested for one in load_table(storage)[1].completed_data())}
     table.write("delete", rows([1, 8], ts=4))
-    assert is_sound(table)
+    assert is_valid(table)
     assert table.services().schedule("indexing", ASKED) is None
 
 
@@ -85,9 +85,9 @@ def test_who_writes_meanwhile_writes_to_what_is_built(tmp_path: Path, version: i
 
     # The first base file of the index: the lock is free, its groups are open.
     table.services(OnceBefore("put_base_file", write)).execute(requested, ASKED)
-    assert is_sound(table)
+    assert is_valid(table)
     table.write("delete", rows([5, 11], ts=9))
-    assert is_sound(table)
+    assert is_valid(table)
 
 
 def test_who_does_not_keep_it_has_it_built_again(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_who_does_not_keep_it_has_it_built_again(tmp_path: Path) -> None:
     assert pending.state == "REQUESTED"
     table.write("upsert", rows([1], ts=9))
     table.services().execute(requested, ASKED)
-    assert is_sound(table)
+    assert is_valid(table)
 
 
 @pytest.mark.slow
@@ -129,16 +129,16 @@ def test_an_indexer_dies_and_is_started_again(tmp_path: Path, version: int) -> N
         table = grown(tmp_path / str(number), version=version)
         requested = str(table.services().schedule("indexing", ASKED))
         with pytest.raises(Stopped):
-            table.services(Dying(number)).execute(requested, ASKED)
+            table.services(Crashing(number)).execute(requested, ASKED)
         table.write("upsert", rows(range(4, 8), ts=3, price=3.0))
         assert TableActions(table.writer()).validate_metadata() == ()
         assert dict(table.found())["k7"] == 3.0
         if requested in {one.requested for one in load_table(LocalStorage(table.path))[1].pending("indexing")}:
             table.services().execute(requested, ASKED)
-        assert is_sound(table)
+        assert is_valid(table)
 
 
-class Dying:
+class Crashing:
     """Dies before the effect of a number."""
 
     def __init__(self, number: int) -> None:
@@ -162,7 +162,7 @@ def test_partitions_can_be_named(tmp_path: Path) -> None:
     plan = parse_index_plan(storage.read(pending.file), pending.file)
     assert tuple(one.metadata_partition_path for one in plan.index_partition_infos) == NAMES
     table.services().execute(str(requested))
-    assert is_sound(table)
+    assert is_valid(table)
     with pytest.raises(UnsupportedFeature):
         table.services().schedule("indexing", partitions=["strange"])
 

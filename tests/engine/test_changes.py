@@ -58,8 +58,8 @@ def test_logged_changes_are_told_as_logged_with_the_images_that_the_mode_left_ou
     log = builder.log_file(20, [change_block(tick(20), logged, mode, builder.schema)], cdc=True)
     builder.commit(20, [replace(stat, cdc_stats={log.path or "": 1})], action="commit")
     answer = read_changes(tmp_path, tick(11), commit_time=True).to_pylist()
-    told = [{name: change[name] for name in ("op", "before", "after")} for change in logged]
-    assert answer == [{"_hoodie_commit_time": tick(20), **change} for change in told]
+    shown = [{name: change[name] for name in ("op", "before", "after")} for change in logged]
+    assert answer == [{"_hoodie_commit_time": tick(20), **change} for change in shown]
 
 
 def test_a_range_that_begins_among_archived_writes_is_refused(tmp_path: Path):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from hudi_conformance.report.drawing_timelines import draw
-from hudi_conformance.report.inspecting import BROKEN, CHECKER, NOT_JUDGED, SOUND, Check, check
+from hudi_conformance.report.inspecting import BROKEN, CHECKER, NOT_JUDGED, VALID, Check, check
 from hudi_conformance.runner.adapters_config import find_adapter
 from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_conformance.runner.resources import suite_root
@@ -42,7 +42,7 @@ def test_a_table_in_a_bucket_is_checked_as_on_disk(
     in_bucket = check(place, asked(s3.options, deep=deep), as_json=True), capsys.readouterr().out
 
     assert in_bucket == on_disk
-    assert on_disk[0] == (BROKEN if "bad" in table else SOUND)
+    assert on_disk[0] == (BROKEN if "bad" in table else VALID)
     assert storage.list_files() == before
 
 

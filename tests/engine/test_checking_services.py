@@ -41,7 +41,7 @@ from hudi_spark import check_table, read_arrow, services_arrow
 from hudi_spark.testing import TableActions, WriteRequest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from undoing_tables import Undoable
+from rollback_tables import Undoable
 from written_tables import Written, rows
 
 DAMAGED = Damages()
@@ -244,7 +244,7 @@ def test_indexes_are_compared_with_rows(tmp_path: Path):
 def test_the_rollback_of_a_write_that_the_metadata_table_never_had_needs_nothing_there(tmp_path: Path):
     """As 1.1.1 leaves it (MT-003); that of a write which is there does."""
     table = Undoable(tmp_path / "table", 9, "COPY_ON_WRITE")
-    table.services().rollback(table.dead_write())
+    table.services().rollback(table.failed_write())
     (rolled_back,) = (one.name.split("_")[0] for one in table.path.glob(".hoodie/timeline/*_*.rollback"))
     beside = [*table.path.glob(f".hoodie/metadata/.hoodie/timeline/{rolled_back}*")]
     assert beside

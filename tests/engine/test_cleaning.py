@@ -113,8 +113,8 @@ def test_a_clean_may_die_before_any_effect(tmp_path: Path, version: int, configs
         died += 1
         table.services().clean(ONE)
         assert table.found() == rows_before
-        told = [name for one in last_clean(table).partition_metadata.values() for name in one.success_delete_files]
-        assert sorted(told) == doomed, hook.seen
+        deleted = [name for one in last_clean(table).partition_metadata.values() for name in one.success_delete_files]
+        assert sorted(deleted) == doomed, hook.seen
         assert not set(doomed) & {name.rpartition("/")[2] for name in data_files(table)}
         assert not timeline_of(table).pending("clean")
         assert TableActions(table.writer()).validate_metadata() == ()

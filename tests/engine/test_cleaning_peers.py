@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from apache_peer import Apache
-from cleaned_tables import WITHOUT_METADATA, answers, timeline_of, whole_timeline_of
+from cleaned_tables import WITHOUT_METADATA, answers, full_timeline_of, timeline_of
 from hudi_format.timeline.plans import parse_cleaner_plan
 from hudi_spark.testing import SystemClock
 from written_tables import Written, rows
@@ -76,12 +76,12 @@ def test_they_archive_in_turns(apache: Apache, tmp_path: Path, version: int, tab
     table = grown(tmp_path / "table", version, table_type)
     table.services().clean(FEW)
     for turn in range(4):
-        before, found = [str(one) for one in whole_timeline_of(table)], answers(table, "~")[0]
+        before, found = [str(one) for one in full_timeline_of(table)], answers(table, "~")[0]
         if turn % 2:
             table.services().archive(FEW)
         else:
             apache.ask("service", table.path, name="archive", configs=FEW)
-        assert [str(one) for one in whole_timeline_of(table)] == before
+        assert [str(one) for one in full_timeline_of(table)] == before
         assert answers(table, "~")[0] == found
         assert len(timeline_of(table).completed_data()) <= 3
         for n in range(2):

@@ -15,14 +15,14 @@ from hudi_format.timeline.commit_metadata import parse_commit_metadata
 from hudi_format.timeline.headerless import with_header
 from hudi_format.timeline.history import HistoryRow
 from hudi_spark import HudiError, read_arrow
-from hudi_spark.testing import RELEASED, TEXT, archived_instants, load_snapshot, load_table, whole_timeline
+from hudi_spark.testing import RELEASED, TEXT, archived_instants, full_timeline, load_snapshot, load_table
 
 VERSIONS = pytest.mark.parametrize("version", [6, 8, 9])
 
 
 def whole(path: Path) -> Any:
     storage = open_storage(path)
-    return whole_timeline(storage, *load_table(storage))
+    return full_timeline(storage, *load_table(storage))
 
 
 def grown(path: Path, version: int = 9, *, mor: bool = True) -> GrowingTable:

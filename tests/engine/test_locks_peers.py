@@ -128,8 +128,8 @@ def we_wait(locked: Locked, beside: ThreadPoolExecutor) -> None:
     asked = beside.submit(locked.theirs, 1, 4.0, **SLOW)
     wait_for(locked.is_held)
     began = time.monotonic()
-    told = f"LOCK_UNAVAILABLE in {locked.table.path}: the lock {locked.place}: another process holds it"
-    with pytest.raises(HudiError, match=re.escape(told)):
+    message = f"LOCK_UNAVAILABLE in {locked.table.path}: the lock {locked.place}: another process holds it"
+    with pytest.raises(HudiError, match=re.escape(message)):
         locked.ours(2, 9.0, **IMPATIENT)
     assert time.monotonic() - began < 10
     locked.ours(2, 5.0)

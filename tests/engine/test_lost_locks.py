@@ -50,7 +50,7 @@ def effects_of(folder: Path) -> list[str]:
     return [name for name, _, _ in lines]
 
 
-def told(answer: dict[str, Any]) -> str:
+def outcome_of(answer: dict[str, Any]) -> str:
     """What a process said of its write."""
     return answer.get("reason", "done")
 
@@ -63,9 +63,9 @@ def played(table: Written, folder: Path, stop: int, lease: float, *, after_it: b
         assert stopped.wait_until_stopped(), stopped.said()
         time.sleep(lease)
         with writing(second) as other:
-            assert told(other.said()) == "done", other.said()
+            assert outcome_of(other.said()) == "done", other.said()
         stopped.go_on()
-        answer = told(stopped.said())
+        answer = outcome_of(stopped.said())
     return answer, load_snapshot(LocalStorage(table.path), RELEASED)
 
 
@@ -110,7 +110,7 @@ def stopped_past_its_lease(
     folder = table.path.parent
     # One file, as of the rows of the writer that is stopped: its effects have the same numbers.
     with writing(task(table, folder / "first", [1], 1.0)) as quiet:
-        assert told(quiet.said()) == "done"
+        assert outcome_of(quiet.said()) == "done"
     names = effects_of(folder)
     stop = len(names) - 1 - names[::-1].index(name)
     (folder / "first.effects").unlink()
@@ -128,7 +128,7 @@ def test_a_holder_that_dies_after_its_claim_has_committed(tmp_path: Path):
     """The next writer puts its completed file, and builds on it."""
     table = new_table(tmp_path, "MERGE_ON_READ", 8)
     with writing(Task(str(table.path), tmp_path / "first", CONFIGS, [1, 2], 1.0)) as quiet:
-        assert told(quiet.said()) == "done"
+        assert outcome_of(quiet.said()) == "done"
     names = effects_of(tmp_path)
     stop = len(names) - 1 - names[::-1].index("create_instant")
     first = Task(str(table.path), tmp_path / "second", CONFIGS, [1, 3], 5.0, stop=stop)

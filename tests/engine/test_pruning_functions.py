@@ -109,8 +109,8 @@ def _by_spark(spark: Any, table: pa.Table, folder: Path) -> pa.Table:
         spark.conf.set(f"{old}{side}", "CORRECTED")
     pq.write_table(table, folder / "rows.parquet")
     frame = spark.read.parquet(str(folder / "rows.parquet")).coalesce(1)
-    asked = frame.select(*(_applied(column).alias(str(at)) for at, column in enumerate(_COLUMNS)))
-    asked.write.parquet(str(folder / "answers"))
+    query = frame.select(*(_applied(column).alias(str(at)) for at, column in enumerate(_COLUMNS)))
+    query.write.parquet(str(folder / "answers"))
     return pq.read_table(folder / "answers")
 
 

@@ -12,7 +12,7 @@ from hudi_format.metadata.records import RecordLocation
 from hudi_format.storage import open_storage
 from hudi_format.table.index_definitions import IndexDefinition, parse_index_definitions
 from hudi_spark.filters import Column, filter_of, mask
-from hudi_spark.pruning import Asked
+from hudi_spark.pruning import PruningQuery
 from hudi_spark.pruning.facts import may_hold
 from hudi_spark.pruning.keys import by_record_index, by_secondary_index, literal
 from hudi_spark.pruning.situation import Situation, is_of
@@ -126,12 +126,12 @@ def _configuration(keys: tuple[str, ...]) -> TableConfiguration:
 
 
 def _situation(form: Any, metadata: Any, keys: tuple[str, ...], tmp_path: Any, *, latest: bool = True) -> Situation:
-    asked = Asked(filter_of(form, _SCHEMA), _SCHEMA, {}, latest=latest, merges_own=False)
+    query = PruningQuery(filter_of(form, _SCHEMA), _SCHEMA, {}, latest=latest, merges_own=False)
     configuration = _configuration(keys)
     snapshot = Snapshot(configuration, None, (), None, tuple(metadata.slices))  # type: ignore[arg-type]
     definition = IndexDefinition("secondary_index_v", "secondary_index", "identity", ("v",), {}, "V2")
     return Situation(
-        open_storage(tmp_path), snapshot, Origins(configuration, None, None), asked, metadata, (definition,)
+        open_storage(tmp_path), snapshot, Origins(configuration, None, None), query, metadata, (definition,)
     )
 
 

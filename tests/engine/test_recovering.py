@@ -23,7 +23,7 @@ class Stopped(BaseException):
     """A death: it is no error, and no service that fails."""
 
 
-class Dying:
+class Crashing:
     """Dies before the effect of a number."""
 
     def __init__(self, number: int = 10_000) -> None:
@@ -109,13 +109,13 @@ def test_a_recovery_that_stopped_is_gone_on_with(tmp_path: Path, what: str) -> N
     whole = grown(tmp_path / "whole")
     expected = whole.found()
     lose(whole, what)
-    counted = Dying()
+    counted = Crashing()
     whole.services(counted).recover(known(whole))
     for number in range(1, counted.seen, 7):
         table = grown(tmp_path / str(number))
         lose(table, what)
         with pytest.raises(Stopped):
-            table.services(Dying(number)).recover(known(table))
+            table.services(Crashing(number)).recover(known(table))
         recover(table)
         assert table.found() == expected
         instants = load_table(LocalStorage(table.path))[1].instants

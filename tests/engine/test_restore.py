@@ -19,7 +19,7 @@ from hudi_spark import HudiError
 from hudi_spark.errors import Reason
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from undoing_tables import KINDS, SOAK, Undoable, rows, stopped
+from rollback_tables import KINDS, SOAK, Undoable, rows, stopped
 
 LATER = (
     "upsert",
@@ -52,7 +52,7 @@ def go_on(table: Undoable, step: str) -> None:
     elif step == "clustered":
         table.services().run("clustering", {"hoodie.clustering.inline.max.commits": "1"})
     elif step in {"dead", "rolled_back"}:
-        table.dead_write()
+        table.failed_write()
         if step == "rolled_back":
             table.services().roll_back_failed_writes()
 

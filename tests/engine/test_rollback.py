@@ -21,7 +21,7 @@ from hudi_spark.errors import Reason
 from hudi_spark.testing import WriteRequest, load_table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from undoing_tables import KINDS, SOAK, Undoable, rows, stopped
+from rollback_tables import KINDS, SOAK, Undoable, rows, stopped
 
 OPERATIONS = {
     "upsert": {"rows": rows([1, 2, 50, 51], 9, 9.0)},
@@ -36,16 +36,16 @@ def test_a_dead_write_leaves_nothing(tmp_path: Path, version: int, kind: str):
     """Files, entries, markers and what the metadata table knew of it are gone; the rollback tells what it did."""
     table = Undoable(tmp_path, version, kind)
     before, files = table.found(), table.data_files()
-    dead = table.dead_write()
+    dead = table.failed_write()
     (outcome,) = table.services().roll_back_failed_writes()
     assert table.found() == before
     assert table.data_files() >= files
     table.refuse_leftovers()
     (rollback,) = table.actions("rollback")
     assert rollback.requested == outcome.requested
-    told = parse_rollback_metadata((tmp_path / rollback.file).read_bytes(), rollback.file)
-    assert told.commits_rollback == (dead,)
-    assert told.total_files_deleted == sum(len(names) for names in outcome.deleted.values()) > 0
+    metadata = parse_rollback_metadata((tmp_path / rollback.file).read_bytes(), rollback.file)
+    assert metadata.commits_rollback == (dead,)
+    assert metadata.total_files_deleted == sum(len(names) for names in outcome.deleted.values()) > 0
     table.write("upsert", rows([1, 90], 10, 5.0))
     assert ("k1", 5.0) in table.found()
     table.refuse_leftovers()
@@ -56,7 +56,7 @@ def test_a_dead_write_leaves_nothing(tmp_path: Path, version: int, kind: str):
 def test_markers_and_a_listing_find_the_same_files(tmp_path: Path, version: int, kind: str, operation: str):
     """Whichever way is taken, the same files go, and the same slices are told."""
     table = Undoable(tmp_path / "table", version, kind)
-    dead = table.dead_write(operation, **OPERATIONS[operation])
+    dead = table.failed_write(operation, **OPERATIONS[operation])
     if operation == "delete_partition":
         assert planned(table, "true") == planned(table, "false") == ()
         return
@@ -97,7 +97,7 @@ def test_whoever_finds_a_rollback_finishes_it(
     """Stopped before any effects, one rollback of one instant does it in the end, and a command is there once."""
     table = Undoable(tmp_path_factory.mktemp("table"), *kind)
     before = table.found()
-    dead = table.dead_write(operation, **OPERATIONS[operation])
+    dead = table.failed_write(operation, **OPERATIONS[operation])
     configs = {"hoodie.rollback.using.markers": str(by_markers).lower()}
     for number in stops:
         stopped(lambda hook: table.services(hook, configs).roll_back_failed_writes(), number)
@@ -121,7 +121,7 @@ def is_command(path: Path, target: str) -> bool:
 def test_a_log_of_version_6_is_answered_by_a_command(tmp_path: Path):
     """A log that bears the instant of its slice stays; the command stands in the slice's next log, and is told of."""
     table = Undoable(tmp_path, 6, "MERGE_ON_READ")
-    dead = table.dead_write(rows=rows([1], 9, 9.0))
+    dead = table.failed_write(rows=rows([1], 9, 9.0))
     (log,) = [path for path in table.data_files() if ".log.2_" in path]
     table.services().roll_back_failed_writes()
     (command,) = [path for path in table.data_files() if ".log.3_" in path]
@@ -136,7 +136,7 @@ def test_markers_of_a_timeline_server_are_read(tmp_path: Path):
     for torn in (False, True):
         table = Undoable(tmp_path / str(torn), 9, "COPY_ON_WRITE")
         before = table.found()
-        dead = table.dead_write()
+        dead = table.failed_write()
         folder = table.path / MARKERS_FOLDER / dead
         paths = [path.relative_to(folder) for path in folder.rglob("*.marker.*")]
         markers = [Marker(str(path.parent), MarkerName(*path.name.split(".marker."))) for path in paths]
@@ -177,7 +177,7 @@ def assert_rolled_back(table: Undoable, eager: int, lazy: int) -> None:
     """How many dead writes a write rolls back that comes next, and how many a clean."""
     for act, number in ((table.take_back_leftovers, eager), (table.services().clean, lazy)):
         before = len(table.actions("rollback"))
-        table.dead_write()
+        table.failed_write()
         act()
         assert len(table.actions("rollback")) - before == number
         left = [one.requested for one in table.timeline.instants if not one.is_completed]
@@ -189,7 +189,7 @@ def assert_rolled_back(table: Undoable, eager: int, lazy: int) -> None:
 def test_nobody_rolls_back_under_never(tmp_path: Path):
     """Also not who asks by the policy that the options have, as the service does."""
     table = Undoable(tmp_path, 9, "COPY_ON_WRITE")
-    dead = table.dead_write()
+    dead = table.failed_write()
 
     assert table.services(configs={POLICY: "NEVER"}).roll_back_failed_writes() == ()
     assert dead in {one.requested for one in table.actions("commit")}
@@ -256,7 +256,7 @@ def test_a_rollback_without_a_plan_is_begun_anew(tmp_path: Path):
     """Whoever died over its file, empty or torn, had removed nothing."""
     table = Undoable(tmp_path, 9, "COPY_ON_WRITE")
     before = table.found()
-    table.dead_write()
+    table.failed_write()
     (tmp_path / ".hoodie/timeline/20250101000001000.rollback.requested").write_bytes(b"")
     table.services().roll_back_failed_writes()
     assert table.found() == before

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from apache_peer import Apache
-from undoing_tables import Undoable, rows, stopped
+from rollback_tables import Undoable, rows, stopped
 
 KINDS = [(6, "MERGE_ON_READ"), (8, "COPY_ON_WRITE"), (9, "MERGE_ON_READ")]
 # A restore of 1.1.1 that is to begin statistics of columns in version 6 fails over its metadata table.
@@ -30,7 +30,7 @@ def test_each_rolls_the_others_dead_writes_back(apache: Apache, tmp_path: Path, 
     """Ours by its client, also where our own rollback stopped on the way; its own, which never committed, by us."""
     table = Undoable(tmp_path, version, kind)
     before = table.found()
-    table.dead_write()
+    table.failed_write()
     stopped(lambda hook: table.services(hook).roll_back_failed_writes(), 6)
     apache.ask("service", tmp_path, name="rollback", configs=CONFIGS)
     assert table.found() == found_by(apache, tmp_path) == before

@@ -116,8 +116,8 @@ def test_a_moving_row_takes_over_what_it_leaves_open(tmp_path: Path):
     state = state_of(tmp_path, "GLOBAL_SIMPLE")
     found = tags(incoming(state, [("a", "south", row("a", 11, None, region="south", price=2.5))]), state)
     new = found.filter(pa.array([not moved for moved in found.column("_tag_moved").to_pylist()]))
-    told = new.select([KEY, PATH, "note", "price", "ts"]).to_pylist()
-    assert told == [{KEY: "a", PATH: "south", "note": "old", "price": 2.5, "ts": 11}]
+    rows = new.select([KEY, PATH, "note", "price", "ts"]).to_pylist()
+    assert rows == [{KEY: "a", PATH: "south", "note": "old", "price": 2.5, "ts": 11}]
     assert len(lines(found)) == 2
 
 

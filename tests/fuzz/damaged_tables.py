@@ -119,5 +119,5 @@ def _rows(path: Path, question: str) -> tuple[Counter[str], list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         table = QUESTIONS[question](path)
-    told = [str(one.message) for one in caught if issubclass(one.category, DamagedLogWarning)]
-    return Counter(map(repr, table.to_pylist())), told
+    warnings_shown = [str(one.message) for one in caught if issubclass(one.category, DamagedLogWarning)]
+    return Counter(map(repr, table.to_pylist())), warnings_shown

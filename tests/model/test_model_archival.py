@@ -5,7 +5,7 @@ import pytest
 from hudi_model.actions import Action, RollbackMetadata, State, TimelineEntry
 from hudi_model.effects import DeleteInstant, DeleteMarkers, PutManifest, perform
 from hudi_model.files import Marker
-from hudi_model.history import history_instants, whole_timeline
+from hudi_model.history import full_timeline, history_instants
 from hudi_model.services.archival import archive, merge_levels, publish, trim
 from hudi_model.tables import Table, open_table
 from hypothesis import given
@@ -163,7 +163,7 @@ def test_before_version_8_archival_appends_to_the_log() -> None:
     found = perform(here, archive(here, SETTINGS))
     assert [one.requested for one in found.history.archived_log] == seconds(0, 1, 2, 3)
     assert found.history.files == ()
-    assert [one.requested for one in whole_timeline(found)] == seconds(*range(6))
+    assert [one.requested for one in full_timeline(found)] == seconds(*range(6))
 
 
 def runs(numbers: Iterable[int], batch: int) -> Table:

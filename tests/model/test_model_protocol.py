@@ -127,6 +127,6 @@ def test_a_reader_keeps_its_snapshot():
     for seed in range(20):
         for move in walks(SCENARIOS["writers"], 1, seed):
             if move.process.program == "reader" and not move.dies:
-                mind = next(one.mind.value for one in move.world.processes if one.name == "reader")
-                assert all(isinstance(row, Record) for row in mind.rows)
-                assert mind.refused is None
+                local = next(one.local.value for one in move.world.processes if one.name == "reader")
+                assert all(isinstance(row, Record) for row in local.rows)
+                assert local.refused is None

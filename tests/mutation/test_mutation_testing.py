@@ -7,7 +7,7 @@ import listing
 import pytest
 from cosmic_ray.mutating import mutate_code
 from explanations import Explanation, Explanations, complaints, explanations
-from killing_one import statement_lines
+from kill_one import statement_lines
 from listing import Mutant, drawn, mutants_of
 from mutation_operators import OPERATORS, register
 from mutation_page import page
@@ -93,7 +93,7 @@ def said(survivors: bool) -> Explanations:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "told", "complaint"),
+    ("outcome", "explained", "complaint"),
     [
         ("survived", said(survivors=True), ""),
         ("survived", Explanations({}, {}), "survived and not explained"),
@@ -104,8 +104,8 @@ def said(survivors: bool) -> Explanations:
         ("", said(survivors=False), "said to be closed"),
     ],
 )
-def test_survivors_are_explained_and_nothing_else_is(outcome: str, told: Explanations, complaint: str):
-    found = complaints([result(outcome)], told)
+def test_survivors_are_explained_and_nothing_else_is(outcome: str, explained: Explanations, complaint: str):
+    found = complaints([result(outcome)], explained)
     assert found[0].startswith(complaint) if complaint else found == []
     assert complaints([], said(survivors=True)) != []
 

@@ -37,7 +37,7 @@ class DiedError(Exception):
     """A writer has stopped."""
 
 
-class DiesAfter:
+class CrashesAfter:
     """Stops a writer after the first effect of a name; it has none after that."""
 
     def __init__(self, name: str) -> None:
@@ -77,15 +77,15 @@ class TracedTable:
 
     def writer(self, process: str, *hooks: Hook) -> TableWriter:
         """A process that writes."""
-        told = Hooks((*hooks, TraceFile(str(self.trace), process)))
-        return TableWriter(LocalStorage(self.table), InProcess(), EAGER, clock=self.clock, hook=told)
+        hooks_of_writer = Hooks((*hooks, TraceFile(str(self.trace), process)))
+        return TableWriter(LocalStorage(self.table), InProcess(), EAGER, clock=self.clock, hook=hooks_of_writer)
 
     def write(self, *keys: int, operation: str = "upsert", process: str = "writer", dies: str = "") -> None:
         """A write, which may die on the way; its lease ends with it."""
         rows = [{"id": f"k{key}", "region": "north" if key % 2 else "south", "ts": 1} for key in keys]
         request = WriteRequest(operation, pa.Table.from_pylist(rows, SCHEMA), configs=ALONE)
         with suppress(DiedError):
-            self.writer(process, *([DiesAfter(dies)] if dies else [])).write(request)
+            self.writer(process, *([CrashesAfter(dies)] if dies else [])).write(request)
 
     def services(self, process: str = "keeper") -> TableServices:
         """A process that runs services."""

@@ -7,7 +7,7 @@ import pytest
 from hudi_conformance.pages.known_bug_list import KnownBug, faults, load_known_bugs, page
 from hudi_conformance.runner.cases import load_cases
 from hudi_conformance.verification.lint.checkout import read_checkout
-from hudi_conformance.verification.properties import OBLIGATIONS
+from hudi_conformance.verification.properties import MODEL_PROPERTIES
 
 ROOT = Path(__file__).parents[2]
 BUGS = load_known_bugs(ROOT)
@@ -26,7 +26,7 @@ def test_what_an_entry_names_exists() -> None:
         frozenset(case.id.removeprefix("conformance::") for case in load_cases(ROOT)),
     )
 
-    found = [fault for bug in BUGS for fault in faults(bug, clauses, cases, frozenset(OBLIGATIONS))]
+    found = [fault for bug in BUGS for fault in faults(bug, clauses, cases, frozenset(MODEL_PROPERTIES))]
     missing = [test for bug in BUGS for test in bug.tests if not _is_test(test)]
 
     assert found == []
@@ -50,7 +50,7 @@ def test_the_page_names_every_bug() -> None:
     [
         (replace(SOUND, clauses=("RD-999",)), "no clause RD-999"),
         (replace(SOUND, cases=("v9/none::x",)), "no case v9/none::x"),
-        (replace(SOUND, obligations=("PO-999",)), "no obligation PO-999"),
+        (replace(SOUND, properties=("PO-999",)), "no obligation PO-999"),
         (replace(SOUND, cases=()), "one of the three"),
         (replace(SOUND, waits="something"), "one of the three"),
         (replace(SOUND, clauses=()), "names no clause"),

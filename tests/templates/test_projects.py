@@ -52,9 +52,9 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     language = str(request.param)
     absent = [tool for tool in TOOLS[language] if shutil.which(tool) is None]
     if absent:
-        told = f"{', '.join(absent)} not on PATH"
-        assert REQUIRED not in os.environ, told
-        pytest.skip(told)
+        reason = f"{', '.join(absent)} not on PATH"
+        assert REQUIRED not in os.environ, reason
+        pytest.skip(reason)
     folder = tmp_path_factory.mktemp("templates") / f"{language}-reader"
     run(folder.parent, f"hudi-conformance new-adapter {folder.name} --language {language}")
     for name, command in workflow_steps(folder).items():
@@ -67,14 +67,14 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def test_the_steps_of_its_workflow_pass(project: Path):
     """What somebody copies into CI is green on the first day; one area stands for all here."""
     asked = {name: command for name, command in workflow_steps(project).items() if not command.startswith("pip ")}
-    told = {
+    steps = {
         name: run(project, command, PYTEST_ADDOPTS="--conformance-area=history")
         for name, command in asked.items()
         if not name.lower().endswith("unit tests")
     }
 
-    assert "speaks the protocol" in told["Does the adapter speak the protocol?"]
-    assert " passed, " in told["Ask every case"]
+    assert "speaks the protocol" in steps["Does the adapter speak the protocol?"]
+    assert " passed, " in steps["Ask every case"]
     assert (project / "conformance.xml").is_file()
 
 

@@ -92,8 +92,8 @@ def written_anew(page: str, folder: Path) -> str:
             write_file(match["info"], match["text"], folder)
             return match[0]
         printed = ((one.line, TIME.sub(" in ...s", run(one.line, folder))) for one in commands(match["text"]))
-        told = "".join(f"$ {line}\n{output}" for line, output in printed)
-        return f"```console\n{told}```"
+        printed_lines = "".join(f"$ {line}\n{output}" for line, output in printed)
+        return f"```console\n{printed_lines}```"
 
     return FENCE.sub(again, page)
 

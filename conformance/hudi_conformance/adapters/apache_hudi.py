@@ -183,9 +183,9 @@ def _guarded(operation: Callable[[Request], Answer], version: str, request: Requ
     try:
         return operation(request)
     except (Py4JJavaError, PySparkException) as error:
-        told = text_of(error)
-        causes = [line for line in told.splitlines() if line.strip() and not line.startswith("\t")]
-        found = too_new(request.table, version) or refusal(told, writes=request.op in WRITING_OPS)
+        trace = text_of(error)
+        causes = [line for line in trace.splitlines() if line.strip() and not line.startswith("\t")]
+        found = too_new(request.table, version) or refusal(trace, writes=request.op in WRITING_OPS)
         raise found or RuntimeError(" <- ".join(causes)) from error
 
 

@@ -29,9 +29,9 @@ class WriteClient:
     def __init__(self, session: Any, release: str, table: Path, configs: Mapping[str, str]) -> None:
         self.session, self.release, self.table = session, release, table
         self.settings = settings(table, release, configs)
-        self.told = with_defaults(session, self.settings)
+        self.options = with_defaults(session, self.settings)
         self.schema = table_schema(session, release, table)
-        self.java = opened(session, table, self.schema, self.settings["hoodie.table.name"], self.told)
+        self.java = opened(session, table, self.schema, self.settings["hoodie.table.name"], self.options)
 
     @property
     def jvm(self) -> Any:
@@ -84,10 +84,10 @@ def with_defaults(session: Any, given: Mapping[str, str]) -> Any:
     return utils.parametersWithWriteDefaults(scala_map(session, given))
 
 
-def opened(session: Any, table: Path, schema: str, name: str, told: Any) -> Any:
+def opened(session: Any, table: Path, schema: str, name: str, options: Any) -> Any:
     """The client in Java."""
     jvm, context = session._jvm, session._jsc  # noqa: SLF001
-    java = jvm.scala.collection.JavaConversions.mapAsJavaMap(told)
+    java = jvm.scala.collection.JavaConversions.mapAsJavaMap(options)
     return jvm.org.apache.hudi.DataSourceUtils.createHoodieClient(context, schema, str(table), name, java)
 
 
@@ -123,7 +123,7 @@ def records_of(client: WriteClient, frame: Any, operation: Any, instant: str) ->
     name = client.settings["hoodie.table.name"]
     record, namespace = f"{name}_record", f"hoodie.{name}"
     schema = _parsed(client, client.schema) if client.schema else _converted(client, frame, record, namespace)
-    parts = [frame._jdf, client.java.getConfig(), client.told, record, namespace]  # noqa: SLF001
+    parts = [frame._jdf, client.java.getConfig(), client.options, record, namespace]  # noqa: SLF001
     parts += [schema, schema, operation, instant, False, False, False]
     if client.release.startswith(("1.1", "1.2")):
         parts.append(hudi_views.meta_client(client.session, client.table).getTableConfig())

@@ -55,7 +55,7 @@ OPERATIONS = {
     "partial_update",
 }
 # What the data source is told from a table's properties, wherever it has them.
-_TOLD = {
+_PASSED_OPTIONS = {
     "hoodie.table.name": "hoodie.table.name",
     "hoodie.datasource.write.table.type": "hoodie.table.type",
     "hoodie.datasource.write.recordkey.field": "hoodie.table.recordkey.fields",
@@ -143,12 +143,12 @@ def write_options(table: Path, release: str) -> dict[str, str]:
         one.partition(":")[0] for one in properties.get("hoodie.table.partition.fields", "").split(",") if one
     ]
     kind = _GENERATORS.get(properties.get("hoodie.table.keygenerator.type", ""), _generator(keys, partitions))
-    asked = {**_TOLD, **_TOLD_BEFORE_MODES} if release.startswith("0.") else _TOLD
-    told = {key: properties[name] for key, name in asked.items() if properties.get(name)}
+    asked = {**_PASSED_OPTIONS, **_TOLD_BEFORE_MODES} if release.startswith("0.") else _PASSED_OPTIONS
+    passed = {key: properties[name] for key, name in asked.items() if properties.get(name)}
     ordering = properties.get("hoodie.table.ordering.fields") or properties.get("hoodie.table.precombine.field")
     return {
         **_PLAIN,
-        **told,
+        **passed,
         **({"hoodie.datasource.write.precombine.field": ordering} if ordering else {}),
         "hoodie.datasource.write.partitionpath.field": ",".join(partitions),
         "hoodie.datasource.write.keygenerator.class": properties.get(

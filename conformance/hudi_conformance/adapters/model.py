@@ -25,7 +25,7 @@ from hudi_model.queries import Warning as ModelWarning
 from hudi_model.tables import RELEASED, Readings
 
 from hudi_conformance.bridge import load_for, writing
-from hudi_conformance.bridge.asking import OPERATIONS, READINGS, Answered, ask
+from hudi_conformance.bridge.operations import OPERATIONS, READINGS, Answered, ask
 
 FEATURES = (
     "table-version-4",
@@ -97,7 +97,7 @@ def _read(readings: Readings, request: Request) -> Answer:
 
 def _write(session: writing.Session, request: Request) -> Answer:
     value = session.run(request.op, request.table, request.params)
-    return ValueAnswer(value, tuple(AnswerWarning(*one) for one in session.told))
+    return ValueAnswer(value, tuple(AnswerWarning(*one) for one in session.warnings))
 
 
 def _refusing(operation: Operation) -> Operation:

@@ -51,12 +51,12 @@ def zookeeper(folder: Path) -> Iterator[Server]:
     command = [str(java_home() / "bin" / "java"), "-Xmx128m", "-cp", f"{spark_jars()}/*", _SERVER, str(config)]
     with running(command, folder / "log", port) as server:
         # A session that is asked for before the server serves is answered by nobody.
-        while b"Mode" not in _told(port, b"srvr"):
+        while b"Mode" not in _response(port, b"srvr"):
             time.sleep(0.05)
         yield server
 
 
-def _told(port: int, words: bytes) -> bytes:
+def _response(port: int, words: bytes) -> bytes:
     with socket.create_connection(("127.0.0.1", port), timeout=1) as asking, suppress(TimeoutError, ConnectionError):
         asking.sendall(words)
         return asking.recv(4096)

@@ -120,21 +120,21 @@ def matrix_rows(features: Sequence[Feature], facts: Facts) -> Iterator[tuple[str
 def _we_read(feature: Feature, version: int, facts: Facts) -> str:
     shown = [made.id for made in facts.recipes if made.version == version and _shows(made, feature)]
     compared = [facts.results[one][ENGINE] for one in shown if ENGINE in facts.results.get(one, {})]
-    told = [one for one in compared if _names(one["asked"], feature.ops)]
+    fitting = [one for one in compared if _names(one["asked"], feature.ops)]
     golden = _golden_read(feature, version, facts)
-    if told:
-        return "; ".join(filter(None, (_real_read(feature, told), golden)))
+    if fitting:
+        return "; ".join(filter(None, (_real_read(feature, fitting), golden)))
     unbuilt = f"{_counted(len(shown), 'recipe')} not compared yet" if len(shown) > len(compared) else ""
     why = unbuilt or feature.absent.get(str(version), "no release was told to write it in this version")
     return f"yes: {golden}; {why}" if golden else f"no: {why}"
 
 
-def _real_read(feature: Feature, told: Sequence[Mapping[str, Any]]) -> str:
-    asked = sum(len(_names(one["asked"], feature.ops)) for one in told)
-    different = sum(_count(one, one.get("different", ()), feature) for one in told)
-    known = sum(_count(one, one.get("known", ()), feature) for one in told)
-    missing = {kind: 0 for one in told for kind in sorted(one.get("unsupported", {}))}
-    for one in told:
+def _real_read(feature: Feature, recorded: Sequence[Mapping[str, Any]]) -> str:
+    asked = sum(len(_names(one["asked"], feature.ops)) for one in recorded)
+    different = sum(_count(one, one.get("different", ()), feature) for one in recorded)
+    known = sum(_count(one, one.get("known", ()), feature) for one in recorded)
+    missing = {kind: 0 for one in recorded for kind in sorted(one.get("unsupported", {}))}
+    for one in recorded:
         for kind, names in one.get("unsupported", {}).items():
             missing[kind] += _count(one, names, feature)
     unsupported = sum(missing.values())
@@ -145,7 +145,9 @@ def _real_read(feature: Feature, told: Sequence[Mapping[str, Any]]) -> str:
         return f"no: {different} of {asked} answers differ"
     but = [f"{unsupported} unsupported ({kinds})"] if unsupported else []
     but += [f"{known} differ, [explained](real-tables.md)"] if known else []
-    return f"yes: {_counted(len(told), 'table')}, {_counted(asked, 'answer')}" + (f"; {', '.join(but)}" if but else "")
+    return f"yes: {_counted(len(recorded), 'table')}, {_counted(asked, 'answer')}" + (
+        f"; {', '.join(but)}" if but else ""
+    )
 
 
 def _golden_read(feature: Feature, version: int, facts: Facts) -> str:
@@ -215,8 +217,8 @@ def _names(asked: Mapping[str, Sequence[str]], ops: Sequence[str]) -> list[str]:
     return [name for op, names in asked.items() for name in names if not ops or op in ops]
 
 
-def _count(told: Mapping[str, Any], names: Iterable[str], feature: Feature) -> int:
-    counted = set(_names(told["asked"], feature.ops))
+def _count(recorded: Mapping[str, Any], names: Iterable[str], feature: Feature) -> int:
+    counted = set(_names(recorded["asked"], feature.ops))
     return sum(name in counted for name in names)
 
 

@@ -12,8 +12,8 @@ from hudi_format.table.table_properties import holds_table
 from hudi_model.rejection import Rejection, Unsupported
 from rich.console import Console
 
-from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.checking import load_timeline
+from hudi_conformance.bridge.operations import ask
 from hudi_conformance.drawing.console_timeline import plain, timeline_table
 from hudi_conformance.drawing.timeline_drawing import timeline_svg
 from hudi_conformance.report.inspecting import NOT_JUDGED, print_refusal, refusal_of
@@ -52,8 +52,8 @@ def print_timeline(out: Console, listed: Listed, *, every: bool) -> None:
     if left_out:
         kept = {id(one) for one in shown}
         counts = Counter(str(one["action"]) for one in listed if id(one) not in kept)
-        told = ", ".join(f"{count} {action}" for action, count in counts.most_common())
-        out.print(plain(f"{left_out} completed actions before these, --all shows them: {told}"))
+        text = ", ".join(f"{count} {action}" for action, count in counts.most_common())
+        out.print(plain(f"{left_out} completed actions before these, --all shows them: {text}"))
     out.print(timeline_table(shown))
 
 

@@ -10,9 +10,9 @@ from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import Table
 
 from hudi_conformance.bridge import load
-from hudi_conformance.bridge.asking import ask
+from hudi_conformance.bridge.operations import ask
 from hudi_conformance.corpus.mutants import MUTANTS
-from hudi_conformance.report.evidence import Asked, GoldenTable, Question
+from hudi_conformance.report.evidence import CaseStep, GoldenTable, Question
 from hudi_conformance.report.file_layout import DrawnGroup, files_read, layout_of
 from hudi_conformance.runner import cases as corpus
 from hudi_conformance.runner.archive import unpacked
@@ -70,16 +70,16 @@ def question_of(case: corpus.Case) -> Question:
         version=str(case.table.version),
         features=case.table.features,
         kills=tuple((name, MUTANTS[name].sentence if name in MUTANTS else "") for name in case.kills),
-        steps=tuple(_asked(step, alone=not case.writes) for step in case.steps),
+        steps=tuple(_case_step(step, alone=not case.writes) for step in case.steps),
         begins_with=case.begins_with.id if case.begins_with else "",
     )
 
 
-def _asked(step: corpus.Step, *, alone: bool) -> Asked:
+def _case_step(step: corpus.Step, *, alone: bool) -> CaseStep:
     """One step; who takes it is told where there is more than one."""
     process = f", process {step.process}" if step.process > 1 else ""
     given = {**step.params, **({"input": step.input.name} if step.input else {})}
-    return Asked(
+    return CaseStep(
         op=step.op,
         params=json.dumps(given, ensure_ascii=False) if given else "",
         who="" if alone else f"{_ROLES.get(step.by, step.by)}{process}",

@@ -12,7 +12,7 @@ from hudi_adapter.protocol import Adapter
 from hudi_adapter.serving import serve
 
 from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError
-from hudi_conformance.runner.session import START, Heard, Reply, checked_answer, question, refuse_unknown_ops
+from hudi_conformance.runner.session import START, Reply, Response, checked_answer, question, refuse_unknown_ops
 
 
 class InProcess:
@@ -42,12 +42,12 @@ class InProcess:
         except (ImportError, AttributeError, ValueError) as error:
             raise AdapterConfigError(f"in_process = {name!r} names no function of a module: {error}") from error
 
-    def ask(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Heard:
+    def ask(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Response:
         """One question."""
         said = self._said(question(1, op, table, params, out_dir, limit_s))
         return checked_answer(op, 1, Reply(said))
 
-    def start(self) -> Heard:
+    def start(self) -> Response:
         """It has been there all the time."""
         return Reply(self.started or {})
 

@@ -24,7 +24,7 @@ def in_processes(work: Callable[[Task], Found], tasks: Sequence[Task]) -> Iterat
         yield from pool.map(work, tasks, chunksize=4)
 
 
-def in_begun_processes(
+def in_worker_processes(
     begin: Callable[[], Callable[[Task], Found]], tasks: Sequence[Task], at_once: int
 ) -> Iterator[Found]:
     """The same by what `begin` makes once in each process, which lasts for all of its tasks, handed out one by one."""

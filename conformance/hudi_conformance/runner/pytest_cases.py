@@ -19,7 +19,7 @@ from hudi_conformance.runner.resources import CorpusError, suite_root
 from hudi_conformance.runner.running import AdapterRun, RunOptions
 from hudi_conformance.runner.scores import CheckedRequirements, Requirements, Score, shown_percent
 from hudi_conformance.runner.selecting import select
-from hudi_conformance.runner.suite import Lists, lists_of, refuse_idle
+from hudi_conformance.runner.suite import Lists, lists_of, require_runnable_cases
 from hudi_conformance.runner.verdicts import Outcome, Verdict
 from hudi_conformance.runner.work_folders import work_folder
 
@@ -45,7 +45,7 @@ def prepare(config: pytest.Config) -> None:
         corpus = load_cases(root)
         cases = select(corpus, _selection(config, named, corpus))
         lists = lists_of(adapter, corpus, _list_file(config, "expected"), _list_file(config, "skip"))
-        refuse_idle(cases, [lists])
+        require_runnable_cases(cases, [lists])
         requirements = _requirements(config).checked(corpus)
         requirements.reject_incomparable([adapter.name])
         roles = roles_of(root, config.getoption("--conformance-servicer"), config.getoption("--conformance-reader"))
@@ -229,8 +229,8 @@ class Conformance:
             for line in self._unmet():
                 terminalreporter.write_line(f"FAILED {line}", red=True)
         if self._asked and not self._judged:
-            told = f"FAILED {self.adapter.name} supports none of the {self._asked} cases, so nothing is judged"
-            terminalreporter.write_line(told, red=True)
+            text = f"FAILED {self.adapter.name} supports none of the {self._asked} cases, so nothing is judged"
+            terminalreporter.write_line(text, red=True)
 
     def _unmet(self) -> tuple[str, ...]:
         return self._requirements.unmet(self.adapter.name, tuple(self._outcomes.values()))

@@ -42,8 +42,8 @@ def reproduce(
         out.print(outcome.traceback, markup=False)
     else:
         reading = f", {outcome.reading[0]} as {outcome.reading[1]}" if outcome.reading else ""
-        told = f": {outcome.message}" if outcome.message else ""
-        out.print(f"{outcome.verdict.upper()} {case.id} [{adapter.name}]{reading}{told}", markup=False)
+        message = f": {outcome.message}" if outcome.message else ""
+        out.print(f"{outcome.verdict.upper()} {case.id} [{adapter.name}]{reading}{message}", markup=False)
     if keep is not None:
         out.print(f"kept below {keep}", markup=False)
     return exit_code([outcome])

@@ -100,8 +100,8 @@ class ResultsWriter:
     def implementation(self, adapter: AdapterConfig, started: Mapping[str, Any] | None) -> None:
         """What the adapter said of itself at its start."""
         who = started["implementation"] if started else {}
-        told = {name: plain(str(who[name]), _MOST_NAME) for name in ("name", "version", "language") if name in who}
-        self._implementations[adapter.name] = told or None
+        fields = {name: plain(str(who[name]), _MOST_NAME) for name in ("name", "version", "language") if name in who}
+        self._implementations[adapter.name] = fields or None
 
     def close(self, exit_code: int) -> None:
         """The footer."""

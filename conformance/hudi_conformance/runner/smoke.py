@@ -10,7 +10,7 @@ from rich.console import Console
 
 from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError
 from hudi_conformance.runner.plain_text import plain
-from hudi_conformance.runner.session import Broken, Heard, Hung, Reply, Session
+from hudi_conformance.runner.session import Broken, Hung, Reply, Response, Session
 from hudi_conformance.runner.work_folders import work_folder
 
 _ABSENT_OP = "hudi_conformance_no_such_op"
@@ -62,8 +62,8 @@ def _asks(op: str, limit_s: float, judge: Callable[[Reply], str]) -> Callable[[S
         table, answers = work / f"table-{number}", work / f"out-{number}"
         table.mkdir()
         answers.mkdir()
-        heard = session.ask(op or _first_op(session), table, {}, answers, limit_s)
-        return judge(heard) if isinstance(heard, Reply) else _fault(heard)
+        response = session.ask(op or _first_op(session), table, {}, answers, limit_s)
+        return judge(response) if isinstance(response, Reply) else _fault(response)
 
     return trial
 
@@ -90,21 +90,21 @@ def _refuses(reply: Reply) -> str:
 def _kind(reply: Reply) -> str:
     found = ("result", "rejected", "unsupported", "errored")
     kind = next(word for word in found if word in reply.message)
-    told = reply.message[kind]
-    return f"{kind}: {told['message']}" if kind == "errored" else f"{kind} {str(told)[:200]}"
+    body = reply.message[kind]
+    return f"{kind}: {body['message']}" if kind == "errored" else f"{kind} {str(body)[:200]}"
 
 
 def _stopped(session: Session, _work: Path) -> str:
     status = session.stop()
-    if session.said_at_stop:
-        return f"answered stop: {session.said_at_stop.strip()!r:.200}"
+    if session.output_at_stop:
+        return f"answered stop: {session.output_at_stop.strip()!r:.200}"
     return "" if status == 0 else f"exit status {status}" if status is not None else "still running after stop"
 
 
-def _fault(heard: Heard) -> str:
-    if isinstance(heard, Hung):
-        return f"no answer within {heard.limit_s:g} s; is stdout flushed after every line?"
-    return heard.why if isinstance(heard, Broken) else ""
+def _fault(response: Response) -> str:
+    if isinstance(response, Hung):
+        return f"no answer within {response.limit_s:g} s; is stdout flushed after every line?"
+    return response.why if isinstance(response, Broken) else ""
 
 
 def _tell_fault(adapter: AdapterConfig, fault: str, log: Path, out: Console) -> None:

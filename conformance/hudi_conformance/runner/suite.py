@@ -77,7 +77,7 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
     requirements = options.requirements.checked(corpus)
     requirements.reject_incomparable(adapter.name for adapter in adapters)
     lists = {adapter.name: lists_of(adapter, corpus, options.expected, options.skip) for adapter in adapters}
-    refuse_idle(cases, lists.values())
+    require_runnable_cases(cases, lists.values())
     with ExitStack() as stack:
         work = Path(stack.enter_context(work_folder("hudi-conformance-")))
         folder = options.results_folder or work
@@ -100,7 +100,7 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
             writer.implementation(adapter, run.started)
             run.close()
             outcomes[adapter.name] = found
-            _tell(found, adapter, run, partial(failure_text, adapter=adapter, book=book, roles=roles), out)
+            _print_outcomes(found, adapter, run, partial(failure_text, adapter=adapter, book=book, roles=roles), out)
         unmet = [line for name, found in outcomes.items() for line in requirements.unmet(name, found)]
         codes = [*map(exit_code, outcomes.values()), *([BAD_VERDICT] if unmet else [])]
         code = max(codes, key=(FINE, BAD_USAGE, BAD_VERDICT).index)
@@ -170,7 +170,7 @@ def expected_of(adapter: AdapterConfig, root: Path) -> Mapping[str, ExpectedFail
     return lists_of(adapter, load_cases(root)).expected if adapter.expected_failures else {}
 
 
-def refuse_idle(cases: Sequence[Case], lists: Iterable[Lists]) -> None:
+def require_runnable_cases(cases: Sequence[Case], lists: Iterable[Lists]) -> None:
     """Hold the skips against the selected cases: at least one is asked, for an empty run proves nothing.
 
     Raises:
@@ -201,15 +201,15 @@ def _run_one(
     return found
 
 
-def _tell(
-    found: Sequence[Outcome], adapter: AdapterConfig, run: AdapterRun, told: Callable[[Outcome], str], out: Console
+def _print_outcomes(
+    found: Sequence[Outcome], adapter: AdapterConfig, run: AdapterRun, describe: Callable[[Outcome], str], out: Console
 ) -> None:
     bad = [outcome for outcome in found if outcome.verdict in BAD]
     shown = [outcome for outcome in bad if START_FAILED not in outcome.message]
     dead = [outcome for outcome in bad if START_FAILED in outcome.message]
     # What cannot be started fails every case for one reason: once is enough.
     for outcome in (*shown, *dead[: not shown]):
-        out.print(told(outcome), markup=False)
+        out.print(describe(outcome), markup=False)
         out.print()
     if dead:
         again = shlex.join(("hudi-conformance", "smoke", "--adapter", adapter.given or adapter.name))

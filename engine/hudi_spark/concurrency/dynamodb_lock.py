@@ -149,8 +149,8 @@ class DynamoDbLockProvider:
             patience = max(_FEWEST_SECONDS, min(seconds, _MOST_SECONDS))
             config = Config(connect_timeout=patience, read_timeout=patience, retries={"total_max_attempts": 2})
             where = {"endpoint_url": self.table.endpoint} if self.table.endpoint else {}
-            told = {"region_name": self.table.region, "config": config, **where, **self.table.credentials}
-            client: Any = boto3.client("dynamodb", **told)
+            arguments = {"region_name": self.table.region, "config": config, **where, **self.table.credentials}
+            client: Any = boto3.client("dynamodb", **arguments)
             _make_table(client, self.table)
             self._client = client
         return self._client
@@ -197,8 +197,8 @@ def _where(version: str) -> dict[str, Any]:
     names = {"#k": KEY, "#v": _VERSION}
     condition = "attribute_exists(#k) AND #v = :v"
     values = {":v": {"S": version}}
-    told = {"ExpressionAttributeNames": names, "ExpressionAttributeValues": values}
-    return {"ConditionExpression": condition, **told}
+    substitutions = {"ExpressionAttributeNames": names, "ExpressionAttributeValues": values}
+    return {"ConditionExpression": condition, **substitutions}
 
 
 def _make_table(client: Any, table: LockTable) -> None:

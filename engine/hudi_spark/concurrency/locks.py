@@ -125,12 +125,12 @@ class Claim:
     holder: str
     path: str = ""
     folder: str = ""
-    told: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     content: bytes = field(default=b"", repr=False)
 
     def encoded(self) -> bytes:
         """A line of JSON, then the content of the file."""
-        head = {"holder": self.holder, "path": self.path, "folder": self.folder, "told": dict(self.told)}
+        head = {"holder": self.holder, "path": self.path, "folder": self.folder, "told": dict(self.parameters)}
         return json.dumps(head, ensure_ascii=False).encode() + b"\n" + self.content
 
 
@@ -145,10 +145,12 @@ def parse_claim(data: bytes, file: str) -> Claim:
     """
     head, _, content = data.partition(b"\n")
     form = read_lock_object(head, file)
-    holder, path, folder, told = (form.get(name) for name in _FIELDS)
-    if not (isinstance(holder, str) and isinstance(path, str) and isinstance(folder, str) and isinstance(told, dict)):
+    holder, path, folder, parameters = (form.get(name) for name in _FIELDS)
+    if not (
+        isinstance(holder, str) and isinstance(path, str) and isinstance(folder, str) and isinstance(parameters, dict)
+    ):
         raise malformed(file, f"holder, path, folder and told are {holder!r:.40}, {path!r:.40}, {folder!r:.40}, ...")
-    claim = Claim(holder, path, folder, told, content)
+    claim = Claim(holder, path, folder, parameters, content)
     if path and not _claims_an_instant(claim):
         raise malformed(file, f"it claims {path[:200]!r}, no file of a timeline")
     return claim
@@ -156,15 +158,17 @@ def parse_claim(data: bytes, file: str) -> Claim:
 
 def _claims_an_instant(claim: Claim) -> bool:
     """Whether a claim is of a file that its effect creates: one of the timeline of the table, or of one inside it."""
-    told = claim.told
+    parameters = claim.parameters
     within, _, name = claim.path.rpartition("/")
     try:
         named = [parse_timeline_file_name(name, layout, name) for layout in _LAYOUTS[name.count("_") > 0]]
     except FormatError:
         return False
-    same = any(one and (one.requested, one.state) == (told.get("requested"), told.get("state")) for one in named)
+    same = any(
+        one and (one.requested, one.state) == (parameters.get("requested"), parameters.get("state")) for one in named
+    )
     inside = f"{within}/".startswith(f"{claim.folder}/.hoodie/" if claim.folder else ".hoodie/")
-    return same and inside and all(isinstance(one, str) for one in told.values())
+    return same and inside and all(isinstance(one, str) for one in parameters.values())
 
 
 def numbers(storage: Storage) -> list[int]:
@@ -224,17 +228,17 @@ def _carry_out(effects: Effects, claim: Claim) -> None:
     storage = effects.storage
     if not claim.path or storage.exists(claim.path):
         return
-    if claim.told["state"] == "COMPLETED" and not _is_pending(storage, claim):
+    if claim.parameters["state"] == "COMPLETED" and not _is_pending(storage, claim):
         return
     there = effects.inside(claim.folder) if claim.folder else effects
-    there.finish_instant(claim.path.removeprefix(f"{claim.folder}/"), claim.content, claim.told)
+    there.finish_instant(claim.path.removeprefix(f"{claim.folder}/"), claim.content, claim.parameters)
 
 
 def _is_pending(storage: Storage, claim: Claim) -> bool:
     """Whether files of the action's earlier states are there."""
     folder = claim.path.rpartition("/")[0]
     names = (status.path.rpartition("/")[2] for status in storage.list_files(folder, recursive=False))
-    requested = claim.told["requested"]
+    requested = claim.parameters["requested"]
     return any(name.startswith(f"{requested}.") and name.endswith((".inflight", ".requested")) for name in names)
 
 
@@ -472,7 +476,7 @@ class Holding:
         self.confirm()
         self.effects.complete_instant(configuration, name, content)
 
-    def claim(self, path: str, content: bytes, told: Mapping[str, Any], folder: str) -> bool:
+    def claim(self, path: str, content: bytes, parameters: Mapping[str, Any], folder: str) -> bool:
         """Whether a timeline file has to appear from now on: those that others rely on are claimed first.
 
         Raises:
@@ -481,15 +485,15 @@ class Holding:
         Clauses: LK-002.
 
         """
-        if self.number is None or told["state"] not in (_CLAIMED if not folder else _CLAIMED[1:]):
+        if self.number is None or parameters["state"] not in (_CLAIMED if not folder else _CLAIMED[1:]):
             return False
         self.confirm()
         # Whoever puts the file, the effect is this process's.
-        claim = Claim(self.holder, path, folder, {**told, "process": traced_process()}, content)
+        claim = Claim(self.holder, path, folder, {**parameters, "process": traced_process()}, content)
         if not self._claimed(claim) and not was_carried_out(self.effects, claim):
             raise self._lost()
         self.number += 1
-        self._requested = told["state"] == "REQUESTED"
+        self._requested = parameters["state"] == "REQUESTED"
         return True
 
     def _claimed(self, claim: Claim) -> bool:
@@ -509,10 +513,12 @@ class Holding:
             try:
                 there = is_put(storage, number, claim)
             except OSError as unread:
-                if claim.folder or claim.told["state"] != "COMPLETED":
+                if claim.folder or claim.parameters["state"] != "COMPLETED":
                     raise error from unread
-                told = claim.told
-                raise OutcomeUnknownError(told["action"], told["requested"], claim.path, str(unread)) from error
+                parameters = claim.parameters
+                raise OutcomeUnknownError(
+                    parameters["action"], parameters["requested"], claim.path, str(unread)
+                ) from error
             if not there:
                 raise
             return numbers(storage)[-1] == number

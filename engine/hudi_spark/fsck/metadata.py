@@ -230,8 +230,8 @@ def _check_actions(state: TableState, own: TableState, violations: Violations) -
     if not state.configuration.has_completion_times:
         return
     # A rollback of the table may be a rollback of the metadata table, of the same time.
-    told = ("deltacommit", "rollback")
-    beside = {one.requested: one for one in own.whole.instants if one.is_completed and one.action in told}
+    expected_actions = ("deltacommit", "rollback")
+    beside = {one.requested: one for one in own.whole.instants if one.is_completed and one.action in expected_actions}
     kept_since = min((one.at("completed") for one in beside.values() if _is_of_action(one)), default=None)
     for one in state.contents.timeline.instants:
         if not one.is_completed or one.action not in _COMMITS_BESIDE or kept_since is None:

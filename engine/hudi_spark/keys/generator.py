@@ -219,8 +219,8 @@ def names_parts(
         return len(fields) > 1 or kind == "GLOBAL_DELETE"
     if existing is not None:
         return is_named(existing, fields[0])
-    told = configuration.version < _FIRST_NAMED_VERSION and configuration.populates_meta_fields
-    if told and options.given(_BARE_OPTION):
+    may_be_absent = configuration.version < _FIRST_NAMED_VERSION and configuration.populates_meta_fields
+    if may_be_absent and options.given(_BARE_OPTION):
         return not options.flag(_BARE_OPTION)
     return configuration.version >= _FIRST_NAMED_VERSION
 

@@ -29,7 +29,7 @@ from hudi_spark.keys.generator import KeyGenerator, key_generator
 from hudi_spark.keys.record_index import found_in_index
 from hudi_spark.keys.stored_keys import found_anywhere, places_without_paths, reading, slice_tasks, stored_rule
 from hudi_spark.keys.tags import (
-    DEAD,
+    DELETED,
     KEY_FIELD,
     PARTITION_FIELD,
     PARTITION_PATH,
@@ -109,8 +109,8 @@ class Keeping:
     def __call__(self, lines: pa.Table, identity: TaskIdentity) -> pa.Table:
         """The kept lines."""
         del identity
-        living = lines.filter(pc.invert(lines.column(DEAD)))
-        parts = [self._kept(living.filter(pc.equal(living.column(SLICE), one)), one) for one in slice_column(living)]
+        live = lines.filter(pc.invert(lines.column(DELETED)))
+        parts = [self._kept(live.filter(pc.equal(live.column(SLICE), one)), one) for one in slice_column(live)]
         return pa.concat_tables(parts) if parts else kept_schema(self.stored).empty_table()
 
     def _kept(self, lines: pa.Table, number: int) -> pa.Table:
@@ -144,7 +144,7 @@ class Keeping:
             RECORD_KEY: keys,
             SLICE: pa.repeat(pa.scalar(number, pa.int32()), len(keys)),
             POSITION: lines.column(POSITION).take(first),
-            DEAD: pa.repeat(pa.scalar(value=False), len(keys)),
+            DELETED: pa.repeat(pa.scalar(value=False), len(keys)),
             STORED: pc.is_valid(met),
         }
         schema = kept_schema(self.stored)

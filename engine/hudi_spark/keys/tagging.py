@@ -28,7 +28,7 @@ from hudi_spark.keys.record_index import found_in_index
 from hudi_spark.keys.stored_keys import (
     asks_for_partitions,
     found_in_partitions,
-    living_first,
+    live_first,
     places_of_partitions,
     slices_to_merge,
 )
@@ -120,9 +120,9 @@ def _in_files(  # noqa: PLR0917 - all that a lookup takes
     merges = bool(slices_to_merge(state))
     if index.kind == "bloom":
         found = found_by_bloom(light, state, executor, metadata, anywhere=False)
-        return living_first(found) if merges else found
+        return live_first(found) if merges else found
     if merges:
-        return living_first(found_in_partitions(light, state, executor))
+        return live_first(found_in_partitions(light, state, executor))
     return places_of_partitions(keyed, state, executor)
 
 

@@ -78,9 +78,11 @@ def _findings(claim: Claim, facts: FileFacts) -> Iterator[tuple[str, str, str]]:
                 yield Partition.COLUMN_STATS, f"{name} {one.column_name}", why
     if claim.filtered:
         stored = facts.bloom_filter(claim.file)
-        text, told = (None if one is None else one.text for one in (stored, claim.bloom))
-        if text != told:
-            missing = "there is no filter of the file" if told is None else "the filter is not that of the file"
+        text, expected_text = (None if one is None else one.text for one in (stored, claim.bloom))
+        if text != expected_text:
+            missing = (
+                "there is no filter of the file" if expected_text is None else "the filter is not that of the file"
+            )
             yield Partition.BLOOM_FILTERS, name, missing
 
 

@@ -28,10 +28,10 @@ from hudi_spark.table_state import (
     OwnState,
     TableConfiguration,
     Timeline,
+    full_timeline,
     list_file_groups,
     load_configuration,
     undone_instants,
-    whole_timeline,
 )
 
 DRIVER: Final = TaskIdentity(0, 0, 0)
@@ -69,7 +69,7 @@ def first_instant(inside: Storage, timeline: Timeline, layout: MetadataLayout) -
 
     Clauses: MT-021, SL-005, HS-001.
     """
-    whole = whole_timeline(inside, load_configuration(inside), timeline)
+    whole = full_timeline(inside, load_configuration(inside), timeline)
     return layout.initial_instant((*(one.requested for one in whole.instants), *undone_instants(inside, timeline)))
 
 

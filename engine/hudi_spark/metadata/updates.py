@@ -44,9 +44,9 @@ from hudi_spark.table_state import (
     OwnState,
     TableConfiguration,
     Timeline,
+    full_timeline,
     load_snapshot,
     load_table,
-    whole_timeline,
 )
 
 ENABLE: Final = "hoodie.metadata.enable"
@@ -198,7 +198,7 @@ class _Update:
     def _recover(self) -> None:
         """Clauses: MT-006."""
         recovery, data = Recovery(self._inside, *self._own().table, self._layout), self.state.snapshot.timeline
-        whole = partial(whole_timeline, self.state.storage, self.state.configuration, data)
+        whole = partial(full_timeline, self.state.storage, self.state.configuration, data)
         for dead in recovery.dead(data, whole, self.write.requested, self.write.rolled_back or ""):
             recovery.roll_back(dead, self.write.requested, self.clock)
             self._changed()

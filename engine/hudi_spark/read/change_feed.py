@@ -37,6 +37,7 @@ from hudi_spark.table_state import (
     cleaned_paths,
     completion_times,
     flag,
+    full_timeline,
     latest_slice,
     list_file_groups,
     lister,
@@ -50,7 +51,6 @@ from hudi_spark.table_state import (
     timeline_of_range,
     undone_instants,
     visibility,
-    whole_timeline,
     writes_of_range,
 )
 
@@ -392,8 +392,8 @@ class _Telling:
 
     def rows(self) -> SliceRows:
         """The rows of all steps."""
-        told = [self._with_time(step, part) for step in self._task.steps for part in self._step(step)]
-        return SliceRows(concatenate(told, self._task.schema), tuple(sorted(set(self._skipped))))
+        changed = [self._with_time(step, part) for step in self._task.steps for part in self._step(step)]
+        return SliceRows(concatenate(changed, self._task.schema), tuple(sorted(set(self._skipped))))
 
     def _with_time(self, step: ChangeStep, part: pa.Table) -> pa.Table:
         if not self._task.commit_time:
@@ -612,7 +612,7 @@ class _Planning:
 
         Clauses: CD-006, HS-008.
         """
-        whole = whole_timeline(self._storage, self._configuration, self._timeline)
+        whole = full_timeline(self._storage, self._configuration, self._timeline)
         return cleaned_paths(self._storage, whole) | planned_paths(self._storage, self._timeline)
 
     def _reading(self, drafts: Sequence["_Draft"]) -> "_Reading":

@@ -12,7 +12,7 @@ from hudi_spark.errors import HudiError, Reason
 from hudi_spark.filters import filter_of
 from hudi_spark.merge import KeyRule, MergeRule, column_defaults, column_of, key_rule, merge_rule
 from hudi_spark.options import BY_POSITIONS, check_configs
-from hudi_spark.pruning import Asked, Pruned, prune
+from hudi_spark.pruning import Pruned, PruningQuery, prune
 from hudi_spark.read.tasks import ReadContext, SliceTask
 from hudi_spark.readings import RELEASED, Readings
 from hudi_spark.schema import META_SCHEMA, Origins, origins_of, snapshot_schema, with_operation
@@ -90,7 +90,7 @@ def pruned_slices(
     if context.row_filter is None:
         return Pruned(snapshot.slices)
     merges_own = context.rule.merger is not None or context.rule.completion is not None
-    asked = Asked(context.row_filter, context.schema, query.configs, latest, merges_own, query.zone)
+    asked = PruningQuery(context.row_filter, context.schema, query.configs, latest, merges_own, query.zone)
     return prune(storage, snapshot, origins, asked)
 
 

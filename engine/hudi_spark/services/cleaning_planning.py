@@ -45,10 +45,10 @@ from hudi_spark.table_state import (
     compaction_plan,
     completed_bytes,
     completion_times,
+    full_timeline,
     list_file_groups,
     pending_compactions,
     stored_files,
-    whole_timeline,
 )
 
 
@@ -373,7 +373,7 @@ def _completions(cleaning: Cleaning, groups: Mapping[GroupId, FileGroup]) -> dic
     """
     snapshot = cleaning.snapshot
     if snapshot.configuration.has_completion_times and any(_may_move(snapshot, one) for one in groups.values()):
-        return completion_times(whole_timeline(cleaning.storage, snapshot.configuration, snapshot.timeline))
+        return completion_times(full_timeline(cleaning.storage, snapshot.configuration, snapshot.timeline))
     return completion_times(snapshot.timeline)
 
 

@@ -443,8 +443,8 @@ class _Clustering:
         strategy = self.plan.strategy
         params = (strategy.strategy_params if strategy is not None else None) or {}
         layout = self._layout(params, stored)
-        told = (_OPERATION, self.pending.requested, state.schema.arrow, self.work.file_ids)
-        context = context_of_write(self.work.effects, state, *told)
+        arguments = (_OPERATION, self.pending.requested, state.schema.arrow, self.work.file_ids)
+        context = context_of_write(self.work.effects, state, *arguments)
         alone = strategy is not None and is_file_by_file(strategy.strategy_class_name or "")
         most = _HOWEVER_LARGE if alone else self.work.options.number(_FILE_BYTES)
         avro = with_operation_field(context.form.avro, stored)

@@ -125,7 +125,7 @@ def _ordered(names: Iterable[str]) -> tuple[str, ...]:
 
 
 _HOLDER = "indexing"
-_TOLD = (*DATA_ACTIONS, "clean", "rollback")
+_INDEXED_ACTIONS = (*DATA_ACTIONS, "clean", "rollback")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,17 +219,19 @@ def _is_kept_by_all(work: TableWork, name: str, begun: _Begun) -> bool:
         return False
     inside = work.effects.inside(METADATA_FOLDER).storage
     _, timeline = load_table(inside)
-    told = {one.requested for one in timeline.instants if one.is_completed}
+    completed = {one.requested for one in timeline.instants if one.is_completed}
     groups = metadata_groups(inside)
     bases = [one.name.instant for (within, _), each in groups.items() if within == name for one in each.base_files]
-    return name in _marked(work) and begun.instant in told and since <= told and set(bases) <= {begun.instant}
+    return name in _marked(work) and begun.instant in completed and since <= completed and set(bases) <= {begun.instant}
 
 
 def _completed_since(work: TableWork, begun: _Begun) -> frozenset[str]:
-    def told(timeline: Timeline) -> frozenset[str]:
-        return frozenset(one.requested for one in timeline.instants if one.is_completed and one.action in _TOLD)
+    def completed_of(timeline: Timeline) -> frozenset[str]:
+        return frozenset(
+            one.requested for one in timeline.instants if one.is_completed and one.action in _INDEXED_ACTIONS
+        )
 
-    return told(work.snapshot().timeline) - told(begun.snapshot.timeline)
+    return completed_of(work.snapshot().timeline) - completed_of(begun.snapshot.timeline)
 
 
 def _listed(work: TableWork) -> tuple[str, ...]:

@@ -80,8 +80,8 @@ class Recovered:
     unknown: tuple[Unknown, ...]
 
     def __str__(self) -> str:
-        told = "\n".join(f"- {one}" for one in self.unknown)
-        return f"recovered {self.writes} writes; not known:\n{told}"
+        lines = "\n".join(f"- {one}" for one in self.unknown)
+        return f"recovered {self.writes} writes; not known:\n{lines}"
 
 
 def refused(message: str, hint: str, clause: str = CLAUSE) -> HudiError:
@@ -348,19 +348,19 @@ def defined_table(storage: Storage, found: FoundTable, left: Left, known: KnownO
     Clauses: PR-002, PR-021, VR-001.
 
     """
-    told, unknown = known.definition, []
-    schema = told.schema if told.schema is not None else _schema(found)
-    version = _version(found, left, told)
-    if told.table_version is None and version is None:
+    given, unknown = known.definition, []
+    schema = given.schema if given.schema is not None else _schema(found)
+    version = _version(found, left, given)
+    if given.table_version is None and version is None:
         unknown.append(Unknown("VR-001", f"the table's version; {_NEWEST} is taken, whose files are the same"))
-    partition_by, hive = _partition_fields(found, told)
-    configs = {**_forms(found, hive=hive), **told.configs}
+    partition_by, hive = _partition_fields(found, given)
+    configs = {**_forms(found, hive=hive), **given.configs}
     definition = replace(
-        told,
-        name=told.name or _name(schema, left),
+        given,
+        name=given.name or _name(schema, left),
         schema=schema,
-        table_type=_table_type(found, left, told),
-        table_version=told.table_version or version or _NEWEST,
+        table_type=_table_type(found, left, given),
+        table_version=given.table_version or version or _NEWEST,
         partition_by=partition_by,
         configs=configs,
     )
@@ -382,7 +382,7 @@ def _schema(found: FoundTable) -> Mapping[str, Any]:
     return without_meta_fields(record_schema(newest.schema, newest.path))
 
 
-def _version(found: FoundTable, left: Left, told: TableDefinition) -> int | None:
+def _version(found: FoundTable, left: Left, given: TableDefinition) -> int | None:
     """What the metadata table, the timeline's layout or the names of logs say; None where they leave it open.
 
     Clauses: SL-005, PR-007, VR-001.
@@ -399,28 +399,28 @@ def _version(found: FoundTable, left: Left, told: TableDefinition) -> int | None
         seen = _NEWEST
     else:
         return None
-    asked = told.table_version
+    asked = given.table_version
     if asked is not None and (asked < 8) != (seen < 8):
         raise refused(f"version {asked} is told and the files are those of version {seen}", "leave the version out")
     return seen
 
 
-def _table_type(found: FoundTable, left: Left, told: TableDefinition) -> str:
+def _table_type(found: FoundTable, left: Left, given: TableDefinition) -> str:
     on_read = bool(logs_of(found.files)) or left.has_deltacommits
-    if on_read and told.table_type == "COPY_ON_WRITE":
+    if on_read and given.table_type == "COPY_ON_WRITE":
         raise refused("a copy-on-write table is told and there are logs", "the table is MERGE_ON_READ")
-    if told.table_type is None and not on_read:
+    if given.table_type is None and not on_read:
         raise refused("no file says whether the table is merge-on-read", "tell table_type")
-    return told.table_type or "MERGE_ON_READ"
+    return given.table_type or "MERGE_ON_READ"
 
 
-def _partition_fields(found: FoundTable, told: TableDefinition) -> tuple[tuple[str, ...], bool]:
+def _partition_fields(found: FoundTable, given: TableDefinition) -> tuple[tuple[str, ...], bool]:
     """The partition fields, and whether the folders name them.
 
     Clauses: DM-031.
     """
     partitions = [one for one in found.metafiles if one]
-    fields = tuple(told.partition_by)
+    fields = tuple(given.partition_by)
     if not partitions:
         return fields, False
     named = {tuple(part.partition("=")[0] for part in one.split("/")) for one in partitions if "=" in one}

@@ -468,10 +468,10 @@ class _Recovery:
 
         Clauses: MK-003.
         """
-        told = {*self.known.committed, *self.known.uncommitted}
+        found_in_files = {*self.known.committed, *self.known.uncommitted}
         instants = {one.name.instant for one in found.files}
         marked = {path.rpartition("/")[2] for path in self._storage.list_folders(MARKERS_FOLDER)}
-        open_ = sorted((marked & instants) - told)
+        open_ = sorted((marked & instants) - found_in_files)
         if open_ and not self.known.guess:
             message = f"writes left markers, and may not have completed: {', '.join(open_)}"
             raise refused(message, "tell each of them in committed or in uncommitted", "MK-003")

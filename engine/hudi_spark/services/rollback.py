@@ -37,13 +37,13 @@ from hudi_spark.options import Options
 from hudi_spark.read import TaskIdentity
 from hudi_spark.services.rollback_planning import (
     ROLLBACK,
-    BegunRollback,
+    PendingRollback,
     Search,
     absolute,
-    begun_rollbacks,
-    idle_rollbacks,
     is_service_plan,
+    pending_rollbacks,
     plan_rollback,
+    unneeded_rollbacks,
 )
 from hudi_spark.table_state import DATA_ACTIONS, WRITE_ACTIONS, Instant, Snapshot, Timeline, load_timeline
 from hudi_spark.write import Completion, Outcome, TableWork, complete_locked, nothing_to_check
@@ -63,7 +63,7 @@ def end_heartbeat(work: TableWork, requested: str) -> None:
     Clauses: RB-010.
     """
     if work.storage.exists(joined(HEARTBEATS_FOLDER, requested)):
-        work.effects.stop_heart(requested)
+        work.effects.remove_heartbeat(requested)
 
 
 def stray_instants(storage: Storage) -> frozenset[str]:
@@ -197,10 +197,12 @@ def remove(
         path = absolute(work.storage, row["partition"], row["name"])
         added.setdefault(row["partition"], {})[path] = row["size"]
     partitions = dict.fromkeys(one.partition_path for one in requests)
-    return tuple(_told(one, requests, added.get(one, {})) for one in partitions)
+    return tuple(_rollback_partition(one, requests, added.get(one, {})) for one in partitions)
 
 
-def _told(partition: str, requests: Sequence[RollbackRequest], added: dict[str, int]) -> RollbackPartition:
+def _rollback_partition(
+    partition: str, requests: Sequence[RollbackRequest], added: dict[str, int]
+) -> RollbackPartition:
     own = [one for one in requests if one.partition_path == partition]
     failed = {path: size for one in own for path, size in (one.log_blocks_to_be_deleted or {}).items()}
     return RollbackPartition(
@@ -233,20 +235,22 @@ class RollingBack:
         Clauses: RB-003, RB-004.
 
         """
-        timeline = self.without_idle()
-        begun = next((one for one in begun_rollbacks(self._storage, timeline) if one.undone == target.requested), None)
+        timeline = self.without_unneeded()
+        begun = next(
+            (one for one in pending_rollbacks(self._storage, timeline) if one.undone == target.requested), None
+        )
         return self.finish(begun or self._requested(timeline, target))
 
-    def without_idle(self) -> Timeline:
+    def without_unneeded(self) -> Timeline:
         """The timeline, from which rollbacks have gone that nobody is to carry out.
 
         Clauses: RB-004.
         """
-        for one in idle_rollbacks(self._storage, self._timeline()):
+        for one in unneeded_rollbacks(self._storage, self._timeline()):
             delete_entries(self.work.effects, self.snapshot.configuration, one)
         return self._timeline()
 
-    def finish(self, begun: BegunRollback) -> Outcome:
+    def finish(self, begun: PendingRollback) -> Outcome:
         """Carry out a rollback by its plan, also where what it undoes has left the timeline.
 
         Clauses: RB-004, RB-009, RB-010, RB-011.
@@ -269,11 +273,11 @@ class RollingBack:
             clear(self.work, rollback)
         return Outcome(rollback, completed, ROLLBACK, OPERATION, deleted=gone)
 
-    def _requested(self, timeline: Timeline, target: Instant) -> BegunRollback:
+    def _requested(self, timeline: Timeline, target: Instant) -> PendingRollback:
         configuration = self.snapshot.configuration
         plan = plan_rollback(Search(self._storage, configuration, target), self.work.options)
         requested = self.work.request(configuration, timeline, ROLLBACK, serialise_rollback_plan(plan))
-        return BegunRollback(Instant(requested, ROLLBACK, "REQUESTED", None, {}), plan)
+        return PendingRollback(Instant(requested, ROLLBACK, "REQUESTED", None, {}), plan)
 
     def _retire(self, undone: str) -> None:
         """The entries of what was undone go; of a service's attempt those above its plan.
@@ -350,8 +354,8 @@ def policy_of(options: Options) -> Policy:
     """
     if not options.given(POLICY) and options.text(_CONCURRENCY).upper() != _ALONE:
         return "LAZY"
-    told = options.text(POLICY).upper()
-    return "LAZY" if told == "LAZY" else "NEVER" if told == "NEVER" else "EAGER"
+    policy = options.text(POLICY).upper()
+    return "LAZY" if policy == "LAZY" else "NEVER" if policy == "NEVER" else "EAGER"
 
 
 def failed_writes(work: TableWork, timeline: Timeline) -> tuple[Instant, ...]:
@@ -409,10 +413,10 @@ def roll_back_failed_writes(work: TableWork, policy: Policy, seen: Look | None =
 
 
 def _rolled_back(work: TableWork, rolling: RollingBack) -> Iterator[Outcome]:
-    timeline = rolling.without_idle()
+    timeline = rolling.without_unneeded()
     dead = {one.requested: one for one in failed_writes(work, timeline)}
     # Who carries a plan out again does not mind that an earlier attempt at it was being taken back.
-    begun = {one.undone: one for one in begun_rollbacks(work.storage, timeline) if not is_alive(work, one.undone)}
+    begun = {one.undone: one for one in pending_rollbacks(work.storage, timeline) if not is_alive(work, one.undone)}
     for requested in sorted({*dead, *begun}, reverse=True):
         yield rolling.finish(begun[requested]) if requested in begun else rolling.undo(dead[requested])
 
@@ -441,7 +445,7 @@ def roll_back(work: TableWork, instant: str, *, unschedule: bool = False) -> Out
     with work.lock(ROLLBACK) as holding:
         rolling = RollingBack(work, holding, work.snapshot())
         found = _found(work, rolling, instant)
-        if isinstance(found, BegunRollback):
+        if isinstance(found, PendingRollback):
             return rolling.finish(found)
         _refuse(work, found, unschedule=unschedule)
         if found.state == "REQUESTED" and unschedule:
@@ -452,13 +456,13 @@ def roll_back(work: TableWork, instant: str, *, unschedule: bool = False) -> Out
         return outcome
 
 
-def _found(work: TableWork, rolling: RollingBack, instant: str) -> Instant | BegunRollback:
+def _found(work: TableWork, rolling: RollingBack, instant: str) -> Instant | PendingRollback:
     """The action to roll back, or the rollback of it that somebody left when the action was off the timeline."""
     timeline = load_timeline(work.storage, rolling.snapshot.configuration)
     known = [one for one in timeline.instants if one.requested == instant and not one.is_savepoint]
     if known:
         return known[0]
-    for one in begun_rollbacks(work.storage, timeline):
+    for one in pending_rollbacks(work.storage, timeline):
         if one.undone == instant:
             return one
     message = f"the timeline has no action {instant}"

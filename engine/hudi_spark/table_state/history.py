@@ -44,7 +44,7 @@ class HistoryVersion:
     entries: tuple[ManifestEntry, ...] = ()
 
 
-def whole_timeline(storage: Storage, configuration: TableConfiguration, active: Timeline) -> Timeline:
+def full_timeline(storage: Storage, configuration: TableConfiguration, active: Timeline) -> Timeline:
     """Active timeline and history as one: an action that stands in both is one completed action.
 
     Raises:

@@ -190,8 +190,8 @@ def _since_begun(
     begun = next((one for one in timeline.instants if one.requested == first and one.completed is not None), None)
     if begun is None or begun.completed is None:
         return table
-    told = {stat.partition_path for stat in commit_of(storage, begun).metadata.write_stats}
-    if told and index not in told:
+    partitions = {stat.partition_path for stat in commit_of(storage, begun).metadata.write_stats}
+    if partitions and index not in partitions:
         return table
     since = begun.completed
     return configuration, Timeline(tuple(one for one in timeline.instants if (one.completed or since) >= since))

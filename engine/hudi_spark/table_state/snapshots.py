@@ -28,7 +28,7 @@ from hudi_spark.table_state.commits import (
     undone_instants,
 )
 from hudi_spark.table_state.configuration import TableConfiguration, load_configuration
-from hudi_spark.table_state.history import archived_since, completions_of, has_completed_after, whole_timeline
+from hudi_spark.table_state.history import archived_since, completions_of, full_timeline, has_completed_after
 from hudi_spark.table_state.listing import STORAGE, FileListing, ListFiles, list_stored, read_anew, stored_files
 from hudi_spark.table_state.pending_plans import pending_compactions
 from hudi_spark.table_state.slicing import (
@@ -81,7 +81,7 @@ def load_snapshot(
     time = as_of_time(as_of)
     configuration, timeline = load_table(storage)
     if time is not None and time < (timeline.first_write() or ""):
-        timeline = whole_timeline(storage, configuration, timeline)
+        timeline = full_timeline(storage, configuration, timeline)
     refuse_cleaned(storage, timeline, time)
     axis: Axis = "completed" if readings.time_travel == "text" else "requested"
     table = (configuration, timeline)
@@ -325,7 +325,7 @@ class _Slices:
         """Clauses: RD-011, RD-014, RD-018, HS-001."""
         timeline = self.timeline
         if not (is_cleaned(self.storage, timeline, path) or is_undone(self.storage, timeline, path)):
-            timeline = whole_timeline(self.storage, self.configuration, timeline)
+            timeline = full_timeline(self.storage, self.configuration, timeline)
         if is_cleaned(self.storage, timeline, path):
             if self.visibility.limit is not None:
                 message = f"as of {self.visibility.limit} needs a file that a clean deleted"
@@ -479,7 +479,7 @@ def timeline_of_range(
     first = active.first_write() or ""
     reaches = min(asked.begin, asked.end or asked.begin) < first
     if reaches or has_completed_after(storage, configuration, asked.begin):
-        return whole_timeline(storage, configuration, active)
+        return full_timeline(storage, configuration, active)
     return active
 
 

@@ -178,8 +178,8 @@ def complete_locked(  # noqa: PLR0917 - an action is told by all of them
         check(timeline)
         if completion.stated is not None:
             put_history(work.effects, configuration, finished.requested, completion.stated, work.clock)
-        told = state or state_of_table(work.storage, snapshot, work.options)
-        update_metadata_table(work.effects, told, finished, work.executor, work.clock, (now, timeline))
+        schema_state = state or state_of_table(work.storage, snapshot, work.options)
+        update_metadata_table(work.effects, schema_state, finished, work.executor, work.clock, (now, timeline))
         completion.retire()
         completed = work.time(timeline, finished.requested) if configuration.has_completion_times else None
         name = TimelineFileName(finished.requested, finished.action, "COMPLETED", completed)

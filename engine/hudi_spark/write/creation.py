@@ -112,7 +112,7 @@ def settled(definition: TableDefinition) -> SettledTable:
     Clauses: OW-032, PR-002, PR-021, PR-022, VR-001.
 
     """
-    asked = _Asked(resolve(definition.configs))
+    asked = _GivenOptions(resolve(definition.configs))
     version = _version(asked.one("hoodie.write.table.version", definition.table_version))
     name = asked.one("hoodie.table.name", definition.name).strip()
     if not name:
@@ -134,7 +134,7 @@ def settled(definition: TableDefinition) -> SettledTable:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _GivenOptions:
     """An argument and the option of the same meaning, as one."""
 
     options: Options
@@ -172,7 +172,7 @@ def _table_type(text: str) -> str:
     return text or TABLE_TYPES[0]
 
 
-def _refuse_unwritten_forms(asked: _Asked, definition: TableDefinition) -> None:
+def _refuse_unwritten_forms(asked: _GivenOptions, definition: TableDefinition) -> None:
     base = asked.one("hoodie.base.file.format", (definition.base_file_format or "").upper())
     if base not in ("", "PARQUET"):
         raise UnsupportedFeature(f"base-{base.lower()}-writing", "base files are written as Parquet")
@@ -183,7 +183,7 @@ def _refuse_unwritten_forms(asked: _Asked, definition: TableDefinition) -> None:
         raise UnsupportedFeature("table-format", values["hoodie.table.format"])
 
 
-def _avro(schema: Mapping[str, Any] | pa.Schema | None, asked: _Asked, name: str) -> Mapping[str, Any]:
+def _avro(schema: Mapping[str, Any] | pa.Schema | None, asked: _GivenOptions, name: str) -> Mapping[str, Any]:
     """The schema as an Avro record without meta fields."""
     text = asked.options.values.get("hoodie.table.create.schema", "")
     if schema is None and not text:
@@ -220,7 +220,7 @@ class Translated:
 
     mode: MergeMode
     partial: str = ""
-    told: Mapping[str, str] | None = None
+    merge_properties: Mapping[str, str] | None = None
     ordering: str = ""
 
 
@@ -230,12 +230,14 @@ TRANSLATED: Final[Mapping[str, Translated]] = {
     _MODELS + "OverwriteWithLatestAvroPayload": Translated("COMMIT_TIME_ORDERING"),
     _MODELS + "OverwriteNonDefaultsWithLatestAvroPayload": Translated("COMMIT_TIME_ORDERING", "IGNORE_DEFAULTS"),
     _MODELS + "PartialUpdateAvroPayload": Translated("EVENT_TIME_ORDERING", "IGNORE_DEFAULTS"),
-    _MODELS + "AWSDmsAvroPayload": Translated("COMMIT_TIME_ORDERING", told={DELETE_FIELD: "Op", DELETE_MARKER: "D"}),
+    _MODELS + "AWSDmsAvroPayload": Translated(
+        "COMMIT_TIME_ORDERING", merge_properties={DELETE_FIELD: "Op", DELETE_MARKER: "D"}
+    ),
     _MODELS + "debezium.PostgresDebeziumAvroPayload": Translated(
         "EVENT_TIME_ORDERING", "FILL_UNAVAILABLE", {**_CHANGE_TYPE, UNAVAILABLE: UNAVAILABLE_VALUE}, "_event_lsn"
     ),
     _MODELS + "debezium.MySqlDebeziumAvroPayload": Translated(
-        "EVENT_TIME_ORDERING", told=_CHANGE_TYPE, ordering="_event_bin_file,_event_pos"
+        "EVENT_TIME_ORDERING", merge_properties=_CHANGE_TYPE, ordering="_event_bin_file,_event_pos"
     ),
 }
 
@@ -263,10 +265,10 @@ def merge_properties(table: SettledTable) -> dict[str, str]:
     merging = _agreed(table)
     if table.version < _FIRST_WITH_MODES:
         return {**_ordering(table, "hoodie.table.precombine.field"), **_version_6(table, merging)}
-    told = {key: value for key, value in table.options.values.items() if key.startswith(PROPERTY)}
+    given = {key: value for key, value in table.options.values.items() if key.startswith(PROPERTY)}
     if table.version < _FIRST_WITHOUT_PAYLOADS:
-        return {**_ordering(table, "hoodie.table.precombine.field"), **told, **_version_8(merging)}
-    return {**_ordering(table, "hoodie.table.ordering.fields"), **told, **_version_9(table, merging)}
+        return {**_ordering(table, "hoodie.table.precombine.field"), **given, **_version_8(merging)}
+    return {**_ordering(table, "hoodie.table.ordering.fields"), **given, **_version_9(table, merging)}
 
 
 def _agreed(table: SettledTable) -> _Merging:
@@ -377,7 +379,7 @@ def _version_9(table: SettledTable, merging: _Merging) -> dict[str, str]:
         "hoodie.record.merge.mode": meant.mode,
         "hoodie.table.legacy.payload.class": merging.payload,
         **_partial(table, meant.partial),
-        **{PROPERTY + key: value for key, value in (meant.told or {}).items()},
+        **{PROPERTY + key: value for key, value in (meant.merge_properties or {}).items()},
         **_marker(table, merging.payload),
     }
     return {**found, "hoodie.table.ordering.fields": meant.ordering} if meant.ordering else found

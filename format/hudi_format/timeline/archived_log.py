@@ -88,9 +88,9 @@ def write_archived_log(states: Sequence[ArchivedState], *, java_strings: bool = 
     """
     schema = archived_entry()
     records = [_record(state) for state in states]
-    told = _with_java_strings(schema) if java_strings else schema
+    declared = _with_java_strings(schema) if java_strings else schema
     return encode_block(
-        BlockType.AVRO_DATA, {HeaderKey.SCHEMA: schema_text(told)}, encode_avro_records(records, schema)
+        BlockType.AVRO_DATA, {HeaderKey.SCHEMA: schema_text(declared)}, encode_avro_records(records, schema)
     )
 
 

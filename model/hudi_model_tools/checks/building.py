@@ -72,7 +72,7 @@ def opened_at(name: str, metadata: Table) -> InstantTime | None:
     return next((one for one in done if not one.startswith(BEFORE_ALL)), None)
 
 
-def instants_told(entry: TimelineEntry) -> set[tuple[str, InstantTime]]:
+def instants_named(entry: TimelineEntry) -> set[tuple[str, InstantTime]]:
     """The partitions that a write has files in, with its own instant and those in the names of its logs.
 
     A log of version 6 names its slice: so it tells of an index that was logged to and never whole.
@@ -81,8 +81,8 @@ def instants_told(entry: TimelineEntry) -> set[tuple[str, InstantTime]]:
     """
     stats = entry.content.write_stats if isinstance(entry.content, CommitMetadata) else ()
     of_logs = {(one.partition, instant_of_log(one.path or "")) for one in stats}
-    told = {(name, instant) for name, instant in of_logs if instant is not None}
-    return told | {(one.partition, entry.requested) for one in stats}
+    named = {(name, instant) for name, instant in of_logs if instant is not None}
+    return named | {(one.partition, entry.requested) for one in stats}
 
 
 def view_by(view: View, moment: InstantTime) -> View:
@@ -101,7 +101,7 @@ def since_opened(counted: View) -> View:
     """
     entries, metadata = counted.table.timeline.entries, counted.table.state
     made = {(one.partition, one.instant) for one in data_files(metadata)}
-    made = made.union(*(instants_told(one) for one in entries))
+    made = made.union(*(instants_named(one) for one in entries))
     times = Counter(name for name, instant in made if instant.startswith(BEFORE_ALL))
     opened = {name: opened_at(name, metadata) for name in times}
 

@@ -10,7 +10,7 @@ from typing import Any
 from hudi_model.actions import Action, IndexDefinition, State
 from hudi_model.configuration import property_names
 from hudi_model.files import FileSlice
-from hudi_model.history import whole_timeline
+from hudi_model.history import full_timeline
 from hudi_model.indexes import EVERY_PARTITION, NO_PARTITION, Contents, contents, held_files, joined
 from hudi_model.keys import key_of
 from hudi_model.metadata import BUILT, FILES, FOLDER, SCHEMA, STATISTICS, built, is_own, rows_of, valid, view_of
@@ -98,7 +98,7 @@ def metadata_view(table: Table, metadata: Table) -> View:
 
     Clauses: MT-006.
     """
-    counts = {one.requested for one in whole_timeline(table) if one.state is State.COMPLETED}
+    counts = {one.requested for one in full_timeline(table) if one.state is State.COMPLETED}
     counts |= {one.requested for one in metadata.timeline if one.action is not Action.DELTA_COMMIT}
     known = (one for one in metadata.timeline if one.requested in counts or is_own(one.requested))
     return view_at(open_table(replace(metadata, timeline=tuple(known))), None, RELEASED)
@@ -161,7 +161,7 @@ def actions_not_logged(table: OpenTable, metadata: Table) -> Iterator[Violation]
 
     Clauses: MT-003, MT-004.
     """
-    own = [one for one in whole_timeline(metadata) if not is_own(one.requested)]
+    own = [one for one in full_timeline(metadata) if not is_own(one.requested)]
     known = {one.requested: one.completed for one in own}
     first = min((one.completed for one in own if one.completed and one.action is Action.DELTA_COMMIT), default=None)
     for one in table.timeline.instants:

@@ -11,7 +11,7 @@ from hudi_model.metadata import BUILDING, BUILT, FILES
 from hudi_model.rejection import Rejection
 from hudi_model.tables import Table
 
-from hudi_model_tools.checks.finding import Severity, Violation, error, refusals, told, warning
+from hudi_model_tools.checks.finding import Severity, Violation, error, refusals, violation_of, warning
 
 PROPERTIES, BACKUP = "hoodie.properties", "hoodie.properties.backup"
 LOGGING_MODE = "hoodie.table.cdc.supplemental.logging.mode"
@@ -30,7 +30,7 @@ def property_violations(table: Table) -> tuple[Violation, ...]:
     """
     fault, stood_in = properties_fault(table.properties), properties_fault(table.backup_properties) is None
     is_told = fault and not (stood_in and table.properties is None)
-    told_of_it = (told(fault, Severity.WARNING if stood_in else Severity.ERROR),) if fault and is_told else ()
+    told_of_it = (violation_of(fault, Severity.WARNING if stood_in else Severity.ERROR),) if fault and is_told else ()
     unfinished = warning("PR-008", BACKUP, "an update of the properties did not finish")
     return (*told_of_it, *(() if table.backup_properties is None else (unfinished,)))
 

@@ -127,14 +127,14 @@ def rewriting_violations(
     for part in parts:
         own = [file for file in files if not compacts or group_of(file) == group_of(part[0])]
         expected = rows_before(view, part, asked)
-        found = rows_of(row for file in own for row in sound_rows(file))
+        found = rows_of(row for file in own for row in valid_rows(file))
         if own and expected is not None and found != expected:
             clause, where = ("CP-004", path_of(own[0])) if compacts else ("CL-004", f"{one.requested}.{one.action}")
             lacking, extra = (expected - found).total(), (found - expected).total()
             yield error(clause, where, f"of the rows of what was planned {lacking} are not there, {extra} are others")
 
 
-def sound_rows(file: BaseFile) -> tuple[Record, ...]:
+def valid_rows(file: BaseFile) -> tuple[Record, ...]:
     """The rows of a file that was read."""
     return file.records if isinstance(file.records, tuple) else ()
 

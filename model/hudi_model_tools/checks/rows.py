@@ -14,7 +14,7 @@ from hudi_model.slicing import path_of
 from hudi_model.tables import Evidence, View
 
 from hudi_model_tools.checks.files import BOOTSTRAPPED, partition_columns
-from hudi_model_tools.checks.finding import Violation, error, told, warning
+from hudi_model_tools.checks.finding import Violation, error, violation_of, warning
 
 GENERATORS = ("SIMPLE", "COMPLEX", "CUSTOM", "TIMESTAMP")
 """Those that make paths of columns."""
@@ -68,7 +68,7 @@ def slice_violations(view: View, found: FileSlice) -> Iterator[Violation]:
         read_slice(view, found, schema)
     except Rejection as refusal:
         if refusal.reason is not Reason.MERGER_UNKNOWN:
-            yield told(refusal)
+            yield violation_of(refusal)
     except Unsupported:
         # What the model does not hold is no fault of the table.
         return

@@ -11,7 +11,7 @@ from hudi_model.queries import CHOICE_OF_CLAUSE, with_reading
 from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import TEXT, Reading, Readings, Table
 
-from hudi_conformance.bridge.asking import RELEASED, ask
+from hudi_conformance.bridge.operations import RELEASED, ask
 from hudi_conformance.corpus.golden.misreading import Misreading
 from hudi_conformance.corpus.golden.questions import Question
 from hudi_conformance.corpus.mutants import Mutant, met, mutated

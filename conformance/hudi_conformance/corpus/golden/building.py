@@ -50,7 +50,7 @@ def build(root: Path, only: Iterable[str] = (), report: Report = lambda _: None)
         _tell(one, report)
         built.append(one)
     if not chosen:
-        _remove_strangers(root)
+        _remove_unknown_files(root)
     write_index(root)
     return built
 
@@ -130,7 +130,7 @@ def _tell(built: Built, report: Report) -> None:
         report(f"{built.id}::{case.question.id}  {outcome}  kills {' '.join(case.kills)}")
 
 
-def _remove_strangers(root: Path) -> None:
+def _remove_unknown_files(root: Path) -> None:
     """Folders of model-written tables whose recipe is gone."""
     for folder in table_folders(root):
         described = tomllib.loads((folder / "table.toml").read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ from hudi_format.errors import FormatError
 from hudi_model.rejection import Rejection, Unsupported
 
 from hudi_conformance.bridge import load
-from hudi_conformance.bridge.asking import ask
+from hudi_conformance.bridge.operations import ask
 from hudi_conformance.runner import manifest
 from hudi_conformance.runner.archive import ARCHIVE, unpacked
 from hudi_conformance.runner.comparison import compare_rows

@@ -95,7 +95,7 @@ class Asking:
         """Ask for the timeline."""
         self.ask("list_timeline", name, then, clauses, kills)
 
-    def whole_timeline(self, name: str, then: str, clauses: str, kills: str) -> None:
+    def full_timeline(self, name: str, then: str, clauses: str, kills: str) -> None:
         """Ask for the timeline, archived actions too."""
         self.ask("list_timeline", name, then, clauses, kills, include_history=True)
 
@@ -116,9 +116,9 @@ class GoldenTable(Services, Asking):
         """The table version that it is written in."""
         return self.layout.version
 
-    def damage(self, deed: Damage) -> None:
+    def damage(self, edit: Damage) -> None:
         """Do this to the stored table's folder."""
-        self.damages.append(deed)
+        self.damages.append(edit)
 
 
 @dataclass(frozen=True, slots=True)

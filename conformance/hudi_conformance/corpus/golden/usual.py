@@ -4,7 +4,7 @@ from typing import Any
 
 from hudi_model.time import InstantTime
 
-from hudi_conformance.bridge.asking import SKIPPING
+from hudi_conformance.bridge.operations import SKIPPING
 from hudi_conformance.corpus.golden.questions import Asking, WrittenTable
 
 

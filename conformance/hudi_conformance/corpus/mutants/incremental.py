@@ -159,7 +159,7 @@ def _commit_times_not_needed(original: Function) -> Function:
     "range-answered-in-part",
     "IN-007 CD-006",
     "Where files of the range are gone, those that are left are read.",
-    "queries.sound_snapshot",
+    "queries.validated_snapshot",
 )
 def _answered_in_part(original: Function) -> Function:
     def partly(view: View, *only: Any) -> Slices:

@@ -263,10 +263,10 @@ def _secondary_index_of_nothing(original: Function) -> Function:
 def _expressions_never_match(original: Function) -> Function:
     def of_columns(view: View, found: FileSlice, known: Known) -> Facts:
         facts: Facts = original(view, found, known)
-        told = facts.lacks
+        lacks = facts.lacks
         return Facts(
             lambda function, column: facts.ranges("identity", column) or facts.ranges(function, column),
-            lambda function, column, value: told(function, column, value) or function != "identity" == column,
+            lambda function, column, value: lacks(function, column, value) or function != "identity" == column,
         )
 
     return of_columns

@@ -200,7 +200,7 @@ def _upgrade_to_commit_time(_: Function) -> Function:
     "restore-overlooks-the-archive",
     "SR-004",
     "A restore asks the active timeline only.",
-    "services.savepoints.whole_timeline",
+    "services.savepoints.full_timeline",
 )
 def _restore_overlooks_the_archive(_: Function) -> Function:
     return lambda table: open_table(table).timeline.instants

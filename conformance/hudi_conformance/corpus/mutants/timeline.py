@@ -78,7 +78,7 @@ def _absent_instant_committed(original: Function) -> Function:
     return absent
 
 
-@mutant("empty-commit-accepted", "TL-015", "An empty completed file is a commit of nothing.", "timeline.sound_content")
+@mutant("empty-commit-accepted", "TL-015", "An empty completed file is a commit of nothing.", "timeline.valid_content")
 def _empty_commit_accepted(original: Function) -> Function:
     def nothing(instant: Instant) -> Content:
         found: Content = original(instant)

@@ -25,7 +25,7 @@ _NO_ACTION = ("savepoint", "delete_savepoint", "upgrade", "downgrade", "recover"
 
 
 @dataclass(slots=True)
-class ModelPlayer:
+class ModelExecutor:
     """The model's processes on one table; each step has a second of its own."""
 
     name: str
@@ -72,9 +72,13 @@ class ModelPlayer:
         self._hold(draft, found.released.reject)
         if found.released.unsupported:
             raise GoldenError(f"{question.id}: the model lacks {found.released.unsupported}")
-        return replace(found, released=self._told(found.released), text=self._told(found.text) if found.text else None)
+        return replace(
+            found,
+            released=self._with_reason(found.released),
+            text=self._with_reason(found.text) if found.text else None,
+        )
 
-    def _told(self, verdict: Verdict) -> Verdict:
+    def _with_reason(self, verdict: Verdict) -> Verdict:
         return (
             replace(verdict, content=self.names.normalized(verdict.op, verdict.content)) if verdict.answers else verdict
         )
@@ -88,8 +92,8 @@ class ModelPlayer:
 
     def _hold(self, draft: Draft, reason: str | None, said: str = "") -> None:
         if reason != draft.reject:
-            told = f"{draft.reject or 'nothing'} where the model refuses {reason or 'nothing'}"
-            raise GoldenError(f"{self.name}, step {self.taken} ({draft.op}): the recipe refuses {told}: {said}")
+            difference = f"{draft.reject or 'nothing'} where the model refuses {reason or 'nothing'}"
+            raise GoldenError(f"{self.name}, step {self.taken} ({draft.op}): the recipe refuses {difference}: {said}")
 
 
 def done_of(draft: Draft, value: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,13 +15,13 @@ from hypothesis.strategies import SearchStrategy
 
 from hudi_conformance.corpus.table_shapes import WriteCase
 from hudi_conformance.interop.fuzzing.coverage import Coverage
-from hudi_conformance.interop.fuzzing.playing import Options, Played, Side, play
+from hudi_conformance.interop.fuzzing.running import Options, Played, Side, run_case
 from hudi_conformance.interop.fuzzing.seeds import case_of_seed, smallest_failing
-from hudi_conformance.runner.adapter_pool import Asked
+from hudi_conformance.runner.adapter_pool import AdapterClient
 from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError, find_adapter
 from hudi_conformance.runner.in_process import InProcess
-from hudi_conformance.runner.player import Failure
 from hudi_conformance.runner.session import Reply, Session
+from hudi_conformance.runner.step_executor import Failure
 
 MODEL = "model-in-process"
 _SHRINKING_S = 120.0
@@ -89,7 +89,7 @@ def two_sides(adapter: AdapterConfig | str, root: Path, *, check: bool = True) -
     model = InProcess.of(find_adapter(MODEL, root))
     with ExitStack() as stack:
         logs = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hudi-fuzz-logs-")))
-        subject: Asked = (
+        subject: AdapterClient = (
             InProcess.of(config)
             if config.in_process
             else stack.enter_context(Session(config.command, logs / "adapter.log", folder=config.folder))
@@ -156,9 +156,9 @@ def played_once(case: WriteCase, sides: tuple[Side, Side], options: Options, kee
     """A history carried out in a folder of its own, which goes unless it is named."""
     if keep is not None:
         keep.mkdir(parents=True)
-        return play(case, sides, keep, options)
+        return run_case(case, sides, keep, options)
     folder = Path(tempfile.mkdtemp(prefix="hudi-fuzz-"))
     try:
-        return play(case, sides, folder, options)
+        return run_case(case, sides, folder, options)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from hudi_conformance.interop.fuzzing.array import array_rows, every_row
-from hudi_conformance.interop.fuzzing.reading_back import differs, played_by, told_line, told_of
+from hudi_conformance.interop.fuzzing.reading_back import describe_row, differs, played_by, run_row
 from hudi_conformance.interop.fuzzing.recorded import add_results
-from hudi_conformance.interop.writers_and_readers.matrix import play_writer, sampled_for
+from hudi_conformance.interop.writers_and_readers.matrix import run_writer, sampled_for
 from hudi_conformance.interop.writers_and_readers.page import matrix_table, write_page
 from hudi_conformance.interop.writers_and_readers.record import add_writer, recorded, relist, said
 from hudi_conformance.runner.cases import Case, Selection, load_cases
@@ -43,13 +43,13 @@ def array(
         one for one in rows if (not row or one.name in row) and (not version or one.case.shape.version in version)
     )
     until, found = time.monotonic() + seconds, []
-    with played_by("model", writer, reader or [], continuing or [], suite_root()) as cast:
+    with played_by("model", writer, reader or [], continuing or [], suite_root()) as participants:
         for one in chosen:
             if time.monotonic() > until:
                 break
             with tempfile.TemporaryDirectory(prefix="hudi-array-") as folder:
-                found.append(told_of(one, cast, Path(folder)))
-            typer.echo(told_line(found[-1]))
+                found.append(run_row(one, participants, Path(folder)))
+            typer.echo(describe_row(found[-1]))
     if record:
         add_results(suite_root(), found)
     raise typer.Exit(int(any(differs(one) for one in found)))
@@ -88,7 +88,7 @@ def matrix(
 def _asked_of(writer: str, readers: list[str], cases: Sequence[Case], limit: float, *, record: bool) -> bool:
     """One writer's cases, told as they come; whether an answer was wrong."""
     root, played = suite_root(), None
-    for played in play_writer(writer, readers, cases, root, limit):
+    for played in run_writer(writer, readers, cases, root, limit):
         case, outcomes = played.cases[-1]
         for column, outcome in outcomes.items():
             if outcome.verdict in BAD:

@@ -10,12 +10,12 @@ from rich.console import Console
 from hudi_conformance.corpus.table_shapes import WriteCase
 from hudi_conformance.drawing.console_timeline import timeline_table
 from hudi_conformance.interop.fuzzing.checking import Found, Summary, check_cases, played_once, two_sides
-from hudi_conformance.interop.fuzzing.drawing import Limits, write_cases
-from hudi_conformance.interop.fuzzing.playing import Options
+from hudi_conformance.interop.fuzzing.running import Options
+from hudi_conformance.interop.fuzzing.strategies import Limits, write_cases
 from hudi_conformance.runner.adapters_config import AdapterConfig
 from hudi_conformance.runner.resources import CorpusError
 
-HISTORIES: Final = Limits(services=True, typed_columns=True, metadata_indexes=True)
+ALL_WRITES: Final = Limits(services=True, typed_columns=True, metadata_indexes=True)
 """All that is drawn."""
 ATTEMPTS: Final = 300
 _PROGRESS_S = 2.0
@@ -60,7 +60,7 @@ def fuzz(
     budget: Budget,
     out: Console,
     *,
-    limits: Limits = HISTORIES,
+    limits: Limits = ALL_WRITES,
     options: Options = _STRICT,
     save: Path | None = None,
 ) -> int:

@@ -28,8 +28,8 @@ class Question:
         return {**dict(self.fixed), **{name: _time(done, step, form) for name, step in self.times}}
 
     def __str__(self) -> str:
-        told = [f"{name} ${step}" for name, step in self.times]
-        return " ".join([self.op, *told, *(f"{name}={value}" for name, value in self.fixed)])
+        times = [f"{name} ${step}" for name, step in self.times]
+        return " ".join([self.op, *times, *(f"{name}={value}" for name, value in self.fixed)])
 
 
 def questions_after(

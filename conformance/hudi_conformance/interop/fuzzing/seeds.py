@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 
-from hudi_conformance.runner.player import Failure
+from hudi_conformance.runner.step_executor import Failure
 
 Value = TypeVar("Value")
 

@@ -30,10 +30,10 @@ def write_page(path: Path, results: Sequence[Result]) -> None:
 
 def page(results: Sequence[Result]) -> str:
     """The page of these results."""
-    turns = sum(one.played.turns for one in results)
+    rounds = sum(one.played.rounds for one in results)
     agreed = sum(one.played.agreed for one in results)
     failed = [one for one in results if one.failure is not None]
-    compared = f"{len(results)} sequences, {turns} turns, {agreed} answers compared and equal"
+    compared = f"{len(results)} sequences, {rounds} turns, {agreed} answers compared and equal"
     summary = f"{compared}, {len(failed)} sequences failed.\n"
     lines = [_HEAD, "", summary, *_kinds(results), *_unsupported(results), *_failures(failed)]
     return "\n".join(lines).rstrip() + "\n"
@@ -42,29 +42,29 @@ def page(results: Sequence[Result]) -> str:
 def _kinds(results: Sequence[Result]) -> list[str]:
     groups: dict[tuple[str, ...], list[Result]] = {}
     for one in results:
-        shape = one.alternation.case.shape
+        shape = one.mixed_run.case.shape
         index = shape.configs.get("hoodie.index.type", "default")
-        kept = "yes" if has_metadata_table(one.alternation.case) else "no"
-        key = (one.alternation.peer, str(shape.version), shape.table_type, index, kept)
+        kept = "yes" if has_metadata_table(one.mixed_run.case) else "no"
+        key = (one.mixed_run.peer, str(shape.version), shape.table_type, index, kept)
         groups.setdefault(key, []).append(one)
     return [*markdown_table(_HEADS, (_row(key, groups[key]) for key in sorted(groups))), ""]
 
 
 def _row(key: tuple[str, ...], group: Sequence[Result]) -> tuple[object, ...]:
-    turns, agreed = sum(one.played.turns for one in group), sum(one.played.agreed for one in group)
+    rounds, agreed = sum(one.played.rounds for one in group), sum(one.played.agreed for one in group)
     failed = sum(one.failure is not None for one in group)
-    return (*key, len(group), turns, agreed, failed)
+    return (*key, len(group), rounds, agreed, failed)
 
 
 def _unsupported(results: Sequence[Result]) -> list[str]:
     found = Counter(feature for one in results for feature in one.played.unsupported)
-    told = [f"- {feature}: {count} sequences end there" for feature, count in sorted(found.items())]
-    return ["## Not supported", "", *told, ""] if told else []
+    lines = [f"- {feature}: {count} sequences end there" for feature, count in sorted(found.items())]
+    return ["## Not supported", "", *lines, ""] if lines else []
 
 
 def _failures(failed: Sequence[Result]) -> list[str]:
     lines = []
     for one in failed:
-        case = (one.small or one.alternation).to_json().rstrip()
+        case = (one.small or one.mixed_run).to_json().rstrip()
         lines += [f"## Seed {one.seed}", "", "```", str(one.failure), "```", "", "```json", case, "```", ""]
     return lines

@@ -87,11 +87,11 @@ def pattern_of(name: str, cases: Iterable[Case]) -> str:
 def with_results(record: Record, implementation: Mapping[str, str], cases: Iterable[Case], lines: Any) -> Record:
     """The record with these results of a run in place of what it said of their subjects."""
     asked = {case.id: case for case in cases}
-    told: dict[str, list[Mapping[str, Any]]] = {}
+    results: dict[str, list[Mapping[str, Any]]] = {}
     for line in lines:
-        told.setdefault(subject(asked[line["id"]]), []).append(line)
+        results.setdefault(subject(asked[line["id"]]), []).append(line)
     subjects = _by_subject(asked.values())
-    fresh = {name: _recorded(subjects[name], told[name]) for name in told}
+    fresh = {name: _recorded(subjects[name], results[name]) for name in results}
     return Record(record.adapter, dict(implementation), {**record.tables, **fresh})
 
 

@@ -99,16 +99,16 @@ def _ask(oracle: Adapter, made: Recipe) -> int:
     place.answers.mkdir()
     timeline = _answer(oracle, place, Question("timeline", "list_timeline")).get("value") or []
     asked = [one for one in all_questions(made, place.table, timeline) if one.op in oracle.operations]
-    told: dict[str, dict[str, Any]] = {}
+    answers: dict[str, dict[str, Any]] = {}
     for one in sorted(asked, key=lambda one: one.name == "snapshot"):
-        wider = told.get("snapshot_meta", {}).get("rows")
-        told[one.name] = (
+        wider = answers.get("snapshot_meta", {}).get("rows")
+        answers[one.name] = (
             _without_meta(place, wider) if one.name == "snapshot" and wider else _answer(oracle, place, one)
         )
-    if "rejected" in told.get("as_of_middle", {}):
-        told.pop("slices_middle", None)  # the view behind it lists what is left, whether or not that can be read
-    kept = [one for one in asked if one.name in told]
-    place.save_questions([{"name": one.name, "op": one.op, "params": one.params, **told[one.name]} for one in kept])
+    if "rejected" in answers.get("as_of_middle", {}):
+        answers.pop("slices_middle", None)  # the view behind it lists what is left, whether or not that can be read
+    kept = [one for one in asked if one.name in answers]
+    place.save_questions([{"name": one.name, "op": one.op, "params": one.params, **answers[one.name]} for one in kept])
     place.note("asked", fingerprints.asked(made))
     return len(asked)
 

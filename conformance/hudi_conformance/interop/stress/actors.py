@@ -13,12 +13,12 @@ from typing import Any
 
 from hudi_adapter.rows import Rows
 
-from hudi_conformance.interop.stress.drawing import Drawing, Drawn
+from hudi_conformance.interop.stress.generating import GeneratedWrite, WriteGenerator
 from hudi_conformance.interop.stress.locks import Lock
 from hudi_conformance.interop.stress.records import Read, Record, Written
 from hudi_conformance.interop.stress.settings import Setting
-from hudi_conformance.runner.player import Answer, Kind, Player
 from hudi_conformance.runner.session import Session
+from hudi_conformance.runner.step_executor import Answer, Kind, StepExecutor
 
 LIMIT_S = 120.0
 # Whom a conflict or a lock refuses tries again; that is no fault.
@@ -80,7 +80,7 @@ class Actor:
     helps: bool = False
     chance: random.Random = field(init=False)
     _session: Session | None = None
-    _player: Player | None = None
+    _executor: StepExecutor | None = None
     _lives: int = 0
 
     def __post_init__(self) -> None:
@@ -122,16 +122,16 @@ class Actor:
         else:
             record.add(record.wrong, f"{self.process}, {op}: {answer.describe()}")
 
-    def _living(self) -> Player:
+    def _living(self) -> StepExecutor:
         """The player of a living process: the one of this life, or of a new one, with the files of all its lives."""
         if self._session is None:
             self._lives += 1
             self._session = self._begun()
             files = self.stage.folder / "out" / self.name
-            player = self._player or Player(self._session, self.stage.table, files, LIMIT_S, self.name)
-            self._player = replace(player, adapter=self._session)
-        assert self._player is not None
-        return self._player
+            executor = self._executor or StepExecutor(self._session, self.stage.table, files, LIMIT_S, self.name)
+            self._executor = replace(executor, adapter=self._session)
+        assert self._executor is not None
+        return self._executor
 
     def _begun(self) -> Session:
         stage = self.stage
@@ -145,18 +145,18 @@ class Actor:
         return Session(command, stage.folder / "logs" / f"{self.process}.log")
 
 
-def write_on(actor: Actor, drawing: Drawing) -> None:
+def write_on(actor: Actor, generator: WriteGenerator) -> None:
     """Write until time is up."""
     while not actor.stage.is_over:
-        write_once(actor, drawing.next())
+        write_once(actor, generator.next())
     actor.stop()
 
 
-def write_once(actor: Actor, drawn: Drawn) -> None:
+def write_once(actor: Actor, made: GeneratedWrite) -> None:
     """One write in its three phases; who dies in the first has written nothing."""
-    file = actor.input_file(drawn.rows)
+    file = actor.input_file(made.rows)
     configs = actor.stage.configs
-    params = {"txn": f"{actor.name}-{file.stem}", "operation": drawn.operation, "input": str(file), "configs": configs}
+    params = {"txn": f"{actor.name}-{file.stem}", "operation": made.operation, "input": str(file), "configs": configs}
     record, process, requested = actor.stage.record, actor.process, ""
     try:
         for op in ("begin_write", "stage_write", "commit_write"):
@@ -171,7 +171,7 @@ def write_once(actor: Actor, drawn: Drawn) -> None:
     except DiedError:
         outcome = "unknown"
     if requested:
-        record.add(record.written, Written(process, requested, drawn, outcome))
+        record.add(record.written, Written(process, requested, made, outcome))
 
 
 def keep_on(actor: Actor) -> None:

@@ -13,8 +13,8 @@ import typer
 
 from hudi_conformance.interop.stress.locks import PROVIDERS
 from hudi_conformance.interop.stress.page import write_page
-from hudi_conformance.interop.stress.playing import Played, play
 from hudi_conformance.interop.stress.rereading import Reader, readers_named, reread
+from hudi_conformance.interop.stress.running import Played, run_stress
 from hudi_conformance.interop.stress.settings import Setting, every_setting, soaked_settings
 from hudi_conformance.runner.adapters_config import find_adapter
 from hudi_conformance.runner.resources import suite_root
@@ -106,7 +106,7 @@ def _play(chosen: Sequence[Setting], run: Run) -> None:
             found.append(one)
             if run.page is not None:
                 write_page(run.page, found, len(chosen), run.readers)
-    raise typer.Exit(int(any(one.judgement.wrong for one in found)))
+    raise typer.Exit(int(any(one.verdict.wrong for one in found)))
 
 
 def _each(chosen: Sequence[Setting], run: Run, readers: Sequence[Reader]) -> Iterator[Played]:
@@ -115,19 +115,21 @@ def _each(chosen: Sequence[Setting], run: Run, readers: Sequence[Reader]) -> Ite
     for number, setting in enumerate(chosen):
         spent = time.monotonic() - started
         left = (spent / number if number else run.seconds + 15) * (len(chosen) - number) / 60
-        told = f"[{number + 1}/{len(chosen)}] {setting.name}, {run.seconds:.0f} s; about {left:.0f} minutes are left"
-        typer.echo(told, err=True)
+        progress = (
+            f"[{number + 1}/{len(chosen)}] {setting.name}, {run.seconds:.0f} s; about {left:.0f} minutes are left"
+        )
+        typer.echo(progress, err=True)
         played = _played(setting, run, readers)
-        typer.echo(played.told())
+        typer.echo(played.describe())
         yield played
 
 
 def _played(setting: Setting, run: Run, readers: Sequence[Reader]) -> Played:
     """One history in a folder that goes when all is well."""
     folder = Path(tempfile.mkdtemp(prefix=f"hudi-history-{setting.name}-", dir=run.keep))
-    played = play(setting, run.command(setting), folder, run.seconds, run.seed, kills=run.kills)
+    played = run_stress(setting, run.command(setting), folder, run.seconds, run.seed, kills=run.kills)
     played = reread(played, readers)
-    if played.judgement.wrong:
+    if played.verdict.wrong:
         typer.echo(f"left in {folder}", err=True)
     elif run.keep is None:
         shutil.rmtree(folder, ignore_errors=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from hudi_conformance.interop.stress.playing import Played
+from hudi_conformance.interop.stress.running import Played
 from hudi_conformance.runner.markdown import markdown_table
 from hudi_conformance.runner.recorded_results import write_run_page
 from hudi_conformance.runner.resources import commit_of
@@ -66,19 +66,19 @@ def page(played: Sequence[Played], planned: int, readers: Sequence[str]) -> str:
 
 def _total(played: Sequence[Played], planned: int) -> str:
     left = f" {planned - len(played)} were not played." if planned > len(played) else ""
-    wrong = sum(bool(one.judgement.wrong) for one in played)
+    wrong = sum(bool(one.verdict.wrong) for one in played)
     return (
         f"**{len(played)} histories: {sum(len(one.record.started) for one in played)} processes, "
         f"{sum(len(one.record.killed) for one in played)} of them killed, "
-        f"{sum(one.judgement.committed for one in played)} writes committed, "
-        f"{sum(one.judgement.reads + one.rereads for one in played)} reads judged, "
-        f"{sum(one.judgement.trace_lines for one in played)} trace lines accepted, "
+        f"{sum(one.verdict.committed for one in played)} writes committed, "
+        f"{sum(one.verdict.reads + one.rereads for one in played)} reads judged, "
+        f"{sum(one.verdict.trace_lines for one in played)} trace lines accepted, "
         f"{wrong} histories with a violation.**{left}"
     )
 
 
 def _row(one: Played) -> tuple[object, ...]:
-    record, judged = one.record, one.judgement
+    record, judged = one.record, one.verdict
     died = sum(written.outcome == "unknown" for written in record.written)
     figures = (
         round(one.seconds),
@@ -101,13 +101,13 @@ def _row(one: Played) -> tuple[object, ...]:
 def _services(played: Sequence[Played]) -> Iterator[str]:
     """How often each service was planned and carried out by the process that planned it."""
     done = [name for one in played for name in one.record.services]
-    told = ", ".join(f"{done.count(name)} {name}" for name in sorted(set(done)))
-    yield from ("", f"Services that the process which planned them carried out: {told or 'none'}.")
+    counts = ", ".join(f"{done.count(name)} {name}" for name in sorted(set(done)))
+    yield from ("", f"Services that the process which planned them carried out: {counts or 'none'}.")
 
 
 def _violations(played: Sequence[Played]) -> Iterator[str]:
     for one in played:
-        if one.judgement.wrong:
-            lines = one.told().splitlines()
+        if one.verdict.wrong:
+            lines = one.describe().splitlines()
             more = (f"  and {len(lines) - _SHOWN} more",) if len(lines) > _SHOWN else ()
             yield from ("", f"## {one.setting.name}, seed {one.seed}", "", "```", *lines[:_SHOWN], *more, "```")

@@ -7,7 +7,7 @@ from typing import Any
 
 from hudi_adapter.rows import Rows
 
-from hudi_conformance.interop.stress.drawing import Drawn
+from hudi_conformance.interop.stress.generating import GeneratedWrite
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Written:
 
     process: str
     requested: str
-    drawn: Drawn
+    made: GeneratedWrite
     outcome: str
 
 

@@ -10,8 +10,8 @@ from hudi_model import writers
 from hudi_model.tables import Table
 from hudi_model.time import InstantTime
 
-from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.loading import load
+from hudi_conformance.bridge.operations import ask
 from hudi_conformance.bridge.writing import Session, request_of
 from hudi_conformance.interop.stress.records import Written
 from hudi_conformance.interop.stress.settings import Setting
@@ -54,8 +54,8 @@ def replay(setting: Setting, committed: Sequence[Committed]) -> Replay:
         tables = [table]
         for number, one in enumerate(committed):
             file = Path(folder) / f"{number}.jsonl"
-            write_rows(file, one.written.drawn.rows)
-            params = {"operation": one.written.drawn.operation, "input": str(file), "configs": setting.write_configs()}
+            write_rows(file, one.written.made.rows)
+            params = {"operation": one.written.made.operation, "input": str(file), "configs": setting.write_configs()}
             request = request_of(table, params)
             table = writers.write(table, request, InstantTime(one.written.requested), InstantTime(one.completed))
             tables.append(table)

@@ -120,8 +120,8 @@ def settings_for(lock: str, executor: str = IN_PROCESS) -> tuple[Setting, ...]:
         services = (*logged, "clean", "clustering", "archive")
         found.append(Setting(version, table_type, OPTIMISTIC, lock, services=services, executor=executor))
         if logged and version >= 8:
-            told = ("compaction", "clean", "archive")
-            found.append(Setting(version, table_type, NON_BLOCKING, lock, services=told, executor=executor))
+            planned = ("compaction", "clean", "archive")
+            found.append(Setting(version, table_type, NON_BLOCKING, lock, services=planned, executor=executor))
     return tuple(found)
 
 

@@ -47,8 +47,8 @@ def matrix_page(root: Path) -> str:
     """The page as Markdown."""
     cases = [one for one in load_cases(root) if one.writes]
     writers = list(load_matrix(root).values())
-    told = _SAMPLE.format(total=len(cases), count=len(sample(cases)))
-    head = _HEAD.format(record=results_file(Path(), SOURCE).as_posix(), wrote=WROTE, checked=CHECKED, sample=told)
+    note = _SAMPLE.format(total=len(cases), count=len(sample(cases)))
+    head = _HEAD.format(record=results_file(Path(), SOURCE).as_posix(), wrote=WROTE, checked=CHECKED, sample=note)
     lines = [head, *matrix_table(writers), ""]
     for one in sorted(writers, key=lambda writer: writer.name):
         lines += [f"## {one.name}\n", _asked(one, cases), *_by_area(one, cases), "", *_wrong(one)]
@@ -72,8 +72,8 @@ def _cell(counts: Counter[str]) -> str:
     if not counts:
         return "-"
     wrong = sum(counts[verdict] for verdict in (*FAILURES, Verdict.UNEXPECTED_PASS))
-    told = counts[Verdict.PASS], counts[Verdict.EXPECTED_FAIL], counts[Verdict.UNSUPPORTED], wrong
-    return " / ".join(map(str, told))
+    figures = counts[Verdict.PASS], counts[Verdict.EXPECTED_FAIL], counts[Verdict.UNSUPPORTED], wrong
+    return " / ".join(map(str, figures))
 
 
 def _asked(one: RecordedWriter, cases: Sequence[Case]) -> str:
@@ -112,5 +112,5 @@ def _wrong(one: RecordedWriter) -> Iterator[str]:
     """What is wrong and not known to be."""
     if one.bad:
         yield "Wrong:\n"
-        yield from (f"- `{place}`: {told}" for place, told in one.bad.items())
+        yield from (f"- `{place}`: {message}" for place, message in one.bad.items())
         yield ""

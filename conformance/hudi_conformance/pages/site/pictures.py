@@ -8,7 +8,7 @@ from pathlib import Path
 from hudi_model.tables import Table
 
 from hudi_conformance.bridge import load
-from hudi_conformance.bridge.asking import ask
+from hudi_conformance.bridge.operations import ask
 from hudi_conformance.drawing.timeline_drawing import timeline_svg
 from hudi_conformance.report.file_layout import files_read, layout_of
 from hudi_conformance.report.slices_drawing import slices_svg

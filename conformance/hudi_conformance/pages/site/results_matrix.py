@@ -4,8 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from hudi_conformance.interop.peers.asking import PEERS
 from hudi_conformance.interop.peers.recorded import Record, load_record, subject
+from hudi_conformance.interop.peers.running import PEERS
 from hudi_conformance.runner.cases import Case, load_cases
 from hudi_conformance.runner.markdown import markdown_table
 

@@ -33,8 +33,8 @@ def metadata(named: Named, world: World) -> Value:
     if table is None:
         return frozenset()
     silent = {one.requested for one in table.timeline if not one.requested.startswith(BEFORE_ALL)}
-    told = {file.instant: file for file in written(table, lambda name: name == FILES.name)}
-    return frozenset(entry(named, instant, told.get(instant)) for instant in sorted({*silent, *told}))
+    by_instant = {file.instant: file for file in written(table, lambda name: name == FILES.name)}
+    return frozenset(entry(named, instant, by_instant.get(instant)) for instant in sorted({*silent, *by_instant}))
 
 
 def indexed(named: Named, world: World) -> Value:

@@ -80,8 +80,8 @@ def values_of(projection: Projection, world: World) -> Mapping[str, Value]:
 
 def situation_of_world(world: World, values: Mapping[str, Value]) -> Situation:
     """A state of the model."""
-    told = tuple((name, show(value)) for name, value in values.items())
-    return Situation(instants_of_table(world.shared.table.value), world.shared.holder or "", told)
+    variables = tuple((name, show(value)) for name, value in values.items())
+    return Situation(instants_of_table(world.shared.table.value), world.shared.holder or "", variables)
 
 
 def instants_of_table(table: Table) -> Instants:

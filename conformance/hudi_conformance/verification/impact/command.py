@@ -19,11 +19,11 @@ from hudi_conformance.verification.impact.comparing import (
     rewritten_tables,
     turned_statements,
 )
+from hudi_conformance.verification.impact.console import print_impact
 from hudi_conformance.verification.impact.modules import manifest_of, turned_runs
 from hudi_conformance.verification.impact.page import write_page
 from hudi_conformance.verification.impact.revisions import ImpactError, Side, unpacked, working_tree
 from hudi_conformance.verification.impact.sides import Answered, Line, Request, Tell, ask_all
-from hudi_conformance.verification.impact.telling import print_impact
 from hudi_conformance.verification.impact.touching import Touched, touched
 from hudi_conformance.verification.tla.manifest import ManifestError
 from hudi_conformance.verification.tla.tlc import TlcNotFoundError

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from hudi_conformance.verification.impact.revisions import ImpactError, Side
 
-ASKED = Path(__file__).with_name("asked.py")
+ASKED = Path(__file__).with_name("one_side.py")
 Line: TypeAlias = Mapping[str, Any]
 Tell: TypeAlias = Callable[[str, int, int], None]
 """Told how much of what is done: its name, how many, of how many."""

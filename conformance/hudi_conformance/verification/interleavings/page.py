@@ -12,7 +12,7 @@ from hudi_conformance.verification.interleavings.drawing import lanes, most_chan
 from hudi_conformance.verification.interleavings.fine import fine_graph
 from hudi_conformance.verification.interleavings.graph import cover
 from hudi_conformance.verification.interleavings.results import Result
-from hudi_conformance.verification.interleavings.scenarios import SCHEDULES
+from hudi_conformance.verification.interleavings.scenarios import INTERLEAVING_SCENARIOS
 
 DRAWN: Final = "streams-compaction-9"
 PICTURE: Final = "pictures/schedule.svg"
@@ -86,12 +86,12 @@ _FINE_COLUMNS: Final = (
 
 def write_page(path: Path, results: Sequence[Result]) -> None:
     """Write the page, and its picture beside it."""
-    schedule = SCHEDULES[DRAWN]
-    graph = fine_graph(schedule, whole=False)
+    scenario = INTERLEAVING_SCENARIOS[DRAWN]
+    graph = fine_graph(scenario, whole=False)
     drawn = most_changes(cover(graph))
     target = path.parent / PICTURE
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(picture(schedule, graph, drawn), encoding="utf-8")
+    target.write_text(picture(scenario, graph, drawn), encoding="utf-8")
     coarse = [one for one in results if one.grain == "coarse"]
     fine = [one for one in results if one.grain != "coarse"]
     text = _HEAD.format(
@@ -102,30 +102,30 @@ def write_page(path: Path, results: Sequence[Result]) -> None:
         kinds="\n".join(_kinds(fine)),
         drawn_as=f"A path of the joined graph of `{DRAWN}`",
         picture=PICTURE,
-        lanes="\n".join(lanes(schedule, drawn)),
+        lanes="\n".join(lanes(scenario, drawn)),
     )
     write_run_page(path, text + "\n".join(_failures(results)))
 
 
 def total(results: Iterable[Result]) -> str:
     """All of it in a few sentences."""
-    told = []
+    texts = []
     groups: dict[tuple[str, str], list[Result]] = {}
     for one in results:
-        groups.setdefault((one.grain, one.player), []).append(one)
-    for (grain, player), many in groups.items():
+        groups.setdefault((one.grain, one.executor), []).append(one)
+    for (grain, executor), many in groups.items():
         edges, played = sum(one.edges for one in many), sum(one.played for one in many)
         paths, failed = sum(one.paths for one in many), sum(len(one.failures) for one in many)
-        left = ", ".join(name for name in SCHEDULES if all(one.schedule != name for one in many))
+        left = ", ".join(name for name in INTERLEAVING_SCENARIOS if all(one.schedule != name for one in many))
         missing = f"; not played: {left}" if left else ""
         figures = f"{played} of {edges} edges in {paths} paths, {failed} with a difference"
-        told.append(f"- {grain}, {player}: {figures}{missing}")
-    return "\n".join(told)
+        texts.append(f"- {grain}, {executor}: {figures}{missing}")
+    return "\n".join(texts)
 
 
 def _coarse_row(one: Result) -> tuple[str, ...]:
     figures = (one.states, one.edges, one.played, one.paths, one.turns, len(one.failures))
-    return (one.schedule, one.player, *map(str, figures))
+    return (one.schedule, one.executor, *map(str, figures))
 
 
 def _fine_row(one: Result) -> tuple[str, ...]:
@@ -148,5 +148,5 @@ def _failures(results: Sequence[Result]) -> list[str]:
         return []
     lines = ["", "## Differences", ""]
     for one, text in found[:20]:
-        lines += [f"{one.schedule}, {one.grain}, {one.player}:", "", "```", text, "```", ""]
+        lines += [f"{one.schedule}, {one.grain}, {one.executor}:", "", "```", text, "```", ""]
     return lines

@@ -10,7 +10,7 @@ from hudi_conformance.corpus.mutants import MUTANTS
 from hudi_conformance.runner.cases import matches_id
 from hudi_conformance.runner.console import console
 from hudi_conformance.verification.mutation_matrix.columns import every_case, killed_by
-from hudi_conformance.verification.mutation_matrix.matrix import keep, play_matrix
+from hudi_conformance.verification.mutation_matrix.matrix import keep, run_matrix
 from hudi_conformance.verification.mutation_matrix.page import write_page
 
 app = typer.Typer(help="The model with one rule broken, and the cases that notice.", no_args_is_help=True)
@@ -59,7 +59,7 @@ def matrix(
     """Play the cases against the mutants, keep up to three cases for each, and write build/pages/mutants.md."""
     with Progress(console=console(), transient=True) as progress:
         bar = progress.add_task("cases", total=len(every_case(_HERE)))
-        played = play_matrix(_HERE, whole=whole, advance=lambda: progress.advance(bar))
+        played = run_matrix(_HERE, whole=whole, advance=lambda: progress.advance(bar))
     keep(played, _HERE)
     lost = [one.mutant for one in played.rows if one.survives]
     typer.echo(f"{len(played.rows)} mutants, {played.cases} cases; killed by nothing: {', '.join(lost) or 'none'}")

@@ -51,7 +51,7 @@ def unbroken_musts(root: Path) -> tuple[Clause, ...]:
 
 def _figures(root: Path, matrix: Matrix) -> Iterator[str]:
     by_cases = [one for one in matrix.rows if one.killed_by]
-    alone = [one for one in matrix.rows if not one.killed_by and one.obligations]
+    alone = [one for one in matrix.rows if not one.killed_by and one.properties]
     lost = [one for one in matrix.rows if one.survives]
     unbroken = unbroken_musts(root)
     yield f"- {len(matrix.rows)} mutants, {matrix.cases} cases: {len(by_cases)} mutants are killed by cases"
@@ -67,12 +67,12 @@ def _listed(rows: list[Row]) -> str:
 
 
 def _rows(matrix: Matrix) -> Iterator[str]:
-    told = (
+    cells = (
         (f"`{one.mutant}`", *_sentence(one.mutant), one.killed_by, " ".join(map(_short, one.cases)), _also(one))
         for one in matrix.rows
     )
     head = ("mutant", "clauses", "what it does", "killed by", "such as", "breaks")
-    yield from markdown_table(head, told)
+    yield from markdown_table(head, cells)
 
 
 def _sentence(name: str) -> tuple[str, str]:
@@ -85,4 +85,4 @@ def _short(identifier: str) -> str:
 
 
 def _also(one: Row) -> str:
-    return " ".join(one.obligations[:3])
+    return " ".join(one.properties[:3])

@@ -4,15 +4,15 @@ import importlib
 import pkgutil
 
 from hudi_conformance.verification.properties.registry import (
-    OBLIGATIONS,
+    MODEL_PROPERTIES,
     Counterexample,
-    Obligation,
+    ModelProperty,
     Verdict,
-    obligation,
+    model_property,
     property_check,
 )
 
-__all__ = ["OBLIGATIONS", "Counterexample", "Obligation", "Verdict", "obligation", "property_check"]
+__all__ = ["MODEL_PROPERTIES", "Counterexample", "ModelProperty", "Verdict", "model_property", "property_check"]
 
 for _found in pkgutil.iter_modules(__path__, f"{__name__}."):
     importlib.import_module(_found.name)

@@ -186,8 +186,8 @@ def stories(
     brought: st.SearchStrategy[tuple[Row, ...]] | None = None,
 ) -> st.SearchStrategy[Story]:
     """Whole stories. Their operations may repeat, to be drawn more often."""
-    told = st.lists(steps(operations, services, brought), min_size=shortest, max_size=longest).map(tuple)
-    return st.builds(Story, shapes() if of is None else of, told)
+    chosen = st.lists(steps(operations, services, brought), min_size=shortest, max_size=longest).map(tuple)
+    return st.builds(Story, shapes() if of is None else of, chosen)
 
 
 def new_table(shape: Shape) -> Table:

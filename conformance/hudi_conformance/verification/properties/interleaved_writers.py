@@ -84,7 +84,7 @@ def orders(writers: int) -> st.SearchStrategy[tuple[int, ...]]:
     return st.permutations([number for number in range(writers) for _ in range(3)]).map(tuple)
 
 
-def told(requests: Sequence[Request], order: Sequence[int]) -> tuple[str, ...]:
+def describe_schedule(requests: Sequence[Request], order: Sequence[int]) -> tuple[str, ...]:
     """What happened, as lines."""
     phases = dict.fromkeys(order, 0)
     lines = []

@@ -18,17 +18,17 @@ from hudi_conformance.verification.properties.interleaved_writers import (
     asked,
     bag,
     changes,
+    describe_schedule,
     interleaved,
     orders,
     row,
     seed,
     serially,
-    told,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
 
-@obligation(
+@model_property(
     "PO-172",
     "Two writes that change one file group, each begun before the other committed, never both commit",
     "OW-004 OW-005",
@@ -48,10 +48,12 @@ def overlapping_updates(shape: Shape, order: Sequence[int], rows: Sequence[int],
     requests = [asked(Operation.UPSERT, [row("a", ts)], settings) for ts in rows]
     outcome = interleaved(seed(shape, settings), requests, order)
     if len(outcome.committed) != 1:
-        raise Counterexample(f"{len(outcome.committed)} of 2 committed", outcome.table, told(requests, order))
+        raise Counterexample(
+            f"{len(outcome.committed)} of 2 committed", outcome.table, describe_schedule(requests, order)
+        )
 
 
-@obligation(
+@model_property(
     "PO-173",
     "Optimistic writers leave what some serial order of those that commit would leave",
     "OW-005 OW-007",
@@ -75,10 +77,10 @@ def refuse_unless_serial(
         message = (
             f"rows {bag(outcome.table)}, in the order of completion {bag(serially(table, requests, outcome.committed))}"
         )
-        raise Counterexample(message, outcome.table, told(requests, order))
+        raise Counterexample(message, outcome.table, describe_schedule(requests, order))
 
 
-@obligation(
+@model_property(
     "PO-174",
     "Optimistic upserts and deletes of keys that are there are serializable in completion order, and no row is lost",
     "OW-003 OW-004 OW-005",
@@ -100,7 +102,7 @@ def serializable_known_keys(shape: Shape, requests: Sequence[Request], data: st.
     refuse_unless_serial(table, requests, outcome, order, as_completed=True)
 
 
-@obligation(
+@model_property(
     "PO-175",
     "With the key check upserts of new keys are serializable in completion order too",
     "OW-007",
@@ -116,7 +118,7 @@ def serializable_with_key_check(shape: Shape, requests: Sequence[Request], data:
     refuse_unless_serial(table, upserts, interleaved(table, upserts, order), order, as_completed=True)
 
 
-@obligation(
+@model_property(
     "PO-176",
     "With the key check optimistic writers are serializable in completion order",
     "OW-007 OW-018",
@@ -132,7 +134,7 @@ def serializable_with_overwrites() -> None:
     refuse_unless_serial(table, requests, interleaved(table, requests, order), order, as_completed=True)
 
 
-@obligation(
+@model_property(
     "PO-177",
     "With the key check optimistic writers leave what some serial order of those that commit would leave",
     "OW-007 OW-013",
@@ -160,7 +162,7 @@ INSERTS = st.lists(
 )
 
 
-@obligation(
+@model_property(
     "PO-182",
     "Inserts that open file groups of their own never conflict, and every row of each is there",
     "OW-012 OW-028",
@@ -174,11 +176,11 @@ def inserts_never_conflict(shape: Shape, requests: Sequence[Request], data: st.D
     outcome = interleaved(table, requests, order)
     if outcome.refused or bag(outcome.table) != bag(serially(table, requests, range(len(requests)))):
         raise Counterexample(
-            f"refused {outcome.refused}; rows {bag(outcome.table)}", outcome.table, told(requests, order)
+            f"refused {outcome.refused}; rows {bag(outcome.table)}", outcome.table, describe_schedule(requests, order)
         )
 
 
-@obligation(
+@model_property(
     "PO-183",
     "If there are only inserts to the table, there are no conflicts",
     "OW-012 OW-028",
@@ -193,4 +195,4 @@ def inserts_that_fill_files() -> None:
     order = (0, 1, 0, 1, 0, 1)
     outcome = interleaved(seed(Shape(table_type="COPY_ON_WRITE")), requests, order)
     if outcome.refused:
-        raise Counterexample("an insert was refused", outcome.table, told(requests, order))
+        raise Counterexample("an insert was refused", outcome.table, describe_schedule(requests, order))

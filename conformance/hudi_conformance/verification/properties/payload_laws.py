@@ -12,10 +12,10 @@ from hudi_model.merge_rules import LATEST, PAYLOADS, POSTGRES, MergeRule
 from hudi_model.tables import RELEASED, TEXT
 
 from hudi_conformance.verification.properties.merge_sequences import COMMIT, KEY, data, row, said, same_combined, wholes
-from hudi_conformance.verification.properties.registry import Check, Counterexample, obligation
+from hudi_conformance.verification.properties.registry import Check, Counterexample, model_property
 
 
-@obligation(
+@model_property(
     "PO-135",
     "With OverwriteWithLatestAvroPayload combining a write's rows first changes no answer",
     "PL-002 MG-017",
@@ -29,7 +29,7 @@ def _overwriting_combined_or_not() -> None:
     same_combined(rule, wholes(rule), TEXT)
 
 
-@obligation(
+@model_property(
     "PO-136",
     "Before version 9 combining a write's rows first changes no answer",
     "PL-009 MG-017",
@@ -73,7 +73,7 @@ def alike(names: Sequence[str]) -> Check:
     return check
 
 
-obligation(
+model_property(
     "PO-141",
     "What version 9 makes of a payload class merges rows as the class did",
     "PL-010",
@@ -84,7 +84,7 @@ obligation(
 )(alike([POSTGRES]))
 
 
-obligation(
+model_property(
     "PO-142",
     "What version 9 makes of a payload class that is not of Debezium merges rows as the class did",
     "PL-010 PL-003 PL-004 PL-005 PL-006",

@@ -20,13 +20,13 @@ from hudi_conformance.verification.properties.interleaved_writers import (
     NON_BLOCKING,
     asked,
     bag,
+    describe_schedule,
     interleaved,
     orders,
     row,
     seed,
-    told,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
 
 def streams(ts: st.SearchStrategy[int]) -> st.SearchStrategy[list[list[Row]]]:
@@ -37,7 +37,7 @@ def streams(ts: st.SearchStrategy[int]) -> st.SearchStrategy[list[list[Row]]]:
     return st.lists(one, min_size=2, max_size=3)
 
 
-@obligation(
+@model_property(
     "PO-184",
     "Non-blocking writers never conflict and lose nothing: by event time the greatest value of each key is there",
     "SW-001 SW-002 SW-003 SW-005",
@@ -61,10 +61,10 @@ def non_blocking_writers(brought: list[list[Row]], version: int, data: st.DataOb
         there = sorted((str(one["id"]), one["ts"]) for one in found if one["day"] == "d1" and one["id"] in greatest)
         if outcome.refused or there != sorted(greatest.items()):
             requests = [asked(Operation.UPSERT, rows, NON_BLOCKING) for rows in shuffled]
-            raise Counterexample(f"rows {there}, brought {greatest}", outcome.table, told(requests, order))
+            raise Counterexample(f"rows {there}, brought {greatest}", outcome.table, describe_schedule(requests, order))
 
 
-@obligation(
+@model_property(
     "PO-185",
     "The two orders of logs that RFC-66 states give one answer",
     "SW-005 RD-007",
@@ -79,7 +79,7 @@ def one_order_of_logs() -> None:
     table = interleaved(new_table(Shape()), requests, order).table
     if bag(table, RELEASED) != bag(table, TEXT):
         message = f"requested time {bag(table, RELEASED)}, completion time {bag(table, TEXT)}"
-        raise Counterexample(message, table, told(requests, order))
+        raise Counterexample(message, table, describe_schedule(requests, order))
 
 
 EXAMPLE = {"base@10": (10, 20), "log@21": (21, 40), "log@30": (30, 50), "base@60": (60, 80), "log@35": (35, 90)}
@@ -88,7 +88,7 @@ SLICES = {"base@10": ["log@21", "log@30"], "base@60": ["log@35"]}
 """And the slices it gives."""
 
 
-@obligation(
+@model_property(
     "PO-186",
     "RFC-66's temporal order rules give its own slicing example",
     "SW-006 RD-006",
@@ -100,7 +100,7 @@ def example_by_rules() -> None:
     refuse_other_slices(lambda base, log: base[0] < log[0])
 
 
-@obligation(
+@model_property(
     "PO-187",
     "A log belongs to the youngest slice requested before the log completed: RFC-66's slicing example, and the model's",
     "SW-006 RD-006",
@@ -171,7 +171,7 @@ def entry(action: Action, state: State, content: CompactionPlan | CommitMetadata
     return CreateInstant(TimelineEntry(requested, action, state, done, content, name))
 
 
-@obligation(
+@model_property(
     "PO-197",
     "The bucket of a key is that of Java's hash of the list that holds it",
     "OW-022",

@@ -24,16 +24,16 @@ from hudi_conformance.verification.properties.interleaved_writers import (
     asked,
     bag,
     changes,
+    describe_schedule,
     interleaved,
     may,
     row,
     seed,
-    told,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
 
-@obligation(
+@model_property(
     "PO-188",
     "Two optimistic writers that open the same bucket never both commit",
     "OW-005 OW-023",
@@ -48,10 +48,12 @@ def buckets_opened_twice() -> None:
         for version in (6, 8, 9):
             outcome = interleaved(new_table(Shape(version)), requests, order)
             if len(bag(outcome.table)) != 1:
-                raise Counterexample("the bucket has two file groups", outcome.table, told(requests, order))
+                raise Counterexample(
+                    "the bucket has two file groups", outcome.table, describe_schedule(requests, order)
+                )
 
 
-@obligation(
+@model_property(
     "PO-189",
     "A write that was rolled back never commits",
     "OW-008",
@@ -74,7 +76,7 @@ def rolled_back_never_commits() -> None:
         raise Counterexample("the write commits without its files", table)
 
 
-@obligation(
+@model_property(
     "PO-190",
     "A write never commits over a compaction or clustering of its file groups that was planned since it began",
     "OW-006 OW-011",
@@ -133,7 +135,7 @@ def commits(table: Table, staged: Write) -> bool:
     return True
 
 
-@obligation(
+@model_property(
     "PO-191",
     "Writers whose markers name no common file group are never refused for overlap, those that do always are",
     "OW-029 MK-006",
@@ -156,11 +158,13 @@ def markers_tell_early(shape: Shape, requests: Sequence[Request]) -> None:
     table = perform(table, writers.commit(table, staged[0], tick(510)))
     if early is commits(table, staged[1]):
         raise Counterexample(
-            f"markers say conflict: {early}, the commit does not", table, told(requests, (0, 1, 0, 1, 0, 1))
+            f"markers say conflict: {early}, the commit does not",
+            table,
+            describe_schedule(requests, (0, 1, 0, 1, 0, 1)),
         )
 
 
-@obligation(
+@model_property(
     "PO-192",
     "Writers that lock their file groups before they write are never refused at commit",
     "LK-001 LK-005",
@@ -190,7 +194,7 @@ def pessimistic_writers(shape: Shape, requests: Sequence[Request]) -> None:
         table = perform(table, writers.commit(table, one, tick(700 + number)))
 
 
-@obligation(
+@model_property(
     "PO-193",
     "At every moment at most one process may act as holder of a lock",
     "LK-001 LK-002",

@@ -31,7 +31,7 @@ from hudi_conformance.verification.properties.interleaved_writers import (
     seed,
     serially,
 )
-from hudi_conformance.verification.properties.registry import Counterexample, obligation, property_check
+from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
 EAGER = {"hoodie.compact.inline.max.delta.commits": "1", "hoodie.clustering.inline.max.commits": "1"}
 PLAN, RUN = 100, 101
@@ -74,7 +74,7 @@ def schedules() -> st.SearchStrategy[tuple[int, ...]]:
     )
 
 
-@obligation(
+@model_property(
     "PO-194",
     "Optimistic upserts beside a compaction or a clustering are serializable in completion order",
     "OW-006 OW-011 OW-016 RD-006 CL-005",
@@ -101,7 +101,7 @@ def optimistic_beside_service(
         raise Counterexample(f"rows {found}, serially {expected}", outcome.table, (str(shape), str(order)))
 
 
-@obligation(
+@model_property(
     "PO-195",
     "Non-blocking writers and a compaction never refuse each other and lose nothing, however they overlap",
     "SW-003 SW-005 SW-006",
@@ -121,7 +121,7 @@ def non_blocking_beside_compaction(keys: Sequence[str], turned: bool, order: Seq
         raise Counterexample(f"rows {sorted(there)}, brought {greatest}", outcome.table, (str(order),))
 
 
-@obligation(
+@model_property(
     "PO-196",
     "While a clustering of a file group waits, writes of that group are refused and writes of others are not",
     "OW-011",

@@ -8,7 +8,7 @@ from hudi_model.files import CdcBlock, CdcRecord, Field, LogFile, Record, Schema
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.file_names import log_file_name
-from hudi_conformance.corpus.golden import harm
+from hudi_conformance.corpus.golden import corruption
 from hudi_conformance.corpus.golden.groups import Group
 from hudi_conformance.corpus.golden.layout import Layout, copy_on_write, merge_on_read
 from hudi_conformance.corpus.golden.questions import GoldenTable, golden
@@ -260,7 +260,7 @@ def cleaned(table: GoldenTable) -> None:
 def missing(table: GoldenTable) -> None:
     """One change log was deleted."""
     _history(table)
-    table.damage(harm.remove(data_path(next(log for log in table.log_files if log.cdc))))
+    table.damage(corruption.remove(data_path(next(log for log in table.log_files if log.cdc))))
     table.changes("0", None, "changes", "a feed with a gap is refused", "CD-003", "change-logs-ignored")
     table.snapshot("snapshot", "the rows are all there", "LF-018", "oldest-base-file")
 
@@ -284,7 +284,7 @@ def undecodable(table: GoldenTable) -> None:
     """The block of one change log declares another number of changes."""
     _history(table)
     log = next(log for log in table.log_files if log.cdc)
-    table.damage(harm.overwrite_content(data_path(log), 4, b"\x00\x00\x00\x09"))
+    table.damage(corruption.overwrite_content(data_path(log), 4, b"\x00\x00\x00\x09"))
     table.changes(
         "0", None, "changes", "a block that does not decode is refused", "CD-009 LF-013", "change-logs-ignored"
     )

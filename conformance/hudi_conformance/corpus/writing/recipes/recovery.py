@@ -112,7 +112,7 @@ def completed_write(case: WritingCase) -> None:
 
 
 @writing("recovery/two_dead_writers", _FEW, "RB-001 RB-003", "rollback-is-no-action")
-def two_dead_writers(case: WritingCase) -> None:
+def two_failed_writers(case: WritingCase) -> None:
     """Each dead write has a rollback of its own.
 
     Given two writers of one process that died after they had changed different cities.

@@ -4,11 +4,11 @@ from collections import Counter
 from itertools import islice
 from pathlib import Path
 
-from engine_play import EnginePlay, Played
+from engine_replay import EngineReplay, Played
 from hudi_conformance.verification.interleavings.fine import Label, fine_graph
 from hudi_conformance.verification.interleavings.graph import Cover
 from hudi_conformance.verification.interleavings.results import Result, counted
-from hudi_conformance.verification.interleavings.scenarios import Schedule
+from hudi_conformance.verification.interleavings.scenarios import InterleavingScenario
 
 PLAYER = "engine-in-process"
 UNCOUNTED = {
@@ -18,13 +18,13 @@ UNCOUNTED = {
 """The effects by which the engine may differ from the model without being wrong, as `build/pages/schedules.md` says."""
 
 
-def play_paths(schedule: Schedule, folder: Path, *, whole: bool, paths: int | None = None) -> Result:
+def replay_paths(scenario: InterleavingScenario, folder: Path, *, whole: bool, paths: int | None = None) -> Result:
     """The paths with the most new edges, all where `paths` is None.
 
     A path that comes to an edge which the engine's own locks make impossible ends there, and the edge is barred.
     """
-    graph = fine_graph(schedule, whole=whole)
-    cover, play = Cover(graph), EnginePlay(schedule, graph, folder)
+    graph = fine_graph(scenario, whole=whole)
+    cover, play = Cover(graph), EngineReplay(scenario, graph, folder)
     more, missing, seen, failures, turns, count = Counter[str](), Counter[str](), set[int](), list[str](), 0, 0
     for count, path in enumerate(islice(cover, paths), start=1):
         played = play.play(path)
@@ -40,7 +40,7 @@ def play_paths(schedule: Schedule, folder: Path, *, whole: bool, paths: int | No
     grain = "whole" if whole else "joined"
     beyond = 0 if paths else graph.count() - len(seen) - len(cover.barred)
     size = (len(graph.states), graph.count(), len(seen), count, turns, tuple(failures), len(cover.barred), beyond)
-    return Result(schedule.name, grain, PLAYER, *size, counted(more), counted(missing))
+    return Result(scenario.name, grain, PLAYER, *size, counted(more), counted(missing))
 
 
 def difference(played: Played) -> str:
@@ -49,10 +49,10 @@ def difference(played: Played) -> str:
         return str(played.difference)
     if played.held:
         return ""
-    for told, labels in (("had besides", played.more), ("done without", played.missing)):
-        wrong = sorted(label for label in labels if label[0] not in UNCOUNTED[told])
+    for kind, labels in (("had besides", played.more), ("done without", played.missing)):
+        wrong = sorted(label for label in labels if label[0] not in UNCOUNTED[kind])
         if wrong:
-            return f"{told}: {wrong}"
+            return f"{kind}: {wrong}"
     return ""
 
 

@@ -12,7 +12,7 @@ from hudi_adapter.rows import Rows
 from hudi_conformance.runner.cases import Case, Expectation, Step
 from hudi_conformance.runner.cell_comparison import compare_cells
 from hudi_conformance.runner.comparison import compare_rows
-from hudi_conformance.runner.player import Answer, Kind
+from hudi_conformance.runner.step_executor import Answer, Kind
 from hudi_conformance.runner.value_comparison import compare_values
 from hudi_conformance.runner.verdicts import Outcome, Verdict
 
@@ -123,8 +123,8 @@ def _matched(case: Case, matches: Sequence[_Match], silent: tuple[str, ...], dig
     if not equal:
         nearest = min(matches, key=lambda match: len(match.differences))
         nearer = f"the answer of no reading; compared with that of {nearest.reading!r}, the nearest"
-        told = nearer if len(matches) > 1 else ""
-        return Outcome(case, Verdict.FAIL, told, differences=(*nearest.differences, *silent), answer_sha256=digest)
+        hint = nearer if len(matches) > 1 else ""
+        return Outcome(case, Verdict.FAIL, hint, differences=(*nearest.differences, *silent), answer_sha256=digest)
     if silent:
         return Outcome(case, Verdict.FAIL, differences=silent, answer_sha256=digest)
     # An answer that fits both readings does not show which one was followed.

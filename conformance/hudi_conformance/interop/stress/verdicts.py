@@ -7,8 +7,8 @@ from pathlib import Path
 
 from hudi_adapter.rows import Rows
 
-from hudi_conformance.bridge.asking import ask
 from hudi_conformance.bridge.loading import load
+from hudi_conformance.bridge.operations import ask
 from hudi_conformance.corpus.traces import check_trace
 from hudi_conformance.interop.stress.records import Read, Record, Written
 from hudi_conformance.interop.stress.replaying import Committed, Replay, replay
@@ -17,7 +17,7 @@ from hudi_conformance.runner.comparison import compare_rows
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class StressVerdict:
     """What is wrong, and what was compared: `rows` are those that the table has at the end by the replay.
 
     `trace_lines`: how many of the trace are explained.
@@ -30,9 +30,9 @@ class Judgement:
     rows: Rows
 
 
-def judge(setting: Setting, record: Record, table: Path, trace: Path) -> Judgement:
+def check_run(setting: Setting, record: Record, table: Path, trace: Path) -> StressVerdict:
     """Everything that a history at rest can be held to."""
-    text = whole_trace(trace.read_text(encoding="utf-8"), record.killed)
+    text = complete_trace(trace.read_text(encoding="utf-8"), record.killed)
     committed = committed_writes(setting, record, table, text)
     done = replay(setting, committed)
     wrong = [*record.wrong, *_promises(record, committed), *_reads(record, done), *_end(table, done)]
@@ -40,7 +40,7 @@ def judge(setting: Setting, record: Record, table: Path, trace: Path) -> Judgeme
     if fault:
         wrong.append(f"trace: {fault}")
     lines = 0 if fault else text.count("\n")
-    return Judgement(tuple(wrong), len(committed), len(record.reads), lines, done.last())
+    return StressVerdict(tuple(wrong), len(committed), len(record.reads), lines, done.last())
 
 
 def committed_writes(setting: Setting, record: Record, table: Path, trace: str) -> tuple[Committed, ...]:
@@ -58,8 +58,8 @@ def committed_writes(setting: Setting, record: Record, table: Path, trace: str) 
 
 def completions(trace: str) -> dict[str, str]:
     """When actions completed, as places in the trace: before version 8 no file that stays tells it."""
-    told = [json.loads(line) for line in trace.splitlines()]
-    made = ((place, one) for place, one in enumerate(told) if one["effect"] == "create_instant")
+    lines_of_trace = [json.loads(line) for line in trace.splitlines()]
+    made = ((place, one) for place, one in enumerate(lines_of_trace) if one["effect"] == "create_instant")
     return {one["requested"]: f"{place:020d}" for place, one in made if one["state"] == "COMPLETED"}
 
 
@@ -83,13 +83,13 @@ def _reads(record: Record, done: Replay) -> Iterator[str]:
 
 def _difference(read: Read, done: Replay, numbers: Iterable[int]) -> tuple[str, ...]:
     """What sets a read apart from the answer after the fewest writes; nothing where it is one of the answers."""
-    told: tuple[str, ...] = ()
+    difference: tuple[str, ...] = ()
     for number in numbers:
         found = compare_rows(done.answer(number, read.op, read.params), read.rows)
         if not found:
             return ()
-        told = told or tuple(found)
-    return told
+        difference = difference or tuple(found)
+    return difference
 
 
 def _range(read: Read, done: Replay) -> tuple[int, int]:
@@ -112,21 +112,21 @@ def _end(table: Path, done: Replay) -> Iterator[str]:
             yield f"check_table: {one['clause']} {one['where']}: {one['message']}"
 
 
-def whole_trace(text: str, killed: Sequence[str]) -> str:
+def complete_trace(text: str, killed: Sequence[str]) -> str:
     """The trace, in which the dead let go of their lock, as its provider sees to it."""
     lines: list[str] = []
     holder = ""
     for line in text.splitlines():
-        told = json.loads(line)
-        if told["effect"] == "take_lock" and holder in killed:
+        effect = json.loads(line)
+        if effect["effect"] == "take_lock" and holder in killed:
             lines.append(json.dumps({"process": holder, "effect": "release_lock", "holder": holder}))
-        if told["effect"] in {"take_lock", "release_lock"}:
-            holder = told["holder"] if told["effect"] == "take_lock" else ""
+        if effect["effect"] in {"take_lock", "release_lock"}:
+            holder = effect["holder"] if effect["effect"] == "take_lock" else ""
         lines.append(line)
     return "".join(f"{line}\n" for line in lines)
 
 
-def told_writes(written: Sequence[Written]) -> str:
+def describe_writes(written: Sequence[Written]) -> str:
     """How many writes ended how, in words."""
     outcomes: dict[str, int] = {}
     for one in written:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from hudi_adapter.rows import Rows
-from hudi_conformance.interop.stress.judging import judge, whole_trace
 from hudi_conformance.interop.stress.locks import PROVIDERS
 from hudi_conformance.interop.stress.page import page
-from hudi_conformance.interop.stress.playing import Played, play
 from hudi_conformance.interop.stress.records import Record, Written
 from hudi_conformance.interop.stress.rereading import readers_named, reread
+from hudi_conformance.interop.stress.running import Played, run_stress
 from hudi_conformance.interop.stress.settings import MERGE_ON_READ, OPTIMISTIC, Setting, every_setting, soaked_settings
+from hudi_conformance.interop.stress.verdicts import check_run, complete_trace
 from hudi_format.storage import LocalStorage
 from hudi_spark.testing import InProcess, TableActions, TableWriter
 
@@ -42,11 +42,11 @@ def test_every_read_is_what_the_committed_writes_make(name: str, tmp_path: Path,
     is the model's after the writes that had completed; the table, its metadata table and the trace are sound."""
     if SETTINGS[name].lock == "dynamodb":
         request.getfixturevalue("dynamodb_local")
-    played = play(SETTINGS[name], ENGINE, tmp_path, SECONDS, 7, kills=True)
+    played = run_stress(SETTINGS[name], ENGINE, tmp_path, SECONDS, 7, kills=True)
 
-    assert played.judgement.wrong == (), played.told()
-    assert played.judgement.committed > 1
-    assert played.judgement.reads > 1
+    assert played.verdict.wrong == (), played.describe()
+    assert played.verdict.committed > 1
+    assert played.verdict.reads > 1
     writer = TableWriter(LocalStorage(played.table), InProcess())
     assert TableActions(writer).validate_metadata() == ()
 
@@ -56,11 +56,11 @@ def test_every_read_is_what_the_committed_writes_make(name: str, tmp_path: Path,
 def test_every_read_is_right_where_work_runs_on_spark(tmp_path: Path):
     """A writer and a keeper that have a Spark session each; a task's process may be the one that dies."""
     setting = replace(SETTINGS["v8-cow-optimistic-file-spark"], writers=1)
-    played = play(setting, ON_SPARK, tmp_path, SECONDS, 7, ENGINE, kills=True)
+    played = run_stress(setting, ON_SPARK, tmp_path, SECONDS, 7, ENGINE, kills=True)
 
-    assert played.judgement.wrong == (), played.told()
-    assert played.judgement.committed > 1
-    assert played.judgement.reads > 1
+    assert played.verdict.wrong == (), played.describe()
+    assert played.verdict.committed > 1
+    assert played.verdict.reads > 1
 
 
 @pytest.mark.peers
@@ -68,11 +68,11 @@ def test_every_read_is_right_where_work_runs_on_spark(tmp_path: Path):
 @pytest.mark.timeout(600)
 def test_apache_hudi_reads_what_a_history_leaves(tmp_path: Path):
     """The table at the end answers the same to Apache Hudi, with its metadata table and without."""
-    played = play(SETTINGS["v9-mor-optimistic-file"], ENGINE, tmp_path / "history", SECONDS, 11, kills=True)
-    assert played.judgement.wrong == (), played.told()
+    played = run_stress(SETTINGS["v9-mor-optimistic-file"], ENGINE, tmp_path / "history", SECONDS, 11, kills=True)
+    assert played.verdict.wrong == (), played.describe()
     with readers_named(["engine-in-process", "apache-hudi-1.1.1"], tmp_path) as readers:
         done = reread(played, readers)
-    assert done.judgement.wrong == (), done.told()
+    assert done.verdict.wrong == (), done.describe()
     assert done.rereads == 4
 
 
@@ -81,7 +81,7 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> tuple[Played, Path]:
     """A short history in which nobody dies, and its folder."""
     folder = tmp_path_factory.mktemp("calm")
     setting = Setting(9, MERGE_ON_READ, OPTIMISTIC, "file", writers=1, services=("compaction",))
-    return play(setting, ENGINE, folder, 2.0, 1, kills=False), folder
+    return run_stress(setting, ENGINE, folder, 2.0, 1, kills=False), folder
 
 
 def spoiled_read(record: Record) -> None:
@@ -92,8 +92,8 @@ def spoiled_read(record: Record) -> None:
 
 def lost_write(record: Record) -> None:
     """A write was told to be committed that is not on the timeline."""
-    told = record.written[-1]
-    record.written.append(Written("ghost", "20200101000000000", told.drawn, "committed"))
+    last_write = record.written[-1]
+    record.written.append(Written("ghost", "20200101000000000", last_write.made, "committed"))
 
 
 def refused_write(record: Record) -> None:
@@ -105,19 +105,19 @@ def refused_write(record: Record) -> None:
 def test_a_history_that_is_wrong_is_found_out(spoil: Callable[[Record], None], calm: tuple[Played, Path]):
     """A read without a row, a commit that is not there, a refusal that is: each is told."""
     played, folder = calm
-    assert played.judgement.wrong == (), played.told()
+    assert played.verdict.wrong == (), played.describe()
     record = Record(list(played.record.written), list(played.record.reads))
     spoil(record)
-    assert len(judge(played.setting, record, played.table, folder / "trace.ndjson").wrong) == 1
+    assert len(check_run(played.setting, record, played.table, folder / "trace.ndjson").wrong) == 1
 
 
 def test_a_last_table_that_is_read_otherwise_is_found_out(calm: tuple[Played, Path], tmp_path: Path):
     """A reader that answers other rows than the replay is told, with the metadata table and without."""
     played, _ = calm
-    fewer = Rows(played.judgement.rows.schema, played.judgement.rows.rows[1:])
+    fewer = Rows(played.verdict.rows.schema, played.verdict.rows.rows[1:])
     with readers_named(["engine-in-process"], tmp_path) as readers:
-        done = reread(replace(played, judgement=replace(played.judgement, rows=fewer)), readers)
-    assert len(done.judgement.wrong) == 2
+        done = reread(replace(played, verdict=replace(played.verdict, rows=fewer)), readers)
+    assert len(done.verdict.wrong) == 2
 
 
 def test_a_trace_out_of_order_is_found_out(calm: tuple[Played, Path], tmp_path: Path):
@@ -127,14 +127,14 @@ def test_a_trace_out_of_order_is_found_out(calm: tuple[Played, Path], tmp_path: 
     done = next(number for number, line in enumerate(lines) if json.loads(line).get("state") == "COMPLETED")
     trace = tmp_path / "trace.ndjson"
     trace.write_text("\n".join([lines[done], *lines[:done], *lines[done + 1 :]]) + "\n", encoding="utf-8")
-    wrong = judge(played.setting, played.record, played.table, trace).wrong
+    wrong = check_run(played.setting, played.record, played.table, trace).wrong
     assert [one.split(":")[0] for one in wrong] == ["trace"]
 
 
 def test_the_dead_let_go_of_their_lock():
     """The lease of a killed process ends: its lock is free when another takes it."""
     took = [{"process": name, "effect": "take_lock", "holder": name} for name in ("a.1", "b.1")]
-    text = whole_trace("".join(json.dumps(one) + "\n" for one in took), ["a.1"])
+    text = complete_trace("".join(json.dumps(one) + "\n" for one in took), ["a.1"])
     assert [json.loads(line)["effect"] for line in text.splitlines()] == ["take_lock", "release_lock", "take_lock"]
 
 
@@ -142,7 +142,7 @@ def test_the_page_counts_what_was_played(calm: tuple[Played, Path]):
     """Writes, reads and faults of every history stand on it."""
     played, _ = calm
     text = page([played], 2, ())
-    assert f"{played.judgement.committed} writes committed" in text
+    assert f"{played.verdict.committed} writes committed" in text
     assert "0 histories with a violation.** 1 were not played." in text
 
 

@@ -42,11 +42,11 @@ def substitute(pattern: str, old: bytes, new: bytes) -> Damage:
 def write(path: str, data: bytes = b"") -> Damage:
     """Add or replace a file."""
 
-    def deed(table: Path) -> None:
+    def edit(table: Path) -> None:
         (table / path).parent.mkdir(parents=True, exist_ok=True)
         (table / path).write_bytes(data)
 
-    return deed
+    return edit
 
 
 def copy(pattern: str, target: str) -> Damage:
@@ -59,13 +59,13 @@ def move(pattern: str, target: str) -> Damage:
     return _to_each(pattern, lambda path: path.rename(path.parent / target))
 
 
-def _to_each(pattern: str, deed: Callable[[Path], object]) -> Damage:
+def _to_each(pattern: str, edit: Callable[[Path], object]) -> Damage:
     def damage(table: Path) -> None:
         found = sorted(table.glob(pattern))
         if not found:
             raise ValueError(f"nothing to damage: {pattern}")
         for path in found:
-            deed(path)
+            edit(path)
 
     return damage
 

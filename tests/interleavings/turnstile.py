@@ -144,13 +144,13 @@ class Turnstile:
             self.changed.notify_all()
 
     def _outcome(self, phases: Iterable[str]) -> str:
-        told = [""]
+        outcomes = [""]
         for outcome in phases:
-            told.append(outcome)
+            outcomes.append(outcome)
             with self.changed:
                 if not self.asked:
                     self._stand_still()
-        return told[-1]
+        return outcomes[-1]
 
     def turn(self, labels: Sequence[Label], later: Mapping[Label, int]) -> None:
         """One turn; comes back when the process stands still again, or has ended.

@@ -18,14 +18,13 @@ import pyarrow as pa
 from hudi_adapter.protocol import Request, RowsAnswer, ValueAnswer
 from hudi_adapter.rows import Rows, arrow_of_rows, read_rows, rows_of_arrow
 from hudi_conformance.bridge.storing import store
-from hudi_conformance.corpus.traces import fault_of_line
-from hudi_conformance.corpus.traces import told as told_refusal
+from hudi_conformance.corpus.traces import describe_refusal, fault_of_line
 from hudi_conformance.runner.normalized_answers import InstantNames
+from hudi_conformance.verification.interleavings.executing import expected_read
 from hudi_conformance.verification.interleavings.fine import FineMove, Label
 from hudi_conformance.verification.interleavings.graph import Edge, Graph
-from hudi_conformance.verification.interleavings.playing import expected_read
 from hudi_conformance.verification.interleavings.reading import READS, comparable
-from hudi_conformance.verification.interleavings.scenarios import COLUMNS, Actor, Schedule, Service
+from hudi_conformance.verification.interleavings.scenarios import COLUMNS, Actor, InterleavingScenario, Service
 from hudi_format.storage import LocalStorage
 from hudi_model.time import tick
 from hudi_model_tools.accepts import accepts
@@ -78,11 +77,11 @@ class Played:
     turns: int = 0
 
 
-class EnginePlay:
+class EngineReplay:
     """A scenario, its graph, and a folder in which the tables of its plays come and go."""
 
-    def __init__(self, schedule: Schedule, graph: Graph[World, FineMove], folder: Path) -> None:
-        self.schedule, self.graph, self.folder = schedule, graph, folder
+    def __init__(self, scenario: InterleavingScenario, graph: Graph[World, FineMove], folder: Path) -> None:
+        self.schedule, self.graph, self.folder = scenario, graph, folder
         self.first, self.table = folder / "first", folder
         store(graph.states[0].shared.table.value, self.first)
         self._reader = adapter_of(Answering(), RELEASED).operations
@@ -156,7 +155,7 @@ class EnginePlay:
     def _order(self, number: int, edge: Edge[FineMove], trace: Path) -> Difference | None:
         lines = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
         refused = accepts(lines, self.graph.states[0].shared.table.value.timeline)
-        wrong = next(filter(None, map(fault_of_line, lines)), "") or (told_refusal(refused) if refused else "")
+        wrong = next(filter(None, map(fault_of_line, lines)), "") or (describe_refusal(refused) if refused else "")
         return Difference(number, str(edge.move), "trace", "accepted", wrong) if wrong else None
 
     def _read(
@@ -231,8 +230,8 @@ def _outcomes(world: World) -> Iterator[tuple[str, str]]:
         one.requested: one.action.value for one in world.shared.table.value.timeline if one.state.name == "COMPLETED"
     }
     for process in world.processes:
-        told_by = process.mind.value
-        if told_by.refused is not None:
-            yield process.name, f"rejected {told_by.refused.value}"
+        process_state = process.local.value
+        if process_state.refused is not None:
+            yield process.name, f"rejected {process_state.refused.value}"
         else:
-            yield process.name, f"done {done[told_by.instant]}" if told_by.instant in done else "nothing"
+            yield process.name, f"done {done[process_state.instant]}" if process_state.instant in done else "nothing"

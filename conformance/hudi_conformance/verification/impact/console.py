@@ -62,11 +62,11 @@ def summary(impact: Impact) -> str:
         f"{len(impact.turned) - broken} come out otherwise",
     ]
     found = ", ".join(parts) if impact.changes else "nothing comes out otherwise"
-    asked = ", ".join(f"{done} of {known} {told(kind)}" for kind, (done, known) in impact.asked.items())
+    asked = ", ".join(f"{done} of {known} {plural_of(kind)}" for kind, (done, known) in impact.asked.items())
     return f"{found} (asked: {asked}; {impact.seconds:.0f} s)"
 
 
-def told(kind: str) -> str:
+def plural_of(kind: str) -> str:
     """What is asked, as people call it."""
     return {"answers": "tables"}.get(kind, kind)
 

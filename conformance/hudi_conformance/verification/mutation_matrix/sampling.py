@@ -31,7 +31,7 @@ def drawn(seed: str) -> str:
     return random.Random(seed).choice(sorted(MUTANTS))  # noqa: S311 - a lot, not a secret
 
 
-def play_row(row: Row, cases: Sequence[AnyCase], seed: str) -> Played:
+def run_row(row: Row, cases: Sequence[AnyCase], seed: str) -> Played:
     """Every case that reads or is a trace, and of those that write the ones that name the mutant or are kept for it.
 
     Where none is known to kill it, a sample of those that write is asked too.

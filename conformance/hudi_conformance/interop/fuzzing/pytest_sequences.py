@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from hudi_conformance.interop.fuzzing.checking import Found, Summary, check_cases, two_sides
-from hudi_conformance.interop.fuzzing.command import ATTEMPTS, HISTORIES
-from hudi_conformance.interop.fuzzing.drawing import write_cases
-from hudi_conformance.interop.fuzzing.playing import Options, Side
+from hudi_conformance.interop.fuzzing.command import ALL_WRITES, ATTEMPTS
+from hudi_conformance.interop.fuzzing.running import Options, Side
+from hudi_conformance.interop.fuzzing.strategies import write_cases
 from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError
 from hudi_conformance.runner.pytest_cases import chosen_adapter, take_case_arguments
 from hudi_conformance.runner.resources import suite_root
@@ -18,7 +18,7 @@ from hudi_conformance.runner.resources import suite_root
 PREFIX = "fuzz"
 
 
-class HistoryFailure(Exception):  # noqa: N818 - what pytest prints as the kind of failure
+class SequenceFailure(Exception):  # noqa: N818 - what pytest prints as the kind of failure
     """A history with an answer that is not the model's; the text shows the shortest one."""
 
 
@@ -37,15 +37,15 @@ def prepare_histories(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from error
     first = config.getoption("--conformance-fuzz-seed")
     seeds = range(first, first + config.getoption("--conformance-fuzz"))
-    config.pluginmanager.register(Histories(adapter, seeds), PREFIX)
+    config.pluginmanager.register(WriteSequences(adapter, seeds), PREFIX)
 
 
-class Histories:
+class WriteSequences:
     """The registered plugin: adds the histories and keeps the adapter."""
 
     def __init__(self, adapter: AdapterConfig, seeds: range) -> None:
         self.adapter, self.seeds = adapter, seeds
-        self._cases = write_cases(HISTORIES)
+        self._cases = write_cases(ALL_WRITES)
         self._stack = ExitStack()
         self._sides: tuple[Side, Side] | None = None
 
@@ -59,7 +59,7 @@ class Histories:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Add the histories."""
-        collector = HistoryCollector.from_parent(session, name=PREFIX, nodeid=PREFIX, histories=self)
+        collector = SequenceCollector.from_parent(session, name=PREFIX, nodeid=PREFIX, sequences=self)
         items.extend(session.genitems(collector))
 
     def pytest_report_header(self) -> str:
@@ -72,37 +72,37 @@ class Histories:
         self._stack.close()
 
 
-class HistoryCollector(pytest.Collector):
+class SequenceCollector(pytest.Collector):
     """All histories of a run."""
 
-    def __init__(self, histories: Histories, **arguments: Any) -> None:
+    def __init__(self, sequences: WriteSequences, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self.histories = histories
+        self.sequences = sequences
 
-    def collect(self) -> Iterator["HistoryItem"]:
+    def collect(self) -> Iterator["SequenceItem"]:
         """One item a seed."""
-        for seed in self.histories.seeds:
-            yield HistoryItem.from_parent(self, name=f"seed-{seed}", seed=seed, histories=self.histories)
+        for seed in self.sequences.seeds:
+            yield SequenceItem.from_parent(self, name=f"seed-{seed}", seed=seed, sequences=self.sequences)
 
 
-class HistoryItem(pytest.Item):
+class SequenceItem(pytest.Item):
     """The history of one seed."""
 
-    def __init__(self, seed: int, histories: Histories, **arguments: Any) -> None:
+    def __init__(self, seed: int, sequences: WriteSequences, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self.seed, self.histories = seed, histories
+        self.seed, self.sequences = seed, sequences
 
     def runtest(self) -> None:
         """Carry it out; what is unsupported is skipped."""
-        came = self.histories.carry_out(self.seed)
+        came = self.sequences.carry_out(self.seed)
         if isinstance(came, Found):
-            raise HistoryFailure(came.described(self.histories.adapter.name))
+            raise SequenceFailure(came.described(self.sequences.adapter.name))
         if came.unsupported:
             pytest.skip(f"unsupported: {', '.join(came.unsupported)}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The shortest failing history instead of a traceback of the suite's own code."""
-        if isinstance(excinfo.value, (HistoryFailure, AdapterConfigError)):
+        if isinstance(excinfo.value, (SequenceFailure, AdapterConfigError)):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 

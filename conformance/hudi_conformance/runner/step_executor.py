@@ -13,9 +13,9 @@ from typing import Any, Self
 
 from hudi_adapter.rows import Rows, RowsError, read_answer, write_rows
 
-from hudi_conformance.runner.adapter_pool import Asked
+from hudi_conformance.runner.adapter_pool import AdapterClient
 from hudi_conformance.runner.normalized_answers import InstantNames
-from hudi_conformance.runner.session import Broken, Heard, Hung
+from hudi_conformance.runner.session import Broken, Hung, Response
 
 CHECK_TABLE = "check_table"
 _MOST_MESSAGE = 1500
@@ -84,14 +84,14 @@ class Answer:
         return text[:_MOST_MESSAGE]
 
 
-def answer_of(heard: Heard, out_dir: Path) -> Answer:
+def answer_of(response: Response, out_dir: Path) -> Answer:
     """What an adapter sent as one value; its rows are read from the folder of the answer."""
-    match heard:
+    match response:
         case Hung(limit_s):
             return Answer(Kind.TIMEOUT, message=f"no answer within {limit_s:g} s", caught=False)
         case Broken(why, caught):
             return Answer(Kind.BROKEN, message=why, caught=caught)
-    message = heard.message
+    message = response.message
     if "result" in message:
         return _result_of(message, out_dir)
     if "unsupported" in message:
@@ -116,14 +116,14 @@ def _result_of(message: Mapping[str, Any], out_dir: Path) -> Answer:
 
 
 @dataclass(slots=True)
-class Player:
+class StepExecutor:
     """An adapter's session or in-process adapter, and the table that it works on.
 
     `folder`: where the folders of answers and the files of rows go, numbered. `name`: who it is in messages. `names`:
     the instants that its steps answered.
     """
 
-    adapter: Asked
+    adapter: AdapterClient
     table: Path
     folder: Path
     limit_s: float
@@ -132,7 +132,7 @@ class Player:
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1), repr=False)
 
     @classmethod
-    def below(cls, folder: Path, adapter: Asked, limit_s: float, name: str = "") -> Self:
+    def below(cls, folder: Path, adapter: AdapterClient, limit_s: float, name: str = "") -> Self:
         """A player with everything below one folder, the table in `table`."""
         return cls(adapter, folder / "table", folder, limit_s, name)
 

@@ -11,18 +11,18 @@ ANY = "*"
 
 def named(line: Function, names: Names) -> dict[str, str]:
     """A line of the module as the trace would have it, without what its effect has no use for."""
-    told: dict[str, str] = {}
+    names_of_value: dict[str, str] = {}
     for name, value in sorted(line.pairs, key=str):
         if name in INSTANTS and value:
-            told[str(name)] = names.instants.get(int(str(value)), "")
+            names_of_value[str(name)] = names.instants.get(int(str(value)), "")
         elif name in TEXTS and value not in {"", ANY}:
-            told[str(name)] = names.texts.get(str(value), str(value))
+            names_of_value[str(name)] = names.texts.get(str(value), str(value))
         elif name not in {*INSTANTS, *TEXTS} and value not in {"", 0}:
-            told[str(name)] = str(value)
-    return told
+            names_of_value[str(name)] = str(value)
+    return names_of_value
 
 
-def told_allowed(effect: str, allowed: Iterable[dict[str, str]]) -> str:
+def describe_allowed(effect: str, allowed: Iterable[dict[str, str]]) -> str:
     """What a process might have done: first the lines of the effect that it had, then what else."""
     by_effect: dict[str, list[str]] = {}
     for line in allowed:
@@ -31,9 +31,9 @@ def told_allowed(effect: str, allowed: Iterable[dict[str, str]]) -> str:
     return "; ".join([*shortened(same), *(each for one in sorted(by_effect) for each in shortened(by_effect[one], 2))])
 
 
-def shortened(told: list[str], most: int = SHOWN) -> list[str]:
+def shortened(lines: list[str], most: int = SHOWN) -> list[str]:
     """The first few, and how many there are besides."""
-    return told if len(told) <= most else [*told[: most - 1], f"{len(told) - most + 1} more {told[0].split()[0]}"]
+    return lines if len(lines) <= most else [*lines[: most - 1], f"{len(lines) - most + 1} more {lines[0].split()[0]}"]
 
 
 def in_words(line: Mapping[str, str]) -> str:

@@ -1,13 +1,13 @@
-"""Every path of every graph of durable effects: `python tests/schedules/soak.py [--write build/schedules.json]`."""
+"""Every path of every graph of durable effects: `python tests/interleavings/soak.py [--write build/schedules.json]`."""
 
 import argparse
 import tempfile
 import time
 from pathlib import Path
 
-from fine_running import play_paths
+from fine_replaying import replay_paths
 from hudi_conformance.verification.interleavings.results import add
-from hudi_conformance.verification.interleavings.scenarios import SCHEDULES
+from hudi_conformance.verification.interleavings.scenarios import INTERLEAVING_SCENARIOS
 
 
 def main() -> None:
@@ -18,17 +18,19 @@ def main() -> None:
     parser.add_argument("--grain", choices=("joined", "whole"), action="append")
     parser.add_argument("--paths", type=int, help="how many paths of each graph; all where it is not said")
     options = parser.parse_args()
-    chosen = [name for name in SCHEDULES if not options.names or name.startswith(tuple(options.names))]
+    chosen = [name for name in INTERLEAVING_SCENARIOS if not options.names or name.startswith(tuple(options.names))]
     failed = False
     for name in chosen:
         for grain in options.grain or ("joined", "whole"):
             begun = time.monotonic()
             with tempfile.TemporaryDirectory(prefix="hudi-schedules-") as folder:
-                found = play_paths(SCHEDULES[name], Path(folder), whole=grain == "whole", paths=options.paths)
+                found = replay_paths(
+                    INTERLEAVING_SCENARIOS[name], Path(folder), whole=grain == "whole", paths=options.paths
+                )
             add(options.write, found)
-            told = f"{found.played} of {found.edges} edges, {found.barred} barred, {found.beyond} beyond"
+            text = f"{found.played} of {found.edges} edges, {found.barred} barred, {found.beyond} beyond"
             seconds = f"{time.monotonic() - begun:.0f} s"
-            print(f"{name}, {grain}: {told}, {found.paths} paths, {len(found.failures)} differ, {seconds}", flush=True)  # noqa: T201
+            print(f"{name}, {grain}: {text}, {found.paths} paths, {len(found.failures)} differ, {seconds}", flush=True)  # noqa: T201
             print("\n".join(found.failures[:3]), flush=True)  # noqa: T201
             failed |= bool(found.failures)
     raise SystemExit(int(failed))

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from hudi_adapter.rows import Rows, read_rows, write_rows
 from hudi_conformance.interop.fuzzing.seeds import case_of_seed, smallest_failing
-from hudi_conformance.interop.mixed_writers.cases import ENGINE, Alternation, alternations, has_metadata_table
+from hudi_conformance.interop.mixed_writers.cases import ENGINE, MixedRun, has_metadata_table, mixed_runs
 from hudi_conformance.interop.mixed_writers.checking import Result, Table, check, played_once
 from hudi_conformance.interop.mixed_writers.page import page
-from hudi_conformance.interop.mixed_writers.playing import Adapters, play
+from hudi_conformance.interop.mixed_writers.running import Adapters, run_case
 from hudi_conformance.runner.resources import suite_root
-from hudi_conformance.runner.session import Heard, Reply
+from hudi_conformance.runner.session import Reply, Response
 
 PEER = "1.1.1"
 
@@ -25,7 +25,7 @@ class Pretended:
     keys: dict[str, None]
     fails: bool = False
 
-    def ask(self, op: str, _table: Path, params: Mapping[str, Any], out_dir: Path, _limit_s: float) -> Heard:
+    def ask(self, op: str, _table: Path, params: Mapping[str, Any], out_dir: Path, _limit_s: float) -> Response:
         if op == "read_snapshot":
             write_rows(out_dir / "rows.jsonl", Rows((("key", "string"),), tuple((key,) for key in self.keys)))
             return Reply({"result": {"rows_file": "rows.jsonl"}})
@@ -41,16 +41,16 @@ def pretended(*, fails: bool = False) -> Adapters:
     return Adapters(Pretended(keys), Pretended(keys, fails))  # type: ignore[arg-type]
 
 
-def draw(seed: int, peers: tuple[str, ...]) -> Alternation:
-    return case_of_seed(alternations(peers), seed)
+def draw(seed: int, peers: tuple[str, ...]) -> MixedRun:
+    return case_of_seed(mixed_runs(peers), seed)
 
 
-def deleting_seed() -> tuple[int, Alternation]:
+def deleting_seed() -> tuple[int, MixedRun]:
     """A seed in which the peer deletes."""
     for seed in range(200):
         drawn = draw(seed, (PEER,))
-        turns = zip(drawn.turns[1:], drawn.case.steps, strict=True)
-        if any(who == PEER and step.operation == "delete" for who, step in turns):
+        rounds = zip(drawn.rounds[1:], drawn.case.steps, strict=True)
+        if any(who == PEER and step.operation == "delete" for who, step in rounds):
             return seed, drawn
     raise AssertionError("no seed deletes")
 
@@ -60,21 +60,21 @@ def test_a_seed_always_draws_the_same_turns():
     for seed in range(40):
         drawn = draw(seed, (PEER, "0.15.0"))
         assert drawn == draw(seed, (PEER, "0.15.0"))
-        assert set(drawn.turns[1:]) == {ENGINE, drawn.peer} or len(drawn.case.steps) == 1
-        assert len(drawn.turns) == len(drawn.case.steps) + 1
-        assert drawn.peer == PEER or (drawn.case.shape.version, drawn.turns[0]) == (6, ENGINE)
+        assert set(drawn.rounds[1:]) == {ENGINE, drawn.peer} or len(drawn.case.steps) == 1
+        assert len(drawn.rounds) == len(drawn.case.steps) + 1
+        assert drawn.peer == PEER or (drawn.case.shape.version, drawn.rounds[0]) == (6, ENGINE)
         if drawn.case.shape.configs.get("hoodie.index.type") == "RECORD_INDEX":
             assert has_metadata_table(drawn.case)
-        assert Alternation.from_json(drawn.to_json()) == drawn
+        assert MixedRun.from_json(drawn.to_json()) == drawn
 
 
 def test_readers_that_agree_and_writers_that_do_their_turn_pass(tmp_path: Path):
     """Every turn is taken, and every answer counted."""
     drawn = draw(1, (PEER,))
-    played = play(drawn, pretended(), tmp_path)
+    played = run_case(drawn, pretended(), tmp_path)
     assert played.failure is None
-    assert (played.turns, played.unsupported) == (len(drawn.case.steps), ())
-    assert played.agreed == played.turns * (3 if has_metadata_table(drawn.case) else 1)
+    assert (played.rounds, played.unsupported) == (len(drawn.case.steps), ())
+    assert played.agreed == played.rounds * (3 if has_metadata_table(drawn.case) else 1)
 
 
 @pytest.mark.slow
@@ -86,13 +86,13 @@ def test_a_failing_sequence_is_shrunk():
     assert played.failure is not None
     assert played.failure.question == "write delete"
     small, _ = smallest_failing(
-        alternations((PEER,)), seed, played.failure, lambda one: played_once(one, adapters).failure, 500
+        mixed_runs((PEER,)), seed, played.failure, lambda one: played_once(one, adapters).failure, 500
     )
     assert [step.operation for step in small.case.steps][1:] == ["delete"]
-    assert small.turns[1:] == (ENGINE, PEER)
-    told = Result(seed, drawn, played, 0.0, small).told()
-    assert "hudi-conformance alternation repeat CASE.json" in told
-    assert Alternation.from_json(told[told.index('{"peer"') : told.index("# saved")]) == small
+    assert small.rounds[1:] == (ENGINE, PEER)
+    text = Result(seed, drawn, played, 0.0, small).describe()
+    assert "hudi-conformance alternation repeat CASE.json" in text
+    assert MixedRun.from_json(text[text.index('{"peer"') : text.index("# saved")]) == small
 
 
 def test_the_page_tells_of_failures_and_of_what_is_not_supported():
@@ -114,8 +114,8 @@ def test_the_page_tells_of_failures_and_of_what_is_not_supported():
 def test_the_engine_and_the_model_take_turns():
     """Two writers that share no code but the format's go on with each other's tables."""
     with Table("engine-in-process", suite_root(), None) as table:
-        results = list(check(alternations(("model",)), (1, 6), table, seconds=60.0, attempts=0))
-    assert [one.told() for one in results if one.failure or one.played.unsupported] == []
+        results = list(check(mixed_runs(("model",)), (1, 6), table, seconds=60.0, attempts=0))
+    assert [one.describe() for one in results if one.failure or one.played.unsupported] == []
     assert len(results) == 2
 
 
@@ -124,9 +124,9 @@ def test_the_engine_and_the_model_take_turns():
 def test_the_engine_and_apache_hudi_take_turns():
     """Four sequences: after every turn both read the same rows, whoever wrote them."""
     with Table("engine-in-process", suite_root(), None) as table:
-        results = list(check(alternations((PEER,)), SEEDS, table, seconds=200.0, attempts=0))
-    assert [one.told() for one in results if one.failure] == []
-    assert sum(one.played.turns for one in results) >= len(SEEDS)
+        results = list(check(mixed_runs((PEER,)), SEEDS, table, seconds=200.0, attempts=0))
+    assert [one.describe() for one in results if one.failure] == []
+    assert sum(one.played.rounds for one in results) >= len(SEEDS)
 
 
 SEEDS = (2, 8, 11, 13)

@@ -20,7 +20,7 @@ _DELETE, _UPSERT = "delete", "upsert"
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class GeneratedWrite:
     """One write: its operation and its rows."""
 
     operation: str
@@ -28,7 +28,7 @@ class Drawn:
 
 
 @dataclass(slots=True)
-class Drawing:
+class WriteGenerator:
     """The writes of one writer, one after another; the ordering values of all writers differ and mostly grow."""
 
     writer: int
@@ -40,18 +40,18 @@ class Drawing:
     def __post_init__(self) -> None:
         self._random = random.Random(f"{self.seed}/{self.writer}")  # noqa: S311 - not for secrets
 
-    def first(self) -> Drawn:
+    def first(self) -> GeneratedWrite:
         """The write that all the others come after: every shared key."""
-        return Drawn("insert", rows_of([row(key, 0, "first", 0) for key in SHARED]))
+        return GeneratedWrite("insert", rows_of([row(key, 0, "first", 0) for key in SHARED]))
 
-    def next(self) -> Drawn:
+    def next(self) -> GeneratedWrite:
         """The next write."""
         self._number += 1
         own = [f"w{self.writer}-{number}" for number in range(_OWN)]
         if self._random.random() < 0.2:
-            return Drawn(_DELETE, rows_of([row(key, self._ts(), "gone", 0) for key in self._some(own, 2)]))
+            return GeneratedWrite(_DELETE, rows_of([row(key, self._ts(), "gone", 0) for key in self._some(own, 2)]))
         keys = [*self._some(list(SHARED), 2), *self._some(own, 2)]
-        return Drawn(_UPSERT, rows_of([row(key, self._ts(), self._note(), self._number) for key in keys]))
+        return GeneratedWrite(_UPSERT, rows_of([row(key, self._ts(), self._note(), self._number) for key in keys]))
 
     def _some(self, keys: list[str], most: int) -> list[str]:
         return self._random.sample(keys, self._random.randint(1, most))

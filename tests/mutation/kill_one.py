@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import pytest
-from mutation_targets import ENGINE, ROOT, SEED, Area, Asked, area_of
+from mutation_targets import ENGINE, ROOT, SEED, Area, SampleSizes, area_of
 from reaching import PYTEST, Line, Reached
 
 _WRITING: Final = "::writing/"
@@ -52,16 +52,16 @@ def _shuffled(name: str) -> str:
     return hashlib.sha256(f"{SEED} {name}".encode()).hexdigest()
 
 
-def killer(module: str, line: int, reached: Mapping[str, Sequence[Reached]], asked: Asked) -> str:
+def killer(module: str, line: int, reached: Mapping[str, Sequence[Reached]], sizes: SampleSizes) -> str:
     """What tells the mutant from the engine, empty where nothing does."""
     ordered = chosen(reached["cases"], module, line)
     reading = [one for one in ordered if _WRITING not in one.name]
-    writing = [one for one in ordered if _WRITING in one.name][: asked.writing]
-    cases = (*reading[: asked.cases - len(writing)], *writing)
+    writing = [one for one in ordered if _WRITING in one.name][: sizes.writing]
+    cases = (*reading[: sizes.cases - len(writing)], *writing)
     # A test that runs little else says most of this statement.
     tests = sorted(chosen(reached["tests"], module, line), key=lambda one: len(one.lines))
-    names = [one.name for one in tests[: asked.tests]]
-    if asked.tests_first:
+    names = [one.name for one in tests[: sizes.tests]]
+    if sizes.tests_first:
         return _telling_test(names) or _telling_case(cases)
     return _telling_case(cases) or _telling_test(names)
 

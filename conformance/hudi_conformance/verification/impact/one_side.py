@@ -26,7 +26,7 @@ def main() -> None:
     tell({"task": "place", "path": str(hudi_model.__file__)})
     tasks: dict[str, Callable[[Any], Iterable[Line]]] = {
         "answers": answers,
-        "obligations": obligations,
+        "obligations": properties,
         "scenarios": scenarios,
         "agreements": agreements,
     }
@@ -116,24 +116,24 @@ def sum_of(folder: Path) -> str:
     return whole.hexdigest()
 
 
-def obligations(asked: Line) -> Iterator[Line]:
+def properties(asked: Line) -> Iterator[Line]:
     """How obligations come out: those named, or those of the clauses and the functions that are touched, or all."""
     from hudi_conformance.corpus.mutants import MUTANTS  # noqa: PLC0415
-    from hudi_conformance.verification.properties import OBLIGATIONS  # noqa: PLC0415
+    from hudi_conformance.verification.properties import MODEL_PROPERTIES  # noqa: PLC0415
     from hudi_conformance.verification.proving import tried  # noqa: PLC0415
 
     functions = set(asked["functions"])
     broken = {one.name for one in MUTANTS.values() if f"{one.module}.{one.function}" in functions}
     chosen = [
         one
-        for one in OBLIGATIONS.values()
+        for one in MODEL_PROPERTIES.values()
         if asked["all"]
         or one.id in asked["ids"]
         or not set(asked["clauses"]).isdisjoint(one.clauses)
         or not broken.isdisjoint(one.broken_by)
         or f"{one.check.__module__}.{one.check.__name__}" in functions
     ]
-    yield {"total": len(chosen), "known": len(OBLIGATIONS)}
+    yield {"total": len(chosen), "known": len(MODEL_PROPERTIES)}
     for one in sorted(chosen, key=lambda one: one.id):
         line = {"id": one.id, "title": one.title, "clauses": list(one.clauses), "expected": one.verdict != "refuted"}
         try:
@@ -179,8 +179,8 @@ def way_of(scenario: Any, found: Any) -> Line:
 
     if not found.broken:
         return {"words": [], "behaviour": None}
-    told = counterexample(scenario.name, found)
-    return {"words": list(told.steps), "behaviour": drawable(f"scenario {scenario.name}", told)}
+    behaviour = counterexample(scenario.name, found)
+    return {"words": list(behaviour.steps), "behaviour": drawable(f"scenario {scenario.name}", behaviour)}
 
 
 def agreements(asked: Line) -> Iterator[Line]:

@@ -12,9 +12,9 @@ from hudi_model.tables import Table
 from hudi_model.time import tick
 from hudi_model_tools.protocol import World
 
-from hudi_conformance.bridge.asking import ask
+from hudi_conformance.bridge.operations import ask
 from hudi_conformance.runner.normalized_answers import InstantNames
-from hudi_conformance.runner.player import Answer, Failure, Player
+from hudi_conformance.runner.step_executor import Answer, Failure, StepExecutor
 from hudi_conformance.verification.interleavings.coarse import (
     ABORT,
     BEGIN,
@@ -26,7 +26,7 @@ from hudi_conformance.verification.interleavings.coarse import (
 )
 from hudi_conformance.verification.interleavings.graph import Edge, Graph
 from hudi_conformance.verification.interleavings.reading import READS, comparable
-from hudi_conformance.verification.interleavings.scenarios import COLUMNS, Schedule, Writer
+from hudi_conformance.verification.interleavings.scenarios import COLUMNS, InterleavingScenario, Writer
 
 LIMIT_S = 120.0
 _OPS = {BEGIN: "begin_write", STAGE: "stage_write", COMMIT: "commit_write", ABORT: "abort_write"}
@@ -41,39 +41,39 @@ class Interleavings:
     `sets_clock`: whether the adapter takes the time of each act from here.
     """
 
-    schedule: Schedule
+    schedule: InterleavingScenario
     graph: Graph[World, CoarseMove]
     first: Path
     sets_clock: bool = True
 
-    def run(self, path: Sequence[Edge[CoarseMove]], player: Player, read: frozenset[int]) -> Failure | None:
+    def run(self, path: Sequence[Edge[CoarseMove]], executor: StepExecutor, read: frozenset[int]) -> Failure | None:
         """Take a path; after the edges whose numbers are in `read` every reader's answer is compared.
 
         An unsupported feature ends a path as a failure does: nothing here may be passed over.
         """
-        shutil.copytree(self.first, player.table)
+        shutil.copytree(self.first, executor.table)
         for step, edge in enumerate(path, start=1):
-            found = self._step(edge, player, step)
+            found = self._step(edge, executor, step)
             if found is None and edge.number in read:
-                found = self._reads(edge, player, step)
+                found = self._reads(edge, executor, step)
             if found is not None:
                 return found
         return None
 
-    def _step(self, edge: Edge[CoarseMove], player: Player, step: int) -> Failure | None:
+    def _step(self, edge: Edge[CoarseMove], executor: StepExecutor, step: int) -> Failure | None:
         move = edge.move
-        answer = player.ask(*self._request(move, player, step))
+        answer = executor.ask(*self._request(move, executor, step))
         if answer.value.get("requested"):
-            player.names.add(answer.value["requested"], move.process)
+            executor.names.add(answer.value["requested"], move.process)
         expected = f"rejected {move.refused}" if move.refused else _expected(self.graph.states[edge.target], move)
         found = _outcome(answer, move)
         if found != expected:
-            return Failure(step, f"outcome of {move}", _differences(player, expected, found, answer))
+            return Failure(step, f"outcome of {move}", _differences(executor, expected, found, answer))
         if move.refused and move.act == STAGE:
-            player.ask("abort_write", {"txn": move.process})  # some have done so themselves
+            executor.ask("abort_write", {"txn": move.process})  # some have done so themselves
         return None
 
-    def _request(self, move: CoarseMove, player: Player, step: int) -> tuple[str, dict[str, Any], Rows | None]:
+    def _request(self, move: CoarseMove, executor: StepExecutor, step: int) -> tuple[str, dict[str, Any], Rows | None]:
         actor = self.schedule.actor(move.process)
         params: dict[str, Any] = {"configs": self.schedule.configs(actor)}
         if self.sets_clock:
@@ -83,22 +83,22 @@ class Interleavings:
             return _OPS[move.act], {**params, "txn": actor.name, "operation": "upsert"}, rows
         if move.act == SCHEDULE:
             return "schedule", {**params, "service": actor.asked}, None
-        return "execute", {**params, "requested": player.names.instants[actor.name]}, None
+        return "execute", {**params, "requested": executor.names.instants[actor.name]}, None
 
-    def _reads(self, edge: Edge[CoarseMove], player: Player, step: int) -> Failure | None:
+    def _reads(self, edge: Edge[CoarseMove], executor: StepExecutor, step: int) -> Failure | None:
         world = self.graph.states[edge.target]
         for op, params in READS:
             expected = expected_read(world, op, params)
-            answer = player.ask(op, params)
-            found = comparable(op, answer.content, player.names) if answer.is_result else _refusal(answer)
+            answer = executor.ask(op, params)
+            found = comparable(op, answer.content, executor.names) if answer.is_result else _refusal(answer)
             if found != expected:
-                return Failure(step, f"{op} after {edge.move}", _differences(player, expected, found, answer))
+                return Failure(step, f"{op} after {edge.move}", _differences(executor, expected, found, answer))
         return None
 
 
-def _differences(player: Player, expected: Any, found: Any, answer: Answer) -> tuple[str, ...]:
+def _differences(executor: StepExecutor, expected: Any, found: Any, answer: Answer) -> tuple[str, ...]:
     said = (f"it said: {answer.message[:800]}",) if answer.message else ()
-    return f"model: {expected}", f"{player.name}: {found}", *said
+    return f"model: {expected}", f"{executor.name}: {found}", *said
 
 
 def _outcome(answer: Answer, move: CoarseMove) -> str:
@@ -126,7 +126,7 @@ def _expected(world: World, move: CoarseMove) -> str:
 
 def instants(world: World) -> dict[str, str]:
     """The requested time of each actor's action, by the actor's name."""
-    return {one.name: one.mind.value.instant for one in world.processes if one.mind.value.instant}
+    return {one.name: one.local.value.instant for one in world.processes if one.local.value.instant}
 
 
 def expected_read(world: World, op: str, params: Mapping[str, Any]) -> Any:

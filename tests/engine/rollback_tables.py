@@ -51,7 +51,7 @@ class Undoable(Written):
         """What a write does before it begins."""
         InlineServices().before(self.writer(executor=InProcess()).work(configs))
 
-    def dead_write(self, operation: str = "upsert", **given: Any) -> str:
+    def failed_write(self, operation: str = "upsert", **given: Any) -> str:
         """A write that has put all its files into storage, and whose process is gone."""
         given = given or {"rows": rows([1, 2, 50, 51], 9, 9.0)}
         started = self.writer(executor=InProcess()).begin(WriteRequest(operation, **given))

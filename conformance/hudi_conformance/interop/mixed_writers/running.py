@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from hudi_adapter.rows import Rows
 
-from hudi_conformance.interop.mixed_writers.cases import ENGINE, Alternation, has_metadata_table
-from hudi_conformance.runner.adapter_pool import Asked
+from hudi_conformance.interop.mixed_writers.cases import ENGINE, MixedRun, has_metadata_table
+from hudi_conformance.runner.adapter_pool import AdapterClient
 from hudi_conformance.runner.comparison import compare_rows
-from hudi_conformance.runner.player import Answer, Failure, Kind, Player
+from hudi_conformance.runner.step_executor import Answer, Failure, Kind, StepExecutor
 
 LIMIT_S = 180.0
 REFEREE: Final = "referee"
@@ -25,9 +25,9 @@ class Adapters:
     The referee does every step on its table, so that a row which a writer loses for both readers is missed.
     """
 
-    engine: Asked
-    peer: Asked
-    referee: Asked | None = None
+    engine: AdapterClient
+    peer: AdapterClient
+    referee: AdapterClient | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,34 +35,34 @@ class Played:
     """What came of an alternation: where it failed, if so; answers that agreed; features that a writer lacks."""
 
     failure: Failure | None
-    turns: int
+    rounds: int
     agreed: int
     unsupported: tuple[str, ...] = ()
 
 
-def play(alternation: Alternation, adapters: Adapters, folder: Path) -> Played:
+def run_case(mixed_run: MixedRun, adapters: Adapters, folder: Path) -> Played:
     """Play below an empty folder, up to the first disagreement or to what a writer does not support."""
-    run = _Run(alternation, adapters, folder)
-    failure = next(filter(None, run.turns()), None)
+    run = _Run(mixed_run, adapters, folder)
+    failure = next(filter(None, run.rounds()), None)
     return Played(failure, run.taken, run.agreed, tuple(run.unsupported))
 
 
 class _Run:
-    def __init__(self, alternation: Alternation, adapters: Adapters, folder: Path) -> None:
-        self.alternation = alternation
-        self.engine = Player.below(folder / "shared", adapters.engine, LIMIT_S, ENGINE)
-        self.peer = replace(self.engine, adapter=adapters.peer, name=alternation.peer)
+    def __init__(self, mixed_run: MixedRun, adapters: Adapters, folder: Path) -> None:
+        self.mixed_run = mixed_run
+        self.engine = StepExecutor.below(folder / "shared", adapters.engine, LIMIT_S, ENGINE)
+        self.peer = replace(self.engine, adapter=adapters.peer, name=mixed_run.peer)
         referee = adapters.referee
-        self.referee = None if referee is None else Player.below(folder / REFEREE, referee, LIMIT_S, REFEREE)
+        self.referee = None if referee is None else StepExecutor.below(folder / REFEREE, referee, LIMIT_S, REFEREE)
         self.taken = self.agreed = 0
         self.unsupported: dict[str, None] = {}
 
-    def turns(self) -> Iterator[Failure | None]:
-        for player in filter(None, (self.engine, self.referee)):
-            player.table.mkdir(parents=True)
-        shape = self.alternation.case.shape
+    def rounds(self) -> Iterator[Failure | None]:
+        for executor in filter(None, (self.engine, self.referee)):
+            executor.table.mkdir(parents=True)
+        shape = self.mixed_run.case.shape
         yield self._write(0, "create_table", ("create_table", shape.create_params(), None))
-        for number, step in enumerate(self.alternation.case.steps, start=1):
+        for number, step in enumerate(self.mixed_run.case.steps, start=1):
             if self.unsupported:
                 return
             yield self._write(number, f"write {step.operation}", ("write", step.params(shape), step.input()))
@@ -72,7 +72,7 @@ class _Run:
 
     def _write(self, number: int, question: str, asked: tuple[str, Mapping[str, Any], Rows | None]) -> Failure | None:
         """The step by the writer whose turn it is, and by the referee on its own table."""
-        writer = self.alternation.turns[number]
+        writer = self.mixed_run.rounds[number]
         answer = (self.engine if writer == ENGINE else self.peer).ask(*asked)
         if answer.kind is Kind.UNSUPPORTED:
             self.unsupported[f"{writer}: {answer.reason}"] = None
@@ -82,7 +82,7 @@ class _Run:
         return None if answer.is_result else Failure(number, question, (answer.describe(),), writer, (question, writer))
 
     def _read(self, number: int) -> Failure | None:
-        writer = self.alternation.turns[number]
+        writer = self.mixed_run.rounds[number]
         (first, expected), *others = self._readings()
         if expected.rows is None:
             return Failure(number, f"read by {first}", (expected.describe(),), writer)
@@ -97,8 +97,8 @@ class _Run:
         """Every reader's rows, with and without the metadata table where there is one."""
         if self.referee is not None:
             yield REFEREE, self.referee.ask("read_snapshot", {})
-        listed = has_metadata_table(self.alternation.case)
+        listed = has_metadata_table(self.mixed_run.case)
         for params in ({"configs": {_METADATA: kept}} for kept in ("false", "true")) if listed else ({},):
             how = " with the metadata table" if params == {"configs": {_METADATA: "true"}} else ""
-            for player in (self.peer, self.engine):
-                yield f"{player.name}{how}", player.ask("read_snapshot", params)
+            for executor in (self.peer, self.engine):
+                yield f"{executor.name}{how}", executor.ask("read_snapshot", params)

@@ -5,15 +5,15 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hudi_conformance.interop.peers.asking import missing_bundle, peers_required
+from hudi_conformance.interop.peers.running import missing_bundle, peers_required
 from hudi_conformance.runner.resources import suite_root
 from hudi_conformance.verification.interleavings.coarse import coarse_graph
 from hudi_conformance.verification.interleavings.fine import fine_graph
 from hudi_conformance.verification.interleavings.graph import Cover, Edge, Graph, cover, graph_of
 from hudi_conformance.verification.interleavings.page import write_page
 from hudi_conformance.verification.interleavings.results import Result, load, save
-from hudi_conformance.verification.interleavings.running import Bounds, play_all
-from hudi_conformance.verification.interleavings.scenarios import SCHEDULES
+from hudi_conformance.verification.interleavings.running import Bounds, run_all
+from hudi_conformance.verification.interleavings.scenarios import INTERLEAVING_SCENARIOS
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,18 +62,20 @@ def test_a_circle_is_no_graph_of_progress():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SCHEDULES)
+@pytest.mark.parametrize("name", INTERLEAVING_SCENARIOS)
 def test_every_kind_of_act_has_edges(name: str):
-    acts = {edge.move.act for edge in coarse_graph(SCHEDULES[name]).edges()}
+    acts = {edge.move.act for edge in coarse_graph(INTERLEAVING_SCENARIOS[name]).edges()}
     services = {"schedule", "execute"} if not name.startswith("writers") else set()
     assert acts == {"begin", "stage", "commit", "abort"} | services
 
 
 @pytest.mark.parametrize("whole", [False, True])
 def test_of_writers_that_are_each_others_images_the_first_moves_first(*, whole: bool):
-    graph = fine_graph(SCHEDULES["writers-same-cow-9"], whole=whole)
+    graph = fine_graph(INTERLEAVING_SCENARIOS["writers-same-cow-9"], whole=whole)
     assert {edge.move.process for edge in graph.leaving[0]} == {"one"}
-    assert {edge.move.process for edge in fine_graph(SCHEDULES["streams-compaction-9"], whole=False).leaving[0]} == {
+    assert {
+        edge.move.process for edge in fine_graph(INTERLEAVING_SCENARIOS["streams-compaction-9"], whole=False).leaving[0]
+    } == {
         "one",
         "two",
         "compaction",
@@ -83,7 +85,7 @@ def test_of_writers_that_are_each_others_images_the_first_moves_first(*, whole: 
 @pytest.mark.crashes
 @pytest.mark.parametrize("adapter", ["model", "engine-in-process"])
 def test_outcomes_and_reads_after_every_act_are_the_models(adapter: str):
-    results = list(play_all(SCHEDULES.values(), adapter, Bounds(PATHS)))
+    results = list(run_all(INTERLEAVING_SCENARIOS.values(), adapter, Bounds(PATHS)))
     assert [failure for one in results for failure in one.failures] == []
     assert all(one.played for one in results)
 
@@ -96,8 +98,8 @@ def test_apache_hudi_plays_them_too():
     if why and not peers_required():
         pytest.skip(f"apache-hudi-1.1.1 is not asked: {why}")
     assert not why, why
-    chosen = [SCHEDULES[name] for name in ("writers-same-mor-9", "streams-compaction-9")]
-    results = list(play_all(chosen, "apache-hudi-1.1.1", Bounds(1)))
+    chosen = [INTERLEAVING_SCENARIOS[name] for name in ("writers-same-mor-9", "streams-compaction-9")]
+    results = list(run_all(chosen, "apache-hudi-1.1.1", Bounds(1)))
     assert [failure for one in results for failure in one.failures] == []
 
 

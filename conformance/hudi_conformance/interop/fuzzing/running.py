@@ -11,10 +11,10 @@ from hudi_adapter.rows import Rows
 from hudi_conformance.corpus.table_shapes import Step, WriteCase
 from hudi_conformance.interop.fuzzing.questions import Question, questions_after
 from hudi_conformance.interop.fuzzing.service_steps import RUN, is_service, noted, requests_of
-from hudi_conformance.runner.adapter_pool import Asked
+from hudi_conformance.runner.adapter_pool import AdapterClient
 from hudi_conformance.runner.comparison import compare_rows
 from hudi_conformance.runner.normalized_answers import InstantNames
-from hudi_conformance.runner.player import CHECK_TABLE, Answer, Failure, Kind, Player
+from hudi_conformance.runner.step_executor import CHECK_TABLE, Answer, Failure, Kind, StepExecutor
 from hudi_conformance.runner.value_comparison import compare_values
 
 LIMIT_S = 120.0
@@ -28,8 +28,8 @@ class Side:
     """
 
     name: str
-    adapter: Asked
-    checker: Asked | None = None
+    adapter: AdapterClient
+    checker: AdapterClient | None = None
     only_reads: bool = False
 
 
@@ -58,7 +58,7 @@ class Played:
 Instant = Mapping[str, Any]
 
 
-def play(case: WriteCase, sides: tuple[Side, Side], folder: Path, options: Options = Options()) -> Played:
+def run_case(case: WriteCase, sides: tuple[Side, Side], folder: Path, options: Options = Options()) -> Played:
     """Play a case below an empty folder, up to the first difference or to what a side does not support."""
     return _Run(case, sides, folder, options).played()
 
@@ -66,26 +66,26 @@ def play(case: WriteCase, sides: tuple[Side, Side], folder: Path, options: Optio
 class _Run:
     def __init__(self, case: WriteCase, sides: tuple[Side, Side], folder: Path, options: Options) -> None:
         self.case, self.sides, self.options = case, sides, options
-        self.players = [
-            Player.below(folder / f"{number}-{side.name}", side.adapter, LIMIT_S, side.name)
+        self.executors = [
+            StepExecutor.below(folder / f"{number}-{side.name}", side.adapter, LIMIT_S, side.name)
             for number, side in enumerate(sides)
         ]
         if sides[1].only_reads:
-            self.players[1] = replace(self.players[1], table=self.players[0].table)
+            self.executors[1] = replace(self.executors[1], table=self.executors[0].table)
         self.done: tuple[list[Instant], list[Instant]] = ([], [])
         self.asked = self.refused = 0
         self.unsupported: dict[str, None] = {}
 
     def played(self) -> Played:
-        for player in self.players:
-            player.table.mkdir(parents=True, exist_ok=True)
+        for executor in self.executors:
+            executor.table.mkdir(parents=True, exist_ok=True)
         made = self._both("create_table", [self.case.shape.create_params()] * 2)
         failure = self._agreed(0, "create_table", made) or next(filter(None, self._steps()), None)
         timeline = self._timeline() if failure else ()
         return Played(failure, self.asked, self.refused, tuple(self.unsupported), timeline)
 
     def _timeline(self) -> tuple[Any, ...]:
-        answer = self.players[0].ask("list_timeline", {}).content
+        answer = self.executors[0].ask("list_timeline", {}).content
         return tuple(answer) if isinstance(answer, list) else ()
 
     def _steps(self) -> Iterator[Failure | None]:
@@ -164,9 +164,9 @@ class _Run:
     def _questions(self, number: int, *, last: bool) -> Iterator[Failure | None]:
         for question in questions_after(self.case, self.done[0], last=last, between=self.options.between):
             yield self._question(number, question)
-        for side, player in zip(self.sides, self.players, strict=True):
+        for side, executor in zip(self.sides, self.executors, strict=True):
             if side.checker is not None:
-                yield self._checked(number, replace(player, adapter=side.checker))
+                yield self._checked(number, replace(executor, adapter=side.checker))
 
     def _question(self, number: int, question: Question) -> Failure | None:
         answers = self._both(question.op, [question.params(done, self.case.shape) for done in self.done])
@@ -193,15 +193,15 @@ class _Run:
         op, expected = question.op, left.normalized(question.op, answers[0].content)
         return compare_values(op, expected, answers[1].content, lambda actual: right.normalized(op, actual))
 
-    def _checked(self, number: int, checker: Player) -> Failure | None:
+    def _checked(self, number: int, checker: StepExecutor) -> Failure | None:
         self.asked += 1
         wrong = checker.check_errors()
         return _failure(number, f"{CHECK_TABLE} of {checker.name}", wrong) if wrong else None
 
     def _both(self, op: str, params: Sequence[Mapping[str, Any]], rows: Rows | None = None) -> list[Answer]:
         if self.sides[1].only_reads and op in WRITING_OPS:
-            return [self.players[0].ask(op, params[0], rows)] * 2
-        return [player.ask(op, asked, rows) for player, asked in zip(self.players, params, strict=True)]
+            return [self.executors[0].ask(op, params[0], rows)] * 2
+        return [executor.ask(op, asked, rows) for executor, asked in zip(self.executors, params, strict=True)]
 
 
 def _failure(step: int, question: str, differences: tuple[str, ...]) -> Failure:

@@ -41,7 +41,7 @@ _SAMPLE = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PeerRun:
     """What became of one peer: the subjects it was asked about, the exit code, or why it could not be asked."""
 
     adapter: str
@@ -55,9 +55,9 @@ def peers_required() -> bool:
     return os.environ.get(REQUIRE_VARIABLE, "") not in {"", "0"}
 
 
-def ask_peer(
+def run_peer(
     root: Path, adapter: str, out: Console, tables: Iterable[str] | None = None, sample: int = _SAMPLE
-) -> Asked:
+) -> PeerRun:
     """Ask one peer about these subjects, or about what changed and those asked longest ago; keep the answers."""
     cases = load_cases(root)
     record = relabelled(load_record(root, adapter), _listed(root, adapter, cases))
@@ -65,13 +65,13 @@ def ask_peer(
     present = tuple(sorted(set(chosen) & {subject(case) for case in cases}))
     why = missing_bundle(root, adapter)
     if why:
-        return Asked(adapter, present, int(peers_required()), why)
-    record = _without_strangers(record, cases)
+        return PeerRun(adapter, present, int(peers_required()), why)
+    record = _without_unknown_cases(record, cases)
     code = 0
     if present:
         code, record = _run(root, out, cases, present, record)
     save_record(root, record)
-    return Asked(adapter, present, code)
+    return PeerRun(adapter, present, code)
 
 
 def relist(root: Path, adapter: str) -> None:
@@ -119,7 +119,7 @@ def _run(
     return code, with_results(record, implementation, cases, results.cases)
 
 
-def _without_strangers(record: Record, cases: Iterable[Case]) -> Record:
+def _without_unknown_cases(record: Record, cases: Iterable[Case]) -> Record:
     known = {subject(case) for case in cases}
     kept = {name: table for name, table in record.tables.items() if name in known}
     return Record(record.adapter, record.implementation, kept)

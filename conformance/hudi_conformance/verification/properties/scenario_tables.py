@@ -40,7 +40,7 @@ R write that replaces a group, s savepoint of the last write, k compaction."""
 
 
 @dataclass(slots=True)
-class ToldTable:
+class TableBuilder:
     """A copy-on-write table told event by event; groups are written in turn."""
 
     version: int
@@ -120,7 +120,7 @@ class ToldTable:
         self.enter(saved, Action.SAVEPOINT, State.INFLIGHT)
         self.enter(saved, Action.SAVEPOINT, State.COMPLETED, SavepointMetadata(frozenset()))
 
-    def tell(self, event: str) -> None:
+    def add_event(self, event: str) -> None:
         """What a letter of a scenario stands for."""
         match event:
             case "p":
@@ -150,17 +150,17 @@ def _replaced(entry: TimelineEntry) -> Iterator[str]:
 
 
 @cache
-def told(events: str, version: int = 9) -> Table:
+def table_of_events(events: str, version: int = 9) -> Table:
     """The table to which the events of a scenario happened."""
-    story = ToldTable(version, [], [])
+    builder = TableBuilder(version, [], [])
     for event in events:
-        story.tell(event)
-    return story.table()
+        builder.add_event(event)
+    return builder.table()
 
 
 def grown(table: Table, events: str) -> Table:
     """The table after more events; `events` tells it from its beginning."""
-    before, after = told(events[:-2], version_of(table)), told(events, version_of(table))
+    before, after = table_of_events(events[:-2], version_of(table)), table_of_events(events, version_of(table))
     fresh = after.timeline[len(before.timeline) :]
     return replace(table, timeline=(*table.timeline, *fresh), base_files=after.base_files)
 
@@ -183,10 +183,10 @@ def stages(table: Table, effects: Effects) -> Iterator[tuple[int, Table]]:
         yield number, table
 
 
-def told_tables() -> Iterator[Table]:
+def scenario_tables() -> Iterator[Table]:
     """Every scenario, in two versions."""
     for events, version in product(SCENARIOS, (9, 6)):
-        yield told(events, version)
+        yield table_of_events(events, version)
 
 
 def steps_of(effects: Effects, number: int) -> tuple[str, ...]:

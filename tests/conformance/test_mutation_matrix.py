@@ -9,9 +9,9 @@ from hudi_conformance.corpus.mutants import MUTANTS
 from hudi_conformance.corpus.trace_cases import TraceCase
 from hudi_conformance.runner.recorded_results import results_file
 from hudi_conformance.verification.mutation_matrix.columns import every_case
-from hudi_conformance.verification.mutation_matrix.lots import Played, drawn, faults, play_row
 from hudi_conformance.verification.mutation_matrix.matrix import SOURCE, Matrix, Row, kept_matrix
 from hudi_conformance.verification.mutation_matrix.page import unbroken_musts
+from hudi_conformance.verification.mutation_matrix.sampling import Played, drawn, faults, run_row
 from hudi_conformance.verification.mutation_matrix.unbroken import UNBROKEN
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +30,7 @@ def test_the_row_that_is_drawn_is_the_recorded_one() -> None:
     matrix, cases = kept_matrix(ROOT), every_case(ROOT)
     row = next(one for one in matrix.rows if one.mutant == drawn(SEED))
 
-    played = play_row(row, cases, SEED)
+    played = run_row(row, cases, SEED)
 
     print(f"HUDI_CONFORMANCE_LOT={SEED} draws {row.mutant}: {len(played.killers)} of {played.asked} cases kill it")  # noqa: T201 - how to repeat it
     assert not faults(played, matrix, len(cases)), f"HUDI_CONFORMANCE_LOT={SEED} repeats this row"

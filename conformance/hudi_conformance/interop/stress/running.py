@@ -17,11 +17,11 @@ from hudi_conformance.interop.stress.actors import (
     write_on,
     write_once,
 )
-from hudi_conformance.interop.stress.drawing import Drawing
-from hudi_conformance.interop.stress.judging import Judgement, judge, told_writes
+from hudi_conformance.interop.stress.generating import WriteGenerator
 from hudi_conformance.interop.stress.locks import lock_named
 from hudi_conformance.interop.stress.records import Record
 from hudi_conformance.interop.stress.settings import Setting
+from hudi_conformance.interop.stress.verdicts import StressVerdict, check_run, describe_writes
 
 CONFLICT = ": WRITE_CONFLICT"
 
@@ -34,7 +34,7 @@ class Played:
     seed: int
     seconds: float
     record: Record
-    judgement: Judgement
+    verdict: StressVerdict
     table: Path
     rereads: int = 0
 
@@ -43,12 +43,12 @@ class Played:
         """How many writes and services were refused as they conflict with another."""
         return sum(one.endswith(CONFLICT) for one in self.record.refused)
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """One line of figures, then what is wrong."""
-        record, judged = self.record, self.judgement
+        record, judged = self.record, self.verdict
         services = {name: record.services.count(name) for name in sorted(set(record.services))}
         figures = (
-            f"{self.setting.name}, seed {self.seed}: writes {told_writes(record.written)}; "
+            f"{self.setting.name}, seed {self.seed}: writes {describe_writes(record.written)}; "
             f"{len(record.refused)} refusals; {len(record.started)} processes, "
             f"{len(record.killed)} of them killed, {len(record.tasks_killed)} tasks killed; "
             f"{judged.reads} reads, {self.rereads} of the end; services {services}; {judged.trace_lines} trace lines"
@@ -56,7 +56,7 @@ class Played:
         return "\n".join((figures, *(f"  wrong: {one}" for one in judged.wrong)))
 
 
-def play(  # noqa: PLR0917 - all that a history is made of
+def run_stress(  # noqa: PLR0917 - all that a history is made of
     setting: Setting,
     command: tuple[str, ...],
     folder: Path,
@@ -77,14 +77,14 @@ def play(  # noqa: PLR0917 - all that a history is made of
         _run(stage, kills=kills)
         _end(stage)
     took = time.monotonic() - started
-    return Played(setting, seed, took, record, judge(setting, record, stage.table, stage.trace), stage.table)
+    return Played(setting, seed, took, record, check_run(setting, record, stage.table, stage.trace), stage.table)
 
 
 def _begin(stage: Stage) -> None:
     """The table, and every key that writers share."""
     actor = Actor("first", stage, mortal=False, helps=True)
     actor.ask("create_table", stage.setting.create_params())
-    write_once(actor, Drawing(0, 1, stage.seed).first())
+    write_once(actor, WriteGenerator(0, 1, stage.seed).first())
     actor.stop()
 
 
@@ -94,7 +94,7 @@ def _run(stage: Stage, *, kills: bool) -> None:
     writers = stage.setting.writers
     for number in range(writers):
         actor = Actor(f"writer-{number}", stage, mortal=kills)
-        works.append(partial(write_on, actor, Drawing(number, writers, stage.seed)))
+        works.append(partial(write_on, actor, WriteGenerator(number, writers, stage.seed)))
     works.append(partial(keep_on, Actor("keeper", stage, mortal=kills)))
     works.append(partial(read_on, Actor("reader", stage, mortal=False, helps=True)))
     threads = [threading.Thread(target=_guarded, args=(work, stage)) for work in works]
@@ -117,7 +117,7 @@ def _end(stage: Stage) -> None:
     """One more write and one more read by processes that live, after the hearts of the dead stand still."""
     time.sleep(1.5 * stage.setting.heart_s)
     actor = Actor("last", stage, mortal=False, helps=True)
-    write_once(actor, Drawing(stage.setting.writers, stage.setting.writers + 1, stage.seed).next())
+    write_once(actor, WriteGenerator(stage.setting.writers, stage.setting.writers + 1, stage.seed).next())
     for service in stage.setting.services:
         keep_once(actor, service)
     actor.stop()
