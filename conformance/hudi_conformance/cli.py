@@ -42,8 +42,8 @@ _Readers = Annotated[
 _Limit = Annotated[float, typer.Option("--limit", help="Seconds an adapter has for one step.")]
 
 
-def _tell_version(*, asked: bool) -> None:
-    if asked:
+def _print_version(*, wanted: bool) -> None:
+    if wanted:
         typer.echo(f"hudi-conformance {metadata.version('hudi-conformance')}")
         raise typer.Exit
 
@@ -52,7 +52,7 @@ def _tell_version(*, asked: bool) -> None:
 def common(
     *,
     _version: Annotated[
-        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Say which release this is.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Say which release this is.")
     ] = False,
 ) -> None:
     """What holds for every command."""

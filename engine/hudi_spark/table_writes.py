@@ -13,7 +13,7 @@ from hudi_spark.metadata import Finding
 from hudi_spark.readings import Readings
 from hudi_spark.services.compaction_planning import ALWAYS
 from hudi_spark.services.inline import InlineServices
-from hudi_spark.services.recovered_files import KnownOfTable, Recovered
+from hudi_spark.services.recovered_files import Recovered, RecoveryHints
 from hudi_spark.services.table_services import TableServices
 from hudi_spark.spark import OnSpark
 from hudi_spark.write import (
@@ -451,7 +451,7 @@ def define_table(storage: Storage, definition: TableDefinition) -> None:
         create_table(Effects(storage, hooks_of_environment()), definition)
 
 
-def recover_table(spark: "SparkSession", storage: Storage, known: KnownOfTable) -> Recovered:
+def recover_table(spark: "SparkSession", storage: Storage, known: RecoveryHints) -> Recovered:
     """Build a lost table again.
 
     Raises:

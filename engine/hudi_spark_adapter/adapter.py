@@ -203,7 +203,7 @@ class _Operations:
 
     def _rows(self, request: Request, query: Query) -> RowsAnswer:
         params = request.params
-        asked = replace(
+        read_query = replace(
             query,
             columns=params.get("columns"),
             filter=params.get("filter"),
@@ -211,11 +211,11 @@ class _Operations:
             readings=self._readings,
             configs=_read_configs(request),
         )
-        return self._answer(request, asked)
+        return self._answer(request, read_query)
 
-    def _answer(self, request: Request, asked: AnyQuery) -> RowsAnswer:
+    def _answer(self, request: Request, query: AnyQuery) -> RowsAnswer:
         with _Refusals(), boundary(request.location):
-            file, skipped = self._executor.answer(_storage(request), asked, request)
+            file, skipped = self._executor.answer(_storage(request), query, request)
         return RowsAnswer(file, tuple(_warning(one) for one in skipped))
 
 

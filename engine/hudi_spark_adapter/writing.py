@@ -15,7 +15,7 @@ from hudi_spark.errors import HudiError
 from hudi_spark.read import Executor
 from hudi_spark.readings import Readings
 from hudi_spark.services.inline import InlineServices
-from hudi_spark.services.recovered_files import KnownOfTable
+from hudi_spark.services.recovered_files import RecoveryHints
 from hudi_spark.services.table_services import TableServices
 from hudi_spark.write import (
     IndexRequest,
@@ -71,11 +71,11 @@ class WritingOperations:
 
     def write(self, request: Request) -> ValueAnswer:
         """A whole write."""
-        return _answer(self._writer(request).write(_asked(request)))
+        return _answer(self._writer(request).write(_write_request(request)))
 
     def begin_write(self, request: Request) -> ValueAnswer:
         """The first phase."""
-        started = self._writer(request).begin(_asked(request))
+        started = self._writer(request).begin(_write_request(request))
         self._started[_name(request)] = started
         return _pending(started)
 
@@ -83,7 +83,7 @@ class WritingOperations:
         """The second phase."""
         started = self._of(request)
         try:
-            started.stage(_asked(request))
+            started.stage(_write_request(request))
         except BaseException:
             del self._started[_name(request)]
             raise
@@ -105,9 +105,9 @@ class WritingOperations:
     def schedule(self, request: Request) -> ValueAnswer:
         """A plan of a table service."""
         params = request.params
-        asked = {key: value for key, value in params.items() if key not in _COMMON}
+        rest = {key: value for key, value in params.items() if key not in _COMMON}
         requested = TableServices(self._writer(request)).schedule(
-            str(params.get("service")), _hoodie_keys(params), **asked
+            str(params.get("service")), _hoodie_keys(params), **rest
         )
         return ValueAnswer({"requested": requested})
 
@@ -181,7 +181,7 @@ def _name(request: Request) -> tuple[str, str]:
     return request.location or str(request.table), str(request.params.get("txn"))
 
 
-def _asked(request: Request) -> WriteRequest:
+def _write_request(request: Request) -> WriteRequest:
     params = request.params
     given = params.get("input")
     rows = None if given is None else arrow_of_rows(read_rows(Path(str(given))))
@@ -222,9 +222,9 @@ def _recovered(services: TableServices, params: Mapping[str, Any], configs: Mapp
     return ValueAnswer(value, unknown)
 
 
-def _known(params: Mapping[str, Any]) -> KnownOfTable:
+def _known(params: Mapping[str, Any]) -> RecoveryHints:
     """What a request tells of a lost table: as `create_table`, and what only its owner knows."""
-    return KnownOfTable(
+    return RecoveryHints(
         _definition(params, _texts(params.get("properties") or {})),
         _texts(params.get("completion_times") or {}),
         tuple(params.get("committed") or ()),

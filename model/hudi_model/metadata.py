@@ -208,16 +208,16 @@ def wanted(settings: Mapping[str, str]) -> tuple[IndexDefinition, ...]:
     return tuple(IndexDefinition(name, name) for key, name in sorted(OPTIONAL.items()) if switch(settings, key))
 
 
-def asked_for(table: Table, settings: Mapping[str, str]) -> Effects:
+def configured_effects(table: Table, settings: Mapping[str, str]) -> Effects:
     """The metadata table is made, and may be used then, or is dropped, where a writer says so; else it is kept.
 
     Clauses: MT-004, MT-007, MT-009.
     """
-    asked = setting(settings, "hoodie.metadata.enable").lower()
-    if asked == "true" and not built(table):
+    enabled = setting(settings, "hoodie.metadata.enable").lower()
+    if enabled == "true" and not built(table):
         indexes = (FILES, *wanted(settings))
         return durable.CommitMetadataTable(with_indexes(table, indexes)), listing(table, (one.name for one in indexes))
-    return drop(table, built(table)) if asked == "false" and table.metadata else ()
+    return drop(table, built(table)) if enabled == "false" and table.metadata else ()
 
 
 def drop(table: Table, names: Iterable[str]) -> Effects:

@@ -238,13 +238,13 @@ def chosen_schema(stored: Schema, schema: Schema, selection: Selection) -> Schem
     """
     known = {field.name: field for field in stored.fields}
     usual = [field.name for field in schema.fields if selection.meta_columns or not is_own_column(field.name)]
-    asked = usual if selection.columns is None else list(selection.columns)
-    for name in asked:
-        if name not in known or asked.count(name) > 1:
+    selected = usual if selection.columns is None else list(selection.columns)
+    for name in selected:
+        if name not in known or selected.count(name) > 1:
             detail = f"column {name!r} is " + ("asked for twice" if name in known else "not in the table")
             raise Rejection(Reason.CONFIG_INVALID, "RD-012", "columns", detail)
-    meta = [name for name in META_FIELDS if selection.meta_columns and name not in asked]
-    return Schema(tuple(known[name] for name in (*meta, *asked)))
+    meta = [name for name in META_FIELDS if selection.meta_columns and name not in selected]
+    return Schema(tuple(known[name] for name in (*meta, *selected)))
 
 
 def is_own_column(name: str) -> bool:

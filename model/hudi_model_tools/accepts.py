@@ -115,7 +115,7 @@ def accepts(trace: Iterable[Line], timeline: Iterable[TimelineEntry] = ()) -> Re
 
     Clauses: TM-003, TM-005, TL-003, TL-006, TL-013.
     """
-    past, number = begun(timeline), 0
+    past, number = past_of(timeline), 0
     for line in trace:
         number += 1
         for applies, wrong, allowed in complaints(past, line):
@@ -125,7 +125,7 @@ def accepts(trace: Iterable[Line], timeline: Iterable[TimelineEntry] = ()) -> Re
     return None if number else Refusal(1, {}, "the trace is empty", "at least one line")
 
 
-def begun(timeline: Iterable[TimelineEntry]) -> Past:
+def past_of(timeline: Iterable[TimelineEntry]) -> Past:
     """What a timeline amounts to that was there before the first line."""
     past = Past()
     for entry in timeline:
@@ -214,10 +214,10 @@ def creation_complaints(past: Past, line: Line) -> Iterator[Complaint]:
     wanted = {completed_action(name) for name in names} if done else names
     yield bool(wanted) and wanted != {action}, present, f"{', '.join(sorted(wanted))} in the state"
     yield action is Action.SAVEPOINT and not is_saveable(past, requested), present, "a savepoint of a completed write"
-    asked = before is None and action is not Action.SAVEPOINT
+    needs_request = before is None and action is not Action.SAVEPOINT
     given = past.times.get(line["process"], "no time")
-    yield asked and requested != given, f"the process generated {given} last", f"requested {given}"
-    locked = done or (asked and action not in DATA_ACTIONS)
+    yield needs_request and requested != given, f"the process generated {given} last", f"requested {given}"
+    locked = done or (needs_request and action not in DATA_ACTIONS)
     yield locked and past.holder != line["process"], f"{line['process']} does not hold the lock", "take_lock"
     late = done and line.get("completed", past.within) != past.within
     yield late, "the completion time was not generated under this lock", "generate_time, then completion"

@@ -100,8 +100,8 @@ def writer() -> tuple[Step, ...]:
 
     Clauses: OW-001, LK-003, TM-005.
     """
-    begun = (take_lock, generate_time, begin_write, release_lock)
-    return (*begun, stage_write, take_lock, generate_time, commit_write, release_lock)
+    opening = (take_lock, generate_time, begin_write, release_lock)
+    return (*opening, stage_write, take_lock, generate_time, commit_write, release_lock)
 
 
 def service() -> tuple[Step, ...]:

@@ -213,9 +213,9 @@ def is_unseen(act: Act, process: Process, shared: Shared) -> bool:
 
 def may_die(process: Process) -> bool:
     """Whether the death of a process can matter: it has begun and is not done, and it has durable effects."""
-    begun = process.step > 0 or bool(process.local.value.todo)
+    has_started = process.step > 0 or bool(process.local.value.todo)
     done = process.step == len(program(process.program)) and not process.local.value.todo
-    return process.is_alive and begun and not done and process.program != "reader"
+    return process.is_alive and has_started and not done and process.program != "reader"
 
 
 def crash(world: World, place: int, store: Store) -> World:

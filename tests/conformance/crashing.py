@@ -12,7 +12,7 @@ from typing import Protocol, Self
 
 from faulty_storage import Fault, FaultyStorage, When
 from hudi_conformance.bridge.loading import load
-from hudi_conformance.bridge.operations import ask
+from hudi_conformance.bridge.operations import evaluate
 from hudi_format.storage import LocalStorage
 from hudi_spark import HudiError, OutcomeUnknownError
 from hudi_spark.testing import TableActions, WriteRequest, load_table
@@ -135,7 +135,7 @@ def went_on(program: Program, table: Path, held: list[Row], label: str) -> None:
         program.run(writer)
         assert answers(table) == sorted([*held, _NEXT]), f"run again, {label}"
     assert TableActions(writer).validate_metadata() == (), label
-    assert [one for one in ask(load(table), "check_table", {}).content if one["severity"] == "error"] == [], label
+    assert [one for one in evaluate(load(table), "check_table", {}).content if one["severity"] == "error"] == [], label
     assert left_over(table) == [], label
 
 

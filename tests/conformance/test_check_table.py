@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hudi_conformance.bridge import load_for
 from hudi_conformance.bridge.checking import load_for_check
-from hudi_conformance.bridge.operations import ask
+from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.interop.real_tables import cache, checking
 from hudi_conformance.interop.real_tables.catalogue import recipes
 from hudi_conformance.interop.real_tables.checking import errors_in
@@ -87,7 +87,9 @@ def test_the_ops_of_the_protocol_read_rows_unless_told_not_to() -> None:
     table = GOLDEN / "v6" / "bad_key_in_two_groups" / "table"
 
     def clauses(**params: bool) -> set[str]:
-        return {one["clause"] for one in ask(load_for("check_table", table, params), "check_table", params).content}
+        return {
+            one["clause"] for one in evaluate(load_for("check_table", table, params), "check_table", params).content
+        }
 
     assert clauses() == clauses(deep=True) == {"DM-001"}
     assert clauses(deep=False) == set()
@@ -202,7 +204,7 @@ def test_many_files_are_looked_at_and_their_number_is_told(tmp_path: Path) -> No
     assert 0 < len(seen) < files
 
 
-def asked(adapter: str = CHECKER, *, deep: bool = False) -> Check:
+def check_by(adapter: str = CHECKER, *, deep: bool = False) -> Check:
     return Check(find_adapter(adapter, suite_root()), deep=deep)
 
 
@@ -210,11 +212,11 @@ def asked(adapter: str = CHECKER, *, deep: bool = False) -> Check:
 @pytest.mark.parametrize("adapter", [CHECKER, "model"])
 def test_the_exit_code_and_the_text_say_what_was_found(adapter: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Grouped by clause: its name, what it asks for, then each place."""
-    assert check(str(GOLDEN / "v9/mor_event_time_late_data/table"), asked(adapter), as_json=False) == VALID
+    assert check(str(GOLDEN / "v9/mor_event_time_late_data/table"), check_by(adapter), as_json=False) == VALID
     assert "0 errors, 0 warnings" in capsys.readouterr().out
-    assert check(str(GOLDEN / "v9/apache_mor_torn_log/table"), asked(adapter), as_json=False) == VALID
+    assert check(str(GOLDEN / "v9/apache_mor_torn_log/table"), check_by(adapter), as_json=False) == VALID
     assert "warning LF-010  A torn or garbage block is corrupt" in capsys.readouterr().out
-    assert check(str(GOLDEN / "v9/bad_two_completions/table"), asked(adapter, deep=True), as_json=False) == BROKEN
+    assert check(str(GOLDEN / "v9/bad_two_completions/table"), check_by(adapter, deep=True), as_json=False) == BROKEN
     printed = capsys.readouterr().out
     assert "error TL-012  Instants are unique" in printed
     assert "rule: No two actions have the same requested time" in printed
@@ -223,11 +225,11 @@ def test_the_exit_code_and_the_text_say_what_was_found(adapter: str, capsys: pyt
 
 
 def test_json_is_a_line_for_each_violation_or_the_refusal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert check(str(GOLDEN / "v9/bad_two_completions/table"), asked(), as_json=True) == BROKEN
+    assert check(str(GOLDEN / "v9/bad_two_completions/table"), check_by(), as_json=True) == BROKEN
     (line,) = capsys.readouterr().out.splitlines()
     assert json.loads(line).keys() == {"clause", "severity", "where", "message", "name"}
     for place in (str(tmp_path), "gopher://nowhere", str(tmp_path / "missing")):
-        assert check(place, asked(), as_json=True) == NOT_JUDGED
+        assert check(place, check_by(), as_json=True) == NOT_JUDGED
         assert json.loads(capsys.readouterr().out)["refused"].keys() == {"reason", "clause", "where", "message"}
 
 

@@ -112,7 +112,7 @@ def test_the_model_agrees_with_itself(sessions: tuple[Session, Session], tmp_pat
     sound, _ = sessions
     played = run_case(late_row(), (Side("a", sound), Side("b", sound, sound)), tmp_path)
     assert played.failure is None
-    assert played.asked > 10
+    assert played.queries > 10
 
 
 def test_histories_cover_types_indexes_and_services():
@@ -134,7 +134,7 @@ def test_an_adapter_that_only_reads_is_asked_about_the_model_s_table(sessions: t
     sound, broken = sessions
     found = run_case(late_row(), (Side("a", sound), Side("b", sound, only_reads=True)), tmp_path / "sound")
     assert found.failure is None
-    assert found.asked > 10
+    assert found.queries > 10
     differs = run_case(late_row(), (Side("a", sound), Side("b", broken, only_reads=True)), tmp_path / "broken")
     assert differs.failure is not None
     assert differs.failure.step == 2

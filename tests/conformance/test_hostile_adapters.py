@@ -230,10 +230,10 @@ def test_a_start_of_many_violations_is_told_at_once(tmp_path: Path, pids: Path):
 def test_an_answer_before_its_question_counts_for_no_case(tmp_path: Path, pids: Path):
     """What was written while nobody asked is no answer: the process starts anew, and the next question is answered."""
     with _session(tmp_path, pids) as session:
-        first = session.ask("read_snapshot", tmp_path, {"do": "late"}, tmp_path, 20.0)
+        first = session.request("read_snapshot", tmp_path, {"do": "late"}, tmp_path, 20.0)
         time.sleep(1.0)
-        second = session.ask("read_snapshot", tmp_path, {"do": "good"}, tmp_path, 20.0)
-        third = session.ask("read_snapshot", tmp_path, {"do": "good"}, tmp_path, 20.0)
+        second = session.request("read_snapshot", tmp_path, {"do": "good"}, tmp_path, 20.0)
+        third = session.request("read_snapshot", tmp_path, {"do": "good"}, tmp_path, 20.0)
 
     assert isinstance(first, Reply)
     assert isinstance(second, Broken)
@@ -246,9 +246,9 @@ def test_a_process_that_does_not_read_is_not_waited_for(tmp_path: Path, pids: Pa
     """A question that is longer than a pipe."""
     with _session(tmp_path, pids) as session:
         session.start()
-        session.ask("read_snapshot", tmp_path, {"do": "deaf"}, tmp_path, 20.0)
+        session.request("read_snapshot", tmp_path, {"do": "deaf"}, tmp_path, 20.0)
         begun = time.monotonic()
-        response = session.ask("read_snapshot", tmp_path, {"do": "good", "more": "x" * (1 << 20)}, tmp_path, 2.0)
+        response = session.request("read_snapshot", tmp_path, {"do": "good", "more": "x" * (1 << 20)}, tmp_path, 2.0)
 
     assert response == Hung(2.0)
     assert time.monotonic() - begun < 30

@@ -25,7 +25,7 @@ class Pretended:
     keys: dict[str, None]
     fails: bool = False
 
-    def ask(self, op: str, _table: Path, params: Mapping[str, Any], out_dir: Path, _limit_s: float) -> Response:
+    def request(self, op: str, _table: Path, params: Mapping[str, Any], out_dir: Path, _limit_s: float) -> Response:
         if op == "read_snapshot":
             write_rows(out_dir / "rows.jsonl", Rows((("key", "string"),), tuple((key,) for key in self.keys)))
             return Reply({"result": {"rows_file": "rows.jsonl"}})

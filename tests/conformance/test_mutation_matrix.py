@@ -11,7 +11,7 @@ from hudi_conformance.runner.recorded_results import results_file
 from hudi_conformance.verification.mutation_matrix.columns import every_case
 from hudi_conformance.verification.mutation_matrix.matrix import SOURCE, Matrix, Row, kept_matrix
 from hudi_conformance.verification.mutation_matrix.page import unbroken_musts
-from hudi_conformance.verification.mutation_matrix.sampling import Played, drawn, faults, run_row
+from hudi_conformance.verification.mutation_matrix.sampling import Played, faults, run_row, sample_order
 from hudi_conformance.verification.mutation_matrix.unbroken import UNBROKEN
 
 ROOT = Path(__file__).parents[2]
@@ -28,11 +28,11 @@ def _traces(names: str) -> tuple[TraceCase, ...]:
 def test_the_row_that_is_drawn_is_the_recorded_one() -> None:
     """All cases that may tell one mutant from the model are asked, and those that do are those that did."""
     matrix, cases = kept_matrix(ROOT), every_case(ROOT)
-    row = next(one for one in matrix.rows if one.mutant == drawn(SEED))
+    row = next(one for one in matrix.rows if one.mutant == sample_order(SEED))
 
     played = run_row(row, cases, SEED)
 
-    print(f"HUDI_CONFORMANCE_LOT={SEED} draws {row.mutant}: {len(played.killers)} of {played.asked} cases kill it")  # noqa: T201 - how to repeat it
+    print(f"HUDI_CONFORMANCE_LOT={SEED} draws {row.mutant}: {len(played.killers)} of {played.tried} cases kill it")  # noqa: T201 - how to repeat it
     assert not faults(played, matrix, len(cases)), f"HUDI_CONFORMANCE_LOT={SEED} repeats this row"
 
 
@@ -40,8 +40,8 @@ def test_lots_draw_the_same_for_the_same_seed_and_reach_many_mutants() -> None:
     """A day's failure can be repeated, and a year comes by a good part of them."""
     days = [str(day) for day in range(365)]
 
-    assert [drawn(day) for day in days] == [drawn(day) for day in days]
-    assert len({drawn(day) for day in days}) > len(MUTANTS) // 3
+    assert [sample_order(day) for day in days] == [sample_order(day) for day in days]
+    assert len({sample_order(day) for day in days}) > len(MUTANTS) // 3
 
 
 @pytest.mark.parametrize(

@@ -96,10 +96,10 @@ def test_a_new_adapter_begins_with_the_wheel_alone(installed: Path, foreign: Pat
         assert (foreign / f"{language}-reader" / ".github" / "workflows" / "conformance.yml").is_file()
     project = foreign / "python-reader"
     greeted = _python([*cli, "smoke", "--adapter", "adapter.toml"], project, **environment)
-    asked = _python([*PYTEST, "--conformance-area", "history"], project, **environment)
+    output = _python([*PYTEST, "--conformance-area", "history"], project, **environment)
 
     assert "python-reader speaks the protocol" in greeted
-    assert re.search(r"^[1-9]\d* passed, \d+ skipped in", asked, re.MULTILINE), asked
+    assert re.search(r"^[1-9]\d* passed, \d+ skipped in", output, re.MULTILINE), output
 
 
 @pytest.mark.slow

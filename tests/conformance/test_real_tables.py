@@ -71,23 +71,27 @@ def test_a_recipe_is_made_again_when_what_it_uses_changes():
 
 
 def test_answers_are_asked_again_when_the_questions_change():
-    assert fingerprints.asked(_recipe()) != fingerprints.asked(_recipe(questions=(Question("x", "table_info"),)))
-    assert fingerprints.asked(_recipe(bundle="1.2.0")) != fingerprints.asked(_recipe(bundle="1.2.0", oracle="own"))
+    assert fingerprints.of_questions(_recipe()) != fingerprints.of_questions(
+        _recipe(questions=(Question("x", "table_info"),))
+    )
+    assert fingerprints.of_questions(_recipe(bundle="1.2.0")) != fingerprints.of_questions(
+        _recipe(bundle="1.2.0", oracle="own")
+    )
 
 
 def test_times_in_questions_are_those_of_completed_writes_in_order_of_completion(tmp_path: Path):
     timeline = [_write(1), _write(2, "clean"), _write(3), _write(4, state="INFLIGHT"), _write(5, "replacecommit")]
     own = (Question("own", "read_incremental", {"begin": "$0.completed", "end": "$-1.requested"}),)
-    asked = {one.name: one.params for one in all_questions(_recipe(questions=own), _table(tmp_path), timeline)}
-    assert asked["own"] == {"begin": "15", "end": "50"}
-    assert asked["as_of_middle"] == {"instant": "30"}
-    assert "changes_all" not in asked
+    questions = {one.name: one.params for one in all_questions(_recipe(questions=own), _table(tmp_path), timeline)}
+    assert questions["own"] == {"begin": "15", "end": "50"}
+    assert questions["as_of_middle"] == {"instant": "30"}
+    assert "changes_all" not in questions
 
 
 def test_before_version_8_the_instant_stands_for_the_completion(tmp_path: Path):
     timeline = [{**_write(1), "completed": None}, {**_write(2), "completed": None}]
-    asked = {one.name: one.params for one in all_questions(_recipe(), _table(tmp_path), timeline)}
-    assert asked["incremental_later"] == {"begin": "10"}
+    questions = {one.name: one.params for one in all_questions(_recipe(), _table(tmp_path), timeline)}
+    assert questions["incremental_later"] == {"begin": "10"}
 
 
 def test_a_table_with_a_change_feed_is_asked_for_changes(tmp_path: Path):
@@ -96,8 +100,8 @@ def test_a_table_with_a_change_feed_is_asked_for_changes(tmp_path: Path):
 
 
 def test_a_table_without_completed_writes_is_asked_nothing_about_times(tmp_path: Path):
-    asked = [one.name for one in all_questions(_recipe(without=("info",)), _table(tmp_path), [])]
-    assert asked == ["snapshot", "snapshot_meta", "timeline", "history", "slices", "optimized"]
+    questions = [one.name for one in all_questions(_recipe(without=("info",)), _table(tmp_path), [])]
+    assert questions == ["snapshot", "snapshot_meta", "timeline", "history", "slices", "optimized"]
 
 
 @pytest.fixture

@@ -88,12 +88,12 @@ def one_of_each(text: str) -> Evidence:
     group = DrawnGroup(text, text, (DrawnSlice(text, files),), files, replaced=True)
     lines = (Line(CHANGED, (text,), (text,), (text,)), Line(MISSING, (text,), None), Line(EXTRA, None, (text,)))
     comparison = Comparison(text, (text,), lines, text, text, (), {text: 1})
-    asked = CaseStep(text, text, text, text, (), frozenset({text}))
+    step = CaseStep(text, text, text, text, (), frozenset({text}))
     features, kills = (text,), ((text, text),)
     outcome = Outcome(text, text, "fail", 1.0, text, (text,), (text, text), text, text, 1, comparison)
     return Evidence(
         implementations=(Implementation(text, text, text, text, {text: text}),),
-        questions=(Question(text, text, text, (text,), text, text, text, text, features, kills, (asked,)),),
+        questions=(Question(text, text, text, (text,), text, text, text, text, features, kills, (step,)),),
         tables=(GoldenTable(text, text, text, text, text, text, (text,), timeline, text, (group,)),),
         outcomes=(outcome,),
         clauses=(Clause(text, text, text, (9,), text, text, (text, text), text, text, 1),),

@@ -43,7 +43,7 @@ def test_a_hung_adapter_is_ended_with_its_children(tmp_path: Path):
 def test_a_process_lives_over_many_questions(tiny: TinyCorpus, tmp_path: Path):
     """Starting costs seconds for some implementations: it happens once."""
     with Session([sys.executable, str(tiny.root / "fake_adapter.py")], tmp_path / "log") as session:
-        response = [session.ask("x", tmp_path, {"do": "unsupported"}, tmp_path, 20) for _ in range(3)]
+        response = [session.request("x", tmp_path, {"do": "unsupported"}, tmp_path, 20) for _ in range(3)]
 
     assert all(isinstance(one, Reply) for one in response)
     assert session.starts == 1

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from hudi_conformance.bridge import load
 from hudi_conformance.bridge.checking import load_timeline
-from hudi_conformance.bridge.operations import ask
+from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.drawing.timeline_drawing import timeline_svg
 from hudi_conformance.report.drawing_timelines import NEWEST, chosen, draw, print_timeline
 from hudi_conformance.runner.archive import unpacked_corpus
@@ -75,8 +75,8 @@ def test_archived_actions_are_drawn_where_they_are_asked_for(
     table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = GOLDEN / table / "table"
-    whole = ask(load(folder), "list_timeline", {"include_history": True}).content
-    active = ask(load(folder), "list_timeline", {}).content
+    whole = evaluate(load(folder), "list_timeline", {"include_history": True}).content
+    active = evaluate(load(folder), "list_timeline", {}).content
     assert len(whole) > len(active)
     for history, listed in ((True, whole), (False, active)):
         assert draw(str(folder), {}, None, history=history, every=True) == 0

@@ -32,5 +32,5 @@ def test_the_engine_answers_as_the_model_after_every_step(drawn: str):
     summary = found[-1]
     assert isinstance(summary, Summary)
     assert [one.described(ENGINE) for one in found if isinstance(one, Found)] == []
-    assert summary.asked > 10
+    assert summary.queries > 10
     assert not summary.unsupported, str(summary)

@@ -79,9 +79,9 @@ def test_a_case_that_kills_nothing_is_refused() -> None:
 class _Deaf(ModelSession):
     """A reader that sees an empty table."""
 
-    def ask(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Response:
+    def request(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Response:
         if op != "read_snapshot":
-            return super().ask(op, table, params, out_dir, limit_s)
+            return super().request(op, table, params, out_dir, limit_s)
         (out_dir / "none.jsonl").write_text('{"schema":[{"name":"id","type":"string"}]}\n', encoding="utf-8")
         return Reply({"seq": 1, "result": {"rows_file": "none.jsonl"}})
 
@@ -194,9 +194,9 @@ def test_an_unknown_table_or_role_is_an_error_of_the_corpus(tmp_path: Path) -> N
     head = 'title = "One"\nclauses = ["OW-001"]\ntable_version = 9\n'
     text = head + '{more}[scripts]\n1 = [{{op = "write", by = "{by}"}}]\n[[case]]\nid = "one"\nscript = "1"\n'
 
-    for more, by, said in (('table = "v9/none"\n', "A", "no golden table"), ("", "D", "is no role")):
+    for more, by, message in (('table = "v9/none"\n', "A", "no golden table"), ("", "D", "is no role")):
         file.write_text(text.format(more=more, by=by), encoding="utf-8")
-        with pytest.raises(CorpusError, match=said):
+        with pytest.raises(CorpusError, match=message):
             load_cases(tmp_path)
 
 

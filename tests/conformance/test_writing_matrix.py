@@ -155,11 +155,11 @@ def test_the_sample_takes_every_step_that_the_cases_take() -> None:
 def test_a_writer_is_asked_again_what_it_is_known_to_fail() -> None:
     """Also what the sample leaves out: the record would lose it, and the list stand without an answer."""
     name = "apache-hudi-1.1.1"
-    asked = {one.id for one in sampled_for(name, WRITING, ROOT)}
+    sampled = {one.id for one in sampled_for(name, WRITING, ROOT)}
     listed = set(load_expected_failures(find_adapter(name, ROOT).expected_failures)) & {one.id for one in WRITING}
 
     assert listed
-    assert asked == listed | {one.id for one in sample(WRITING)}
+    assert sampled == listed | {one.id for one in sample(WRITING)}
     assert sampled_for("model", WRITING, ROOT) == sample(WRITING)
 
 

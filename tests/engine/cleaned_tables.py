@@ -73,8 +73,8 @@ def data_files(table: Written) -> list[str]:
 def answers(table: Written, since: str = "") -> list[Any]:
     """What queries now, and as of every write from a time on, answer."""
     times = [one.requested for one in full_timeline_of(table) if one.action.endswith("commit")]
-    asked = [None, *(time for time in times if time >= since)]
-    return [sorted(map(repr, read_arrow(table.path, as_of=time).to_pylist())) for time in asked]
+    moments = [None, *(time for time in times if time >= since)]
+    return [sorted(map(repr, read_arrow(table.path, as_of=time).to_pylist())) for time in moments]
 
 
 def deaths(run: Callable[[Hook], Any]) -> Iterator[CrashesAt]:

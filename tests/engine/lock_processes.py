@@ -65,10 +65,10 @@ class Task:
         writer = TableWriter(storage, InProcess(), dict(self.configs), hook=Hooks(tuple(hooks)))
         try:
             outcome = writer.write(WriteRequest(self.operation, rows(self.ids, 2, self.price)))
-            said = {"requested": outcome.requested, "completed": outcome.completed}
+            last_answer = {"requested": outcome.requested, "completed": outcome.completed}
         except HudiError as error:
-            said = {"reason": str(error.reason), "message": str(error)}
-        self.answer.write_text(json.dumps(said))
+            last_answer = {"reason": str(error.reason), "message": str(error)}
+        self.answer.write_text(json.dumps(last_answer))
 
 
 def _storage_options(configs: Mapping[str, str]) -> dict[str, str]:
@@ -102,7 +102,7 @@ class Writer:
         os.kill(self.pid, signal.SIGKILL)
         self.process.join()
 
-    def said(self) -> dict[str, Any]:
+    def last_answer(self) -> dict[str, Any]:
         """What came of the write, once the process has ended."""
         self.process.join(PATIENCE)
         assert not self.process.is_alive(), "the writer does not end"

@@ -49,18 +49,18 @@ def history(table: Written, name: str = "") -> list[str]:
     return [file.rpartition("/")[2] for file in table.files() if "/history/" in file and name in file]
 
 
-def step(table: Written, number: int, asked: str) -> None:
-    if asked == "clean":
+def step(table: Written, number: int, step_name: str) -> None:
+    if step_name == "clean":
         table.services().clean(SOON)
-    elif asked == "compact":
+    elif step_name == "compact":
         if table.table_type == "MERGE_ON_READ":
             table.services().run("compaction", COMPACT_NOW)
-    elif asked == "abort":
+    elif step_name == "abort":
         started = table.writer().begin(WriteRequest("upsert", rows([0])))
         started.stage(WriteRequest("upsert", rows([0], ts=number)))
         started.abort()
     else:
-        table.write(asked, rows([number % 4, 4 + number % 2], ts=number, price=float(number)))
+        table.write(step_name, rows([number % 4, 4 + number % 2], ts=number, price=float(number)))
 
 
 @settings(max_examples=7, deadline=None)
@@ -70,9 +70,9 @@ def test_nobody_sees_that_actions_were_archived(version: int, table_type: str, s
     with tempfile.TemporaryDirectory() as folder:
         table = Written(Path(folder) / "table", table_type, version, configs=WITHOUT_METADATA)
         step(table, 0, "upsert")
-        for number, asked in enumerate(steps, 1):
-            if asked != "archive":
-                step(table, number, asked)
+        for number, step_name in enumerate(steps, 1):
+            if step_name != "archive":
+                step(table, number, step_name)
                 continue
             cleans = timeline_of(table).completed("clean")
             before = requested_times(table), answers(table, "~" if cleans else "")

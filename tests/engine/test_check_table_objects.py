@@ -17,7 +17,7 @@ GOLDEN = unpacked_corpus()
 TABLES = ("v9/apache_mor_metadata_table", "v6/apache_mor_compacted", "v9/bad_two_completions")
 
 
-def asked(options: Mapping[str, str], *, deep: bool = False) -> Check:
+def check_by(options: Mapping[str, str], *, deep: bool = False) -> Check:
     return Check(find_adapter(CHECKER, suite_root()), options, deep)
 
 
@@ -38,8 +38,8 @@ def test_a_table_in_a_bucket_is_checked_as_on_disk(
     upload(folder, storage)
     before = storage.list_files()
 
-    on_disk = check(str(folder), asked({}, deep=deep), as_json=True), capsys.readouterr().out
-    in_bucket = check(place, asked(s3.options, deep=deep), as_json=True), capsys.readouterr().out
+    on_disk = check(str(folder), check_by({}, deep=deep), as_json=True), capsys.readouterr().out
+    in_bucket = check(place, check_by(s3.options, deep=deep), as_json=True), capsys.readouterr().out
 
     assert in_bucket == on_disk
     assert on_disk[0] == (BROKEN if "bad" in table else VALID)
@@ -59,7 +59,7 @@ def test_a_timeline_in_a_bucket_is_drawn(s3: Endpoint, capsys: pytest.CaptureFix
 
 def test_what_cannot_be_reached_is_not_judged(s3: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
     """An empty place is no table; an option that the store does not know is told."""
-    assert check(f"s3://{BUCKET}/nothing", asked(s3.options), as_json=True) == NOT_JUDGED
+    assert check(f"s3://{BUCKET}/nothing", check_by(s3.options), as_json=True) == NOT_JUDGED
     assert json.loads(capsys.readouterr().out)["refused"]["reason"] == "NOT_A_TABLE"
-    assert check(f"s3://{BUCKET}/nothing", asked({"colour": "red"}), as_json=True) == NOT_JUDGED
+    assert check(f"s3://{BUCKET}/nothing", check_by({"colour": "red"}), as_json=True) == NOT_JUDGED
     assert json.loads(capsys.readouterr().out)["refused"]["reason"] == "UNREADABLE"

@@ -112,10 +112,10 @@ def a_compaction_of_more_than_was_planned(table: Path) -> None:
 @breaks("CL-006", of=served)
 def a_clustering_of_more_than_was_planned(table: Path) -> None:
     file = timeline_of(table, "*.clustering.requested")
-    asked = plans.parse_requested_replace(file.read_bytes(), file.name)
-    assert asked.clustering_plan is not None
-    fewer = replace(asked.clustering_plan, input_groups=asked.clustering_plan.input_groups[1:])
-    file.write_bytes(plans.serialise_requested_replace(replace(asked, clustering_plan=fewer)))
+    stored_plan = plans.parse_requested_replace(file.read_bytes(), file.name)
+    assert stored_plan.clustering_plan is not None
+    fewer = replace(stored_plan.clustering_plan, input_groups=stored_plan.clustering_plan.input_groups[1:])
+    file.write_bytes(plans.serialise_requested_replace(replace(stored_plan, clustering_plan=fewer)))
 
 
 @breaks("TL-023", of=mor)

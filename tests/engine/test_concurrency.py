@@ -40,7 +40,7 @@ def new_table(tmp_path: Path, **more: Any) -> Written:
 def stop_before(folder: Path, table: Written, name: str, **more: Any) -> Task:
     """A task that stops before its first effect of a name."""
     with writing(Task(str(table.path), folder / "quiet", table.configs, [9], 1.0)) as quiet:
-        assert "requested" in quiet.said()
+        assert "requested" in quiet.last_answer()
     names = [json.loads(line)[0] for line in (folder / "quiet.effects").read_text().splitlines()]
     return Task(str(table.path), folder / "first", table.configs, [1], 5.0, stop=names.index(name), **more)
 
@@ -76,7 +76,7 @@ def test_processes_that_name_different_locks_are_refused(tmp_path: Path):
             alone.write(WriteRequest("upsert", rows([2], 3, 3.0), configs=lacking))
         table.write("upsert", rows([2], 3, 3.0))
         first.go_on()
-        assert "requested" in first.said()
+        assert "requested" in first.last_answer()
     assert dict(table.found()) == {"k1": 5.0, "k2": 3.0, "k9": 1.0}
 
 
@@ -152,13 +152,13 @@ def test_no_two_processes_generate_one_time_and_all_grow(tmp_path: Path):
     tasks = [Task(str(table.path), tmp_path / f"p{n}", table.configs, [n, n + 2], float(n)) for n in range(3, 7)]
     running = [writing(task) for task in tasks]
     answers = [one.__enter__() for one in running]
-    said = [one.said() for one in answers]
+    answered = [one.last_answer() for one in answers]
     for one in running:
         one.__exit__(None, None, None)
-    assert [one for one in said if "requested" not in one] == []
-    times = [time_of for one in said for time_of in (one["requested"], one["completed"])]
+    assert [one for one in answered if "requested" not in one] == []
+    times = [time_of for one in answered for time_of in (one["requested"], one["completed"])]
     assert len(set(times)) == len(times)
-    assert {one["requested"] < one["completed"] for one in said} == {True}
+    assert {one["requested"] < one["completed"] for one in answered} == {True}
     assert table.ids() == sorted(f"k{n}" for n in range(1, 9))
 
 
@@ -206,8 +206,8 @@ def test_a_timeline_far_ahead_is_not_followed_in_silence(tmp_path: Path):
         assert "hoodie.time.generator.max_timeline_ahead_ms" in caught.value.hint
         assert table.files() == before
     for lock in ({}, FILE_LOCK):
-        asked = {**lock, "hoodie.time.generator.max_timeline_ahead_ms": str(10**13)}
-        written = table.write("upsert", rows([1], 3, 3.0), configs=asked)
+        settings = {**lock, "hoodie.time.generator.max_timeline_ahead_ms": str(10**13)}
+        written = table.write("upsert", rows([1], 3, 3.0), configs=settings)
         assert written.requested.startswith("2106")
 
 
@@ -237,19 +237,19 @@ def test_processes_write_to_one_table_of_an_object_store(tmp_path: Path, monkeyp
     table = new_table(tmp_path)
     with aws(tmp_path) as server:
         there = Endpoint(server.url)
-        there.ask("PUT", BUCKET)
+        there.request("PUT", BUCKET)
         base = f"s3a://{BUCKET}/table"
         upload(table.path, open_storage(base, there.options))
         lock = {"hoodie.write.lock.provider": "StorageBasedLockProvider"}
         configs = {**there.options, **lock, **AGAIN, "hoodie.write.lock.wait_time_ms_between_retry": "50"}
         tasks = [Task(base, tmp_path / f"p{n}", configs, [1, n], float(n)) for n in (3, 4)]
         with writing(tasks[0]) as first, writing(tasks[1]) as second:
-            said = [first.said(), second.said()]
-        assert [one for one in said if "requested" not in one] == []
+            answered = [first.last_answer(), second.last_answer()]
+        assert [one for one in answered if "requested" not in one] == []
         found = read_arrow(base, columns=["id", "price"], storage_options=there.options).to_pylist()
-    last = max(said, key=lambda one: one["completed"])
+    last = max(answered, key=lambda one: one["completed"])
     prices = {one["id"]: one["price"] for one in found}
-    assert prices == {"k1": 3.0 if last is said[0] else 4.0, "k2": 1.0, "k3": 3.0, "k4": 4.0}
+    assert prices == {"k1": 3.0 if last is answered[0] else 4.0, "k2": 1.0, "k3": 3.0, "k4": 4.0}
 
 
 @pytest.mark.slow

@@ -334,8 +334,8 @@ def test_what_a_completed_write_left_behind_ends_none(tmp_path: Path):
 
 def test_what_has_completed_ends_a_write_early_where_that_is_asked_for(tmp_path: Path):
     """Else it is refused under the lock, when its files are written."""
-    asked = {**EARLY, "hoodie.write.concurrency.early.conflict.check.commit.conflict": "true"}
-    for configs, step in ((asked, "stage"), (EARLY, "commit")):
+    settings = {**EARLY, "hoodie.write.concurrency.early.conflict.check.commit.conflict": "true"}
+    for configs, step in ((settings, "stage"), (EARLY, "commit")):
         table = Written(tmp_path / step, configs=configs)
         table.write("upsert", rows([1, 2]))
         request = WriteRequest("upsert", rows([1], 2, 2.0))

@@ -80,9 +80,9 @@ def test_each_key_has_one_entry_and_one_that_is_there_wins(entries: list[tuple[s
     keys = found.column("key").to_pylist()
     assert keys == sorted({key for key, _ in entries}, key=str.encode)
     for key, value in zip(keys, found.column("value").to_pylist(), strict=True):
-        said = {other for name, other in entries if name == key}
-        assert value in said
-        assert (value is None) == (said == {None})
+        found_places = {other for name, other in entries if name == key}
+        assert value in found_places
+        assert (value is None) == (found_places == {None})
 
 
 @settings(deadline=None)

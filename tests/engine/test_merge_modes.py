@@ -129,8 +129,8 @@ def test_an_unknown_merger_is_refused(tmp_path: Path, properties: dict[str, str]
 def test_the_delete_marker_comes_from_the_table_before_the_request(tmp_path: Path):
     prefix = "hoodie.record.merge.property.hoodie.payload.delete."
     properties = {MODE: COMMIT, prefix + "field": "Op", prefix + "marker": "D"}
-    asked = {"hoodie.payload.delete.field": "op", "hoodie.payload.delete.marker": "x"}
-    rule = merge_rule(configuration(tmp_path, 9, properties), asked)
+    settings = {"hoodie.payload.delete.field": "op", "hoodie.payload.delete.marker": "x"}
+    rule = merge_rule(configuration(tmp_path, 9, properties), settings)
     assert (rule.delete_field, rule.delete_marker) == ("Op", "D")
 
 

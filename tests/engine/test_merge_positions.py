@@ -39,8 +39,8 @@ def table(path: Path, *blocks: bytes) -> TableBuilder:
     return builder
 
 
-def answers(path: Path, configs: dict[str, str], **asked: Any) -> list[dict[str, Any]]:
-    rows = read_arrow(path, configs=configs, **asked).to_pylist()
+def answers(path: Path, configs: dict[str, str], **params: Any) -> list[dict[str, Any]]:
+    rows = read_arrow(path, configs=configs, **params).to_pylist()
     return sorted(rows, key=repr)
 
 
@@ -63,8 +63,8 @@ def test_positions_and_keys_answer_the_same(tmp_path_factory: Any, writes: list[
         blocks += [builder.deletes(at, *deletes, header=stated(*gone))] if gone else []
         builder.commit(at, [builder.log_file(at, blocks)])
     assert answers(path, BY_POSITIONS, columns=columns) == answers(path, BY_KEYS, columns=columns)
-    asked = {"columns": columns, "filter": ["ts", ">", 9]}
-    assert answers(path, BY_POSITIONS, **asked) == answers(path, BY_KEYS, **asked)
+    params = {"columns": columns, "filter": ["ts", ">", 9]}
+    assert answers(path, BY_POSITIONS, **params) == answers(path, BY_KEYS, **params)
 
 
 def test_wrong_positions_do_no_harm_unless_they_are_asked_for(tmp_path: Path):

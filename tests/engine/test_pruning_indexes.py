@@ -88,13 +88,13 @@ class _Metadata:
 
     slices: Mapping[FileSlice, list[Any]]
     keyed: Any
-    asked: list[str] = field(default_factory=list)
+    lookups: list[str] = field(default_factory=list)
 
     def partitions(self) -> tuple[str, ...]:
         return ("record_index", "secondary_index_v")
 
     def record_locations(self, keys: Iterable[str]) -> Mapping[str, tuple[RecordLocation, ...]]:
-        self.asked += (wanted := list(keys))
+        self.lookups += (wanted := list(keys))
         places = {self.keyed(row): one for one, rows in self.slices.items() for row in rows}
         return {
             key: (RecordLocation(places[key].partition, places[key].file_id, 0),) for key in wanted if key in places
@@ -176,8 +176,10 @@ def test_slices_with_a_row_that_matches_stay(
     source = means(situation, tuple(slices))
     for one, rows in slices.items():
         table = pa.table(list(zip(*rows, strict=True)) or [[], [], []], _SCHEMA)
-        kept = source is None or may_hold(situation.asked.condition, lambda c, s=one: source(s, c), literal(situation))
-        assert kept or True not in mask(situation.asked.condition, table).to_pylist()
+        kept = source is None or may_hold(
+            situation.lookups.condition, lambda c, s=one: source(s, c), literal(situation)
+        )
+        assert kept or True not in mask(situation.lookups.condition, table).to_pylist()
 
 
 def test_a_key_is_in_its_own_slice_only(tmp_path: Any):
@@ -190,7 +192,7 @@ def test_a_key_is_in_its_own_slice_only(tmp_path: Any):
     situation = _situation(["a", "=", 1], metadata, ("a",), tmp_path)
     source = by_record_index(situation, tuple(slices))
     assert source is not None
-    kept = [may_hold(situation.asked.condition, lambda c, s=one: source(s, c), literal(situation)) for one in slices]
+    kept = [may_hold(situation.lookups.condition, lambda c, s=one: source(s, c), literal(situation)) for one in slices]
     assert kept == [False, True, False]
     assert by_record_index(_situation(["a", "=", 1], metadata, ("a",), tmp_path, latest=False), tuple(slices)) is None
     compared = replace(situation.snapshot.configuration, ordering=("b",))

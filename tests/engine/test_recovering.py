@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from hudi_format.storage import LocalStorage
-from hudi_spark import HudiError, KnownOfTable, TableDefinition, read_arrow
+from hudi_spark import HudiError, RecoveryHints, TableDefinition, read_arrow
 from hudi_spark.testing import Effect, InProcess, WriteRequest, load_table
 from written_tables import SCHEMA, Written, rows
 
@@ -46,7 +46,7 @@ def grown(path: Path, kind: str = "MERGE_ON_READ", version: int = 9) -> Written:
     return table
 
 
-def known(table: Written, **more: Any) -> KnownOfTable:
+def known(table: Written, **more: Any) -> RecoveryHints:
     definition = TableDefinition(
         record_key=("id",),
         partition_by=("region",),
@@ -54,7 +54,7 @@ def known(table: Written, **more: Any) -> KnownOfTable:
         table_type=table.table_type,
         table_version=table.version,
     )
-    return KnownOfTable(definition, **more)
+    return RecoveryHints(definition, **more)
 
 
 def lose(table: Written, what: str) -> None:
@@ -185,9 +185,9 @@ def test_what_no_file_says_is_asked_for(tmp_path: Path) -> None:
     wrong += [{**right, "record_key": ("ts",)}, {**right, "partition_by": ("nothing",)}]
     for one in wrong:
         with pytest.raises(HudiError) as caught:
-            table.services().recover(KnownOfTable(TableDefinition(**one)))
+            table.services().recover(RecoveryHints(TableDefinition(**one)))
         assert caught.value.reason == "CONFIG_INVALID"
         assert not (table.path / ".hoodie").exists()
-    table.services().recover(KnownOfTable(TableDefinition(**right)))
+    table.services().recover(RecoveryHints(TableDefinition(**right)))
     assert read_arrow(table.path).column_names == SCHEMA.names
     assert load_table(LocalStorage(table.path))[0].name == "trips"

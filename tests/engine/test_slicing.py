@@ -359,8 +359,8 @@ def test_the_state_as_of_a_time_has_its_logs_unless_base_files_alone_are_asked_f
     builder.commit(10, [builder.base_file(10, ROWS)])
     builder.commit(20, [builder.log_file(20, [builder.data(20, ROWS)])])
     storage = open_storage(tmp_path)
-    for asked, logs in (({}, 1), ({"read_optimized": True}, 0)):
-        (one,) = load_snapshot(storage, RELEASED, **asked).slices
+    for params, logs in (({}, 1), ({"read_optimized": True}, 0)):
+        (one,) = load_snapshot(storage, RELEASED, **params).slices
         assert len(one.log_files) == logs
 
 

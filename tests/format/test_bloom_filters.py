@@ -55,8 +55,8 @@ def test_a_simple_filter_has_no_limit(keys: list[str], entries: int):
 @given(KEYS, KEYS, st.integers(1, 12))
 def test_many_keys_are_asked_like_one(keys: list[str], others: list[str], entries: int):
     for bloom in (build_bloom_filter(keys, entries), build_simple_filter(keys, entries)):
-        asked = pa.array(keys + others, pa.large_string())
-        assert bloom.may_contain_each(asked).to_pylist() == [bloom.may_contain(key) for key in keys + others]
+        wanted = pa.array(keys + others, pa.large_string())
+        assert bloom.may_contain_each(wanted).to_pylist() == [bloom.may_contain(key) for key in keys + others]
 
 
 @pytest.mark.parametrize(("entries", "count", "rows", "last"), [(60_000, 130_001, 2, 70_001), (50_000, 3, 1, 3)])

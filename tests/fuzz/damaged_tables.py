@@ -49,7 +49,7 @@ class Damage:
 class Outcome:
     """What the engine said: equal, refused, unsupported, warned, or different without a word."""
 
-    said: str
+    reported: str
     detail: str = ""
 
 
@@ -78,8 +78,8 @@ def attempt(seed: int, tables: tuple[str, ...], folder: Path) -> tuple[Damage, O
     copy = folder / str(seed)
     shutil.copytree(GOLDEN / table / "table", copy)
     try:
-        asked = [question for question in QUESTIONS if rows_of(table, question)]
-        done = replace(_damaged(source, table, copy), question=source.choice(asked))
+        questions = [question for question in QUESTIONS if rows_of(table, question)]
+        done = replace(_damaged(source, table, copy), question=source.choice(questions))
         return done, _outcome(done, copy)
     finally:
         shutil.rmtree(copy)

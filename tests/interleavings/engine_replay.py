@@ -122,7 +122,7 @@ class EngineReplay:
     def _phases(self, actor: Actor, writer: TableWriter) -> Iterator[str]:
         configs = {**_WITHOUT_METADATA, **self.schedule.configs(actor)}
         if isinstance(actor, Service):
-            return _serve(TableServices(writer), actor.asked, configs)
+            return _serve(TableServices(writer), actor.requested, configs)
         rows = arrow_of_rows(Rows(COLUMNS, (actor.row(),)))
         return _write(writer, WriteRequest("upsert", rows, configs=configs))
 

@@ -54,7 +54,7 @@ class Turnstile:
     """
 
     process: str
-    asked: Counter[Label] = field(default_factory=Counter)
+    requested: Counter[Label] = field(default_factory=Counter)
     later: Counter[Label] = field(default_factory=Counter)
     early: Counter[Label] = field(default_factory=Counter)
     missing: Counter[Label] = field(default_factory=Counter)
@@ -76,22 +76,22 @@ class Turnstile:
                 if self._others_may_come(label) and self.changed.wait(_OTHERS_S):
                     continue
                 if self.is_on:
-                    self.missing += self.asked
-                    self.asked.clear()
+                    self.missing += self.requested
+                    self.requested.clear()
                 self.is_on = False
                 self.changed.notify_all()
                 self.changed.wait()
 
     def _others_may_come(self, label: Label) -> bool:
         """Whether another task of the process may be about to have what the turn asks for."""
-        return self.is_on and bool(self.asked) and label[0] in _OF_TASKS
+        return self.is_on and bool(self.requested) and label[0] in _OF_TASKS
 
     def after(self, effect: Effect) -> None:
         """Stand still where the turn is over."""
         if effect.folder:
             return
         with self.changed:
-            if not self.asked and effect.name not in _GOES_ON:
+            if not self.requested and effect.name not in _GOES_ON:
                 self._stand_still()
 
     def _stand_still(self) -> None:
@@ -108,8 +108,8 @@ class Turnstile:
     def _may_pass(self, label: Label) -> bool:
         if not self.is_on and not self.is_free:
             return False
-        if self.asked[label]:
-            self.asked -= Counter([label])
+        if self.requested[label]:
+            self.requested -= Counter([label])
         elif label == _LET_GO and self.later[label] and self.more[_TAKE] == self.more[_LET_GO]:
             self.early[label] += 1
         elif self._has_to_wait(label):
@@ -120,7 +120,7 @@ class Turnstile:
 
     def _has_to_wait(self, label: Label) -> bool:
         """Whether a later turn asks for an effect that is not one which the engine has more often."""
-        once_more = label[0] in _ONCE_MORE and any(one[0] not in _UNNEEDED for one in self.asked)
+        once_more = label[0] in _ONCE_MORE and any(one[0] not in _UNNEEDED for one in self.requested)
         return not self.is_free and bool(self.later[label]) and not once_more
 
     def start(self, phases: Iterable[str]) -> None:
@@ -148,7 +148,7 @@ class Turnstile:
         for outcome in phases:
             outcomes.append(outcome)
             with self.changed:
-                if not self.asked:
+                if not self.requested:
                     self._stand_still()
         return outcomes[-1]
 
@@ -160,24 +160,24 @@ class Turnstile:
 
         """
         with self.changed:
-            self.asked, self.later = Counter(labels), Counter(later)
-            had = self.asked & self.early
-            self.asked, self.early = self.asked - had, self.early - had
-            if self.outcome is None and (self.asked or not had):
+            self.requested, self.later = Counter(labels), Counter(later)
+            had = self.requested & self.early
+            self.requested, self.early = self.requested - had, self.early - had
+            if self.outcome is None and (self.requested or not had):
                 self.is_on = True
                 self.changed.notify_all()
                 self._wait()
-            self.missing += self.asked
-            self.asked = Counter()
+            self.missing += self.requested
+            self.requested = Counter()
 
     def _wait(self) -> None:
         until = time.monotonic() + PATIENCE_S
         while not self.changed.wait_for(lambda: not self.is_on, _LOOK_S):
             looks = (self._asks_for_lock(), not self.changed.wait_for(lambda: not self.is_on, _LOOK_S))
             if all((*looks, self._asks_for_lock())):
-                raise LockHeldError(f"{self.process} waits for the lock before {dict(self.asked)}")
+                raise LockHeldError(f"{self.process} waits for the lock before {dict(self.requested)}")
             if time.monotonic() > until:
-                raise StuckError(f"{self.process} waits, and {dict(self.asked)} did not happen")
+                raise StuckError(f"{self.process} waits, and {dict(self.requested)} did not happen")
 
     def _asks_for_lock(self) -> bool:
         """Whether the thread stands in the engine's function that takes the lock."""

@@ -30,7 +30,7 @@ def table() -> Table:
     made = create_table(Shape(partitioned=False).properties(), schema)
     rows = tuple(Record({"id": f"k{one}", "note": f"N{one}", "ts": one}) for one in range(2))
     made = write(made, Request(Operation.INSERT, rows[:1]), tick(1), tick(2))
-    made = perform(made, metadata.asked_for(made, EVERY))
+    made = perform(made, metadata.configured_effects(made, EVERY))
     built = metadata.with_indexes(made, [*valid(made).indexes, NOTES, LOWER])
     made = perform(made, (CommitMetadataTable(built), metadata.listing(made, [one.name for one in built.indexes])))
     return write(made, Request(Operation.INSERT, rows[1:]), tick(3), tick(4))

@@ -45,8 +45,8 @@ def notes(table: Table, begin: str, end: str | None = None, readings: Readings =
 @given(TICKS, TICKS, TICKS)
 def test_a_begin_is_out_and_an_end_is_in(begin: InstantTime, end: InstantTime, time: InstantTime):
     """Chunks that share a bound hold each time once."""
-    asked = TimeRange(begin, end)
-    assert is_within_range(asked, time) == (begin < time <= end)
+    time_range = TimeRange(begin, end)
+    assert is_within_range(time_range, time) == (begin < time <= end)
     first, second = TimeRange(None, begin), TimeRange(begin, None)
     assert is_within_range(first, time) != is_within_range(second, time)
 

@@ -33,7 +33,7 @@ def table_of(fields: dict[str, str], *rows: dict[str, Any], indexes: Sequence[In
     for number, row in enumerate(rows):
         request = Request(Operation.INSERT, (Record(row),))
         table = write(table, request, tick(2 * number + 1), tick(2 * number + 2))
-    table = perform(table, metadata.asked_for(table, EVERY))
+    table = perform(table, metadata.configured_effects(table, EVERY))
     built = metadata.with_indexes(table, [*(one for one in valid(table).indexes), *indexes])
     names = [one.name for one in built.indexes]
     return perform(table, (CommitMetadataTable(built), metadata.listing(table, names)))

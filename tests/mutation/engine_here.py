@@ -44,7 +44,7 @@ class EngineHere:
         self.started = hello.message
         return hello
 
-    def ask(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Reply:
+    def request(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Reply:
         """One question."""
         if self._adapter is None:
             self.start()
@@ -114,7 +114,7 @@ def _read(case: Case, folder: Path) -> Outcome:
     unpack(case.table.folder, executor.table)
     outcome = Outcome(case, Verdict.PASS)
     for step in case.steps:
-        judged = judge(case, step, executor.ask(step.op, step.params), _reading_clause)
+        judged = judge(case, step, executor.request(step.op, step.params), _reading_clause)
         outcome = replace(judged, reading=judged.reading or outcome.reading)
         if outcome.verdict is not Verdict.PASS:
             break

@@ -124,8 +124,10 @@ def _survivors(results: Sequence[Result], explained: Explanations) -> Iterator[s
         yield f"\n### {module}\n"
         for one in results:
             if one.module == module and one.survived:
-                said = explained.survivors.get(one.key)
-                yield f"- {_shown(one)}\n  " + (f"**{said.kind}**: {said.why}" if said else "**not explained**")
+                explanation = explained.survivors.get(one.key)
+                yield f"- {_shown(one)}\n  " + (
+                    f"**{explanation.kind}**: {explanation.why}" if explanation else "**not explained**"
+                )
 
 
 def _shown(one: Result) -> str:

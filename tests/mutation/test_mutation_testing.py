@@ -86,7 +86,7 @@ def result(outcome: str, **more: Any) -> Result:
     )
 
 
-def said(survivors: bool) -> Explanations:
+def explained_by(survivors: bool) -> Explanations:
     key = ("m.py", "a > b", "o", 1)
     one = {key: Explanation(key, "equivalent", "they are never equal")}
     return Explanations(one, {}) if survivors else Explanations({}, one)
@@ -95,19 +95,19 @@ def said(survivors: bool) -> Explanations:
 @pytest.mark.parametrize(
     ("outcome", "explained", "complaint"),
     [
-        ("survived", said(survivors=True), ""),
+        ("survived", explained_by(survivors=True), ""),
         ("survived", Explanations({}, {}), "survived and not explained"),
-        ("case x", said(survivors=True), "explained, but killed"),
-        ("", said(survivors=True), "explained, but killed, gone or not tried"),
-        ("case x", said(survivors=False), ""),
-        ("survived", said(survivors=False), "survived and not explained"),
-        ("", said(survivors=False), "said to be closed"),
+        ("case x", explained_by(survivors=True), "explained, but killed"),
+        ("", explained_by(survivors=True), "explained, but killed, gone or not tried"),
+        ("case x", explained_by(survivors=False), ""),
+        ("survived", explained_by(survivors=False), "survived and not explained"),
+        ("", explained_by(survivors=False), "said to be closed"),
     ],
 )
 def test_survivors_are_explained_and_nothing_else_is(outcome: str, explained: Explanations, complaint: str):
     found = complaints([result(outcome)], explained)
     assert found[0].startswith(complaint) if complaint else found == []
-    assert complaints([], said(survivors=True)) != []
+    assert complaints([], explained_by(survivors=True)) != []
 
 
 def test_an_explanation_has_a_kind_and_a_reason(tmp_path: Path):

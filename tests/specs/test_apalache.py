@@ -81,9 +81,9 @@ def test_a_violation_is_a_failure_and_counted(specs: Path, calls: Path, capsys: 
     printed = capsys.readouterr().out
     assert "ok   Clock              Apalache: invariants to depth 6" in printed
     assert "FAIL InductiveClock     Apalache: is kept by every step\nviolated" in printed
-    asked = calls.read_text(encoding="utf-8")
-    assert "--no-deadlock --inv=InRange --init=Init --next=Next --length=6 --out-dir=out Clock.tla" in asked
-    assert "CONSTANTS\n  Last = 3\n" in asked
+    calls_made = calls.read_text(encoding="utf-8")
+    assert "--no-deadlock --inv=InRange --init=Init --next=Next --length=6 --out-dir=out Clock.tla" in calls_made
+    assert "CONSTANTS\n  Last = 3\n" in calls_made
 
 
 @pytest.mark.usefixtures("calls")

@@ -66,10 +66,10 @@ def project(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 @pytest.mark.templates
 def test_the_steps_of_its_workflow_pass(project: Path):
     """What somebody copies into CI is green on the first day; one area stands for all here."""
-    asked = {name: command for name, command in workflow_steps(project).items() if not command.startswith("pip ")}
+    seen = {name: command for name, command in workflow_steps(project).items() if not command.startswith("pip ")}
     steps = {
         name: run(project, command, PYTEST_ADDOPTS="--conformance-area=history")
-        for name, command in asked.items()
+        for name, command in seen.items()
         if not name.lower().endswith("unit tests")
     }
 
@@ -85,10 +85,10 @@ def test_what_it_answers_is_right_and_it_says_what_it_lacks(project: Path):
     run(project, f"hudi-conformance run --adapter adapter.toml {areas} --jobs 2 --report out")
 
     results = read_results(project / "out")
-    asked = [line for line in results.cases if line["verdict"] != "unsupported"]
-    assert {line["verdict"] for line in asked} == {"pass"}
-    assert len(asked) > 50
-    assert {line["table_version"] for line in asked} == {4, 5, 6, 8, 9}
+    seen = [line for line in results.cases if line["verdict"] != "unsupported"]
+    assert {line["verdict"] for line in seen} == {"pass"}
+    assert len(seen) > 50
+    assert {line["table_version"] for line in seen} == {4, 5, 6, 8, 9}
     assert results.footer["implementations"][project.name]["name"] == project.name
 
 

@@ -20,14 +20,14 @@ def test_every_command_prints_what_the_page_says(tmp_path: Path):
 
     Counts grow with the corpus and are not compared; that nothing fails at the end is.
     """
-    asked = 0
+    seen = 0
     for info, text in steps(PAGE.read_text(encoding="utf-8")):
         write_file(info, text, tmp_path)
         for command in commands(text) if info == "console" else ():
-            asked += 1
+            seen += 1
             assert comparable(run(command.line, tmp_path)) == comparable(command.output), command.line
 
-    assert asked > 10
+    assert seen > 10
 
 
 @pytest.mark.templates
@@ -39,15 +39,15 @@ def test_a_change_of_the_specification_has_the_consequences_that_its_page_shows(
     clone = tmp_path / "clone"
     git("clone", "--quiet", str(ROOT), str(clone), folder=tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(str(clone / name) for name in PACKAGES))
-    asked = 0
+    seen = 0
     for info, text in steps(SPEC_CHANGE.read_text(encoding="utf-8")):
         if info == "diff":
             git("apply", "-", folder=clone, given=text)
         for command in commands(text) if info == "console" else ():
-            asked += 1
+            seen += 1
             assert comparable(run(command.line, clone)) == comparable(command.output), command.line
 
-    assert asked > 4
+    assert seen > 4
 
 
 def git(*arguments: str, folder: Path, given: str | None = None) -> None:

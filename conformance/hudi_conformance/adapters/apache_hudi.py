@@ -171,8 +171,8 @@ def _selected(frame: Any, params: Mapping[str, Any]) -> Any:
     with_meta = bool(params.get("meta_columns", False))
     names = [name for name in frame.columns if with_meta or not name.startswith("_hoodie_")]
     if columns is not None:
-        asked = [name for name in names if name in hudi_views.META_FIELDS] + list(columns)
-        names = list(dict.fromkeys(asked))
+        selected = [name for name in names if name in hudi_views.META_FIELDS] + list(columns)
+        names = list(dict.fromkeys(selected))
     return frame.select(*(f"`{name}`" for name in names))
 
 

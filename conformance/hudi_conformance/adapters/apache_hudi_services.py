@@ -39,8 +39,8 @@ def schedule(session: Any, release: str, request: Request) -> Answer:
 
 def _index_plan(client: WriteClient, params: Mapping[str, Any]) -> Any:
     kinds = client.jvm.org.apache.hudi.metadata.MetadataPartitionType
-    asked = [str(one).upper() for one in params.get("indexes") or ("COLUMN_STATS",)]
-    wanted = java_list(client.session, (kinds.valueOf(one) for one in asked))
+    indexes = [str(one).upper() for one in params.get("indexes") or ("COLUMN_STATS",)]
+    wanted = java_list(client.session, (kinds.valueOf(one) for one in indexes))
     if client.is_old:
         return client.java.scheduleIndexing(wanted)
     return client.java.scheduleIndexing(wanted, java_list(client.session, ()))

@@ -66,7 +66,7 @@ _PASSED_OPTIONS = {
     "hoodie.table.cdc.supplemental.logging.mode": "hoodie.table.cdc.supplemental.logging.mode",
 }
 # Before merge modes a payload class said the same, and a writer has a default of its own instead of the table's.
-_TOLD_BEFORE_MODES = {"hoodie.datasource.write.payload.class": "hoodie.compaction.payload.class"}
+_PASSED_BEFORE_MODES = {"hoodie.datasource.write.payload.class": "hoodie.compaction.payload.class"}
 _PAYLOADS = {
     "EVENT_TIME_ORDERING": "DefaultHoodieRecordPayload",
     "COMMIT_TIME_ORDERING": "OverwriteWithLatestAvroPayload",
@@ -143,8 +143,8 @@ def write_options(table: Path, release: str) -> dict[str, str]:
         one.partition(":")[0] for one in properties.get("hoodie.table.partition.fields", "").split(",") if one
     ]
     kind = _GENERATORS.get(properties.get("hoodie.table.keygenerator.type", ""), _generator(keys, partitions))
-    asked = {**_PASSED_OPTIONS, **_TOLD_BEFORE_MODES} if release.startswith("0.") else _PASSED_OPTIONS
-    passed = {key: properties[name] for key, name in asked.items() if properties.get(name)}
+    key_names = {**_PASSED_OPTIONS, **_PASSED_BEFORE_MODES} if release.startswith("0.") else _PASSED_OPTIONS
+    passed = {key: properties[name] for key, name in key_names.items() if properties.get(name)}
     ordering = properties.get("hoodie.table.ordering.fields") or properties.get("hoodie.table.precombine.field")
     return {
         **_PLAIN,

@@ -25,7 +25,7 @@ from hudi_model.queries import Warning as ModelWarning
 from hudi_model.tables import RELEASED, Readings
 
 from hudi_conformance.bridge import load_for, writing
-from hudi_conformance.bridge.operations import OPERATIONS, READINGS, Answered, ask
+from hudi_conformance.bridge.operations import OPERATIONS, READINGS, ModelAnswer, evaluate
 
 FEATURES = (
     "table-version-4",
@@ -92,7 +92,7 @@ def adapter(readings: Readings = RELEASED, mutant: str | None = None) -> Adapter
 
 
 def _read(readings: Readings, request: Request) -> Answer:
-    return _answer(ask(load_for(request.op, request.table, request.params), request.op, request.params, readings))
+    return _answer(evaluate(load_for(request.op, request.table, request.params), request.op, request.params, readings))
 
 
 def _write(session: writing.Session, request: Request) -> Answer:
@@ -116,7 +116,7 @@ def _refusing(operation: Operation) -> Operation:
     return answer
 
 
-def _answer(answered: Answered) -> Answer:
+def _answer(answered: ModelAnswer) -> Answer:
     warnings = tuple(map(_warning, answered.warnings))
     return RowsAnswer(answered.content, warnings) if answered.has_rows else ValueAnswer(answered.content, warnings)
 

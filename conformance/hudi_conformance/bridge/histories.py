@@ -79,14 +79,14 @@ def _archived_instant(row: files.HistoryRow, path: str) -> ArchivedInstant:
         unknown = Damaged(Reason.TIMELINE_FILE_CORRUPT, "TL-030", path, f"unknown action {row.action!r}")
         return ArchivedInstant(InstantTime(requested), None, Action.COMMIT, unknown)
     done = TimelineFileName(requested, row.action, "COMPLETED", completed)
-    asked = TimelineFileName(requested, _PLANNED.get(row.action, row.action), "REQUESTED", None)
+    requested_state = TimelineFileName(requested, _PLANNED.get(row.action, row.action), "REQUESTED", None)
     content = with_header(row.metadata or b"", row.action, path)
     return ArchivedInstant(
         InstantTime(requested),
         InstantTime(completed) if completed else None,
         Action(row.action),
         load_content(content, path, done),
-        _plan(row.plan or b"", path, asked),
+        _plan(row.plan or b"", path, requested_state),
     )
 
 
@@ -200,7 +200,11 @@ def history_file_bytes(file: HistoryFile, table_name: str) -> bytes:
 def _row(one: ArchivedInstant, table_name: str) -> files.HistoryRow:
     done = TimelineEntry(one.requested, one.action, State.COMPLETED, one.completed, one.metadata, "history")
     planned = Action(_PLANNED.get(one.action, one.action))
-    asked = TimelineEntry(one.requested, planned, State.REQUESTED, None, one.plan, "history")
-    plan = None if one.plan is None or isinstance(one.plan, OtherContent) else content_bytes(asked, 2, table_name, {})
+    requested_state = TimelineEntry(one.requested, planned, State.REQUESTED, None, one.plan, "history")
+    plan = (
+        None
+        if one.plan is None or isinstance(one.plan, OtherContent)
+        else content_bytes(requested_state, 2, table_name, {})
+    )
     metadata = None if isinstance(one.metadata, OtherContent) else content_bytes(done, 2, table_name, {})
     return files.HistoryRow(one.requested, one.completed, one.action.value, metadata, plan)

@@ -21,7 +21,7 @@ READINGS = {"released": RELEASED, "text": readings_of_model.TEXT}
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ModelAnswer:
     """Rows, or a JSON value, and what was skipped on the way."""
 
     content: Any
@@ -33,7 +33,7 @@ class Answered:
         return isinstance(self.content, Rows)
 
 
-def ask(table: Table, op: str, params: Mapping[str, Any], readings: Readings = RELEASED) -> Answered:
+def evaluate(table: Table, op: str, params: Mapping[str, Any], readings: Readings = RELEASED) -> ModelAnswer:
     """The model's answer to one question of the protocol.
 
     Raises:
@@ -46,7 +46,7 @@ def ask(table: Table, op: str, params: Mapping[str, Any], readings: Readings = R
     return OPERATIONS[op](table, params, readings)
 
 
-def _snapshot(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:
+def _snapshot(table: Table, params: Mapping[str, Any], readings: Readings) -> ModelAnswer:
     """The rows of a snapshot; with a filter, where the question allows it, those of slices that indexes leave over."""
     selection = queries.Selection(**_selection(params))
     if skips_data(params) and table.metadata and selection.filter is not None:
@@ -60,41 +60,41 @@ def skips_data(params: Mapping[str, Any]) -> bool:
     return all(str(configs.get(key)).lower() == "true" for key in SKIPPING)
 
 
-def _as_of(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:
+def _as_of(table: Table, params: Mapping[str, Any], readings: Readings) -> ModelAnswer:
     instant = _time(params.get("instant"))
     return _rows(queries.read_as_of(table, instant, readings, **_selection(params)))
 
 
-def _optimized(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:
+def _optimized(table: Table, params: Mapping[str, Any], readings: Readings) -> ModelAnswer:
     return _rows(queries.read_optimized(table, as_of=_instant(params), readings=readings, **_selection(params)))
 
 
-def _incremental(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:
+def _incremental(table: Table, params: Mapping[str, Any], readings: Readings) -> ModelAnswer:
     selection = queries.Selection(**_selection(params))
     at_end = str((params.get("configs") or {}).get(END_SCHEMA)).lower() == "true"
     answer = incremental.read_incremental(table, *_range(params), readings, selection, columns_of_end=at_end)
     return _rows(answer)
 
 
-def _changes(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:
+def _changes(table: Table, params: Mapping[str, Any], readings: Readings) -> ModelAnswer:
     return _rows(incremental.read_changes(table, *_range(params), readings))
 
 
-def _timeline(table: Table, params: Mapping[str, Any], _readings: Readings) -> Answered:
-    return Answered(queries.list_timeline(table, include_history=bool(params.get("include_history", False))))
+def _timeline(table: Table, params: Mapping[str, Any], _readings: Readings) -> ModelAnswer:
+    return ModelAnswer(queries.list_timeline(table, include_history=bool(params.get("include_history", False))))
 
 
-def _slices(table: Table, params: Mapping[str, Any], readings: Readings) -> Answered:
-    return Answered(queries.list_file_slices(table, as_of=_instant(params), readings=readings))
+def _slices(table: Table, params: Mapping[str, Any], readings: Readings) -> ModelAnswer:
+    return ModelAnswer(queries.list_file_slices(table, as_of=_instant(params), readings=readings))
 
 
-def _info(table: Table, _params: Mapping[str, Any], _readings: Readings) -> Answered:
-    return Answered(queries.table_info(table))
+def _info(table: Table, _params: Mapping[str, Any], _readings: Readings) -> ModelAnswer:
+    return ModelAnswer(queries.table_info(table))
 
 
-def _check(table: Table, _params: Mapping[str, Any], _readings: Readings) -> Answered:
+def _check(table: Table, _params: Mapping[str, Any], _readings: Readings) -> ModelAnswer:
     found = violations.violations(table)
-    return Answered(
+    return ModelAnswer(
         [
             {"clause": one.clause, "severity": one.severity.value, "where": one.where, "message": one.message}
             for one in found
@@ -102,7 +102,7 @@ def _check(table: Table, _params: Mapping[str, Any], _readings: Readings) -> Ans
     )
 
 
-OPERATIONS: Mapping[str, Callable[[Table, Mapping[str, Any], Readings], Answered]] = {
+OPERATIONS: Mapping[str, Callable[[Table, Mapping[str, Any], Readings], ModelAnswer]] = {
     "read_snapshot": _snapshot,
     "read_as_of": _as_of,
     "read_optimized": _optimized,
@@ -140,6 +140,6 @@ def _time(given: Any) -> InstantTime:
     return InstantTime(given)
 
 
-def _rows(answer: queries.Answer) -> Answered:
+def _rows(answer: queries.Answer) -> ModelAnswer:
     schema = tuple((field.name, field.type) for field in answer.schema.fields)
-    return Answered(rows_of_mappings(schema, answer.rows), answer.warnings)
+    return ModelAnswer(rows_of_mappings(schema, answer.rows), answer.warnings)

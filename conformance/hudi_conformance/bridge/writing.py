@@ -113,8 +113,8 @@ def begin_write(session: Session, path: Path, params: Params) -> Value:
     """The first phase: a time, and the requested file."""
     clock, table = Clock(params), without_metadata_table(path, load(path), params)
     request = request_of(table, params)
-    started, begun = writers.begin(table, request, clock.next(table))
-    perform(table, begun, Site(path, request.schema or Schema(()), started.requested))
+    started, started_write = writers.begin(table, request, clock.next(table))
+    perform(table, started_write, Site(path, request.schema or Schema(()), started.requested))
     session.open_writes[path, str(params.get("txn"))] = started
     return {"requested": started.requested}
 

@@ -57,9 +57,12 @@ def zookeeper(folder: Path) -> Iterator[Server]:
 
 
 def _response(port: int, words: bytes) -> bytes:
-    with socket.create_connection(("127.0.0.1", port), timeout=1) as asking, suppress(TimeoutError, ConnectionError):
-        asking.sendall(words)
-        return asking.recv(4096)
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=1) as connection,
+        suppress(TimeoutError, ConnectionError),
+    ):
+        connection.sendall(words)
+        return connection.recv(4096)
     return b""
 
 
@@ -86,8 +89,8 @@ def running(command: list[str], log: Path, port: int) -> Iterator[Server]:
 def _wait(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        with socket.socket() as asking:
-            if asking.connect_ex(("127.0.0.1", port)) == 0:
+        with socket.socket() as connection:
+            if connection.connect_ex(("127.0.0.1", port)) == 0:
                 return
         assert process.poll() is None, log.read_text()
         time.sleep(0.05)

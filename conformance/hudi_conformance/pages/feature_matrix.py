@@ -82,7 +82,7 @@ def load_features(root: Path) -> tuple[Feature, ...]:
 def load_facts(root: Path) -> Facts:
     """What the checkout holds now."""
     tables = load_tables(root)
-    said = [(one, tomllib.loads((one.folder / "table.toml").read_text(encoding="utf-8"))) for one in tables]
+    described = [(one, tomllib.loads((one.folder / "table.toml").read_text(encoding="utf-8"))) for one in tables]
     cases: dict[str, list[Case]] = {}
     for case in load_cases(root):
         cases.setdefault(case.table.id, []).append(case)
@@ -94,9 +94,9 @@ def load_facts(root: Path) -> Facts:
     return Facts(
         recipes(),
         load_results(root),
-        tuple((one, entry) for one, entry in said if entry.get("written_by") == "model"),
+        tuple((one, entry) for one, entry in described if entry.get("written_by") == "model"),
         {name: tuple(found) for name, found in cases.items()},
-        tuple(said),
+        tuple(described),
         load_record(root, ENGINE),
         tuple(load_record(root, peer) for peer in _PEERS),
         failing,
@@ -130,7 +130,7 @@ def _we_read(feature: Feature, version: int, facts: Facts) -> str:
 
 
 def _real_read(feature: Feature, recorded: Sequence[Mapping[str, Any]]) -> str:
-    asked = sum(len(_names(one["asked"], feature.ops)) for one in recorded)
+    total = sum(len(_names(one["asked"], feature.ops)) for one in recorded)
     different = sum(_count(one, one.get("different", ()), feature) for one in recorded)
     known = sum(_count(one, one.get("known", ()), feature) for one in recorded)
     missing = {kind: 0 for one in recorded for kind in sorted(one.get("unsupported", {}))}
@@ -139,13 +139,13 @@ def _real_read(feature: Feature, recorded: Sequence[Mapping[str, Any]]) -> str:
             missing[kind] += _count(one, names, feature)
     unsupported = sum(missing.values())
     kinds = ", ".join(kind for kind, count in missing.items() if count)
-    if unsupported == asked:
+    if unsupported == total:
         return f"no: unsupported ({kinds})"
     if different:
-        return f"no: {different} of {asked} answers differ"
+        return f"no: {different} of {total} answers differ"
     but = [f"{unsupported} unsupported ({kinds})"] if unsupported else []
     but += [f"{known} differ, [explained](real-tables.md)"] if known else []
-    return f"yes: {_counted(len(recorded), 'table')}, {_counted(asked, 'answer')}" + (
+    return f"yes: {_counted(len(recorded), 'table')}, {_counted(total, 'answer')}" + (
         f"; {', '.join(but)}" if but else ""
     )
 
@@ -213,8 +213,8 @@ def _is_asked(case: Case, feature: Feature) -> bool:
     return not refuses and (not feature.ops or any(step.op in feature.ops for step in case.steps))
 
 
-def _names(asked: Mapping[str, Sequence[str]], ops: Sequence[str]) -> list[str]:
-    return [name for op, names in asked.items() for name in names if not ops or op in ops]
+def _names(by_op: Mapping[str, Sequence[str]], ops: Sequence[str]) -> list[str]:
+    return [name for op, names in by_op.items() for name in names if not ops or op in ops]
 
 
 def _count(recorded: Mapping[str, Any], names: Iterable[str], feature: Feature) -> int:

@@ -56,12 +56,12 @@ def _row(key: Sequence[str], held: Sequence[RowResult], columns: Sequence[str], 
 
 def _cell(words: Sequence[str]) -> str:
     """All, or how many of those asked; what is not supported is told apart."""
-    asked = [word for word in words if word]
-    same = sum(word == SAME for word in asked)
-    lacking = sum(word.startswith("unsupported") for word in asked)
-    if not asked:
+    given = [word for word in words if word]
+    same = sum(word == SAME for word in given)
+    lacking = sum(word.startswith("unsupported") for word in given)
+    if not given:
         return "not asked"
-    text = f"{same} of {len(asked)}"
+    text = f"{same} of {len(given)}"
     return f"{text}; {lacking} unsupported" if lacking else text
 
 

@@ -13,7 +13,7 @@ from hudi_model.rejection import Rejection, Unsupported
 from rich.console import Console
 
 from hudi_conformance.bridge.checking import load_timeline
-from hudi_conformance.bridge.operations import ask
+from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.drawing.console_timeline import plain, timeline_table
 from hudi_conformance.drawing.timeline_drawing import timeline_svg
 from hudi_conformance.report.inspecting import NOT_JUDGED, print_refusal, refusal_of
@@ -33,7 +33,7 @@ def draw(place: str, options: Mapping[str, str], svg: Path | None, *, history: b
         if not holds_table(storage):
             raise no_table(storage)
         table = load_timeline(storage)
-        listed: Listed = ask(table, "list_timeline", {"include_history": history}).content
+        listed: Listed = evaluate(table, "list_timeline", {"include_history": history}).content
     except (Rejection, FormatError, Unsupported, OSError, ValueError) as error:
         print_refusal(out, refusal_of(place, error), as_json=False)
         return NOT_JUDGED

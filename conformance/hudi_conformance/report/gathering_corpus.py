@@ -10,7 +10,7 @@ from hudi_model.rejection import Rejection, Unsupported
 from hudi_model.tables import Table
 
 from hudi_conformance.bridge import load
-from hudi_conformance.bridge.operations import ask
+from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.corpus.mutants import MUTANTS
 from hudi_conformance.report.evidence import CaseStep, GoldenTable, Question
 from hudi_conformance.report.file_layout import DrawnGroup, files_read, layout_of
@@ -96,14 +96,14 @@ def _must(step: corpus.Step) -> str:
     if step.is_open:
         return "is open: no answer is settled"
     readings = [one.reading for one in step.expectations if one.reading]
-    said = "answers" + (f" by either reading ({', '.join(readings)})" if readings else "")
-    return f"{said}, with a warning of {', '.join(step.warnings)}" if step.warnings else said
+    text = "answers" + (f" by either reading ({', '.join(readings)})" if readings else "")
+    return f"{text}, with a warning of {', '.join(step.warnings)}" if step.warnings else text
 
 
 def _with_files(question: Question, case: corpus.Case, state: Table) -> Question:
     steps = (
-        replace(asked, read=files_read(state, step.op, step.params))
-        for asked, step in zip(question.steps, case.steps, strict=True)
+        replace(case_step, read=files_read(state, step.op, step.params))
+        for case_step, step in zip(question.steps, case.steps, strict=True)
     )
     return replace(question, steps=tuple(steps))
 
@@ -111,7 +111,7 @@ def _with_files(question: Question, case: corpus.Case, state: Table) -> Question
 def _timeline(state: Table) -> tuple[tuple[Mapping[str, Any], ...] | None, str]:
     """What the model lists, or why it refuses to."""
     try:
-        return tuple(ask(state, "list_timeline", {}).content), ""
+        return tuple(evaluate(state, "list_timeline", {}).content), ""
     except Rejection as rejection:
         return None, f"the model refuses the table with {rejection}."
     except Unsupported as lack:

@@ -46,7 +46,7 @@ class Check:
     limit_s: float = LIMIT_S
     start_limit_s: float = START_LIMIT_S
 
-    def ask(self, place: str) -> tuple[str, Response]:
+    def request(self, place: str) -> tuple[str, Response]:
         """Who answered, and the answer. Nothing of the table is written.
 
         Raises:
@@ -65,7 +65,7 @@ class Check:
             answers.mkdir()
             with Session(self.adapter.command, log, self.start_limit_s, self.adapter.folder) as session:
                 try:
-                    response = session.ask("check_table", location, params, answers, self.limit_s)
+                    response = session.request("check_table", location, params, answers, self.limit_s)
                 except KeyboardInterrupt:
                     session.kill()
                     raise
@@ -77,12 +77,12 @@ def _name_of(started: Mapping[str, Any] | None, adapter: AdapterConfig) -> str:
     return f"{said.get('name', adapter.name)} {said.get('version', '')}".strip()
 
 
-def check(place: str, asked: Check, *, as_json: bool) -> int:
+def check(place: str, check_by: Check, *, as_json: bool) -> int:
     """Print every violation of a table that an adapter finds, and give the exit code."""
     out = console()
     try:
         with Watch(quiet=as_json):
-            name, response = asked.ask(place)
+            name, response = check_by.request(place)
     except (FormatError, OSError, ValueError) as error:
         print_refusal(out, refusal_of(place, error), as_json=as_json)
         return NOT_JUDGED
@@ -93,12 +93,12 @@ def check(place: str, asked: Check, *, as_json: bool) -> int:
     if as_json:
         _print_json(out, found)
     else:
-        _print_text(out, found, f"checked by {name}, {_extent(asked)}")
+        _print_text(out, found, f"checked by {name}, {_extent(check_by)}")
     return BROKEN if _count(found, "error") else VALID
 
 
-def _extent(asked: Check) -> str:
-    return "with rows" if asked.deep else "without rows, which --deep reads"
+def _extent(check_by: Check) -> str:
+    return "with rows" if check_by.deep else "without rows, which --deep reads"
 
 
 def _found(response: Response) -> list[Found] | None:

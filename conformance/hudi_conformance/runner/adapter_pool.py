@@ -22,7 +22,7 @@ class AdapterClient(Protocol):
     def started(self) -> Mapping[str, Any] | None:
         """What it said of itself."""
 
-    def ask(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Response:
+    def request(self, op: str, table: Path, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Response:
         """One question."""
 
     def start(self) -> Response:
@@ -98,10 +98,10 @@ class AdapterPool:
         """A process of an adapter; those of one command are shared by all roles."""
         key = (adapter.command, process)
         if key not in self._sessions:
-            self._sessions[key] = self._begun(adapter, process)
+            self._sessions[key] = self._started(adapter, process)
         return self._sessions[key]
 
-    def _begun(self, adapter: AdapterConfig, process: int) -> AdapterClient:
+    def _started(self, adapter: AdapterConfig, process: int) -> AdapterClient:
         if self.adapter.in_process and adapter.command == self.adapter.command:
             return InProcess.of(self.adapter)
         log = self._logs / f"{adapter.name}-{self._job}{'' if process == 1 else f'-{process}'}.log"

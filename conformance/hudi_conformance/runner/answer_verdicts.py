@@ -89,11 +89,11 @@ def _judge_done(case: Case, step: Step, answer: Answer) -> Outcome:
         return Outcome(case, Verdict.FAIL, f"did it where it must refuse with {' or '.join(step.reasons)}")
     if not isinstance(value, Mapping):
         return Outcome(case, Verdict.FAIL, f"answered {value!r:.80}, where an object is asked")
-    said = {"action": value.get("action") or "", "planned": value.get("requested") is not None}
+    text = {"action": value.get("action") or "", "planned": value.get("requested") is not None}
     differences = tuple(
-        f"{name}: expected {expected!r}, is {said.get(name)!r}"
+        f"{name}: expected {expected!r}, is {text.get(name)!r}"
         for name, expected in step.done.items()
-        if said.get(name) != expected
+        if text.get(name) != expected
     )
     differences += silent
     return Outcome(case, Verdict.FAIL if differences else Verdict.PASS, differences=differences)
@@ -105,8 +105,8 @@ def _judge_read(
     content = answer.content
     digest = _digest(_portable(content))
     if step.reasons:
-        said = f"answered {_counted(content)} where it must refuse with {' or '.join(step.reasons)}"
-        return Outcome(case, Verdict.FAIL, said, answer_sha256=digest)
+        text = f"answered {_counted(content)} where it must refuse with {' or '.join(step.reasons)}"
+        return Outcome(case, Verdict.FAIL, text, answer_sha256=digest)
     if step.is_open:
         return Outcome(case, Verdict.OPEN, f"answered {_counted(content)}", answer_sha256=digest)
     matches = [_held_against(step.op, expectation, content, normalize) for expectation in step.expectations]

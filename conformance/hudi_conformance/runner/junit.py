@@ -78,8 +78,8 @@ def _add_case(suite: ET.Element, line: Mapping[str, Any]) -> None:
 
 
 def _message(line: Mapping[str, Any]) -> str:
-    said = str(line["message"]) or (line["differences"][0] if line["differences"] else "")
-    return _clean(f"{line['verdict']}: {said}" if said else str(line["verdict"]))
+    text = str(line["message"]) or (line["differences"][0] if line["differences"] else "")
+    return _clean(f"{line['verdict']}: {text}" if text else str(line["verdict"]))
 
 
 def _clean(text: str) -> str:

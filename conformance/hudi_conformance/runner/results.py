@@ -69,7 +69,7 @@ class ResultsWriter:
         self._roles = roles
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("w", encoding="utf-8")
-        self._begun = dt.datetime.now(dt.UTC)
+        self._started_at = dt.datetime.now(dt.UTC)
         self.counts: dict[str, Counter[str]] = {adapter.name: Counter() for adapter in adapters}
         self._implementations: dict[str, Any] = {}
         self._line(
@@ -78,7 +78,7 @@ class ResultsWriter:
                 "format": FORMAT,
                 "suite": metadata.version("hudi-conformance"),
                 "protocol": PROTOCOL_VERSION,
-                "started": self._begun.isoformat(timespec="seconds").replace("+00:00", "Z"),
+                "started": self._started_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
                 "cases": cases,
                 "adapters": [adapter.name for adapter in adapters],
             }
@@ -108,7 +108,7 @@ class ResultsWriter:
         self._line(
             {
                 "kind": "footer",
-                "seconds": round((dt.datetime.now(dt.UTC) - self._begun).total_seconds(), 3),
+                "seconds": round((dt.datetime.now(dt.UTC) - self._started_at).total_seconds(), 3),
                 "counts": {adapter: dict(sorted(counts.items())) for adapter, counts in self.counts.items()},
                 "implementations": self._implementations,
                 "exit": exit_code,

@@ -107,7 +107,7 @@ class AdapterRun:
         """Who shares a process with its adapter has one core: a process for each job."""
         self.started = InProcess.of(self._adapter).started
         options = replace(self._options, jobs=1)
-        begin = partial(_asking, self._adapter, options, self._reading_clause, self._skips)
+        begin = partial(_requesting, self._adapter, options, self._reading_clause, self._skips)
         yield from in_worker_processes(begin, cases, self._options.jobs)
 
     def outcome(self, case: Case) -> Outcome:
@@ -124,20 +124,20 @@ class AdapterRun:
             return Outcome(case, Verdict.SKIPPED, self._skips[case.id])
         adapters = self._free_pools.get()
         folder = self._options.work_folder / f"{self._adapter.name}-{next(self._numbers)}"
-        begun = time.monotonic()
+        started_at = time.monotonic()
         try:
             outcome = self._written(adapters, case, folder) if case.writes else self._steps(adapters, case, folder)
         except (CorpusError, AdapterConfigError):
             raise
         except Exception as error:  # noqa: BLE001 - one answer that cannot be judged is one bad verdict
-            said = f"the answer cannot be judged: {type(error).__name__}: {error}"
-            outcome = Outcome(case, Verdict.ERROR, said, traceback=traceback.format_exc())
+            text = f"the answer cannot be judged: {type(error).__name__}: {error}"
+            outcome = Outcome(case, Verdict.ERROR, text, traceback=traceback.format_exc())
         finally:
             self.started = adapters.executor(WRITER).started or self.started
             self._free_pools.put(adapters)
             if not self._options.keep:
                 removed(folder)
-        return replace(outcome, seconds=time.monotonic() - begun)
+        return replace(outcome, seconds=time.monotonic() - started_at)
 
     def _written(self, adapters: AdapterPool, case: Case, folder: Path) -> Outcome:
         return run_writing_case(
@@ -150,14 +150,14 @@ class AdapterRun:
         unpack(case.table.folder, executor.table)
         outcome = Outcome(case, Verdict.PASS)
         for number, step in enumerate(case.steps, start=1):
-            judged = judge(case, step, executor.ask(step.op, step.params), self._reading_clause)
+            judged = judge(case, step, executor.request(step.op, step.params), self._reading_clause)
             outcome = replace(judged, reading=judged.reading or outcome.reading, step=number)
             if outcome.verdict is not Verdict.PASS:
                 break
         return outcome
 
 
-def _asking(
+def _requesting(
     adapter: AdapterConfig, options: RunOptions, reading_clause: ReadingClauses, skips: Mapping[str, str]
 ) -> Callable[[Case], Outcome]:
     """How a process of a run asks: folders and logs of its own; its sessions end with it, by the end of their input."""

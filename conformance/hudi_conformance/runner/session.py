@@ -112,7 +112,7 @@ class Session:
         self._fault = response.why if isinstance(response, Broken) else f"no answer within {self._start_limit_s:g} s"
         return response
 
-    def ask(self, op: str, table: Path | str, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Response:
+    def request(self, op: str, table: Path | str, params: Mapping[str, Any], out_dir: Path, limit_s: float) -> Response:
         """One question; a process that died or hung before is started first, one that does so now is ended."""
         if self._process is None or self._process.status is not None:
             response = self.start()
@@ -231,8 +231,8 @@ def question(  # noqa: PLR0917 - the fields of the message
     seq: int, op: str, table: Path | str, params: Mapping[str, Any], out_dir: Path, limit_s: float
 ) -> Mapping[str, Any]:
     """The message that asks."""
-    asked = {"cmd": "run", "seq": seq, "op": op, "table": str(table), "params": dict(params)}
-    return {**asked, "out_dir": str(out_dir), "limit_s": limit_s}
+    message = {"cmd": "run", "seq": seq, "op": op, "table": str(table), "params": dict(params)}
+    return {**message, "out_dir": str(out_dir), "limit_s": limit_s}
 
 
 def checked_answer(op: str, seq: int, response: Response) -> Response:

@@ -43,9 +43,11 @@ def smoke(adapter: AdapterConfig, out: Console, limit_s: float = 60.0) -> int:
 
 def _checks(limit_s: float) -> Iterator[_Check]:
     yield _Check("start is answered with protocol, implementation, features and ops", _started)
-    yield _Check("an op that the adapter does not have is answered `unsupported`", _asks(_ABSENT_OP, limit_s, _lacks))
-    yield _Check("a folder that is no table is answered `rejected` NOT_A_TABLE", _asks("", limit_s, _refuses))
-    yield _Check("seq comes back as it was given, the process lives on", _asks("", limit_s, _refuses))
+    yield _Check(
+        "an op that the adapter does not have is answered `unsupported`", _requests(_ABSENT_OP, limit_s, _lacks)
+    )
+    yield _Check("a folder that is no table is answered `rejected` NOT_A_TABLE", _requests("", limit_s, _refuses))
+    yield _Check("seq comes back as it was given, the process lives on", _requests("", limit_s, _refuses))
     yield _Check("stop is not answered, and the process exits with status 0", _stopped)
 
 
@@ -56,13 +58,13 @@ def _started(session: Session, _work: Path) -> str:
         return str(error)
 
 
-def _asks(op: str, limit_s: float, judge: Callable[[Reply], str]) -> Callable[[Session, Path], str]:
+def _requests(op: str, limit_s: float, judge: Callable[[Reply], str]) -> Callable[[Session, Path], str]:
     def trial(session: Session, work: Path) -> str:
         number = len(list(work.iterdir()))
         table, answers = work / f"table-{number}", work / f"out-{number}"
         table.mkdir()
         answers.mkdir()
-        response = session.ask(op or _first_op(session), table, {}, answers, limit_s)
+        response = session.request(op or _first_op(session), table, {}, answers, limit_s)
         return judge(response) if isinstance(response, Reply) else _fault(response)
 
     return trial

@@ -70,7 +70,7 @@ class WritingCaseRun:
         """The first answer that does not pass; unsupported where there is none at all."""
         found = Outcome(self.case, Verdict.UNSUPPORTED, "no question of the last state")
         for number, step in self._last_questions():
-            outcome = replace(self._judged(step, self._ask(reader, step)), step=number)
+            outcome = replace(self._decided(step, self._request(reader, step)), step=number)
             if outcome.verdict is not Verdict.UNSUPPORTED:
                 found = _placed(outcome, f"step {number} ({step.op}) asked of {name}")
             if outcome.verdict not in {Verdict.PASS, Verdict.UNSUPPORTED}:
@@ -111,8 +111,8 @@ class WritingCaseRun:
         if step.op == END_PROCESS:
             adapter.kill()
             return Outcome(self.case, Verdict.PASS)
-        answer = self._ask(adapter, step)
-        outcome = self._judged(step, answer)
+        answer = self._request(adapter, step)
+        outcome = self._decided(step, answer)
         if step.writes and outcome.verdict is Verdict.PASS and isinstance(answer.content, Mapping):
             wrong = self._rules.broken(step.op, self._executor.names.resolved(step.params), answer.value)
             self._executor.names.note(number, answer.value)
@@ -120,12 +120,12 @@ class WritingCaseRun:
                 return Outcome(self.case, Verdict.FAIL, differences=wrong)
         return outcome
 
-    def _ask(self, adapter: AdapterClient, step: Step) -> Answer:
+    def _request(self, adapter: AdapterClient, step: Step) -> Answer:
         rows = step.input.content if step.input else None
         executor = replace(self._executor, adapter=adapter)
-        return executor.ask(step.op, executor.names.resolved(step.params), rows)
+        return executor.request(step.op, executor.names.resolved(step.params), rows)
 
-    def _judged(self, step: Step, answer: Answer) -> Outcome:
+    def _decided(self, step: Step, answer: Answer) -> Outcome:
         names = self._executor.names
         return judge(self.case, step, answer, self.judging.reading_clause, normalize=names.normalized)
 

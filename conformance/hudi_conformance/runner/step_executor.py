@@ -136,13 +136,13 @@ class StepExecutor:
         """A player with everything below one folder, the table in `table`."""
         return cls(adapter, folder / "table", folder, limit_s, name)
 
-    def ask(self, op: str, params: Mapping[str, Any], rows: Rows | None = None) -> Answer:
+    def request(self, op: str, params: Mapping[str, Any], rows: Rows | None = None) -> Answer:
         """The answer to one step; rows that it brings are put into a file of their own."""
         if rows is not None:
             params = {**params, "input": str(self.input_file(rows))}
         out_dir = self.folder / f"out-{next(self._numbers)}"
         out_dir.mkdir(parents=True)
-        return answer_of(self.adapter.ask(op, self.table, params, out_dir, self.limit_s), out_dir)
+        return answer_of(self.adapter.request(op, self.table, params, out_dir, self.limit_s), out_dir)
 
     def input_file(self, rows: Rows) -> Path:
         """A new file with these rows."""
@@ -153,7 +153,7 @@ class StepExecutor:
 
     def check_errors(self) -> tuple[str, ...]:
         """What is wrong with the table as the adapter checks it; a check without an answer is an error itself."""
-        answer = self.ask(CHECK_TABLE, {})
+        answer = self.request(CHECK_TABLE, {})
         if not isinstance(answer.content, list):
             return (answer.describe(),)
         errors = (one for one in answer.content if one.get("severity") == "error")

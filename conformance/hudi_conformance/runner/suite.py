@@ -95,8 +95,8 @@ def run_suite(options: SuiteOptions, out: Console) -> int:
             listed = lists[adapter.name]
             run = AdapterRun(adapter, limits, book.reading_clause, listed.expected, listed.skips)
             run = stack.enter_context(run)
-            asked = one_of_each(cases) if adapter.name in options.one_each else cases
-            found = _run_one(run, adapter, asked, out, writer)
+            chosen = one_of_each(cases) if adapter.name in options.one_each else cases
+            found = _run_one(run, adapter, chosen, out, writer)
             writer.implementation(adapter, run.started)
             run.close()
             outcomes[adapter.name] = found
@@ -226,23 +226,25 @@ def _print_outcomes(
 
 def nothing_judged(name: str, found: Sequence[Outcome], started: Mapping[str, Any] | None) -> str:
     """What to say of an adapter that supports nothing of what it was asked: this is no passed run."""
-    asked = sorted({step.op for one in found for step in one.case.steps})
+    op_names = sorted({step.op for one in found for step in one.case.steps})
     ops = ", ".join((started or {}).get("ops", ())) or "none"
-    return f"{name} supports nothing that was asked, so nothing is judged: its ops are {ops}; asked: {', '.join(asked)}"
+    return (
+        f"{name} supports nothing that was asked, so nothing is judged: its ops are {ops}; asked: {', '.join(op_names)}"
+    )
 
 
 def undispatched(name: str, found: Sequence[Outcome], started: Mapping[str, Any] | None) -> tuple[str, ...]:
     """A line for each declared op that gets no answer but `unsupported`: its name may be misspelt in the adapter."""
     ops = (started or {}).get("ops", ())
-    asked: dict[str, list[Outcome]] = {}
+    by_op: dict[str, list[Outcome]] = {}
     for one in found:
         # Where there are several steps, which of them was lacking is not known.
         if len(one.case.steps) == 1 and one.verdict is not Verdict.SKIPPED:
-            asked.setdefault(one.case.steps[0].op, []).append(one)
+            by_op.setdefault(one.case.steps[0].op, []).append(one)
     return tuple(
         f"{name} declares the op {op}, but answered `unsupported` ({outcomes[0].message}) in all "
         f"{_counted_cases(len(outcomes))} that ask it. Check how the adapter spells the op where it looks it up."
-        for op, outcomes in sorted(asked.items())
+        for op, outcomes in sorted(by_op.items())
         if op in ops and len(outcomes) > 1 and all(one.verdict is Verdict.UNSUPPORTED for one in outcomes)
     )
 

@@ -48,7 +48,7 @@ def broken(mutant: str | None) -> AbstractContextManager[None]:
 
 def tried(model_property: ModelProperty) -> Outcome:
     """An obligation checked once."""
-    begun = time.perf_counter()
+    started_at = time.perf_counter()
     found = None
     try:
         model_property.check()
@@ -58,7 +58,7 @@ def tried(model_property: ModelProperty) -> Outcome:
         found = next((one for one in errors.exceptions if isinstance(one, Counterexample)), None)
         if found is None:
             raise
-    return Outcome(model_property, found, time.perf_counter() - begun)
+    return Outcome(model_property, found, time.perf_counter() - started_at)
 
 
 def prove(ids: Sequence[str], mutant: str | None, out: Console) -> int:
@@ -132,9 +132,9 @@ def explore(
         def tell(states: int, transitions: int, depth: int) -> None:
             progress.update(task, description=f"{name}: {states} states, {transitions} transitions, depth {depth}")
 
-        begun = time.perf_counter()
+        started_at = time.perf_counter()
         found = scenario.search(crashes=crashes, whole=whole, progress=tell)
-    out.print(counted(scenario, found, time.perf_counter() - begun, crashes), markup=False, highlight=False)
+    out.print(counted(scenario, found, time.perf_counter() - started_at, crashes), markup=False, highlight=False)
     if not found.broken:
         return 0
     behaviour = of_moves(found.broken, f"scenario {name}", scenario.start(Store()), found.steps)
@@ -156,11 +156,11 @@ def soak(page: Path, out: Console) -> int:
     """Explore what tests have no time for, and write down what it came to: exit 1 where a law was broken."""
     rows, broken_laws = [], 0
     for name, crashes in SOAKED.items():
-        begun = time.process_time()
+        started_at = time.process_time()
         found = SCENARIOS[name].search(crashes=crashes)
-        line = counted(SCENARIOS[name], found, time.process_time() - begun, crashes)
+        line = counted(SCENARIOS[name], found, time.process_time() - started_at, crashes)
         out.print(line, markup=False, highlight=False)
-        seconds = f"{time.process_time() - begun:.0f} s"
+        seconds = f"{time.process_time() - started_at:.0f} s"
         result = found.broken or "all laws hold"
         rows.append((f"`{name}`", crashes, found.states, found.transitions, found.depth, seconds, result))
         broken_laws += bool(found.broken)

@@ -55,7 +55,7 @@ class DynamoDbLockProvider:
     leased: bool = True
     _client: Any = field(default=None, repr=False)
     _watched: tuple[str, float] = ("", 0.0)
-    _heard: bool = False
+    _received: bool = False
 
     @property
     def place(self) -> str:
@@ -65,7 +65,7 @@ class DynamoDbLockProvider:
     @property
     def doubtful(self) -> bool:
         """Whether a holder was found and has not renewed since: its lease may be longer than anybody wants to wait."""
-        return bool(self._watched[0]) and not self._heard
+        return bool(self._watched[0]) and not self._received
 
     def take(self, holder: str, seconds: float) -> Lease | None:
         """The lock.
@@ -112,7 +112,7 @@ class DynamoDbLockProvider:
         if not _MILLISECONDS.fullmatch(lease):
             raise malformed(self.place, f"its {_LEASE} is {lease[:40]!r}")
         if self._watched[0] != version:
-            self._heard = bool(self._watched[0])
+            self._received = bool(self._watched[0])
             self._watched = version, now
         return now - self._watched[1] > int(lease) / 1000
 

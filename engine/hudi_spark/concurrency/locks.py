@@ -62,7 +62,7 @@ _CLIENT_TRIES: Final = "hoodie.write.lock.client.num_retries"
 _BETWEEN_TRIES: Final = "hoodie.write.lock.client.wait_time_ms_between_retry"
 _BACK_OFF: Final = "hoodie.write.lock.wait_time_ms_between_retry"
 _GREATEST_BACK_OFF: Final = "hoodie.write.lock.max_wait_time_ms_between_retry"
-_ASKS: Final = "hoodie.write.lock.num_retries"
+_ATTEMPTS: Final = "hoodie.write.lock.num_retries"
 _SHORTEST: Final = 0.1
 
 
@@ -84,12 +84,12 @@ class Patience:
         """Seconds to wait before each further question of one try, until its time is over."""
         deadline = time.monotonic() + self.wait
         longest = self.back_off
-        for asked in range(1_000_000):
+        for attempt in range(1_000_000):
             left = deadline - time.monotonic()
             if left <= 0:
                 return
             yield min(left, longest * random_part.uniform(_SHORTEST, 1))
-            longest = min(self.greatest, longest * 2) if asked < self.doublings else longest
+            longest = min(self.greatest, longest * 2) if attempt < self.doublings else longest
 
 
 def patience_of(options: Options) -> Patience:
@@ -103,7 +103,7 @@ def patience_of(options: Options) -> Patience:
         between=options.number(_BETWEEN_TRIES) / 1000,
         back_off=max(1, options.number(_BACK_OFF)) / 1000,
         greatest=max(1, options.number(_GREATEST_BACK_OFF)) / 1000,
-        doublings=options.number(_ASKS),
+        doublings=options.number(_ATTEMPTS),
     )
 
 

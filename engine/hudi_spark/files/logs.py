@@ -125,11 +125,11 @@ def opened_slices(storage: Storage, timeline: Timeline) -> dict[GroupId, str]:
 
 def _block_type(configuration: TableConfiguration, options: Options) -> BlockType:
     """That which was asked for; else HFile beside base files of that format, and Avro."""
-    asked = options.text("hoodie.logfile.data.block.format").lower()
-    if not asked:
+    configured = options.text("hoodie.logfile.data.block.format").lower()
+    if not configured:
         base = configuration.properties.get("hoodie.table.base.file.format", "").strip().lower()
-        asked = "hfile" if base == "hfile" else "avro"
-    return _BLOCK_TYPES[asked]
+        configured = "hfile" if base == "hfile" else "avro"
+    return _BLOCK_TYPES[configured]
 
 
 @dataclass(frozen=True, slots=True)

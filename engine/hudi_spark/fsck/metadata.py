@@ -137,14 +137,14 @@ def of_indexes(own: TableState, indexes: frozenset[str]) -> TableState:
     """
     files = {path: one for path, one in own.stored.files.items() if path.partition("/")[0] in indexes}
     groups = {id_: group for id_, group in own.groups.items() if id_[0] in indexes}
-    begun = {index: _begun(own, index) for index in indexes}
-    commits = tuple(_of_indexes(commit, begun) for commit in own.commits)
+    started = {index: _started(own, index) for index in indexes}
+    commits = tuple(_of_indexes(commit, started) for commit in own.commits)
     plans = {one: _planned_of(plan, indexes) for one, plan in own.contents.plans.items()}
     contents = replace(own.contents, commits=commits, plans=plans)
     return replace(own, stored=Stored(files), groups=groups, contents=contents)
 
 
-def _begun(own: TableState, index: str) -> str:
+def _started(own: TableState, index: str) -> str:
     """When the deltacommit that made an index completed; an older index of its name may have been there before.
 
     Only the making of an index brings base files by a deltacommit, or files of its own instant that no clock gave; such
@@ -172,9 +172,9 @@ def _planned_of(plan: object, indexes: frozenset[str]) -> object:
     return replace(plan, operations=tuple(one for one in plan.operations if one.partition_path in indexes))
 
 
-def _of_indexes(commit: Commit, begun: Mapping[str, str]) -> Commit:
+def _of_indexes(commit: Commit, started: Mapping[str, str]) -> Commit:
     time = commit.instant.at("completed")
-    kept = [one for one in commit.metadata.write_stats if begun.get(one.partition_path or "", _NEVER) <= time]
+    kept = [one for one in commit.metadata.write_stats if started.get(one.partition_path or "", _NEVER) <= time]
     return replace(commit, metadata=replace(commit.metadata, write_stats=tuple(kept)))
 
 

@@ -184,8 +184,8 @@ class Moving:
 
     def _may_move(self, rows: pa.Table) -> pa.ChunkedArray:
         elsewhere = pc.not_equal(rows.column(PARTITION_PATH), self.names.partitions.take(rows.column(SLICE)))
-        asked = pc.and_(elsewhere, pc.fill_null(rows.column(STORED), fill_value=False))
-        return pc.fill_null(pc.and_not(asked, deleting_rows(rows, self.rule)), fill_value=False)
+        candidates = pc.and_(elsewhere, pc.fill_null(rows.column(STORED), fill_value=False))
+        return pc.fill_null(pc.and_not(candidates, deleting_rows(rows, self.rule)), fill_value=False)
 
     def _staying(self, rows: pa.Table) -> pa.Table:
         """Rows of new keys, and rows whose key stays where it is."""

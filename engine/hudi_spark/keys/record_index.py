@@ -137,9 +137,9 @@ class _LookingUp:
         return f"{partition}{_BETWEEN}{location.file_id}"
 
     def _found(self, rows: pa.Table, keys: pa.Array, places: pa.Array) -> pa.Table:
-        asked = pc.binary_join_element_wise(rows.column(_GROUP).cast(pa.string()), rows.column(RECORD_KEY), _BETWEEN)
+        wanted = pc.binary_join_element_wise(rows.column(_GROUP).cast(pa.string()), rows.column(RECORD_KEY), _BETWEEN)
         slices = pc.index_in(places, value_set=self.places).cast(pa.int32())
-        numbers = slices.take(pc.index_in(asked, value_set=keys))
+        numbers = slices.take(pc.index_in(wanted, value_set=keys))
         lines = rows.drop_columns([_GROUP]).append_column(SLICE_FIELD, numbers)
         lines = lines.filter(pc.is_valid(numbers))
         lines = lines.append_column(POSITION_FIELD, [pa.nulls(lines.num_rows, pa.int64())])

@@ -91,7 +91,7 @@ class RecordIndex:
 
         """
         options = keeping.state.options
-        if not (self._asked_for(options) or keeping.groups.get(Partition.RECORD_INDEX)):
+        if not (self._configured(options) or keeping.groups.get(Partition.RECORD_INDEX)):
             return ()
         if not keeping.state.configuration.populates_meta_fields:
             raise UnsupportedFeature("record-index-without-keys", "the table stores no record keys")
@@ -101,7 +101,7 @@ class RecordIndex:
         """Whether options say that there shall be no record index."""
         options = keeping.state.options
         given = [key for key in (GLOBAL_KEY, PARTITIONED_KEY) if options.given(key)]
-        return bool(given) and not self._asked_for(options)
+        return bool(given) and not self._configured(options)
 
     def begin(self, keeping: Keeping, partition: str) -> NewIndex:
         """The index of every key that a snapshot reads; one small job counts the keys, one reads them.
@@ -146,7 +146,7 @@ class RecordIndex:
         tasks = GroupReading(state, (RECORD_KEY,), write.requested).tasks(changed)
         return IndexChanges(entries=keeping.executor.tasks(tasks, keys.changed_of, ENTRIES), opened=new)
 
-    def _asked_for(self, options: Options) -> bool:
+    def _configured(self, options: Options) -> bool:
         return options.flag(GLOBAL_KEY) or options.flag(PARTITIONED_KEY)
 
 

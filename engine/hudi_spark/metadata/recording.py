@@ -110,11 +110,11 @@ class Opening:
         Clauses: MT-017, SL-002.
         """
         content = serialise_partition_metafile(PartitionMetafile(files.instant, 1))
-        begun = self.inside.put_partition_metafile(files.instant, files.partition, PARTITION_METAFILE, content)
+        metafile_put = self.inside.put_partition_metafile(files.instant, files.partition, PARTITION_METAFILE, content)
         ordered = sorted(file_ids, key=file_group_of_id)
         for file_id in ordered:
             files.open(file_id, OPENING_TOKEN)
-        return begun or bool(ordered)
+        return metafile_put or bool(ordered)
 
     def _base_files(self, files: GroupFiles, new: NewIndex) -> tuple[WriteStat, ...]:
         content = new.content

@@ -266,9 +266,9 @@ def _all_base_rows(task: SliceTask, schema: pa.Schema) -> pa.Table:
     """
     context = task.context
     ordering = context.rule.ordering if context.rule.reads_ordering else ()
-    asked = _columns(context, keys.columns_of(ordering, schema)) if context.rule.merger is None else schema
-    rows = read_base_rows(context.storage, task.base_file or "", asked, task.columns, lambda _: None)
-    found = {name: rows.column(name) for name in asked.names}
+    needed = _columns(context, keys.columns_of(ordering, schema)) if context.rule.merger is None else schema
+    rows = read_base_rows(context.storage, task.base_file or "", needed, task.columns, lambda _: None)
+    found = {name: rows.column(name) for name in needed.names}
     columns = [found.get(field.name, pa.nulls(rows.num_rows, field.type)) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 

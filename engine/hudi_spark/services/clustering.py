@@ -483,7 +483,7 @@ def _lost(pending: Instant) -> HudiError:
 class Clustering:
     """Puts the rows of small files into large ones."""
 
-    def plan(self, work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any]) -> ServicePlan | None:
+    def plan(self, work: TableWork, snapshot: Snapshot, params: Mapping[str, Any]) -> ServicePlan | None:
         """What is to be clustered now; None where nothing is, or where it is not due.
 
         Raises:
@@ -493,7 +493,7 @@ class Clustering:
         Clauses: CL-001, CL-002, CL-003, CL-008.
 
         """
-        del asked
+        del params
         if not is_due(work.storage, snapshot, work.options):
             return None
         plan = plan_of(work, snapshot)

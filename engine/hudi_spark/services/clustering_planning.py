@@ -299,11 +299,11 @@ def is_due(storage: Storage, snapshot: Snapshot, options: Options) -> bool:
 
     Clauses: CL-008.
     """
-    asked = (
+    pairs = (
         (_INLINE_COMMITS, options.flag(_INLINE)),
         (_BESIDE_COMMITS, options.flag(_BESIDE) or options.flag(_SCHEDULED)),
     )
-    needed = max((options.number(key) for key, counts in asked if counts), default=0)
+    needed = max((options.number(key) for key, counts in pairs if counts), default=0)
     return needed <= 0 or _commits_since(storage, snapshot) >= needed
 
 

@@ -277,7 +277,7 @@ class LogCompaction:
     Clauses: LC-001.
     """
 
-    def plan(self, work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any]) -> ServicePlan | None:
+    def plan(self, work: TableWork, snapshot: Snapshot, params: Mapping[str, Any]) -> ServicePlan | None:
         """What is to be compacted now; None where nothing is.
 
         Raises:
@@ -286,7 +286,7 @@ class LogCompaction:
         Clauses: LC-001, LC-002, LC-003, LC-008.
 
         """
-        del asked
+        del params
         plan = plan_log_compaction(work, snapshot)
         return None if plan is None else ServicePlan(LOG_COMPACTION, serialise_compaction_plan(plan))
 

@@ -32,7 +32,7 @@ CLAUSE = "SL-001"
 
 
 @dataclass(frozen=True, slots=True)
-class KnownOfTable:
+class RecoveryHints:
     """What no file of a table says.
 
     `definition`: the table as it was created; a schema is read from the files where none is given, and what the
@@ -339,7 +339,7 @@ def metadata_properties(storage: Storage) -> Mapping[str, str]:
     return parse_properties(storage.read(_METADATA_PROPERTIES), _METADATA_PROPERTIES)
 
 
-def defined_table(storage: Storage, found: FoundTable, left: Left, known: KnownOfTable) -> Defined:
+def defined_table(storage: Storage, found: FoundTable, left: Left, known: RecoveryHints) -> Defined:
     """The properties of the table again.
 
     Raises:
@@ -399,9 +399,11 @@ def _version(found: FoundTable, left: Left, given: TableDefinition) -> int | Non
         seen = _NEWEST
     else:
         return None
-    asked = given.table_version
-    if asked is not None and (asked < 8) != (seen < 8):
-        raise refused(f"version {asked} is told and the files are those of version {seen}", "leave the version out")
+    given_version = given.table_version
+    if given_version is not None and (given_version < 8) != (seen < 8):
+        raise refused(
+            f"version {given_version} is told and the files are those of version {seen}", "leave the version out"
+        )
     return seen
 
 

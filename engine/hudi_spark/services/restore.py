@@ -213,8 +213,8 @@ def _saved(
 ) -> Outcome:
     """Clauses: TL-010, LK-004."""
     timeline = load_timeline(work.storage, configuration)
-    begun = any(one.requested == requested and one.is_savepoint for one in timeline.instants)
-    if not begun:
+    has_savepoint = any(one.requested == requested and one.is_savepoint for one in timeline.instants)
+    if not has_savepoint:
         work.effects.create_instant(configuration, TimelineFileName(requested, SAVEPOINT, "INFLIGHT"))
     completed = work.time(timeline) if configuration.has_completion_times else None
     name = TimelineFileName(requested, SAVEPOINT, "COMPLETED", completed)

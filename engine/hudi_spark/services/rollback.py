@@ -236,10 +236,10 @@ class RollingBack:
 
         """
         timeline = self.without_unneeded()
-        begun = next(
+        pending = next(
             (one for one in pending_rollbacks(self._storage, timeline) if one.undone == target.requested), None
         )
-        return self.finish(begun or self._requested(timeline, target))
+        return self.finish(pending or self._requested(timeline, target))
 
     def without_unneeded(self) -> Timeline:
         """The timeline, from which rollbacks have gone that nobody is to carry out.
@@ -250,19 +250,19 @@ class RollingBack:
             delete_entries(self.work.effects, self.snapshot.configuration, one)
         return self._timeline()
 
-    def finish(self, begun: PendingRollback) -> Outcome:
+    def finish(self, pending: PendingRollback) -> Outcome:
         """Carry out a rollback by its plan, also where what it undoes has left the timeline.
 
         Clauses: RB-004, RB-009, RB-010, RB-011.
         """
         started = time.monotonic()
-        rollback, undone = begun.instant.requested, begun.undone
-        if begun.instant.state == "REQUESTED":
+        rollback, undone = pending.instant.requested, pending.undone
+        if pending.instant.state == "REQUESTED":
             name = TimelineFileName(rollback, ROLLBACK, "INFLIGHT")
             self.work.effects.create_instant(self.snapshot.configuration, name)
-        done = remove(self.work, begun.plan.rollback_requests, rollback, undone)
+        done = remove(self.work, pending.plan.rollback_requests, rollback, undone)
         taken = int((time.monotonic() - started) * 1000)
-        content = serialise_rollback_metadata(rollback_metadata(begun.plan, rollback, taken, done))
+        content = serialise_rollback_metadata(rollback_metadata(pending.plan, rollback, taken, done))
         gone = _deleted(done)
         finished = FinishedWrite(rollback, ROLLBACK, OPERATION, self._logs(done), deleted=gone, rolled_back=undone)
         completion = Completion(finished, content, retire=lambda: self._retire(undone))
@@ -416,9 +416,9 @@ def _rolled_back(work: TableWork, rolling: RollingBack) -> Iterator[Outcome]:
     timeline = rolling.without_unneeded()
     dead = {one.requested: one for one in failed_writes(work, timeline)}
     # Who carries a plan out again does not mind that an earlier attempt at it was being taken back.
-    begun = {one.undone: one for one in pending_rollbacks(work.storage, timeline) if not is_alive(work, one.undone)}
-    for requested in sorted({*dead, *begun}, reverse=True):
-        yield rolling.finish(begun[requested]) if requested in begun else rolling.undo(dead[requested])
+    pending = {one.undone: one for one in pending_rollbacks(work.storage, timeline) if not is_alive(work, one.undone)}
+    for requested in sorted({*dead, *pending}, reverse=True):
+        yield rolling.finish(pending[requested]) if requested in pending else rolling.undo(dead[requested])
 
 
 def _is_any(work: TableWork, seen: Look) -> bool:

@@ -47,10 +47,10 @@ def pending_rollbacks(storage: Storage, timeline: Timeline) -> tuple[PendingRoll
 
     Clauses: RB-001, RB-004.
     """
-    begun = (
+    pending = (
         PendingRollback(one, plan) for one in timeline.pending(ROLLBACK) if (plan := _plan(storage, one)) is not None
     )
-    return tuple(sorted(begun, key=lambda one: one.undone, reverse=True))
+    return tuple(sorted(pending, key=lambda one: one.undone, reverse=True))
 
 
 def unneeded_rollbacks(storage: Storage, timeline: Timeline) -> tuple[Instant, ...]:

@@ -53,7 +53,7 @@ class ServicePlan:
 class Service(Protocol):
     """One kind of table service."""
 
-    def plan(self, work: TableWork, snapshot: Snapshot, asked: Mapping[str, Any]) -> ServicePlan | None:
+    def plan(self, work: TableWork, snapshot: Snapshot, params: Mapping[str, Any]) -> ServicePlan | None:
         """What is to be done now, by the options' triggers and strategies; None where there is nothing.
 
         Called under the lock. `asked`: what the caller names besides the options.

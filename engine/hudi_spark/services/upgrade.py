@@ -291,8 +291,8 @@ def way_between(old: int, new: int, *, upgrade: bool) -> tuple[tuple[int, int], 
         hint = "let Apache Hudi 0.15 write to it once, which brings it to version 6"
         raise HudiError(Reason.CONFIG_INVALID, "VR-004", f"a table of version {old} is not upgraded here", hint=hint)
     if old != new and (new > old) != upgrade:
-        asked, other = ("an upgrade", "downgrade") if upgrade else ("a downgrade", "upgrade")
-        message = f"from version {old} to {new} is not {asked}"
+        wanted, other = ("an upgrade", "downgrade") if upgrade else ("a downgrade", "upgrade")
+        message = f"from version {old} to {new} is not {wanted}"
         raise HudiError(Reason.CONFIG_INVALID, "VR-004", message, hint=f"ask for the {other}")
     passed = [one for one in sorted(VERSIONS, reverse=new < old) if min(old, new) <= one <= max(old, new)]
     return tuple(itertools.pairwise(passed))

@@ -321,8 +321,8 @@ def split_tasks(plan: Plan, storage: Storage) -> tuple[list[SliceTask], list[Sli
     """
     context = plan.context
     filtering = columns_of(context.row_filter) if context.row_filter is not None else frozenset()
-    asked = {*keys.columns_of(context.output, context.schema), *filtering}
-    wanted = pa.schema([context.schema.field(name) for name in sorted(asked)])
+    needed = {*keys.columns_of(context.output, context.schema), *filtering}
+    wanted = pa.schema([context.schema.field(name) for name in sorted(needed)])
     known: dict[str, pa.Schema] = {}
     scanned: list[SliceTask] = []
     merged: list[SliceTask] = []

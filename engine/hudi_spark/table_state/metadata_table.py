@@ -159,7 +159,7 @@ def _one_by_one(
     for index in sorted({index for index, _ in groups}):
         within = frozenset(group for group in groups if group[0] == index)
         try:
-            snapshot = _snapshot(storage, _since_begun(storage, table, index, listing), within, listing)
+            snapshot = _snapshot(storage, _initial_partitions(storage, table, index, listing), within, listing)
         except HudiError as error:
             refused[index] = error
         else:
@@ -175,7 +175,7 @@ def _one_by_one(
     return IndexSlices(slices, widest.visibility, why)
 
 
-def _since_begun(
+def _initial_partitions(
     storage: Storage, table: tuple[TableConfiguration, Timeline], index: str, listing: FileListing
 ) -> tuple[TableConfiguration, Timeline]:
     """The table without what completed before the index began: that wrote to one of its name that was dropped.
@@ -187,13 +187,13 @@ def _since_begun(
     configuration, timeline = table
     names = (parse_data_file_name(name) for partition, name in listing.files if partition == index)
     first = min((name.instant for name in names if name is not None), default="")
-    begun = next((one for one in timeline.instants if one.requested == first and one.completed is not None), None)
-    if begun is None or begun.completed is None:
+    initial = next((one for one in timeline.instants if one.requested == first and one.completed is not None), None)
+    if initial is None or initial.completed is None:
         return table
-    partitions = {stat.partition_path for stat in commit_of(storage, begun).metadata.write_stats}
+    partitions = {stat.partition_path for stat in commit_of(storage, initial).metadata.write_stats}
     if partitions and index not in partitions:
         return table
-    since = begun.completed
+    since = initial.completed
     return configuration, Timeline(tuple(one for one in timeline.instants if (one.completed or since) >= since))
 
 

@@ -456,19 +456,19 @@ class WritesOfRange:
         return ["or", members, ["and", *unknown]]
 
 
-def writes_of_range(timeline: Timeline, asked: TimeRange) -> WritesOfRange:
+def writes_of_range(timeline: Timeline, time_range: TimeRange) -> WritesOfRange:
     """Which writes of a timeline completed within a range.
 
     Clauses: IN-003, TL-018.
     """
     done = timeline.completed_data()
-    inside = tuple(one for one in done if not asked.is_empty and asked.holds(one.at("completed")))
+    inside = tuple(one for one in done if not time_range.is_empty and time_range.holds(one.at("completed")))
     known = frozenset(one.requested for one in timeline.instants if not one.is_savepoint)
-    return WritesOfRange(asked, inside, known, timeline.first_write())
+    return WritesOfRange(time_range, inside, known, timeline.first_write())
 
 
 def timeline_of_range(
-    storage: Storage, configuration: TableConfiguration, active: Timeline, asked: TimeRange
+    storage: Storage, configuration: TableConfiguration, active: Timeline, time_range: TimeRange
 ) -> Timeline:
     """The active timeline; with the history where the range, or its end, reaches there.
 
@@ -477,8 +477,8 @@ def timeline_of_range(
     Clauses: HS-001, IN-003.
     """
     first = active.first_write() or ""
-    reaches = min(asked.begin, asked.end or asked.begin) < first
-    if reaches or has_completed_after(storage, configuration, asked.begin):
+    reaches = min(time_range.begin, time_range.end or time_range.begin) < first
+    if reaches or has_completed_after(storage, configuration, time_range.begin):
         return full_timeline(storage, configuration, active)
     return active
 

@@ -355,8 +355,8 @@ def replaced_by(operation: Operation, snapshot: Snapshot, partitions: Sequence[s
     if operation.replaces == "nothing":
         return {}
     found: dict[str, list[str]] = {}
-    asked = frozenset(partitions)
+    wanted = frozenset(partitions)
     for one in snapshot.slices:
-        if operation.replaces == "table" or one.partition in asked:
+        if operation.replaces == "table" or one.partition in wanted:
             found.setdefault(one.partition, []).append(one.file_id)
     return {partition: tuple(sorted(ids)) for partition, ids in found.items()}

@@ -60,7 +60,7 @@ def _build_one(task: tuple[Path, str]) -> Built:
     load_recipes()
     if table_id in RECIPES:
         return _build_recipe(root, RECIPES[table_id])
-    return _ask_written(root, table_id, written_tables()[table_id])
+    return _query_written(root, table_id, written_tables()[table_id])
 
 
 def _build_recipe(root: Path, recipe: Recipe) -> Built:
@@ -78,11 +78,11 @@ def _build_recipe(root: Path, recipe: Recipe) -> Built:
     return Built(recipe.id, tuple(cases))
 
 
-def _ask_written(root: Path, table_id: str, asked: Golden) -> Built:
+def _query_written(root: Path, table_id: str, golden: Golden) -> Built:
     folder = root / table_id
     table = unpacked(folder)
-    cases = answered(table_id, table, asked.made(load(table)).questions)
-    write_cases(folder, asked.given, asked.place, cases)
+    cases = answered(table_id, table, golden.made(load(table)).questions)
+    write_cases(folder, golden.given, golden.place, cases)
     return Built(table_id, tuple(cases))
 
 

@@ -247,8 +247,8 @@ def _first_of_each(rows: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 @mutant("record-index-of-nobody", "IX-055 IX-020", "No key lives where it is asked for.", "pruning.key_of_value")
 def _record_index_of_nobody(original: Function) -> Function:
-    def reversed_key(*asked: Any) -> str | None:
-        found: str | None = original(*asked)
+    def reversed_key(*arguments: Any) -> str | None:
+        found: str | None = original(*arguments)
         return found and f"{found} "
 
     return reversed_key

@@ -44,8 +44,8 @@ def _clock_forgets(_: Function) -> Function:
 )
 def _completion_time_before_lock(original: Function) -> Function:
     def early() -> tuple[Step, ...]:
-        *begun, lock, time, commit, release = original()
-        return (*begun, time, lock, commit, release)
+        *opening, lock, time, commit, release = original()
+        return (*opening, time, lock, commit, release)
 
     return early
 
@@ -53,8 +53,8 @@ def _completion_time_before_lock(original: Function) -> Function:
 @mutant("commit-without-lock", "LK-003", "A writer completes without the lock.", "hudi_model_tools.programs.writer")
 def _commit_without_lock(original: Function) -> Function:
     def unlocked() -> tuple[Step, ...]:
-        *begun, _lock, time, commit, _release = original()
-        return (*begun, time, commit)
+        *opening, _lock, time, commit, _release = original()
+        return (*opening, time, commit)
 
     return unlocked
 

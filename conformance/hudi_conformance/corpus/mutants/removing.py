@@ -103,8 +103,8 @@ def _the_dead_are_spared(_: Function) -> Function:
 def _never_means_eager(original: Function) -> Function:
     def eager(table: Table, now: InstantTime, settings: Mapping[str, str]) -> tuple[InstantTime, ...]:
         name = "hoodie.clean.failed.writes.policy"
-        asked = {**settings, name: "EAGER"} if settings.get(name) == "NEVER" else settings
-        found: tuple[InstantTime, ...] = original(table, now, asked)
+        changed = {**settings, name: "EAGER"} if settings.get(name) == "NEVER" else settings
+        found: tuple[InstantTime, ...] = original(table, now, changed)
         return found
 
     return eager

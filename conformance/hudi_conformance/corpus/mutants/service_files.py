@@ -227,8 +227,8 @@ def _copy_on_write_is_compacted(original: Function) -> Function:
 )
 def _unasked_indexes_are_planned(original: Function) -> Function:
     def generous(table: Table, requested: InstantTime, settings: plans.Settings, *given: Any) -> Effects:
-        asked = {**settings, "hoodie.metadata.index.column.stats.enable": "true"}
-        effects: Effects = original(table, requested, asked, *given)
+        changed = {**settings, "hoodie.metadata.index.column.stats.enable": "true"}
+        effects: Effects = original(table, requested, changed, *given)
         return effects
 
     return generous

@@ -21,10 +21,10 @@ from hudi_conformance.corpus.mutants.registry import Function, mutant
 @mutant("overwrites-are-usual-commits", "OW-014", "An overwrite is no action of its own.", "writers.begin")
 def _overwrites_are_usual_commits(original: Function) -> Function:
     def usual(table: Table, request: Request, requested: InstantTime) -> tuple[Write, Effects]:
-        begun, effects = original(table, request, requested)
+        started_write, effects = original(table, request, requested)
         kind = Action.DELTA_COMMIT if open_table(table).configuration.merge_on_read else Action.COMMIT
-        begun = replace(begun, action=kind)
-        return begun, (*effects[:-1], writers.enter(table, begun, State.REQUESTED, None))
+        started_write = replace(started_write, action=kind)
+        return started_write, (*effects[:-1], writers.enter(table, started_write, State.REQUESTED, None))
 
     return usual
 

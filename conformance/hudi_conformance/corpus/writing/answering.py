@@ -51,7 +51,7 @@ class ModelExecutor:
         if draft.op == END_PROCESS:
             self.processes.pop(draft.process, None)
             return {}
-        return self._written(draft) if draft.writes else self._asked(draft)
+        return self._written(draft) if draft.writes else self._read_answer(draft)
 
     def _written(self, draft: Draft) -> dict[str, Any]:
         params = {"now": tick(self.taken * 1000), **self.names.resolved(self._params(draft))}
@@ -66,7 +66,7 @@ class ModelExecutor:
         self.names.note(self.taken, value)
         return done_of(draft, value)
 
-    def _asked(self, draft: Draft) -> Expected:
+    def _read_answer(self, draft: Draft) -> Expected:
         question = Question(f"{self.name}, step {self.taken}", draft.op, "", (), (), self.names.resolved(draft.params))
         found = expected(load(self.table), question)
         self._hold(draft, found.released.reject)
@@ -90,10 +90,12 @@ class ModelExecutor:
         write_rows(file, draft.rows)
         return {**draft.params, "input": str(file)}
 
-    def _hold(self, draft: Draft, reason: str | None, said: str = "") -> None:
+    def _hold(self, draft: Draft, reason: str | None, message: str = "") -> None:
         if reason != draft.reject:
             difference = f"{draft.reject or 'nothing'} where the model refuses {reason or 'nothing'}"
-            raise GoldenError(f"{self.name}, step {self.taken} ({draft.op}): the recipe refuses {difference}: {said}")
+            raise GoldenError(
+                f"{self.name}, step {self.taken} ({draft.op}): the recipe refuses {difference}: {message}"
+            )
 
 
 def done_of(draft: Draft, value: Mapping[str, Any]) -> dict[str, Any]:

@@ -165,8 +165,8 @@ def _outcome(draft: Draft, answer: dict[str, Any] | Expected, name: str) -> tupl
     readings = {"released": answer.released, **({"text": answer.text} if answer.text else {})}
     named = {reading: f"{name}.{reading}" if answer.text else name for reading in readings}
     warnings = [{"clause": clause} for clause in answer.released.warnings]
-    said = {"expect": named if answer.text else name, **({"warnings": warnings} if warnings else {})}
-    return said, {named[reading]: found.content for reading, found in readings.items()}
+    entry = {"expect": named if answer.text else name, **({"warnings": warnings} if warnings else {})}
+    return entry, {named[reading]: found.content for reading, found in readings.items()}
 
 
 def hold_to_kills(case: Case) -> None:

@@ -46,7 +46,7 @@ class WritingRecipe:
         text = inspect.getdoc(self.state) or ""
         parts = _PART.split(text)[1:]
         parts_of_text = {
-            name.lower(): " ".join(said.split()) for name, said in zip(parts[::2], parts[1::2], strict=True)
+            name.lower(): " ".join(words.split()) for name, words in zip(parts[::2], parts[1::2], strict=True)
         }
         if set(parts_of_text) != {"given", "when", "then"}:
             raise ValueError(f"{self.id}: the docstring has a line each that begins with Given, When and Then")

@@ -51,7 +51,7 @@ class Summary:
     """What came of many histories; `coverage`: what those had that were carried out whole."""
 
     played: int = 0
-    asked: int = 0
+    queries: int = 0
     refused: int = 0
     unsupported: Counter[str] = field(default_factory=Counter)
     found: list[Found] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Summary:
     def add(self, case: WriteCase, played: Played) -> None:
         """Count one history."""
         self.played += 1
-        self.asked += played.asked
+        self.queries += played.queries
         self.refused += played.refused
         self.unsupported.update(played.unsupported)
         if not played.unsupported:
@@ -69,7 +69,7 @@ class Summary:
     def __str__(self) -> str:
         left = ", ".join(f"{what} ({count})" for what, count in self.unsupported.most_common())
         counts = (
-            f"{self.played} histories, {self.asked} answers compared, {self.refused} refusals, "
+            f"{self.played} histories, {self.queries} answers compared, {self.refused} refusals, "
             f"{len(self.found)} {'fails' if len(self.found) == 1 else 'fail'}"
         )
         return f"{counts}; unsupported: {left}" if left else counts

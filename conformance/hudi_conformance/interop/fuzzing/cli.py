@@ -14,7 +14,7 @@ from hudi_conformance.interop.fuzzing.reading_back import describe_row, differs,
 from hudi_conformance.interop.fuzzing.recorded import add_results
 from hudi_conformance.interop.writers_and_readers.matrix import run_writer, sampled_for
 from hudi_conformance.interop.writers_and_readers.page import matrix_table, write_page
-from hudi_conformance.interop.writers_and_readers.record import add_writer, recorded, relist, said
+from hudi_conformance.interop.writers_and_readers.record import add_writer, message_of, recorded, relist
 from hudi_conformance.runner.cases import Case, Selection, load_cases
 from hudi_conformance.runner.resources import suite_root
 from hudi_conformance.runner.verdicts import BAD
@@ -76,8 +76,8 @@ def matrix(
     if not cases:
         typer.echo("error: no case is selected", err=True)
         raise typer.Exit(2)
-    asked = {name: sampled_for(name, cases, root) if sampled else cases for name in writer or []}
-    wrong = [_asked_of(name, reader or [], asked[name], limit, record=record) for name in asked]
+    chosen = {name: sampled_for(name, cases, root) if sampled else cases for name in writer or []}
+    wrong = [_asked_of(name, reader or [], chosen[name], limit, record=record) for name in chosen]
     if not writer:
         relist(root)
     if record or not writer:
@@ -92,7 +92,7 @@ def _asked_of(writer: str, readers: list[str], cases: Sequence[Case], limit: flo
         case, outcomes = played.cases[-1]
         for column, outcome in outcomes.items():
             if outcome.verdict in BAD:
-                typer.echo(f"{writer}, {column}: {case.id}: {outcome.verdict} {said(outcome)}")
+                typer.echo(f"{writer}, {column}: {case.id}: {outcome.verdict} {message_of(outcome)}")
     if played is None:
         return False
     typer.echo("\n".join(matrix_table([recorded(played)])))

@@ -43,7 +43,7 @@ class Lines:
     """Lines of progress, one in two seconds at most."""
 
     out: Console
-    begun: float = field(default_factory=time.monotonic)
+    started_at: float = field(default_factory=time.monotonic)
     last: float = field(default_factory=time.monotonic)
 
     def __call__(self, line: str) -> None:
@@ -51,7 +51,7 @@ class Lines:
         now = time.monotonic()
         if now - self.last >= _PROGRESS_S:
             self.last = now
-            self.out.print(f"{now - self.begun:.0f} s: {line}", markup=False)
+            self.out.print(f"{now - self.started_at:.0f} s: {line}", markup=False)
 
 
 def fuzz(
@@ -90,7 +90,7 @@ def fuzz(
     for line in summary.coverage.lines():
         out.print(line, markup=False)
     out.print(f"{adapter.name}: {summary}", markup=False)
-    return 1 if summary.found else 0 if summary.asked else 2
+    return 1 if summary.found else 0 if summary.queries else 2
 
 
 def _print(found: Found, adapter: str, save: Path | None, out: Console) -> None:
@@ -123,10 +123,10 @@ def replay(file: Path, adapter: AdapterConfig, root: Path, out: Console, keep: P
     with two_sides(adapter, root) as sides:
         played = played_once(case, sides, _STRICT, keep)
     if played.failure is None:
-        out.print(f"{played.asked} answers agree, {played.refused} refusals", markup=False)
+        out.print(f"{played.queries} answers agree, {played.refused} refusals", markup=False)
     else:
         out.print(str(played.failure), markup=False)
         out.print(timeline_table(played.timeline))
     for feature in played.unsupported:
         out.print(f"unsupported: {feature}", markup=False)
-    return 1 if played.failure else 0 if played.asked else 2
+    return 1 if played.failure else 0 if played.queries else 2

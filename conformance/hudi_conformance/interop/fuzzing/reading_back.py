@@ -61,7 +61,7 @@ class _Run:
     def result(self) -> RowResult:
         for who, executor in (("the model", self.model), ("the writer", self.written)):
             executor.table.mkdir(parents=True)
-            word = _word_of(executor.ask("create_table", self.shape.create_params()))
+            word = _word_of(executor.request("create_table", self.shape.create_params()))
             word = word or self._go_on(executor, self.row.case.steps)
             if word:
                 return RowResult(self.row.name, self.row.features, f"{who}: {word}", {}, {})
@@ -84,7 +84,7 @@ class _Run:
 
     def _go_on(self, executor: StepExecutor, steps: Sequence[Step]) -> str:
         for number, step in enumerate(steps, start=1):
-            word = _word_of(executor.ask("write", step.params(self.shape), step.input()))
+            word = _word_of(executor.request("write", step.params(self.shape), step.input()))
             if word:
                 return f"step {number}, {step.operation}: {word}"
         return ""
@@ -99,7 +99,7 @@ class _Run:
 
 
 def _snapshot(executor: StepExecutor) -> Rows | str:
-    answer = executor.ask("read_snapshot", {})
+    answer = executor.request("read_snapshot", {})
     return answer.rows if answer.rows is not None else _word_of(answer) or "a value, where rows are asked"
 
 

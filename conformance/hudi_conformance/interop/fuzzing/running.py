@@ -49,7 +49,7 @@ class Played:
     """
 
     failure: Failure | None
-    asked: int
+    queries: int
     refused: int
     unsupported: tuple[str, ...]
     timeline: tuple[Any, ...] = ()
@@ -73,7 +73,7 @@ class _Run:
         if sides[1].only_reads:
             self.executors[1] = replace(self.executors[1], table=self.executors[0].table)
         self.done: tuple[list[Instant], list[Instant]] = ([], [])
-        self.asked = self.refused = 0
+        self.queries = self.refused = 0
         self.unsupported: dict[str, None] = {}
 
     def played(self) -> Played:
@@ -82,10 +82,10 @@ class _Run:
         made = self._both("create_table", [self.case.shape.create_params()] * 2)
         failure = self._agreed(0, "create_table", made) or next(filter(None, self._steps()), None)
         timeline = self._timeline() if failure else ()
-        return Played(failure, self.asked, self.refused, tuple(self.unsupported), timeline)
+        return Played(failure, self.queries, self.refused, tuple(self.unsupported), timeline)
 
     def _timeline(self) -> tuple[Any, ...]:
-        answer = self.executors[0].ask("list_timeline", {}).content
+        answer = self.executors[0].request("list_timeline", {}).content
         return tuple(answer) if isinstance(answer, list) else ()
 
     def _steps(self) -> Iterator[Failure | None]:
@@ -105,8 +105,8 @@ class _Run:
             for done in self.done:
                 done.append({})
             return None
-        asked = [list(requests_of(step, self.case.shape, done)) for done in self.done]
-        answers = self._both(asked[0][0][0], [one[0][1] for one in asked])
+        planned_requests = [list(requests_of(step, self.case.shape, done)) for done in self.done]
+        answers = self._both(planned_requests[0][0][0], [one[0][1] for one in planned_requests])
         failure = self._agreed(number, step.operation, answers) or self._planned_alike(number, step, answers)
         if failure is None and step.operation.startswith(f"{RUN} "):
             failure, answers = self._executed(number, step, answers)
@@ -177,7 +177,7 @@ class _Run:
             return self._agreed(number, str(question), answers)
         if kinds != [Kind.RESULT, Kind.RESULT]:
             return self._described(number, str(question), answers)
-        self.asked += 1
+        self.queries += 1
         differences = self._compared(question, answers)
         return _failure(number, str(question), differences) if differences else None
 
@@ -194,14 +194,14 @@ class _Run:
         return compare_values(op, expected, answers[1].content, lambda actual: right.normalized(op, actual))
 
     def _checked(self, number: int, checker: StepExecutor) -> Failure | None:
-        self.asked += 1
+        self.queries += 1
         wrong = checker.check_errors()
         return _failure(number, f"{CHECK_TABLE} of {checker.name}", wrong) if wrong else None
 
     def _both(self, op: str, params: Sequence[Mapping[str, Any]], rows: Rows | None = None) -> list[Answer]:
         if self.sides[1].only_reads and op in WRITING_OPS:
-            return [self.executors[0].ask(op, params[0], rows)] * 2
-        return [executor.ask(op, asked, rows) for executor, asked in zip(self.executors, params, strict=True)]
+            return [self.executors[0].request(op, params[0], rows)] * 2
+        return [executor.request(op, param, rows) for executor, param in zip(self.executors, params, strict=True)]
 
 
 def _failure(step: int, question: str, differences: tuple[str, ...]) -> Failure:

@@ -110,12 +110,12 @@ def check(
     """Play the alternations of seeds until time is up; of a failing one at most so many smaller ones are tried."""
     until = time.monotonic() + seconds
     for seed in seeds:
-        begun = time.monotonic()
-        if begun > until:
+        started_at = time.monotonic()
+        if started_at > until:
             return
         mixed_run = case_of_seed(cases, seed)
         played = played_once(mixed_run, table.adapters(mixed_run.peer))
         small = None
         if played.failure is not None:
             small, _ = smallest_failing(cases, seed, played.failure, table.failure_of, attempts)
-        yield Result(seed, mixed_run, played, time.monotonic() - begun, small)
+        yield Result(seed, mixed_run, played, time.monotonic() - started_at, small)

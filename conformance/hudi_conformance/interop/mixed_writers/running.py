@@ -70,15 +70,15 @@ class _Run:
                 self.taken += 1
                 yield self._read(number)
 
-    def _write(self, number: int, question: str, asked: tuple[str, Mapping[str, Any], Rows | None]) -> Failure | None:
+    def _write(self, number: int, question: str, request: tuple[str, Mapping[str, Any], Rows | None]) -> Failure | None:
         """The step by the writer whose turn it is, and by the referee on its own table."""
         writer = self.mixed_run.rounds[number]
-        answer = (self.engine if writer == ENGINE else self.peer).ask(*asked)
+        answer = (self.engine if writer == ENGINE else self.peer).request(*request)
         if answer.kind is Kind.UNSUPPORTED:
             self.unsupported[f"{writer}: {answer.reason}"] = None
             return None
         if answer.is_result and self.referee is not None:
-            writer, answer = REFEREE, self.referee.ask(*asked)
+            writer, answer = REFEREE, self.referee.request(*request)
         return None if answer.is_result else Failure(number, question, (answer.describe(),), writer, (question, writer))
 
     def _read(self, number: int) -> Failure | None:
@@ -96,9 +96,9 @@ class _Run:
     def _readings(self) -> Iterator[tuple[str, Answer]]:
         """Every reader's rows, with and without the metadata table where there is one."""
         if self.referee is not None:
-            yield REFEREE, self.referee.ask("read_snapshot", {})
+            yield REFEREE, self.referee.request("read_snapshot", {})
         listed = has_metadata_table(self.mixed_run.case)
         for params in ({"configs": {_METADATA: kept}} for kept in ("false", "true")) if listed else ({},):
             how = " with the metadata table" if params == {"configs": {_METADATA: "true"}} else ""
             for executor in (self.peer, self.engine):
-                yield f"{executor.name}{how}", executor.ask("read_snapshot", params)
+                yield f"{executor.name}{how}", executor.request("read_snapshot", params)

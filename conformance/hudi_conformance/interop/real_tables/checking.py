@@ -56,7 +56,9 @@ def check_lines(
     ):
         for recipe in recipes:
             if is_answered(recipe):
-                response = session.ask(OP, place_of(recipe.id).table.absolute(), {"deep": True}, Path(folder), _LIMIT_S)
+                response = session.request(
+                    OP, place_of(recipe.id).table.absolute(), {"deep": True}, Path(folder), _LIMIT_S
+                )
                 for one in _lines(recipe, response, adapter.name, known):
                     yield one._replace(text=f"{recipe.id}: {one.text}")
 

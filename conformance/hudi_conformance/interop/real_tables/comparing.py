@@ -62,7 +62,7 @@ def compare(
             place = place_of(made.id)
             executor = StepExecutor(session, place.table, Path(folder) / made.id, _LIMIT_S, adapter.name)
             for question in place.questions():
-                verdict, details = _verdict(question, place, executor.ask(question["op"], question["params"]))
+                verdict, details = _verdict(question, place, executor.request(question["op"], question["params"]))
                 listed = known_difference(known, f"{made.id}::{question['name']}", adapter.name)
                 yield Compared(made, adapter.name, question, _against_list(verdict, listed), details)
             table_done()

@@ -65,10 +65,12 @@ def _answers(results: Mapping[str, Mapping[str, Any]], adapters: Sequence[str]) 
     rows = []
     for adapter in adapters:
         recorded = [one[adapter] for one in results.values() if adapter in one]
-        asked = sum(len(names) for one in recorded for names in one["asked"].values())
+        questions = sum(len(names) for one in recorded for names in one["asked"].values())
         known, different = (sum(len(one.get(key, ())) for one in recorded) for key in ("known", "different"))
         missing = sum(len(names) for one in recorded for names in one.get("unsupported", {}).values())
-        rows.append((adapter, len(recorded), asked, asked - known - different - missing, known, missing, different))
+        rows.append(
+            (adapter, len(recorded), questions, questions - known - different - missing, known, missing, different)
+        )
     head = ("adapter", "tables", "questions", "equal", "known differences", "unsupported", "unexplained")
     return markdown_table(head, rows)
 

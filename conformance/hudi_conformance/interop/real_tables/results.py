@@ -30,10 +30,10 @@ def save_results(root: Path, compared: Iterable[Compared]) -> Path:
 
 
 def _result_json(mine: list[Compared]) -> Mapping[str, Any]:
-    asked: dict[str, list[str]] = defaultdict(list)
+    questions: dict[str, list[str]] = defaultdict(list)
     missing: dict[str, list[str]] = defaultdict(list)
     for one in mine:
-        asked[one.question["op"]].append(one.question["name"])
+        questions[one.question["op"]].append(one.question["name"])
         if one.verdict is Verdict.UNSUPPORTED:
             missing[one.details[0]].append(one.question["name"])
     named = {
@@ -41,4 +41,4 @@ def _result_json(mine: list[Compared]) -> Mapping[str, Any]:
         "different": [one.question["name"] for one in mine if one.verdict in BAD],
         "unsupported": missing,
     }
-    return {"asked": asked, **{name: value for name, value in named.items() if value}}
+    return {"asked": questions, **{name: value for name, value in named.items() if value}}

@@ -91,14 +91,14 @@ class Actor:
         """The name of the process of this life."""
         return f"{self.name}.{self._lives}"
 
-    def ask(self, op: str, params: Mapping[str, Any]) -> Answer:
+    def request(self, op: str, params: Mapping[str, Any]) -> Answer:
         """The answer of the process.
 
         Raises:
             DiedError: the process ended before it answered.
 
         """
-        answer = self._living().ask(op, params)
+        answer = self._running().request(op, params)
         if answer.kind in {Kind.BROKEN, Kind.TIMEOUT}:
             self._bury(op, answer)
             raise DiedError
@@ -106,7 +106,7 @@ class Actor:
 
     def input_file(self, rows: Rows) -> Path:
         """A new file with these rows."""
-        return self._living().input_file(rows)
+        return self._running().input_file(rows)
 
     def stop(self) -> None:
         """End the process."""
@@ -122,18 +122,18 @@ class Actor:
         else:
             record.add(record.wrong, f"{self.process}, {op}: {answer.describe()}")
 
-    def _living(self) -> StepExecutor:
+    def _running(self) -> StepExecutor:
         """The player of a living process: the one of this life, or of a new one, with the files of all its lives."""
         if self._session is None:
             self._lives += 1
-            self._session = self._begun()
+            self._session = self._started()
             files = self.stage.folder / "out" / self.name
             executor = self._executor or StepExecutor(self._session, self.stage.table, files, LIMIT_S, self.name)
             self._executor = replace(executor, adapter=self._session)
         assert self._executor is not None
         return self._executor
 
-    def _begun(self) -> Session:
+    def _started(self) -> Session:
         stage = self.stage
         stage.record.add(stage.record.started, self.process)
         environment = {"HUDI_SPARK_TRACE": str(stage.trace), "HUDI_SPARK_TRACE_PROCESS": self.process}
@@ -160,7 +160,7 @@ def write_once(actor: Actor, made: GeneratedWrite) -> None:
     record, process, requested = actor.stage.record, actor.process, ""
     try:
         for op in ("begin_write", "stage_write", "commit_write"):
-            answer = actor.ask(op, params)
+            answer = actor.request(op, params)
             if not answer.is_result:
                 _note_refusal(actor, op, answer, _MAY_REFUSE)
                 outcome = f"refused {answer.reason if answer.kind is Kind.REJECTED else 'for an error'}"
@@ -210,13 +210,13 @@ def _pending(actor: Actor, service: str) -> list[str]:
     named = _PLANS.get(service, ())
     return [
         one["requested"]
-        for one in actor.ask("list_timeline", {}).content or ()
+        for one in actor.request("list_timeline", {}).content or ()
         if one["state"] != "COMPLETED" and one["action"] in named
     ]
 
 
 def _serve(actor: Actor, op: str, params: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    answer = actor.ask(op, params)
+    answer = actor.request(op, params)
     if answer.is_result:
         return answer.value
     _note_refusal(actor, f"{op} {params.get('service', params.get('name', ''))}", answer, _SERVICE_MAY_REFUSE)
@@ -248,7 +248,7 @@ def read_on(actor: Actor) -> None:
 
 def completed_times(actor: Actor) -> dict[str, str]:
     """By requested time of each completed action that writes, the time that ranges know it by."""
-    listed = actor.ask("list_timeline", {"include_history": True}).content or ()
+    listed = actor.request("list_timeline", {"include_history": True}).content or ()
     done = (one for one in listed if one["state"] == "COMPLETED")
     return {one["requested"]: one["completed"] or one["requested"] for one in done if one["action"] in _WRITES}
 
@@ -259,7 +259,7 @@ _WRITES = ("commit", "deltacommit", "replacecommit")
 def read_once(actor: Actor, op: str, params: Mapping[str, str], before: frozenset[str]) -> None:
     """One read between two looks at the timeline."""
     record = actor.stage.record
-    answer = actor.ask(op, params)
+    answer = actor.request(op, params)
     if answer.rows is None:
         record.add(record.wrong, f"{actor.process}, {op} {dict(params)}: {answer.describe()}\n{answer.detail}"[:3000])
         return

@@ -11,7 +11,7 @@ from hudi_model.tables import Table
 from hudi_model.time import InstantTime
 
 from hudi_conformance.bridge.loading import load
-from hudi_conformance.bridge.operations import ask
+from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.bridge.writing import Session, request_of
 from hudi_conformance.interop.stress.records import Written
 from hudi_conformance.interop.stress.settings import Setting
@@ -35,12 +35,12 @@ class Replay:
 
     def answer(self, number: int, op: str, params: Mapping[str, str]) -> Rows:
         """What a reader sees after that many writes; each answer is found once."""
-        asked = (number, op, tuple(sorted(params.items())))
-        if asked not in self._known:
-            rows = ask(self.tables[number], op, params).content
+        key = (number, op, tuple(sorted(params.items())))
+        if key not in self._known:
+            rows = evaluate(self.tables[number], op, params).content
             assert isinstance(rows, Rows)
-            self._known[asked] = rows
-        return self._known[asked]
+            self._known[key] = rows
+        return self._known[key]
 
     def last(self) -> Rows:
         """The rows after all writes."""

@@ -43,7 +43,7 @@ def _differences(played: Played, reader: Reader, kept: str) -> Iterator[str]:
     """What a reader answers otherwise, with the metadata table or without it."""
     answers = played.table.parent / "out" / f"{reader.name}-{kept}"
     executor = StepExecutor(reader.session, played.table, answers, _LIMIT_S, reader.name)
-    answer = executor.ask("read_snapshot", {"configs": {"hoodie.metadata.enable": kept}})
+    answer = executor.request("read_snapshot", {"configs": {"hoodie.metadata.enable": kept}})
     where = f"{reader.name}, metadata table {kept}"
     if answer.rows is None:
         yield f"{where}: {answer.describe()}"

@@ -83,7 +83,7 @@ def run_stress(  # noqa: PLR0917 - all that a history is made of
 def _begin(stage: Stage) -> None:
     """The table, and every key that writers share."""
     actor = Actor("first", stage, mortal=False, helps=True)
-    actor.ask("create_table", stage.setting.create_params())
+    actor.request("create_table", stage.setting.create_params())
     write_once(actor, WriteGenerator(0, 1, stage.seed).first())
     actor.stop()
 

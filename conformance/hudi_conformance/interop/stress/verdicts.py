@@ -8,7 +8,7 @@ from pathlib import Path
 from hudi_adapter.rows import Rows
 
 from hudi_conformance.bridge.loading import load
-from hudi_conformance.bridge.operations import ask
+from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.corpus.traces import check_trace
 from hudi_conformance.interop.stress.records import Read, Record, Written
 from hudi_conformance.interop.stress.replaying import Committed, Replay, replay
@@ -46,7 +46,7 @@ def check_run(setting: Setting, record: Record, table: Path, trace: Path) -> Str
 def committed_writes(setting: Setting, record: Record, table: Path, trace: str) -> tuple[Committed, ...]:
     """The writes that the timeline has as completed, in the order in which they completed."""
     known = {one.requested: one for one in record.written}
-    listed = ask(load(table), "list_timeline", {"include_history": True}).content
+    listed = evaluate(load(table), "list_timeline", {"include_history": True}).content
     done = {one["requested"]: one for one in listed if one["state"] == "COMPLETED" and one["requested"] in known}
     if setting.has_completion_times:
         completed = {requested: str(one["completed"]) for requested, one in done.items()}
@@ -103,11 +103,11 @@ def _range(read: Read, done: Replay) -> tuple[int, int]:
 def _end(table: Path, done: Replay) -> Iterator[str]:
     """The model reads the bytes that are there: the same rows as the replay, and no clause violated."""
     left = load(table)
-    rows = ask(left, "read_snapshot", {}).content
+    rows = evaluate(left, "read_snapshot", {}).content
     differences = compare_rows(done.last(), rows)
     if differences:
         yield f"the table at the end: {'; '.join(differences[:6])}"
-    for one in ask(left, "check_table", {}).content:
+    for one in evaluate(left, "check_table", {}).content:
         if one["severity"] == "error":
             yield f"check_table: {one['clause']} {one['where']}: {one['message']}"
 

@@ -55,9 +55,9 @@ def _joined(older: RecordedWriter | None, fresh: RecordedWriter) -> RecordedWrit
     if older is None:
         return fresh
     cases = {name: {**older.cases.get(name, {}), **by_column} for name, by_column in fresh.cases.items()}
-    asked = {f"{name}, {column}" for name, by_column in fresh.cases.items() for column in by_column}
-    kept = {f"{name}, {column}" for name, by_column in cases.items() for column in by_column} - asked
-    bad = {place: said for place, said in older.bad.items() if place in kept}
+    fresh_places = {f"{name}, {column}" for name, by_column in fresh.cases.items() for column in by_column}
+    kept = {f"{name}, {column}" for name, by_column in cases.items() for column in by_column} - fresh_places
+    bad = {place: message for place, message in older.bad.items() if place in kept}
     return replace(fresh, cases=cases, bad={**bad, **fresh.bad})
 
 
@@ -100,7 +100,7 @@ def recorded(played: Played) -> RecordedWriter:
         for case, by_column in played.cases
     }
     bad = {
-        f"{case.id.removeprefix('conformance::')}, {column}": said(one)
+        f"{case.id.removeprefix('conformance::')}, {column}": message_of(one)
         for case, by_column in played.cases
         for column, one in by_column.items()
         if one.verdict in BAD
@@ -109,7 +109,7 @@ def recorded(played: Played) -> RecordedWriter:
     return RecordedWriter(played.writer.name, who, played.asked, cases, bad)
 
 
-def said(outcome: Outcome, length: int = 300) -> str:
+def message_of(outcome: Outcome, length: int = 300) -> str:
     """What an outcome says, in one line."""
     return "; ".join(one for one in (outcome.message, *outcome.differences) if one)[:length]
 

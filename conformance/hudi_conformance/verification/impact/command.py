@@ -23,7 +23,7 @@ from hudi_conformance.verification.impact.console import print_impact
 from hudi_conformance.verification.impact.modules import manifest_of, turned_runs
 from hudi_conformance.verification.impact.page import write_page
 from hudi_conformance.verification.impact.revisions import ImpactError, Side, unpacked, working_tree
-from hudi_conformance.verification.impact.sides import Answered, Line, Request, Tell, ask_all
+from hudi_conformance.verification.impact.sides import Answered, Line, Request, Tell, run_all
 from hudi_conformance.verification.impact.touching import Touched, touched
 from hudi_conformance.verification.tla.manifest import ManifestError
 from hudi_conformance.verification.tla.tlc import TlcNotFoundError
@@ -70,13 +70,13 @@ def impact(base: Side, tree: Side, scope: Scope, tell: Tell) -> Impact:
         ImpactError: one of the two cannot be asked.
 
     """
-    begun = time.perf_counter()
+    started_at = time.perf_counter()
     change = touched(base, tree)
-    asked = [Request(one, {"answers": _corpus(one, scope)}) for one in (base, tree)]
-    before, after, held = ask_all([*asked, Request(tree, _statements(tree, change, scope))], tell)
+    requests = [Request(one, {"answers": _corpus(one, scope)}) for one in (base, tree)]
+    before, after, held = run_all([*requests, Request(tree, _statements(tree, change, scope))], tell)
     # What holds of the tree and is registered so held of the base as well; only the rest is tried there.
     again = {name: doubtful(lines) for name, lines in held.lines.items()}
-    (was,) = ask_all([Request(base, _named(base, again))], tell)
+    (was,) = run_all([Request(base, _named(base, again))], tell)
     old, new = before.lines["answers"], after.lines["answers"]
     runs = _runs(base, tree, change, scope, tell)
     return Impact(
@@ -86,8 +86,8 @@ def impact(base: Side, tree: Side, scope: Scope, tell: Tell) -> Impact:
         moved_answers(old, new),
         rewritten_tables(old, new),
         (*_turned(was, held), *runs),
-        {**_asked(after), **_asked(held)},
-        time.perf_counter() - begun,
+        {**_counts_of(after), **_counts_of(held)},
+        time.perf_counter() - started_at,
     )
 
 
@@ -98,16 +98,16 @@ def _corpus(side: Side, scope: Scope) -> Mapping[str, Any]:
 def _statements(tree: Side, change: Touched, scope: Scope) -> Mapping[str, Mapping[str, Any]]:
     """What of the tree is to be tried."""
     clauses = (*change.clauses, *change.rewritten)
-    asked: dict[str, Mapping[str, Any]] = {}
+    requested: dict[str, Mapping[str, Any]] = {}
     if clauses or change.functions or scope.everything:
         touching = {"clauses": clauses, "functions": change.functions}
-        asked["obligations"] = {"all": scope.everything, "ids": (), **touching}
+        requested["obligations"] = {"all": scope.everything, "ids": (), **touching}
     if change.concurrency or scope.everything or scope.scenarios:
-        asked["scenarios"] = {"all": scope.everything, "ids": scope.scenarios}
+        requested["scenarios"] = {"all": scope.everything, "ids": scope.scenarios}
     modules = _modules(tree, change, scope)
     if any(one.run.module in modules for one in manifest_of(tree.root).agreements):
-        asked["agreements"] = {"folder": str(tree.root / "specs" / "tla"), "modules": modules, "ids": ()}
-    return asked
+        requested["agreements"] = {"folder": str(tree.root / "specs" / "tla"), "modules": modules, "ids": ()}
+    return requested
 
 
 def _named(base: Side, ids: Mapping[str, list[str]]) -> Mapping[str, Mapping[str, Any]]:
@@ -140,7 +140,7 @@ def _turned(before: Answered, after: Answered) -> tuple[Turned, ...]:
     )
 
 
-def _asked(found: Answered) -> dict[str, tuple[int, int]]:
+def _counts_of(found: Answered) -> dict[str, tuple[int, int]]:
     return {name: (len(lines), found.known.get(name, 0)) for name, lines in found.lines.items()}
 
 

@@ -50,7 +50,7 @@ class Impact:
     answers: tuple[Moved, ...] = ()
     tables: tuple[str, ...] = ()
     turned: tuple[Turned, ...] = ()
-    asked: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    requested: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """By kind how many were asked, of how many there are."""
     seconds: float = 0.0
 

@@ -62,8 +62,8 @@ def summary(impact: Impact) -> str:
         f"{len(impact.turned) - broken} come out otherwise",
     ]
     found = ", ".join(parts) if impact.changes else "nothing comes out otherwise"
-    asked = ", ".join(f"{done} of {known} {plural_of(kind)}" for kind, (done, known) in impact.asked.items())
-    return f"{found} (asked: {asked}; {impact.seconds:.0f} s)"
+    counts = ", ".join(f"{done} of {known} {plural_of(kind)}" for kind, (done, known) in impact.requested.items())
+    return f"{found} (asked: {counts}; {impact.seconds:.0f} s)"
 
 
 def plural_of(kind: str) -> str:

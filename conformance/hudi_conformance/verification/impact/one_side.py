@@ -22,7 +22,7 @@ def main() -> None:
     """Answer what is asked."""
     import hudi_model  # noqa: PLC0415 - the packages are those of this side
 
-    asked = json.loads(sys.stdin.readline())
+    request = json.loads(sys.stdin.readline())
     tell({"task": "place", "path": str(hudi_model.__file__)})
     tasks: dict[str, Callable[[Any], Iterable[Line]]] = {
         "answers": answers,
@@ -30,7 +30,7 @@ def main() -> None:
         "scenarios": scenarios,
         "agreements": agreements,
     }
-    for name, work in asked.items():
+    for name, work in request.items():
         for line in tasks[name](work):
             tell({"task": name, **line})
 
@@ -41,7 +41,7 @@ def tell(line: Line) -> None:
     sys.stdout.flush()
 
 
-def answers(asked: Line) -> Iterator[Line]:
+def answers(request: Line) -> Iterator[Line]:
     """What this side's model answers to the questions of its corpus, and the sums of the tables that it writes."""
     from hudi_conformance.bridge import load, store  # noqa: PLC0415
     from hudi_conformance.corpus.golden.questions import RECIPES  # noqa: PLC0415
@@ -49,10 +49,12 @@ def answers(asked: Line) -> Iterator[Line]:
     from hudi_conformance.corpus.recipes_apache.catalogue import written_tables  # noqa: PLC0415
 
     load_recipes()
-    root = Path(asked["folder"])
-    made_here = {name: one for name, one in RECIPES.items() if wanted(name, asked["tables"])}
+    root = Path(request["folder"])
+    made_here = {name: one for name, one in RECIPES.items() if wanted(name, request["tables"])}
     there = {
-        n: one for n, one in written_tables().items() if wanted(n, asked["tables"]) and (root / n / _ARCHIVE).is_file()
+        n: one
+        for n, one in written_tables().items()
+        if wanted(n, request["tables"]) and (root / n / _ARCHIVE).is_file()
     }
     yield {"total": len(made_here) + len(there), "known": len(RECIPES) + len(written_tables())}
     for name, recipe in made_here.items():
@@ -116,20 +118,20 @@ def sum_of(folder: Path) -> str:
     return whole.hexdigest()
 
 
-def properties(asked: Line) -> Iterator[Line]:
+def properties(request: Line) -> Iterator[Line]:
     """How obligations come out: those named, or those of the clauses and the functions that are touched, or all."""
     from hudi_conformance.corpus.mutants import MUTANTS  # noqa: PLC0415
     from hudi_conformance.verification.properties import MODEL_PROPERTIES  # noqa: PLC0415
     from hudi_conformance.verification.proving import tried  # noqa: PLC0415
 
-    functions = set(asked["functions"])
+    functions = set(request["functions"])
     broken = {one.name for one in MUTANTS.values() if f"{one.module}.{one.function}" in functions}
     chosen = [
         one
         for one in MODEL_PROPERTIES.values()
-        if asked["all"]
-        or one.id in asked["ids"]
-        or not set(asked["clauses"]).isdisjoint(one.clauses)
+        if request["all"]
+        or one.id in request["ids"]
+        or not set(request["clauses"]).isdisjoint(one.clauses)
         or not broken.isdisjoint(one.broken_by)
         or f"{one.check.__module__}.{one.check.__name__}" in functions
     ]
@@ -155,13 +157,13 @@ def drawable(place: str, found: Any) -> Any:
     return of_counterexample(found, place).as_json()
 
 
-def scenarios(asked: Line) -> Iterator[Line]:
+def scenarios(request: Line) -> Iterator[Line]:
     """Whether the laws of scenarios hold: of those named, else of all but the large."""
     from hudi_conformance.verification.properties.scenarios import SCENARIOS  # noqa: PLC0415
     from hudi_conformance.verification.proving import SOAKED  # noqa: PLC0415
 
-    small = [name for name in SCENARIOS if asked["all"] or name not in SOAKED]
-    chosen = [SCENARIOS[name] for name in asked["ids"] or small if name in SCENARIOS]
+    small = [name for name in SCENARIOS if request["all"] or name not in SOAKED]
+    chosen = [SCENARIOS[name] for name in request["ids"] or small if name in SCENARIOS]
     yield {"total": len(chosen), "known": len(SCENARIOS)}
     for one in chosen:
         line = {"id": one.name, "title": one.sentence, "clauses": [], "expected": "(refuted" not in one.sentence}
@@ -183,17 +185,17 @@ def way_of(scenario: Any, found: Any) -> Line:
     return {"words": list(behaviour.steps), "behaviour": drawable(f"scenario {scenario.name}", behaviour)}
 
 
-def agreements(asked: Line) -> Iterator[Line]:
+def agreements(request: Line) -> Iterator[Line]:
     """Whether modules agree with the model: of those named the agreements, by module and name."""
     from hudi_conformance.verification.agreement.comparing import compare  # noqa: PLC0415
     from hudi_conformance.verification.tla.manifest import load_manifest  # noqa: PLC0415
 
-    folder = Path(asked["folder"])
+    folder = Path(request["folder"])
     known = load_manifest(folder).agreements
     chosen = [
         one
         for one in known
-        if one.run.module in asked["modules"] or f"{one.run.module}: {one.run.name}" in asked["ids"]
+        if one.run.module in request["modules"] or f"{one.run.module}: {one.run.name}" in request["ids"]
     ]
     yield {"total": len(chosen), "known": len(known)}
     for one in chosen:

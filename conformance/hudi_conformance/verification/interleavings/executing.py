@@ -12,7 +12,7 @@ from hudi_model.tables import Table
 from hudi_model.time import tick
 from hudi_model_tools.protocol import World
 
-from hudi_conformance.bridge.operations import ask
+from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.runner.normalized_answers import InstantNames
 from hudi_conformance.runner.step_executor import Answer, Failure, StepExecutor
 from hudi_conformance.verification.interleavings.coarse import (
@@ -62,7 +62,7 @@ class Interleavings:
 
     def _step(self, edge: Edge[CoarseMove], executor: StepExecutor, step: int) -> Failure | None:
         move = edge.move
-        answer = executor.ask(*self._request(move, executor, step))
+        answer = executor.request(*self._request(move, executor, step))
         if answer.value.get("requested"):
             executor.names.add(answer.value["requested"], move.process)
         expected = f"rejected {move.refused}" if move.refused else _expected(self.graph.states[edge.target], move)
@@ -70,7 +70,7 @@ class Interleavings:
         if found != expected:
             return Failure(step, f"outcome of {move}", _differences(executor, expected, found, answer))
         if move.refused and move.act == STAGE:
-            executor.ask("abort_write", {"txn": move.process})  # some have done so themselves
+            executor.request("abort_write", {"txn": move.process})  # some have done so themselves
         return None
 
     def _request(self, move: CoarseMove, executor: StepExecutor, step: int) -> tuple[str, dict[str, Any], Rows | None]:
@@ -82,14 +82,14 @@ class Interleavings:
             rows = Rows(COLUMNS, (actor.row(),)) if move.act in (BEGIN, STAGE) else None
             return _OPS[move.act], {**params, "txn": actor.name, "operation": "upsert"}, rows
         if move.act == SCHEDULE:
-            return "schedule", {**params, "service": actor.asked}, None
+            return "schedule", {**params, "service": actor.requested}, None
         return "execute", {**params, "requested": executor.names.instants[actor.name]}, None
 
     def _reads(self, edge: Edge[CoarseMove], executor: StepExecutor, step: int) -> Failure | None:
         world = self.graph.states[edge.target]
         for op, params in READS:
             expected = expected_read(world, op, params)
-            answer = executor.ask(op, params)
+            answer = executor.request(op, params)
             found = comparable(op, answer.content, executor.names) if answer.is_result else _refusal(answer)
             if found != expected:
                 return Failure(step, f"{op} after {edge.move}", _differences(executor, expected, found, answer))
@@ -97,8 +97,8 @@ class Interleavings:
 
 
 def _differences(executor: StepExecutor, expected: Any, found: Any, answer: Answer) -> tuple[str, ...]:
-    said = (f"it said: {answer.message[:800]}",) if answer.message else ()
-    return f"model: {expected}", f"{executor.name}: {found}", *said
+    reported = (f"it said: {answer.message[:800]}",) if answer.message else ()
+    return f"model: {expected}", f"{executor.name}: {found}", *reported
 
 
 def _outcome(answer: Answer, move: CoarseMove) -> str:
@@ -136,6 +136,6 @@ def expected_read(world: World, op: str, params: Mapping[str, Any]) -> Any:
         names.add(instant, name)
     table: Table = world.shared.table.value
     try:
-        return comparable(op, ask(table, op, params).content, names)
+        return comparable(op, evaluate(table, op, params).content, names)
     except Rejection as rejection:
         return f"rejected {rejection.reason.value}"

@@ -48,7 +48,7 @@ class Service:
     """A table service that plans and carries out one plan. `name`: the model's; `asked`: the protocol's."""
 
     name: str
-    asked: str
+    requested: str
     settings: Mapping[str, str]
 
 

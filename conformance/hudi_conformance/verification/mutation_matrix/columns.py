@@ -45,8 +45,8 @@ def killed_by(case: AnyCase, mutants: Iterable[Mutant] | None = None) -> tuple[s
         found = killed(read.sound, question, answer, every)
         return (*found, *killed_in_bytes(read, question, answer, every))
     # To find out which of a few it comes by costs as much as to ask them.
-    asked = met(lambda: played(case), every) if len(every) > FEW else every
-    return tuple(one.name for one in asked if played(case, one.name).verdict is not Verdict.PASS)
+    tried = met(lambda: played(case), every) if len(every) > FEW else every
+    return tuple(one.name for one in tried if played(case, one.name).verdict is not Verdict.PASS)
 
 
 def question_of(case: Case) -> Question:

@@ -21,12 +21,12 @@ class Played:
     """
 
     row: Row
-    asked: int
+    tried: int
     killers: tuple[AnyCase, ...]
     is_whole: bool
 
 
-def drawn(seed: str) -> str:
+def sample_order(seed: str) -> str:
     """The mutant that a seed draws."""
     return random.Random(seed).choice(sorted(MUTANTS))  # noqa: S311 - a lot, not a secret
 

@@ -40,8 +40,8 @@ def _done(table: Table) -> list[tuple[InstantTime, Action, Content, InstantTime 
 
 def _plans(table: Table) -> dict[InstantTime, Content]:
     archived = {one.requested: one.plan for one in history.history_instants(table.history, layout_of(table))}
-    asked = (one for one in table.timeline if one.state is State.REQUESTED)
-    return {**{one.requested: one.content for one in asked}, **archived}
+    requested = (one for one in table.timeline if one.state is State.REQUESTED)
+    return {**{one.requested: one.content for one in requested}, **archived}
 
 
 def _rows(table: Table) -> list[tuple[InstantTime, Action]]:

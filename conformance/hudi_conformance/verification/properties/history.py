@@ -130,8 +130,8 @@ def _readers_see_whole_versions() -> None:
                 "what was in the history is no longer there", seen[-1], steps_of(effects, len(effects))
             )
         for number, left in enumerate(seen):
-            for begun in (left.history, replace(left.history, current=None)):
-                _reads(begun, [one.history for one in seen[number:]], versions, steps_of(effects, number))
+            for past in (left.history, replace(left.history, current=None)):
+                _reads(past, [one.history for one in seen[number:]], versions, steps_of(effects, number))
         table = _with_writes(seen[-1])
 
 
@@ -175,18 +175,18 @@ def _played(order: tuple[str, ...]) -> None:
     table = table_of_events("wp")
     target = max(one.requested for one in table.timeline)
     story = TableBuilder(9, list(table.timeline), list(table.base_files), clock=50)
-    begun = tick(40)
+    started = tick(40)
     for step in order:
-        requested = any(one.requested == begun for one in story.entries)
+        requested = any(one.requested == started for one in story.entries)
         completed = any(one.requested == target and one.state is State.COMPLETED for one in story.entries)
         if step == "complete" and conflicts.may_complete(timeline_of(story.entries), target):
             story.enter(target, Action.COMMIT, State.COMPLETED, CommitMetadata())
         elif step == "request" and not completed:
-            story.enter(begun, Action.ROLLBACK, State.REQUESTED, RollbackPlan(target, "commit"))
+            story.enter(started, Action.ROLLBACK, State.REQUESTED, RollbackPlan(target, "commit"))
         elif step == "remove" and requested:
             story.entries = [one for one in story.entries if one.requested != target or one.state is State.COMPLETED]
         elif step == "finish" and requested:
-            story.enter(begun, Action.ROLLBACK, State.COMPLETED, RollbackMetadata((target,)))
-    both = {one.requested for one in story.entries if one.state is State.COMPLETED} >= {target, begun}
+            story.enter(started, Action.ROLLBACK, State.COMPLETED, RollbackMetadata((target,)))
+    both = {one.requested for one in story.entries if one.state is State.COMPLETED} >= {target, started}
     if both:
         raise Counterexample("the write has completed and was rolled back", story.table(), order)

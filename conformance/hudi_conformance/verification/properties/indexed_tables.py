@@ -48,8 +48,8 @@ def indexed(story: Story, *, kept: bool = True, after: Callable[[Table], None] =
     """The table after a story; its metadata table is kept from the start, with every kind of index, or not at all."""
     table = new_table(story.shape)
     if kept:
-        asked = metadata.asked_for(table, INDEXED)
-        table = perform(table, asked)
+        configured = metadata.configured_effects(table, INDEXED)
+        table = perform(table, configured)
         table = replace(table, metadata=metadata.with_indexes(table, DEFINED))
         names = metadata.built(table) | {one.name for one in DEFINED}
         table = perform(table, (metadata.listing(table, names),))

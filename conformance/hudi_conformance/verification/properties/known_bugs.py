@@ -57,9 +57,11 @@ def wrote(
 
 def died(table: Table, now: int, *rows: Row, settings: Mapping[str, str] = {}) -> Table:
     """With a write that died before it completed."""
-    begun, effects = begin(table, Request(Operation.UPSERT, tuple(map(record, rows)), settings=settings), tick(now))
+    started_write, effects = begin(
+        table, Request(Operation.UPSERT, tuple(map(record, rows)), settings=settings), tick(now)
+    )
     table = perform(table, effects)
-    return perform(table, stage(table, begun)[1])
+    return perform(table, stage(table, started_write)[1])
 
 
 def served(table: Table, service: Any, now: int, settings: Mapping[str, str], *more: Any) -> Table:

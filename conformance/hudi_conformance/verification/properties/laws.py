@@ -28,13 +28,13 @@ def remembering(law: Law, key: Key) -> Law:
     """A law that is asked once for all states which are the same to it."""
     known: dict[Hashable, str] = {}
 
-    def asked(world: World) -> str:
+    def law_of(world: World) -> str:
         place = key(world)
         if place not in known:
             known[place] = law(world)
         return known[place]
 
-    return asked
+    return law_of
 
 
 def writers_of(world: World) -> tuple[Hashable, ...]:
@@ -208,11 +208,11 @@ def valid_times(_: World) -> Law:
         gone = {one.requested for one in history_instants(table.history)}
         entries = tuple(one for one in table.timeline if one.requested not in gone)
         faults = timeline_faults(entries)
-        asked = [one.requested for one in entries if one.state is State.REQUESTED]
+        requested = [one.requested for one in entries if one.state is State.REQUESTED]
         done = [one.completed for one in entries if one.completed]
         if faults:
             return f"{faults[0].where}: {faults[0].detail}"
-        return "one time was given twice" if len(set(asked + done)) < len(asked + done) else ""
+        return "one time was given twice" if len(set(requested + done)) < len(requested + done) else ""
 
     return remembering(law, lambda world: world.shared.table.number)
 

@@ -21,8 +21,8 @@ from hudi_conformance.verification.properties.merge_sequences import (
     plain,
     rising,
     row,
-    said,
     sequences,
+    shown,
     tombs,
     wholes,
 )
@@ -134,7 +134,7 @@ def _partial_as_expanded() -> None:
             expanded = merging.merge(rule, first, row(rule, **held))
             if data(by_column) != data(expanded):
                 message = f"{rule.mode}: {data(by_column)} against {data(expanded)}"
-                raise Counterexample(message, steps=said(first, second))
+                raise Counterexample(message, steps=shown(first, second))
 
 
 @model_property(
@@ -152,4 +152,4 @@ def _last_value_that_is_not_null() -> None:
         for name in ("x", "y"):
             stated = [one.record.values[name] for one in versions if one.record and one.record.values[name] is not None]
             if found is None or found.values[name] != (stated[-1] if stated else None):
-                raise Counterexample(f"column {name}: {found}", steps=said(*versions))
+                raise Counterexample(f"column {name}: {found}", steps=shown(*versions))

@@ -21,9 +21,9 @@ from hudi_conformance.verification.properties.merge_sequences import (
     part,
     plain,
     row,
-    said,
     same_compacted,
     sequences,
+    shown,
     tombs,
 )
 from hudi_conformance.verification.properties.registry import Counterexample, model_property
@@ -86,7 +86,7 @@ def _reference_mergers_keep_the_guidelines() -> None:
             lost = found.ordering is None and None not in {first.ordering, second.ordering}
             unsaid = found.record is None and not found.is_delete
             if lost or unsaid:
-                raise Counterexample(f"{rule.strategy} answers {data(found)}", steps=said(first, second))
+                raise Counterexample(f"{rule.strategy} answers {data(found)}", steps=shown(first, second))
         associative(rule, made)
 
 
@@ -109,7 +109,7 @@ def _starting_anew_is_associative() -> None:
     for first, second, third in sequences(made, 3):
         left, right = anew(anew(first, second), third), anew(first, anew(second, third))
         if data(left) != data(right):
-            raise Counterexample(f"{data(left)} against {data(right)}", steps=said(first, second, third))
+            raise Counterexample(f"{data(left)} against {data(right)}", steps=shown(first, second, third))
 
 
 @model_property(

@@ -43,8 +43,8 @@ from hudi_conformance.verification.properties.registry import Counterexample, mo
 
 def write_effects(table: Table, request: Request) -> Effects:
     """All effects of a write."""
-    begun, first = writers.begin(table, request, tick(LAST))
-    staged, second = writers.stage(perform(table, first), begun)
+    started_write, first = writers.begin(table, request, tick(LAST))
+    staged, second = writers.stage(perform(table, first), started_write)
     return *first, *second, *writers.commit(perform(table, (*first, *second)), staged, tick(LAST + 1))
 
 
@@ -230,16 +230,16 @@ def overlapping(readings: Readings) -> None:
 
     """
     table = new_table(Shape())
-    table = perform(table, metadata.asked_for(table, INDEXED))
+    table = perform(table, metadata.configured_effects(table, INDEXED))
     rows = [Record({"id": key, "day": "d1", "ts": ts, "note": key}) for key, ts in (("a", 9), ("b", 1))]
     requests = [Request(Operation.UPSERT, (one,)) for one in rows]
-    begun = []
+    started_writes = []
     for number, request in enumerate(requests):
         write, effects = writers.begin(table, request, tick(number + 1))
         table = perform(table, effects)
-        begun.append(write)
+        started_writes.append(write)
     for number in (1, 0):
-        write, effects = writers.stage(table, begun[number])
+        write, effects = writers.stage(table, started_writes[number])
         table = perform(table, effects)
         table = perform(table, writers.commit(table, write, tick(10 - number)))
     wrong = metadata_differences(table, readings)

@@ -15,7 +15,6 @@ from hudi_conformance.verification.properties.interleaved_writers import (
     KEY_CHECK,
     SHAPES,
     Outcome,
-    asked,
     bag,
     changes,
     describe_schedule,
@@ -24,6 +23,7 @@ from hudi_conformance.verification.properties.interleaved_writers import (
     row,
     seed,
     serially,
+    write_request,
 )
 from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
@@ -45,7 +45,7 @@ def overlapping_updates(shape: Shape, order: Sequence[int], rows: Sequence[int],
     """Updates of one key."""
     first_commit = min(index for index, number in enumerate(order) if list(order[: index + 1]).count(number) == 3)
     assume(all(number in order[:first_commit] for number in (0, 1)))
-    requests = [asked(Operation.UPSERT, [row("a", ts)], settings) for ts in rows]
+    requests = [write_request(Operation.UPSERT, [row("a", ts)], settings) for ts in rows]
     outcome = interleaved(seed(shape, settings), requests, order)
     if len(outcome.committed) != 1:
         raise Counterexample(
@@ -64,7 +64,7 @@ def overlapping_updates(shape: Shape, order: Sequence[int], rows: Sequence[int],
 def serializable_in_general() -> None:
     """Two writers bring the same new key: both open a file group for it, and both commit."""
     table, order = new_table(Shape(table_type="COPY_ON_WRITE")), (0, 1, 0, 1, 0, 1)
-    requests = [asked(Operation.UPSERT, [row("a", 1, note)]) for note in ("first", "second")]
+    requests = [write_request(Operation.UPSERT, [row("a", 1, note)]) for note in ("first", "second")]
     refuse_unless_serial(table, requests, interleaved(table, requests, order), order)
 
 
@@ -93,11 +93,11 @@ def serializable_known_keys(shape: Shape, requests: Sequence[Request], data: st.
     """Two or three writers, their phases in any order."""
     order, table = data.draw(orders(len(requests))), seed(shape)
     first_commit = next(index for index, number in enumerate(order) if list(order[: index + 1]).count(number) == 3)
-    begun = set(order[:first_commit])
+    started = set(order[:first_commit])
     requests = [
-        one if number in begun else replace(one, operation=Operation.UPSERT) for number, one in enumerate(requests)
+        one if number in started else replace(one, operation=Operation.UPSERT) for number, one in enumerate(requests)
     ]
-    assume(len(begun) == len(requests) or all(one.operation is Operation.UPSERT for one in requests))
+    assume(len(started) == len(requests) or all(one.operation is Operation.UPSERT for one in requests))
     outcome = interleaved(table, requests, order)
     refuse_unless_serial(table, requests, outcome, order, as_completed=True)
 
@@ -130,7 +130,7 @@ def serializable_with_overwrites() -> None:
     """A delete of a partition finds no file group of a row that is inserted meanwhile: the row outlives it."""
     table, order = seed(Shape()), (0, 1, 1, 1, 0, 0)
     gone = Request(Operation.DELETE_PARTITION, partitions=("d1",), settings=KEY_CHECK)
-    requests = [gone, asked(Operation.INSERT, [row("new")], KEY_CHECK)]
+    requests = [gone, write_request(Operation.INSERT, [row("new")], KEY_CHECK)]
     refuse_unless_serial(table, requests, interleaved(table, requests, order), order, as_completed=True)
 
 
@@ -147,15 +147,15 @@ def serializable_with_deletes() -> None:
     table, order = new_table(Shape(table_type="COPY_ON_WRITE")), (0, 1, 0, 1, 0, 1)
     gone = {"_hoodie_is_deleted": True}
     requests = [
-        asked(Operation.UPSERT, [row("a"), {**row("b"), **gone}], KEY_CHECK),
-        asked(Operation.UPSERT, [row("b"), {**row("a"), **gone}], KEY_CHECK),
+        write_request(Operation.UPSERT, [row("a"), {**row("b"), **gone}], KEY_CHECK),
+        write_request(Operation.UPSERT, [row("b"), {**row("a"), **gone}], KEY_CHECK),
     ]
     refuse_unless_serial(table, requests, interleaved(table, requests, order), order)
 
 
 INSERTS = st.lists(
     st.lists(st.builds(row, st.sampled_from(KEYS), day=st.sampled_from(DAYS)), min_size=1, max_size=3).map(
-        lambda rows: asked(Operation.INSERT, rows)
+        lambda rows: write_request(Operation.INSERT, rows)
     ),
     min_size=2,
     max_size=3,
@@ -191,7 +191,7 @@ def inserts_never_conflict(shape: Shape, requests: Sequence[Request], data: st.D
 def inserts_that_fill_files() -> None:
     """Two inserts of different keys choose the same small file."""
     small = {"hoodie.parquet.small.file.limit": "104857600"}
-    requests = [asked(Operation.INSERT, [row(key)], small) for key in ("new", "newer")]
+    requests = [write_request(Operation.INSERT, [row(key)], small) for key in ("new", "newer")]
     order = (0, 1, 0, 1, 0, 1)
     outcome = interleaved(seed(Shape(table_type="COPY_ON_WRITE")), requests, order)
     if outcome.refused:

@@ -11,7 +11,15 @@ from hudi_model.merge_modes import merge_rule
 from hudi_model.merge_rules import LATEST, PAYLOADS, POSTGRES, MergeRule
 from hudi_model.tables import RELEASED, TEXT
 
-from hudi_conformance.verification.properties.merge_sequences import COMMIT, KEY, data, row, said, same_combined, wholes
+from hudi_conformance.verification.properties.merge_sequences import (
+    COMMIT,
+    KEY,
+    data,
+    row,
+    same_combined,
+    shown,
+    wholes,
+)
 from hudi_conformance.verification.properties.registry import Check, Counterexample, model_property
 
 
@@ -68,7 +76,7 @@ def alike(names: Sequence[str]) -> Check:
                 versions = [[row(rule, **one) for one in batch] for rule in (before, after)]
                 old, new = (merging.fold(rule, some)[KEY] for rule, some in zip((before, after), versions, strict=True))
                 if data(old) != data(new):
-                    raise Counterexample(f"{name}: {data(old)} against {data(new)}", steps=said(*versions[0]))
+                    raise Counterexample(f"{name}: {data(old)} against {data(new)}", steps=shown(*versions[0]))
 
     return check
 

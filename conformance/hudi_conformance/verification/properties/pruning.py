@@ -106,7 +106,7 @@ def files_judged_alone() -> None:
     properties = {**Shape().properties(), "hoodie.table.partial.update.mode": "IGNORE_DEFAULTS"}
     schema = Schema((*SCHEMA.fields, Field("more", "string")))
     table = create_table(properties, schema)
-    table = perform(table, metadata.asked_for(table, INDEXED))
+    table = perform(table, metadata.configured_effects(table, INDEXED))
     for number, (note, more) in enumerate((("one", None), (None, "two"))):
         row = Record({"id": "a", "day": "d1", "ts": number, "note": note, "more": more})
         table = writers.write(table, Request(Operation.UPSERT, (row,)), tick(2 * number + 1), tick(2 * number + 2))

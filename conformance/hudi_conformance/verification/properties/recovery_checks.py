@@ -27,7 +27,7 @@ def bag(answer: Any) -> Rows:
     return tuple(sorted(repr(sorted(row.items())) for row in answer.rows))
 
 
-def answered(ask: Callable[[], Any], table: Table, lines: Iterable[str]) -> Rows:
+def answered(query: Callable[[], Any], table: Table, lines: Iterable[str]) -> Rows:
     """The rows of an answer.
 
     Raises:
@@ -35,7 +35,7 @@ def answered(ask: Callable[[], Any], table: Table, lines: Iterable[str]) -> Rows
 
     """
     try:
-        return bag(ask())
+        return bag(query())
     except Rejection as refused:
         raise Counterexample(f"no answer: {refused}", table, tuple(lines)) from None
 
@@ -90,9 +90,9 @@ def table_of(story: Story, settings: Mapping[str, str] = EVERY) -> Table:
 
 def attempt(table: Table, step: Step, first: int, effects: int) -> Table:
     """The table that a write leaves which dies after some of its effects; the requested file is always there."""
-    begun, opening = begin(table, request_of(step), tick(first))
+    started_write, opening = begin(table, request_of(step), tick(first))
     table = perform(table, opening)
-    _, staging = stage(table, begun)
+    _, staging = stage(table, started_write)
     return perform(table, staging[:effects])
 
 

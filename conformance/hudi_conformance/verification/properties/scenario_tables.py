@@ -94,13 +94,13 @@ class TableBuilder:
     def rolled_back(self, *, leftover: bool) -> None:
         """A write that failed and was rolled back, perhaps not in whole."""
         self.write(kind="failed")
-        target, begun = self.entries[-1].requested, self.now()
+        target, started = self.entries[-1].requested, self.now()
         self.entries = [one for one in self.entries if one.requested != target]
         if not leftover:
             self.files.pop()
-        self.enter(begun, Action.ROLLBACK, State.REQUESTED, RollbackPlan(target, "commit"))
-        self.enter(begun, Action.ROLLBACK, State.INFLIGHT)
-        self.enter(begun, Action.ROLLBACK, State.COMPLETED, RollbackMetadata((target,)))
+        self.enter(started, Action.ROLLBACK, State.REQUESTED, RollbackPlan(target, "commit"))
+        self.enter(started, Action.ROLLBACK, State.INFLIGHT)
+        self.enter(started, Action.ROLLBACK, State.COMPLETED, RollbackMetadata((target,)))
 
     def clean(self) -> None:
         """A clean that leaves the newest base file of each group that was not replaced."""
@@ -108,11 +108,11 @@ class TableBuilder:
         replaced = {file_id for one in self.entries for file_id in _replaced(one)}
         gone = [one for one in self.files if newest[one.file_id] is not one or one.file_id in replaced]
         self.files = [one for one in self.files if one not in gone]
-        begun = self.now()
-        self.enter(begun, Action.CLEAN, State.REQUESTED)
-        self.enter(begun, Action.CLEAN, State.INFLIGHT)
+        started = self.now()
+        self.enter(started, Action.CLEAN, State.REQUESTED)
+        self.enter(started, Action.CLEAN, State.INFLIGHT)
         done = CleanMetadata(None, frozenset(("", one.name) for one in gone))
-        self.enter(begun, Action.CLEAN, State.COMPLETED, done)
+        self.enter(started, Action.CLEAN, State.COMPLETED, done)
 
     def save(self) -> None:
         """A savepoint of the last completed action."""

@@ -30,7 +30,14 @@ from hudi_conformance.verification.properties.histories import (
     shapes,
     stories,
 )
-from hudi_conformance.verification.properties.interleaved_writers import BUCKETS, SHAPES, asked, bag, row, serially
+from hudi_conformance.verification.properties.interleaved_writers import (
+    BUCKETS,
+    SHAPES,
+    bag,
+    row,
+    serially,
+    write_request,
+)
 from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
 
@@ -60,9 +67,9 @@ def invisible_before_completion(story: Story) -> None:
 
 def phases_of(table: Table, request: Request) -> Effects:
     """All effects of a write, as one that is alone has them."""
-    begun, first = writers.begin(table, request, tick(501))
+    started_write, first = writers.begin(table, request, tick(501))
     table = perform(table, first)
-    staged, second = writers.stage(table, begun)
+    staged, second = writers.stage(table, started_write)
     return *first, *second, *writers.commit(perform(table, second), staged, tick(502))
 
 
@@ -78,12 +85,12 @@ def aborted_leaves_nothing(story: Story) -> None:
     """Every prefix of begin and stage, then abort; folders that became partitions may stay."""
     *before, last = story.steps
     start = played(Story(story.shape, tuple(before)))
-    begun, first = writers.begin(start, request_of(last), tick(501))
-    _, second = writers.stage(perform(start, first), begun)
+    started_write, first = writers.begin(start, request_of(last), tick(501))
+    _, second = writers.stage(perform(start, first), started_write)
     effects = (*first, *second)
     for count in range(len(effects) + 1):
         table = perform(start, effects[:count])
-        table = perform(table, writers.abort(table, begun))
+        table = perform(table, writers.abort(table, started_write))
         if replace(table, partitions=start.partitions) != start:
             raise Counterexample(f"something is left of a write aborted after {count} effects", table, story.lines())
 
@@ -173,7 +180,7 @@ def combine_or_not(shape: Shape, batches: Sequence[Sequence[Row]]) -> None:
     found = []
     for combines in ("true", "false"):
         settings = {"hoodie.combine.before.upsert": combines}
-        requests = [asked(Operation.UPSERT, rows, settings) for rows in batches]
+        requests = [write_request(Operation.UPSERT, rows, settings) for rows in batches]
         found.append(bag(serially(new_table(shape), requests, range(len(requests))), TEXT))
     if found[0] != found[1]:
         lines = tuple(str([(one["id"], one["ts"], one["note"]) for one in rows]) for rows in batches)

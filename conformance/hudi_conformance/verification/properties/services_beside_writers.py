@@ -64,9 +64,9 @@ class Overlap:
         else:
             rows: tuple[Row, ...] = tuple({"id": key, "day": "d1", "ts": stamp, "note": who} for key in ("a", who))
             request = Request(Operation.UPSERT, tuple(map(Record, rows)), settings=self.settings)
-            begun, effects = begin(self.table, request, tick(now))
+            started_write, effects = begin(self.table, request, tick(now))
             self.table = perform(self.table, effects)
-            staged, effects = stage(self.table, begun)
+            staged, effects = stage(self.table, started_write)
             self.table = perform(self.table, effects)
             self.open[who] = staged
 

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from hudi_conformance.verification.properties.histories import COMMIT_TIME, KEYS, Row, Shape, new_table
 from hudi_conformance.verification.properties.interleaved_writers import (
     NON_BLOCKING,
-    asked,
     bag,
     describe_schedule,
     interleaved,
     orders,
     row,
     seed,
+    write_request,
 )
 from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
@@ -54,13 +54,13 @@ def non_blocking_writers(brought: list[list[Row]], version: int, data: st.DataOb
     shuffled = data.draw(st.permutations(numbered))
     order = data.draw(orders(len(shuffled)))
     table = seed(Shape(version), NON_BLOCKING) if data.draw(st.booleans()) else new_table(Shape(version))
-    outcome = interleaved(table, [asked(Operation.UPSERT, rows, NON_BLOCKING) for rows in shuffled], order)
+    outcome = interleaved(table, [write_request(Operation.UPSERT, rows, NON_BLOCKING) for rows in shuffled], order)
     greatest = {one["id"]: one["ts"] for rows in numbered for one in rows}
     for readings in (RELEASED, TEXT):
         found = read_snapshot(outcome.table, readings).rows
         there = sorted((str(one["id"]), one["ts"]) for one in found if one["day"] == "d1" and one["id"] in greatest)
         if outcome.refused or there != sorted(greatest.items()):
-            requests = [asked(Operation.UPSERT, rows, NON_BLOCKING) for rows in shuffled]
+            requests = [write_request(Operation.UPSERT, rows, NON_BLOCKING) for rows in shuffled]
             raise Counterexample(f"rows {there}, brought {greatest}", outcome.table, describe_schedule(requests, order))
 
 
@@ -75,7 +75,9 @@ def non_blocking_writers(brought: list[list[Row]], version: int, data: st.DataOb
 def one_order_of_logs() -> None:
     """By completion time, as the slicing sorts logs; by requested time, version and write token, as names compare."""
     order = (0, 1, 0, 1, 1, 0)
-    requests = [asked(Operation.UPSERT, [row("a", 1, note)], NON_BLOCKING) for note in ("begun first", "begun last")]
+    requests = [
+        write_request(Operation.UPSERT, [row("a", 1, note)], NON_BLOCKING) for note in ("begun first", "begun last")
+    ]
     table = interleaved(new_table(Shape()), requests, order).table
     if bag(table, RELEASED) != bag(table, TEXT):
         message = f"requested time {bag(table, RELEASED)}, completion time {bag(table, TEXT)}"
@@ -135,7 +137,9 @@ def sliced_example() -> list[dict[str, Any]]:
         if name == "base@60":
             table = compacted(table, moment)
         elif moment == EXAMPLE[name][0]:
-            request = asked(Operation.UPSERT, [row("a", note=name)], {"hoodie.write.concurrency.mode": "SINGLE_WRITER"})
+            request = write_request(
+                Operation.UPSERT, [row("a", note=name)], {"hoodie.write.concurrency.mode": "SINGLE_WRITER"}
+            )
             open_writes[name], effects = writers.begin(table, request, tick(moment))
             table = perform(table, effects)
             open_writes[name], effects = writers.stage(table, open_writes[name])

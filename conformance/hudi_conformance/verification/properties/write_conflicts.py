@@ -21,7 +21,6 @@ from hudi_conformance.verification.properties.histories import Shape, new_table
 from hudi_conformance.verification.properties.interleaved_writers import (
     BUCKETS,
     SHAPES,
-    asked,
     bag,
     changes,
     describe_schedule,
@@ -29,6 +28,7 @@ from hudi_conformance.verification.properties.interleaved_writers import (
     may,
     row,
     seed,
+    write_request,
 )
 from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
@@ -43,7 +43,7 @@ from hudi_conformance.verification.properties.registry import Counterexample, mo
 )
 def buckets_opened_twice() -> None:
     """Each opens a file group of its own for the bucket, in an empty table."""
-    requests = [asked(Operation.UPSERT, [row("a", 1, note)], BUCKETS) for note in ("first", "second")]
+    requests = [write_request(Operation.UPSERT, [row("a", 1, note)], BUCKETS) for note in ("first", "second")]
     for order in sorted(set(permutations((0, 0, 0, 1, 1, 1)))):
         for version in (6, 8, 9):
             outcome = interleaved(new_table(Shape(version)), requests, order)
@@ -64,9 +64,9 @@ def rolled_back_never_commits() -> None:
     """Someone takes the writer for dead and undoes it after its files are there; then it comes back."""
     for version, kind in product((6, 8, 9), ("COPY_ON_WRITE", "MERGE_ON_READ")):
         table = seed(Shape(version, kind))
-        begun, effects = writers.begin(table, asked(Operation.UPSERT, [row("a", 9)]), tick(501))
+        started_write, effects = writers.begin(table, write_request(Operation.UPSERT, [row("a", 9)]), tick(501))
         table = perform(table, effects)
-        staged, effects = writers.stage(table, begun)
+        staged, effects = writers.stage(table, started_write)
         table = perform(table, effects)
         table = perform(table, writers.abort(table, staged))
         try:
@@ -93,14 +93,14 @@ def plans_in_the_way() -> None:
             if step == "plan":
                 table = perform(table, plan_for_all(table, moments[step]))
             elif step == "begin":
-                begun, effects = writers.begin(table, asked(Operation.UPSERT, [row("a", 9)]), tick(501))
+                started_write, effects = writers.begin(table, write_request(Operation.UPSERT, [row("a", 9)]), tick(501))
                 table = perform(table, effects)
             elif step == "stage":
-                begun, effects = writers.stage(table, begun)
+                started_write, effects = writers.stage(table, started_write)
                 table = perform(table, effects)
             elif done:
                 table = perform(table, completed_plan(table, moments["plan"]))
-        if commits(table, begun) is late:
+        if commits(table, started_write) is late:
             raise Counterexample(
                 f"version {version}: planned {'since' if late else 'before'}, the write is judged wrongly", table
             )
@@ -148,9 +148,9 @@ def markers_tell_early(shape: Shape, requests: Sequence[Request]) -> None:
     """What the second writer could have known when it had staged its files, and what it is told at commit."""
     table, staged = seed(shape), list[Write]()
     for number, request in enumerate(requests):
-        begun, effects = writers.begin(table, request, tick(501 + number))
+        started_write, effects = writers.begin(table, request, tick(501 + number))
         table = perform(table, effects)
-        staged.append(begun)
+        staged.append(started_write)
     for number in (0, 1):
         staged[number], effects = writers.stage(table, staged[number])
         table = perform(table, effects)
@@ -178,8 +178,8 @@ def pessimistic_writers(shape: Shape, requests: Sequence[Request]) -> None:
     table, taken = seed(shape), dict[tuple[str, str], Lease]()
     ready = list[Write]()
     for number, request in enumerate(requests):
-        begun, effects = writers.begin(table, request, tick(501 + number))
-        staged, more = writers.stage(perform(table, effects), begun)
+        started_write, effects = writers.begin(table, request, tick(501 + number))
+        staged, more = writers.stage(perform(table, effects), started_write)
         assert staged.metadata
         groups = {(one.partition, one.file_id) for one in staged.metadata.write_stats}
         try:

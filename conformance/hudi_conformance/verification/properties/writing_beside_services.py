@@ -23,13 +23,13 @@ from hudi_conformance.verification.properties.interleaved_writers import (
     NON_BLOCKING,
     SHAPES,
     Outcome,
-    asked,
     bag,
     changes,
     may,
     row,
     seed,
     serially,
+    write_request,
 )
 from hudi_conformance.verification.properties.registry import Counterexample, model_property, property_check
 
@@ -113,7 +113,9 @@ def optimistic_beside_service(
 def non_blocking_beside_compaction(keys: Sequence[str], turned: bool, order: Sequence[int]) -> None:
     """Logs that complete after the plan join the slice that it opens."""
     values = (7, 8) if turned else (8, 7)
-    requests = [asked(Operation.UPSERT, [row(key, ts)], NON_BLOCKING) for key, ts in zip(keys, values, strict=True)]
+    requests = [
+        write_request(Operation.UPSERT, [row(key, ts)], NON_BLOCKING) for key, ts in zip(keys, values, strict=True)
+    ]
     outcome = beside_service(seed(Shape(), NON_BLOCKING), requests, order, compaction)
     greatest = {key: max(ts for one, ts in zip(keys, values, strict=True) if one == key) for key in keys}
     there = {(one["id"], one["ts"]) for one in read_snapshot(outcome.table).rows if one["day"] == "d1"}
@@ -137,11 +139,11 @@ def clustering_waits() -> None:
         table = perform(table, planned_for(effects, "d1", started=started))
         for day in DAYS:
             for request in (
-                asked(Operation.UPSERT, [row("a", 9, day=day)]),
+                write_request(Operation.UPSERT, [row("a", 9, day=day)]),
                 Request(Operation.DELETE_PARTITION, (), (day,)),
             ):
-                begun, effects = writers.begin(table, request, tick(501))
-                refused = not may(partial(writers.stage, perform(table, effects), begun))
+                started_write, effects = writers.begin(table, request, tick(501))
+                refused = not may(partial(writers.stage, perform(table, effects), started_write))
                 if refused is not (day == "d1"):
                     raise Counterexample(
                         f"version {version}, {kind}: {request.operation} in {day}, refused: {refused}", table

@@ -99,7 +99,7 @@ def _history(table: GoldenTable) -> None:
     _tell_slices(table)
 
 
-def _ask(table: GoldenTable, kills: str) -> None:
+def _add_queries(table: GoldenTable, kills: str) -> None:
     at = {number: second(number + (0 if table.version <= 6 else 0.5)) for number in range(5)}
     table.changes("0", None, "all", "a key that two writes changed stands there twice", "CD-002 CD-003 CD-008", kills)
     table.changes(
@@ -125,14 +125,14 @@ def _ask(table: GoldenTable, kills: str) -> None:
 def key_only(table: GoldenTable) -> None:
     """Inserts, updates and deletes; logs hold no rows, both images are looked up."""
     _history(table)
-    _ask(table, "logged-images-only before-is-after one-change-log")
+    _add_queries(table, "logged-images-only before-is-after one-change-log")
 
 
 @golden("v9/cow_changes_before", "A change feed that logs the rows before", _feed("DATA_BEFORE"), _FEATURES)
 def data_before(table: GoldenTable) -> None:
     """Inserts, updates and deletes; logs hold the rows before, those after are looked up."""
     _history(table)
-    _ask(table, "logged-images-only one-change-log")
+    _add_queries(table, "logged-images-only one-change-log")
 
 
 @golden(
@@ -147,7 +147,7 @@ def data_before(table: GoldenTable) -> None:
 def both(table: GoldenTable) -> None:
     """Inserts, updates and deletes; logs hold the rows before and after."""
     _history(table)
-    _ask(table, "one-change-log")
+    _add_queries(table, "one-change-log")
 
 
 @golden("v9/cow_changes_replaced", "Changes of whole file groups", _feed("DATA_BEFORE_AFTER"), _FEATURES)

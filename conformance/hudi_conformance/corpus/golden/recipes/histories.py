@@ -34,7 +34,7 @@ def _archived(table: GoldenTable, batch: int) -> None:
         table.archive(2, batch)
 
 
-def _asked(table: GoldenTable, clauses: str, kills: str) -> None:
+def _add_queries(table: GoldenTable, clauses: str, kills: str) -> None:
     table.snapshot(
         "snapshot", "what was archived counts as committed", "TL-018 RD-002", "before-first-active-uncommitted"
     )
@@ -72,7 +72,7 @@ def archived(table: GoldenTable) -> None:
         undone = write_history_file([HistoryRow(second(0.5), second(0.7), "commit")])
         table.damage(corruption.write(f"{_HISTORY}/manifest_99.3f5a", _MANIFEST))
         table.damage(corruption.write(f"{_HISTORY}/{second(0.5)}_{second(0.5)}_0.parquet", undone))
-    _asked(table, *_WHOLE[table.version])
+    _add_queries(table, *_WHOLE[table.version])
 
 
 @golden(
@@ -89,7 +89,7 @@ def archived_before_an_upgrade(table: GoldenTable) -> None:
     """
     _archived(table, 10)
     table.damage(_bare)
-    _asked(table, "HS-008 HS-001 HS-007 TL-030", "history-not-listed")
+    _add_queries(table, "HS-008 HS-001 HS-007 TL-030", "history-not-listed")
     check(table, "the rows of the history are sound", "TL-030", "bare-records-refused")
 
 
@@ -119,7 +119,7 @@ def several_archived_logs(table: GoldenTable) -> None:
     """Seven writes, an archival after each; the second log holds what came later, and both the write in the middle."""
     _archived(table, 10)
     table.damage(_split)
-    _asked(table, "HS-010 HS-008 TL-032", "archived-logs-after-the-first-unread history-not-listed")
+    _add_queries(table, "HS-010 HS-008 TL-032", "archived-logs-after-the-first-unread history-not-listed")
 
 
 def _split(table: Path) -> None:

@@ -215,7 +215,7 @@ def ask_soundness(table: GoldenTable) -> None:
     deep_check(table, "every index holds what files and merged rows give", clauses, kills)
 
 
-def _asked(table: GoldenTable) -> None:
+def _add_queries(table: GoldenTable) -> None:
     lived(table)
     ask_ranges(table)
     ask_keys(table)
@@ -234,7 +234,7 @@ def _asked(table: GoldenTable) -> None:
 )
 def indexed(table: GoldenTable) -> None:
     """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes to logs."""
-    _asked(table)
+    _add_queries(table)
 
 
 @golden(
@@ -247,4 +247,4 @@ def indexed(table: GoldenTable) -> None:
 )
 def indexed_cow(table: GoldenTable) -> None:
     """Rides whose groups have ranges of their own; indexes built after the insert and kept by three writes."""
-    _asked(table)
+    _add_queries(table)

@@ -184,9 +184,9 @@ def logs_of_version_6(table: GoldenTable) -> None:
     """
     table.insert(second(1), fleet(10))
     group = table.group("oslo", 0)
-    said = ((2, "r01", "first"), (3, "r01", "failed"), (5, "r03", "last"))
+    expected = ((2, "r01", "first"), (3, "r01", "failed"), (5, "r03", "last"))
     first, failed, last = (
-        table.data_block(group, second(at), rides(20 + at, (key,), rider=rider)) for at, key, rider in said
+        table.data_block(group, second(at), rides(20 + at, (key,), rider=rider)) for at, key, rider in expected
     )
     table.append(second(5), {group: [first, failed, RollbackBlock(second(4), second(3)), last]})
     table.upsert(second(7), rides(40, ("r13",)))

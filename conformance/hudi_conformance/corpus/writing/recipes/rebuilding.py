@@ -14,7 +14,7 @@ _KILLS = "recovery-of-foreign-instants rebuilders-say-nothing"
 
 def _rebuilt(case: WritingCase) -> None:
     """What may be wrong with the table is said."""
-    case.ask("read_snapshot", reject="TIMELINE_FILE_CORRUPT")
+    case.query("read_snapshot", reject="TIMELINE_FILE_CORRUPT")
     case.service("recover", warns="SR-011")
 
 
