@@ -89,10 +89,10 @@ def change(bench: Bench, operation: str, name: str, kind: str) -> dict[str, Atte
         table = bench.copied(bench.made(maker, kind))
         return partial(writer.write, bench.inputs, name, table, operation, kind)
 
-    turns = {one.name: partial(attempt, one, one) for one in (bench.apache, bench.engine)}
+    attempts = {one.name: partial(attempt, one, one) for one in (bench.apache, bench.engine)}
     if name == "few":
-        turns[bench.in_process.name] = partial(attempt, bench.in_process, bench.engine)
-    return turns
+        attempts[bench.in_process.name] = partial(attempt, bench.in_process, bench.engine)
+    return attempts
 
 
 def service(bench: Bench, name: str, kind: str, configs: Mapping[str, str]) -> dict[str, Attempt]:

@@ -62,7 +62,7 @@ class LocalState:
     request: Request = NO_WRITE.request
     settings: Mapping[str, str] = field(default_factory=dict)
     todo: tuple[Act, ...] = ()
-    turn: str = ""
+    next_program: str = ""
     done: tuple[Act, ...] = ()
     time: InstantTime = NEVER
     instant: InstantTime = NEVER
@@ -143,7 +143,7 @@ def stage_write(table: Table, local: LocalState) -> LocalState:
     try:
         write, effects = stage(table, local.write)
     except Rejection as rejection:
-        return replace(local, refused=rejection.reason, turn="abort")
+        return replace(local, refused=rejection.reason, next_program="abort")
     return replace(local, write=write, todo=effects)
 
 
@@ -152,7 +152,7 @@ def commit_write(table: Table, local: LocalState) -> LocalState:
     try:
         return replace(local, todo=commit(table, local.write, local.time))
     except Rejection as rejection:
-        return replace(local, refused=rejection.reason, turn="refused")
+        return replace(local, refused=rejection.reason, next_program="refused")
 
 
 def abort_write(table: Table, local: LocalState) -> LocalState:
@@ -163,7 +163,7 @@ def abort_write(table: Table, local: LocalState) -> LocalState:
 def wake_up(table: Table, local: LocalState) -> LocalState | None:
     """Take up a plan that waits, else make one if there is anything to plan."""
     if waiting := pending_plans(table, local.service):
-        return replace(local, instant=waiting[0], turn="executor")
+        return replace(local, instant=waiting[0], next_program="executor")
     return local if SERVICES[local.service][0].schedule(table, LATER, local.settings) else None
 
 
@@ -176,7 +176,7 @@ def pending_plans(table: Table, service: str) -> tuple[InstantTime, ...]:
 def plan(table: Table, local: LocalState) -> LocalState:
     """Request the service; where others did its work meanwhile, be done."""
     effects = SERVICES[local.service][0].schedule(table, local.time, local.settings)
-    return replace(local, instant=local.time, todo=effects, turn="" if effects else "idle")
+    return replace(local, instant=local.time, todo=effects, next_program="" if effects else "idle")
 
 
 def prepare(table: Table, local: LocalState) -> LocalState:
@@ -200,7 +200,7 @@ def carried_out(table: Table, local: LocalState, completed: InstantTime, part: P
     try:
         effects = SERVICES[local.service][0].execute(table, local.instant, completed)
     except Rejection as rejection:
-        return replace(local, refused=rejection.reason, turn=otherwise)
+        return replace(local, refused=rejection.reason, next_program=otherwise)
     return replace(local, todo=tuple(part(effects)))
 
 

@@ -70,7 +70,7 @@ class Move:
     process: Process
     acts: tuple[Act, ...]
     world: World
-    dies: bool = False
+    is_crash: bool = False
 
 
 Stand: TypeAlias = tuple[tuple[Act, ...], Process, Shared]
@@ -82,7 +82,7 @@ class Protocol:
 
     def __init__(self, store: Store, crashes: int = 0, *, whole: bool = False) -> None:
         self._store, self._crashes, self._whole = store, crashes, whole
-        self._turns: dict[tuple[Process, Shared], tuple[Stand, ...]] = {}
+        self._stands_of: dict[tuple[Process, Shared], tuple[Stand, ...]] = {}
 
     def moves(self, world: World) -> tuple[Move, ...]:
         """What may happen next: a turn of some process, or its death before or within its turn.
@@ -92,23 +92,23 @@ class Protocol:
         """
         found = []
         for place, process in enumerate(world.processes):
-            *dying, last = self._turn(process, world.shared)
+            *crashable, last = self._stands(process, world.shared)
             if last[0]:
                 found.append(Move(process, last[0], placed(world, place, *last[1:])))
             if world.crashes < self._crashes:
-                stands = (one for one in dying or (last,) if may_die(one[1]))
-                found += [Move(process, one[0], self._dead(world, place, one), dies=True) for one in stands]
+                stands = (one for one in crashable or (last,) if may_crash(one[1]))
+                found += [Move(process, one[0], self._crashed(world, place, one), is_crash=True) for one in stands]
         return tuple(found)
 
-    def _turn(self, process: Process, shared: Shared) -> tuple[Stand, ...]:
+    def _stands(self, process: Process, shared: Shared) -> tuple[Stand, ...]:
         """How a process stands before, within and after its turn; no more than before where it has none."""
         key = process, shared
-        if key not in self._turns:
+        if key not in self._stands_of:
             stands: list[Stand] = [((), process, shared)]
             while (step := self._step(*stands[-1])) is not None:
                 stands.append(step)
-            self._turns[key] = tuple(stands)
-        return self._turns[key]
+            self._stands_of[key] = tuple(stands)
+        return self._stands_of[key]
 
     def _step(self, acts: tuple[Act, ...], process: Process, shared: Shared) -> Stand | None:
         """One act more, if the process can have it and it still belongs to the turn."""
@@ -118,7 +118,7 @@ class Protocol:
             return None
         return (*acts, done[0]), *done[1:]
 
-    def _dead(self, world: World, place: int, stand: Stand) -> World:
+    def _crashed(self, world: World, place: int, stand: Stand) -> World:
         """The world in which a process has died where it stood."""
         return crash(placed(world, place, *stand[1:]), place, self._store)
 
@@ -136,7 +136,9 @@ def make_ready(process: Process, table: Table) -> tuple[Process, LocalState] | N
         found = steps[step](table, local) if step < len(steps) else None
         if found is None:
             return None
-        name, step, local = (found.turn, 0, replace(found, turn="")) if found.turn else (name, step + 1, found)
+        name, step, local = (
+            (found.next_program, 0, replace(found, next_program="")) if found.next_program else (name, step + 1, found)
+        )
     return (replace(process, program=name, step=step), local) if process.is_alive else None
 
 
@@ -211,7 +213,7 @@ def is_unseen(act: Act, process: Process, shared: Shared) -> bool:
     return isinstance(act, OWN) and (locked or bool(process.local.value.todo))
 
 
-def may_die(process: Process) -> bool:
+def may_crash(process: Process) -> bool:
     """Whether the death of a process can matter: it has begun and is not done, and it has durable effects."""
     has_started = process.step > 0 or bool(process.local.value.todo)
     done = process.step == len(program(process.program)) and not process.local.value.todo

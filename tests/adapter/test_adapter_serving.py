@@ -62,7 +62,7 @@ def _raises(error: Exception) -> Operation:
     return operation
 
 
-def test_start_tells_who_answers():
+def test_start_names_the_implementation():
     """Name, version, language, features, ops: as the schema asks."""
     (started,) = _served(_adapter(_says(ValueAnswer(1))), START, STOP)
 

@@ -143,6 +143,6 @@ def left_over(table: Path) -> list[str]:
     """Hearts that beat no more, and markers but those of completed actions, which archival takes away."""
     _, timeline = load_table(LocalStorage(table))
     done = {one.requested for one in timeline.instants if one.is_completed}
-    temporary, hearts = table / ".hoodie" / ".temp", table / ".hoodie" / ".heartbeat"
+    temporary, heartbeats = table / ".hoodie" / ".temp", table / ".hoodie" / ".heartbeat"
     markers = [one for one in temporary.rglob("*") if one.is_file() and one.relative_to(temporary).parts[0] not in done]
-    return [str(one) for one in (*markers, *hearts.rglob("*")) if one.is_file()]
+    return [str(one) for one in (*markers, *heartbeats.rglob("*")) if one.is_file()]

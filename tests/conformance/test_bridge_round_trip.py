@@ -208,7 +208,7 @@ def test_base_files_of_another_format_hold_the_same_rows(tmp_path: Path) -> None
     assert found.records == next(one for one in table.state().base_files if one.name == file.name).records
 
 
-def test_unread_kinds_are_told_as_such(tmp_path: Path) -> None:
+def test_unread_kinds_are_reported_as_such(tmp_path: Path) -> None:
     """An ORC file with moments that Arrow cannot hold is sound but not read: that is no damage."""
     table = GoldenTable("v9/orc", Layout(9, merge_on_read=False))
     file = table.insert(second(1), fleet(10)).base_files[0]

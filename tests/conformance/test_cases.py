@@ -156,7 +156,7 @@ class TestWhereTheCorpusIs:
 
         assert resources.unpacked(archive) != first
 
-    def test_no_archive_is_told(self, tmp_path: Path):
+    def test_no_archive_is_reported(self, tmp_path: Path):
         """A wheel without its corpus runs nothing."""
         with pytest.raises(CorpusError, match=r"corpus\.zip"):
             resources.unpacked(tmp_path / "corpus.zip")
@@ -184,15 +184,13 @@ def test_a_command_line_is_named_after_its_program(tiny: TinyCorpus, text: str, 
 
 
 @pytest.mark.parametrize("text", ["", "no-such-program", "'unclosed"])
-def test_what_names_no_adapter_is_told(tiny: TinyCorpus, text: str):
+def test_what_names_no_adapter_is_reported(tiny: TinyCorpus, text: str):
     """A typing error is not a failing implementation."""
     with pytest.raises(AdapterConfigError):
         find_adapter(text, tiny.root)
 
 
-def test_a_file_of_ones_own_holds_wherever_the_suite_is_run(
-    tiny: TinyCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_user_s_adapter_file_works_from_any_folder(tiny: TinyCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Its command runs in the file's folder, and its lists lie beside it; the command may be one text."""
     (tmp_path / "theirs").mkdir()
     for name in ("known.toml", "skips.toml"):
@@ -211,7 +209,7 @@ def test_a_file_of_ones_own_holds_wherever_the_suite_is_run(
 
 
 @pytest.mark.parametrize("content", ["name = 3", "name = 'x'", "[[", 'name = "x"\ncommand = 3'])
-def test_a_broken_adapter_file_is_told(tiny: TinyCorpus, content: str):
+def test_a_broken_adapter_file_is_reported(tiny: TinyCorpus, content: str):
     """The file is named."""
     (tiny.root / "adapters" / "broken.toml").write_text(content, encoding="utf-8")
 
@@ -224,8 +222,8 @@ def test_every_case_with_two_answers_cites_the_clause_that_has_two_readings():
     root = Path(__file__).resolve().parents[2]
     book = ClauseBook(root)
     cases = load_cases(root)
-    asked = [(case, step) for case in cases for step in case.steps if len(step.expectations) > 1]
+    cited = [(case, step) for case in cases for step in case.steps if len(step.expectations) > 1]
 
-    nameless = [case.id for case, step in asked if not book.has_readings(step.clause or book.reading_clause(case))]
+    nameless = [case.id for case, step in cited if not book.has_readings(step.clause or book.reading_clause(case))]
 
     assert nameless == []

@@ -17,7 +17,7 @@ from hudi_conformance.interop.real_tables import cache, checking
 from hudi_conformance.interop.real_tables.catalogue import recipes
 from hudi_conformance.interop.real_tables.checking import errors_in
 from hudi_conformance.interop.real_tables.known import KnownDifference
-from hudi_conformance.report.inspecting import BROKEN, CHECKER, NOT_JUDGED, VALID, Check, check
+from hudi_conformance.report.inspecting import BROKEN, CHECKER, NO_VERDICT, VALID, Check, check
 from hudi_conformance.runner.adapters_config import AdapterConfig, find_adapter
 from hudi_conformance.runner.archive import folder_of, golden_ids, unpacked_corpus
 from hudi_conformance.runner.resources import suite_root
@@ -59,7 +59,7 @@ def one_of(table: Path, pattern: str) -> Path:
 
 
 @pytest.mark.parametrize("deep", [False, True], ids=["without rows", "with rows"])
-def test_nothing_false_is_told_of_any_table_that_apache_hudi_wrote(deep: bool) -> None:
+def test_no_table_of_apache_hudi_has_a_false_violation(deep: bool) -> None:
     """What some of them have of torn bytes readers skip, and is a warning."""
     tables = written_by_apache()
     assert len(tables) > 50
@@ -82,7 +82,7 @@ def test_looking_without_rows_finds_part_of_what_looking_with_rows_finds() -> No
         assert found_in(folder / "table") <= deep, folder.name
 
 
-def test_the_ops_of_the_protocol_read_rows_unless_told_not_to() -> None:
+def test_the_ops_of_the_protocol_read_rows_by_default() -> None:
     """A key that stands in two file groups shows only where rows are read."""
     table = GOLDEN / "v6" / "bad_key_in_two_groups" / "table"
 
@@ -133,20 +133,20 @@ def stated(path: Path, key: str, value: str) -> None:
 
 
 @pytest.mark.parametrize("what", FAULTS)
-def test_a_fault_of_a_stored_table_is_told_by_its_clause(indexed: Path, what: str) -> None:
+def test_a_fault_of_a_stored_table_is_reported_by_its_clause(indexed: Path, what: str) -> None:
     clause, damage = FAULTS[what]
     assert found_in(indexed) == set()
     damage(indexed)
     assert (clause, "error") in found_in(indexed)
 
 
-def test_of_a_folder_that_is_not_marked_nothing_but_the_folder_is_told(indexed: Path) -> None:
+def test_only_the_folder_is_reported_where_it_has_no_metafile(indexed: Path) -> None:
     """Its files are there, and neither the timeline nor the list of files names too many."""
     one_of(indexed, "*/.hoodie_partition_metadata").unlink()
     assert found_in(indexed) == {("SL-002", "error")}
 
 
-def test_an_action_that_the_metadata_table_lacks_is_told(indexed: Path) -> None:
+def test_an_action_that_the_metadata_table_lacks_is_reported(indexed: Path) -> None:
     """The newest action's files of the metadata timeline are gone, as if its writer had not known of the table."""
     instant = max(path.name for path in (indexed / ".hoodie/timeline").glob("*.deltacommit")).partition("_")[0]
     for path in (indexed / ".hoodie/metadata/.hoodie/timeline").glob(f"{instant}*"):
@@ -192,7 +192,7 @@ def test_a_storage_that_is_only_read_refuses_each_write(indexed: Path, folder: s
     assert storage.list_folders() == sorted(path.name for path in below.iterdir() if path.is_dir())
 
 
-def test_many_files_are_looked_at_and_their_number_is_told(tmp_path: Path) -> None:
+def test_progress_over_many_files_is_reported(tmp_path: Path) -> None:
     """The table of the benchmark, smaller."""
     command = [sys.executable, str(MANY_FILES), "--files", "120", "--writes", "12"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -229,7 +229,7 @@ def test_json_is_a_line_for_each_violation_or_the_refusal(tmp_path: Path, capsys
     (line,) = capsys.readouterr().out.splitlines()
     assert json.loads(line).keys() == {"clause", "severity", "where", "message", "name"}
     for place in (str(tmp_path), "gopher://nowhere", str(tmp_path / "missing")):
-        assert check(place, check_by(), as_json=True) == NOT_JUDGED
+        assert check(place, check_by(), as_json=True) == NO_VERDICT
         assert json.loads(capsys.readouterr().out)["refused"].keys() == {"reason", "clause", "where", "message"}
 
 
@@ -247,7 +247,7 @@ def test_what_an_adapter_cannot_judge_is_no_sound_table(
 ) -> None:
     adapter = AdapterConfig("other", (sys.executable, *command))
     limits = Check(adapter, limit_s=2.0, start_limit_s=2.0 if "sleep" in command[-1] else 60.0)
-    assert check(str(INDEXED), limits, as_json=False) == NOT_JUDGED
+    assert check(str(INDEXED), limits, as_json=False) == NO_VERDICT
     assert message in capsys.readouterr().out
 
 
@@ -262,7 +262,7 @@ def test_the_command_takes_options_for_a_storage(tmp_path: Path) -> None:
     wrong = subprocess.run(
         [*command, "--option", "endpoint"], capture_output=True, text=True, check=False, env=environment, cwd=tmp_path
     )
-    assert wrong.returncode == NOT_JUDGED
+    assert wrong.returncode == NO_VERDICT
     assert "endpoint is no key=value" in wrong.stdout + wrong.stderr
 
 
@@ -270,7 +270,7 @@ def test_the_command_takes_options_for_a_storage(tmp_path: Path) -> None:
     ("table", "clauses"),
     [("v9/apache_mor_torn_log", []), ("v9/bad_two_completions", ["TL-012"]), ("v9/bad_checksum", ["PR-003"])],
 )
-def test_of_tables_that_a_release_wrote_only_errors_are_told(
+def test_of_tables_that_a_release_wrote_only_errors_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str, clauses: list[str]
 ) -> None:
     monkeypatch.setattr(cache, "cache_root", lambda: tmp_path)
@@ -298,7 +298,7 @@ SAID: dict[str, tuple[str, str, tuple[KnownDifference, ...], list[str]]] = {
 
 
 @pytest.mark.parametrize("what", SAID)
-def test_what_the_check_and_its_reference_say_otherwise_of_a_real_table_is_told_unless_it_is_listed(
+def test_unlisted_differences_between_check_and_reference_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     table, adapter, known, lines = SAID[what]

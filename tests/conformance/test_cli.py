@@ -45,7 +45,7 @@ def test_what_the_system_refuses_is_one_line(run: Run, place: str):
     assert "Traceback" not in ended.stderr + ended.stdout
 
 
-def test_the_release_is_told(run: Run):
+def test_the_release_is_reported(run: Run):
     """What a report of a problem begins with."""
     assert run("--version").stdout.startswith("hudi-conformance 0.")
 
@@ -90,7 +90,7 @@ def test_the_same_answer_has_the_same_digest(tiny: TinyCorpus, run: Run, passing
     assert one == two != three
 
 
-def test_a_failure_exits_1_and_is_told_once(tiny: TinyCorpus, run: Run, passing: Params, other: Params):
+def test_a_failure_exits_1_and_is_reported_once(tiny: TinyCorpus, run: Run, passing: Params, other: Params):
     """Every failure has its block, with the command that repeats it."""
     tiny.case("good", passing)
     tiny.case("bad", other)
@@ -147,7 +147,7 @@ def test_list_names_cases_and_adapters(tiny: TinyCorpus, run: Run, passing: Para
     assert run("list", "--area", "nowhere").returncode == 2
 
 
-def test_repro_shows_everything_and_keeps_what_it_is_told(tiny: TinyCorpus, run: Run, tmp_path: Path, other: Params):
+def test_repro_shows_everything_and_keeps_the_given_folder(tiny: TinyCorpus, run: Run, tmp_path: Path, other: Params):
     """The table's copy and the answer stay for a debugger."""
     tiny.case("bad", other)
 
@@ -182,7 +182,7 @@ class TestSmoke:
             ("input(); print('{}', flush=True); input()", "is a required property"),
         ],
     )
-    def test_the_first_violation_is_told(self, run: Run, script: str, message: str):
+    def test_the_first_violation_is_reported(self, run: Run, script: str, message: str):
         """An author reads what was wrong and how to try it by hand."""
         done = run("smoke", "--limit", "3", "--adapter", f'{sys.executable} -c "{script}"')
 
@@ -242,7 +242,7 @@ class TestNull:
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]\n", "not json", '{"kind":"footer"}\n'])
-def test_a_broken_results_file_is_told(tmp_path: Path, text: str):
+def test_a_broken_results_file_is_reported(tmp_path: Path, text: str):
     """The report names the file that it cannot read."""
     (tmp_path / "results.jsonl").write_text(text, encoding="utf-8")
 

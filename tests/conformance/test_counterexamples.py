@@ -88,7 +88,7 @@ def found_by_the_explorer(scenario: str, mutant: str, *, whole: bool = False) ->
         return of_moves(found.broken, f"scenario {scenario}", SCENARIOS[scenario].start(Store()), found.steps)
 
 
-def test_tlc_and_apalache_tell_one_story(itf_file: Path):
+def test_tlc_and_apalache_report_the_same_counterexample(itf_file: Path):
     """The same states are the same behaviour; only the names of actions are TLC's alone."""
     checked, symbolic = found_by_tlc(), of_itf(itf_file, "NothingIsLeft")
 
@@ -102,11 +102,11 @@ def test_tlc_and_apalache_tell_one_story(itf_file: Path):
     assert [step.what for step in checked.steps] == [("CreateInstant",), ("Die",)]
     assert list(held_by(symbolic, "one")) == [(1, 2)]
     assert [step.what for step in symbolic.steps] == [("requested",), ("dead",)]
-    assert checked.steps[1].dies
-    assert symbolic.steps[1].dies
+    assert checked.steps[1].is_crash
+    assert symbolic.steps[1].is_crash
 
 
-def test_the_explorer_tells_who_did_what_and_what_that_changed():
+def test_the_explorer_shows_each_step_with_its_process_and_its_changes():
     """The completion time that was generated too early stands out: before its step, and before the reader's."""
     behaviour = found_by_the_explorer("travel", "completion-time-before-lock")
     late = next(bar for bar in bars_of(behaviour) if bar.timed)
@@ -191,7 +191,7 @@ def test_any_behaviour_is_drawn_inside_its_frame_and_comes_back_from_json(behavi
     assert behaviour_of_json(json.loads(json.dumps(behaviour.as_json()))) == behaviour
 
 
-def test_the_page_shows_all_steps_and_asks_nobody_for_anything():
+def test_the_page_shows_all_steps_and_loads_nothing_else():
     """Words of a state are text on the page, never markup; and no address is on it."""
     hostile = "<script>alert(1)</script>"
     behaviour = found_by_tlc()

@@ -43,7 +43,7 @@ def test_a_difference_without_explanation_is_a_no(facts: Facts):
     assert _we_read(facts, {"different": ["filtered"]}) == "no: 1 of 2 answers differ"
 
 
-def test_explained_differences_and_missing_features_are_told(facts: Facts):
+def test_explained_differences_and_missing_features_are_reported(facts: Facts):
     assert "1 differ, [explained](real-tables.md)" in _we_read(facts, {"known": ["filtered"]})
     assert _we_read(facts, {"unsupported": {"cdc": ["filtered"]}}) == "yes: 1 table, 2 answers; 1 unsupported (cdc)"
     assert _we_read(facts, {"unsupported": {"cdc": ["filtered", "snapshot"]}}) == "no: unsupported (cdc)"

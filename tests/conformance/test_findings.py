@@ -21,7 +21,7 @@ def _list(folder: Path, text: str, findings: str = FINDING) -> Path:
     return folder / "reader.expected.toml"
 
 
-def test_one_finding_is_told_once_for_all_its_cases(tmp_path: Path):
+def test_one_finding_is_reported_once_for_all_its_cases(tmp_path: Path):
     listed = load_expected_failures(
         _list(tmp_path, '[[case]]\nfinding = "reader/loud"\nids = ["v9/a::x", "v9/b::y"]\n')
     )

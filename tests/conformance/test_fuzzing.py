@@ -39,10 +39,10 @@ def sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session
     logs = tmp_path_factory.mktemp("logs")
     model = find_adapter("model", ROOT).command
     with (
-        Session(model, logs / "model.log") as sound,
+        Session(model, logs / "model.log") as correct,
         Session((*model, "--mutant", "event-time-ignores-ordering"), logs / "mutant.log") as broken,
     ):
-        yield sound, broken
+        yield correct, broken
 
 
 @pytest.mark.parametrize("limits", [Limits(), ALL_WRITES], ids=["usual columns", "all that is drawn"])
@@ -109,8 +109,8 @@ def test_a_case_is_shrunk_as_long_as_it_fails_alike():
 
 def test_the_model_agrees_with_itself(sessions: tuple[Session, Session], tmp_path: Path):
     """Each side has a table and times of its own; answers are compared by the steps that made them."""
-    sound, _ = sessions
-    played = run_case(late_row(), (Side("a", sound), Side("b", sound, sound)), tmp_path)
+    correct, _ = sessions
+    played = run_case(late_row(), (Side("a", correct), Side("b", correct, correct)), tmp_path)
     assert played.failure is None
     assert played.queries > 10
 
@@ -129,13 +129,13 @@ def test_histories_cover_types_indexes_and_services():
     assert sum("pairs of values" in line for line in coverage.lines()) == 1
 
 
-def test_an_adapter_that_only_reads_is_asked_about_the_model_s_table(sessions: tuple[Session, Session], tmp_path: Path):
+def test_an_adapter_that_only_reads_gets_the_model_s_table(sessions: tuple[Session, Session], tmp_path: Path):
     """It writes nothing; a reader that breaks a rule is caught by what it answers."""
-    sound, broken = sessions
-    found = run_case(late_row(), (Side("a", sound), Side("b", sound, only_reads=True)), tmp_path / "sound")
+    correct, broken = sessions
+    found = run_case(late_row(), (Side("a", correct), Side("b", correct, only_reads=True)), tmp_path / "sound")
     assert found.failure is None
     assert found.queries > 10
-    differs = run_case(late_row(), (Side("a", sound), Side("b", broken, only_reads=True)), tmp_path / "broken")
+    differs = run_case(late_row(), (Side("a", correct), Side("b", broken, only_reads=True)), tmp_path / "broken")
     assert differs.failure is not None
     assert differs.failure.step == 2
     assert [one["action"] for one in differs.timeline] == ["deltacommit", "deltacommit"]

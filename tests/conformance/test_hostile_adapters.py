@@ -73,13 +73,13 @@ def _expected(case: str) -> str:
 
 def _survivors(pids: Path) -> list[int]:
     """The adapter's processes that still live, after they had a moment to end; they are ended here."""
-    deadline, living = time.monotonic() + 10, [int(one.name) for one in pids.iterdir()]
-    while living and time.monotonic() < deadline:
-        living = [one for one in living if _alive(one)]
+    deadline, alive = time.monotonic() + 10, [int(one.name) for one in pids.iterdir()]
+    while alive and time.monotonic() < deadline:
+        alive = [one for one in alive if _alive(one)]
         time.sleep(0.1)
-    for one in living:
+    for one in alive:
         os.kill(one, 9)
-    return living
+    return alive
 
 
 def _alive(pid: int) -> bool:
@@ -217,14 +217,14 @@ def _session(tmp_path: Path, pids: Path, way: str = "") -> Session:
     return Session([sys.executable, str(SCRIPT), str(pids), way], tmp_path / "log", 30.0)
 
 
-def test_a_start_of_many_violations_is_told_at_once(tmp_path: Path, pids: Path):
+def test_a_start_of_many_violations_is_reported_at_once(tmp_path: Path, pids: Path):
     """Two hundred thousand features that are no texts."""
-    begun = time.monotonic()
+    started = time.monotonic()
     response = _session(tmp_path, pids, "many-features").start()
 
     assert isinstance(response, Broken)
     assert "features" in response.why
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - started < 30
 
 
 def test_an_answer_before_its_question_counts_for_no_case(tmp_path: Path, pids: Path):
@@ -247,11 +247,11 @@ def test_a_process_that_does_not_read_is_not_waited_for(tmp_path: Path, pids: Pa
     with _session(tmp_path, pids) as session:
         session.start()
         session.request("read_snapshot", tmp_path, {"do": "deaf"}, tmp_path, 20.0)
-        begun = time.monotonic()
+        started = time.monotonic()
         response = session.request("read_snapshot", tmp_path, {"do": "good", "more": "x" * (1 << 20)}, tmp_path, 2.0)
 
     assert response == Hung(2.0)
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - started < 30
 
 
 WRITING_CASES_FILE = """\

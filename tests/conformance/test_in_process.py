@@ -50,7 +50,7 @@ def test_the_model_in_this_process_answers_as_in_its_own(tmp_path: Path, jobs: i
     assert {one.verdict for one in found} == {Verdict.PASS}
 
 
-def test_a_wrong_answer_is_told_from_another_process(tmp_path: Path):
+def test_a_wrong_answer_is_reported_from_another_process(tmp_path: Path):
     """A case held against the answer of another fails, with its differences, and is the same case here."""
     reading = [one for one in cases() if not one.writes]
     swapped = replace(reading[0], table=reading[-1].table)

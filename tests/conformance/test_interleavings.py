@@ -103,7 +103,7 @@ def test_apache_hudi_plays_them_too():
     assert [failure for one in results for failure in one.failures] == []
 
 
-def test_results_are_kept_and_told(tmp_path: Path):
+def test_results_are_kept_and_reported(tmp_path: Path):
     found = Result(
         "writers-same-cow-9", "whole", "engine-in-process", 5, 6, 4, 2, 9, ("path 1: wrong",), 1, 1, (("take_lock", 2),)
     )

@@ -95,7 +95,7 @@ def test_a_failing_sequence_is_shrunk():
     assert MixedRun.from_json(text[text.index('{"peer"') : text.index("# saved")]) == small
 
 
-def test_the_page_tells_of_failures_and_of_what_is_not_supported():
+def test_the_page_lists_failures_and_unsupported_features():
     """Numbers by kind of table, and every failing sequence whole."""
     seed, drawn = deleting_seed()
     played = played_once(drawn, pretended(fails=True))

@@ -113,9 +113,9 @@ def test_the_engine_reads_what_the_model_writes(
 
 def _started(session: Session, path: Path, inputs: Path, txn: str, rows: list[Row]) -> Mapping[str, Any]:
     request = {"operation": "upsert", "input": _rows_file(inputs, rows), "txn": txn}
-    begun: Mapping[str, Any] = session.run("begin_write", path, request)
+    started: Mapping[str, Any] = session.run("begin_write", path, request)
     session.run("stage_write", path, request)
-    return begun
+    return started
 
 
 @pytest.mark.parametrize("kind", ["COPY_ON_WRITE", "MERGE_ON_READ"])

@@ -46,7 +46,7 @@ def test_what_it_does_not_read_it_says(tmp_path: Path, table: str):
         _rows_of(tmp_path, table)
 
 
-def test_a_function_that_it_lacks_is_said(tmp_path: Path):
+def test_a_function_that_it_lacks_is_reported(tmp_path: Path):
     with pytest.raises(Unsupported, match="filter-function-from_unixtime"):
         _rows_of(tmp_path, "v6/cow_without_checksum", filter=[["fn", "from_unixtime", "ts"], "=", "x"])
 

@@ -76,7 +76,7 @@ def _peer_run(tiny: TinyCorpus, params: Params) -> running.PeerRun:
     return run_peer(tiny.root, "fake", Console(quiet=True))
 
 
-def test_a_first_asking_asks_about_all_tables_and_keeps_the_answers(tiny: TinyCorpus, passing: Params):
+def test_a_first_run_covers_all_tables_and_keeps_the_answers(tiny: TinyCorpus, passing: Params):
     run = _peer_run(tiny, passing)
     record = load_record(tiny.root, "fake")
     assert (run.code, run.tables) == (0, tuple(record.tables))
@@ -101,7 +101,7 @@ def test_a_table_that_left_the_corpus_makes_the_record_stale(tiny: TinyCorpus, p
     assert stale_tables(load_record(tiny.root, "fake"), ()) == tuple(load_record(tiny.root, "fake").tables)
 
 
-def test_a_list_that_changed_is_seen_without_asking(tiny: TinyCorpus, passing: Params, other: Params):
+def test_a_changed_list_is_detected_without_a_run(tiny: TinyCorpus, passing: Params, other: Params):
     ids = [tiny.case("good", passing), tiny.case("bad", other)]
     run_peer(tiny.root, "fake", Console(quiet=True))
     record = load_record(tiny.root, "fake")
@@ -112,7 +112,7 @@ def test_a_list_that_changed_is_seen_without_asking(tiny: TinyCorpus, passing: P
     assert [one.verdicts for one in none.tables.values()] == [{"good": "pass", "bad": "fail"}]
 
 
-def test_a_record_is_held_against_the_list_without_asking(tiny: TinyCorpus, other: Params):
+def test_a_record_is_compared_with_the_list_without_a_run(tiny: TinyCorpus, other: Params):
     _peer_run(tiny, other)
     entry = '[[case]]\nid = "v9/tiny::*"\nclause = "RD-001"\nwhy = "so"\nevidence = "bytes"\n'
     (tiny.root / "fake.expected.toml").write_text(entry, encoding="utf-8")
@@ -132,7 +132,7 @@ def test_what_was_answered_wrongly_is_due_again(tiny: TinyCorpus, other: Params)
     assert running.due_tables(record, load_cases(tiny.root), sample=0) == tuple(record.tables)
 
 
-def test_a_case_that_writes_is_due_only_where_it_was_asked_before(tiny: TinyCorpus, passing: Params):
+def test_a_writing_case_is_due_only_where_it_was_run_before(tiny: TinyCorpus, passing: Params):
     _peer_run(tiny, passing)
     record = load_record(tiny.root, "fake")
     (case,) = load_cases(tiny.root)
@@ -146,7 +146,7 @@ def test_a_case_that_writes_is_due_only_where_it_was_asked_before(tiny: TinyCorp
     assert pattern_of(case.table.id, (case, writing)) == f"conformance::{case.table.id}::*"
 
 
-def test_the_sample_holds_what_was_asked_longest_ago(tiny: TinyCorpus, passing: Params):
+def test_the_sample_holds_what_was_run_longest_ago(tiny: TinyCorpus, passing: Params):
     _peer_run(tiny, passing)
     content = load_recorded(tiny.root, "peers/fake")
     (table,) = content["tables"].values()
@@ -155,7 +155,7 @@ def test_the_sample_holds_what_was_asked_longest_ago(tiny: TinyCorpus, passing: 
     assert longest_unasked(load_record(tiny.root, "fake"), 1) == ("v9/elder",)
 
 
-def test_a_broken_record_is_told_apart_from_an_absent_one(tmp_path: Path):
+def test_a_broken_record_is_distinguished_from_an_absent_one(tmp_path: Path):
     assert load_record(tmp_path, "peer").tables == {}
     save_recorded(tmp_path, "peers/peer", {})
     with pytest.raises(RecordError, match="tables"):
@@ -163,7 +163,7 @@ def test_a_broken_record_is_told_apart_from_an_absent_one(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("required", "code"), [("", 0), ("1", 1)])
-def test_a_bundle_that_cannot_be_had_is_told_and_in_ci_a_failure(
+def test_a_bundle_that_cannot_be_had_is_reported_and_in_ci_a_failure(
     tiny: TinyCorpus, passing: Params, monkeypatch: pytest.MonkeyPatch, required: str, code: int
 ):
     monkeypatch.setenv(running.REQUIRE_VARIABLE, required)

@@ -145,7 +145,7 @@ class TestSkips:
         file.write_text('[[skip]]\nid = "v9/tiny::bad"\nreason = "needs a month"\n', encoding="utf-8")
         return file
 
-    def test_a_skipped_case_is_told_with_its_reason(
+    def test_a_skipped_case_is_reported_with_its_reason(
         self, tiny: TinyCorpus, run: Run, skips: Path, passing: Params, other: Params
     ):
         """It neither passes nor fails."""

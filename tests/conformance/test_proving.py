@@ -26,7 +26,7 @@ def effects() -> list[dict[str, list[str]]]:
     return found
 
 
-def test_a_proved_obligation_is_told_in_one_line():
+def test_a_proved_property_is_reported_in_one_line():
     """Its number, that it holds, its statement, and how it was checked."""
     done = RUNNER.invoke(app, ["prove", "PO-271"])
 
@@ -57,7 +57,7 @@ def test_a_mutant_shows_what_it_breaks():
 
 
 @pytest.mark.parametrize("arguments", [["PO-999"], ["PO-271", "--mutant", "nothing"]])
-def test_what_nobody_knows_is_an_error(arguments: list[str]):
+def test_an_unknown_column_is_an_error(arguments: list[str]):
     """A misspelt id or mutant must not look like a proof."""
     done = RUNNER.invoke(app, ["prove", *arguments])
 

@@ -70,7 +70,7 @@ def test_a_recipe_is_made_again_when_what_it_uses_changes():
     assert first == fingerprints.written(_recipe(steps=functools.partial(_steps, "a")))
 
 
-def test_answers_are_asked_again_when_the_questions_change():
+def test_answers_are_collected_again_when_the_questions_change():
     assert fingerprints.of_questions(_recipe()) != fingerprints.of_questions(
         _recipe(questions=(Question("x", "table_info"),))
     )
@@ -94,12 +94,12 @@ def test_before_version_8_the_instant_stands_for_the_completion(tmp_path: Path):
     assert questions["incremental_later"] == {"begin": "10"}
 
 
-def test_a_table_with_a_change_feed_is_asked_for_changes(tmp_path: Path):
+def test_a_table_with_a_change_feed_is_queried_for_changes(tmp_path: Path):
     table = _table(tmp_path, "hoodie.table.cdc.enabled=true\n")
     assert "changes_all" in {one.name for one in all_questions(_recipe(), table, [_write(1)])}
 
 
-def test_a_table_without_completed_writes_is_asked_nothing_about_times(tmp_path: Path):
+def test_a_table_without_completed_writes_has_no_queries_by_time(tmp_path: Path):
     questions = [one.name for one in all_questions(_recipe(without=("info",)), _table(tmp_path), [])]
     assert questions == ["snapshot", "snapshot_meta", "timeline", "history", "slices", "optimized"]
 
@@ -127,7 +127,7 @@ def test_an_answer_is_equal_different_or_known_to_differ(answered: Place):
     assert _verdicts(answered, {"rows": "some.parquet"}, listed) == [Verdict.KNOWN]
 
 
-def test_a_known_difference_that_is_none_any_more_is_told(answered: Place):
+def test_a_known_difference_that_no_longer_occurs_is_reported(answered: Place):
     write_rows(answered.answers / "none.parquet", Rows((), ()))
     listed = (KnownDifference(("a/*::q",), "n*", "why", "evidence"),)
     assert _verdicts(answered, {"rows": "none.parquet"}) == [Verdict.EQUAL]

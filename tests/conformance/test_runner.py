@@ -77,7 +77,9 @@ def test_rows_that_agree_pass_and_rows_that_differ_fail(
 
 
 @pytest.mark.parametrize("do", ["die", "garbage", "wrong_seq"])
-def test_a_dead_or_babbling_adapter_is_started_again(tiny: TinyCorpus, run_cases: RunCases, passing: Params, do: str):
+def test_an_ended_or_malformed_adapter_is_started_again(
+    tiny: TinyCorpus, run_cases: RunCases, passing: Params, do: str
+):
     """One bad case costs one verdict, not the run."""
     tiny.case("bad", {"do": do})
     tiny.case("good", passing)
@@ -89,7 +91,7 @@ def test_a_dead_or_babbling_adapter_is_started_again(tiny: TinyCorpus, run_cases
     assert good.verdict is Verdict.PASS
 
 
-def test_the_last_words_of_a_dead_adapter_are_told(tiny: TinyCorpus, run_cases: RunCases):
+def test_the_last_stderr_of_an_ended_adapter_is_reported(tiny: TinyCorpus, run_cases: RunCases):
     """stderr is kept, and its last line is the message."""
     tiny.case("bad", {"do": "die"})
 
@@ -189,7 +191,7 @@ class TestWarnings:
 
         assert [one.verdict for one in run_cases()] == [Verdict.FAIL, Verdict.PASS, Verdict.FAIL]
 
-    def test_more_warnings_than_required_do_no_harm(self, tiny: TinyCorpus, run_cases: RunCases, passing: Params):
+    def test_more_warnings_than_required_pass(self, tiny: TinyCorpus, run_cases: RunCases, passing: Params):
         """An adapter may say more."""
         tiny.case("told", {**passing, "warn": "LF-010"})
 
@@ -297,7 +299,7 @@ class TestExpectedFailures:
 class TestSkips:
     """What is not asked is told."""
 
-    def test_a_skipped_case_is_not_asked(self, tiny: TinyCorpus, tmp_path: Path, passing: Params):
+    def test_a_skipped_case_is_not_run(self, tiny: TinyCorpus, tmp_path: Path, passing: Params):
         """Its reason is the message; the others are asked as ever."""
         (tmp_path / "skips.toml").write_text('[[skip]]\nid = "v9/*::slow"\nreason = "takes a day"\n', encoding="utf-8")
         ids = [tiny.case("slow", {"do": "die"}), tiny.case("good", passing)]

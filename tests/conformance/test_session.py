@@ -40,7 +40,7 @@ def test_a_hung_adapter_is_ended_with_its_children(tmp_path: Path):
     assert not _alive(int(pid_file.read_text()))
 
 
-def test_a_process_lives_over_many_questions(tiny: TinyCorpus, tmp_path: Path):
+def test_a_process_answers_many_questions(tiny: TinyCorpus, tmp_path: Path):
     """Starting costs seconds for some implementations: it happens once."""
     with Session([sys.executable, str(tiny.root / "fake_adapter.py")], tmp_path / "log") as session:
         response = [session.request("x", tmp_path, {"do": "unsupported"}, tmp_path, 20) for _ in range(3)]
@@ -57,7 +57,7 @@ def test_stop_leaves_with_status_zero(tiny: TinyCorpus, tmp_path: Path):
     assert session.stop() == 0
 
 
-def test_an_absent_command_is_told(tmp_path: Path):
+def test_an_absent_command_is_reported(tmp_path: Path):
     """The first word of the command is named."""
     response = Session(["/no/such/adapter"], tmp_path / "log").start()
 
@@ -65,7 +65,7 @@ def test_an_absent_command_is_told(tmp_path: Path):
     assert "/no/such/adapter" in response.why
 
 
-def test_a_start_that_breaks_the_schema_is_told_with_its_place(tmp_path: Path):
+def test_a_start_that_breaks_the_schema_is_reported_with_its_place(tmp_path: Path):
     """A new adapter's author learns which field is wrong."""
     script = (
         "import sys; sys.stdin.readline(); "

@@ -111,7 +111,7 @@ def test_a_history_that_is_wrong_is_found_out(spoil: Callable[[Record], None], c
     assert len(check_run(played.setting, record, played.table, folder / "trace.ndjson").wrong) == 1
 
 
-def test_a_last_table_that_is_read_otherwise_is_found_out(calm: tuple[Played, Path], tmp_path: Path):
+def test_a_last_table_that_reads_differently_is_detected(calm: tuple[Played, Path], tmp_path: Path):
     """A reader that answers other rows than the replay is told, with the metadata table and without."""
     played, _ = calm
     fewer = Rows(played.verdict.rows.schema, played.verdict.rows.rows[1:])
@@ -131,7 +131,7 @@ def test_a_trace_out_of_order_is_found_out(calm: tuple[Played, Path], tmp_path: 
     assert [one.split(":")[0] for one in wrong] == ["trace"]
 
 
-def test_the_dead_let_go_of_their_lock():
+def test_a_failed_process_releases_its_lock():
     """The lease of a killed process ends: its lock is free when another takes it."""
     took = [{"process": name, "effect": "take_lock", "holder": name} for name in ("a.1", "b.1")]
     text = complete_trace("".join(json.dumps(one) + "\n" for one in took), ["a.1"])

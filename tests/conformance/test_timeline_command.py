@@ -71,9 +71,7 @@ def test_a_picture_of_a_thousand_actions_has_each_of_them() -> None:
 
 
 @pytest.mark.parametrize("table", HISTORIES)
-def test_archived_actions_are_drawn_where_they_are_asked_for(
-    table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_archived_actions_are_drawn_on_request(table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = GOLDEN / table / "table"
     whole = evaluate(load(folder), "list_timeline", {"include_history": True}).content
     active = evaluate(load(folder), "list_timeline", {}).content

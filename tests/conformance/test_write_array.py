@@ -64,7 +64,7 @@ def test_what_was_recorded_is_the_array_of_today_and_explained():
     assert [line for one in recorded.values() for line in unexplained(one)] == []
 
 
-def test_every_known_difference_was_seen():
+def test_every_known_difference_was_observed():
     """What no table shows any more is no known difference."""
     words = [
         (result, who, word)
@@ -72,11 +72,11 @@ def test_every_known_difference_was_seen():
         for who, word in {**result.read, **result.continued}.items()
         if word != "same"
     ]
-    idle = [known.why for known in known_readers() if not any(known.explains(*one) for one in words)]
-    assert idle == []
+    unused = [known.why for known in known_readers() if not any(known.explains(*one) for one in words)]
+    assert unused == []
 
 
-def test_what_is_not_told_is_no_difference():
+def test_what_is_not_reported_is_no_difference():
     row = dict(ROWS[0].features)
     assert differs(RowResult("row", row, "same", {"a": "missing row"}, {}))
     assert not differs(RowResult("row", row, "same", {"a": "unsupported: log-hfile"}, {}))

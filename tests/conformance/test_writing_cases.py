@@ -46,7 +46,7 @@ def test_every_recipe_is_on_disk_and_nothing_else() -> None:
     assert {case.id.removeprefix("conformance::writing/").replace("::", "/") for case in WRITING} == set(RECIPES)
 
 
-def test_golden_cases_are_asked_for_alone() -> None:
+def test_golden_cases_are_selected_alone() -> None:
     """Who reads tables only, as recorded peers do, is given no case that writes."""
     assert not any(case.writes for case in load_golden_cases(ROOT))
     assert WRITING
@@ -112,7 +112,7 @@ def test_roles_fall_to_the_adapter_unless_others_are_named(tmp_path: Path) -> No
 
 
 @given(INSTANTS)
-def test_told_answers_do_not_depend_on_the_times(numbers: list[int]) -> None:
+def test_normalized_answers_do_not_depend_on_the_times(numbers: list[int]) -> None:
     """Two sides that did the same at different times are told alike, instants that no step answered included."""
     sides = [numbers, [10**7 + 3 * place for place in range(len(numbers))]]
     answers = []
@@ -135,7 +135,7 @@ def test_what_came_with_the_table_keeps_its_times() -> None:
     assert times.normalized("read_snapshot", rows).rows == ((_instant(1),), ("?1",))
 
 
-def test_slices_are_told_without_what_a_writer_may_choose() -> None:
+def test_slices_are_normalized_without_what_a_writer_may_choose() -> None:
     """File ids and write tokens go; partition, instants, order of logs and the bucket stay."""
     times = InstantNames()
     times.note(2, {"requested": _instant(1)})
@@ -176,7 +176,7 @@ def test_a_step_that_was_never_taken_cannot_be_named() -> None:
         ("execute", (30, 40, "commit"), "the plan is that of"),
     ],
 )
-def test_times_that_cannot_be_are_told(op: str, answer: tuple[int, int | None, str], message: str) -> None:
+def test_impossible_times_are_reported(op: str, answer: tuple[int, int | None, str], message: str) -> None:
     """New times are later than all before, and a completion is later than its request."""
     rules = TimeRules(9)
     assert rules.broken("write", {}, {"requested": _instant(9), "completed": _instant(10), "action": "commit"}) == ()

@@ -66,7 +66,7 @@ def test_every_entry_about_tables_of_others_names_a_case_that_writes() -> None:
 
 
 @given(COLUMNS)
-def test_what_nobody_knows_stays_as_it_is(verdicts: dict[str, Verdict]) -> None:
+def test_verdicts_without_a_known_failure_stay(verdicts: dict[str, Verdict]) -> None:
     """Without entries no verdict changes."""
     seen = {WROTE: Verdict.PASS, **verdicts}
 
@@ -152,7 +152,7 @@ def test_the_sample_takes_every_step_that_the_cases_take() -> None:
     assert sample(chosen) == chosen
 
 
-def test_a_writer_is_asked_again_what_it_is_known_to_fail() -> None:
+def test_a_writer_repeats_the_cases_that_it_is_known_to_fail() -> None:
     """Also what the sample leaves out: the record would lose it, and the list stand without an answer."""
     name = "apache-hudi-1.1.1"
     sampled = {one.id for one in sampled_for(name, WRITING, ROOT)}
@@ -179,7 +179,7 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert load_matrix(tmp_path)["one"].bad == {f"{CASE.id.removeprefix('conformance::')}, {WROTE}": "no; a; b"}
 
 
-def test_who_is_asked_later_is_put_beside_those_who_were_asked_before(tmp_path: Path) -> None:
+def test_results_of_a_later_run_join_those_of_earlier_runs(tmp_path: Path) -> None:
     """But a case that is asked no more goes, and so does what was wrong with it."""
     (tmp_path / "conformance").mkdir()
     one = AdapterConfig("one", ("one",))
@@ -212,7 +212,7 @@ class _Mute(ModelSession):
         self.started = {"ops": [op for op in self.started["ops"] if op not in {"list_timeline", "check_table"}]}
 
 
-def test_what_an_adapter_lacks_is_asked_of_who_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_adapter_executes_ops_that_one_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A question that the reader of a case lacks is the writer's, a check that an adapter lacks is the checker's."""
 
     class _Pool(ModelPool):

@@ -124,7 +124,7 @@ def test_an_instant_that_is_none_is_rejected(adapter: Conversation, instant: Any
     assert adapter.request("read_as_of", instant=instant)["rejected"]["reason"] == "INSTANT_MALFORMED"
 
 
-def test_changed_rows_come_with_the_columns_and_filter_asked_for(adapter: Conversation):
+def test_changed_rows_come_with_the_requested_columns_and_filter(adapter: Conversation):
     changed = adapter.rows("read_incremental", begin=tick(11), columns=["id"], filter=["id", "!=", "none"])
     assert all(set(one) == {"id"} for one in changed)
     assert len(adapter.rows("read_incremental", begin="0")) == len(adapter.rows("read_snapshot"))

@@ -82,7 +82,7 @@ def test_nobody_sees_that_actions_were_archived(version: int, table_type: str, s
 
 
 @pytest.mark.parametrize("version", [6, 9])
-def test_an_archival_may_die_before_any_effect(tmp_path: Path, version: int):
+def test_an_archival_may_crash_before_any_effect(tmp_path: Path, version: int):
     """Whoever reads then sees what was before; the next archival finishes it, and the history has each action once."""
     table = upserted(tmp_path / "table", 6, version=version)
     table.services().clean(SOON)
@@ -204,7 +204,7 @@ class TestWhatStays:
         assert self.archived(table, {"hoodie.clean.policy": "KEEP_LATEST_FILE_VERSIONS"})[0] == kept
 
     @pytest.mark.parametrize("beyond", [False, True])
-    def test_a_saved_write_and_what_is_later_unless_told_otherwise(self, tmp_path: Path, *, beyond: bool):
+    def test_a_saved_write_and_later_ones_stay_by_default(self, tmp_path: Path, *, beyond: bool):
         table = upserted(tmp_path / "table", 2)
         saved = table.services().savepoint().requested
         for n in range(5):
@@ -299,7 +299,7 @@ def test_a_history_that_lacks_what_it_names_is_refused_before_anything_leaves(tm
     assert table.files() == files
 
 
-def test_a_write_archives_after_it_unless_told_otherwise(tmp_path: Path):
+def test_a_write_archives_after_it_by_default(tmp_path: Path):
     table = upserted(tmp_path / "table", 4)
     for n, configs in enumerate(({"hoodie.archive.automatic": "false"}, {})):
         request = WriteRequest("upsert", rows([0], ts=9 + n), configs={**FEW, **configs})

@@ -111,7 +111,7 @@ def test_who_does_not_keep_it_has_it_built_again(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", [6, 9])
-def test_an_indexer_dies_and_is_started_again(tmp_path: Path, version: int) -> None:
+def test_an_indexer_crashes_and_is_started_again(tmp_path: Path, version: int) -> None:
     """Whatever it left, writers go on beside it, readers do not use it, and the next run makes the index whole."""
     whole = grown(tmp_path / "whole", version=version)
     counted: list[str] = []

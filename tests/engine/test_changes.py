@@ -45,7 +45,7 @@ def test_replaying_a_feed_gives_the_snapshot(
 
 
 @pytest.mark.parametrize("mode", list(LoggingMode))
-def test_logged_changes_are_told_as_logged_with_the_images_that_the_mode_left_out(tmp_path: Path, mode: LoggingMode):
+def test_logged_changes_are_returned_with_the_images_that_the_mode_left_out(tmp_path: Path, mode: LoggingMode):
     builder = TableBuilder(tmp_path, table_type="COPY_ON_WRITE", properties=FEED)
     old, new = row("a", 1, "old"), row("a", 2, "new")
     builder.commit(10, [builder.base_file(10, [old, row("b", 1)])], action="commit")

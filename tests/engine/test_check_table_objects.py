@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from hudi_conformance.report.drawing_timelines import draw
-from hudi_conformance.report.inspecting import BROKEN, CHECKER, NOT_JUDGED, VALID, Check, check
+from hudi_conformance.report.inspecting import BROKEN, CHECKER, NO_VERDICT, VALID, Check, check
 from hudi_conformance.runner.adapters_config import find_adapter
 from hudi_conformance.runner.archive import unpacked_corpus
 from hudi_conformance.runner.resources import suite_root
@@ -59,7 +59,7 @@ def test_a_timeline_in_a_bucket_is_drawn(s3: Endpoint, capsys: pytest.CaptureFix
 
 def test_what_cannot_be_reached_is_not_judged(s3: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
     """An empty place is no table; an option that the store does not know is told."""
-    assert check(f"s3://{BUCKET}/nothing", check_by(s3.options), as_json=True) == NOT_JUDGED
+    assert check(f"s3://{BUCKET}/nothing", check_by(s3.options), as_json=True) == NO_VERDICT
     assert json.loads(capsys.readouterr().out)["refused"]["reason"] == "NOT_A_TABLE"
-    assert check(f"s3://{BUCKET}/nothing", check_by({"colour": "red"}), as_json=True) == NOT_JUDGED
+    assert check(f"s3://{BUCKET}/nothing", check_by({"colour": "red"}), as_json=True) == NO_VERDICT
     assert json.loads(capsys.readouterr().out)["refused"]["reason"] == "UNREADABLE"

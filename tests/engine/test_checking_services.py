@@ -211,7 +211,7 @@ def an_index_that_was_told_too_late(table: Path) -> None:
     renamed(some(table, f".hoodie/metadata/.hoodie/timeline/{instant_of(table, 1)}_*"), "_2025", "_2099")
 
 
-def test_an_index_may_be_told_at_the_very_time_of_its_action(tmp_path: Path):
+def test_an_index_may_be_recorded_at_the_time_of_its_action(tmp_path: Path):
     """Where a clock stands still between the two, no time tells which came first (MT-004)."""
     table = copied(indexed, tmp_path)
     requested = instant_of(table, 1)
@@ -275,7 +275,7 @@ STEPS = st.lists(st.sampled_from(["upsert", "delete", "compaction", "cluster", "
 @pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(st.sampled_from([6, 8, 9]), st.sampled_from(["COPY_ON_WRITE", "MERGE_ON_READ"]), st.booleans(), STEPS, st.data())
-def test_a_table_is_sound_after_whatever_writes_and_services_and_a_lost_base_file_is_named(
+def test_a_table_is_valid_after_any_writes_and_services_and_a_lost_base_file_is_named(
     version: int, kind: str, indexes: bool, steps: list[str], data: Any
 ):
     with tempfile.TemporaryDirectory() as folder:

@@ -71,13 +71,13 @@ def test_each_carries_out_the_plan_of_the_other(apache: Apache, tmp_path: Path, 
 
 
 @TABLES
-def test_they_archive_in_turns(apache: Apache, tmp_path: Path, version: int, table_type: str):
+def test_they_archive_alternately(apache: Apache, tmp_path: Path, version: int, table_type: str):
     """The whole timeline stays what it was, and levels that the one began are merged by the other."""
     table = grown(tmp_path / "table", version, table_type)
     table.services().clean(FEW)
-    for turn in range(4):
+    for attempt in range(4):
         before, found = [str(one) for one in full_timeline_of(table)], answers(table, "~")[0]
-        if turn % 2:
+        if attempt % 2:
             table.services().archive(FEW)
         else:
             apache.request("service", table.path, name="archive", configs=FEW)
@@ -85,7 +85,7 @@ def test_they_archive_in_turns(apache: Apache, tmp_path: Path, version: int, tab
         assert answers(table, "~")[0] == found
         assert len(timeline_of(table).completed_data()) <= 3
         for n in range(2):
-            table.write("upsert", rows([0, 1], ts=20 + turn, price=float(n)))
+            table.write("upsert", rows([0, 1], ts=20 + attempt, price=float(n)))
     assert len(apache.request("list_timeline", table.path, include_history=True)) >= len(before)
     assert sorted(apache.request("read_snapshot", table.path).column("id").to_pylist()) == table.ids()
 

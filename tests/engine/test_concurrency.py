@@ -56,10 +56,10 @@ def test_a_second_process_without_a_lock_is_refused_and_a_killed_one_is_not_wait
             table.write("upsert", rows([2], 3, 3.0))
         assert (caught.value.reason, caught.value.clause) == ("LOCK_UNAVAILABLE", "LK-006")
         assert table.files() == before
-        dead = next(one for one in before if one.startswith(BEATS)).rpartition("/")[2]
-        assert is_alive(LocalStorage(table.path), OPTIONS, dead)
+        killed = next(one for one in before if one.startswith(BEATS)).rpartition("/")[2]
+        assert is_alive(LocalStorage(table.path), OPTIONS, killed)
         first.kill()
-        assert not is_alive(LocalStorage(table.path), OPTIONS, dead)
+        assert not is_alive(LocalStorage(table.path), OPTIONS, killed)
         table.write("upsert", rows([2], 3, 3.0))
     assert dict(table.found())["k2"] == 3.0
 
@@ -100,7 +100,7 @@ def test_two_that_begin_at_once_see_each_other(tmp_path: Path, monkeypatch: pyte
     assert [one for one in table.files() if one.startswith(BEATS)] == []
 
 
-def test_hearts_of_other_computers_tell_by_their_age(tmp_path: Path):
+def test_heartbeats_of_other_hosts_expire_by_their_age(tmp_path: Path):
     """So do those of Apache Hudi, which are empty; one that has missed too many beats is dead."""
     table = new_table(tmp_path)
     storage = LocalStorage(table.path)
@@ -162,7 +162,7 @@ def test_no_two_processes_generate_one_time_and_all_grow(tmp_path: Path):
     assert table.ids() == sorted(f"k{n}" for n in range(1, 9))
 
 
-def test_a_clock_that_goes_back_is_waited_for_or_told():
+def test_a_clock_that_goes_back_is_waited_for_or_reported():
     """Up to a bound it is waited for; further back is an error that says by how much."""
     moments = [datetime(2025, 1, 1, tzinfo=UTC) + timedelta(seconds=each) for each in (10, 8, 10.5, 0, 0)]
     slept: list[float] = []
@@ -253,7 +253,7 @@ def test_processes_write_to_one_table_of_an_object_store(tmp_path: Path, monkeyp
 
 
 @pytest.mark.slow
-def test_a_stopped_process_keeps_a_file_lock_and_a_dead_one_does_not(tmp_path: Path):
+def test_a_stopped_process_keeps_a_file_lock_and_a_killed_one_does_not(tmp_path: Path):
     """The operating system holds it: who waits is refused in its time, and is served once the holder has died."""
     table = new_table(tmp_path, configs={**FILE_LOCK, "hoodie.write.lock.wait_time_ms": "300"})
     with writing(stop_before(tmp_path, table, "commit_metadata_table")) as first:

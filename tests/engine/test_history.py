@@ -100,7 +100,7 @@ def test_logs_of_archived_writes_are_merged_in_the_order_of_their_completion(tmp
     assert read_arrow(tmp_path, readings="text").column("note").to_pylist() == ["completed last", None]
 
 
-def test_the_history_is_not_asked_where_no_log_can_be_of_a_later_slice(tmp_path: Path):
+def test_the_history_is_not_read_where_no_log_can_be_of_a_later_slice(tmp_path: Path):
     """It has lost its manifest; a log named after the newest base file, as version 6 names them, stays with it."""
     builder = TableBuilder(tmp_path)
     builder.base_file(10, [row("a", 1)])

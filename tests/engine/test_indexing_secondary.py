@@ -137,7 +137,7 @@ def test_bloom_filters_of_results_hold_them(tmp_path: Path) -> None:
     assert read_arrow(tmp_path, filter=condition).column("id").to_pylist() == ["a"]
 
 
-def test_an_action_that_dies_is_gone_on_with(tmp_path: Path) -> None:
+def test_a_crashed_action_is_continued(tmp_path: Path) -> None:
     """Before any effect; and a write in between finishes or forgets what was begun."""
     whole = grown(tmp_path / "whole")
     make(whole, notes(whole))

@@ -214,7 +214,7 @@ def test_a_file_of_apache_hudi_is_waited_for(tmp_path: Path):
     lease.release()
 
 
-def test_a_file_lock_that_a_dead_writer_left_is_taken(tmp_path: Path):
+def test_a_file_lock_of_a_failed_writer_is_taken_over(tmp_path: Path):
     """The operating system says that nobody of this engine holds it."""
     lease = FileLockProvider(tmp_path).take("dead", 0)
     assert lease is not None
@@ -263,7 +263,7 @@ def test_a_file_lock_needs_a_local_file_system():
         provider_of(ObjectStorage("memory://locks/table"), resolve(FILE))
 
 
-def test_servers_that_are_down_are_told_in_time(tmp_path: Path):
+def test_servers_that_are_down_are_reported_within_the_limit(tmp_path: Path):
     """LOCK_UNAVAILABLE after seconds, not minutes; the table stays as it was."""
     table = Written(tmp_path / "table")
     before = table.files()

@@ -124,7 +124,7 @@ def stopped_past_its_lease(
     assert left == []
 
 
-def test_a_holder_that_dies_after_its_claim_has_committed(tmp_path: Path):
+def test_a_holder_that_crashes_after_its_claim_has_committed(tmp_path: Path):
     """The next writer puts its completed file, and builds on it."""
     table = new_table(tmp_path, "MERGE_ON_READ", 8)
     with writing(Task(str(table.path), tmp_path / "first", CONFIGS, [1, 2], 1.0)) as quiet:

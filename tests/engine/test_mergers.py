@@ -141,7 +141,7 @@ class TestMerging:
         ]
         assert rows_of(path, columns=["note"], filter=["price", ">", 8.0]) == [("third",)]
 
-    def test_of_partial_updates_it_is_told_what_they_set(self, tmp_path: Path):
+    def test_a_partial_update_states_the_columns_that_it_sets(self, tmp_path: Path):
         register(HighestPrice())
         path = table(tmp_path, {"id": "a", "note": "renamed"}, {"id": "b", "price": 4.0}, {"id": "d", "note": "new"})
         assert rows_of(path, columns=["id", "note", "price"]) == [

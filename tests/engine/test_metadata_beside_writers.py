@@ -29,7 +29,7 @@ def _writer(folder: Path, version: int) -> TableWriter:
 
 
 @pytest.mark.parametrize("version", [6, 8, 9])
-def test_a_write_goes_on_without_the_logs_of_one_that_gave_up_meanwhile(version: int, tmp_path: Path):
+def test_a_write_continues_without_the_logs_of_an_aborted_one(version: int, tmp_path: Path):
     writer = _writer(tmp_path, version)
     one = writer.begin(_asked(2))
     one.stage(_asked(2))

@@ -194,7 +194,7 @@ def test_spark_reads_the_slices_that_are_left(spark: Any):
     assert opened.explain(form) == explain(table, form)
 
 
-def test_what_was_left_out_is_told():
+def test_what_was_left_out_is_reported():
     """The count of slices and files, by each means."""
     table = GOLDEN / "v9/apache_mor_metadata_table" / "table"
     found = explain(table, ["region", "=", "north"])

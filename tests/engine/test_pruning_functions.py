@@ -156,7 +156,7 @@ def test_every_function_of_the_texts_table_is_there():
         Column("s", "split", (r"\p{L}",)),
     ],
 )
-def test_what_is_not_built_is_said(column: Column):
+def test_what_is_not_built_is_reported(column: Column):
     """Patterns that mean something else in Python, or nothing: never a guess."""
     with pytest.raises(UnsupportedFeature):
         apply(column, pa.chunked_array([pa.array([], _SCHEMA.field(column.name).type)]))

@@ -104,7 +104,7 @@ def test_earlier_states_are_not_answered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["all", "timeline"])
-def test_a_recovery_that_stopped_is_gone_on_with(tmp_path: Path, what: str) -> None:
+def test_a_stopped_recovery_is_continued(tmp_path: Path, what: str) -> None:
     """It may die before any effect; until its end there is no table, or one that answers as at the end."""
     whole = grown(tmp_path / "whole")
     expected = whole.found()
@@ -122,7 +122,7 @@ def test_a_recovery_that_stopped_is_gone_on_with(tmp_path: Path, what: str) -> N
         assert all(one.is_completed for one in instants)
 
 
-def test_replaced_groups_are_told_not_guessed(tmp_path: Path) -> None:
+def test_replaced_groups_are_given_and_not_guessed(tmp_path: Path) -> None:
     """A key in two file groups says that one was replaced; which one, its owner has to say."""
     table = grown(tmp_path / "t", "COPY_ON_WRITE")
     table.write("insert_overwrite", rows([1, 3], ts=40, price=4.0))
@@ -141,7 +141,7 @@ def test_replaced_groups_are_told_not_guessed(tmp_path: Path) -> None:
     assert table.found() == before
 
 
-def test_a_log_that_a_compaction_overtook_is_told_not_guessed(tmp_path: Path) -> None:
+def test_the_completion_of_an_overtaken_log_is_given_and_not_guessed(tmp_path: Path) -> None:
     """A write that began before a compaction may have completed after it: only its owner knows; else rows are lost."""
     table = Written(tmp_path / "t", "MERGE_ON_READ", configs={**PLAIN, **NON_BLOCKING})
     table.write("upsert", rows(range(6), ts=10))
@@ -162,7 +162,7 @@ def test_a_log_that_a_compaction_overtook_is_told_not_guessed(tmp_path: Path) ->
     assert table.found() == before
 
 
-def test_what_left_markers_is_told_not_guessed(tmp_path: Path) -> None:
+def test_the_outcome_of_a_write_with_markers_is_given_and_not_guessed(tmp_path: Path) -> None:
     """A write with markers may have completed, or not; told that it did not, its rows stay away."""
     table = grown(tmp_path / "t", "COPY_ON_WRITE")
     before, given = table.found(), WriteRequest("upsert", rows([2], ts=50, price=5.0))
@@ -176,7 +176,7 @@ def test_what_left_markers_is_told_not_guessed(tmp_path: Path) -> None:
     assert table.found() == before
 
 
-def test_what_no_file_says_is_asked_for(tmp_path: Path) -> None:
+def test_what_no_file_states_is_required_as_a_hint(tmp_path: Path) -> None:
     """The record key, the partition fields and the type are named in what is refused; wrong ones are found out."""
     table = grown(tmp_path / "t", "COPY_ON_WRITE")
     lose(table, "all")

@@ -26,7 +26,7 @@ def found_by(apache: Apache, table: Path) -> Rows:
 @pytest.mark.peers
 @pytest.mark.xdist_group("apache-hudi")
 @pytest.mark.parametrize(("version", "kind"), KINDS)
-def test_each_rolls_the_others_dead_writes_back(apache: Apache, tmp_path: Path, version: int, kind: str):
+def test_each_rolls_back_the_failed_writes_of_the_other(apache: Apache, tmp_path: Path, version: int, kind: str):
     """Ours by its client, also where our own rollback stopped on the way; its own, which never committed, by us."""
     table = Undoable(tmp_path, version, kind)
     before = table.found()

@@ -354,7 +354,7 @@ def test_as_of_takes_an_instant(tmp_path: Path, time: str):
     assert caught.value.reason == "INSTANT_MALFORMED"
 
 
-def test_the_state_as_of_a_time_has_its_logs_unless_base_files_alone_are_asked_for(tmp_path: Path):
+def test_the_state_as_of_a_time_has_its_logs_unless_read_optimized(tmp_path: Path):
     builder = TableBuilder(tmp_path)
     builder.commit(10, [builder.base_file(10, ROWS)])
     builder.commit(20, [builder.log_file(20, [builder.data(20, ROWS)])])

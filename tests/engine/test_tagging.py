@@ -79,7 +79,7 @@ def test_other_keys_and_other_partitions_are_new(index: str, name: str):
     assert new.column("_tag_file_id").null_count == new.num_rows == rows.num_rows
 
 
-def test_without_a_record_index_files_are_asked_and_that_is_said(tmp_path: Path):
+def test_without_a_record_index_files_are_searched_and_reported(tmp_path: Path):
     table = small_table(tmp_path)
     for index in ("RECORD_INDEX", "RECORD_LEVEL_INDEX"):
         state = state_of(table, index)

@@ -183,7 +183,7 @@ def test_a_key_that_comes_twice_is_tagged_twice(tmp_path: Path):
         ]
 
 
-def test_rows_that_only_ask_for_their_key_do_not_move(tmp_path: Path):
+def test_rows_that_only_state_their_key_do_not_move(tmp_path: Path):
     """An insert that leaves known keys out finds them in every partition."""
     two_partitions(tmp_path)
     for index in GLOBAL:

@@ -54,14 +54,14 @@ _WITHOUT_METADATA = {"hoodie.metadata.enable": "false"}
 class Difference:
     """The turn (from 1) after which the engine differs from the model, what was looked at, and both sides."""
 
-    turn: int
+    round_number: int
     move: str
     what: str
     expected: Any
     got: Any
 
     def __str__(self) -> str:
-        return f"turn {self.turn} ({self.move}), {self.what}:\n  model:  {self.expected}\n  engine: {self.got}"
+        return f"turn {self.round_number} ({self.move}), {self.what}:\n  model:  {self.expected}\n  engine: {self.got}"
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ class Played:
     trace: str = ""
     held: bool = False
     """Whether it came to a turn in which the engine, other than the model, needs a lock that another process holds."""
-    turns: int = 0
+    rounds: int = 0
 
 
 class EngineReplay:
@@ -88,7 +88,7 @@ class EngineReplay:
         self._numbers = itertools.count()
         self._expected: dict[tuple[int, str], Any] = {}
 
-    def play(self, path: Sequence[Edge[FineMove]]) -> Played:
+    def replay(self, path: Sequence[Edge[FineMove]]) -> Played:
         """One path, from the first bytes on."""
         self.table = self.folder / f"table-{next(self._numbers)}"
         shutil.copytree(self.first, self.table)
@@ -96,7 +96,7 @@ class EngineReplay:
         trace = self.table.with_suffix(".ndjson")
         processes = self._processes(trace)
         try:
-            played.difference = self._turns(path, processes, played) or self._end(path, processes, trace)
+            played.difference = self._rounds(path, processes, played) or self._end(path, processes, trace)
         except LockHeldError:
             played.held = True
         except StuckError as stuck:
@@ -126,17 +126,17 @@ class EngineReplay:
         rows = arrow_of_rows(Rows(COLUMNS, (actor.row(),)))
         return _write(writer, WriteRequest("upsert", rows, configs=configs))
 
-    def _turns(
+    def _rounds(
         self, path: Sequence[Edge[FineMove]], processes: Mapping[str, Turnstile], played: Played
     ) -> Difference | None:
         for number, edge in enumerate(path, start=1):
             name = edge.move.process
             later = Counter(label for one in path[number:] if one.move.process == name for label in one.move.labels)
-            processes[name].turn(edge.move.labels, later)
+            processes[name].round_number(edge.move.labels, later)
             changes = self.graph.states[edge.source].shared.table != self.graph.states[edge.target].shared.table
             if changes and (found := self._rows_differ(number, edge, processes)):
                 return found
-            played.turns = number
+            played.rounds = number
         return None
 
     def _end(

@@ -24,14 +24,14 @@ def replay_paths(scenario: InterleavingScenario, folder: Path, *, whole: bool, p
     A path that comes to an edge which the engine's own locks make impossible ends there, and the edge is barred.
     """
     graph = fine_graph(scenario, whole=whole)
-    cover, play = Cover(graph), EngineReplay(scenario, graph, folder)
-    more, missing, seen, failures, turns, count = Counter[str](), Counter[str](), set[int](), list[str](), 0, 0
+    cover, replay = Cover(graph), EngineReplay(scenario, graph, folder)
+    more, missing, seen, failures, rounds, count = Counter[str](), Counter[str](), set[int](), list[str](), 0, 0
     for count, path in enumerate(islice(cover, paths), start=1):
-        played = play.play(path)
+        played = replay.replay(path)
         if played.held:
-            cover.bar(path, played.turns)
-        seen |= {edge.number for edge in path[: played.turns if played.held else None]}
-        turns += len(path)
+            cover.bar(path, played.rounds)
+        seen |= {edge.number for edge in path[: played.rounds if played.held else None]}
+        rounds += len(path)
         wrong = difference(played)
         failures += [f"path {count}: {wrong}"] if wrong else []
         if not played.held:
@@ -39,7 +39,7 @@ def replay_paths(scenario: InterleavingScenario, folder: Path, *, whole: bool, p
             missing += kinds(played.missing)
     grain = "whole" if whole else "joined"
     beyond = 0 if paths else graph.count() - len(seen) - len(cover.barred)
-    size = (len(graph.states), graph.count(), len(seen), count, turns, tuple(failures), len(cover.barred), beyond)
+    size = (len(graph.states), graph.count(), len(seen), count, rounds, tuple(failures), len(cover.barred), beyond)
     return Result(scenario.name, grain, PLAYER, *size, counted(more), counted(missing))
 
 

@@ -22,14 +22,14 @@ def main() -> None:
     failed = False
     for name in chosen:
         for grain in options.grain or ("joined", "whole"):
-            begun = time.monotonic()
+            started = time.monotonic()
             with tempfile.TemporaryDirectory(prefix="hudi-schedules-") as folder:
                 found = replay_paths(
                     INTERLEAVING_SCENARIOS[name], Path(folder), whole=grain == "whole", paths=options.paths
                 )
             add(options.write, found)
             text = f"{found.played} of {found.edges} edges, {found.barred} barred, {found.beyond} beyond"
-            seconds = f"{time.monotonic() - begun:.0f} s"
+            seconds = f"{time.monotonic() - started:.0f} s"
             print(f"{name}, {grain}: {text}, {found.paths} paths, {len(found.failures)} differ, {seconds}", flush=True)  # noqa: T201
             print("\n".join(found.failures[:3]), flush=True)  # noqa: T201
             failed |= bool(found.failures)

@@ -173,13 +173,13 @@ class Turnstile:
     def _wait(self) -> None:
         until = time.monotonic() + PATIENCE_S
         while not self.changed.wait_for(lambda: not self.is_on, _LOOK_S):
-            looks = (self._asks_for_lock(), not self.changed.wait_for(lambda: not self.is_on, _LOOK_S))
-            if all((*looks, self._asks_for_lock())):
+            looks = (self._waits_for_lock(), not self.changed.wait_for(lambda: not self.is_on, _LOOK_S))
+            if all((*looks, self._waits_for_lock())):
                 raise LockHeldError(f"{self.process} waits for the lock before {dict(self.requested)}")
             if time.monotonic() > until:
                 raise StuckError(f"{self.process} waits, and {dict(self.requested)} did not happen")
 
-    def _asks_for_lock(self) -> bool:
+    def _waits_for_lock(self) -> bool:
         """Whether the thread stands in the engine's function that takes the lock."""
         frame = sys._current_frames().get(self.thread.ident or 0) if self.thread else None
         return frame is not None and frame.f_code is table_lock.__wrapped__.__code__

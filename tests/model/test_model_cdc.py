@@ -27,7 +27,7 @@ def changes_of(table: Table, begin: str = "0", end: str | None = None) -> list[t
     return [(row["op"], (row["before"] or {}).get("note"), (row["after"] or {}).get("note")) for row in found]
 
 
-def test_every_write_tells_its_changes():
+def test_every_write_records_its_changes():
     """A key that three writes touch has three changes."""
     table = written((UPSERT, "a", 1), (UPSERT, "a", 2), (DELETE, "a", 3), **FEED)
     assert changes_of(table) == [("i", None, "0"), ("u", "0", "1"), ("d", "1", None)]

@@ -173,8 +173,8 @@ def test_tolerated_states_are_warnings() -> None:
 
 
 def test_a_pending_restore_undoes_what_has_completed() -> None:
-    undoing = [waiting(3, "restore", None), waiting(4, "rollback", RollbackPlan(at(1), "deltacommit"))]
-    assert violations_of(with_files([commit(1, FIRST), *undoing], FIRST)) == {("TL-025", "error")}
+    restoring = [waiting(3, "restore", None), waiting(4, "rollback", RollbackPlan(at(1), "deltacommit"))]
+    assert violations_of(with_files([commit(1, FIRST), *restoring], FIRST)) == {("TL-025", "error")}
 
 
 def test_before_version_8_a_clustering_is_a_replacecommit() -> None:
@@ -195,7 +195,7 @@ def test_before_version_8_a_clustering_is_a_replacecommit() -> None:
         ({"table.cdc.supplemental.logging.mode": "EVERYTHING"}, "CD-008"),
     ],
 )
-def test_properties_that_are_none_of_a_table_are_told(settings: dict[str, str], clause: str) -> None:
+def test_properties_that_are_none_of_a_table_are_reported(settings: dict[str, str], clause: str) -> None:
     assert violations_of(with_files([commit(1, FIRST)], FIRST, **settings)) == {(clause, "error")}
 
 
@@ -207,7 +207,7 @@ def test_properties_that_are_none_of_a_table_are_told(settings: dict[str, str], 
         (6, {"partitions": "files,partition_stats"}, {"MT-002", "MT-007"}),
     ],
 )
-def test_indexes_that_cannot_be_are_told(version: int, names: dict[str, str], clauses: set[str]) -> None:
+def test_indexes_that_cannot_be_are_reported(version: int, names: dict[str, str], clauses: set[str]) -> None:
     """None of these tables has a metadata table, which is told too."""
     stated = {**properties(version), **{f"hoodie.table.metadata.{key}": one for key, one in names.items()}}
     assert violations_of(table([commit(1, FIRST, version=version)], [FIRST], stated)) == {
@@ -243,24 +243,24 @@ def seen(file: BaseFile | LogFile, *others: BaseFile | LogFile, **evidence: Any)
     return replace(state, evidence=Evidence(**evidence))
 
 
-SOUND = Footer(1, (*META_FIELDS, "id", "ts", "value"), "a", "a")
+VALID = Footer(1, (*META_FIELDS, "id", "ts", "value"), "a", "a")
 
 
 @pytest.mark.parametrize(
     ("footer", "clause"),
     [
-        (replace(SOUND, columns=("id", "ts")), "BF-001"),
-        (replace(SOUND, columns=(*META_FIELDS, "id", "id")), "BF-001"),
-        (replace(SOUND, excluded_keys=("a",)), "BF-002"),
+        (replace(VALID, columns=("id", "ts")), "BF-001"),
+        (replace(VALID, columns=(*META_FIELDS, "id", "id")), "BF-001"),
+        (replace(VALID, excluded_keys=("a",)), "BF-002"),
     ],
 )
 def test_a_footer_that_is_none_of_a_base_file_is_an_error(footer: Footer, clause: str) -> None:
-    assert not violations_of(seen(FIRST, footers={PLACE: SOUND}))
+    assert not violations_of(seen(FIRST, footers={PLACE: VALID}))
     assert violations_of(seen(FIRST, footers={PLACE: footer})) == {(clause, "error")}
 
 
 def test_a_footer_with_keys_that_the_table_does_not_keep_is_an_error() -> None:
-    state = replace(seen(FIRST, footers={PLACE: SOUND}), properties=properties(populate_meta_fields=""))
+    state = replace(seen(FIRST, footers={PLACE: VALID}), properties=properties(populate_meta_fields=""))
     stated = {**properties(), "hoodie.populate.meta.fields": "false"}
     assert violations_of(replace(state, properties=stated)) == {("BF-003", "error")}
 
@@ -269,7 +269,7 @@ def test_a_commit_counts_the_rows_and_the_bytes_of_its_files() -> None:
     stat = WriteStat(PARTITION, GROUP, PLACE, writes=2, size=100)
     counted = done(1, "deltacommit", CommitMetadata(write_stats=(stat,), schema=SCHEMA))
     state = with_files([counted], replace(FIRST, size=100))
-    assert violations_of(replace(state, evidence=Evidence(footers={PLACE: SOUND}))) == {("OW-017", "error")}
+    assert violations_of(replace(state, evidence=Evidence(footers={PLACE: VALID}))) == {("OW-017", "error")}
     assert violations_of(with_files([counted], replace(FIRST, size=99))) == {("SA-001", "error")}
 
 
@@ -317,21 +317,21 @@ def with_row(**values: Value) -> BaseFile:
         (with_row(record_key="b"), "IX-012", "error"),
     ],
 )
-def test_rows_that_do_not_belong_where_they_are_are_told_when_rows_are_read(
+def test_rows_that_do_not_belong_where_they_are_are_reported_when_rows_are_read(
     file: BaseFile, clause: str, severity: str
 ) -> None:
-    assert not violations_of(seen(FIRST, footers={PLACE: SOUND}, deep=True))
-    assert violations_of(seen(file, footers={PLACE: SOUND}, deep=True)) == {(clause, severity)}
-    assert not violations_of(seen(file, footers={PLACE: SOUND}))
+    assert not violations_of(seen(FIRST, footers={PLACE: VALID}, deep=True))
+    assert violations_of(seen(file, footers={PLACE: VALID}, deep=True)) == {(clause, severity)}
+    assert not violations_of(seen(file, footers={PLACE: VALID}))
 
 
-def test_a_slice_that_cannot_be_merged_is_told_when_rows_are_read() -> None:
+def test_a_slice_that_cannot_be_merged_is_reported_when_rows_are_read() -> None:
     changed = log(2, data(2, ("b", 1, "x")))
     keyless = DataBlock(at(2), (Record({"id": None, "ts": 1}),), schema=SCHEMA)
-    sound = with_files([commit(1, FIRST), commit(2, changed)], FIRST, changed)
-    assert not violations_of(replace(sound, evidence=Evidence(deep=True)))
+    readable = with_files([commit(1, FIRST), commit(2, changed)], FIRST, changed)
+    assert not violations_of(replace(readable, evidence=Evidence(deep=True)))
     broken = replace(changed, blocks=(keyless,))
-    assert violations_of(replace(sound, log_files=(broken,), evidence=Evidence(deep=True))) == {("DM-001", "error")}
+    assert violations_of(replace(readable, log_files=(broken,), evidence=Evidence(deep=True))) == {("DM-001", "error")}
 
 
 def test_a_sound_compaction_has_no_violation() -> None:

@@ -30,7 +30,7 @@ HISTORIES: dict[str, tuple[str, Callable[[HistoryFile], HistoryFile]]] = {
 
 
 @pytest.mark.parametrize("what", HISTORIES)
-def test_a_file_of_the_history_that_tells_otherwise_than_it_is_is_an_error(what: str) -> None:
+def test_a_history_file_that_misstates_itself_is_an_error(what: str) -> None:
     clause, change = HISTORIES[what]
     file = change(history_file((archived(0.1), archived(0.3)), 0))
     history = History((file,), (Manifest(1, (file.name,)),), 1)

@@ -70,7 +70,7 @@ def violations_of(table: Table) -> set[tuple[str, str]]:
         ("partition_stats", lambda found: [found[1], found[0], *found[2:]], "MT-014"),
     ],
 )
-def test_what_an_index_says_otherwise_than_it_is_is_told_by_its_clause(
+def test_a_wrong_index_entry_is_reported_by_its_clause(
     table: Table, partition: str, change: Change, clause: str
 ) -> None:
     assert violations_of(table) == set()
@@ -110,7 +110,7 @@ def test_a_log_of_an_index_that_was_made_anew_may_be_gone(generation: str, claus
     assert {one for one, _ in violations_of(named)} == clauses
 
 
-def test_an_entry_of_a_row_that_is_not_there_is_told(table: Table) -> None:
+def test_an_entry_of_a_row_that_is_not_there_is_reported(table: Table) -> None:
     """A secondary index holds no more than its keys say."""
     assert table.metadata is not None
     logs = tuple(one for one in table.metadata.log_files if one.partition != NOTES.name)

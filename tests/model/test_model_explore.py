@@ -29,7 +29,7 @@ def test_a_counterexample_is_as_short_as_any_and_can_be_followed():
     assert {move.process.name for move in found.steps} == {"one", "two"}
 
 
-def test_a_search_tells_how_it_goes():
+def test_a_search_reports_progress():
     """Once for each step of the search, with numbers that only grow."""
     progress: list[tuple[int, int, int]] = []
     found = SCENARIOS["travel"].search(progress=lambda *numbers: progress.append(numbers))

@@ -104,7 +104,7 @@ def test_a_bound_that_is_no_instant_is_refused(bound: str):
     assert caught.value.reason is Reason.INSTANT_MALFORMED
 
 
-def test_rows_must_tell_their_commit():
+def test_rows_must_state_their_commit():
     """Without meta fields nothing says when a row was written."""
     with pytest.raises(Rejection) as caught:
         read_incremental(written(**{"hoodie.populate.meta.fields": "false"}), "0")

@@ -73,10 +73,10 @@ def test_a_counter_sums_whatever_is_there(numbers: list[int | None]) -> None:
 def test_a_deleted_counter_goes_on_from_its_sum() -> None:
     """The data of a deleted row stay for the merges that follow."""
     rule = rule_of(COUNTER)
-    dead = merge(rule, row(rule, 1, n=5), gone(rule))
-    assert dead.is_delete
-    assert dead.record is not None
-    alive = merge(rule, dead, row(rule, 2, n=1))
+    deleted = merge(rule, row(rule, 1, n=5), gone(rule))
+    assert deleted.is_delete
+    assert deleted.record is not None
+    alive = merge(rule, deleted, row(rule, 2, n=1))
     assert not alive.is_delete
     assert alive.record == Record({"ts": 2, "n": 6})
 

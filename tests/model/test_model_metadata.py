@@ -37,7 +37,7 @@ def listed(table: Table) -> dict[str, list[str]]:
     return {key: sorted(names) for key, names in rows_of(view_of(valid(table))).get("files", {}).items()}
 
 
-def test_no_metadata_table_unless_asked() -> None:
+def test_there_is_no_metadata_table_by_default() -> None:
     """Writers of small stories keep none."""
     assert upsert(new_table(Shape()), 1).metadata is None
 

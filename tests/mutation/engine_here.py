@@ -11,7 +11,7 @@ from typing import Any
 
 from hudi_adapter.protocol import PROTOCOL_VERSION, Adapter
 from hudi_adapter.serving import serve
-from hudi_conformance.runner.answer_verdicts import judge
+from hudi_conformance.runner.answer_verdicts import outcome_of
 from hudi_conformance.runner.archive import unpack
 from hudi_conformance.runner.case_files import cases_of, table_of, writing_cases_of
 from hudi_conformance.runner.case_values import WRITING
@@ -114,8 +114,8 @@ def _read(case: Case, folder: Path) -> Outcome:
     unpack(case.table.folder, executor.table)
     outcome = Outcome(case, Verdict.PASS)
     for step in case.steps:
-        judged = judge(case, step, executor.request(step.op, step.params), _reading_clause)
-        outcome = replace(judged, reading=judged.reading or outcome.reading)
+        decided = outcome_of(case, step, executor.request(step.op, step.params), _reading_clause)
+        outcome = replace(decided, reading=decided.reading or outcome.reading)
         if outcome.verdict is not Verdict.PASS:
             break
     return outcome

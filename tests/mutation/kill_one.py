@@ -62,11 +62,11 @@ def killer(module: str, line: int, reached: Mapping[str, Sequence[Reached]], siz
     tests = sorted(chosen(reached["tests"], module, line), key=lambda one: len(one.lines))
     names = [one.name for one in tests[: sizes.tests]]
     if sizes.tests_first:
-        return _telling_test(names) or _telling_case(cases)
-    return _telling_case(cases) or _telling_test(names)
+        return _reporting_test(names) or _reporting_case(cases)
+    return _reporting_case(cases) or _reporting_test(names)
 
 
-def _telling_case(cases: Sequence[Reached]) -> str:
+def _reporting_case(cases: Sequence[Reached]) -> str:
     from engine_here import answer_of, case_here  # noqa: PLC0415 - only now, the mutant is imported
 
     with TemporaryDirectory() as folder:
@@ -87,7 +87,7 @@ class _FirstFailure:
             self.name = self.name or report.nodeid
 
 
-def _telling_test(names: Sequence[str]) -> str:
+def _reporting_test(names: Sequence[str]) -> str:
     if not names:
         return ""
     os.chdir(ROOT)

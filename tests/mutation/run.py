@@ -48,7 +48,7 @@ def try_mutants(
     wanted = {SURVIVED} if survivors else {NOT_TRIED}
     explained = explanations().survivors if survivors else ()
     chosen = [one for one in drawn(listed, share) if before.get(one.key, NOT_TRIED) in wanted]
-    _play([one for one in chosen if one.key not in explained], jobs, survivors=survivors)
+    _run_mutants([one for one in chosen if one.key not in explained], jobs, survivors=survivors)
     _keep(listed, {**before, **_comments()})
     write_page()
 
@@ -79,7 +79,7 @@ def job(number: int, *, survivors: bool = False) -> None:
     trying(session.pending_work_items, "", LIMIT_S, None, session.set_result)
 
 
-def _play(mutants: Sequence[Mutant], jobs: int, *, survivors: bool) -> None:
+def _run_mutants(mutants: Sequence[Mutant], jobs: int, *, survivors: bool) -> None:
     for file in BUILD.glob("[0-9]*.sqlite"):
         file.unlink()
     for number in range(jobs):

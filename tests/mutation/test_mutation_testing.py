@@ -56,7 +56,7 @@ def test_names_and_orders_are_changed_and_what_says_nothing_is_not(tmp_path: Pat
     assert not [one for one in found if "frozen" in one[1] or "tuple[" in one[1] or one[1].startswith("def ")]
 
 
-def test_equal_lines_are_told_apart_by_number(tmp_path: Path):
+def test_equal_lines_are_distinguished_by_number(tmp_path: Path):
     found = mutants(tmp_path)
     assert len({one.key for one in found}) == len(found)
     assert {one.nth for one in found if one.operator == "core/NumberReplacer"} == {1, 2, 3, 4}

@@ -54,7 +54,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "calls"
 
 
-def test_apalache_that_is_not_there_is_said_in_one_line(
+def test_apalache_that_is_not_there_is_reported_in_one_line(
     specs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("PATH", str(specs))

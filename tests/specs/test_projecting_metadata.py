@@ -43,7 +43,7 @@ BEFORE = {
 }
 
 
-def test_what_each_write_told_the_metadata_table():
+def test_the_entries_of_each_write_in_the_metadata_table():
     first, *_, last = shown(worlds("metadata", "one"))
 
     assert first["metadata"] == BEFORE
@@ -66,7 +66,7 @@ def test_an_index_is_announced_built_of_everything_and_switched_on():
     assert states[-1]["indexed"] == {metadata_file(0, listed(1, "d1", "d2") | listed(3, "d1", "d2"))}
 
 
-def test_an_indexing_tells_the_last_write_that_it_holds():
+def test_an_indexing_records_the_last_write_that_it_covers():
     last = shown(worlds("indexing", "indexing"))[-1]
 
     assert last["covered"] == {

@@ -73,14 +73,14 @@ def disagreements(traces: Sequence[Trace], verdicts: Sequence[Verdict]) -> Itera
 def test_what_processes_of_the_model_do_is_accepted_and_spoilt_traces_are_refused_alike() -> None:
     """Ways through every scenario, and the same with a line moved, missing, doubled or changed: one run of TLC."""
     names = sorted(SCENARIOS.keys() - {"slow-writer"})
-    sound = [walked(name, seed) for name in names for seed in range(WALKS)]
-    wrong = [spoilt(one, seed) for one in sound for seed in range(SPOILT_OF_EACH)]
-    traces = [*sound, *wrong, walked("slow-writer", 0)]
+    accepted = [walked(name, seed) for name in names for seed in range(WALKS)]
+    wrong = [spoilt(one, seed) for one in accepted for seed in range(SPOILT_OF_EACH)]
+    traces = [*accepted, *wrong, walked("slow-writer", 0)]
     verdicts = check_traces(SPECS, traces)
 
     assert list(disagreements(traces, verdicts)) == []
-    assert all(one.accepted for one in verdicts[: len(sound)])
-    assert sum(not one.accepted for one in verdicts[len(sound) :]) > len(wrong) / 3
+    assert all(one.accepted for one in verdicts[: len(accepted)])
+    assert sum(not one.accepted for one in verdicts[len(accepted) :]) > len(wrong) / 3
 
 
 @pytest.mark.slow
@@ -88,8 +88,8 @@ def test_what_processes_of_the_model_do_is_accepted_and_spoilt_traces_are_refuse
 def test_what_the_engine_does_is_accepted(tmp_path: Path, version: int, table_type: str) -> None:
     """Writes, every service, deaths, a restore and archivals; and spoilt traces are refused at the same line."""
     lines = served_table(tmp_path, version, table_type).lines()
-    sound = Trace("engine", lines)
-    traces = [sound, *(spoilt(sound, seed) for seed in range(24))]
+    accepted = Trace("engine", lines)
+    traces = [accepted, *(spoilt(accepted, seed) for seed in range(24))]
     verdicts = check_traces(SPECS, traces)
 
     assert {one["effect"] for one in lines} >= {"create_instant", "delete_instant", "commit_metadata_table"}
@@ -131,13 +131,13 @@ def test_the_command_names_the_line_the_rule_and_what_was_allowed(tmp_path: Path
         "nobody take_lock nobody, nobody generate_time 7, nobody create_instant commit REQUESTED 7, "
         'nobody release_lock nobody, nobody put_marker 7 süd "b\\ CREATE'
     )
-    sound = list(lines)
+    accepted = list(lines)
     out = Console(width=2000, record=True)
 
-    assert check(written(tmp_path, sound), out, model=True, tla=True) == 0
-    put = {**sound[-1], "effect": "put_base_file", "file": "other"}
+    assert check(written(tmp_path, accepted), out, model=True, tla=True) == 0
+    put = {**accepted[-1], "effect": "put_base_file", "file": "other"}
     del put["io_type"]
-    assert check(written(tmp_path, [*sound, put]), out, model=True, tla=True) == 1
+    assert check(written(tmp_path, [*accepted, put]), out, model=True, tla=True) == 1
     printed = out.export_text()
     assert "TLA+: line 6: nobody put_base_file 20250101000000007 süd other: marker before file; allowed: " in printed
     assert 'put_base_file 20250101000000007 süd "b\\; ' in printed
@@ -146,7 +146,7 @@ def test_the_command_names_the_line_the_rule_and_what_was_allowed(tmp_path: Path
     assert "the trace is empty" in out.export_text()
 
 
-def test_the_line_of_a_file_that_is_gone_is_told_by_its_name() -> None:
+def test_the_line_of_a_file_that_is_gone_is_reported_by_its_name() -> None:
     """A slow writer gives up what its rollback has removed already."""
     names = ("1.inflight", "1.commit.requested", "1.deltacommit.inflight", "1_2.commit", "1.commit", "3.savepoint")
     lines = [" ".join(named_instant_line(name).values()) for name in names]

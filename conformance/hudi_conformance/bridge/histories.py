@@ -20,7 +20,7 @@ from hudi_model.rejection import Reason
 from hudi_model.tables import ArchivedInstant, History, HistoryFile, Manifest
 from hudi_model.time import InstantTime
 
-from hudi_conformance.bridge.damage import damaged, sound
+from hudi_conformance.bridge.damage import damaged, decoded_or_damaged
 from hudi_conformance.bridge.timeline_bytes import content_bytes
 from hudi_conformance.bridge.timeline_contents import clean_content, commit_content, load_content, rollback_content
 
@@ -119,7 +119,9 @@ def _collapsed(group: tuple[archived_log.ArchivedState, ...]) -> ArchivedInstant
 def _content(found: archived_log.Content | None) -> Content:
     match found:
         case CommitMetadata():
-            return sound(lambda: commit_content(found, "archived log"), "TL-032", Reason.TIMELINE_FILE_CORRUPT)
+            return decoded_or_damaged(
+                lambda: commit_content(found, "archived log"), "TL-032", Reason.TIMELINE_FILE_CORRUPT
+            )
         case plans.CleanMetadata():
             return clean_content(found)
         case plans.RollbackMetadata():

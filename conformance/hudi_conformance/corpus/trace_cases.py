@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import hudi_model_tools.accepts as judge
+import hudi_model_tools.accepts as acceptance
 from hudi_model_tools.accepts import Refusal
 
 from hudi_conformance.corpus.mutants import Mutant, mutated
@@ -38,7 +38,7 @@ class TraceCase:
 
     def verdict(self) -> Refusal | None:
         """What the model says of the trace."""
-        return judge.accepts(self.lines)
+        return acceptance.accepts(self.lines)
 
     def killed(self, mutants: Iterable[Mutant]) -> list[str]:
         """The names of the mutants that say otherwise than the case."""

@@ -61,7 +61,7 @@ def lines_of_move(before: World, move: Move) -> Iterator[Line]:
         name = effect_name(act)
         holds = (holds or name == "take_lock") and name != "release_lock"
         yield {"process": move.process.name, "effect": name, **parameters(act, before, move)}
-    if move.dies and holds:
+    if move.is_crash and holds:
         yield {"process": move.process.name, "effect": "release_lock", "holder": move.process.name}
 
 

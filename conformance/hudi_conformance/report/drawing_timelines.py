@@ -16,7 +16,7 @@ from hudi_conformance.bridge.checking import load_timeline
 from hudi_conformance.bridge.operations import evaluate
 from hudi_conformance.drawing.console_timeline import plain, timeline_table
 from hudi_conformance.drawing.timeline_drawing import timeline_svg
-from hudi_conformance.report.inspecting import NOT_JUDGED, print_refusal, refusal_of
+from hudi_conformance.report.inspecting import NO_VERDICT, print_refusal, refusal_of
 from hudi_conformance.runner.console import console
 
 NEWEST = 40
@@ -36,7 +36,7 @@ def draw(place: str, options: Mapping[str, str], svg: Path | None, *, history: b
         listed: Listed = evaluate(table, "list_timeline", {"include_history": history}).content
     except (Rejection, FormatError, Unsupported, OSError, ValueError) as error:
         print_refusal(out, refusal_of(place, error), as_json=False)
-        return NOT_JUDGED
+        return NO_VERDICT
     if svg is None:
         print_timeline(out, listed, every=every)
         return 0

@@ -24,7 +24,7 @@ from hudi_conformance.runner.console import console
 from hudi_conformance.runner.resources import suite_root
 from hudi_conformance.runner.session import START_LIMIT_S, Broken, Hung, Response, Session
 
-VALID, BROKEN, NOT_JUDGED = 0, 1, 2
+VALID, BROKEN, NO_VERDICT = 0, 1, 2
 """Exit codes: no error; an error among what was found; nothing could be found out."""
 CHECKER = "engine-in-process"
 """The adapter that checks by default; the model is its reference."""
@@ -73,8 +73,8 @@ class Check:
 
 
 def _name_of(started: Mapping[str, Any] | None, adapter: AdapterConfig) -> str:
-    said = (started or {}).get("implementation", {})
-    return f"{said.get('name', adapter.name)} {said.get('version', '')}".strip()
+    described = (started or {}).get("implementation", {})
+    return f"{described.get('name', adapter.name)} {described.get('version', '')}".strip()
 
 
 def check(place: str, check_by: Check, *, as_json: bool) -> int:
@@ -85,11 +85,11 @@ def check(place: str, check_by: Check, *, as_json: bool) -> int:
             name, response = check_by.request(place)
     except (FormatError, OSError, ValueError) as error:
         print_refusal(out, refusal_of(place, error), as_json=as_json)
-        return NOT_JUDGED
+        return NO_VERDICT
     found = _found(response)
     if found is None:
         print_refusal(out, _refusal_of_answer(place, response), as_json=as_json)
-        return NOT_JUDGED
+        return NO_VERDICT
     if as_json:
         _print_json(out, found)
     else:

@@ -208,8 +208,8 @@ def _sections(evidence: Evidence, links: Mapping[str, str]) -> tuple[TableSectio
 
 def _section(table: GoldenTable, lines: Iterable[CaseLine]) -> TableSection:
     lines = tuple(lines)
-    asked = (verdict.verdict for line in lines for verdict in line.verdicts if verdict.verdict)
-    return TableSection(table=table, link=table_file(table.id), lines=lines, tally=tally(asked))
+    given = (verdict.verdict for line in lines for verdict in line.verdicts if verdict.verdict)
+    return TableSection(table=table, link=table_file(table.id), lines=lines, tally=tally(given))
 
 
 def _verdict(implementation: str, outcome: Outcome | None) -> Verdict:

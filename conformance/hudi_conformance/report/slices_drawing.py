@@ -182,13 +182,13 @@ def _tooltip(file: DrawnFile, *, read: bool) -> str:
     return "\n".join([*lines, "the answer is made of it"] if read else lines)
 
 
-def _legend(groups: Sequence[DrawnGroup], asked: bool, y: float) -> str:
+def _legend(groups: Sequence[DrawnGroup], has_question: bool, y: float) -> str:
     kinds = {file.kind for group in groups for file in _files_of(group)}
     entries = [
         (f"file {kind}", f"{kind} file" if kind != CHANGES else "change feed") for kind in (BASE, "log", CHANGES)
     ]
     shown = [(style, text) for style, text in entries if style.removeprefix("file ") in kinds]
-    if asked:
+    if has_question:
         shown.append(("file read base", "filled: the answer is made of it"))
     if any(group.loose for group in groups):
         shown.append(("file stray", "dashed: in no slice (not committed, left by an attempt, or of the change feed)"))

@@ -30,7 +30,7 @@ class _Match:
     differences: tuple[str, ...]
 
 
-def judge(
+def outcome_of(
     case: Case, step: Step, answer: Answer, reading_clause: ReadingClauses, *, normalize: Normalize | None = None
 ) -> Outcome:
     """The outcome of one step; `normalize` puts an answer in the form in which the expected one is kept.
@@ -40,16 +40,16 @@ def judge(
 
     """
     if answer.kind is Kind.REJECTED:
-        return _with_comparison(_judge_refusal(case, step, answer), step, refused=answer.reason)
+        return _with_comparison(_refusal_outcome(case, step, answer), step, refused=answer.reason)
     if not answer.is_result:
-        return _judge_no_result(case, answer)
+        return _no_result_outcome(case, answer)
     if step.writes:
-        return _judge_done(case, step, answer)
-    outcome = _judge_read(case, step, answer, reading_clause, normalize)
+        return _done_outcome(case, step, answer)
+    outcome = _read_outcome(case, step, answer, reading_clause, normalize)
     return _with_comparison(outcome, step, normalize(step.op, answer.content) if normalize else answer.content)
 
 
-def _judge_no_result(case: Case, answer: Answer) -> Outcome:
+def _no_result_outcome(case: Case, answer: Answer) -> Outcome:
     if answer.kind is Kind.UNSUPPORTED:
         return Outcome(case, Verdict.UNSUPPORTED, answer.reason)
     if answer.kind is Kind.MALFORMED:
@@ -68,7 +68,7 @@ def _with_comparison(outcome: Outcome, step: Step, answer: Any = None, refused: 
     return replace(outcome, comparison=replace(nearest, refused=refused, refusals=step.reasons))
 
 
-def _judge_refusal(case: Case, step: Step, refusal: Answer) -> Outcome:
+def _refusal_outcome(case: Case, step: Step, refusal: Answer) -> Outcome:
     reason, detail = refusal.reason, refusal.message
     digest = _digest({"rejected": reason})
     if step.is_open:
@@ -82,7 +82,7 @@ def _judge_refusal(case: Case, step: Step, refusal: Answer) -> Outcome:
     return Outcome(case, Verdict.FAIL, f"refused with {reason}: {detail}", answer_sha256=digest)
 
 
-def _judge_done(case: Case, step: Step, answer: Answer) -> Outcome:
+def _done_outcome(case: Case, step: Step, answer: Answer) -> Outcome:
     """What a writing op answered: which action it was, or whether there was anything to plan."""
     value, silent = answer.content, _silent(step, answer)
     if step.reasons and not step.done:
@@ -99,7 +99,7 @@ def _judge_done(case: Case, step: Step, answer: Answer) -> Outcome:
     return Outcome(case, Verdict.FAIL if differences else Verdict.PASS, differences=differences)
 
 
-def _judge_read(
+def _read_outcome(
     case: Case, step: Step, answer: Answer, reading_clause: ReadingClauses, normalize: Normalize | None
 ) -> Outcome:
     content = answer.content

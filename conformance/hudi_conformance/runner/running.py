@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from hudi_conformance.runner.adapter_pool import AdapterPool, Roles
 from hudi_conformance.runner.adapters_config import AdapterConfig, AdapterConfigError
-from hudi_conformance.runner.answer_verdicts import ReadingClauses, judge
+from hudi_conformance.runner.answer_verdicts import ReadingClauses, outcome_of
 from hudi_conformance.runner.archive import unpack
 from hudi_conformance.runner.case_values import WRITER
 from hudi_conformance.runner.cases import Case
@@ -116,7 +116,7 @@ class AdapterRun:
 
     def _settled(self, outcome: Outcome) -> Outcome:
         listed = self._expected.get(outcome.case.id)
-        return against_expectation(self.ledger.judge(outcome), listed.why if listed else None)
+        return against_expectation(self.ledger.apply(outcome), listed.why if listed else None)
 
     def unsettled(self, case: Case) -> Outcome:
         """What a case has come to, before what is known of the adapter is held against it."""
@@ -150,8 +150,8 @@ class AdapterRun:
         unpack(case.table.folder, executor.table)
         outcome = Outcome(case, Verdict.PASS)
         for number, step in enumerate(case.steps, start=1):
-            judged = judge(case, step, executor.request(step.op, step.params), self._reading_clause)
-            outcome = replace(judged, reading=judged.reading or outcome.reading, step=number)
+            decided = outcome_of(case, step, executor.request(step.op, step.params), self._reading_clause)
+            outcome = replace(decided, reading=decided.reading or outcome.reading, step=number)
             if outcome.verdict is not Verdict.PASS:
                 break
         return outcome

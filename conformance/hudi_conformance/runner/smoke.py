@@ -58,14 +58,14 @@ def _started(session: Session, _work: Path) -> str:
         return str(error)
 
 
-def _requests(op: str, limit_s: float, judge: Callable[[Reply], str]) -> Callable[[Session, Path], str]:
+def _requests(op: str, limit_s: float, fault_of: Callable[[Reply], str]) -> Callable[[Session, Path], str]:
     def trial(session: Session, work: Path) -> str:
         number = len(list(work.iterdir()))
         table, answers = work / f"table-{number}", work / f"out-{number}"
         table.mkdir()
         answers.mkdir()
         response = session.request(op or _first_op(session), table, {}, answers, limit_s)
-        return judge(response) if isinstance(response, Reply) else _fault(response)
+        return fault_of(response) if isinstance(response, Reply) else _fault(response)
 
     return trial
 

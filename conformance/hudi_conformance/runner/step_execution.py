@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hudi_conformance.runner.adapter_pool import AdapterClient, AdapterPool
-from hudi_conformance.runner.answer_verdicts import ReadingClauses, judge
+from hudi_conformance.runner.answer_verdicts import ReadingClauses, outcome_of
 from hudi_conformance.runner.archive import unpack
 from hudi_conformance.runner.case_values import END_PROCESS, READER, WRITER, Case, Step
 from hudi_conformance.runner.instant_order import TimeRules
@@ -22,9 +22,9 @@ class VerdictOptions:
     reading_clause: ReadingClauses
 
 
-def run_writing_case(case: Case, pool: AdapterPool, folder: Path, judging: VerdictOptions) -> Outcome:
+def run_writing_case(case: Case, pool: AdapterPool, folder: Path, options: VerdictOptions) -> Outcome:
     """The outcome of a writing case: of the first step, reading back or check that does not pass, or of the last."""
-    run = WritingCaseRun(case, pool, folder, judging)
+    run = WritingCaseRun(case, pool, folder, options)
     outcome = run.written()
     if outcome.verdict is not Verdict.PASS:
         return outcome
@@ -35,9 +35,9 @@ def run_writing_case(case: Case, pool: AdapterPool, folder: Path, judging: Verdi
 class WritingCaseRun:
     """One case on one table, below an empty folder."""
 
-    def __init__(self, case: Case, pool: AdapterPool, folder: Path, judging: VerdictOptions) -> None:
-        self.case, self.pool, self.judging = case, pool, judging
-        self._executor = StepExecutor.below(folder, pool.executor(WRITER), judging.step_limit_s)
+    def __init__(self, case: Case, pool: AdapterPool, folder: Path, options: VerdictOptions) -> None:
+        self.case, self.pool, self.options = case, pool, options
+        self._executor = StepExecutor.below(folder, pool.executor(WRITER), options.step_limit_s)
         self._rules = TimeRules(case.table.version)
 
     def written(self) -> Outcome:
@@ -52,11 +52,11 @@ class WritingCaseRun:
         outcome = Outcome(self.case, Verdict.PASS)
         for number, step in enumerate(self.case.steps, start=1):
             try:
-                judged = self._step(number, step)
+                decided = self._step(number, step)
             except AbsentTimeError as error:
-                judged = Outcome(self.case, Verdict.FAIL, str(error))
-            judged = _placed(judged, f"step {number} ({step.op})")
-            outcome = replace(judged, reading=judged.reading or outcome.reading, step=number)
+                decided = Outcome(self.case, Verdict.FAIL, str(error))
+            decided = _placed(decided, f"step {number} ({step.op})")
+            outcome = replace(decided, reading=decided.reading or outcome.reading, step=number)
             if outcome.verdict is not Verdict.PASS:
                 break
         return outcome
@@ -84,7 +84,7 @@ class WritingCaseRun:
             return None
         found = replace(self._executor, adapter=checker).check_errors()
         if found and self.case.begins_with:
-            before = StepExecutor.below(self._executor.folder / "before", checker, self.judging.step_limit_s)
+            before = StepExecutor.below(self._executor.folder / "before", checker, self.options.step_limit_s)
             unpack(self.case.begins_with.folder, before.table)
             known = before.check_errors()
             found = tuple(one for one in found if one not in known)
@@ -127,7 +127,7 @@ class WritingCaseRun:
 
     def _decided(self, step: Step, answer: Answer) -> Outcome:
         names = self._executor.names
-        return judge(self.case, step, answer, self.judging.reading_clause, normalize=names.normalized)
+        return outcome_of(self.case, step, answer, self.options.reading_clause, normalize=names.normalized)
 
     def _last_questions(self) -> Iterator[tuple[int, Step]]:
         """The questions after the last step that changes the table: who reads may answer them."""

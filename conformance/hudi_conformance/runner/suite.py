@@ -206,14 +206,16 @@ def _print_outcomes(
 ) -> None:
     bad = [outcome for outcome in found if outcome.verdict in BAD]
     shown = [outcome for outcome in bad if START_FAILED not in outcome.message]
-    dead = [outcome for outcome in bad if START_FAILED in outcome.message]
+    not_started = [outcome for outcome in bad if START_FAILED in outcome.message]
     # What cannot be started fails every case for one reason: once is enough.
-    for outcome in (*shown, *dead[: not shown]):
+    for outcome in (*shown, *not_started[: not shown]):
         out.print(describe(outcome), markup=False)
         out.print()
-    if dead:
+    if not_started:
         again = shlex.join(("hudi-conformance", "smoke", "--adapter", adapter.given or adapter.name))
-        out.print(f"{adapter.name} could not be started, so {_counted_cases(len(dead))} failed without being asked.")
+        out.print(
+            f"{adapter.name} could not be started, so {_counted_cases(len(not_started))} failed without being asked."
+        )
         out.print(f"Check how it starts:  {again}", markup=False)
         out.print()
     for line in undispatched(adapter.name, found, run.started):
@@ -221,10 +223,10 @@ def _print_outcomes(
     if run.ledger.chosen:
         out.print(f"{adapter.name} follows: {readings_line(run.ledger.chosen)}", markup=False)
     if all(outcome.verdict in UNASKED for outcome in found):
-        out.print(nothing_judged(adapter.name, found, run.started), markup=False)
+        out.print(all_unsupported(adapter.name, found, run.started), markup=False)
 
 
-def nothing_judged(name: str, found: Sequence[Outcome], started: Mapping[str, Any] | None) -> str:
+def all_unsupported(name: str, found: Sequence[Outcome], started: Mapping[str, Any] | None) -> str:
     """What to say of an adapter that supports nothing of what it was asked: this is no passed run."""
     op_names = sorted({step.op for one in found for step in one.case.steps})
     ops = ", ".join((started or {}).get("ops", ())) or "none"

@@ -129,11 +129,11 @@ def explore(
     with broken(mutant), Progress(TextColumn("{task.description}"), console=out, transient=True) as progress:
         task = progress.add_task(name)
 
-        def tell(states: int, transitions: int, depth: int) -> None:
+        def report(states: int, transitions: int, depth: int) -> None:
             progress.update(task, description=f"{name}: {states} states, {transitions} transitions, depth {depth}")
 
         started_at = time.perf_counter()
-        found = scenario.search(crashes=crashes, whole=whole, progress=tell)
+        found = scenario.search(crashes=crashes, whole=whole, progress=report)
     out.print(counted(scenario, found, time.perf_counter() - started_at, crashes), markup=False, highlight=False)
     if not found.broken:
         return 0

@@ -550,7 +550,7 @@ class Effects:
             yield
 
     @contextmanager
-    def tell(self, name: str, **parameters: str) -> Iterator[None]:
+    def record(self, name: str, **parameters: str) -> Iterator[None]:
         """An effect that is no file of the table: a lock taken or let go, a time generated."""
         with self._effect(name, sure=False, **parameters):
             yield

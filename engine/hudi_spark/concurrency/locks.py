@@ -591,7 +591,7 @@ def table_lock(effects: Effects, options: Options, holder: str) -> Iterator[Hold
             raise unavailable(base, "another writer of this process holds it", "write again when that one has ended")
         stack.callback(mutex.release)
         holding = _entered(stack, effects, options, provider, holder)
-        with effects.tell("take_lock", holder=holder):
+        with effects.record("take_lock", holder=holder):
             pass
         try:
             with fenced(base, holding):
@@ -601,7 +601,7 @@ def table_lock(effects: Effects, options: Options, holder: str) -> Iterator[Hold
             with afterwards("release_lock"):
                 holding.leave()
             holding.wait_out(options.number(_SKEW) / 1000)
-            with afterwards("release_lock"), effects.tell("release_lock", holder=holder):
+            with afterwards("release_lock"), effects.record("release_lock", holder=holder):
                 pass
 
 

@@ -50,8 +50,8 @@ class LockState:
     def is_free(self, now_ms: int) -> bool:
         """Whether nobody holds it: given back, ended, or held by a process of this computer that has ended."""
         process = parse_process(self.owner.rpartition(" by ")[2])
-        dead = process is not None and process.has_ended()
-        return self.expired or dead or now_ms > self.valid_until + _DRIFT_MS
+        has_ended = process is not None and process.has_ended()
+        return self.expired or has_ended or now_ms > self.valid_until + _DRIFT_MS
 
 
 def parse_lock_state(data: bytes, file: str) -> LockState:

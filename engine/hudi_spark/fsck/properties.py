@@ -70,8 +70,8 @@ def check_properties(storage: Storage, violations: Violations) -> TableConfigura
         raise no_table(storage)
     if backup is not None:
         violations.warning("PR-008", BACKUP_FILE, "an update of the properties did not finish")
-    sound = backup is not None and not backup.faults
-    chosen = backup if main is None or (main.faults and sound) else main
+    backup_is_valid = backup is not None and not backup.faults
+    chosen = backup if main is None or (main.faults and backup_is_valid) else main
     return None if chosen is None else _checked(storage, chosen, violations)
 
 

@@ -220,12 +220,12 @@ def places_of_partitions(keyed: Flow, state: WriterState, executor: Executor) ->
     Clauses: OW-003, OW-020.
     """
     partitions = {one.partition for one in state.slices}
-    if asks_for_partitions(state):
+    if selects_partitions(state):
         partitions &= set(keyed.counted([PARTITION_PATH]).column(PARTITION_PATH).to_pylist())
     return executor.tasks(list(stored_keys(state, partitions).values()), read_places, PLACES)
 
 
-def asks_for_partitions(state: WriterState) -> bool:
+def selects_partitions(state: WriterState) -> bool:
     """Whether it is worth a job to know the partitions of the rows: the keys of a few files are read sooner."""
     return len(state.slices) > _FEW_SLICES and len({one.partition for one in state.slices}) > 1
 

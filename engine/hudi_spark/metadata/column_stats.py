@@ -217,7 +217,7 @@ class ColumnStatistics:
             return IndexChanges(tuple(records), gone)
         tasks = [tuple(by_file.items())[at : at + _FILES_A_TASK] for at in range(0, len(by_file), _FILES_A_TASK)]
         version = keeping.state.configuration.version
-        work = partial(_told_entries, file_ids=keeping.groups[Partition.COLUMN_STATS], version=version)
+        work = partial(_recorded_entries, file_ids=keeping.groups[Partition.COLUMN_STATS], version=version)
         return IndexChanges(deleted=gone, entries=keeping.executor.tasks(tasks, work, ENTRIES))
 
 
@@ -286,7 +286,7 @@ def _gone(write: FinishedWrite, plan: StatisticsPlan) -> Iterable[str]:
     )
 
 
-def _told_entries(
+def _recorded_entries(
     files: tuple[tuple[FileKey, tuple[ColumnStats, ...]], ...],
     identity: TaskIdentity,
     file_ids: tuple[str, ...],

@@ -110,7 +110,7 @@ class RecordIndex:
         """
         del partition
         state, layout = keeping.state, MetadataLayout(keeping.state.configuration.version)
-        partitioned = _is_begun_by_partition(state.options, layout)
+        partitioned = _initial_by_partition(state.options, layout)
         tasks = GroupReading(state, (RECORD_KEY,)).tasks(whole_groups(state))
         counts = zip((one.change.partition for one in tasks), count_rows(tasks, keeping.executor), strict=True)
         numbers = _group_counts(counts, state.options, partitioned=partitioned)
@@ -211,7 +211,7 @@ def _without(keys: pa.Array, others: pa.Array) -> pa.Array:
     return keys.filter(pc.invert(pc.is_in(keys, value_set=others)))
 
 
-def _is_begun_by_partition(options: Options, layout: MetadataLayout) -> bool:
+def _initial_by_partition(options: Options, layout: MetadataLayout) -> bool:
     """Version 9 alone has indexes by partition.
 
     Raises:

@@ -379,10 +379,10 @@ def run_change_task(task: ChangeTask) -> SliceRows:
 
     """
     with typed_errors():
-        return _Telling(task).rows()
+        return _ChangeRows(task).rows()
 
 
-class _Telling:
+class _ChangeRows:
     """Tells the steps of a task; the state after a write is kept, since it is often the one before the next."""
 
     def __init__(self, task: ChangeTask) -> None:

@@ -108,10 +108,10 @@ def cluster_inline(work: TableWork) -> None:
     Clauses: CL-003, CL-008.
 
     """
-    inline, schedules = (work.options.flag(key) for key in (_CLUSTER, _SCHEDULE_CLUSTERING))
+    inline, only_schedules = (work.options.flag(key) for key in (_CLUSTER, _SCHEDULE_CLUSTERING))
     if inline:
         running.run(work, _SERVICE)
-    elif (schedules or work.options.flag(_BESIDE)) and not _one_waits(work):
+    elif (only_schedules or work.options.flag(_BESIDE)) and not _one_waits(work):
         running.schedule(work, _SERVICE)
 
 

@@ -145,7 +145,7 @@ class _Listed:
     name: BaseFileName | LogFileName
     size: int
     modified_ms: int
-    asks_commit_times: bool
+    needs_commit_times: bool
 
 
 def found_table(storage: Storage, executor: Executor) -> FoundTable:
@@ -196,7 +196,7 @@ def _read(files: Iterable[_Listed], identity: TaskIdentity, storage: Storage) ->
 def _of_base(storage: Storage, listed: _Listed) -> FoundFile:
     path = joined(listed.partition, str(listed.name))
     footer = base_file_footer(storage, path)
-    times = _commit_times(storage, path) if listed.asks_commit_times and footer.rows else ()
+    times = _commit_times(storage, path) if listed.needs_commit_times and footer.rows else ()
     return FoundFile(
         listed.partition,
         listed.name,

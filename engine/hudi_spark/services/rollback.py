@@ -365,8 +365,8 @@ def failed_writes(work: TableWork, timeline: Timeline) -> tuple[Instant, ...]:
     """
     pending = (one for one in timeline.instants if one.action in DATA_ACTIONS and not one.is_completed)
     writes = (one for one in pending if not is_service_plan(work.storage, one))
-    dead = (one for one in writes if not is_alive(work, one.requested))
-    return tuple(sorted(dead, key=lambda one: one.requested, reverse=True))
+    failed = (one for one in writes if not is_alive(work, one.requested))
+    return tuple(sorted(failed, key=lambda one: one.requested, reverse=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,11 +414,11 @@ def roll_back_failed_writes(work: TableWork, policy: Policy, seen: Look | None =
 
 def _rolled_back(work: TableWork, rolling: RollingBack) -> Iterator[Outcome]:
     timeline = rolling.without_unneeded()
-    dead = {one.requested: one for one in failed_writes(work, timeline)}
+    failed = {one.requested: one for one in failed_writes(work, timeline)}
     # Who carries a plan out again does not mind that an earlier attempt at it was being taken back.
     pending = {one.undone: one for one in pending_rollbacks(work.storage, timeline) if not is_alive(work, one.undone)}
-    for requested in sorted({*dead, *pending}, reverse=True):
-        yield rolling.finish(pending[requested]) if requested in pending else rolling.undo(dead[requested])
+    for requested in sorted({*failed, *pending}, reverse=True):
+        yield rolling.finish(pending[requested]) if requested in pending else rolling.undo(failed[requested])
 
 
 def _is_any(work: TableWork, seen: Look) -> bool:

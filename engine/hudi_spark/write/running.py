@@ -93,7 +93,7 @@ class Write:
         self._state = state_of_write(self.work.storage, self._snapshot, self.work.options, self.operation, incoming)
         concurrency_of(self._state, self.operation)
 
-    def idle(self, partitions: Sequence[str]) -> Outcome | None:
+    def skip_if_empty(self, partitions: Sequence[str]) -> Outcome | None:
         """What comes of a deletion of partitions of which none holds anything: no action; None for any other write.
 
         Clauses: OW-018.

@@ -186,9 +186,9 @@ class TableWriter:
             rows, partitions = self._given(request, write)
             progress("asking the table")
             write.prepare(rows)
-            idle = write.idle(partitions)
-            if idle is not None:
-                return idle
+            skipped = write.skip_if_empty(partitions)
+            if skipped is not None:
+                return skipped
             rows = None if rows is None else _at_rest(rows, write.operation)
             with _silenced(write):
                 write.begin()

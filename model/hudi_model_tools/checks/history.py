@@ -148,8 +148,8 @@ def taken_back(opened: OpenTable) -> set[InstantTime]:
 
     Clauses: RB-007, LF-015.
     """
-    sound = (log.blocks for log in opened.state.log_files if not isinstance(log.blocks, Damaged))
-    blocks = (block for many in sound for block in many)
+    readable = (log.blocks for log in opened.state.log_files if not isinstance(log.blocks, Damaged))
+    blocks = (block for many in readable for block in many)
     return {block.target for block in blocks if isinstance(block, RollbackBlock)}
 
 

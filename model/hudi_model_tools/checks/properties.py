@@ -29,10 +29,12 @@ def property_violations(table: Table) -> tuple[Violation, ...]:
     Clauses: PR-002, PR-003, PR-004, PR-008, SL-001.
     """
     fault, stood_in = properties_fault(table.properties), properties_fault(table.backup_properties) is None
-    is_told = fault and not (stood_in and table.properties is None)
-    told_of_it = (violation_of(fault, Severity.WARNING if stood_in else Severity.ERROR),) if fault and is_told else ()
+    is_recorded = fault and not (stood_in and table.properties is None)
+    recorded_of_it = (
+        (violation_of(fault, Severity.WARNING if stood_in else Severity.ERROR),) if fault and is_recorded else ()
+    )
     unfinished = warning("PR-008", BACKUP, "an update of the properties did not finish")
-    return (*told_of_it, *(() if table.backup_properties is None else (unfinished,)))
+    return (*recorded_of_it, *(() if table.backup_properties is None else (unfinished,)))
 
 
 def configuration_violations(configuration: Configuration) -> Iterator[Violation]:

@@ -14,7 +14,7 @@ from hudi_model.tables import TEXT, Reading, Readings, Table
 from hudi_conformance.bridge.operations import RELEASED, evaluate
 from hudi_conformance.corpus.golden.misreading import Misreading
 from hudi_conformance.corpus.golden.questions import Question
-from hudi_conformance.corpus.mutants import Mutant, met, mutated
+from hudi_conformance.corpus.mutants import Mutant, mutants_reached, mutated
 from hudi_conformance.runner.comparison import compare_rows
 from hudi_conformance.runner.value_comparison import compare_values
 
@@ -133,8 +133,8 @@ Answer: TypeAlias = Expected | Answering
 
 def killed(table: Table, question: Question, answer: Answer, mutants: Iterable[Mutant]) -> list[str]:
     """The names of the model's mutants whose answer would not pass; asked are those that the question comes by."""
-    play = answer.verdict_of if isinstance(answer, Answering) else partial(verdict, table, question)
-    tried = met(play, (one for one in mutants if not one.of_bytes))
+    evaluate_once = answer.verdict_of if isinstance(answer, Answering) else partial(verdict, table, question)
+    tried = mutants_reached(evaluate_once, (one for one in mutants if not one.of_bytes))
     return [one.name for one in tried if not _survives(table, question, answer, one)]
 
 

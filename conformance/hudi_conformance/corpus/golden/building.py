@@ -47,7 +47,7 @@ def build(root: Path, only: Iterable[str] = (), report: Report = lambda _: None)
     tasks = [(root, one) for one in (*RECIPES, *there) if not chosen or one in chosen]
     built = []
     for one in in_processes(_build_one, tasks):
-        _tell(one, report)
+        _report(one, report)
         built.append(one)
     if not chosen:
         _remove_unknown_files(root)
@@ -124,7 +124,7 @@ def _table_text(recipe: Recipe, cases: Iterable[Case]) -> str:
     )
 
 
-def _tell(built: Built, report: Report) -> None:
+def _report(built: Built, report: Report) -> None:
     for case in built.cases:
         outcome = case.answer.released.reject or "answer"
         report(f"{built.id}::{case.question.id}  {outcome}  kills {' '.join(case.kills)}")

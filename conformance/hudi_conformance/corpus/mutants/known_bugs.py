@@ -257,8 +257,8 @@ def _partition_column_from_folder(original: Function) -> Function:
     "incremental.slices_of_range",
 )
 def _groups_under_compaction_dropped(original: Function) -> Function:
-    def idle(view: View, *rest: Any) -> tuple[FileSlice, ...]:
+    def nothing(view: View, *rest: Any) -> tuple[FileSlice, ...]:
         pending, slices = pending_compactions(view.timeline), original(view, *rest)
         return tuple(one for one in slices if (one.partition, one.file_id) not in pending)
 
-    return idle
+    return nothing

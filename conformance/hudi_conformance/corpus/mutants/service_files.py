@@ -212,11 +212,11 @@ def _indexing_waits_for_plans(original: Function) -> Function:
     "services.compaction.schedule",
 )
 def _copy_on_write_is_compacted(original: Function) -> Function:
-    def idle(table: Table, *given: Any) -> Effects:
+    def nothing(table: Table, *given: Any) -> Effects:
         merge_on_read = open_table(table).configuration.merge_on_read
         return original(table, *given) if merge_on_read else ()
 
-    return idle
+    return nothing
 
 
 @mutant(

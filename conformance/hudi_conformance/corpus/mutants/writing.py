@@ -218,12 +218,12 @@ def _copy_on_write_is_logged(original: Function) -> Function:
     "missing-partitions-stop-a-deletion", "OW-018", "One absent partition, and none goes.", "writers.has_nothing_to_do"
 )
 def _missing_partitions_stop_a_deletion(original: Function) -> Function:
-    def easily_idle(table: Table, request: Request) -> bool:
-        idle: bool = original(table, request)
+    def nothing_to_do(table: Table, request: Request) -> bool:
+        skipped: bool = original(table, request)
         is_deletion = request.operation is Operation.DELETE_PARTITION
-        return idle or (is_deletion and bool(writers.missing_partitions(table, request)))
+        return skipped or (is_deletion and bool(writers.missing_partitions(table, request)))
 
-    return easily_idle
+    return nothing_to_do
 
 
 @mutant("nothing-deleted-is-committed", "OW-018", "An empty deletion is an action, too.", "writers.has_nothing_to_do")

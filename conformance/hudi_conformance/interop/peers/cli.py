@@ -32,7 +32,7 @@ def changed(context: typer.Context) -> None:
 
 
 @app.command()
-def ask(
+def run_peers(
     tables: Annotated[
         list[str] | None, typer.Argument(help="Tables, or cases that write; all tables when none is named.")
     ] = None,

@@ -123,7 +123,7 @@ def _compared(chosen: Sequence[Recipe], adapters: Sequence[str], shown: int) -> 
             task = progress.add_task(config.name, total=len(built))
             for one in compare(built, config, known, lambda: progress.advance(task)):  # noqa: B023  used at once
                 compared.append(one)
-                _tell(one, out, shown)
+                _print(one, out, shown)
     out.print(_summary(compared))
     return compared
 
@@ -141,7 +141,7 @@ def _chosen(wanted: Sequence[str] | None, bundle: str | None) -> tuple[Recipe, .
     return chosen
 
 
-def _tell(one: Compared, out: Console, shown: int) -> None:
+def _print(one: Compared, out: Console, shown: int) -> None:
     if one.verdict not in BAD:
         return
     lines = [f"{one.adapter}: {one.verdict}: {one.id}  {one.question['op']} {dict(one.question['params'])}"]

@@ -64,7 +64,7 @@ def play_some(
 ) -> None:
     """Play histories: exit 1 where one is wrong."""
     run = Run(adapter, seconds, seed, kills, keep, tuple(reader or ()), page)
-    _play(_chosen(setting, lock), run)
+    _run_chosen(_chosen(setting, lock), run)
 
 
 @app.command()
@@ -75,7 +75,7 @@ def soak(
     page: Annotated[Path, typer.Option(help="The page of results.")] = PAGE,
 ) -> None:
     """Play the whole matrix, every lock provider and Spark; Apache Hudi reads every table at the end."""
-    _play(soaked_settings(), Run("", seconds, seed, kills=True, keep=keep, readers=READERS, page=page))
+    _run_chosen(soaked_settings(), Run("", seconds, seed, kills=True, keep=keep, readers=READERS, page=page))
 
 
 @app.command()
@@ -98,7 +98,7 @@ def _chosen(names: Sequence[str] | None, locks: Sequence[str] | None) -> tuple[S
     return tuple(one for one in found if not locks or one.lock in locks)
 
 
-def _play(chosen: Sequence[Setting], run: Run) -> None:
+def _run_chosen(chosen: Sequence[Setting], run: Run) -> None:
     """Play each, with the page written after each; ends the program, with 1 where one is wrong."""
     found: list[Played] = []
     with tempfile.TemporaryDirectory(prefix="hudi-readers-") as logs, readers_named(run.readers, Path(logs)) as readers:

@@ -78,22 +78,22 @@ def _total(played: Sequence[Played], planned: int) -> str:
 
 
 def _row(one: Played) -> tuple[object, ...]:
-    record, judged = one.record, one.verdict
+    record, decided = one.record, one.verdict
     died = sum(written.outcome == "unknown" for written in record.written)
     figures = (
         round(one.seconds),
         len(record.started),
         len(record.killed),
         len(record.tasks_killed),
-        judged.committed,
+        decided.committed,
         one.conflicts,
         len(record.refused) - one.conflicts,
         died,
         len(record.services),
-        judged.reads,
+        decided.reads,
         one.rereads,
-        judged.trace_lines,
-        len(judged.wrong),
+        decided.trace_lines,
+        len(decided.wrong),
     )
     return (one.setting.name, *figures)
 

@@ -35,8 +35,8 @@ def readers_named(names: Sequence[str], logs: Path) -> Iterator[tuple[Reader, ..
 def reread(played: Played, readers: Sequence[Reader]) -> Played:
     """The history, judged by what readers answer of its last table, too."""
     found = [line for reader in readers for kept in ("true", "false") for line in _differences(played, reader, kept)]
-    judged = replace(played.verdict, wrong=(*played.verdict.wrong, *found))
-    return replace(played, verdict=judged, rereads=played.rereads + 2 * len(readers))
+    decided = replace(played.verdict, wrong=(*played.verdict.wrong, *found))
+    return replace(played, verdict=decided, rereads=played.rereads + 2 * len(readers))
 
 
 def _differences(played: Played, reader: Reader, kept: str) -> Iterator[str]:

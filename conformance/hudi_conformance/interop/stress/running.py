@@ -45,15 +45,15 @@ class Played:
 
     def describe(self) -> str:
         """One line of figures, then what is wrong."""
-        record, judged = self.record, self.verdict
+        record, decided = self.record, self.verdict
         services = {name: record.services.count(name) for name in sorted(set(record.services))}
         figures = (
             f"{self.setting.name}, seed {self.seed}: writes {describe_writes(record.written)}; "
             f"{len(record.refused)} refusals; {len(record.started)} processes, "
             f"{len(record.killed)} of them killed, {len(record.tasks_killed)} tasks killed; "
-            f"{judged.reads} reads, {self.rereads} of the end; services {services}; {judged.trace_lines} trace lines"
+            f"{decided.reads} reads, {self.rereads} of the end; services {services}; {decided.trace_lines} trace lines"
         )
-        return "\n".join((figures, *(f"  wrong: {one}" for one in judged.wrong)))
+        return "\n".join((figures, *(f"  wrong: {one}" for one in decided.wrong)))
 
 
 def run_stress(  # noqa: PLR0917 - all that a history is made of

@@ -104,12 +104,12 @@ class Setting:
         """The keys of every write and every service."""
         bucket = {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": "2"}
         kept = {"hoodie.metadata.enable": "true", "hoodie.write.concurrency.mode": self.concurrency}
-        heart = {
+        heartbeat = {
             "hoodie.clean.failed.writes.policy": "LAZY",
             "hoodie.client.heartbeat.interval_in_ms": f"{self.heart_s * 500:.0f}",
             "hoodie.client.heartbeat.tolerable.misses": "2",
         }
-        return {**heart, **_TRIGGERS, **kept, **(bucket if self.non_blocking else {})}
+        return {**heartbeat, **_TRIGGERS, **kept, **(bucket if self.non_blocking else {})}
 
 
 def settings_for(lock: str, executor: str = IN_PROCESS) -> tuple[Setting, ...]:

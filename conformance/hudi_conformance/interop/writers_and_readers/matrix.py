@@ -93,7 +93,7 @@ def run_writer(
 ) -> Iterator[Played]:
     """All that was found so far, after each case; what its writer does not finish is read by nobody."""
     writer, roles = find_adapter(name, root), roles_of(root, readers=readers)
-    known, judging = known_of(writer, roles, root), VerdictOptions(limit_s, ClauseBook(root).reading_clause)
+    known, options = known_of(writer, roles, root), VerdictOptions(limit_s, ClauseBook(root).reading_clause)
     # Within a case the writer reads itself: what others read of it is told apart.
     own = replace(roles, readers=(writer,))
     with ExitStack() as stack:
@@ -104,7 +104,7 @@ def run_writer(
         started = (pool.executor(WRITER).started or {}).get("implementation", {})
         played = Played(writer, started, dt.datetime.now(dt.UTC).date().isoformat())
         for number, case in enumerate(cases):
-            outcomes = dict(_outcomes(WritingCaseRun(case, pool, work / f"case-{number}", judging), reading))
+            outcomes = dict(_outcomes(WritingCaseRun(case, pool, work / f"case-{number}", options), reading))
             played.cases.append((case, known.settled(case, writer.name, outcomes)))
             yield played
 

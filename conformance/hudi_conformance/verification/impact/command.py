@@ -12,18 +12,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
 from hudi_conformance.verification.impact.comparing import (
+    Changed,
     Impact,
-    Turned,
+    changed_statements,
     doubtful,
     moved_answers,
     rewritten_tables,
-    turned_statements,
 )
 from hudi_conformance.verification.impact.console import print_impact
-from hudi_conformance.verification.impact.modules import manifest_of, turned_runs
+from hudi_conformance.verification.impact.modules import changed_runs, manifest_of
 from hudi_conformance.verification.impact.page import write_page
 from hudi_conformance.verification.impact.revisions import ImpactError, Side, unpacked, working_tree
-from hudi_conformance.verification.impact.sides import Answered, Line, Request, Tell, run_all
+from hudi_conformance.verification.impact.sides import Answered, Line, ReportProgress, Request, run_all
 from hudi_conformance.verification.impact.touching import Touched, touched
 from hudi_conformance.verification.tla.manifest import ManifestError
 from hudi_conformance.verification.tla.tlc import TlcNotFoundError
@@ -63,7 +63,7 @@ def show_impact(
     return 1 if found.changes else 0
 
 
-def impact(base: Side, tree: Side, scope: Scope, tell: Tell) -> Impact:
+def impact(base: Side, tree: Side, scope: Scope, report_progress: ReportProgress) -> Impact:
     """What comes out otherwise in the tree than in the base.
 
     Raises:
@@ -73,12 +73,12 @@ def impact(base: Side, tree: Side, scope: Scope, tell: Tell) -> Impact:
     started_at = time.perf_counter()
     change = touched(base, tree)
     requests = [Request(one, {"answers": _corpus(one, scope)}) for one in (base, tree)]
-    before, after, held = run_all([*requests, Request(tree, _statements(tree, change, scope))], tell)
+    before, after, held = run_all([*requests, Request(tree, _statements(tree, change, scope))], report_progress)
     # What holds of the tree and is registered so held of the base as well; only the rest is tried there.
     again = {name: doubtful(lines) for name, lines in held.lines.items()}
-    (was,) = run_all([Request(base, _named(base, again))], tell)
+    (was,) = run_all([Request(base, _named(base, again))], report_progress)
     old, new = before.lines["answers"], after.lines["answers"]
-    runs = _runs(base, tree, change, scope, tell)
+    runs = _runs(base, tree, change, scope, report_progress)
     return Impact(
         base.name,
         tree.name,
@@ -126,17 +126,19 @@ def _modules(tree: Side, change: Touched, scope: Scope) -> tuple[str, ...]:
     return change.modules
 
 
-def _runs(base: Side, tree: Side, change: Touched, scope: Scope, tell: Tell) -> tuple[Turned, ...]:
+def _runs(
+    base: Side, tree: Side, change: Touched, scope: Scope, report_progress: ReportProgress
+) -> tuple[Changed, ...]:
     modules = _modules(tree, change, scope)
-    return tuple(turned_runs(base.root, tree.root, modules, lambda done, total: tell("TLC", done, total)))
+    return tuple(changed_runs(base.root, tree.root, modules, lambda done, total: report_progress("TLC", done, total)))
 
 
-def _turned(before: Answered, after: Answered) -> tuple[Turned, ...]:
+def _turned(before: Answered, after: Answered) -> tuple[Changed, ...]:
     none: list[Line] = []
     return tuple(
         one
         for name, kind in STATEMENTS.items()
-        for one in turned_statements(kind, before.lines.get(name, none), after.lines.get(name, none))
+        for one in changed_statements(kind, before.lines.get(name, none), after.lines.get(name, none))
     )
 
 
@@ -149,12 +151,12 @@ def _progress(out: Console, *, quiet: bool) -> Progress:
     return Progress(*columns, console=out, transient=True, disable=quiet or not out.is_terminal)
 
 
-def _teller(progress: Progress) -> Tell:
+def _teller(progress: Progress) -> ReportProgress:
     bars: dict[str, TaskID] = {}
 
-    def tell(name: str, done: int, total: int) -> None:
+    def report_progress(name: str, done: int, total: int) -> None:
         if name not in bars:
             bars[name] = progress.add_task(name, total=total)
         progress.update(bars[name], completed=done)
 
-    return tell
+    return report_progress

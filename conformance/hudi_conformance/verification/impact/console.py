@@ -7,7 +7,7 @@ from rich.console import Console
 
 from hudi_conformance.drawing.console_timeline import plain
 from hudi_conformance.verification.counterexamples.terminal import print_behaviour
-from hudi_conformance.verification.impact.comparing import HOLDS, Impact, Moved, Turned
+from hudi_conformance.verification.impact.comparing import HOLDS, Changed, Impact, Moved
 
 FEW_LINES, FEW_NAMES, FEW_ANSWERS, FEW_DRAWN = 8, 12, 20, 3
 
@@ -23,9 +23,9 @@ def print_impact(impact: Impact, out: Console) -> None:
         out.print(plain(f"... and {len(impact.answers) - FEW_ANSWERS} answers more; --html shows them all"))
     if impact.tables:
         out.print(plain(f"written otherwise: {few(impact.tables)}"), soft_wrap=True)
-    for place, turned in enumerate(impact.turned):
-        _print_turned(turned, out, drawn=place < FEW_DRAWN)
-    if len(impact.turned) > FEW_DRAWN:
+    for place, changed in enumerate(impact.changed):
+        _print_changed(changed, out, drawn=place < FEW_DRAWN)
+    if len(impact.changed) > FEW_DRAWN:
         out.print(plain("--html draws them all"))
     out.print(plain(summary(impact), "bold" if impact.changes else "green"), soft_wrap=True)
 
@@ -54,12 +54,12 @@ def few(names: Iterable[str]) -> str:
 
 def summary(impact: Impact) -> str:
     """The last line: how much differs, of how much."""
-    broken = sum(one.breaks for one in impact.turned)
+    broken = sum(one.breaks for one in impact.changed)
     parts = [
         f"{len({one.case for one in impact.answers})} answers move",
         f"{len(impact.tables)} tables are written otherwise",
         f"{broken} statements break",
-        f"{len(impact.turned) - broken} come out otherwise",
+        f"{len(impact.changed) - broken} come out otherwise",
     ]
     found = ", ".join(parts) if impact.changes else "nothing comes out otherwise"
     counts = ", ".join(f"{done} of {known} {plural_of(kind)}" for kind, (done, known) in impact.requested.items())
@@ -91,19 +91,19 @@ def _print_answer(moved: Moved, out: Console) -> None:
         out.print(plain(f"    ... and {len(lines) - FEW_LINES} lines more"))
 
 
-def _print_turned(turned: Turned, out: Console, *, drawn: bool) -> None:
-    word = "breaks" if turned.breaks else "holds now" if turned.after == HOLDS else "comes out otherwise"
-    cited = f" [{' '.join(turned.clauses)}]" if turned.clauses else ""
+def _print_changed(changed: Changed, out: Console, *, drawn: bool) -> None:
+    word = "breaks" if changed.breaks else "holds now" if changed.after == HOLDS else "comes out otherwise"
+    cited = f" [{' '.join(changed.clauses)}]" if changed.clauses else ""
     out.print(
-        plain(f"{turned.kind} {turned.id} {word}: {turned.title}{cited}", "red" if turned.breaks else "yellow"),
+        plain(f"{changed.kind} {changed.id} {word}: {changed.title}{cited}", "red" if changed.breaks else "yellow"),
         soft_wrap=True,
     )
-    if not turned.breaks:
-        out.print(plain(f"  before: {turned.before}"), soft_wrap=True)
+    if not changed.breaks:
+        out.print(plain(f"  before: {changed.before}"), soft_wrap=True)
     if not drawn:
-        out.print(plain(f"  {turned.after}"), soft_wrap=True)
-    elif turned.behaviour:
-        print_behaviour(turned.behaviour, out)
+        out.print(plain(f"  {changed.after}"), soft_wrap=True)
+    elif changed.behaviour:
+        print_behaviour(changed.behaviour, out)
     else:
-        for line in (turned.after, *turned.words):
+        for line in (changed.after, *changed.words):
             out.print(plain(f"  {line}"), soft_wrap=True)

@@ -23,7 +23,7 @@ def main() -> None:
     import hudi_model  # noqa: PLC0415 - the packages are those of this side
 
     request = json.loads(sys.stdin.readline())
-    tell({"task": "place", "path": str(hudi_model.__file__)})
+    send({"task": "place", "path": str(hudi_model.__file__)})
     tasks: dict[str, Callable[[Any], Iterable[Line]]] = {
         "answers": answers,
         "obligations": properties,
@@ -32,10 +32,10 @@ def main() -> None:
     }
     for name, work in request.items():
         for line in tasks[name](work):
-            tell({"task": name, **line})
+            send({"task": name, **line})
 
 
-def tell(line: Line) -> None:
+def send(line: Line) -> None:
     """One line of answer."""
     sys.stdout.write(json.dumps(line, ensure_ascii=True) + "\n")
     sys.stdout.flush()

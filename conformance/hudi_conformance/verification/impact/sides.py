@@ -13,7 +13,7 @@ from hudi_conformance.verification.impact.revisions import ImpactError, Side
 
 PROGRAM = Path(__file__).with_name("one_side.py")
 Line: TypeAlias = Mapping[str, Any]
-Tell: TypeAlias = Callable[[str, int, int], None]
+ReportProgress: TypeAlias = Callable[[str, int, int], None]
 """Told how much of what is done: its name, how many, of how many."""
 
 
@@ -33,7 +33,7 @@ class Answered:
     known: dict[str, int]
 
 
-def run_all(requests: Sequence[Request], tell: Tell) -> list[Answered]:
+def run_all(requests: Sequence[Request], report_progress: ReportProgress) -> list[Answered]:
     """Ask several processes at once.
 
     Raises:
@@ -41,10 +41,10 @@ def run_all(requests: Sequence[Request], tell: Tell) -> list[Answered]:
 
     """
     with ThreadPoolExecutor(max_workers=max(1, len(requests))) as pool:
-        return list(pool.map(lambda one: run_side(one, tell), requests))
+        return list(pool.map(lambda one: run_side(one, report_progress), requests))
 
 
-def run_side(request: Request, tell: Tell) -> Answered:
+def run_side(request: Request, report_progress: ReportProgress) -> Answered:
     """Ask one side in a process of its own.
 
     Raises:
@@ -64,7 +64,7 @@ def run_side(request: Request, tell: Tell) -> Answered:
         else:
             found.lines[name].append(line)
         if name in totals:
-            tell(f"{request.side.name}: {name}", len(found.lines[name]), totals[name])
+            report_progress(f"{request.side.name}: {name}", len(found.lines[name]), totals[name])
     return found
 
 

@@ -49,14 +49,14 @@ def run_scenario(
     runs = Interleavings(scenario, graph, first, sets_clock=not adapter.startswith(APACHE))
     store(graph.states[0].shared.table.value, first)
     seen: set[int] = set()
-    failures, paths, turns = [], 0, 0
+    failures, paths, rounds = [], 0, 0
     for path in islice(cover(graph), bounds.paths):
         numbers = frozenset(edge.number for edge in path)
         read = numbers if bounds.every else numbers - seen
         with tempfile.TemporaryDirectory(dir=folder) as place:
             failure = runs.run(path, StepExecutor.below(Path(place), session, LIMIT_S, adapter), read)
         seen |= numbers
-        paths, turns = paths + 1, turns + len(path)
+        paths, rounds = paths + 1, rounds + len(path)
         failures += [f"path {paths}: {failure}"] if failure else []
     size = len(graph.states), graph.count(), len(seen)
-    return Result(scenario.name, "coarse", adapter, *size, paths, turns, tuple(failures))
+    return Result(scenario.name, "coarse", adapter, *size, paths, rounds, tuple(failures))

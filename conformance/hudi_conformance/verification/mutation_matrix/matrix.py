@@ -106,8 +106,8 @@ def spread(killers: Sequence[AnyCase]) -> tuple[str, ...]:
     kinds: dict[str, list[str]] = {}
     for place, identifier in first.items():
         kinds.setdefault(place.partition("/")[0], []).append(identifier)
-    turns = (ids[turn] for turn in range(NAMED) for ids in kinds.values() if turn < len(ids))
-    return tuple(identifier for identifier, _ in zip(turns, range(NAMED), strict=False))
+    in_order = (ids[rank] for rank in range(NAMED) for ids in kinds.values() if rank < len(ids))
+    return tuple(identifier for identifier, _ in zip(in_order, range(NAMED), strict=False))
 
 
 def keep(matrix: Matrix, root: Path) -> Path:

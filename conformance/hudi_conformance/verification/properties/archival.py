@@ -50,7 +50,7 @@ def _rows(table: Table) -> list[tuple[InstantTime, Action]]:
     return [(one.requested, one.action) for file in history.current_files(table.history) for one in file.instants]
 
 
-def _told_once(table: Table, before: Table, steps: tuple[str, ...]) -> None:
+def _reported_once(table: Table, before: Table, steps: tuple[str, ...]) -> None:
     if _done(table) != _done(before):
         raise Counterexample("the whole timeline is another one", table, steps)
     if any(count > 1 for count in Counter(_rows(table)).values()):
@@ -71,9 +71,9 @@ def _once_after_every_crash() -> None:
     for table in scenario_tables():
         first = archival.archive(table, SETTINGS)
         for number, left in stages(table, first):
-            _told_once(left, table, steps_of(first, number))
+            _reported_once(left, table, steps_of(first, number))
             again = archival.archive(left, SETTINGS)
-            _told_once(perform(left, again), table, (*steps_of(first, number), "-- again --"))
+            _reported_once(perform(left, again), table, (*steps_of(first, number), "-- again --"))
     _once_after_two_crashes("wwwkwwwwww", 9)
     _once_after_two_crashes("wwwkwww", 6)
 
@@ -86,7 +86,7 @@ def _once_after_two_crashes(events: str, version: int) -> None:
         longer, whole = grown(left, events + "ww"), grown(table, events + "ww")
         second = archival.archive(longer, SETTINGS)
         for later, again in stages(longer, second):
-            _told_once(again, whole, (*steps_of(first, number), "two writes", *steps_of(second, later)))
+            _reported_once(again, whole, (*steps_of(first, number), "two writes", *steps_of(second, later)))
 
 
 @model_property(
@@ -166,7 +166,7 @@ def _again_without_a_look() -> None:
     table = table_of_events("wwwkwwww")
     for number, left in stages(table, _blind(table)):
         longer = grown(left, "wwwkwwwwww")
-        _told_once(perform(longer, _blind(longer)), grown(table, "wwwkwwwwww"), steps_of(_blind(table), number))
+        _reported_once(perform(longer, _blind(longer)), grown(table, "wwwkwwwwww"), steps_of(_blind(table), number))
 
 
 def _blind(table: Table) -> Effects:

@@ -85,7 +85,7 @@ def refuse_wrong_past(
             )
 
 
-def keeps_the_past(story: Story, policy: str, index: str, dies: int, readings: Readings) -> None:
+def keeps_the_past(story: Story, policy: str, index: str, crash: int, readings: Readings) -> None:
     """A clean is planned, dies after some of its effects and is tried again; the past stays or is refused."""
     settings = {**EAGER, "hoodie.clean.policy": policy, "hoodie.index.type": index}
     table, planned = ready(story, "cleaning", settings)
@@ -93,7 +93,7 @@ def keeps_the_past(story: Story, policy: str, index: str, dies: int, readings: R
         return
     past, waiting = history(table, readings), perform(table, planned)
     earliest = plans.plan_of(waiting, PLAN, CleanPlan).earliest_to_retain
-    left = perform(waiting, cleaning.execute(waiting, PLAN, DONE)[:dies])
+    left = perform(waiting, cleaning.execute(waiting, PLAN, DONE)[:crash])
     if not plans.is_completed(left, PLAN):
         refuse_wrong_past(left, past, earliest, GOING, readings)
     again = perform(left, cleaning.execute(left, PLAN, AGAIN))
@@ -107,9 +107,11 @@ def keeps_the_past(story: Story, policy: str, index: str, dies: int, readings: R
     broken_by="clean-takes-every-old-slice clean-takes-replaced-groups-at-once retried-clean-forgets-the-first-try",
 )
 @property_check
-@given(story=busy_of_both_types("compaction"), policy=st.sampled_from(POLICIES), index=INDEXES, dies=st.integers(0, 12))
-def _the_past_stays_or_is_refused(story: Story, policy: str, index: str, dies: int) -> None:
-    keeps_the_past(story, policy, index, dies, RELEASED)
+@given(
+    story=busy_of_both_types("compaction"), policy=st.sampled_from(POLICIES), index=INDEXES, crash=st.integers(0, 12)
+)
+def _the_past_stays_or_is_refused(story: Story, policy: str, index: str, crash: int) -> None:
+    keeps_the_past(story, policy, index, crash, RELEASED)
 
 
 @model_property(
@@ -120,9 +122,11 @@ def _the_past_stays_or_is_refused(story: Story, policy: str, index: str, dies: i
     broken_by="clean-takes-every-old-slice",
 )
 @property_check
-@given(story=busy_of_both_types("compaction"), policy=st.sampled_from(POLICIES), index=INDEXES, dies=st.integers(0, 12))
-def _the_past_by_completion_stays_or_is_refused(story: Story, policy: str, index: str, dies: int) -> None:
-    keeps_the_past(story, policy, index, dies, Readings(time_travel=Reading.TEXT))
+@given(
+    story=busy_of_both_types("compaction"), policy=st.sampled_from(POLICIES), index=INDEXES, crash=st.integers(0, 12)
+)
+def _the_past_by_completion_stays_or_is_refused(story: Story, policy: str, index: str, crash: int) -> None:
+    keeps_the_past(story, policy, index, crash, Readings(time_travel=Reading.TEXT))
 
 
 @model_property(

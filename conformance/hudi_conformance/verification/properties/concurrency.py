@@ -39,12 +39,14 @@ def counterexample(name: str, found: Exploration) -> Counterexample:
 
 def steps_of(start: World, steps: tuple[Move, ...]) -> tuple[str, ...]:
     """Moves as lines: who, and what."""
-    told_steps = []
+    steps_text = []
     for move in steps:
-        done = ", ".join(short(line) for line in lines_of(start, (move,)) if not (move.dies and is_lease(line, move)))
-        told_steps.append(f"{move.process.name:<12} {done}{' ✗ dies' if move.dies else ''}".rstrip())
+        done = ", ".join(
+            short(line) for line in lines_of(start, (move,)) if not (move.is_crash and is_lease(line, move))
+        )
+        steps_text.append(f"{move.process.name:<12} {done}{' ✗ dies' if move.is_crash else ''}".rstrip())
         start = move.world
-    return tuple(told_steps)
+    return tuple(steps_text)
 
 
 def is_lease(line: dict[str, str], move: Move) -> bool:

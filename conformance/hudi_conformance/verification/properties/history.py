@@ -38,7 +38,7 @@ def _times_increase() -> None:
     bound = 2
     moments = [*product(range(3), range(bound + 1))]
     for arrivals in product(moments, repeat=3):
-        instants = locks.generate_in_turn(arrivals, bound)
+        instants = locks.generate_serially(arrivals, bound)
         if list(instants) != sorted(set(instants)):
             raise Counterexample(f"processes that arrive at {arrivals} get {instants}")
     last = None

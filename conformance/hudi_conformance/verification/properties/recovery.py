@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from hudi_conformance.verification.properties.histories import SCHEMA, Step, Story, stories
 from hudi_conformance.verification.properties.recovery_checks import (
-    DIES,
+    CRASHES,
     LATER,
     SERVICES,
     again,
     attempt,
-    dying,
+    crashing_step,
     lines_of,
     same,
     snapshot,
@@ -35,14 +35,14 @@ from hudi_conformance.verification.properties.registry import Counterexample, mo
 @property_check
 @given(
     story=stories(operations=(Operation.UPSERT, Operation.INSERT_OVERWRITE), services=SERVICES[:3], longest=5),
-    dies=DIES,
+    crash=CRASHES,
 )
-def recovery_invents_nothing(story: Story, dies: tuple[Step, int]) -> None:
+def recovery_invents_nothing(story: Story, crash: tuple[Step, int]) -> None:
     """Rows of writes that died may come back, and replaced ones: names do not tell. Others do not."""
-    table = attempt(table_of(story), dying(story, dies), LATER, dies[1])
-    written = {tuple(sorted(row.items())) for step in (*story.steps, dying(story, dies)) for row in step.rows}
+    table = attempt(table_of(story), crashing_step(story, crash), LATER, crash[1])
+    written = {tuple(sorted(row.items())) for step in (*story.steps, crashing_step(story, crash)) for row in step.rows}
     rebuilt = perform(lost(table), recovery.recover(lost(table), SCHEMA))
-    lines = lines_of(story, f"dies: {dying(story, dies)}", "the timeline is lost and rebuilt")
+    lines = lines_of(story, f"dies: {crashing_step(story, crash)}", "the timeline is lost and rebuilt")
     keys = {row["id"] for row in read_snapshot(table).rows}
     try:
         found = [dict(row) for row in read_snapshot(rebuilt).rows]

@@ -96,14 +96,14 @@ def attempt(table: Table, step: Step, first: int, effects: int) -> Table:
     return perform(table, staging[:effects])
 
 
-DIES = st.tuples(st.builds(Step, st.sampled_from([Operation.UPSERT, Operation.INSERT]), rows()), st.integers(0, 12))
+CRASHES = st.tuples(st.builds(Step, st.sampled_from([Operation.UPSERT, Operation.INSERT]), rows()), st.integers(0, 12))
 
 
-def dying(story: Story, dies: tuple[Step, int]) -> Step:
+def crashing_step(story: Story, crash: tuple[Step, int]) -> Step:
     """The write that dies: an upsert touches what the story has written first."""
-    known = {row["id"] for row in dies[0].rows}
+    known = {row["id"] for row in crash[0].rows}
     first = tuple(row for row in story.steps[0].rows if row["id"] not in known)
-    return replace(dies[0], rows=(*dies[0].rows, *first)) if dies[0].operation is Operation.UPSERT else dies[0]
+    return replace(crash[0], rows=(*crash[0].rows, *first)) if crash[0].operation is Operation.UPSERT else crash[0]
 
 
 def again(story: Story, ts: int = 4) -> Step:

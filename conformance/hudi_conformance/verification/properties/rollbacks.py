@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from hudi_conformance.verification.properties.histories import Row, Shape, Step, Story, new_table, rows, shapes, stories
 from hudi_conformance.verification.properties.recovery_checks import (
-    DIES,
+    CRASHES,
     EVERY,
     LATER,
     attempt,
+    crashing_step,
     done,
-    dying,
     lines_of,
     same,
     snapshot,
@@ -63,12 +63,12 @@ def taken_back(table: Table) -> set[InstantTime]:
     broken_by="rollback-leaves-base-files markers-announce-no-logs",
 )
 @property_check
-@given(story=stories(services=("compaction",), longest=4), dies=DIES, by_markers=st.booleans())
-def rollback_is_exact(story: Story, dies: tuple[Step, int], by_markers: bool) -> None:
+@given(story=stories(services=("compaction",), longest=4), crash=CRASHES, by_markers=st.booleans())
+def rollback_is_exact(story: Story, crash: tuple[Step, int], by_markers: bool) -> None:
     """Rows and files are those from before. Where version 6 leaves blocks of the write, a command takes them back."""
     before = table_of(story)
-    left = attempt(before, dying(story, dies), LATER, dies[1])
-    lines = lines_of(story, f"a write that dies after {dies[1]} effects: {dying(story, dies)}")
+    left = attempt(before, crashing_step(story, crash), LATER, crash[1])
+    lines = lines_of(story, f"a write that dies after {crash[1]} effects: {crashing_step(story, crash)}")
     settings = {"hoodie.rollback.using.markers": str(by_markers).lower()}
     after = perform(left, rollback.roll_back(left, tick(LATER), tick(LATER + 5), tick(LATER + 6), settings))
     same(snapshot(after, lines), snapshot(before, lines), "rows after the rollback", after, lines)
@@ -86,13 +86,15 @@ def rollback_is_exact(story: Story, dies: tuple[Step, int], by_markers: bool) ->
     broken_by="rollback-started-anew write-forgotten-before-its-files",
 )
 @property_check
-@given(story=stories(longest=3), dies=DIES, cut=st.integers(0, 12))
-def rollback_is_idempotent(story: Story, dies: tuple[Step, int], cut: int) -> None:
+@given(story=stories(longest=3), crash=CRASHES, cut=st.integers(0, 12))
+def rollback_is_idempotent(story: Story, crash: tuple[Step, int], cut: int) -> None:
     """Nobody sees a difference meanwhile, and in the end there is one rollback and no trace of the write."""
     before = table_of(story)
-    left = attempt(before, dying(story, dies), LATER, dies[1])
+    left = attempt(before, crashing_step(story, crash), LATER, crash[1])
     lines = lines_of(
-        story, f"a write that dies after {dies[1]} effects: {dying(story, dies)}", f"a rollback that dies after {cut}"
+        story,
+        f"a write that dies after {crash[1]} effects: {crashing_step(story, crash)}",
+        f"a rollback that dies after {cut}",
     )
     stopped = perform(left, rollback.roll_back(left, tick(LATER), tick(LATER + 5), tick(LATER + 6), {})[:cut])
     same(snapshot(stopped, lines), snapshot(before, lines), "rows meanwhile", stopped, lines)
@@ -144,10 +146,10 @@ def rolled_back_services_stay_planned(story: Story, more: tuple[Row, ...], cut: 
     broken_by="living-writes-are-failed",
 )
 @property_check
-@given(shape=shapes(), dies=DIES, waited=st.integers(0, 300_000))
-def hearts_tell_the_living(shape: Shape, dies: tuple[Step, int], waited: int) -> None:
+@given(shape=shapes(), crash=CRASHES, waited=st.integers(0, 300_000))
+def hearts_tell_the_living(shape: Shape, crash: tuple[Step, int], waited: int) -> None:
     """Two missed beats of a minute are tolerated."""
-    table = attempt(new_table(shape), dies[0], LATER, dies[1])
+    table = attempt(new_table(shape), crash[0], LATER, crash[1])
     found = rollback.failed_writes(table, tick(LATER + waited), {})
     same(found, (tick(LATER),) if waited > 120_000 else (), f"failed after {waited} ms", table, (str(shape),))
     eager = rollback.failed_writes(table, tick(LATER + waited), EAGER)

@@ -29,7 +29,7 @@ from hudi_conformance.verification.properties.histories import (
 from hudi_conformance.verification.properties.recovery_checks import (
     ALL,
     ARCHIVES,
-    DIES,
+    CRASHES,
     EVERY,
     LATER,
     SERVICES,
@@ -37,7 +37,7 @@ from hudi_conformance.verification.properties.recovery_checks import (
     answered,
     as_of,
     attempt,
-    dying,
+    crashing_step,
     lines_of,
     same,
     snapshot,
@@ -66,10 +66,10 @@ def saved_last(table: Table, at: int) -> tuple[InstantTime, Table]:
 @given(
     story=stories(operations=(Operation.UPSERT,), longest=3),
     later=stories(operations=ALL, services=SERVICES, longest=3),
-    dies=DIES,
+    crash=CRASHES,
     cut=st.integers(0, 30),
 )
-def restore_is_exact(story: Story, later: Story, dies: tuple[Step, int], cut: int) -> None:
+def restore_is_exact(story: Story, later: Story, crash: tuple[Step, int], cut: int) -> None:
     """Writes, services, cleaning and archival, a pending compaction, a write that died, a restore that died."""
     before = went_on(table_of(story), (again(story),), 900, {})
     expected = snapshot(before, story.lines())
@@ -80,9 +80,9 @@ def restore_is_exact(story: Story, later: Story, dies: tuple[Step, int], cut: in
     table = perform(table, archival.archive(table, {**KEEPS_LITTLE, **ARCHIVES}))
     if story.shape.table_type == "MERGE_ON_READ":
         table = perform(table, compaction.schedule(table, tick(LATER - 10), EVERY))
-    table = attempt(table, dying(story, dies), LATER, dies[1])
+    table = attempt(table, crashing_step(story, crash), LATER, crash[1])
     lines = lines_of(
-        story, f"a savepoint of {saved}", *map(str, later.steps), f"dies: {dies[0]}", f"restore dies at {cut}"
+        story, f"a savepoint of {saved}", *map(str, later.steps), f"dies: {crash[0]}", f"restore dies at {cut}"
     )
     table = perform(table, savepoints.schedule(table, tick(LATER + 10), {}, saved))
     stopped = perform(table, savepoints.execute(table, tick(LATER + 10), tick(LATER + 11))[:cut])

@@ -17,7 +17,7 @@ from hudi_model_tools.protocol import (
     World,
     crash,
     make_ready,
-    may_die,
+    may_crash,
     perform_act,
     placed,
 )
@@ -42,8 +42,8 @@ def torn_puts(world: World, place: int, store: Store) -> Iterator[Move]:
         torn = CreateInstant(replace(done[0].entry, content=None))
         table = replace(world.shared.table.value, timeline=(*world.shared.table.value.timeline, torn.entry))
         shared = replace(world.shared, table=store.keep(table))
-        dead = crash(placed(world, place, done[1], shared), place, store)
-        yield Move(process, (torn,), dead, dies=True)
+        crashed = crash(placed(world, place, done[1], shared), place, store)
+        yield Move(process, (torn,), crashed, is_crash=True)
 
 
 def stale_listings(world: World, place: int, store: Store) -> Iterator[Move]:
@@ -59,7 +59,7 @@ def late_errors(world: World, place: int, store: Store) -> Iterator[Move]:
     """An effect takes place, and its process is told that it failed: it lets go and takes back what it did."""
     process = world.processes[place]
     done = act_of(process, world.shared, world.shared.table.value, store)
-    if done and process.program == "writer" and may_die(done[1]) and is_stored(done[0]):
+    if done and process.program == "writer" and may_crash(done[1]) and is_stored(done[0]):
         local = replace(done[1].local.value, todo=())
         failed = replace(done[1], program="refused" if local.holds else "abort", step=0, local=store.keep(local))
         yield Move(process, (done[0],), faulted(placed(world, place, failed, done[2])))

@@ -31,7 +31,7 @@ from hudi_conformance.verification.properties.histories import (
 from hudi_conformance.verification.properties.recovery_checks import (
     ALL,
     ARCHIVES,
-    DIES,
+    CRASHES,
     EVERY,
     LATER,
     SERVICES,
@@ -61,18 +61,18 @@ WAYS = {6: (8, 9), 8: (9, 6), 9: (8, 6)}
 @property_check
 @given(
     story=stories(operations=ALL, services=SERVICES, longest=5),
-    dies=DIES,
+    crash=CRASHES,
     way=st.integers(0, 1),
     cut=st.integers(0, 60),
 )
-def versions_change_no_snapshot(story: Story, dies: tuple[Step, int], way: int, cut: int) -> None:
+def versions_change_no_snapshot(story: Story, crash: tuple[Step, int], way: int, cut: int) -> None:
     """With logs, a pending plan and a write that died."""
     story = Story(story.shape, (TWO, *story.steps, again(Story(story.shape, (TWO,)))))
     table, to = table_of(story), WAYS[story.shape.version][way]
     if story.shape.table_type == "MERGE_ON_READ":
         table = perform(table, compaction.schedule(table, tick(LATER - 10), EVERY))
-    table = attempt(table, dies[0], LATER, dies[1])
-    lines = lines_of(story, f"dies: {dies[0]}", f"to version {to}, dying after {cut} effects")
+    table = attempt(table, crash[0], LATER, crash[1])
+    lines = lines_of(story, f"dies: {crash[0]}", f"to version {to}, dying after {cut} effects")
     expected = snapshot(table, lines)
     version_effects = done(lambda: upgrades.change_version(table, to, tick(LATER + 100)), table, lines)
     stopped = perform(table, version_effects[:cut])

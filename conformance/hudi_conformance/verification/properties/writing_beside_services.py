@@ -67,7 +67,7 @@ def beside_service(table: Table, requests: Sequence[Request], order: Sequence[in
     return Outcome(table, tuple(committed), tuple(refused))
 
 
-def schedules() -> st.SearchStrategy[tuple[int, ...]]:
+def orders() -> st.SearchStrategy[tuple[int, ...]]:
     """Two writers and a compaction in any order, the plan before it is carried out."""
     return (
         st.permutations((0, 0, 0, 1, 1, 1, PLAN, RUN)).map(tuple).filter(lambda one: one.index(PLAN) < one.index(RUN))
@@ -85,7 +85,7 @@ def schedules() -> st.SearchStrategy[tuple[int, ...]]:
 @given(
     shape=SHAPES,
     requests=st.lists(changes(KEYS[:2], DAYS[:1]), min_size=2, max_size=2),
-    order=schedules(),
+    order=orders(),
     clusters=st.booleans(),
 )
 def optimistic_beside_service(
@@ -109,7 +109,7 @@ def optimistic_beside_service(
     assumptions="merge by event time, ordering values that differ, one compaction",
 )
 @property_check
-@given(keys=st.lists(st.sampled_from(KEYS[:2]), min_size=2, max_size=2), turned=st.booleans(), order=schedules())
+@given(keys=st.lists(st.sampled_from(KEYS[:2]), min_size=2, max_size=2), turned=st.booleans(), order=orders())
 def non_blocking_beside_compaction(keys: Sequence[str], turned: bool, order: Sequence[int]) -> None:
     """Logs that complete after the plan join the slice that it opens."""
     values = (7, 8) if turned else (8, 7)

@@ -50,9 +50,9 @@ w delete_instant deltacommit COMPLETED 1
 
 def samples() -> tuple[Trace, ...]:
     """The sound ones, then one for each rule, called after it."""
-    sound = (Trace("a table and its services", tuple(lines_of(SERVED))), Trace("an old table", tuple(lines_of(OLD))))
+    accepted = (Trace("a table and its services", tuple(lines_of(SERVED))), Trace("an old table", tuple(lines_of(OLD))))
     spoilt = (Trace(rule, tuple(spoil(list(lines_of(SERVED)))), (), rule) for rule, spoil in SPOILT.items())
-    return (*sound, *spoilt)
+    return (*accepted, *spoilt)
 
 
 def lines_of(text: str) -> Iterator[Line]:
@@ -95,7 +95,7 @@ def before(other: str, *texts: str) -> Callable[[Lines], Lines]:
 
 def with_other(old: str, new: str, *texts: str) -> Callable[[Lines], Lines]:
     """A trace in which a word is another one in some lines."""
-    changed = {told_line: told_line.replace(f" {old}", f" {new}") for told_line in texts}
+    changed = {old_line: old_line.replace(f" {old}", f" {new}") for old_line in texts}
     made = {str(line_of(*one.split())): line_of(*other.split()) for one, other in changed.items()}
     return lambda lines: [made.get(str(one), one) for one in lines]
 

@@ -87,9 +87,9 @@ def _changes(at: InstantTime, before: dict[str, Record], after: dict[str, Record
     yield from (CdcRecord("d", key, row, None) for key, row in before.items() if key not in after)
 
 
-def _upsert(table: GoldenTable, at: InstantTime, rows: Sequence[Row], *dead: tuple[str, str]) -> None:
+def _upsert(table: GoldenTable, at: InstantTime, rows: Sequence[Row], *deleted: tuple[str, str]) -> None:
     before = _copied(table)
-    _log(table, at, before, table.upsert(at, rows, deletes=dict.fromkeys(dead, 0)))
+    _log(table, at, before, table.upsert(at, rows, deletes=dict.fromkeys(deleted, 0)))
 
 
 def _history(table: GoldenTable) -> None:

@@ -59,14 +59,14 @@ def lived(table: GoldenTable) -> None:
 
 def ask_ranges(table: GoldenTable) -> None:
     """Filters that statistics of columns answer."""
-    judged = "logs-unjudged" if table.layout.merge_on_read else "ends-excluded"
+    mutant = "logs-unjudged" if table.layout.merge_on_read else "ends-excluded"
     skipping(
         table,
         "fare-of-log",
         ["fare", "=", "50.00"],
         "a value that a log alone has is found",
         "IX-054 IX-051 MT-011",
-        judged,
+        mutant,
     )
     skipping(
         table,

@@ -33,7 +33,7 @@ def rewritten(case: WritingCase, commits: int = 5) -> tuple[Done, ...]:
     return first, *(case.write("upsert", rides(10 * place, ("r01",))) for place in range(2, commits + 1))
 
 
-def ask_everything(case: WritingCase) -> None:
+def query_everything(case: WritingCase) -> None:
     """Both timelines and the rows."""
     case.timeline()
     case.timeline(include_history=True)
@@ -51,7 +51,7 @@ def oldest_leave(case: WritingCase) -> None:
     """
     rewritten(case)
     case.service("archive", KEEPS)
-    ask_everything(case)
+    query_everything(case)
 
 
 @writing("archival/again_and_again", REWRITTEN, "AR-002 AR-001 AR-010", "history-not-listed")
@@ -68,7 +68,7 @@ def again_and_again(case: WritingCase) -> None:
     case.write("upsert", rides(70, ("r11",)))
     case.write("upsert", rides(80, ("r11",)))
     case.service("archive", KEEPS)
-    ask_everything(case)
+    query_everything(case)
     if case.shape.version >= 8:
         case.shows(kills="manifest-names-the-new-file-only")
 
@@ -88,7 +88,7 @@ def cleans_go_along(case: WritingCase) -> None:
         case.write("upsert", rides(ts, ("r01",)))
         case.run("clean", cleaning)
     case.service("archive", {**KEEPS, **cleaning})
-    ask_everything(case)
+    query_everything(case)
 
 
 @writing("archival/pending_write", shapes(configs={**OPTIMISTIC, **SHARED_LOCK}), "AR-005", "archived-past-pending")
@@ -105,9 +105,9 @@ def pending_write(case: WritingCase) -> None:
     for ts in (60, 70, 80):
         case.write("upsert", rides(ts, ("r01",)), process=2)
     case.service("archive", COUNTING_VERSIONS)
-    ask_everything(case)
+    query_everything(case)
     case.commit("slow")
-    ask_everything(case)
+    query_everything(case)
 
 
 @writing("archival/pending_compaction", shapes(types=(MOR,)), "AR-005", "archived-past-pending")
@@ -123,9 +123,9 @@ def pending_compaction(case: WritingCase) -> None:
     for ts in (60, 70, 80):
         case.write("upsert", rides(ts, ("r01",)))
     case.service("archive", COUNTING_VERSIONS)
-    ask_everything(case)
+    query_everything(case)
     case.execute(plan, COMPACTION_DUE)
-    ask_everything(case)
+    query_everything(case)
 
 
 @writing("archival/savepoint", REWRITTEN, "AR-006 AR-004", "archived-beyond-savepoints")
@@ -139,9 +139,9 @@ def savepoint(case: WritingCase) -> None:
     _, second, *_ = rewritten(case)
     case.service("savepoint", instant=second.requested)
     case.service("archive", KEEPS)
-    ask_everything(case)
+    query_everything(case)
     case.service("archive", {**KEEPS, "hoodie.archive.beyond.savepoint": "true"})
-    ask_everything(case)
+    query_everything(case)
 
 
 @writing("archival/replaced_files", REWRITTEN, "AR-007 CN-007", "archived-before-replaced-files-are-gone")
@@ -158,10 +158,10 @@ def replaced_files(case: WritingCase) -> None:
     for ts in (30, 40, 50, 60):
         case.write("upsert", rides(ts, ("r01",)))
     case.service("archive", KEEPS)
-    ask_everything(case)
+    query_everything(case)
     case.run("clean", {"hoodie.clean.commits.retained": "1", "hoodie.table.services.incremental.enabled": "false"})
     case.service("archive", KEEPS)
-    ask_everything(case)
+    query_everything(case)
 
 
 @writing(
@@ -183,7 +183,7 @@ def rolled_back(case: WritingCase) -> None:
     for ts in (30, 40, 50, 60):
         case.write("upsert", rides(ts, ("r01",)))
     case.service("archive", KEEPS)
-    ask_everything(case)
+    query_everything(case)
 
 
 @writing(
@@ -203,7 +203,7 @@ def levels(case: WritingCase) -> None:
     for ts in (40, 50, 60, 70, 80):
         case.write("upsert", rides(ts, ("r01",)))
         case.service("archive", MERGING)
-    ask_everything(case)
+    query_everything(case)
 
 
 @writing(
@@ -221,7 +221,7 @@ def leftover_of_a_rollback(case: WritingCase) -> None:
     Then writes leave and the rollback stays, so that the file does not come to count.
     """
     case.service("archive", COUNTING_VERSIONS)
-    ask_everything(case)
+    query_everything(case)
 
 
 @writing(
@@ -253,4 +253,4 @@ def metadata_table(case: WritingCase) -> None:
     Then all stay.
     """
     case.service("archive", {**COUNTING_VERSIONS, "hoodie.metadata.enable": "true"})
-    ask_everything(case)
+    query_everything(case)
