@@ -46,7 +46,7 @@ def apache_hudi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 
 @pytest.fixture
-def request(apache_hudi: Session, tmp_path: Path) -> Request:
+def send_request(apache_hudi: Session, tmp_path: Path) -> Request:
     numbers = itertools.count()
 
     def send(op: str, rows: tuple[tuple[Any, ...], ...] = (), **params: Any) -> dict[str, Any]:
@@ -62,14 +62,14 @@ def request(apache_hudi: Session, tmp_path: Path) -> Request:
     return send
 
 
-def _created(request: Request, tmp_path: Path, table_type: str) -> None:
+def _created(send_request: Request, tmp_path: Path, table_type: str) -> None:
     (tmp_path / "table").mkdir()
     fields = [{"name": "id", "type": "string"}]
     types = {"string": "string", "int64": "long"}
     fields += [{"name": name, "type": ["null", types[kind]], "default": None} for name, kind in COLUMNS[1:]]  # type: ignore[dict-item]
     schema = json.dumps({"type": "record", "name": "orders", "fields": fields})
     keys = {"record_key": ["id"], "partition_by": ["day"], "ordering": ["ts"]}
-    request("create_table", name="orders", schema=schema, table_type=table_type, table_version=9, **keys)
+    send_request("create_table", name="orders", schema=schema, table_type=table_type, table_version=9, **keys)
 
 
 def _read(tmp_path: Path) -> list[tuple[Any, ...]]:
@@ -83,38 +83,38 @@ def _read(tmp_path: Path) -> list[tuple[Any, ...]]:
 
 @pytest.mark.peers
 @pytest.mark.xdist_group("apache-hudi")
-def test_of_two_staged_writes_of_one_row_the_second_to_commit_is_in_conflict(request: Request, tmp_path: Path):
-    _created(request, tmp_path, "COPY_ON_WRITE")
-    request("write", (("a", "d1", 1, "first"), ("b", "d2", 1, "first")), operation="insert")
+def test_of_two_staged_writes_of_one_row_the_second_to_commit_is_in_conflict(send_request: Request, tmp_path: Path):
+    _created(send_request, tmp_path, "COPY_ON_WRITE")
+    send_request("write", (("a", "d1", 1, "first"), ("b", "d2", 1, "first")), operation="insert")
     for name in ("one", "two"):
-        request("begin_write", txn=name, operation="upsert")
+        send_request("begin_write", txn=name, operation="upsert")
     for name in ("one", "two"):
-        assert "result" in request("stage_write", (("a", "d1", 2, name),), txn=name, operation="upsert")
-    assert request("commit_write", txn="one")["result"]["value"]["action"] == "commit"
-    assert request("commit_write", txn="two")["rejected"]["reason"] == "WRITE_CONFLICT"
+        assert "result" in send_request("stage_write", (("a", "d1", 2, name),), txn=name, operation="upsert")
+    assert send_request("commit_write", txn="one")["result"]["value"]["action"] == "commit"
+    assert send_request("commit_write", txn="two")["rejected"]["reason"] == "WRITE_CONFLICT"
     assert _read(tmp_path) == [("a", "d1", 2, "one"), ("b", "d2", 1, "first")]
 
 
 @pytest.mark.peers
 @pytest.mark.xdist_group("apache-hudi")
-def test_a_write_that_is_given_up_leaves_no_row(request: Request, tmp_path: Path):
-    _created(request, tmp_path, "MERGE_ON_READ")
-    request("write", (("a", "d1", 1, "first"),), operation="insert")
-    request("begin_write", txn="one", operation="delete")
-    request("stage_write", (("a", "d1", 2, ""),), txn="one", operation="delete")
-    request("abort_write", txn="one")
+def test_a_write_that_is_given_up_leaves_no_row(send_request: Request, tmp_path: Path):
+    _created(send_request, tmp_path, "MERGE_ON_READ")
+    send_request("write", (("a", "d1", 1, "first"),), operation="insert")
+    send_request("begin_write", txn="one", operation="delete")
+    send_request("stage_write", (("a", "d1", 2, ""),), txn="one", operation="delete")
+    send_request("abort_write", txn="one")
     assert _read(tmp_path) == [("a", "d1", 1, "first")]
 
 
 @pytest.mark.peers
 @pytest.mark.xdist_group("apache-hudi")
 @pytest.mark.parametrize("service", SERVICES)
-def test_services_are_planned_then_carried_out(request: Request, tmp_path: Path, service: str):
-    _created(request, tmp_path, "MERGE_ON_READ" if service == "compaction" else "COPY_ON_WRITE")
+def test_services_are_planned_then_carried_out(send_request: Request, tmp_path: Path, service: str):
+    _created(send_request, tmp_path, "MERGE_ON_READ" if service == "compaction" else "COPY_ON_WRITE")
     for ts in (1, 2, 3):
-        request("write", (("a", "d1", ts, "row"),), operation="upsert")
-    planned = request("schedule", service=service, configs={**SHARED, **SERVICES[service]})["result"]["value"]
-    done = request("execute", requested=planned["requested"])["result"]["value"]
+        send_request("write", (("a", "d1", ts, "row"),), operation="upsert")
+    planned = send_request("schedule", service=service, configs={**SHARED, **SERVICES[service]})["result"]["value"]
+    done = send_request("execute", requested=planned["requested"])["result"]["value"]
     assert done["requested"] == planned["requested"]
     assert done["completed"] is not None
     assert _read(tmp_path) == [("a", "d1", 3, "row")]
@@ -122,11 +122,11 @@ def test_services_are_planned_then_carried_out(request: Request, tmp_path: Path,
 
 @pytest.mark.peers
 @pytest.mark.xdist_group("apache-hudi")
-def test_a_restore_brings_back_what_was_saved(request: Request, tmp_path: Path):
-    _created(request, tmp_path, "COPY_ON_WRITE")
-    request("write", (("a", "d1", 1, "kept"),), operation="upsert")
-    saved = request("service", name="savepoint")["result"]["value"]
-    request("write", (("a", "d1", 2, "undone"),), operation="upsert")
-    restored = request("service", name="restore", to=saved["requested"])["result"]["value"]
+def test_a_restore_brings_back_what_was_saved(send_request: Request, tmp_path: Path):
+    _created(send_request, tmp_path, "COPY_ON_WRITE")
+    send_request("write", (("a", "d1", 1, "kept"),), operation="upsert")
+    saved = send_request("service", name="savepoint")["result"]["value"]
+    send_request("write", (("a", "d1", 2, "undone"),), operation="upsert")
+    restored = send_request("service", name="restore", to=saved["requested"])["result"]["value"]
     assert restored["action"] == "restore"
     assert _read(tmp_path) == [("a", "d1", 1, "kept")]
